@@ -1,0 +1,1 @@
+//! libsolum_codegen

@@ -1,0 +1,1 @@
+//! libze_solum_cpu
