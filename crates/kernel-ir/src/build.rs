@@ -1,0 +1,278 @@
+//! A compile request, its options, and the error it may end in.
+
+use crate::wire::{Reader, WireError, Writer};
+
+/// What is to be compiled. The bytes of [`Self::encode`] are also what the cache key is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// SPIR-V modules to be linked into one program, as given.
+    pub modules: Vec<SpirvInput>,
+    /// Build flags as given to `zeModuleCreate`, of all modules.
+    pub options: String,
+    /// LLVM's name of the processor, e.g. `znver3`.
+    pub cpu: String,
+    /// LLVM's feature string, e.g. `+avx2,+fma`.
+    pub features: String,
+    /// Sub-group size for kernels that require none: 8, 16 or 32.
+    pub sub_group_size: u32,
+}
+
+/// One SPIR-V module of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpirvInput {
+    /// The module's bytes, in either byte order.
+    pub words: Vec<u8>,
+    /// Specialisation constants: `SpecId` and the value's bytes.
+    pub constants: Vec<(u32, Vec<u8>)>,
+}
+
+impl Request {
+    /// The bytes of the request.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::default();
+        w.list(&self.modules, |w, m| {
+            w.bytes(&m.words);
+            w.list(&m.constants, |w, (id, value)| {
+                w.u32(*id);
+                w.bytes(value);
+            });
+        });
+        for text in [&self.options, &self.cpu, &self.features] {
+            w.text(text);
+        }
+        w.u32(self.sub_group_size);
+        w.finish()
+    }
+    /// Reads what [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// The position at which the bytes stop making sense.
+    pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
+        let mut r = Reader::new(bytes);
+        let modules = r.list(|r| {
+            let words = r.bytes()?.to_vec();
+            let constants = r.list(|r| Ok((r.u32()?, r.bytes()?.to_vec())))?;
+            Ok(SpirvInput { words, constants })
+        })?;
+        let request = Self {
+            modules,
+            options: r.text()?,
+            cpu: r.text()?,
+            features: r.text()?,
+            sub_group_size: r.u32()?,
+        };
+        r.end()?;
+        Ok(request)
+    }
+}
+
+/// Build flags that change code (Level Zero's and OpenCL's spellings).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `-ze-opt-level=N`, `-ze-opt-disable`, `-cl-opt-disable`: 0 to 2.
+    pub opt_level: u8,
+    /// `-cl-fast-relaxed-math`.
+    pub fast_relaxed_math: bool,
+    /// `-cl-unsafe-math-optimizations`.
+    pub unsafe_math: bool,
+    /// `-cl-finite-math-only`.
+    pub finite_math_only: bool,
+    /// `-cl-no-signed-zeros`.
+    pub no_signed_zeros: bool,
+    /// `-cl-mad-enable`.
+    pub mad_enable: bool,
+    /// `-cl-denorms-are-zero`.
+    pub denorms_are_zero: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            opt_level: 2,
+            fast_relaxed_math: false,
+            unsafe_math: false,
+            finite_math_only: false,
+            no_signed_zeros: false,
+            mad_enable: false,
+            denorms_are_zero: false,
+        }
+    }
+}
+
+impl Options {
+    /// Reads build flags; flags that do not change code, and unknown ones, come back as remarks.
+    #[must_use]
+    pub fn parse(flags: &str) -> (Self, Vec<String>) {
+        let mut options = Self::default();
+        let mut remarks = Vec::new();
+        for flag in flags.split_whitespace() {
+            match flag {
+                "-ze-opt-disable" | "-cl-opt-disable" => options.opt_level = 0,
+                "-cl-fast-relaxed-math" => options.fast_relaxed_math = true,
+                "-cl-unsafe-math-optimizations" => options.unsafe_math = true,
+                "-cl-finite-math-only" => options.finite_math_only = true,
+                "-cl-no-signed-zeros" => options.no_signed_zeros = true,
+                "-cl-mad-enable" => options.mad_enable = true,
+                "-cl-denorms-are-zero" => options.denorms_are_zero = true,
+                // Every division and square root is correctly rounded; debug information and the
+                // size of buffers change nothing here.
+                "-cl-fp32-correctly-rounded-divide-sqrt"
+                | "-g"
+                | "-ze-opt-greater-than-4GB-buffer-required"
+                | "-cl-intel-greater-than-4GB-buffer-required"
+                | "-ze-opt-has-buffer-offset-arg"
+                | "-cl-kernel-arg-info"
+                | "-w" => {}
+                _ => match flag
+                    .strip_prefix("-ze-opt-level=")
+                    .or(flag.strip_prefix("-O"))
+                {
+                    Some("0" | "O0") => options.opt_level = 0,
+                    Some("1" | "O1") => options.opt_level = 1,
+                    Some("2" | "3" | "O2" | "O3") => options.opt_level = 2,
+                    _ if flag.starts_with("-cl-std=")
+                        || flag.starts_with("-x")
+                        || flag == "spir" => {}
+                    _ => remarks.push(format!("unknown build flag {flag:?} is ignored")),
+                },
+            }
+        }
+        (options, remarks)
+    }
+}
+
+/// What kind of failure a [`BuildError`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuildErrorKind {
+    /// The bytes are no SPIR-V module, or break a rule of SPIR-V.
+    Invalid,
+    /// Valid, but uses what this compiler does not do.
+    Unsupported,
+    /// Modules do not fit together.
+    Link,
+    /// The code generator failed.
+    Codegen,
+}
+
+/// Why a program was not built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.line())]
+pub struct BuildError {
+    /// What kind of failure.
+    pub kind: BuildErrorKind,
+    /// Index of the module in the request.
+    pub module: u32,
+    /// Word offset in that module, when there is one.
+    pub word: Option<u32>,
+    /// The instruction's name (`OpLoad`), when there is one.
+    pub instruction: Option<String>,
+    /// The rule, what was found, what is allowed.
+    pub message: String,
+}
+
+impl BuildError {
+    /// The line for the build log.
+    #[must_use]
+    pub fn line(&self) -> String {
+        use std::fmt::Write as _;
+        let mut line = format!("error: module {}", self.module);
+        if let Some(word) = self.word {
+            let _ = write!(line, ", word {word}");
+        }
+        if let Some(instruction) = &self.instruction {
+            let _ = write!(line, ", {instruction}");
+        }
+        let kind = match self.kind {
+            BuildErrorKind::Invalid => "invalid",
+            BuildErrorKind::Unsupported => "unsupported",
+            BuildErrorKind::Link => "link",
+            BuildErrorKind::Codegen => "code generation",
+        };
+        let _ = write!(line, ": {kind}: {}", self.message);
+        line
+    }
+    /// Writes the error for the other side of a library boundary.
+    pub fn encode(&self, w: &mut Writer) {
+        w.u32(match self.kind {
+            BuildErrorKind::Invalid => 0,
+            BuildErrorKind::Unsupported => 1,
+            BuildErrorKind::Link => 2,
+            BuildErrorKind::Codegen => 3,
+        });
+        w.u32(self.module);
+        w.u32(self.word.map_or(0, |_| 1));
+        w.u32(self.word.unwrap_or(0));
+        w.text(self.instruction.as_deref().unwrap_or(""));
+        w.text(&self.message);
+    }
+    /// Reads what [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// The position at which the bytes stop making sense.
+    pub fn decode(r: &mut Reader<'_>) -> Result<Self, WireError> {
+        let kind = match r.u32()? {
+            0 => BuildErrorKind::Invalid,
+            1 => BuildErrorKind::Unsupported,
+            2 => BuildErrorKind::Link,
+            _ => BuildErrorKind::Codegen,
+        };
+        let module = r.u32()?;
+        let (has_word, word) = (r.u32()?, r.u32()?);
+        let instruction = r.text()?;
+        Ok(Self {
+            kind,
+            module,
+            word: (has_word == 1).then_some(word),
+            instruction: (!instruction.is_empty()).then_some(instruction),
+            message: r.text()?,
+        })
+    }
+}
+
+/// What compiling gives: the object and its metadata, or why not.
+pub type Reply = Result<Compiled, BuildError>;
+
+/// A compiled program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// ELF relocatable object, x86-64.
+    pub object: Vec<u8>,
+    /// How to launch what is in it.
+    pub info: crate::abi::ModuleInfo,
+}
+
+/// The bytes of a reply.
+#[must_use]
+pub fn encode_reply(reply: &Reply) -> Vec<u8> {
+    let mut w = Writer::default();
+    match reply {
+        Ok(compiled) => {
+            w.u32(0);
+            w.bytes(&compiled.object);
+            w.bytes(&compiled.info.encode());
+        }
+        Err(error) => {
+            w.u32(1);
+            error.encode(&mut w);
+        }
+    }
+    w.finish()
+}
+
+/// Reads what [`encode_reply`] wrote.
+///
+/// # Errors
+/// The position at which the bytes stop making sense.
+pub fn decode_reply(bytes: &[u8]) -> Result<Reply, WireError> {
+    let mut r = Reader::new(bytes);
+    let reply = if r.u32()? == 0 {
+        let object = r.bytes()?.to_vec();
+        let info = crate::abi::ModuleInfo::decode(r.bytes()?)?;
+        Ok(Compiled { object, info })
+    } else {
+        Err(BuildError::decode(&mut r)?)
+    };
+    r.end()?;
+    Ok(reply)
+}
