@@ -1,0 +1,370 @@
+//! The boundary below Level Zero's semantics: what a device must be able to do.
+//!
+//! `ze-driver` holds objects, rules and dependencies; a device allocates memory, builds programs and
+//! runs [`Task`]s whose dependencies have been met. Everything here is `Send + Sync` and may be called
+//! from any thread at any time, from inside [`Task::finished`] too.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// A set of devices behind one Level Zero driver handle.
+pub trait Platform: Send + Sync {
+    /// At least one device; the order is the order of `zeDeviceGet`.
+    fn devices(&self) -> &[Arc<dyn Device>];
+    /// Figures of the driver object.
+    fn facts(&self) -> &PlatformFacts;
+    /// Allocates. Whole pages, from a store that can be exported later.
+    ///
+    /// # Errors
+    /// [`AllocError`].
+    fn allocate(&self, request: &AllocRequest) -> Result<*mut u8, AllocError>;
+    /// Gives an allocation back by its base address; `false` when `base` is not one.
+    fn free(&self, base: *mut u8) -> bool;
+    /// Finds the allocation around any address, without a lock.
+    fn find(&self, ptr: *const u8) -> Option<AllocInfo>;
+    /// Builds a program for `device`'s target.
+    ///
+    /// # Errors
+    /// The log of a failed build.
+    fn build(&self, input: &ProgramInput) -> Result<Arc<dyn Program>, BuildFailure>;
+    /// Runs `task` as soon as a worker is free; never on the calling thread. Tasks may overlap and
+    /// finish in any order; [`Task::finished`] is called exactly once, on a worker.
+    fn submit(&self, task: Arc<dyn Task>);
+    /// Blocks until `done()` is true or `deadline_ns` (device clock; `u64::MAX` = never) has passed.
+    /// `word` is a futex word that changes (and is woken with all waiters) whenever `done` may have
+    /// become true. May run submitted tasks meanwhile when the wait is unlimited. Returns `done()`.
+    fn wait(
+        &self,
+        word: &std::sync::atomic::AtomicU32,
+        done: &dyn Fn() -> bool,
+        deadline_ns: u64,
+    ) -> bool;
+    /// Nanoseconds of the monotonic clock that all timestamps use.
+    fn now_ns(&self) -> u64;
+}
+
+/// One device.
+pub trait Device: Send + Sync {
+    /// All figures that properties report.
+    fn facts(&self) -> &DeviceFacts;
+}
+
+/// Figures of the driver object.
+#[derive(Clone, Debug)]
+pub struct PlatformFacts {
+    /// `ze_driver_properties_t.driverVersion`.
+    pub driver_version: u32,
+    /// `ze_driver_properties_t.uuid`.
+    pub uuid: [u8; 16],
+    /// `zeDriverGetApiVersion`, e.g. 0x1_0011 for 1.17.
+    pub api_version: u32,
+}
+
+/// The figures of a device, under the names of the properties that they fill.
+#[derive(Clone, Debug)]
+#[expect(
+    missing_docs,
+    reason = "named after the specification's fields; units as there"
+)]
+pub struct DeviceFacts {
+    /// True: `ZE_DEVICE_TYPE_GPU`; false: `ZE_DEVICE_TYPE_CPU`.
+    pub gpu_typed: bool,
+    /// False for a `discrete` device: own memory domain, peer access needed.
+    pub integrated: bool,
+    pub vendor_id: u32,
+    pub device_id: u32,
+    pub name: String,
+    pub uuid: [u8; 16],
+    /// `ze_device_ip_version_ext_t`.
+    pub ip_version: u32,
+    pub core_clock_mhz: u32,
+    pub max_mem_alloc_size: u64,
+    pub total_memory: u64,
+    pub num_slices: u32,
+    pub num_subslices_per_slice: u32,
+    pub num_eus_per_subslice: u32,
+    pub num_threads_per_eu: u32,
+    pub physical_eu_simd_width: u32,
+    pub max_hardware_contexts: u32,
+    pub max_command_queue_priority: u32,
+    pub timestamp_valid_bits: u32,
+    pub kernel_timestamp_valid_bits: u32,
+    pub max_total_group_size: u32,
+    pub max_group_size: [u32; 3],
+    pub max_group_count: [u32; 3],
+    pub max_shared_local_memory: u32,
+    pub sub_group_sizes: Vec<u32>,
+    /// SPIR-V version as `zeDeviceGetModuleProperties` reports it.
+    pub spirv_version: u32,
+    /// `ze_device_module_flags_t`.
+    pub module_flags: u32,
+    pub fp16_flags: u32,
+    pub fp32_flags: u32,
+    pub fp64_flags: u32,
+    pub max_arguments_size: u32,
+    pub printf_buffer_size: u32,
+    pub native_kernel_uuid: [u8; 16],
+    /// Hint: `ze_device_fp_atomic_ext_flags_t` for 16, 32 and 64 bits.
+    pub fp_atomics: [u32; 3],
+    pub queue_count: u32,
+    pub memory_clock_mhz: u32,
+    pub memory_bus_width: u32,
+    /// (level, bytes) from L1 up.
+    pub caches: Vec<(u32, u64)>,
+    pub cache_line_size: u64,
+    /// Sub-group size that kernels get which require none.
+    pub default_sub_group_size: u32,
+}
+
+/// Kinds of USM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the specification's names")]
+pub enum MemoryKind {
+    Host,
+    Device,
+    Shared,
+}
+
+/// A request for memory.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocRequest {
+    /// Kind.
+    pub kind: MemoryKind,
+    /// Bytes, at least 1.
+    pub size: u64,
+    /// Power of two, at least 1.
+    pub align: u64,
+    /// Index of the device in [`Platform::devices`]; none for host memory.
+    pub device: Option<usize>,
+    /// Opaque to the device: the context, found again by [`Platform::find`].
+    pub context: usize,
+}
+
+/// Why memory was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocError {
+    /// No room now.
+    OutOfMemory,
+    /// Larger than can ever be had.
+    TooLarge,
+}
+
+/// An allocation.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocInfo {
+    /// First byte.
+    pub base: *mut u8,
+    /// Bytes asked for.
+    pub size: u64,
+    /// Kind.
+    pub kind: MemoryKind,
+    /// As in the request.
+    pub device: Option<usize>,
+    /// As in the request.
+    pub context: usize,
+    /// Unique for the process's life.
+    pub id: u64,
+    /// Page size in bytes.
+    pub page_size: u64,
+}
+
+/// Input of a build.
+#[derive(Clone, Debug)]
+pub enum ProgramInput {
+    /// SPIR-V modules to be linked into one: bytes and specialisation constants (`SpecId`, value bytes).
+    Spirv {
+        /// Modules.
+        modules: Vec<(Vec<u8>, Vec<(u32, Vec<u8>)>)>,
+        /// Build flags, all modules'.
+        options: String,
+    },
+    /// What [`Program::native_binary`] gave.
+    Native(Vec<u8>),
+}
+
+/// Why a build failed.
+#[derive(Clone, Debug)]
+pub struct BuildFailure {
+    /// `true`: the input is no program at all (INVALID_NATIVE_BINARY for native input);
+    /// `false`: MODULE_BUILD_FAILURE.
+    pub not_a_binary: bool,
+    /// MODULE_LINK_FAILURE rather than MODULE_BUILD_FAILURE.
+    pub link: bool,
+    /// Text of the build log: one line an error.
+    pub log: String,
+}
+
+/// A built program, loaded for execution.
+pub trait Program: Send + Sync {
+    /// Kernels by index.
+    fn kernels(&self) -> &[KernelFacts];
+    /// Address and size of a program-scope variable.
+    fn global(&self, name: &str) -> Option<(*mut c_void, usize)>;
+    /// Address of a function usable as a function pointer in kernels.
+    fn function(&self, name: &str) -> Option<*mut c_void>;
+    /// Bytes that [`ProgramInput::Native`] takes back.
+    fn native_binary(&self) -> &[u8];
+    /// Names of imports nobody satisfied.
+    fn unresolved(&self) -> &[String];
+    /// Warnings for the build log.
+    fn log(&self) -> &str;
+}
+
+/// What the driver must know of a kernel.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    missing_docs,
+    reason = "named after the specification's fields; units as there"
+)]
+pub struct KernelFacts {
+    pub name: String,
+    pub args: Vec<KernelArgFacts>,
+    /// Bytes of the argument block that [`Launch::args`] holds.
+    pub args_size: u32,
+    pub required_group_size: [u32; 3],
+    pub required_sub_group_size: u32,
+    pub sub_group_size: u32,
+    /// Local memory of the kernel itself, without local arguments.
+    pub local_size: u64,
+    /// Local memory per work-item, beside `local_size`.
+    pub local_per_item: u64,
+    pub private_size: u64,
+    pub spill_size: u64,
+    pub attributes: String,
+}
+
+/// One kernel argument.
+#[derive(Clone, Debug, Default)]
+pub struct KernelArgFacts {
+    /// Name; may be empty.
+    pub name: String,
+    /// How it is passed.
+    pub kind: KernelArgKind,
+    /// Bytes the host must pass (8 for pointers).
+    pub size: u32,
+    /// Byte offset in the argument block.
+    pub offset: u32,
+}
+
+/// How an argument is passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KernelArgKind {
+    /// Bytes.
+    #[default]
+    Value,
+    /// USM or null pointer.
+    Pointer,
+    /// Size only; the block gets the byte size as a `u64`, the engine lays the blocks out.
+    Local,
+    /// Image handle.
+    Image,
+    /// Sampler handle.
+    Sampler,
+}
+
+/// A kernel launch, complete.
+#[derive(Clone)]
+pub struct Launch {
+    /// The program.
+    pub program: Arc<dyn Program>,
+    /// Index into [`Program::kernels`].
+    pub kernel: usize,
+    /// The argument block: [`KernelFacts::args_size`] bytes; a `Local` argument's 8 bytes are its size.
+    pub args: Box<[u8]>,
+    /// Work-items per group.
+    pub group_size: [u32; 3],
+    /// Work-groups.
+    pub groups: GroupCount,
+    /// Global offset in work-items.
+    pub offset: [u64; 3],
+    /// Device index: where to run.
+    pub device: usize,
+}
+
+/// Number of work-groups.
+#[derive(Clone, Copy, Debug)]
+pub enum GroupCount {
+    /// Known.
+    Direct([u32; 3]),
+    /// Three `u32` at this address, read when the launch starts.
+    Indirect(*const u32),
+}
+
+/// A 3-D copy: `rows` and `slices` of `width` bytes.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "bytes throughout")]
+pub struct RegionCopy {
+    pub dst: *mut u8,
+    pub dst_pitch: u64,
+    pub dst_slice_pitch: u64,
+    pub src: *const u8,
+    pub src_pitch: u64,
+    pub src_slice_pitch: u64,
+    pub width: u64,
+    pub rows: u64,
+    pub slices: u64,
+}
+
+/// What a task does on the device.
+#[derive(Clone)]
+pub enum Work {
+    /// Nothing: a barrier, a signal, a marker. Finished at once (still on a worker).
+    Nothing,
+    /// Run a kernel.
+    Launch(Launch),
+    /// Copy `len` bytes.
+    Copy {
+        /// To.
+        dst: *mut u8,
+        /// From; the ranges may overlap.
+        src: *const u8,
+        /// Bytes.
+        len: u64,
+    },
+    /// Repeat `pattern` over `len` bytes (a multiple of its length).
+    Fill {
+        /// To.
+        dst: *mut u8,
+        /// 1 byte or more.
+        pattern: Box<[u8]>,
+        /// Bytes.
+        len: u64,
+    },
+    /// Copy a region.
+    CopyRegion(RegionCopy),
+    /// Write the clock in ns as a `u64`.
+    WriteTimestamp(*mut u64),
+    /// Call the host.
+    Host {
+        /// Callback.
+        function: unsafe extern "C" fn(*mut c_void),
+        /// Its argument.
+        data: *mut c_void,
+    },
+    /// Anything the driver itself does on a worker (short: event bookkeeping, query results).
+    Internal(Arc<dyn Fn() + Send + Sync>),
+}
+// SAFETY: the pointers are addresses the client gave for asynchronous use; the specification makes the
+// client keep them valid until the command is done. Whoever dereferences them says so there.
+unsafe impl Send for Work {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Work {}
+
+/// How a task ended.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Device clock in ns when work began.
+    pub start_ns: u64,
+    /// Device clock in ns when work ended.
+    pub end_ns: u64,
+    /// Set when the kernel or copy faulted: the context is lost. Says what and where.
+    pub fault: Option<String>,
+}
+
+/// A command whose dependencies have been met.
+pub trait Task: Send + Sync {
+    /// What to do.
+    fn work(&self) -> &Work;
+    /// Called once on a worker, after the work's effects are visible to all threads.
+    fn finished(self: Arc<Self>, outcome: Outcome);
+}
