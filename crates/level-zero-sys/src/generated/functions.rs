@@ -896,8 +896,8 @@ pub type ze_pfnCommandListAppendLaunchKernelWithParameters_t = Option<unsafe ext
 /// - [`ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT`]
 /// - [`ZE_RESULT_ERROR_INVALID_SIZE`]: `(nullptr == phWaitEvents) && (0 \< numWaitEvents)`
 /// - [`ZE_RESULT_ERROR_UNSUPPORTED_FEATURE`]: when passed additional extensions are invalid or incompatible with the device or command list
-/// - [`ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION`]: - "as per zeKernelSetGroupSize"
-/// - [`ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT`]: - "as per zeKernelSetArgumentValue"
+/// - [`ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION`]: as per zeKernelSetGroupSize
+/// - [`ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT`]: as per zeKernelSetArgumentValue
 pub type ze_pfnCommandListAppendLaunchKernelWithArguments_t = Option<unsafe extern "C" fn(hCommandList: ze_command_list_handle_t, hKernel: ze_kernel_handle_t, groupCounts: ze_group_count_t, groupSizes: ze_group_size_t, pArguments: *mut *mut c_void, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t>;
 
 /// `zeCommandListAppendLaunchCooperativeKernel`. Launch kernel cooperatively over one or more work groups.
@@ -2638,7 +2638,7 @@ pub type zes_pfnPowerSetLimitsExt2_t = Option<unsafe extern "C" fn(hPower: zes_p
 /// `zesEngineGetActivityExt`. Get activity stats for Physical Function (PF) and each Virtual Function (VF) associated with engine group.
 ///
 /// Since 1.7.
-/// - [`ZE_RESULT_ERROR_UNSUPPORTED_FEATURE`]: - "Engine activity extension is not supported in the environment."
+/// - [`ZE_RESULT_ERROR_UNSUPPORTED_FEATURE`]: Engine activity extension is not supported in the environment.
 pub type zes_pfnEngineGetActivityExt_t = Option<unsafe extern "C" fn(hEngine: zes_engine_handle_t, pCount: *mut u32, pStats: *mut zes_engine_stats_t) -> ze_result_t>;
 
 /// `zesRasGetStateExp`. Ras Get State

@@ -4,6 +4,7 @@
 
 mod rust;
 mod sys;
+mod unsupported;
 
 use crate::table::Table;
 use anyhow::{Context as _, Result, bail};
@@ -26,6 +27,7 @@ impl Output {
 fn outputs(table: &Table) -> Result<Vec<Output>> {
     let mut all = Vec::new();
     all.extend(sys::generate(table)?);
+    all.extend(unsupported::generate(table)?);
     Ok(all)
 }
 
