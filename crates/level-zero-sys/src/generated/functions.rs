@@ -53,10 +53,6 @@ pub type ze_pfnDriverGetLastErrorDescription_t = Option<unsafe extern "C" fn(hDr
 /// `zeDriverGetDefaultContext`. Retrieves handle to default context from the driver.
 ///
 /// Since 1.14.
-/// - [`type`]
-/// - [`desc`]
-/// - [`success`]
-/// - [`failure`]
 pub type ze_pfnDriverGetDefaultContext_t = Option<unsafe extern "C" fn(hDriver: ze_driver_handle_t) -> ze_context_handle_t>;
 
 /// `zeDeviceGet`. Retrieves devices within a driver
@@ -2764,28 +2760,16 @@ pub type zer_pfnGetLastErrorDescription_t = Option<unsafe extern "C" fn(ppString
 /// `zerTranslateDeviceHandleToIdentifier`. Translates device handle to integer identifier.
 ///
 /// Since 1.14.
-/// - [`type`]
-/// - [`desc`]
-/// - [`success`]
-/// - [`failure`]
 pub type zer_pfnTranslateDeviceHandleToIdentifier_t = Option<unsafe extern "C" fn(hDevice: ze_device_handle_t) -> u32>;
 
 /// `zerTranslateIdentifierToDeviceHandle`. Translates to integer identifier to a device handle.
 ///
 /// Since 1.14.
-/// - [`type`]
-/// - [`desc`]
-/// - [`success`]
-/// - [`failure`]
 pub type zer_pfnTranslateIdentifierToDeviceHandle_t = Option<unsafe extern "C" fn(identifier: u32) -> ze_device_handle_t>;
 
 /// `zerGetDefaultContext`. Retrieves handle to default context from the default driver.
 ///
 /// Since 1.14.
-/// - [`type`]
-/// - [`desc`]
-/// - [`success`]
-/// - [`failure`]
 pub type zer_pfnGetDefaultContext_t = Option<unsafe extern "C" fn() -> ze_context_handle_t>;
 
 /// `zeGetRTASBuilderProcAddrTable`.

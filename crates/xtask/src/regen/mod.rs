@@ -3,6 +3,7 @@
 //! Each room yields [`Output`]s and touches no file; writing and comparing happen here only.
 
 mod rust;
+mod spec;
 mod sys;
 mod unsupported;
 
@@ -27,6 +28,7 @@ impl Output {
 fn outputs(table: &Table) -> Result<Vec<Output>> {
     let mut all = Vec::new();
     all.extend(sys::generate(table)?);
+    all.extend(spec::generate(table)?);
     all.extend(unsupported::generate(table)?);
     Ok(all)
 }
