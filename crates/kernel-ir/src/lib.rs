@@ -17,9 +17,13 @@
 pub mod abi;
 pub mod build;
 pub mod ir;
+pub mod parse;
+pub mod print;
 pub mod types;
 pub mod wire;
 
 pub use build::{BuildError, BuildErrorKind, Options, Request};
 pub use ir::*;
+pub use parse::parse;
+pub use print::print;
 pub use types::*;

@@ -1,0 +1,5 @@
+//! Tests of the text form, of validation, of the analyses and of the passes.
+
+mod passes {
+    mod text;
+}
