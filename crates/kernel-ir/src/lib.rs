@@ -16,6 +16,7 @@
 
 pub mod abi;
 pub mod build;
+pub mod front;
 pub mod ir;
 pub mod parse;
 pub mod print;

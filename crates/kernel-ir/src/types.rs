@@ -55,6 +55,9 @@ pub enum Type {
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     all: Vec<Type>,
+    /// Size and alignment of each: computed once, so that types that share parts many times over
+    /// (2^40 leaves are 40 structs) cost no walk.
+    layout: Vec<(u64, u64)>,
     index: HashMap<Type, TypeId>,
 }
 
@@ -65,9 +68,44 @@ impl Types {
             return id;
         }
         let id = TypeId(self.all.len() as u32);
+        let layout = self.lay_out(&ty);
         self.all.push(ty.clone());
+        self.layout.push(layout);
         self.index.insert(ty, id);
         id
+    }
+    /// Size and alignment of a type whose parts are interned.
+    fn lay_out(&self, ty: &Type) -> (u64, u64) {
+        match ty {
+            Type::Void => (0, 1),
+            Type::Bool => (1, 1),
+            Type::Int(bits) | Type::Float(bits) => {
+                let bytes = u64::from(*bits / 8);
+                (bytes, bytes.next_power_of_two())
+            }
+            Type::Ptr(_) => (8, 8),
+            Type::Vector(element, n) => {
+                let n = if *n == 3 { 4 } else { *n };
+                let size = self.size_of(*element).saturating_mul(u64::from(n));
+                (size, size.checked_next_power_of_two().unwrap_or(1))
+            }
+            Type::Array(element, len) => (
+                self.size_of(*element).saturating_mul(*len),
+                self.align_of(*element),
+            ),
+            Type::Struct { fields, packed } => {
+                let mut end = 0u64;
+                let mut widest = 1;
+                for &field in fields {
+                    if !packed {
+                        end = align_up(end, self.align_of(field));
+                        widest = self.align_of(field).max(widest);
+                    }
+                    end = end.saturating_add(self.size_of(field));
+                }
+                (align_up(end, widest), widest)
+            }
+        }
     }
     /// The type behind `id`.
     #[must_use]
@@ -121,50 +159,12 @@ impl Types {
     /// wrapping; [`crate::front`] refuses types larger than 2^40 bytes.
     #[must_use]
     pub fn size_of(&self, id: TypeId) -> u64 {
-        match self.get(id) {
-            Type::Void => 0,
-            Type::Bool => 1,
-            Type::Int(bits) | Type::Float(bits) => u64::from(*bits / 8),
-            Type::Ptr(_) => 8,
-            Type::Vector(element, n) => {
-                let n = if *n == 3 { 4 } else { *n };
-                self.size_of(*element).saturating_mul(u64::from(n))
-            }
-            Type::Array(element, len) => self.size_of(*element).saturating_mul(*len),
-            Type::Struct { fields, packed } => {
-                let end = fields.iter().fold(0u64, |at, &field| {
-                    let at = if *packed {
-                        at
-                    } else {
-                        align_up(at, self.align_of(field))
-                    };
-                    at.saturating_add(self.size_of(field))
-                });
-                if *packed {
-                    end
-                } else {
-                    align_up(end, self.align_of(id))
-                }
-            }
-        }
+        self.layout[id.0 as usize].0
     }
     /// Natural alignment in bytes, a power of two.
     #[must_use]
     pub fn align_of(&self, id: TypeId) -> u64 {
-        match self.get(id) {
-            Type::Void | Type::Bool => 1,
-            Type::Int(_) | Type::Float(_) | Type::Ptr(_) | Type::Vector(..) => {
-                self.size_of(id).next_power_of_two().max(1)
-            }
-            Type::Array(element, _) => self.align_of(*element),
-            Type::Struct { fields, packed } => {
-                if *packed {
-                    1
-                } else {
-                    fields.iter().map(|&f| self.align_of(f)).max().unwrap_or(1)
-                }
-            }
-        }
+        self.layout[id.0 as usize].1
     }
     /// Byte offset of field `index` of struct `id` (0 when `id` is no struct or has no such field).
     #[must_use]
