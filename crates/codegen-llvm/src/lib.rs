@@ -1,1 +1,2 @@
 //! codegen-llvm
+mod llvm;

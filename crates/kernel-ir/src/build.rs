@@ -2,6 +2,10 @@
 
 use crate::wire::{Reader, WireError, Writer};
 
+/// Names this build of the compiler (sources and LLVM version): part of the key of every cache, known
+/// without opening the code generator.
+pub const COMPILER_BUILD: &str = env!("SOLUM_COMPILER_BUILD");
+
 /// What is to be compiled. The bytes of [`Self::encode`] are also what the cache key is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {

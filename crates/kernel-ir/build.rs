@@ -1,0 +1,60 @@
+//! Names this build of the compiler: a hash of its sources and the version of LLVM, part of the key of
+//! the cache on disk. Here, and not in the code generator, because the key is needed before that is opened.
+
+use std::path::{Path, PathBuf};
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=LLVM_CONFIG");
+    println!("cargo:rerun-if-changed=build.rs");
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let mut files = Vec::new();
+    for part in ["spirv-reader", "kernel-ir", "codegen-llvm"] {
+        let folder = here.join("..").join(part).join("src");
+        println!("cargo:rerun-if-changed={}", folder.display());
+        collect(&folder, &mut files);
+    }
+    // By name, so that the order of the folder does not count.
+    files.sort();
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142);
+    for file in files {
+        hash.add(file.file_name().unwrap_or_default().as_encoded_bytes());
+        hash.add(&std::fs::read(&file).unwrap_or_default());
+    }
+    let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".into());
+    let llvm = std::process::Command::new(config)
+        .arg("--version")
+        .output()
+        .ok()
+        .and_then(|out| String::from_utf8(out.stdout).ok())
+        .unwrap_or_default();
+    println!(
+        "cargo:rustc-env=SOLUM_COMPILER_BUILD={}-llvm{}-{:016x}{:016x}",
+        std::env::var("CARGO_PKG_VERSION").unwrap_or_default(),
+        llvm.trim(),
+        hash.0,
+        hash.1
+    );
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// FNV-1a from two starting points: no crate is needed to tell builds apart.
+struct Fnv(u64, u64);
+
+impl Fnv {
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes.iter().chain(&(bytes.len() as u64).to_le_bytes()) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            self.1 = (self.1 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_0a9d);
+        }
+    }
+}
