@@ -2,6 +2,8 @@
 //!
 //! Each room yields [`Output`]s and touches no file; writing and comparing happen here only.
 
+mod headers;
+mod loader;
 mod rust;
 mod spec;
 mod sys;
@@ -24,20 +26,31 @@ impl Output {
     }
 }
 
-/// Every generated file.
-fn outputs(table: &Table) -> Result<Vec<Output>> {
-    let mut all = Vec::new();
-    all.extend(sys::generate(table)?);
-    all.extend(spec::generate(table)?);
-    all.extend(unsupported::generate(table)?);
-    Ok(all)
-}
+/// A room: its name for errors, and what it yields.
+type Room = (&'static str, fn(&Table) -> Result<Vec<Output>>);
 
-/// Writes what differs, or with `check` fails naming it.
+/// Every room, one line each.
+const ROOMS: &[Room] = &[
+    ("sys", sys::generate),
+    ("spec", spec::generate),
+    ("unsupported", unsupported::generate),
+    ("headers", headers::generate),
+    ("loader", loader::generate),
+];
+
+/// Writes what differs, or with `check` fails naming it. A room that fails does not keep the others from writing.
 pub(crate) fn run(root: &Path, check: bool) -> Result<Vec<PathBuf>> {
     let table = Table::load(root)?;
+    let mut failed = None;
+    let mut outputs = Vec::new();
+    for (name, room) in ROOMS {
+        match room(&table) {
+            Ok(files) => outputs.extend(files),
+            Err(error) => failed = failed.or(Some(error.context(format!("room '{name}'")))),
+        }
+    }
     let mut stale = Vec::new();
-    for output in outputs(&table)? {
+    for output in outputs {
         let path = root.join(&output.path);
         if std::fs::read_to_string(&path).ok().as_deref() == Some(&output.text) {
             continue;
@@ -53,5 +66,5 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<Vec<PathBuf>> {
         let names: Vec<String> = stale.iter().map(|p| p.display().to_string()).collect();
         bail!("not what the API table says, run `cargo xtask regen`: {}", names.join(", "));
     }
-    Ok(stale)
+    failed.map_or(Ok(stale), Err)
 }

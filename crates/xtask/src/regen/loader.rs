@@ -1,0 +1,201 @@
+//! The loader: exported functions that forward through the handle's header, getters, and the members of driver tables.
+
+use super::{Output, rust};
+use crate::table::{Function, Kind, Struct, Table, Version};
+use anyhow::{Context as _, Result, bail};
+use std::fmt::Write as _;
+
+const SHELL: &str = "crates/libze_loader/src/generated";
+const LOGIC: &str = "crates/ze-loader/src/generated";
+
+/// The tables of tables behind a handle's header: struct, header member, name of the generated list.
+const DRIVER_TABLES: [(&str, &str, &str); 4] = [
+    ("ze_dditable_driver_t", "pCore", "CORE"),
+    ("zet_dditable_driver_t", "pTools", "TOOLS"),
+    ("zes_dditable_driver_t", "pSysman", "SYSMAN"),
+    ("zer_dditable_driver_t", "pRuntime", "RUNTIME"),
+];
+
+/// The oldest driver table that the loader lets in; functions up to it need no version check.
+const FLOOR: Version = Version { major: 1, minor: 13 };
+
+/// Functions with a slot that `libze_loader` defines by hand: no handle decides, all drivers are asked, or the result
+/// is no code.
+const BY_HAND: [&str; 12] = [
+    "zeInit",
+    "zeInitDrivers",
+    "zeDriverGet",
+    "zeDriverGetDefaultContext",
+    "zesInit",
+    "zesDriverGet",
+    "zeModuleDynamicLink",
+    "zeModuleInspectLinkageExt",
+    "zerGetLastErrorDescription",
+    "zerTranslateDeviceHandleToIdentifier",
+    "zerTranslateIdentifierToDeviceHandle",
+    "zerGetDefaultContext",
+];
+
+pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
+    let mut outputs = vec![
+        Output::new(format!("{LOGIC}/mod.rs"), rust::head("What the loader knows about tables.") + "pub(crate) mod driver_tables;\n"),
+        Output::new(format!("{LOGIC}/driver_tables.rs"), driver_tables(table)?),
+    ];
+    let mut modules = rust::head("The exports, by namespace.");
+    for (prefix, module) in [("ze", "core"), ("zet", "tools"), ("zes", "sysman")] {
+        writeln!(modules, "pub(crate) mod {module};")?;
+        outputs.push(Output::new(format!("{SHELL}/{module}.rs"), entries(table, prefix)?));
+    }
+    modules += "mod getters;\nmod tracer;\n";
+    outputs.push(Output::new(format!("{SHELL}/getters.rs"), getters(table)?));
+    outputs.push(Output::new(format!("{SHELL}/tracer.rs"), tracer(table)));
+    outputs.push(Output::new(format!("{SHELL}/mod.rs"), modules));
+    Ok(outputs)
+}
+
+fn number(version: Version) -> u32 {
+    version.major << 16 | version.minor
+}
+
+/// The sub-tables of a table of tables: member name and struct.
+pub(super) fn members<'t>(table: &'t Table, name: &str) -> Result<Vec<(&'t str, &'t Struct)>> {
+    let outer = table.structure(name).with_context(|| format!("no table {name}"))?;
+    let pointers = outer.fields.iter().filter_map(|f| f.ty.strip_suffix(" *").map(|inner| (f, inner)));
+    pointers
+        .map(|(field, inner)| {
+            let inner = table.structure(inner).with_context(|| format!("{name}.{}: no table {inner}", field.name))?;
+            Ok((field.name.as_str(), inner))
+        })
+        .collect()
+}
+
+fn driver_tables(table: &Table) -> Result<String> {
+    let mut out = rust::head("The members of the four driver tables, in the order of their offsets from 8.");
+    out += "use crate::driver::Member;\n\n";
+    for (name, header, list) in DRIVER_TABLES {
+        let members = members(table, name)?;
+        writeln!(out, "/// `{header}`: `{name}`.\npub(crate) static {list}: [Member; {}] = [", members.len())?;
+        for (member, inner) in members {
+            let since = inner.fields.iter().map(|f| f.since).min().context("an empty table")?;
+            writeln!(out, "    Member {{ name: {member:?}, since: {:#x} }},", number(since))?;
+        }
+        out += "];\n\n";
+    }
+    Ok(out)
+}
+
+/// Header member and sub-table through which a function is reached.
+fn way<'t>(table: &'t Table, function: &Function) -> Result<Option<(&'static str, &'t str)>> {
+    let Some(slot) = &function.slot else { return Ok(None) };
+    for (name, header, _) in DRIVER_TABLES {
+        if let Some((member, _)) = members(table, name)?.into_iter().find(|(_, inner)| inner.name == slot.table) {
+            return Ok(Some((header, member)));
+        }
+    }
+    Ok(None)
+}
+
+pub(super) fn parameters(function: &Function) -> Result<String> {
+    let mut list = Vec::new();
+    for p in &function.params {
+        list.push(format!("{}: {}", rust::ident(&p.name), rust::ty(&p.ty)?));
+    }
+    Ok(list.join(", "))
+}
+
+const LINTS: &str = "#![expect(non_snake_case, reason = \"functions and parameters carry C's names\")]\n\n";
+
+fn entries(table: &Table, prefix: &str) -> Result<String> {
+    let mut out = rust::head("Exported functions: each goes the way that its first handle's header shows.") + LINTS;
+    out += "use level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\nuse ze_loader::forward;\n\n";
+    for function in table.functions.iter().filter(|f| f.prefix() == prefix && !BY_HAND.contains(&f.name.as_str())) {
+        let Some((header, member)) = way(table, function)? else { continue };
+        let slot = function.slot.as_ref().context("a way without a slot")?;
+        let first = function.params.first().with_context(|| format!("{}: no handle decides", function.name))?;
+        if !table.handles.iter().any(|h| h.name == first.ty) || function.ret != "ze_result_t" {
+            bail!("{}: must be written by hand (no leading handle, or another result)", function.name);
+        }
+        let since = table.structure(&slot.table).and_then(|t| t.fields.iter().find(|f| f.name == slot.field));
+        let since = since.map(|f| f.since).filter(|v| *v > FLOOR);
+        let since = since.map_or(String::new(), |v| format!(" since {:#x}", number(v)));
+        let arguments: Vec<String> = function.params.iter().map(|p| rust::ident(&p.name)).collect();
+        writeln!(
+            out,
+            "#[unsafe(no_mangle)]\npub(crate) unsafe extern \"C\" fn {}({}) -> ze_result_t {{\n    forward!({:?}, {header}, {member}, {}{since}, {} => {})\n}}\n",
+            function.name,
+            parameters(function)?,
+            function.name,
+            slot.field,
+            rust::ident(&first.name),
+            arguments.join(", "),
+        )?;
+    }
+    Ok(trim_imports(out))
+}
+
+/// Leaves out what a file does not use.
+pub(super) fn trim_imports(text: String) -> String {
+    let used: Vec<&str> = ["c_char", "c_void"].into_iter().filter(|n| text.contains(&format!(" {n}"))).filter(|n| text.matches(n).count() > 1).collect();
+    let line = match used.as_slice() {
+        [] => String::new(),
+        [one] => format!("use std::ffi::{one};\n"),
+        several => format!("use std::ffi::{{{}}};\n", several.join(", ")),
+    };
+    text.replace("use std::ffi::{c_char, c_void};\n", &line)
+}
+
+/// The table that a getter fills.
+pub(super) fn filled<'t>(table: &'t Table, getter: &Function) -> Result<&'t Struct> {
+    let out = getter.params.get(1).with_context(|| format!("{}: no table", getter.name))?;
+    let name = out.ty.strip_suffix(" *").unwrap_or(&out.ty);
+    let found = table.structure(name).with_context(|| format!("{}: no table {name}", getter.name))?;
+    if found.kind != Kind::Table {
+        bail!("{}: {name} is no table", getter.name);
+    }
+    Ok(found)
+}
+
+/// The getters of drivers' tables, without that of the tracer table.
+pub(super) fn driver_getters(table: &Table) -> impl Iterator<Item = &Function> {
+    table.functions.iter().filter(|f| f.is_getter() && f.prefix() != "zel")
+}
+
+fn getters(table: &Table) -> Result<String> {
+    let mut out = rust::head("Getters: each table's slots are the exported functions.");
+    out += "#![expect(non_snake_case, non_upper_case_globals, reason = \"functions, parameters and tables carry C's names\")]\n\n";
+    out += "use super::{core::*, sysman::*, tools::*};\nuse crate::entries::*;\nuse level_zero_sys::*;\nuse ze_loader::tables::fill;\n\n";
+    for getter in driver_getters(table) {
+        let inner = filled(table, getter)?;
+        writeln!(out, "static {0}: {0} = {0} {{", inner.name)?;
+        let mut reach: Vec<(u32, usize)> = Vec::new();
+        for (index, slot) in inner.fields.iter().enumerate() {
+            let function = table.function_of_pfn(&slot.ty).with_context(|| format!("{}: no function", slot.name))?;
+            writeln!(out, "    {}: Some({}),", slot.name, function.name)?;
+            let since = number(slot.since);
+            match reach.last_mut() {
+                Some(last) if last.0 == since => last.1 = index + 1,
+                _ => reach.push((since, index + 1)),
+            }
+        }
+        let reach: Vec<String> = reach.iter().map(|(since, slots)| format!("({since:#x}, {slots})")).collect();
+        writeln!(out, "}};\n")?;
+        writeln!(
+            out,
+            "#[unsafe(no_mangle)]\npub(crate) unsafe extern \"C\" fn {0}({1}) -> ze_result_t {{\n    // SAFETY: the caller gives null or a table with room for the slots of the version it asks for.\n    unsafe {{ fill({0:?}, version, pDdiTable, &{2}, &[{3}]) }}\n}}\n",
+            getter.name,
+            parameters(getter)?,
+            inner.name,
+            reach.join(", "),
+        )?;
+    }
+    Ok(out)
+}
+
+fn tracer(table: &Table) -> String {
+    let mut out = rust::head("Registration of tracing callbacks: there is no tracing layer yet, each answers so.");
+    out += "use crate::entries::no_tracer;\n\nno_tracer! {\n";
+    for function in table.functions.iter().filter(|f| f.name.ends_with("RegisterCallback")) {
+        writeln!(out, "    {}", function.name).ok();
+    }
+    out + "}\n"
+}
