@@ -1,1 +1,115 @@
-//! ze-entry
+//! `#[ze_entry(PFN)]`: one safe Rust function in, one C function for a DDI table out.
+//!
+//! `#[ze_entry(PFN, any_state)]` omits the check that the driver is initialised and not a forked
+//! child: for the functions that initialise it or tell about the last error.
+//!
+//! Invariants
+//! - The C function has exactly the generated type `PFN` (a `const` coercion fails to compile otherwise).
+//! - No symbol is exported; no panic crosses the boundary.
+//! - Null handles are reported before null pointers, each group left to right: the specification's order.
+//!
+//! Non-goals: no rules of the specification here. The macro knows shapes, the function body knows the rules.
+
+use proc_macro::TokenStream;
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{FnArg, Ident, ItemFn, Pat, Path, Token, Type, parse_macro_input};
+
+struct Attr {
+    pfn: Path,
+    any_state: bool,
+}
+
+impl Parse for Attr {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let pfn = input.parse()?;
+        let mut any_state = false;
+        if input.parse::<Option<Token![,]>>()?.is_some() {
+            let word: Ident = input.parse()?;
+            if word != "any_state" {
+                return Err(syn::Error::new_spanned(word, "expected `any_state`"));
+            }
+            any_state = true;
+        }
+        Ok(Self { pfn, any_state })
+    }
+}
+
+/// True for the argument kinds that take two C parameters (a count and an array).
+fn is_pair(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| {
+        let name = last.ident.to_string();
+        matches!(
+            name.as_str(),
+            "Slice" | "Handles" | "Enumerate" | "Sized" | "Text"
+        )
+    })
+}
+
+/// See the crate documentation.
+#[proc_macro_attribute]
+pub fn ze_entry(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let Attr { pfn, any_state } = parse_macro_input!(attr as Attr);
+    let mut body = parse_macro_input!(item as ItemFn);
+    let vis = std::mem::replace(&mut body.vis, syn::Visibility::Inherited);
+    let doc = std::mem::take(&mut body.attrs);
+    let name = &body.sig.ident;
+    let (mut params, mut handles, mut converted) = (vec![], vec![], vec![]);
+    for (i, arg) in body.sig.inputs.iter().enumerate() {
+        let FnArg::Typed(arg) = arg else {
+            return syn::Error::new_spanned(arg, "an entry point has no receiver")
+                .to_compile_error()
+                .into();
+        };
+        let label = match &*arg.pat {
+            Pat::Ident(pat) => pat.ident.to_string(),
+            _ => format!("argument {i}"),
+        };
+        let label = label.trim_start_matches("r#").trim_start_matches('_');
+        let raw = format_ident!("raw{i}");
+        let ty = &arg.ty;
+        if is_pair(ty) {
+            let second = format_ident!("second{i}");
+            params.push(quote!(#raw: <#ty as ::ze_abi::AbiPair>::First));
+            params.push(quote!(#second: <#ty as ::ze_abi::AbiPair>::Second));
+            converted.push(quote!({
+                // SAFETY: forwarded unchanged from the C caller, who is bound by the Level Zero
+                // specification to pass null or valid values for these parameters.
+                unsafe { <#ty as ::ze_abi::AbiPair>::from_raw(#raw, #second, #label) }?
+            }));
+        } else {
+            params.push(quote!(#raw: <#ty as ::ze_abi::AbiArg>::Raw));
+            handles.push(quote!(<#ty as ::ze_abi::AbiArg>::check_handle(&#raw, #label)?;));
+            converted.push(quote!({
+                // SAFETY: forwarded unchanged from the C caller, who is bound by the Level Zero
+                // specification to pass a null or valid value for this parameter.
+                unsafe { <#ty as ::ze_abi::AbiArg>::from_raw(#raw, #label) }?
+            }));
+        }
+    }
+    let symbol = name.to_string();
+    let guard = if any_state {
+        quote!(guard_any_state)
+    } else {
+        quote!(guard)
+    };
+    quote! {
+        #(#doc)*
+        ///
+        /// # Safety
+        ///
+        /// Called from C: each non-null pointer is valid for the duration of the call.
+        #[allow(clippy::too_many_arguments, non_snake_case, reason = "the C signature")]
+        #vis unsafe extern "C" fn #name(#(#params),*) -> ::ze_abi::ze_result_t {
+            #[allow(clippy::too_many_arguments, non_snake_case, reason = "the C signature")]
+            #body
+            ::ze_abi::#guard(#symbol, move || {
+                #(#handles)*
+                #name(#(#converted),*)
+            })
+        }
+        const _: #pfn = Some(#name);
+    }
+    .into()
+}
