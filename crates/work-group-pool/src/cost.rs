@@ -1,0 +1,152 @@
+//! What a work-group costs, and what follows from it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A chunk should take about this long: short enough to balance, long enough to hide the claim.
+pub const CHUNK_NS: u64 = 20_000;
+/// Below this much work nobody else is woken: a wake costs up to 10 µs.
+pub const WAKE_NS: u64 = 20_000;
+/// Fixed-point fraction bits of the average.
+const SCALE: u64 = 64;
+
+/// Moving average of the nanoseconds per work-group of one kernel. Racy updates may lose a sample,
+/// which only delays the average.
+#[derive(Debug, Default)]
+pub struct Cost {
+    scaled_ns: AtomicU64,
+}
+
+/// How a dispatch is to be shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Work-groups to claim at once.
+    pub chunk: u64,
+    /// Threads that should work on it, the caller's included.
+    pub threads: usize,
+}
+
+impl Cost {
+    /// Nothing measured yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            scaled_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// Records that `groups` work-groups took `ns` nanoseconds on one thread.
+    pub fn record(&self, groups: u64, ns: u64) {
+        if groups == 0 {
+            return;
+        }
+        let sample = (ns.saturating_mul(SCALE) / groups).max(1);
+        let old = self.scaled_ns.load(Ordering::Relaxed);
+        let new = if old == 0 {
+            sample
+        } else {
+            // A quarter of the weight: follows a change of arguments within a few launches.
+            old - old / 4 + sample / 4
+        };
+        self.scaled_ns.store(new.max(1), Ordering::Relaxed);
+    }
+
+    /// Nanoseconds per work-group, `None` before the first record.
+    #[must_use]
+    pub fn ns_per_group(&self) -> Option<f64> {
+        match self.scaled_ns.load(Ordering::Relaxed) {
+            0 => None,
+            scaled => Some(scaled as f64 / SCALE as f64),
+        }
+    }
+
+    /// How `groups` work-groups should be shared among at most `threads` threads.
+    ///
+    /// An unmeasured kernel begins with a chunk of one group on one thread; the caller plans again
+    /// when it knows more.
+    #[must_use]
+    pub fn plan(&self, groups: u64, threads: usize) -> Plan {
+        let threads = threads.max(1);
+        let scaled = self.scaled_ns.load(Ordering::Relaxed);
+        if scaled == 0 {
+            return Plan {
+                chunk: 1,
+                threads: 1,
+            };
+        }
+        let total_ns = u64::try_from(u128::from(groups) * u128::from(scaled) / u128::from(SCALE))
+            .unwrap_or(u64::MAX);
+        if threads == 1 || groups < 2 || total_ns < WAKE_NS {
+            return Plan {
+                chunk: groups.max(1),
+                threads: 1,
+            };
+        }
+        let by_time = (CHUNK_NS * SCALE / scaled).max(1);
+        // At least four chunks a thread, so that an unlucky one does not hold up the end.
+        let by_share = (groups / (threads as u64 * 4)).max(1);
+        let useful = usize::try_from(total_ns / (WAKE_NS / 2)).unwrap_or(usize::MAX);
+        let most = usize::try_from(groups).unwrap_or(usize::MAX);
+        Plan {
+            chunk: by_time.min(by_share).max(1),
+            threads: threads.min(useful).min(most).max(1),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_follow_the_measured_cost() {
+        // (ns per group, groups, threads) → (chunk, threads)
+        let cases = [
+            ((10, 100, 8), (100, 1)),         // 1 µs of work: stay alone
+            ((10, 1_000_000, 8), (2_000, 8)), // tiny groups: chunks of 20 µs
+            ((100_000, 64, 8), (1, 8)),       // heavy groups: small chunks
+            ((100_000, 3, 8), (1, 3)),        // never more threads than groups
+            ((1_000_000, 1, 8), (1, 1)),      // one group is one thread's
+            ((1_000, 40, 64), (1, 4)),        // 40 µs: a few threads, not 64
+            ((5, 1_000_000, 1), (1_000_000, 1)),
+        ];
+        for ((ns, groups, threads), (chunk, used)) in cases {
+            let cost = Cost::new();
+            cost.record(1_000, ns * 1_000);
+            assert_eq!(
+                cost.plan(groups, threads),
+                Plan {
+                    chunk,
+                    threads: used
+                },
+                "{ns} ns, {groups} groups, {threads} threads"
+            );
+        }
+    }
+
+    #[test]
+    fn an_unmeasured_kernel_starts_with_one_group() {
+        let cost = Cost::new();
+        assert_eq!(cost.ns_per_group(), None);
+        assert_eq!(
+            cost.plan(1 << 40, 8),
+            Plan {
+                chunk: 1,
+                threads: 1
+            }
+        );
+    }
+
+    #[test]
+    fn the_average_follows_a_change_and_never_overflows() {
+        let cost = Cost::new();
+        cost.record(1, u64::MAX);
+        assert_eq!(cost.plan(u64::MAX, 4).chunk, 1);
+        for _ in 0..200 {
+            cost.record(10, 1_000);
+        }
+        let ns = cost.ns_per_group().unwrap();
+        assert!((99.0..115.0).contains(&ns), "{ns}");
+        cost.record(0, 5);
+        assert_eq!(cost.ns_per_group().unwrap(), ns);
+    }
+}
