@@ -1,1 +1,19 @@
-//! libze_loader
+//! `libze_loader.so.1`: the C exports of the Level Zero loader.
+//!
+//! Invariants: the exports are the 832 names of the reference loader 1.32 and `zelTracerResetAllCallbacks`, nothing
+//! else; each is a trampoline, logic lives in `ze-loader`. Functions whose first parameter is a handle are generated;
+//! the others stand in [`entries`]. Not here: any decision.
+
+mod entries;
+#[rustfmt::skip]
+mod generated;
+
+/// Called by the dynamic linker when the library is unloaded or the process exits.
+extern "C" fn at_unload() {
+    ze_loader::teardown::run();
+}
+
+/// The linker's list of functions of this type, each called once while the library is still mapped.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_UNLOAD: extern "C" fn() = at_unload;

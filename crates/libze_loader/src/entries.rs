@@ -1,0 +1,320 @@
+//! Exports that no handle's header decides: initialisation, `zer`, `zel`, and functions that take arrays of handles.
+
+#![expect(non_snake_case, reason = "functions and parameters carry C's names")]
+
+use std::ffi::{c_char, c_void};
+
+use level_zero_sys::*;
+use ze_loader::dispatch::{first_of, not_ready};
+use ze_loader::{forward, info, init, runtime, state, tables, teardown};
+
+/// Defines registrations of tracing callbacks that answer that there is no tracing layer.
+macro_rules! no_tracer {
+    ($($name:ident)+) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub(crate) extern "C" fn $name(
+                _tracer: level_zero_sys::zel_tracer_handle_t,
+                _kind: level_zero_sys::zel_tracer_reg_t,
+                _callback: Option<unsafe extern "C" fn()>,
+            ) -> level_zero_sys::ze_result_t {
+                ze_loader::info::no_tracer(stringify!($name))
+            }
+        )+
+    };
+}
+pub(crate) use no_tracer;
+
+// Initialisation and enumeration.
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zeInit(flags: ze_init_flags_t) -> ze_result_t {
+    init::init(flags)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zeInitDrivers(
+    pCount: *mut u32,
+    phDrivers: *mut ze_driver_handle_t,
+    desc: *mut ze_init_driver_type_desc_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { init::init_drivers(pCount, phDrivers, desc) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zeDriverGet(pCount: *mut u32, phDrivers: *mut ze_driver_handle_t) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { init::driver_get(pCount, phDrivers) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zesInit(flags: zes_init_flags_t) -> ze_result_t {
+    init::sysman_init(flags)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zesDriverGet(pCount: *mut u32, phDrivers: *mut zes_driver_handle_t) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { init::sysman_driver_get(pCount, phDrivers) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(hDriver: ze_driver_handle_t) -> ze_context_handle_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { runtime::default_context_of(hDriver) }
+}
+
+// The first module's driver decides.
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zeModuleDynamicLink(
+    numModules: u32,
+    phModules: *mut ze_module_handle_t,
+    phLinkLog: *mut ze_module_build_log_handle_t,
+) -> ze_result_t {
+    const NAME: &str = "zeModuleDynamicLink";
+    if !state::is_ready() {
+        return not_ready(&NAME);
+    }
+    // SAFETY: the caller's contract: null or `numModules` handles.
+    let module = match unsafe { first_of(NAME, "phModules", numModules, phModules) } {
+        Ok(module) => module,
+        Err(error) => return error,
+    };
+    forward!("zeModuleDynamicLink", pCore, Module, pfnDynamicLink, module => numModules, phModules, phLinkLog)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zeModuleInspectLinkageExt(
+    pInspectDesc: *mut ze_linkage_inspection_ext_desc_t,
+    numModules: u32,
+    phModules: *mut ze_module_handle_t,
+    phLog: *mut ze_module_build_log_handle_t,
+) -> ze_result_t {
+    const NAME: &str = "zeModuleInspectLinkageExt";
+    if !state::is_ready() {
+        return not_ready(&NAME);
+    }
+    // SAFETY: the caller's contract: null or `numModules` handles.
+    let module = match unsafe { first_of(NAME, "phModules", numModules, phModules) } {
+        Ok(module) => module,
+        Err(error) => return error,
+    };
+    forward!(
+        "zeModuleInspectLinkageExt", pCore, Module, pfnInspectLinkageExt,
+        module => pInspectDesc, numModules, phModules, phLog
+    )
+}
+
+// The default driver.
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zerGetLastErrorDescription(ppString: *mut *const c_char) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { runtime::last_error(ppString) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(hDevice: ze_device_handle_t) -> u32 {
+    // SAFETY: the caller's contract is the same.
+    unsafe { runtime::device_to_identifier(hDevice) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zerTranslateIdentifierToDeviceHandle(identifier: u32) -> ze_device_handle_t {
+    runtime::identifier_to_device(identifier)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zerGetDefaultContext() -> ze_context_handle_t {
+    runtime::default_context()
+}
+
+// The loader itself.
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zeLoaderInit() -> ze_result_t {
+    init::loader_init()
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zeLoaderGetTracingHandle() -> *mut c_void {
+    // Null says: no tracing library.
+    std::ptr::null_mut()
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelLoaderDriverCheck(
+    _flags: ze_init_flags_t,
+    _desc: *mut ze_init_driver_type_desc_t,
+    _globalInitStored: *mut ze_global_dditable_t,
+    _sysmanGlobalInitStored: *mut zes_global_dditable_t,
+    _requireDdiReinit: *mut bool,
+    _sysmanOnly: bool,
+) -> ze_result_t {
+    // Deprecated in the reference and without effect there.
+    ZE_RESULT_SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelLoaderGetContext() -> *mut c_void {
+    info::context()
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zelLoaderGetVersion(version: *mut zel_component_version_t) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { info::version("zelLoaderGetVersion", version) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zelGetLoaderVersion(version: *mut zel_component_version_t) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { info::version("zelGetLoaderVersion", version) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zelLoaderGetVersions(
+    num_elems: *mut usize,
+    versions: *mut zel_component_version_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { info::versions("zelLoaderGetVersions", num_elems, versions) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zelLoaderGetVersionsInternal(
+    num_elems: *mut usize,
+    versions: *mut zel_component_version_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { info::versions("zelLoaderGetVersionsInternal", num_elems, versions) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zelLoaderTranslateHandle(
+    handleType: zel_handle_type_t,
+    handleIn: *mut c_void,
+    handleOut: *mut *mut c_void,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { info::translate("zelLoaderTranslateHandle", handleType, handleIn, handleOut) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zelLoaderTranslateHandleInternal(
+    handleType: zel_handle_type_t,
+    handleIn: *mut c_void,
+    handleOut: *mut *mut c_void,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { info::translate("zelLoaderTranslateHandleInternal", handleType, handleIn, handleOut) }
+}
+
+// Teardown.
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zelRegisterTeardownCallback(
+    application_callback: zel_loader_teardown_callback_t,
+    loader_callback: *mut zel_application_teardown_callback_t,
+    index: *mut u32,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { teardown::register(application_callback, loader_callback, index) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelCheckIsLoaderInTearDown() -> bool {
+    info::is_in_teardown()
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelSetDriverTeardown() -> ze_result_t {
+    teardown::announce()
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelLoaderContextTeardown() {
+    // For static loaders only; the dynamic one ends with its unloading.
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelSetDelayLoaderContextTeardown() {
+    // As above.
+}
+
+// Tracing: no layer yet.
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelLoaderTracingLayerInit(ppDdiTable: *mut *mut c_void) -> ze_result_t {
+    info::leave_alone(ppDdiTable)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelLoaderZerTracingLayerInit(ppDdiTable: *mut *mut c_void) -> ze_result_t {
+    info::leave_alone(ppDdiTable)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelGetTracerApiProcAddrTable(
+    version: ze_api_version_t,
+    pDdiTable: *mut zel_tracer_dditable_t,
+) -> ze_result_t {
+    tables::untouched("zelGetTracerApiProcAddrTable", version, pDdiTable)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelEnableTracingLayer() -> ze_result_t {
+    info::no_tracing_layer("zelEnableTracingLayer")
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelDisableTracingLayer() -> ze_result_t {
+    info::no_tracing_layer("zelDisableTracingLayer")
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn zelGetTracingLayerState(enabled: *mut bool) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    unsafe { info::tracing_state("zelGetTracingLayerState", enabled) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelTracerCreate(
+    _desc: *const zel_tracer_desc_t,
+    _phTracer: *mut zel_tracer_handle_t,
+) -> ze_result_t {
+    info::no_tracer("zelTracerCreate")
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelTracerDestroy(_hTracer: zel_tracer_handle_t) -> ze_result_t {
+    info::no_tracer("zelTracerDestroy")
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelTracerSetPrologues(
+    _hTracer: zel_tracer_handle_t,
+    _pCoreCbs: *mut zel_core_callbacks_t,
+) -> ze_result_t {
+    info::no_tracer("zelTracerSetPrologues")
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelTracerSetEpilogues(
+    _hTracer: zel_tracer_handle_t,
+    _pCoreCbs: *mut zel_core_callbacks_t,
+) -> ze_result_t {
+    info::no_tracer("zelTracerSetEpilogues")
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelTracerSetEnabled(_hTracer: zel_tracer_handle_t, _enable: ze_bool_t) -> ze_result_t {
+    info::no_tracer("zelTracerSetEnabled")
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn zelTracerResetAllCallbacks(_hTracer: zel_tracer_handle_t) -> ze_result_t {
+    info::no_tracer("zelTracerResetAllCallbacks")
+}

@@ -1,0 +1,157 @@
+//! Which libraries to try, in which order.
+
+use std::ffi::{CStr, OsStr, OsString, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// For which init flags a library is asked (README of the ABI, rule 11).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Class {
+    /// A vendor's GPU driver: the GPU flag or none.
+    Gpu,
+    /// A vendor's NPU driver: the VPU/NPU flag or none.
+    Npu,
+    /// Named by the user, or ours (which has devices of several types): always asked.
+    Any,
+}
+
+impl Class {
+    /// Whether `zeInit(flags)` concerns this library.
+    pub(crate) fn matches_init(self, flags: u32) -> bool {
+        match self {
+            Class::Gpu => flags == 0 || flags & level_zero_sys::ZE_INIT_FLAG_GPU_ONLY != 0,
+            Class::Npu => flags == 0 || flags & level_zero_sys::ZE_INIT_FLAG_VPU_ONLY != 0,
+            Class::Any => true,
+        }
+    }
+
+    /// Whether `zeInitDrivers` with these descriptor flags concerns this library.
+    pub(crate) fn matches_types(self, flags: u32) -> bool {
+        match self {
+            Class::Gpu => flags & level_zero_sys::ZE_INIT_DRIVER_TYPE_FLAG_GPU != 0,
+            Class::Npu => flags & level_zero_sys::ZE_INIT_DRIVER_TYPE_FLAG_NPU != 0,
+            Class::Any => true,
+        }
+    }
+}
+
+/// One library to try.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Candidate {
+    /// Name or path, as given to `dlopen`.
+    pub(crate) name: OsString,
+    pub(crate) class: Class,
+    /// Ours: comes after every vendor's driver, whatever its devices.
+    pub(crate) own: bool,
+}
+
+/// Vendors' drivers, by the names under which the reference looks for them.
+const VENDORS: [(&str, Class); 4] = [
+    ("libze_intel_gpu.so.1", Class::Gpu),
+    ("libze_intel_gpu_legacy1.so.1", Class::Gpu),
+    ("libze_intel_vpu.so.1", Class::Npu),
+    ("libze_intel_npu.so.1", Class::Npu),
+];
+
+/// Our driver's file names, the one with a version first.
+const OWN: [&str; 2] = ["libze_solum_cpu.so.1", "libze_solum_cpu.so"];
+
+/// True in a process with more rights than its caller: paths from the environment are ignored there.
+fn is_privileged() -> bool {
+    // SAFETY: `getauxval` reads a constant of the process.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// The libraries to try, from the environment and the place of the loader itself.
+pub(crate) fn all() -> Vec<Candidate> {
+    let alternatives = if is_privileged() { None } else { std::env::var_os("ZE_ENABLE_ALT_DRIVERS") };
+    match alternatives {
+        Some(list) => named(&list),
+        None => well_known(&own_directories()),
+    }
+}
+
+/// `ZE_ENABLE_ALT_DRIVERS`: comma-separated names or paths, nothing trimmed; empty entries stay, to be refused by name.
+fn named(list: &OsStr) -> Vec<Candidate> {
+    list.as_bytes()
+        .split(|byte| *byte == b',')
+        .map(|name| Candidate { name: OsStr::from_bytes(name).to_owned(), class: Class::Any, own: false })
+        .collect()
+}
+
+/// The vendors' drivers, then ours: next to the loader if it is there, by bare name otherwise.
+fn well_known(directories: &[PathBuf]) -> Vec<Candidate> {
+    let mut candidates: Vec<_> = VENDORS
+        .iter()
+        .map(|(name, class)| Candidate { name: (*name).into(), class: *class, own: false })
+        .collect();
+    let beside = directories.iter().flat_map(|directory| OWN.iter().map(move |name| directory.join(name)));
+    let own = beside.into_iter().find(|path| path.exists()).map_or_else(|| OWN[0].into(), PathBuf::into_os_string);
+    candidates.push(Candidate { name: own, class: Class::Any, own: true });
+    candidates
+}
+
+/// The directory the loader was opened from and, if links led there, the one where its file lies.
+fn own_directories() -> Vec<PathBuf> {
+    let Some(file) = file_of(own_directories as *const c_void) else { return Vec::new() };
+    let resolved = file.canonicalize().ok();
+    let mut directories: Vec<PathBuf> = Vec::new();
+    for path in [Some(file), resolved].into_iter().flatten() {
+        let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
+        if path.is_absolute() && !directories.contains(&directory) {
+            directories.push(directory);
+        }
+    }
+    directories
+}
+
+/// The file of the library that holds `address`.
+pub(crate) fn file_of(address: *const c_void) -> Option<PathBuf> {
+    // SAFETY: all-zero is a valid `Dl_info` (null pointers).
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: `dladdr` accepts any address and writes only `info`.
+    if unsafe { libc::dladdr(address, &raw mut info) } == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the name is a C string owned by the dynamic linker and lives as long as the library.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) };
+    Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_keep_empty_and_untrimmed_entries() {
+        let names = |list: &str| -> Vec<OsString> { named(OsStr::new(list)).into_iter().map(|c| c.name).collect() };
+        assert_eq!(names(""), [""]);
+        assert_eq!(names("a,,b "), ["a", "", "b "]);
+        assert_eq!(names(","), ["", ""]);
+    }
+
+    #[test]
+    fn ours_comes_last_and_by_bare_name_where_no_file_is() {
+        let candidates = well_known(&[PathBuf::from("/nonexistent")]);
+        assert_eq!(candidates.len(), VENDORS.len() + 1);
+        assert_eq!(candidates.iter().position(|c| c.own), Some(VENDORS.len()));
+        assert_eq!(candidates[VENDORS.len()].name, OWN[0]);
+    }
+
+    #[test]
+    fn classes_follow_the_flags() {
+        let table = [
+            (Class::Gpu, 0, true),
+            (Class::Gpu, 1, true),
+            (Class::Gpu, 2, false),
+            (Class::Npu, 0, true),
+            (Class::Npu, 1, false),
+            (Class::Npu, 2, true),
+            (Class::Any, 2, true),
+        ];
+        for (class, flags, expected) in table {
+            assert_eq!(class.matches_init(flags), expected, "{class:?} {flags}");
+        }
+        assert!(!Class::Gpu.matches_types(2) && Class::Npu.matches_types(u32::MAX) && Class::Any.matches_types(1));
+    }
+}

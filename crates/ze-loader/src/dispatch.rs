@@ -1,0 +1,110 @@
+//! The way of one call: state, handle, table, slot, jump. Everything that is not the straight way is cold, and of the C
+//! calling convention with thin arguments, so that the exports need no stack frame.
+
+use level_zero_sys::{
+    ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_INVALID_SIZE,
+    ZE_RESULT_ERROR_UNINITIALIZED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
+    ze_result_t,
+};
+
+use crate::{state, text};
+
+/// Forwards a call to the slot that the handle's own header names.
+///
+/// `forward!("zeFoo", pCore, Foo, pfnBar, hFoo => hFoo, other, arguments)`: name for error texts, header member,
+/// sub-table, slot, the handle that decides (after the arrow all arguments in their order). With `since 0x1000e` after
+/// the slot, a driver whose table is older answers UNSUPPORTED_VERSION; it is given only for functions newer than 1.13,
+/// the oldest table that is let in.
+#[macro_export]
+macro_rules! forward {
+    ($name:literal, $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
+        if !$crate::state::is_ready() {
+            return $crate::dispatch::not_ready(&$name);
+        }
+        if $handle.is_null() {
+            return $crate::dispatch::null_handle(&$name, &stringify!($handle));
+        }
+        // SAFETY: the caller passes a live handle of a driver that was let in, and each object of such a driver begins
+        // with a `ze_handle_t` whose four pointers and sub-table pointers were checked on load and are static.
+        let table = unsafe { &*(*$handle.cast::<$crate::sys::ze_handle_t>()).$header };
+        $(
+            if table.version.0 < $since {
+                return $crate::dispatch::too_old(&$name, table.version.0, $since);
+            }
+        )?
+        // SAFETY: as above; the version says that this table reaches as far as this sub-table and slot.
+        match unsafe { (*table.$sub).$slot } {
+            // SAFETY: the arguments are the caller's own, under the same contract as this function.
+            Some(function) => unsafe { function($($arg),+) },
+            None => $crate::dispatch::null_slot(&$name),
+        }
+    }};
+}
+
+/// Answers a call that came before init or after teardown.
+#[cold]
+#[inline(never)]
+pub extern "C" fn not_ready(name: &'static &'static str) -> ze_result_t {
+    if state::is_torn_down() {
+        text::set_consequence(format_args!("{name}: called after the loader's teardown"));
+    } else {
+        text::set_consequence(format_args!("{name}: called before zeInit or zeInitDrivers has succeeded"));
+    }
+    ZE_RESULT_ERROR_UNINITIALIZED
+}
+
+/// Answers a call whose deciding handle is null.
+#[cold]
+#[inline(never)]
+pub extern "C" fn null_handle(name: &'static &'static str, argument: &'static &'static str) -> ze_result_t {
+    text::set(format_args!("{name}: {argument} is null, a live handle is required"));
+    ZE_RESULT_ERROR_INVALID_NULL_HANDLE
+}
+
+/// Answers a call that the driver's slot leaves empty.
+#[cold]
+#[inline(never)]
+pub extern "C" fn null_slot(name: &'static &'static str) -> ze_result_t {
+    text::set(format_args!("{name}: the handle's driver does not implement this function"));
+    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+}
+
+/// Answers a call that is newer than the driver's table.
+#[cold]
+#[inline(never)]
+pub extern "C" fn too_old(name: &'static &'static str, found: u32, needed: u32) -> ze_result_t {
+    text::set(
+        format_args!(
+            "{name}: needs Level Zero {}.{}, the handle's driver offers {}.{}",
+            needed >> 16,
+            needed & 0xffff,
+            found >> 16,
+            found & 0xffff
+        ));
+    ZE_RESULT_ERROR_UNSUPPORTED_VERSION
+}
+
+/// Picks the handle that decides for functions that take an array of them: the first one.
+///
+/// # Errors
+/// Null array with a count → INVALID_NULL_POINTER; count 0 → INVALID_SIZE, as there is no driver to ask.
+///
+/// # Safety
+/// `handles` is null or points to `count` readable handles.
+pub unsafe fn first_of<T>(
+    name: &'static str,
+    argument: &'static str,
+    count: u32,
+    handles: *mut *mut T,
+) -> Result<*mut T, ze_result_t> {
+    if count == 0 {
+        text::set(format_args!("{name}: {argument} holds 0 handles, at least 1 is required"));
+        return Err(ZE_RESULT_ERROR_INVALID_SIZE);
+    }
+    if handles.is_null() {
+        text::set(format_args!("{name}: {argument} is null, {count} handles were announced"));
+        return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    }
+    // SAFETY: non-null and `count` ≥ 1 elements, by the caller's contract.
+    Ok(unsafe { *handles })
+}

@@ -1,0 +1,199 @@
+//! Whether a driver's handles may be dispatched through: checked once, here, so that no call has to.
+
+use std::ffi::{CStr, c_void};
+
+use level_zero_sys as sys;
+use level_zero_sys::{
+    ZE_API_VERSION_1_13, ZE_API_VERSION_1_17, ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED,
+    ZE_RESULT_SUCCESS, ze_api_version_t, ze_device_handle_t, ze_driver_handle_t, ze_handle_t,
+};
+
+use crate::generated::driver_tables::{CORE, RUNTIME, SYSMAN, TOOLS};
+use crate::library::Library;
+use crate::order::{self, Rank};
+
+/// One member of a driver table: its name and the API version that added it.
+pub(crate) struct Member {
+    pub(crate) name: &'static str,
+    pub(crate) since: u32,
+}
+
+/// The extension that says "my objects begin with DDI tables".
+const EXTENSION: &CStr = c"ZE_extension_driver_ddi_handles";
+/// Since this version of the extension the header has its fourth pointer.
+const EXTENSION_NEEDED: u32 = 0x1_0001;
+/// More extensions or devices than any driver has: a count beyond is a driver gone wrong.
+const COUNT_BOUND: u32 = 4096;
+
+/// Why drivers without the extension are not used yet.
+const LEGACY: &str = "legacy driver (its handles carry no DDI tables); wrapping such drivers is not built yet";
+
+/// Checks a core driver handle.
+///
+/// # Errors
+/// One line why its driver cannot be dispatched to.
+///
+/// # Safety
+/// `handle` came from this library's `zeDriverGet` or `zeInitDrivers`.
+pub(crate) unsafe fn check(library: &Library, handle: ze_driver_handle_t) -> Result<(), String> {
+    if handle.is_null() {
+        return Err("it returned a null driver handle".into());
+    }
+    // SAFETY: the handle is this library's.
+    unsafe {
+        let version = api_version(library, handle)?;
+        // Since 1.17 the specification takes the extension for granted.
+        if version < ZE_API_VERSION_1_17.0 {
+            check_extension(library, handle)?;
+        }
+        check_header(handle.cast())
+    }
+}
+
+/// Checks the header of any object of a driver that offers DDI handles.
+///
+/// # Errors
+/// One line naming the member that cannot be used.
+///
+/// # Safety
+/// `handle` is non-null and an object of a driver that offers DDI handles of version 1.1 or newer.
+pub(crate) unsafe fn check_header(handle: *const c_void) -> Result<(), String> {
+    // SAFETY: each object of such a driver begins with these 32 bytes.
+    let header = unsafe { std::ptr::read_unaligned(handle.cast::<ze_handle_t>()) };
+    let tables: [(&str, *const c_void, &[Member]); 4] = [
+        ("pCore", header.pCore.cast_const().cast(), &CORE),
+        ("pTools", header.pTools.cast_const().cast(), &TOOLS),
+        ("pSysman", header.pSysman.cast_const().cast(), &SYSMAN),
+        ("pRuntime", header.pRuntime.cast_const().cast(), &RUNTIME),
+    ];
+    for (name, table, members) in tables {
+        // SAFETY: null, or a driver table: version, valid flag, then one pointer for each member of its version.
+        unsafe { check_table(name, table, members)? };
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `table` is null or a driver table with these members, as far as its version says.
+unsafe fn check_table(name: &str, table: *const c_void, members: &[Member]) -> Result<(), String> {
+    if table.is_null() || !table.addr().is_multiple_of(align_of::<*const c_void>()) {
+        return Err(format!("{name} in its handles is {table:p}, not a table"));
+    }
+    // SAFETY: the table begins with its version and valid flag.
+    let (version, valid) = unsafe { (table.cast::<u32>().read(), table.cast::<u8>().add(4).read()) };
+    if valid == 0 {
+        return Err(format!("its {name} table is marked invalid (isValidFlag 0)"));
+    }
+    if version < ZE_API_VERSION_1_13.0 || version >> 16 != 1 {
+        return Err(format!(
+            "its {name} table has version {}.{}, this loader dispatches through 1.13 and later 1.x",
+            version >> 16,
+            version & 0xffff
+        ));
+    }
+    // SAFETY: behind version and flag, at offset 8, lie the members' pointers.
+    let slots = unsafe { table.cast::<*const c_void>().add(1) };
+    for (index, member) in members.iter().enumerate() {
+        // SAFETY: the table's version says that it reaches to this member.
+        if member.since <= version && unsafe { slots.add(index).read() }.is_null() {
+            return Err(format!("its {name} table has no {} table (null)", member.name));
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As [`check`].
+unsafe fn api_version(library: &Library, handle: ze_driver_handle_t) -> Result<u32, String> {
+    let Some(get) = library.driver.pfnGetApiVersion else { return Err(LEGACY.into()) };
+    let mut version = ze_api_version_t(0);
+    // SAFETY: the library's own handle and a place to write.
+    match unsafe { get(handle, &raw mut version) } {
+        ZE_RESULT_SUCCESS => Ok(version.0),
+        error => Err(format!("its zeDriverGetApiVersion answered {error:?}")),
+    }
+}
+
+/// # Safety
+/// As [`check`].
+unsafe fn check_extension(library: &Library, handle: ze_driver_handle_t) -> Result<(), String> {
+    let (Some(extensions), Some(properties)) =
+        (library.driver.pfnGetExtensionProperties, library.driver.pfnGetProperties)
+    else {
+        return Err(LEGACY.into());
+    };
+    let mut count = 0;
+    // SAFETY: count query with a place to write.
+    let result = unsafe { extensions(handle, &raw mut count, std::ptr::null_mut()) };
+    if result != ZE_RESULT_SUCCESS {
+        return Err(format!("its zeDriverGetExtensionProperties answered {result:?}"));
+    }
+    if count > COUNT_BOUND {
+        return Err(format!("it announces {count} extensions, at most {COUNT_BOUND} are believed"));
+    }
+    let mut list = vec![sys::ze_driver_extension_properties_t::default(); count as usize];
+    if count > 0 {
+        // SAFETY: `count` elements that are ours.
+        let result = unsafe { extensions(handle, &raw mut count, list.as_mut_ptr()) };
+        if result != ZE_RESULT_SUCCESS {
+            return Err(format!("its zeDriverGetExtensionProperties answered {result:?}"));
+        }
+    }
+    let wanted = EXTENSION.to_bytes_with_nul();
+    let found = list.iter().find(|entry| {
+        entry.name.len() >= wanted.len()
+            && entry.name.iter().zip(wanted).all(|(have, want)| have.cast_unsigned() == *want)
+    });
+    let Some(found) = found else { return Err(LEGACY.into()) };
+    if found.version < EXTENSION_NEEDED {
+        return Err(format!(
+            "its handles have the header of {} {}.{}, this loader needs 1.1 (four tables); wrapping is not built yet",
+            EXTENSION.to_string_lossy(),
+            found.version >> 16,
+            found.version & 0xffff
+        ));
+    }
+    let mut ddi = sys::ze_driver_ddi_handles_ext_properties_t::default();
+    let mut base = sys::ze_driver_properties_t { pNext: (&raw mut ddi).cast(), ..Default::default() };
+    // SAFETY: both structs are ours, typed by `stype` and chained for the time of the call.
+    let result = unsafe { properties(handle, &raw mut base) };
+    if result != ZE_RESULT_SUCCESS {
+        return Err(format!("its zeDriverGetProperties answered {result:?}"));
+    }
+    if ddi.flags & ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED == 0 {
+        return Err(LEGACY.into());
+    }
+    Ok(())
+}
+
+/// The rank of a checked driver, from its devices. A driver that cannot list them counts as OTHER.
+///
+/// # Safety
+/// `handle` has passed [`check`].
+pub(crate) unsafe fn rank(handle: ze_driver_handle_t) -> Rank {
+    // SAFETY: the header was checked; tables are static.
+    let device = unsafe { &*(*(*handle.cast::<ze_handle_t>()).pCore).Device };
+    let (Some(get), Some(properties)) = (device.pfnGet, device.pfnGetProperties) else { return Rank::Other };
+    let mut count = 0;
+    // SAFETY: count query with a place to write.
+    if unsafe { get(handle, &raw mut count, std::ptr::null_mut()) } != ZE_RESULT_SUCCESS || count > COUNT_BOUND {
+        return Rank::Other;
+    }
+    let mut devices: Vec<ze_device_handle_t> = vec![std::ptr::null_mut(); count as usize];
+    // SAFETY: `count` elements that are ours.
+    if count == 0 || unsafe { get(handle, &raw mut count, devices.as_mut_ptr()) } != ZE_RESULT_SUCCESS {
+        return Rank::Other;
+    }
+    let kinds: Vec<_> = devices
+        .into_iter()
+        .take(count as usize)
+        .filter(|device| !device.is_null())
+        .filter_map(|device| {
+            let mut found = sys::ze_device_properties_t::default();
+            // SAFETY: a device of this driver and a struct of ours typed by `stype`.
+            let result = unsafe { properties(device, &raw mut found) };
+            (result == ZE_RESULT_SUCCESS).then_some((found.r#type, found.flags))
+        })
+        .collect();
+    order::rank(&kinds)
+}

@@ -1,0 +1,140 @@
+//! What clients ask about the loader itself: versions, translation of handles, and the layers that are not there.
+
+use std::ffi::{c_char, c_void};
+use std::ptr;
+
+use level_zero_sys as sys;
+use level_zero_sys::{
+    ZE_API_VERSION_CURRENT, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+    ZE_RESULT_ERROR_UNINITIALIZED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_SUCCESS, ZEL_HANDLE_PHYSICAL_MEM,
+    ze_result_t, zel_component_version_t, zel_handle_type_t, zel_version_t,
+};
+
+use crate::{state, text};
+
+/// The reference loader whose behaviour this one offers. Clients need major 1, and minor ≥ 19 for `zeInitDrivers`.
+const LOADER_VERSION: zel_version_t = zel_version_t { major: 1, minor: 32, patch: 0 };
+
+/// The components: only the loader, as long as there are no layers.
+fn loader_component() -> zel_component_version_t {
+    let mut component = zel_component_version_t {
+        component_name: [0; 64],
+        spec_version: ZE_API_VERSION_CURRENT,
+        component_lib_version: LOADER_VERSION,
+    };
+    for (place, byte) in component.component_name.iter_mut().zip(b"loader") {
+        *place = byte.cast_signed() as c_char;
+    }
+    component
+}
+
+fn null_pointer(name: &'static str, argument: &'static str) -> ze_result_t {
+    text::set(format_args!("{name}: {argument} is null, it is required"));
+    ZE_RESULT_ERROR_INVALID_NULL_POINTER
+}
+
+/// `zelLoaderGetVersions`: with a null array writes the count and does not read it (clients pass it uninitialised);
+/// else copies at most `*count` components and leaves the count alone. Works before init.
+///
+/// # Safety
+/// `count` is null or valid; `versions` is null or has room for `*count` components.
+pub unsafe fn versions(name: &'static str, count: *mut usize, versions: *mut zel_component_version_t) -> ze_result_t {
+    if count.is_null() {
+        return null_pointer(name, "num_elems");
+    }
+    // SAFETY: non-null and valid by the caller's contract; at most one component is written, where there is room.
+    unsafe {
+        if versions.is_null() {
+            *count = 1;
+        } else if *count > 0 {
+            versions.write(loader_component());
+        }
+    }
+    ZE_RESULT_SUCCESS
+}
+
+/// `zelGetLoaderVersion`: the "loader" component. Works before init.
+///
+/// # Safety
+/// `version` is null or writable.
+pub unsafe fn version(name: &'static str, version: *mut zel_component_version_t) -> ze_result_t {
+    if version.is_null() {
+        return null_pointer(name, "version");
+    }
+    // SAFETY: non-null and writable by the caller's contract.
+    unsafe { version.write(loader_component()) };
+    ZE_RESULT_SUCCESS
+}
+
+/// `zelLoaderTranslateHandle`: the driver's own handle behind an application's. Nothing is wrapped, so it is the same.
+///
+/// # Safety
+/// `output` is null or writable.
+pub unsafe fn translate(
+    name: &'static str,
+    kind: zel_handle_type_t,
+    input: *mut c_void,
+    output: *mut *mut c_void,
+) -> ze_result_t {
+    for (argument, null) in [("handleIn", input.is_null()), ("handleOut", output.is_null())] {
+        if null {
+            return null_pointer(name, argument);
+        }
+    }
+    if kind > ZEL_HANDLE_PHYSICAL_MEM {
+        text::set(
+            format_args!("{name}: handle type {} is unknown, 0 to {} exist", kind.0, ZEL_HANDLE_PHYSICAL_MEM.0));
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    }
+    // SAFETY: non-null and writable by the caller's contract.
+    unsafe { output.write(input) };
+    ZE_RESULT_SUCCESS
+}
+
+/// `zelLoaderGetContext`: clients only look whether it is there; what it points to is private in each loader.
+#[must_use]
+pub fn context() -> *mut c_void {
+    static CONTEXT: u8 = 0;
+    ptr::from_ref(&CONTEXT).cast_mut().cast()
+}
+
+/// `zelCheckIsLoaderInTearDown`.
+#[must_use]
+pub fn is_in_teardown() -> bool {
+    state::is_torn_down()
+}
+
+/// What every tracer function answers: there is no tracing layer in this loader yet.
+#[cold]
+#[must_use]
+pub fn no_tracer(name: &'static str) -> ze_result_t {
+    text::set(format_args!("{name}: this loader has no tracing layer yet"));
+    ZE_RESULT_ERROR_UNINITIALIZED
+}
+
+/// What switching the tracing layer on or off answers: there is none yet.
+#[must_use]
+pub fn no_tracing_layer(name: &'static str) -> ze_result_t {
+    text::set(format_args!("{name}: this loader has no tracing layer yet"));
+    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+}
+
+/// `zelGetTracingLayerState`: off.
+///
+/// # Safety
+/// `enabled` is null or writable.
+pub unsafe fn tracing_state(name: &'static str, enabled: *mut bool) -> ze_result_t {
+    if enabled.is_null() {
+        return null_pointer(name, "enabled");
+    }
+    // SAFETY: non-null and writable by the caller's contract.
+    unsafe { enabled.write(false) };
+    ZE_RESULT_SUCCESS
+}
+
+/// `zelLoaderTracingLayerInit` and its `zer` sibling: they would store the tracing layer's table in the caller's slot.
+/// There is none, so the slot keeps its null and the caller traces nothing.
+#[must_use]
+pub fn leave_alone(slot: *mut *mut c_void) -> ze_result_t {
+    if slot.is_null() { sys::ZE_RESULT_ERROR_INVALID_NULL_POINTER } else { ZE_RESULT_SUCCESS }
+}

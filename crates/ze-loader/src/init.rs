@@ -1,0 +1,549 @@
+//! zeInit, zeInitDrivers, zesInit and the lists they make; the only code here that takes a lock.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use level_zero_sys as sys;
+use level_zero_sys::{
+    ZE_RESULT_ERROR_INVALID_ENUMERATION, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNINITIALIZED,
+    ZE_RESULT_SUCCESS, ze_driver_handle_t, ze_result_t, zes_driver_handle_t,
+};
+
+use crate::candidate;
+use crate::dispatch::not_ready;
+use crate::driver;
+use crate::guard::guarded;
+use crate::library::Library;
+use crate::order::{self, Rank};
+use crate::{state, text, trace};
+
+/// More drivers than one library has: a count beyond is a driver gone wrong.
+const COUNT_BOUND: u32 = 256;
+
+/// A driver handle that has passed the checks.
+struct Record {
+    handle: ze_driver_handle_t,
+    library: usize,
+    rank: Rank,
+    /// `zeDriverGet` of its library returned it (a driver may answer `zeInitDrivers` with other handles).
+    enumerable: bool,
+}
+
+// SAFETY: handles are addresses that Level Zero lets any thread use.
+unsafe impl Send for Record {}
+
+struct SysmanRecord(zes_driver_handle_t);
+
+// SAFETY: as for `Record`.
+unsafe impl Send for SysmanRecord {}
+
+/// All that is known about the drivers of this process.
+struct Loader {
+    libraries: Vec<Library>,
+    /// Candidate by candidate: why it is not used.
+    refusals: Vec<(String, String)>,
+    records: Vec<Record>,
+    sysman: Vec<SysmanRecord>,
+    sysman_done: bool,
+}
+
+/// What calls without a lock may read; replaced as a whole, never freed (readers hold no count).
+pub(crate) struct Snapshot {
+    pub(crate) drivers: Vec<ze_driver_handle_t>,
+    sysman: Vec<zes_driver_handle_t>,
+}
+
+static LOADER: Mutex<Loader> = Mutex::new(Loader {
+    libraries: Vec::new(),
+    refusals: Vec::new(),
+    records: Vec::new(),
+    sysman: Vec::new(),
+    sysman_done: false,
+});
+static SNAPSHOT: AtomicPtr<Snapshot> = AtomicPtr::new(std::ptr::null_mut());
+/// Libraries are open (the getters of tables ask).
+static DISCOVERED: AtomicBool = AtomicBool::new(false);
+/// `zeInit` has succeeded; later calls are answered without the lock.
+static INIT_DONE: AtomicBool = AtomicBool::new(false);
+/// The process in which drivers were looked for, 0 before.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
+/// The thread inside an init function, 0 when none: a driver that calls back must not wait for itself.
+static INSIDE: AtomicI32 = AtomicI32::new(0);
+
+/// The published lists; `None` before the first success.
+pub(crate) fn snapshot() -> Option<&'static Snapshot> {
+    // SAFETY: null or a leaked box, published with Release.
+    unsafe { SNAPSHOT.load(Ordering::Acquire).as_ref() }
+}
+
+/// True when at least one driver library is open and no teardown has begun.
+pub(crate) fn is_discovered() -> bool {
+    DISCOVERED.load(Ordering::Acquire) && !state::is_torn_down()
+}
+
+fn current_process() -> i32 {
+    // SAFETY: no arguments, no failure.
+    unsafe { libc::getpid() }
+}
+
+/// True in a child that was forked after drivers were looked for: their threads and locks are not there.
+fn is_forked() -> bool {
+    let process = PROCESS.load(Ordering::Acquire);
+    process != 0 && process != current_process()
+}
+
+/// Marks the thread inside an init function, also when it leaves by a panic.
+struct Inside;
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.store(0, Ordering::Release);
+    }
+}
+
+/// Runs an init function under the lock, with everything that can forbid it checked before.
+fn session(name: &'static &'static str, body: impl FnOnce(&mut Loader) -> ze_result_t) -> ze_result_t {
+    guarded(name, || {
+        if state::is_torn_down() {
+            return not_ready(name);
+        }
+        if is_forked() {
+            text::set_cause(format_args!(
+                "{name}: this process was forked after Level Zero was initialised; its drivers live in the parent only. \
+                 Start a new process image (exec), or initialise for the first time after the fork."
+            ));
+            return ZE_RESULT_ERROR_UNINITIALIZED;
+        }
+        // SAFETY: no arguments, no failure.
+        let thread = unsafe { libc::gettid() };
+        if INSIDE.load(Ordering::Acquire) == thread {
+            text::set_cause(format_args!("{name}: called by a driver from within its own initialisation"));
+            return ZE_RESULT_ERROR_UNINITIALIZED;
+        }
+        let mut loader = LOADER.lock().unwrap_or_else(PoisonError::into_inner);
+        PROCESS.store(current_process(), Ordering::Release);
+        INSIDE.store(thread, Ordering::Release);
+        let _inside = Inside;
+        body(&mut loader)
+    })
+}
+
+impl Loader {
+    /// Opens the candidates, unless some are open already; the environment is read anew at each attempt.
+    fn discover(&mut self) -> bool {
+        if !self.libraries.is_empty() {
+            return true;
+        }
+        self.refusals.clear();
+        for candidate in candidate::all() {
+            let name = candidate.name.to_string_lossy().into_owned();
+            match Library::open(&candidate, &self.libraries) {
+                Ok(library) => {
+                    trace::line(format_args!("opened {name}"));
+                    self.libraries.push(library);
+                }
+                Err(reason) => self.refuse(name, reason),
+            }
+        }
+        DISCOVERED.store(!self.libraries.is_empty(), Ordering::Release);
+        !self.libraries.is_empty()
+    }
+
+    /// Notes why a candidate is not used; the newest reason counts.
+    fn refuse(&mut self, name: String, reason: String) {
+        trace::line(format_args!("not used: {name}: {reason}"));
+        match self.refusals.iter_mut().find(|(known, _)| *known == name) {
+            Some(entry) => entry.1 = reason,
+            None => self.refusals.push((name, reason)),
+        }
+    }
+
+    fn refuse_library(&mut self, index: usize, reason: String) {
+        let name = self.libraries[index].name.to_string_lossy().into_owned();
+        self.refuse(name, reason);
+    }
+
+    /// Makes the reasons this thread's last-error text.
+    fn explain(&self, name: &str) {
+        let mut reasons = String::new();
+        for (candidate, reason) in &self.refusals {
+            let candidate = if candidate.is_empty() { "\"\"" } else { candidate };
+            // Writing to a string does not fail.
+            let _ = write!(reasons, "\n  {candidate}: {reason}");
+        }
+        text::set_cause(format_args!("{name}: no Level Zero driver is usable. Tried:{reasons}"));
+    }
+
+    /// Lets a driver handle in after its checks; true when it may be shown.
+    ///
+    /// # Safety
+    /// `handle` came from this library's `zeDriverGet` or `zeInitDrivers`.
+    unsafe fn admit(&mut self, library: usize, handle: ze_driver_handle_t, enumerable: bool) -> bool {
+        if let Some(record) = self.records.iter_mut().find(|record| record.handle == handle) {
+            record.enumerable |= enumerable;
+            return true;
+        }
+        // SAFETY: by the caller's contract.
+        match unsafe { driver::check(&self.libraries[library], handle) } {
+            Ok(()) => {
+                self.records.push(Record { handle, library, rank: Rank::Other, enumerable });
+                true
+            }
+            Err(reason) => {
+                self.refuse_library(library, reason);
+                false
+            }
+        }
+    }
+
+    /// Asks an initialised library for its drivers; true when at least one is usable.
+    fn enumerate(&mut self, index: usize) -> bool {
+        let Some(get) = self.libraries[index].driver.pfnGet else { return false };
+        // SAFETY: the library's own function.
+        let handles = collect(|count, array| unsafe { get(count, array) });
+        match handles {
+            Ok(handles) => {
+                let mut any = false;
+                for handle in handles {
+                    // SAFETY: the handle is this library's.
+                    any |= unsafe { self.admit(index, handle, true) };
+                }
+                any
+            }
+            Err(error) => {
+                let more = self.libraries[index].last_error();
+                self.refuse_library(index, format!("its zeDriverGet answered {error}{more}"));
+                false
+            }
+        }
+    }
+
+    /// Initialises the core of one library; true when it has a usable driver.
+    fn init_core(&mut self, index: usize, flags: u32) -> bool {
+        let Some(init) = self.libraries[index].global.pfnInit else {
+            self.refuse_library(index, "it has no zeInit".into());
+            return false;
+        };
+        // SAFETY: the library's own function; any flags may be passed.
+        let result = unsafe { init(flags) };
+        if result != ZE_RESULT_SUCCESS {
+            let more = self.libraries[index].last_error();
+            self.refuse_library(index, format!("its zeInit({flags:#x}) answered {result:?}{more}"));
+            return false;
+        }
+        self.enumerate(index)
+    }
+
+    /// Sorts, publishes and opens the gate.
+    fn publish(&mut self) {
+        // One driver needs no order, and asking for devices costs its start-up.
+        if self.records.len() > 1 {
+            for record in &mut self.records {
+                // SAFETY: records have passed the checks.
+                record.rank = unsafe { driver::rank(record.handle) };
+            }
+            let reversed =
+                std::env::var_os("ZE_ENABLE_PCI_ID_DEVICE_ORDER").is_some_and(|value| value != "0");
+            let libraries = &self.libraries;
+            self.records.sort_by_key(|record| {
+                let library = &libraries[record.library];
+                (order::key(library.own, record.rank, reversed), record.library)
+            });
+        }
+        let drivers: Vec<_> =
+            self.records.iter().filter(|record| record.enumerable).map(|record| record.handle).collect();
+        let sysman: Vec<_> = self.sysman.iter().map(|record| record.0).collect();
+        let same = snapshot().is_some_and(|old| old.drivers == drivers && old.sysman == sysman);
+        if !same {
+            for record in &self.records {
+                trace::line(format_args!(
+                    "driver {:p} of {}, {:?}",
+                    record.handle,
+                    self.libraries[record.library].name.to_string_lossy(),
+                    record.rank
+                ));
+            }
+            // Leaked on purpose: readers of an older list hold no count.
+            SNAPSHOT.store(Box::into_raw(Box::new(Snapshot { drivers, sysman })), Ordering::Release);
+        }
+        text::clear();
+        state::mark_ready();
+    }
+}
+
+/// Two-step enumeration of a library's handles; errors as text.
+fn collect<T>(call: impl Fn(*mut u32, *mut *mut T) -> ze_result_t) -> Result<Vec<*mut T>, String> {
+    let mut count = 0;
+    let result = call(&raw mut count, std::ptr::null_mut());
+    if result != ZE_RESULT_SUCCESS {
+        return Err(format!("{result:?}"));
+    }
+    if count > COUNT_BOUND {
+        return Err(format!("with {count} drivers, at most {COUNT_BOUND} are believed"));
+    }
+    let mut handles = vec![std::ptr::null_mut(); count as usize];
+    if count > 0 {
+        let result = call(&raw mut count, handles.as_mut_ptr());
+        if result != ZE_RESULT_SUCCESS {
+            return Err(format!("{result:?}"));
+        }
+        // A driver may return fewer the second time, never more than there is room for.
+        handles.truncate(count as usize);
+    }
+    Ok(handles)
+}
+
+/// The count-and-array convention of Level Zero: the count is only written when the array is null, so that a caller's
+/// uninitialised count does no harm.
+///
+/// # Safety
+/// `count` is null or writable; `out` is null or has room for `*count` elements.
+unsafe fn answer<T: Copy>(name: &'static str, items: &[T], count: *mut u32, out: *mut T) -> ze_result_t {
+    if count.is_null() {
+        text::set(format_args!("{name}: pCount is null, a place for the count is required"));
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    }
+    let available = u32::try_from(items.len()).unwrap_or(u32::MAX);
+    // SAFETY: by the caller's contract; copied elements are within both arrays.
+    unsafe {
+        if out.is_null() || *count == 0 {
+            *count = available;
+        } else {
+            let taken = (*count).min(available);
+            std::ptr::copy_nonoverlapping(items.as_ptr(), out, taken as usize);
+            *count = taken;
+        }
+    }
+    ZE_RESULT_SUCCESS
+}
+
+/// `zeLoaderInit`: finds and opens the driver libraries. Called first by static loaders, any number of times.
+#[must_use]
+pub fn loader_init() -> ze_result_t {
+    if is_discovered() {
+        return ZE_RESULT_SUCCESS;
+    }
+    session(&"zeLoaderInit", |loader| {
+        if loader.discover() {
+            return ZE_RESULT_SUCCESS;
+        }
+        loader.explain("zeLoaderInit");
+        ZE_RESULT_ERROR_UNINITIALIZED
+    })
+}
+
+/// `zeInit`: initialises the drivers that the flags concern. Succeeds when one driver is usable; later calls return that
+/// success and ignore their flags. A failure leaves the reasons in the last-error text and may be tried again.
+#[must_use]
+pub fn init(flags: u32) -> ze_result_t {
+    const NAME: &str = "zeInit";
+    if INIT_DONE.load(Ordering::Acquire) && !state::is_torn_down() && !is_forked() {
+        text::clear();
+        return ZE_RESULT_SUCCESS;
+    }
+    session(&NAME, |loader| {
+        if INIT_DONE.load(Ordering::Acquire) {
+            return ZE_RESULT_SUCCESS;
+        }
+        let mut any = false;
+        if loader.discover() {
+            for index in 0..loader.libraries.len() {
+                if loader.libraries[index].class.matches_init(flags) {
+                    any |= loader.init_core(index, flags);
+                } else {
+                    loader.refuse_library(index, format!("not concerned by zeInit flags {flags:#x}"));
+                }
+            }
+        }
+        if !any {
+            loader.explain(NAME);
+            return ZE_RESULT_ERROR_UNINITIALIZED;
+        }
+        loader.publish();
+        INIT_DONE.store(true, Ordering::Release);
+        ZE_RESULT_SUCCESS
+    })
+}
+
+/// `zeInitDrivers`: calls through to each concerned driver every time and returns the handles in this process's order.
+///
+/// # Safety
+/// As Level Zero says: pointers are null or valid, `drivers` has room for `*count` handles.
+pub unsafe fn init_drivers(
+    count: *mut u32,
+    drivers: *mut ze_driver_handle_t,
+    desc: *mut sys::ze_init_driver_type_desc_t,
+) -> ze_result_t {
+    const NAME: &str = "zeInitDrivers";
+    session(&NAME, |loader| {
+        for (argument, null) in [("pCount", count.is_null()), ("desc", desc.is_null())] {
+            if null {
+                text::set(format_args!("{NAME}: {argument} is null, it is required"));
+                return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+            }
+        }
+        // SAFETY: non-null, and the caller's contract makes it readable.
+        let flags = unsafe { (*desc).flags };
+        if flags == 0 {
+            text::set(format_args!("{NAME}: desc->flags is 0, at least one driver type (GPU 1, NPU 2) is required"));
+            return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+        }
+        let mut found = Vec::new();
+        let mut last = ZE_RESULT_ERROR_UNINITIALIZED;
+        if loader.discover() {
+            for index in 0..loader.libraries.len() {
+                match loader.drivers_of(index, flags, desc) {
+                    Ok(handles) => found.extend(handles),
+                    Err(error) => last = error,
+                }
+            }
+        }
+        if found.is_empty() {
+            loader.explain(NAME);
+            return last;
+        }
+        loader.publish();
+        let ordered: Vec<_> = (loader.records.iter().map(|record| record.handle))
+            .filter(|handle| found.contains(handle))
+            .collect();
+        // SAFETY: by the caller's contract.
+        unsafe { answer(NAME, &ordered, count, drivers) }
+    })
+}
+
+impl Loader {
+    /// The usable handles that one library returns for this descriptor, or the error that counts for the whole.
+    fn drivers_of(
+        &mut self,
+        index: usize,
+        flags: u32,
+        desc: *mut sys::ze_init_driver_type_desc_t,
+    ) -> Result<Vec<ze_driver_handle_t>, ze_result_t> {
+        if !self.libraries[index].class.matches_types(flags) {
+            self.refuse_library(index, format!("not concerned by zeInitDrivers flags {flags:#x}"));
+            return Ok(Vec::new());
+        }
+        let Some(init) = self.libraries[index].global.pfnInitDrivers else {
+            self.refuse_library(index, "it has no zeInitDrivers".into());
+            return Ok(Vec::new());
+        };
+        let mut error = ZE_RESULT_SUCCESS;
+        let handles = {
+            let error = std::cell::Cell::from_mut(&mut error);
+            collect(|count, array| {
+                // SAFETY: the library's own function; the descriptor is the caller's.
+                let result = unsafe { init(count, array, desc) };
+                error.set(result);
+                result
+            })
+        };
+        match handles {
+            Ok(handles) => {
+                let mut usable = Vec::new();
+                for handle in handles {
+                    // SAFETY: the handle is this library's.
+                    if unsafe { self.admit(index, handle, self.libraries[index].driver.pfnGet.is_none()) } {
+                        usable.push(handle);
+                    }
+                }
+                if !usable.is_empty() {
+                    // Drivers initialised by any way are enumerable by all.
+                    self.enumerate(index);
+                }
+                Ok(usable)
+            }
+            Err(reason) => {
+                let more = self.libraries[index].last_error();
+                self.refuse_library(index, format!("its zeInitDrivers(flags {flags:#x}) answered {reason}{more}"));
+                Err(if error == ZE_RESULT_SUCCESS { ZE_RESULT_ERROR_UNINITIALIZED } else { error })
+            }
+        }
+    }
+}
+
+/// `zesInit`: initialises system management; drivers without it are skipped.
+#[must_use]
+pub fn sysman_init(flags: u32) -> ze_result_t {
+    const NAME: &str = "zesInit";
+    session(&NAME, |loader| {
+        if loader.sysman_done {
+            return ZE_RESULT_SUCCESS;
+        }
+        let mut found = Vec::new();
+        if loader.discover() {
+            for index in 0..loader.libraries.len() {
+                match loader.sysman_of(index, flags) {
+                    Ok(handles) => found.extend(handles.into_iter().map(SysmanRecord)),
+                    Err(reason) => loader.refuse_library(index, reason),
+                }
+            }
+        }
+        if found.is_empty() {
+            loader.explain(NAME);
+            return ZE_RESULT_ERROR_UNINITIALIZED;
+        }
+        loader.sysman = found;
+        loader.publish();
+        loader.sysman_done = true;
+        ZE_RESULT_SUCCESS
+    })
+}
+
+impl Loader {
+    /// Initialises system management of one library and checks its handles.
+    fn sysman_of(&mut self, index: usize, flags: u32) -> Result<Vec<zes_driver_handle_t>, String> {
+        let (Some(init), Some(get)) =
+            (self.libraries[index].sysman_global.pfnInit, self.libraries[index].sysman_driver.pfnGet)
+        else {
+            return Err("it has no system management (zesInit or zesDriverGet is missing)".into());
+        };
+        // SAFETY: the library's own function; any flags may be passed.
+        let result = unsafe { init(flags) };
+        if result != ZE_RESULT_SUCCESS {
+            return Err(format!("its zesInit answered {result:?}{}", self.libraries[index].last_error()));
+        }
+        // Only the core can say whether handles carry tables, so it is asked first.
+        let known = self.records.iter().any(|record| record.library == index);
+        if !known && !self.init_core(index, 0) {
+            return Err("its core driver is not usable, so its handles cannot be told apart from legacy ones".into());
+        }
+        // SAFETY: the library's own function.
+        let handles = collect(|count, array| unsafe { get(count, array) })
+            .map_err(|error| format!("its zesDriverGet answered {error}"))?;
+        for handle in &handles {
+            if handle.is_null() {
+                return Err("it returned a null sysman driver handle".into());
+            }
+            // SAFETY: an object of a driver whose core has shown that it offers DDI handles.
+            unsafe { driver::check_header(handle.cast_const().cast())? };
+        }
+        Ok(handles)
+    }
+}
+
+/// `zeDriverGet`: the usable drivers in their order; lock-free.
+///
+/// # Safety
+/// As Level Zero says: `count` is null or valid, `drivers` is null or has room for `*count` handles.
+pub unsafe fn driver_get(count: *mut u32, drivers: *mut ze_driver_handle_t) -> ze_result_t {
+    const NAME: &str = "zeDriverGet";
+    match snapshot().filter(|lists| state::is_ready() && !lists.drivers.is_empty()) {
+        // SAFETY: by the caller's contract.
+        Some(lists) => unsafe { answer(NAME, &lists.drivers, count, drivers) },
+        None => not_ready(&NAME),
+    }
+}
+
+/// `zesDriverGet`: the drivers whose system management is initialised; lock-free.
+///
+/// # Safety
+/// As [`driver_get`].
+pub unsafe fn sysman_driver_get(count: *mut u32, drivers: *mut zes_driver_handle_t) -> ze_result_t {
+    const NAME: &str = "zesDriverGet";
+    match snapshot().filter(|lists| state::is_ready() && !lists.sysman.is_empty()) {
+        // SAFETY: by the caller's contract.
+        Some(lists) => unsafe { answer(NAME, &lists.sysman, count, drivers) },
+        None => not_ready(&NAME),
+    }
+}

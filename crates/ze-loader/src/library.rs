@@ -1,0 +1,153 @@
+//! One opened driver library: its handle and the few slots that are called without an object's handle.
+
+use std::ffi::{CStr, CString, OsString, c_void};
+use std::os::unix::ffi::OsStrExt;
+
+use level_zero_sys as sys;
+use level_zero_sys::{ZE_API_VERSION_1_13, ZE_API_VERSION_1_17, ZE_RESULT_SUCCESS, ze_api_version_t, ze_result_t};
+
+use crate::candidate::{Candidate, Class, file_of};
+
+/// A driver library that is open, and stays so.
+pub(crate) struct Library {
+    pub(crate) name: OsString,
+    pub(crate) class: Class,
+    pub(crate) own: bool,
+    handle: *mut c_void,
+    pub(crate) global: sys::ze_global_dditable_t,
+    pub(crate) driver: sys::ze_driver_dditable_t,
+    pub(crate) sysman_global: sys::zes_global_dditable_t,
+    pub(crate) sysman_driver: sys::zes_driver_dditable_t,
+    pub(crate) runtime: sys::zer_global_dditable_t,
+}
+
+// SAFETY: the handle is only compared, and the slots are functions that Level Zero lets any thread call.
+unsafe impl Send for Library {}
+
+/// What `dlsym` found, as an address.
+fn symbol(handle: *mut c_void, name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: an open library and a C string; the result is only an address.
+    let address = unsafe { libc::dlsym(handle, name.as_ptr()) };
+    (!address.is_null()).then_some(address)
+}
+
+/// The dynamic linker's text of its last failure.
+fn linker_error() -> String {
+    // SAFETY: `dlerror` returns null or a C string that is valid until this thread's next call into the linker.
+    let text = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return "the dynamic linker gave no reason".into();
+    }
+    // SAFETY: non-null, see above.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// Asks one getter for its table. A missing getter is a table of nulls; a failing one is an error if `required`.
+///
+/// # Safety
+/// The library's getter of this name has the type for table `T`, which consists of function pointers only.
+unsafe fn table<T: Default>(handle: *mut c_void, name: &CStr, required: bool) -> Result<T, String> {
+    let Some(address) = symbol(handle, name) else { return Ok(T::default()) };
+    // SAFETY: by the caller's contract this is the getter's type.
+    let getter = unsafe {
+        std::mem::transmute::<*mut c_void, unsafe extern "C" fn(ze_api_version_t, *mut T) -> ze_result_t>(address)
+    };
+    let mut result = ZE_RESULT_SUCCESS;
+    // Drivers must serve a newer minor version with what they have; those that refuse get the oldest one we can use.
+    for version in [ZE_API_VERSION_1_17, ZE_API_VERSION_1_13] {
+        let mut table = T::default();
+        // SAFETY: the table is ours and as large as version 1.17 says; older requests fill a prefix of it.
+        result = unsafe { getter(version, &raw mut table) };
+        if result == ZE_RESULT_SUCCESS {
+            return Ok(table);
+        }
+    }
+    if required { Err(format!("its {} answered {result:?}", name.to_string_lossy())) } else { Ok(T::default()) }
+}
+
+impl Library {
+    /// Opens a candidate and asks for its entry tables; calls nothing else in it.
+    ///
+    /// # Errors
+    /// One line why the candidate is not used.
+    pub(crate) fn open(candidate: &Candidate, opened: &[Library]) -> Result<Library, String> {
+        if candidate.name.is_empty() {
+            return Err("an empty name names no library (ZE_ENABLE_ALT_DRIVERS takes names or paths between commas)".into());
+        }
+        let name = CString::new(candidate.name.as_bytes()).map_err(|_| "its name holds a zero byte".to_string())?;
+        // SAFETY: loading a library runs its initialisers; that is what the user asked for by naming or installing it.
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+        if handle.is_null() {
+            return Err(linker_error());
+        }
+        Self::from_handle(candidate, handle, opened).inspect_err(|_| {
+            // SAFETY: the handle is open, and no function of the library was called or kept.
+            unsafe { libc::dlclose(handle) };
+        })
+    }
+
+    fn from_handle(candidate: &Candidate, handle: *mut c_void, opened: &[Library]) -> Result<Library, String> {
+        if let Some(first) = opened.iter().find(|library| library.handle == handle) {
+            return Err(format!("the same library as {}, which is open already", first.name.to_string_lossy()));
+        }
+        let core = symbol(handle, c"zeGetGlobalProcAddrTable");
+        let Some(any_getter) = core.or_else(|| symbol(handle, c"zesGetGlobalProcAddrTable")) else {
+            return Err("not a Level Zero driver: it exports neither zeGetGlobalProcAddrTable nor zesGetGlobalProcAddrTable"
+                .into());
+        };
+        // A loader exports the same getters and would call us in a circle.
+        if symbol(handle, c"zeLoaderInit").is_some_and(|loader| file_of(loader) == file_of(any_getter)) {
+            return Err("a Level Zero loader, not a driver".into());
+        }
+        // SAFETY: the names are those of the getters for these tables, each made of function pointers only.
+        unsafe {
+            Ok(Library {
+                name: candidate.name.clone(),
+                class: candidate.class,
+                own: candidate.own,
+                handle,
+                global: table(handle, c"zeGetGlobalProcAddrTable", true)?,
+                driver: table(handle, c"zeGetDriverProcAddrTable", true)?,
+                sysman_global: table(handle, c"zesGetGlobalProcAddrTable", false)?,
+                sysman_driver: table(handle, c"zesGetDriverProcAddrTable", false)?,
+                runtime: table(handle, c"zerGetGlobalProcAddrTable", false)?,
+            })
+        }
+    }
+
+    /// `: text` with the driver's own last-error text of this thread, or nothing.
+    pub(crate) fn last_error(&self) -> String {
+        let Some(get) = self.runtime.pfnGetLastErrorDescription else { return String::new() };
+        let mut text = std::ptr::null();
+        // SAFETY: the driver writes a pointer to a C string of its own.
+        if unsafe { get(&raw mut text) } != ZE_RESULT_SUCCESS || text.is_null() {
+            return String::new();
+        }
+        // SAFETY: a non-null C string, valid until the driver's next call on this thread.
+        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+        if text.is_empty() { String::new() } else { format!(": {text}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(name: &str) -> Result<Library, String> {
+        Library::open(&Candidate { name: name.into(), class: Class::Any, own: false }, &[])
+    }
+
+    #[test]
+    fn what_is_no_driver_is_refused_with_a_reason() {
+        let table = [
+            ("", "empty name"),
+            ("/nonexistent/libze_nothing.so", "cannot open shared object"),
+            ("/proc/self/status", ""),
+            ("libc.so.6", "not a Level Zero driver"),
+        ];
+        for (name, part) in table {
+            let reason = open(name).err().unwrap_or_else(|| panic!("{name} was opened"));
+            assert!(!reason.is_empty() && reason.contains(part), "{name}: {reason}");
+        }
+    }
+}

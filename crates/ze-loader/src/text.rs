@@ -1,0 +1,128 @@
+//! The loader's own last-error text of the calling thread.
+//!
+//! A fixed buffer without a destructor, so that a thread that ends never runs code of an unmapped loader.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_char;
+use std::fmt::{self, Write};
+
+use crate::runtime;
+
+/// Longest text in bytes, its NUL included; longer ones are cut.
+const CAPACITY: usize = 4096;
+
+struct Buffer {
+    bytes: UnsafeCell<[u8; CAPACITY]>,
+    length: Cell<usize>,
+    /// The default driver's text when ours was written: when it has changed since, the driver's is the newer one.
+    driver_mark: Cell<u64>,
+    /// Set by a failed init: later consequences of it (calls without init) do not replace the cause.
+    cause: Cell<bool>,
+}
+
+thread_local! {
+    static BUFFER: Buffer = const {
+        Buffer {
+            bytes: UnsafeCell::new([0; CAPACITY]),
+            length: Cell::new(0),
+            driver_mark: Cell::new(0),
+            cause: Cell::new(false),
+        }
+    };
+}
+
+struct Cursor<'a> {
+    bytes: &'a mut [u8; CAPACITY],
+    length: usize,
+}
+
+impl Write for Cursor<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let free = CAPACITY - 1 - self.length;
+        let mut taken = text.len().min(free);
+        while !text.is_char_boundary(taken) {
+            taken -= 1;
+        }
+        self.bytes[self.length..self.length + taken].copy_from_slice(&text.as_bytes()[..taken]);
+        self.length += taken;
+        Ok(())
+    }
+}
+
+fn write(text: fmt::Arguments<'_>, cause: bool) {
+    let driver_mark = runtime::driver_mark();
+    BUFFER.with(|buffer| {
+        // SAFETY: the buffer is this thread's own and `write_fmt` below formats values of ours only, which never
+        // come back into this module, so no second reference exists.
+        let bytes = unsafe { &mut *buffer.bytes.get() };
+        let mut cursor = Cursor { bytes, length: 0 };
+        // `write_str` above never fails.
+        let _ = cursor.write_fmt(text);
+        let length = cursor.length;
+        cursor.bytes[length] = 0;
+        buffer.length.set(length);
+        buffer.driver_mark.set(driver_mark);
+        buffer.cause.set(cause);
+    });
+}
+
+/// Replaces this thread's text by that of a failed call.
+pub(crate) fn set(text: fmt::Arguments<'_>) {
+    write(text, false);
+}
+
+/// Replaces this thread's text by the cause why no driver is usable.
+pub(crate) fn set_cause(text: fmt::Arguments<'_>) {
+    write(text, true);
+}
+
+/// Sets a text unless a failed init's cause stands there.
+pub(crate) fn set_consequence(text: fmt::Arguments<'_>) {
+    if !BUFFER.with(|buffer| buffer.cause.get()) {
+        write(text, false);
+    }
+}
+
+/// Forgets this thread's text (after a successful init).
+pub(crate) fn clear() {
+    write(format_args!(""), false);
+}
+
+/// This thread's text as a C string that lives as long as the thread, and the driver mark it was written under; `None`
+/// when there is none.
+pub(crate) fn current() -> Option<(*const c_char, u64)> {
+    BUFFER.with(|buffer| {
+        (buffer.length.get() > 0).then(|| (buffer.bytes.get().cast_const().cast(), buffer.driver_mark.get()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    fn read() -> String {
+        current().map_or(String::new(), |(text, _)| {
+            // SAFETY: `current` returns a C string of this thread that nobody writes while it is read here.
+            unsafe { CStr::from_ptr(text) }.to_str().unwrap().to_owned()
+        })
+    }
+
+    #[test]
+    fn a_consequence_does_not_hide_the_cause() {
+        set_cause(format_args!("no driver"));
+        set_consequence(format_args!("called before zeInit"));
+        assert_eq!(read(), "no driver");
+        clear();
+        set_consequence(format_args!("called before zeInit"));
+        assert_eq!(read(), "called before zeInit");
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_a_character() {
+        set(format_args!("{}é", "x".repeat(CAPACITY - 2)));
+        assert_eq!(read().len(), CAPACITY - 2);
+        clear();
+        assert!(current().is_none());
+    }
+}
