@@ -1,1 +1,48 @@
-//! level-zero
+//! Level Zero for Rust: safe where types can make it so, thin everywhere (as ash is to Vulkan).
+//!
+//! [`Loader::open`] finds `libze_loader.so.1` (Solum's or anyone's); [`Loader::from_entry`] takes a driver that is
+//! linked into the program. From there: [`Driver`], [`Device`], [`Context`], memory, command queues and lists,
+//! events, fences, modules and kernels, each an owned value that keeps its parents alive and is destroyed when
+//! dropped.
+//!
+//! Invariants
+//! - A handle lives as long as the value that wraps it; a parent is destroyed after its last child.
+//! - An error carries the function, the code's name and the driver's last-error text.
+//! - What the types cannot promise is `unsafe` and says what to promise: memory that a recorded command will touch
+//!   must outlive the command.
+//!
+//! Non-goals: no scheduling, no buffers that move themselves (that is `sycl`), no copy of the driver's checks.
+//!
+//! ```no_run
+//! use level_zero::{Allocation, Loader};
+//! # fn main() -> level_zero::Result<()> {
+//! let driver = Loader::open()?.drivers()?.remove(0);
+//! let device = driver.devices()?.remove(0);
+//! let context = driver.create_context()?;
+//! let mut memory = context.allocate_shared::<u32>(&device, 1024)?;
+//! let mut list = context.create_immediate_list(&device, Default::default())?;
+//! // `memory` outlives the fill: it is waited for below.
+//! unsafe { list.append_fill(memory.as_mut_ptr(), &7u32.to_le_bytes(), memory.size_bytes(), None, &[])? };
+//! list.synchronize(u64::MAX)?;
+//! assert!(memory.as_slice().iter().all(|&word| word == 7));
+//! # Ok(()) }
+//! ```
+
+mod api;
+mod command;
+mod context;
+mod driver;
+mod error;
+mod event;
+mod memory;
+mod module;
+
+pub use api::{Entry, Loader};
+pub use command::{CommandList, CommandQueue, Fence, ListOptions, QueueMode};
+pub use context::Context;
+pub use driver::{Device, DeviceKind, DeviceProperties, Driver};
+pub use error::{Error, Result};
+pub use event::{Event, EventPool, KernelTimestamps};
+pub use level_zero_sys as sys;
+pub use memory::{Allocation, DeviceMemory, HostMemory, MemoryType, Plain, SharedMemory};
+pub use module::{Kernel, Module, ModuleSource};

@@ -1,0 +1,362 @@
+//! Where the functions come from: a loader library opened at run time, or a driver linked in.
+
+use std::ffi::{CStr, c_char};
+use std::path::Path;
+use std::sync::Arc;
+
+use level_zero_sys::*;
+
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+
+/// The way in: what both the loader and a linked-in driver export.
+#[derive(Clone, Copy)]
+#[expect(non_snake_case, reason = "the specification's names")]
+pub struct Entry {
+    /// `zeInitDrivers`, when it exists.
+    pub zeInitDrivers: ze_pfnInitDrivers_t,
+    /// `zeInit`.
+    pub zeInit: ze_pfnInit_t,
+    /// Returns the address of an exported `zeGet…ProcAddrTable` function by its name, or null.
+    pub lookup: unsafe fn(name: &CStr, data: *const ()) -> *const (),
+    /// Passed to `lookup`.
+    pub data: *const (),
+}
+
+/// The functions of one Level Zero implementation. Cheap to clone; keeps the library open.
+#[derive(Clone)]
+pub struct Loader {
+    pub(crate) api: Arc<Api>,
+}
+
+impl std::fmt::Debug for Loader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Loader").finish_non_exhaustive()
+    }
+}
+
+/// The DDI tables that this crate calls through.
+pub(crate) struct Api {
+    init_drivers: ze_pfnInitDrivers_t,
+    pub(crate) driver: ze_driver_dditable_t,
+    pub(crate) device: ze_device_dditable_t,
+    pub(crate) context: ze_context_dditable_t,
+    pub(crate) command_queue: ze_command_queue_dditable_t,
+    pub(crate) command_list: ze_command_list_dditable_t,
+    pub(crate) mem: ze_mem_dditable_t,
+    pub(crate) event_pool: ze_event_pool_dditable_t,
+    pub(crate) event: ze_event_dditable_t,
+    pub(crate) fence: ze_fence_dditable_t,
+    pub(crate) module: ze_module_dditable_t,
+    pub(crate) build_log: ze_module_build_log_dditable_t,
+    pub(crate) kernel: ze_kernel_dditable_t,
+    // Last: the tables point into it.
+    _library: Option<libloading::Library>,
+}
+
+// SAFETY: the tables are function pointers of a thread-safe C API; nothing is written after construction.
+unsafe impl Send for Api {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Api {}
+
+/// Asks for one table; a getter that is missing or refuses leaves all slots null.
+macro_rules! table {
+    ($lookup:expr, $getter:literal, $table:ty, $pfn:ty) => {{
+        let mut table = <$table>::default();
+        let address = $lookup($getter);
+        if !address.is_null() {
+            // SAFETY: the export of this name has this C signature by the specification; `Option<fn>` is a pointer.
+            let getter: $pfn = unsafe { std::mem::transmute::<*const (), $pfn>(address) };
+            if let Some(getter) = getter {
+                // SAFETY: `table` is a writable table of the type that this getter fills.
+                let _ = unsafe { getter(ZE_API_VERSION_CURRENT, &raw mut table) };
+            }
+        }
+        table
+    }};
+}
+
+impl Loader {
+    /// Opens `libze_loader.so.1` by the dynamic linker's rules and initialises every driver it finds.
+    ///
+    /// # Errors
+    /// [`Error::Library`] when it cannot be opened; [`Error::Call`] when no driver could be initialised.
+    pub fn open() -> Result<Self> {
+        Self::open_at(Path::new("libze_loader.so.1"))
+    }
+
+    /// Opens the loader at `path`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_at(path: &Path) -> Result<Self> {
+        let complain = |reason: libloading::Error| Error::Library {
+            library: path.display().to_string(),
+            reason: reason.to_string(),
+        };
+        // SAFETY: a Level Zero loader's initialisers have no requirements on the caller.
+        let library = unsafe { libloading::Library::new(path) }.map_err(complain)?;
+        let lookup = |name: &CStr| -> *const () {
+            // SAFETY: only the address is taken; every use below gives it the type that its name has in the
+            // specification.
+            let symbol = unsafe { library.get::<*const ()>(name.to_bytes_with_nul()) };
+            symbol.map_or(std::ptr::null(), |symbol| *symbol)
+        };
+        // SAFETY: the export of this name has this C signature by the specification.
+        let init_drivers = unsafe {
+            std::mem::transmute::<*const (), ze_pfnInitDrivers_t>(lookup(c"zeInitDrivers"))
+        };
+        // SAFETY: the export of this name has this C signature by the specification.
+        let init = unsafe { std::mem::transmute::<*const (), ze_pfnInit_t>(lookup(c"zeInit")) };
+        let api = Self::tables(init_drivers, init, lookup)?;
+        Ok(Self {
+            api: Arc::new(Api {
+                _library: Some(library),
+                ..api
+            }),
+        })
+    }
+
+    /// Takes a driver that is linked into the program.
+    ///
+    /// # Safety
+    /// `entry`'s functions are those of a Level Zero implementation that stays loaded for the process's life.
+    ///
+    /// # Errors
+    /// [`Error::Call`] when it could not be initialised.
+    pub unsafe fn from_entry(entry: Entry) -> Result<Self> {
+        // SAFETY: the caller promises a true `lookup`.
+        let lookup = |name: &CStr| unsafe { (entry.lookup)(name, entry.data) };
+        Ok(Self {
+            api: Arc::new(Self::tables(entry.zeInitDrivers, entry.zeInit, lookup)?),
+        })
+    }
+
+    fn tables(
+        init_drivers: ze_pfnInitDrivers_t,
+        init: ze_pfnInit_t,
+        lookup: impl Fn(&CStr) -> *const (),
+    ) -> Result<Api> {
+        // Drivers come to life by zeInitDrivers where it exists; older loaders know zeInit only.
+        let mut count = 0;
+        let mut desc = ze_init_driver_type_desc_t {
+            flags: u32::MAX,
+            ..Default::default()
+        };
+        let code = match (init_drivers, init) {
+            (Some(init_drivers), _) => {
+                // SAFETY: a null array asks for the count; `count` and `desc` are valid for the call.
+                unsafe { init_drivers(&raw mut count, std::ptr::null_mut(), &raw mut desc) }
+            }
+            // SAFETY: no pointers are passed.
+            (None, Some(init)) => unsafe { init(0) },
+            (None, None) => ZE_RESULT_ERROR_UNINITIALIZED,
+        };
+        if code != ZE_RESULT_SUCCESS {
+            let text = runtime_text(&lookup);
+            return Err(Error::Call {
+                function: "zeInitDrivers",
+                code,
+                text,
+            });
+        }
+        Ok(Api {
+            init_drivers,
+            driver: table!(
+                lookup,
+                c"zeGetDriverProcAddrTable",
+                ze_driver_dditable_t,
+                ze_pfnGetDriverProcAddrTable_t
+            ),
+            device: table!(
+                lookup,
+                c"zeGetDeviceProcAddrTable",
+                ze_device_dditable_t,
+                ze_pfnGetDeviceProcAddrTable_t
+            ),
+            context: table!(
+                lookup,
+                c"zeGetContextProcAddrTable",
+                ze_context_dditable_t,
+                ze_pfnGetContextProcAddrTable_t
+            ),
+            command_queue: table!(
+                lookup,
+                c"zeGetCommandQueueProcAddrTable",
+                ze_command_queue_dditable_t,
+                ze_pfnGetCommandQueueProcAddrTable_t
+            ),
+            command_list: table!(
+                lookup,
+                c"zeGetCommandListProcAddrTable",
+                ze_command_list_dditable_t,
+                ze_pfnGetCommandListProcAddrTable_t
+            ),
+            mem: table!(
+                lookup,
+                c"zeGetMemProcAddrTable",
+                ze_mem_dditable_t,
+                ze_pfnGetMemProcAddrTable_t
+            ),
+            event_pool: table!(
+                lookup,
+                c"zeGetEventPoolProcAddrTable",
+                ze_event_pool_dditable_t,
+                ze_pfnGetEventPoolProcAddrTable_t
+            ),
+            event: table!(
+                lookup,
+                c"zeGetEventProcAddrTable",
+                ze_event_dditable_t,
+                ze_pfnGetEventProcAddrTable_t
+            ),
+            fence: table!(
+                lookup,
+                c"zeGetFenceProcAddrTable",
+                ze_fence_dditable_t,
+                ze_pfnGetFenceProcAddrTable_t
+            ),
+            module: table!(
+                lookup,
+                c"zeGetModuleProcAddrTable",
+                ze_module_dditable_t,
+                ze_pfnGetModuleProcAddrTable_t
+            ),
+            build_log: table!(
+                lookup,
+                c"zeGetModuleBuildLogProcAddrTable",
+                ze_module_build_log_dditable_t,
+                ze_pfnGetModuleBuildLogProcAddrTable_t
+            ),
+            kernel: table!(
+                lookup,
+                c"zeGetKernelProcAddrTable",
+                ze_kernel_dditable_t,
+                ze_pfnGetKernelProcAddrTable_t
+            ),
+            _library: None,
+        })
+    }
+
+    /// All drivers, in the loader's order.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn drivers(&self) -> Result<Vec<Driver>> {
+        let handles = if let Some(init_drivers) = self.api.init_drivers {
+            let mut desc = ze_init_driver_type_desc_t {
+                flags: u32::MAX,
+                ..Default::default()
+            };
+            self.api.enumerate("zeInitDrivers", None, |count, array| {
+                // SAFETY: `count` and `array` follow the two-call idiom; `desc` is valid for the call.
+                Some(unsafe { init_drivers(count, array, &raw mut desc) })
+            })?
+        } else {
+            self.api.enumerate("zeDriverGet", None, |count, array| {
+                // SAFETY: `count` and `array` follow the two-call idiom.
+                self.api
+                    .driver
+                    .pfnGet
+                    .map(|get| unsafe { get(count, array) })
+            })?
+        };
+        Ok(handles
+            .into_iter()
+            .map(|handle| Driver::new(self.api.clone(), handle))
+            .collect())
+    }
+}
+
+/// The reason that a loader without a usable driver keeps.
+fn runtime_text(lookup: &impl Fn(&CStr) -> *const ()) -> String {
+    let address = lookup(c"zerGetLastErrorDescription");
+    if address.is_null() {
+        return String::new();
+    }
+    // SAFETY: the export of this name has this C signature by the specification.
+    let get =
+        unsafe { std::mem::transmute::<*const (), zer_pfnGetLastErrorDescription_t>(address) };
+    let mut text: *const c_char = std::ptr::null();
+    if let Some(get) = get {
+        // SAFETY: `text` is valid for the write.
+        let _ = unsafe { get(&raw mut text) };
+    }
+    text_of(text)
+}
+
+/// A C string of the implementation's, copied; null is empty.
+fn text_of(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, and a NUL-terminated string of the implementation's until this thread's next call.
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
+}
+
+impl Api {
+    /// Turns a call's result into ours; `None` is a function that the implementation lacks.
+    pub(crate) fn check(
+        &self,
+        function: &'static str,
+        driver: Option<ze_driver_handle_t>,
+        code: Option<ze_result_t>,
+    ) -> Result<()> {
+        match code {
+            Some(ZE_RESULT_SUCCESS) => Ok(()),
+            Some(code) => Err(Error::Call {
+                function,
+                code,
+                text: self.last_error(driver),
+            }),
+            None => Err(Error::Call {
+                function,
+                code: ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                text: "the loader has no such function".to_owned(),
+            }),
+        }
+    }
+
+    fn last_error(&self, driver: Option<ze_driver_handle_t>) -> String {
+        let (Some(driver), Some(get)) = (driver, self.driver.pfnGetLastErrorDescription) else {
+            return String::new();
+        };
+        let mut text: *const c_char = std::ptr::null();
+        // SAFETY: `driver` is a handle that this implementation gave out; `text` is valid for the write.
+        let _ = unsafe { get(driver, &raw mut text) };
+        text_of(text)
+    }
+
+    /// The two-call idiom: count, then array.
+    pub(crate) fn enumerate<T>(
+        &self,
+        function: &'static str,
+        driver: Option<ze_driver_handle_t>,
+        mut call: impl FnMut(*mut u32, *mut T) -> Option<ze_result_t>,
+    ) -> Result<Vec<T>>
+    where
+        T: Zeroed,
+    {
+        let mut count = 0;
+        self.check(function, driver, call(&raw mut count, std::ptr::null_mut()))?;
+        let mut all = vec![T::zeroed(); count as usize];
+        if count > 0 {
+            self.check(function, driver, call(&raw mut count, all.as_mut_ptr()))?;
+            all.truncate(count as usize);
+        }
+        Ok(all)
+    }
+}
+
+/// A value to fill an array with before the second call of the two-call idiom.
+pub(crate) trait Zeroed: Clone {
+    /// Null, or zero with its `stype`.
+    fn zeroed() -> Self;
+}
+impl<T> Zeroed for *mut T {
+    fn zeroed() -> Self {
+        std::ptr::null_mut()
+    }
+}
