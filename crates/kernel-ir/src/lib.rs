@@ -19,8 +19,10 @@ pub mod build;
 pub mod front;
 pub mod ir;
 pub mod parse;
+pub mod passes;
 pub mod print;
 pub mod types;
+pub mod validate;
 pub mod wire;
 
 pub use build::{BuildError, BuildErrorKind, Options, Request};
@@ -28,3 +30,4 @@ pub use ir::*;
 pub use parse::parse;
 pub use print::print;
 pub use types::*;
+pub use validate::validate;

@@ -1,5 +1,7 @@
 //! Tests of the text form, of validation, of the analyses and of the passes.
 
 mod passes {
+    mod analyses;
     mod text;
+    mod validity;
 }
