@@ -2150,10 +2150,10 @@ typedef struct _ze_virtual_mem_callbacks_t ze_virtual_mem_callbacks_t;
 typedef struct _ze_callbacks_t ze_callbacks_t;
 typedef ze_kernel_max_group_size_properties_ext_t ze_kernel_max_group_size_ext_properties_t;
 
-typedef void (ZE_APICALL *ze_rtas_geometry_aabbs_cb_exp_t)(ze_rtas_geometry_aabbs_exp_cb_params_t *params);
-typedef void (ZE_APICALL *ze_rtas_geometry_aabbs_cb_ext_t)(ze_rtas_geometry_aabbs_ext_cb_params_t *params);
-typedef void (ZE_APICALL *zex_mem_graph_free_callback_fn_t)(void *pUserData);
-typedef void (ZE_APICALL *ze_host_function_callback_t)(void *pUserData);
+typedef void (ZE_CALLBACK_CONV *ze_rtas_geometry_aabbs_cb_exp_t)(ze_rtas_geometry_aabbs_exp_cb_params_t *params);
+typedef void (ZE_CALLBACK_CONV *ze_rtas_geometry_aabbs_cb_ext_t)(ze_rtas_geometry_aabbs_ext_cb_params_t *params);
+typedef void (ZE_CALLBACK_CONV *zex_mem_graph_free_callback_fn_t)(void *pUserData);
+typedef void (ZE_CALLBACK_CONV *ze_host_function_callback_t)(void *pUserData);
 typedef void (ZE_APICALL *ze_pfnInitCb_t)(ze_init_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 typedef void (ZE_APICALL *ze_pfnDriverGetCb_t)(ze_driver_get_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 typedef void (ZE_APICALL *ze_pfnDriverGetApiVersionCb_t)(ze_driver_get_api_version_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);

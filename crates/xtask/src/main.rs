@@ -1,16 +1,19 @@
-//! Solum's own chores, as `cargo xtask VERB`: `regen` writes what is generated from the API table.
+//! Solum's own chores, as `cargo xtask VERB`: `regen` writes what is generated from the API table, `tidy` checks the
+//! rules of the house.
 //!
 //! Invariants: it writes only files it names itself, and with `--check` none at all. It is not a build system: `./x`
 //! and cargo are.
 
 mod regen;
+mod status;
 mod table;
+mod tidy;
 
 use anyhow::{Context as _, Result, bail};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-const USAGE: &str = "usage: cargo xtask regen [--check]";
+const USAGE: &str = "usage: cargo xtask regen [--check] | tidy";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +29,7 @@ fn main() -> Result<()> {
         ["regen", "--check"] => {
             regen::run(&root, true)?;
         }
+        ["tidy"] => tidy::run(&root)?,
         _ => bail!("{USAGE}"),
     }
     Ok(())
@@ -38,6 +42,9 @@ fn root() -> Result<PathBuf> {
         Some(folder) => folder,
         None => std::env::current_dir()?,
     };
-    let root = start.ancestors().find(|folder| folder.join(table::FOLDER).is_dir());
-    root.map(Path::to_path_buf).with_context(|| format!("no {} above {}", table::FOLDER, start.display()))
+    let root = start
+        .ancestors()
+        .find(|folder| folder.join(table::FOLDER).is_dir());
+    root.map(Path::to_path_buf)
+        .with_context(|| format!("no {} above {}", table::FOLDER, start.display()))
 }

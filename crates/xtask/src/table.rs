@@ -185,7 +185,8 @@ const PREFIXES: [&str; 5] = ["zet", "zes", "zer", "zel", "ze"];
 pub(crate) fn split_prefix(function: &str) -> Option<(&'static str, &str)> {
     PREFIXES.iter().find_map(|&prefix| {
         let rest = function.strip_prefix(prefix)?;
-        rest.starts_with(|c: char| c.is_ascii_uppercase()).then_some((prefix, rest))
+        rest.starts_with(|c: char| c.is_ascii_uppercase())
+            .then_some((prefix, rest))
     })
 }
 
@@ -211,11 +212,24 @@ impl Table {
     /// Reads the table below `root`.
     pub(crate) fn load(root: &Path) -> Result<Table> {
         let mut table = Table::default();
-        for file in ["constants", "types", "enums", "structs", "tables", "tracing", "callbacks", "functions", "extensions"] {
+        for file in [
+            "constants",
+            "types",
+            "enums",
+            "structs",
+            "tables",
+            "tracing",
+            "callbacks",
+            "functions",
+            "extensions",
+        ] {
             let path = root.join(FOLDER).join(format!("{file}.txt"));
-            let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("reading {}", path.display()))?;
             for (item, lines) in items(&text) {
-                table.item(file, item.1, &lines).with_context(|| format!("{FOLDER}/{file}.txt:{}", item.0))?;
+                table
+                    .item(file, item.1, &lines)
+                    .with_context(|| format!("{FOLDER}/{file}.txt:{}", item.0))?;
             }
         }
         table.find_slots();
@@ -233,7 +247,9 @@ impl Table {
 
     /// The DDI tables that hold functions (`ze_fence_dditable_t`), not the tables of tables.
     pub(crate) fn ddi_tables(&self) -> impl Iterator<Item = &Struct> {
-        self.structs.iter().filter(|s| s.kind == Kind::Table && s.fields.iter().all(|f| f.name.starts_with("pfn")))
+        self.structs
+            .iter()
+            .filter(|s| s.kind == Kind::Table && s.fields.iter().all(|f| f.name.starts_with("pfn")))
     }
 
     /// The function behind a slot's type.
@@ -243,41 +259,84 @@ impl Table {
     }
 
     fn item(&mut self, file: &str, head: &str, lines: &[(usize, &str)]) -> Result<()> {
-        let (left, after) = head.split_once(" : ").map_or((head, None), |(l, r)| (l, Some(r)));
+        let (left, after) = head
+            .split_once(" : ")
+            .map_or((head, None), |(l, r)| (l, Some(r)));
         let mut words = left.split(' ');
         let word = words.next().unwrap_or_default();
         let name = words.next().ok_or_else(|| anyhow!("no name"))?.to_string();
         let rest: Vec<&str> = words.collect();
         let header = (*rest.first().ok_or_else(|| anyhow!("no header"))?).to_string();
-        let attributes: HashMap<&str, &str> = rest.iter().filter_map(|w| w.split_once('=')).collect();
-        let since = attributes.get("since").map_or(Ok(Version { major: 1, minor: 0 }), |v| version(v))?;
-        let doc = lines.iter().find_map(|(_, l)| l.strip_prefix("doc ")).unwrap_or_default().to_string();
-        let body: Vec<(usize, &str)> = lines.iter().copied().filter(|(_, l)| !l.starts_with("doc ")).collect();
-        let attribute = |key: &str| attributes.get(key).copied().ok_or_else(|| anyhow!("{name}: no {key}="));
-        let list = |key: &str| attributes.get(key).map_or_else(Vec::new, |v| v.split(',').map(str::to_string).collect());
+        let attributes: HashMap<&str, &str> =
+            rest.iter().filter_map(|w| w.split_once('=')).collect();
+        let since = attributes
+            .get("since")
+            .map_or(Ok(Version { major: 1, minor: 0 }), |v| version(v))?;
+        let doc = lines
+            .iter()
+            .find_map(|(_, l)| l.strip_prefix("doc "))
+            .unwrap_or_default()
+            .to_string();
+        let body: Vec<(usize, &str)> = lines
+            .iter()
+            .copied()
+            .filter(|(_, l)| !l.starts_with("doc "))
+            .collect();
+        let attribute = |key: &str| {
+            attributes
+                .get(key)
+                .copied()
+                .ok_or_else(|| anyhow!("{name}: no {key}="))
+        };
+        let list = |key: &str| {
+            attributes
+                .get(key)
+                .map_or_else(Vec::new, |v| v.split(',').map(str::to_string).collect())
+        };
         match word {
             "const" => {
-                let (kind, value) = (rest.get(1).copied().unwrap_or_default(), rest.get(2..).unwrap_or_default().join(" "));
+                let (kind, value) = (
+                    rest.get(1).copied().unwrap_or_default(),
+                    rest.get(2..).unwrap_or_default().join(" "),
+                );
                 let value = if let Some(bits) = kind.strip_prefix("int") {
-                    Value::Int { bits: bits.parse()?, value: value.parse()? }
+                    Value::Int {
+                        bits: bits.parse()?,
+                        value: value.parse()?,
+                    }
                 } else {
                     Value::Text(serde_json::from_str(&value)?)
                 };
-                self.constants.push(Constant { name, header, value });
+                self.constants.push(Constant {
+                    name,
+                    header,
+                    value,
+                });
             }
             "handle" => {
                 let opaque = (*rest.get(1).ok_or_else(|| anyhow!("no opaque struct"))?).to_string();
                 let alias = attributes.get("alias").map(|a| (*a).to_string());
-                self.handles.push(Handle { name, header, opaque, alias });
+                self.handles.push(Handle {
+                    name,
+                    header,
+                    opaque,
+                    alias,
+                });
             }
             "type" => {
                 let target = rest.get(1..).unwrap_or_default().join(" ");
-                self.typedefs.push(Typedef { name, header, target });
+                self.typedefs.push(Typedef {
+                    name,
+                    header,
+                    target,
+                });
             }
             "enum" => {
                 let mut values = Vec::new();
                 for (line, text) in body {
-                    let (n, v) = text.split_once(' ').ok_or_else(|| anyhow!("line {line}: no value"))?;
+                    let (n, v) = text
+                        .split_once(' ')
+                        .ok_or_else(|| anyhow!("line {line}: no value"))?;
                     let v = match v.strip_prefix("0x") {
                         Some(hex) => u32::from_str_radix(hex, 16),
                         None => v.parse(),
@@ -286,7 +345,15 @@ impl Table {
                 }
                 let tag = attribute("tag")?.to_string();
                 let flags = attributes.get("flags").map(|f| (*f).to_string());
-                self.enums.push(Enum { name, header, tag, flags, since, doc, values });
+                self.enums.push(Enum {
+                    name,
+                    header,
+                    tag,
+                    flags,
+                    since,
+                    doc,
+                    values,
+                });
             }
             "struct" | "union" | "table" => {
                 let kind = match (word, file) {
@@ -322,17 +389,34 @@ impl Table {
                     ("pTracerUserData", "void *".to_string()),
                     ("ppTracerInstanceUserData", "void **".to_string()),
                 ];
-                let params = params.into_iter().map(|(n, t)| (n.to_string(), t)).collect();
-                self.callbacks.push(Callback { name, header, ret: "void".into(), params, tracing: true });
+                let params = params
+                    .into_iter()
+                    .map(|(n, t)| (n.to_string(), t))
+                    .collect();
+                self.callbacks.push(Callback {
+                    name,
+                    header,
+                    ret: "void".into(),
+                    params,
+                    tracing: true,
+                });
             }
             "callback" => {
                 let ret = after.ok_or_else(|| anyhow!("no return type"))?.to_string();
                 let mut params = Vec::new();
                 for (line, text) in body {
-                    let (n, t) = text.split_once(" : ").ok_or_else(|| anyhow!("line {line}: no type"))?;
+                    let (n, t) = text
+                        .split_once(" : ")
+                        .ok_or_else(|| anyhow!("line {line}: no type"))?;
                     params.push((n.to_string(), t.to_string()));
                 }
-                self.callbacks.push(Callback { name, header, ret, params, tracing: false });
+                self.callbacks.push(Callback {
+                    name,
+                    header,
+                    ret,
+                    params,
+                    tracing: false,
+                });
             }
             "fn" => {
                 let ret = after.ok_or_else(|| anyhow!("no return type"))?.to_string();
@@ -340,19 +424,41 @@ impl Table {
                 for (line, text) in body {
                     if let Some(rule) = text.strip_prefix("err ") {
                         let (code, condition) = rule.split_once(' ').unwrap_or((rule, ""));
-                        errors.push(ErrorRule { code: code.into(), condition: condition.into() });
+                        errors.push(ErrorRule {
+                            code: code.into(),
+                            condition: condition.into(),
+                        });
                     } else {
                         params.push(param(text).with_context(|| format!("line {line}"))?);
                     }
                 }
                 let header = (header != "-").then_some(header);
-                self.functions.push(Function { name, header, since, ret, doc, params, errors, slot: None });
+                self.functions.push(Function {
+                    name,
+                    header,
+                    since,
+                    ret,
+                    doc,
+                    params,
+                    errors,
+                    slot: None,
+                });
             }
             "ext" => {
                 let versions = header.split('/').map(version).collect::<Result<_>>()?;
-                let functions = rest.iter().filter_map(|w| w.split_once('@')).map(|(f, _)| f.to_string()).collect();
+                let functions = rest
+                    .iter()
+                    .filter_map(|w| w.split_once('@'))
+                    .map(|(f, _)| f.to_string())
+                    .collect();
                 let experimental = rest.get(1).is_some_and(|k| *k == "experimental");
-                self.extensions.push(Extension { name, versions, experimental, since, functions });
+                self.extensions.push(Extension {
+                    name,
+                    versions,
+                    experimental,
+                    since,
+                    functions,
+                });
             }
             other => bail!("unknown item '{other}'"),
         }
@@ -364,7 +470,14 @@ impl Table {
         let mut slots = HashMap::new();
         for table in self.ddi_tables() {
             for (index, slot) in (0..).zip(&table.fields) {
-                slots.insert(slot.ty.clone(), Slot { table: table.name.clone(), field: slot.name.clone(), index });
+                slots.insert(
+                    slot.ty.clone(),
+                    Slot {
+                        table: table.name.clone(),
+                        field: slot.name.clone(),
+                        index,
+                    },
+                );
             }
         }
         for function in &mut self.functions {
@@ -377,23 +490,35 @@ impl Table {
         for table in self.ddi_tables() {
             for slot in &table.fields {
                 let function = self.function_of_pfn(&slot.ty);
-                let function = function.ok_or_else(|| anyhow!("{}.{}: no function has type {}", table.name, slot.name, slot.ty))?;
+                let function = function.ok_or_else(|| {
+                    anyhow!(
+                        "{}.{}: no function has type {}",
+                        table.name,
+                        slot.name,
+                        slot.ty
+                    )
+                })?;
                 if function.slot.is_none() {
                     bail!("{}: in two slots", function.name);
                 }
             }
             if !table.fields.is_sorted_by_key(|f| f.since) {
-                bail!("{}: slots are not in the order of the versions that added them", table.name);
+                bail!(
+                    "{}: slots are not in the order of the versions that added them",
+                    table.name
+                );
             }
         }
         for extension in &self.extensions {
             for function in &extension.functions {
-                self.function(function).ok_or_else(|| anyhow!("{}: no function {function}", extension.name))?;
+                self.function(function)
+                    .ok_or_else(|| anyhow!("{}: no function {function}", extension.name))?;
             }
         }
         for s in &self.structs {
             for base in &s.extends {
-                self.structure(base).ok_or_else(|| anyhow!("{}: extends {base}, which is no struct", s.name))?;
+                self.structure(base)
+                    .ok_or_else(|| anyhow!("{}: extends {base}, which is no struct", s.name))?;
             }
         }
         Ok(())
@@ -418,17 +543,31 @@ fn items(text: &str) -> Vec<Item<'_>> {
 }
 
 fn version(text: &str) -> Result<Version> {
-    let (major, minor) = text.split_once('.').ok_or_else(|| anyhow!("'{text}' is no version"))?;
-    Ok(Version { major: major.parse()?, minor: minor.parse()? })
+    let (major, minor) = text
+        .split_once('.')
+        .ok_or_else(|| anyhow!("'{text}' is no version"))?;
+    Ok(Version {
+        major: major.parse()?,
+        minor: minor.parse()?,
+    })
 }
 
 fn field(text: &str) -> Result<Field> {
     let (left, ty) = text.split_once(" : ").ok_or_else(|| anyhow!("no type"))?;
     let mut words = left.split(' ');
     let offset = words.next().unwrap_or_default().parse().context("offset")?;
-    let name = words.next().ok_or_else(|| anyhow!("no field name"))?.to_string();
-    let mut f =
-        Field { offset, name, ty: ty.into(), direction: None, optional: false, since: Version { major: 1, minor: 0 } };
+    let name = words
+        .next()
+        .ok_or_else(|| anyhow!("no field name"))?
+        .to_string();
+    let mut f = Field {
+        offset,
+        name,
+        ty: ty.into(),
+        direction: None,
+        optional: false,
+        since: Version { major: 1, minor: 0 },
+    };
     for word in words {
         match word {
             "optional" => f.optional = true,
@@ -453,7 +592,9 @@ fn direction(word: &str) -> Result<Direction> {
 
 fn param(text: &str) -> Result<Param> {
     let (left, ty) = text.split_once(" : ").ok_or_else(|| anyhow!("no type"))?;
-    let (words, name) = left.rsplit_once(' ').ok_or_else(|| anyhow!("no direction"))?;
+    let (words, name) = left
+        .rsplit_once(' ')
+        .ok_or_else(|| anyhow!("no direction"))?;
     let mut p = Param {
         name: name.into(),
         ty: ty.into(),
@@ -475,4 +616,95 @@ fn param(text: &str) -> Result<Param> {
         }
     }
     Ok(p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load() -> Table {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .ancestors()
+            .nth(2)
+            .expect("crates lie two folders deep");
+        Table::load(root).expect("the table parses")
+    }
+
+    #[test]
+    fn nothing_of_the_reference_is_missing() {
+        let table = load();
+        let exported = table
+            .functions
+            .iter()
+            .filter(|f| f.name != "zelTracerResetAllCallbacks")
+            .count();
+        let slots: usize = table
+            .ddi_tables()
+            .filter(|t| !t.name.starts_with("zel_"))
+            .map(|t| t.fields.len())
+            .sum();
+        let getters = table.functions.iter().filter(|f| f.is_getter()).count();
+        let extensions = table.extensions.len();
+        let counts = [
+            ("structs", table.structs.len(), 665),
+            ("enumerations", table.enums.len(), 250),
+            ("handles", table.handles.len(), 59),
+            ("exports of the reference loader", exported, 832),
+            ("slots of the API", slots, 478),
+            ("getters", getters, 77),
+            ("extensions", extensions, 74),
+        ];
+        for (what, found, expected) in counts {
+            assert_eq!(found, expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_function_knows_its_slot_and_its_type() {
+        let table = load();
+        let f = table
+            .function("zeCommandListAppendBarrier")
+            .expect("a core function");
+        assert_eq!(f.pfn(), "ze_pfnCommandListAppendBarrier_t");
+        let slot = f.slot.as_ref().expect("in a table");
+        assert_eq!(
+            (slot.table.as_str(), slot.field.as_str(), slot.index),
+            ("ze_command_list_dditable_t", "pfnAppendBarrier", 6)
+        );
+        assert_eq!(split_prefix("zetDebugAttach"), Some(("zet", "DebugAttach")));
+        assert_eq!(split_prefix("zeta"), None);
+    }
+
+    #[test]
+    fn a_line_that_is_wrong_is_refused() {
+        for (file, head, line) in [
+            (
+                "functions",
+                "fn zeX ze_api.h since=1.0 : ze_result_t",
+                "sideways p : uint32_t",
+            ),
+            (
+                "functions",
+                "fn zeX ze_api.h since=1 : ze_result_t",
+                "in p : uint32_t",
+            ),
+            (
+                "structs",
+                "struct x ze_api.h size=8 align=8",
+                "0 a : uint32_t",
+            ),
+            (
+                "structs",
+                "struct x ze_api.h tag=_x size=8 align=8",
+                "zero a : uint32_t",
+            ),
+            ("enums", "enum x ze_api.h tag=_x", "A b"),
+            ("enums", "enumeration x ze_api.h tag=_x", "A 1"),
+        ] {
+            assert!(
+                Table::default().item(file, head, &[(2, line)]).is_err(),
+                "{head} / {line}"
+            );
+        }
+    }
 }

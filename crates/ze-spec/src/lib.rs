@@ -102,20 +102,37 @@ pub struct Param {
 }
 
 const fn param(name: &'static str, ty: &'static str, kind: Kind, direction: Direction) -> Param {
-    Param { name, ty, kind, direction, optional: false, release: false, count: None }
+    Param {
+        name,
+        ty,
+        kind,
+        direction,
+        optional: false,
+        release: false,
+        count: None,
+    }
 }
 
 impl Param {
     const fn optional(self) -> Param {
-        Param { optional: true, ..self }
+        Param {
+            optional: true,
+            ..self
+        }
     }
 
     const fn release(self) -> Param {
-        Param { release: true, ..self }
+        Param {
+            release: true,
+            ..self
+        }
     }
 
     const fn count(self, elements: &'static str) -> Param {
-        Param { count: Some(elements), ..self }
+        Param {
+            count: Some(elements),
+            ..self
+        }
     }
 }
 
@@ -183,7 +200,9 @@ impl Enum {
     /// The largest enumerator.
     #[must_use]
     pub fn max(&self) -> u32 {
-        self.values.iter().fold(0, |max, (_, value)| max.max(*value))
+        self.values
+            .iter()
+            .fold(0, |max, (_, value)| max.max(*value))
     }
 
     /// True for an enumerator, or for a set of them where they are bits.
@@ -198,7 +217,10 @@ impl Enum {
     /// The name of an enumerator.
     #[must_use]
     pub fn name_of(&self, value: u32) -> Option<&'static str> {
-        self.values.iter().find(|(_, v)| *v == value).map(|(name, _)| *name)
+        self.values
+            .iter()
+            .find(|(_, v)| *v == value)
+            .map(|(name, _)| *name)
     }
 }
 
@@ -236,8 +258,15 @@ pub struct Extension {
     pub functions: &'static [&'static str],
 }
 
-fn find<T>(items: &'static [T], name: &str, key: impl Fn(&T) -> &'static str) -> Option<&'static T> {
-    items.binary_search_by(|item| key(item).cmp(name)).ok().and_then(|i| items.get(i))
+fn find<T>(
+    items: &'static [T],
+    name: &str,
+    key: impl Fn(&T) -> &'static str,
+) -> Option<&'static T> {
+    items
+        .binary_search_by(|item| key(item).cmp(name))
+        .ok()
+        .and_then(|i| items.get(i))
 }
 
 /// The function of that name.
@@ -261,7 +290,9 @@ pub fn structure(name: &str) -> Option<&'static Struct> {
 /// The struct that an `stype` of a chain stands for.
 #[must_use]
 pub fn structure_of(namespace: Namespace, stype: u32) -> Option<&'static Struct> {
-    STRUCTS.iter().find(|s| s.namespace == namespace && s.stypes.contains(&stype))
+    STRUCTS
+        .iter()
+        .find(|s| s.namespace == namespace && s.stypes.contains(&stype))
 }
 
 /// The extension of that name string.
@@ -276,20 +307,43 @@ mod tests {
 
     #[test]
     fn lookups_find_every_item_of_their_table() {
-        assert!(FUNCTIONS.iter().all(|f| function(f.name).is_some_and(|g| g.name == f.name)));
-        assert!(ENUMS.iter().all(|e| enumeration(e.name).is_some_and(|g| g.name == e.name)));
-        assert!(STRUCTS.iter().all(|s| structure(s.name).is_some_and(|g| g.name == s.name)));
-        assert!(EXTENSIONS.iter().all(|e| extension(e.name).is_some_and(|g| g.name == e.name)));
+        assert!(
+            FUNCTIONS
+                .iter()
+                .all(|f| function(f.name).is_some_and(|g| g.name == f.name))
+        );
+        assert!(
+            ENUMS
+                .iter()
+                .all(|e| enumeration(e.name).is_some_and(|g| g.name == e.name))
+        );
+        assert!(
+            STRUCTS
+                .iter()
+                .all(|s| structure(s.name).is_some_and(|g| g.name == s.name))
+        );
+        assert!(
+            EXTENSIONS
+                .iter()
+                .all(|e| extension(e.name).is_some_and(|g| g.name == e.name))
+        );
         assert!(function("zeNothing").is_none());
     }
 
     #[test]
     fn references_by_name_lead_somewhere() {
         for s in &STRUCTS {
-            assert!(s.extends.iter().all(|base| structure(base).is_some()), "{}", s.name);
+            assert!(
+                s.extends.iter().all(|base| structure(base).is_some()),
+                "{}",
+                s.name
+            );
             assert!(s.passed.iter().all(|f| function(f).is_some()), "{}", s.name);
             for stype in s.stypes {
-                assert_eq!(structure_of(s.namespace, *stype).map(|t| t.name), Some(s.name));
+                assert_eq!(
+                    structure_of(s.namespace, *stype).map(|t| t.name),
+                    Some(s.name)
+                );
             }
         }
     }
@@ -299,14 +353,24 @@ mod tests {
         let launch = function("zeCommandListAppendLaunchKernel").expect("a core function");
         assert_eq!(launch.slot.map(|s| s.field), Some("pfnAppendLaunchKernel"));
         let waits = launch.params.last().expect("has parameters");
-        assert!(waits.optional && waits.count == Some("numWaitEvents") && matches!(waits.kind, Kind::Pointer));
+        assert!(
+            waits.optional
+                && waits.count == Some("numWaitEvents")
+                && matches!(waits.kind, Kind::Pointer)
+        );
         assert!(launch.errors.iter().any(|rule| rule.code == 0x7800_0008));
     }
 
     #[test]
     fn bits_outside_a_set_are_refused() {
         let flags = enumeration("ze_init_flags_t").expect("the type of sets finds the bits");
-        for (value, allowed) in [(0, true), (1, true), (3, true), (4, false), (u32::MAX, false)] {
+        for (value, allowed) in [
+            (0, true),
+            (1, true),
+            (3, true),
+            (4, false),
+            (u32::MAX, false),
+        ] {
             assert_eq!(flags.allows(value), allowed, "{value:#x}");
         }
         let mode = enumeration("ze_command_queue_mode_t").expect("an enumeration");

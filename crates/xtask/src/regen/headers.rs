@@ -26,22 +26,57 @@ const HEADERS: &[Header] = &[
         includes: &["<stdint.h>", "<string.h>"],
         about: "core",
     },
-    Header { path: "zet_api.h", guard: "_ZET_API_H", includes: &["\"ze_api.h\""], about: "tools" },
-    Header { path: "zes_api.h", guard: "_ZES_API_H", includes: &["\"ze_api.h\""], about: "system management" },
-    Header { path: "zer_api.h", guard: "_ZER_API_H", includes: &["\"ze_api.h\""], about: "runtime" },
-    Header { path: "ze_ddi.h", guard: "_ZE_DDI_H", includes: &["\"ze_api.h\""], about: "core, tables of functions" },
-    Header { path: "zet_ddi.h", guard: "_ZET_DDI_H", includes: &["\"zet_api.h\""], about: "tools, tables of functions" },
+    Header {
+        path: "zet_api.h",
+        guard: "_ZET_API_H",
+        includes: &["\"ze_api.h\""],
+        about: "tools",
+    },
+    Header {
+        path: "zes_api.h",
+        guard: "_ZES_API_H",
+        includes: &["\"ze_api.h\""],
+        about: "system management",
+    },
+    Header {
+        path: "zer_api.h",
+        guard: "_ZER_API_H",
+        includes: &["\"ze_api.h\""],
+        about: "runtime",
+    },
+    Header {
+        path: "ze_ddi.h",
+        guard: "_ZE_DDI_H",
+        includes: &["\"ze_api.h\""],
+        about: "core, tables of functions",
+    },
+    Header {
+        path: "zet_ddi.h",
+        guard: "_ZET_DDI_H",
+        includes: &["\"zet_api.h\""],
+        about: "tools, tables of functions",
+    },
     Header {
         path: "zes_ddi.h",
         guard: "_ZES_DDI_H",
         includes: &["\"zes_api.h\""],
         about: "system management, tables of functions",
     },
-    Header { path: "zer_ddi.h", guard: "_ZER_DDI_H", includes: &["\"zer_api.h\""], about: "runtime, tables of functions" },
+    Header {
+        path: "zer_ddi.h",
+        guard: "_ZER_DDI_H",
+        includes: &["\"zer_api.h\""],
+        about: "runtime, tables of functions",
+    },
     Header {
         path: "ze_ddi_common.h",
         guard: "_ZE_DDI_COMMON_H",
-        includes: &["\"ze_ddi.h\"", "\"zet_ddi.h\"", "\"zes_ddi.h\"", "\"zer_ddi.h\""],
+        includes: &[
+            "\"ze_ddi.h\"",
+            "\"zet_ddi.h\"",
+            "\"zes_ddi.h\"",
+            "\"zer_ddi.h\"",
+        ],
         about: "what every handle begins with",
     },
     Header {
@@ -82,7 +117,15 @@ fn pointer_header(prefix: &str) -> &'static str {
 }
 
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
-    HEADERS.iter().map(|h| Ok(Output::new(format!("{FOLDER}/{}", h.path), header(table, h)?))).collect()
+    HEADERS
+        .iter()
+        .map(|h| {
+            Ok(Output::new(
+                format!("{FOLDER}/{}", h.path),
+                header(table, h)?,
+            ))
+        })
+        .collect()
 }
 
 fn header(table: &Table, h: &Header) -> Result<String> {
@@ -91,7 +134,11 @@ fn header(table: &Table, h: &Header) -> Result<String> {
         h.about,
         crate::table::FOLDER,
     );
-    writeln!(out, "#ifndef {0}\n#define {0}\n#if defined(__cplusplus)\n#pragma once\n#endif\n", h.guard)?;
+    writeln!(
+        out,
+        "#ifndef {0}\n#define {0}\n#if defined(__cplusplus)\n#pragma once\n#endif\n",
+        h.guard
+    )?;
     for include in h.includes {
         writeln!(out, "#include {include}")?;
     }
@@ -102,11 +149,19 @@ fn header(table: &Table, h: &Header) -> Result<String> {
     constants(&mut out, table, h.path)?;
     names(&mut out, table, h.path)?;
     enums(&mut out, table, h.path)?;
-    let structs: Vec<&Struct> = table.structs.iter().filter(|s| s.header == h.path).collect();
+    let structs: Vec<&Struct> = table
+        .structs
+        .iter()
+        .filter(|s| s.header == h.path)
+        .collect();
     for s in &structs {
         writeln!(out, "typedef {} {} {};", keyword(s), s.tag, s.name)?;
     }
-    for t in table.typedefs.iter().filter(|t| t.header == h.path && table.structure(&t.target).is_some()) {
+    for t in table
+        .typedefs
+        .iter()
+        .filter(|t| t.header == h.path && table.structure(&t.target).is_some())
+    {
         writeln!(out, "typedef {} {};", t.target, t.name)?;
     }
     out.push('\n');
@@ -118,12 +173,21 @@ fn header(table: &Table, h: &Header) -> Result<String> {
         writeln!(out, "{} {} {{", keyword(s), s.tag)?;
         for f in &s.fields {
             let note = note(f.direction, f.optional);
-            writeln!(out, "    {};{}{note}", declare(&f.ty, &f.name), if note.is_empty() { "" } else { " ///< " })?;
+            writeln!(
+                out,
+                "    {};{}{note}",
+                declare(&f.ty, &f.name),
+                if note.is_empty() { "" } else { " ///< " }
+            )?;
         }
         out.push_str("};\n\n");
     }
     prototypes(&mut out, table, h.path)?;
-    write!(out, "#if defined(__cplusplus)\n}} // extern \"C\"\n#endif\n\n#endif // {}\n", h.guard)?;
+    write!(
+        out,
+        "#if defined(__cplusplus)\n}} // extern \"C\"\n#endif\n\n#endif // {}\n",
+        h.guard
+    )?;
     Ok(out)
 }
 
@@ -175,7 +239,9 @@ fn constants(out: &mut String, table: &Table, path: &str) -> Result<()> {
         writeln!(out, "#ifndef {}", c.name)?;
         match &c.value {
             Value::Int { bits: 64, value } => writeln!(out, "#define {} {value:#x}ULL", c.name)?,
-            Value::Int { value, .. } if *value > 0xffff => writeln!(out, "#define {} {value:#x}", c.name)?,
+            Value::Int { value, .. } if *value > 0xffff => {
+                writeln!(out, "#define {} {value:#x}", c.name)?
+            }
             Value::Int { value, .. } => writeln!(out, "#define {} {value}", c.name)?,
             Value::Text(text) => writeln!(out, "#define {} {text:?}", c.name)?,
         }
@@ -193,7 +259,11 @@ fn names(out: &mut String, table: &Table, path: &str) -> Result<()> {
             None => writeln!(out, "typedef struct {} *{};", h.opaque, h.name)?,
         }
     }
-    for t in table.typedefs.iter().filter(|t| t.header == path && table.structure(&t.target).is_none()) {
+    for t in table
+        .typedefs
+        .iter()
+        .filter(|t| t.header == path && table.structure(&t.target).is_none())
+    {
         writeln!(out, "typedef {} {};", t.target, t.name)?;
     }
     out.push('\n');
@@ -217,10 +287,26 @@ fn enums(out: &mut String, table: &Table, path: &str) -> Result<()> {
 /// Function pointer types: callbacks in the header that uses them, the functions' own beside the tables.
 fn pointers(out: &mut String, table: &Table, path: &str) -> Result<()> {
     for c in table.callbacks.iter().filter(|c| c.header == path) {
-        let params: Vec<String> = c.params.iter().map(|(name, ty)| declare(ty, name)).collect();
-        let params = if params.is_empty() { "void".to_string() } else { params.join(", ") };
-        let convention = if c.name.contains("teardown") { "" } else { "ZE_APICALL " };
-        writeln!(out, "typedef {} ({convention}*{})({params});", c.ret, c.name)?;
+        let params: Vec<String> = c
+            .params
+            .iter()
+            .map(|(name, ty)| declare(ty, name))
+            .collect();
+        let params = if params.is_empty() {
+            "void".to_string()
+        } else {
+            params.join(", ")
+        };
+        let convention = match (c.tracing, path) {
+            (true, _) => "ZE_APICALL ",
+            (false, "loader/ze_loader.h") => "",
+            (false, _) => "ZE_CALLBACK_CONV ",
+        };
+        writeln!(
+            out,
+            "typedef {} ({convention}*{})({params});",
+            c.ret, c.name
+        )?;
     }
     for f in &table.functions {
         let in_header = f.slot.is_some() || f.is_getter();
@@ -228,15 +314,28 @@ fn pointers(out: &mut String, table: &Table, path: &str) -> Result<()> {
             continue;
         }
         let params: Vec<&str> = f.params.iter().map(|p| p.ty.as_str()).collect();
-        let params = if params.is_empty() { "void".to_string() } else { params.join(", ") };
-        writeln!(out, "typedef {} (ZE_APICALL *{})({params});", f.ret, f.pfn())?;
+        let params = if params.is_empty() {
+            "void".to_string()
+        } else {
+            params.join(", ")
+        };
+        writeln!(
+            out,
+            "typedef {} (ZE_APICALL *{})({params});",
+            f.ret,
+            f.pfn()
+        )?;
     }
     out.push('\n');
     Ok(())
 }
 
 fn prototypes(out: &mut String, table: &Table, path: &str) -> Result<()> {
-    for f in table.functions.iter().filter(|f| f.header.as_deref() == Some(path)) {
+    for f in table
+        .functions
+        .iter()
+        .filter(|f| f.header.as_deref() == Some(path))
+    {
         if !f.doc.is_empty() {
             writeln!(out, "/// {}", f.doc)?;
         }
@@ -248,7 +347,12 @@ fn prototypes(out: &mut String, table: &Table, path: &str) -> Result<()> {
         }
         for (i, p) in f.params.iter().enumerate() {
             let comma = if i + 1 == f.params.len() { "" } else { "," };
-            write!(out, "\n    {}{comma} ///< {}", declare(&p.ty, &p.name), param_note(p))?;
+            write!(
+                out,
+                "\n    {}{comma} ///< {}",
+                declare(&p.ty, &p.name),
+                param_note(p)
+            )?;
         }
         out.push_str("\n    );\n\n");
     }
@@ -256,7 +360,11 @@ fn prototypes(out: &mut String, table: &Table, path: &str) -> Result<()> {
 }
 
 fn keyword(s: &Struct) -> &'static str {
-    if s.kind == Kind::Union { "union" } else { "struct" }
+    if s.kind == Kind::Union {
+        "union"
+    } else {
+        "struct"
+    }
 }
 
 /// A C declaration of `name`: arrays carry their length behind it.
@@ -306,7 +414,8 @@ mod tests {
         for h in HEADERS {
             writeln!(out, "#include <level_zero/{}>", h.path).expect("a string takes it");
         }
-        let mut check = |condition: String| out += &format!("{assert}({condition}, {condition:?});\n");
+        let mut check =
+            |condition: String| out += &format!("{assert}({condition}, {condition:?});\n");
         for s in &table.structs {
             if !s.fields.is_empty() {
                 // An empty struct is 0 bytes in C and 1 in C++.
@@ -336,11 +445,16 @@ mod tests {
     }
 
     fn root() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates lie two folders deep").to_path_buf()
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .ancestors()
+            .nth(2)
+            .expect("crates lie two folders deep")
+            .to_path_buf()
     }
 
     fn compile(compiler: &str, options: &[&str], file: &str, source: &str) {
-        let folder = std::env::temp_dir().join(format!("solum-headers-{}-{file}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("solum-headers-{}-{file}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for the program");
         let path = folder.join(file);
         std::fs::write(&path, source).expect("the program is written");
@@ -351,7 +465,11 @@ mod tests {
             .arg(&path)
             .output()
             .unwrap_or_else(|error| panic!("this test needs {compiler}: {error}"));
-        let text = String::from_utf8_lossy(&run.stderr).lines().take(40).collect::<Vec<_>>().join("\n");
+        let text = String::from_utf8_lossy(&run.stderr)
+            .lines()
+            .take(40)
+            .collect::<Vec<_>>()
+            .join("\n");
         std::fs::remove_dir_all(&folder).ok();
         assert!(run.status.success(), "{compiler} {file}:\n{text}");
     }
@@ -359,24 +477,43 @@ mod tests {
     #[test]
     fn a_c_program_finds_every_size_offset_and_value() {
         let table = Table::load(&root()).expect("the table parses");
-        compile("cc", &["-std=c11"], "facts.c", &program(&table, "_Static_assert"));
+        compile(
+            "cc",
+            &["-std=c11"],
+            "facts.c",
+            &program(&table, "_Static_assert"),
+        );
     }
 
     #[test]
     fn a_cpp_program_finds_every_size_offset_and_value() {
         let table = Table::load(&root()).expect("the table parses");
-        compile("c++", &["-std=c++17"], "facts.cpp", &program(&table, "static_assert"));
+        compile(
+            "c++",
+            &["-std=c++17"],
+            "facts.cpp",
+            &program(&table, "static_assert"),
+        );
     }
 
     #[test]
     fn each_header_stands_alone() {
         let table = Table::load(&root()).expect("the table parses");
         for (i, h) in HEADERS.iter().enumerate() {
-            let source = format!("#include <level_zero/{}>\nint main(void) {{ return 0; }}\n", h.path);
+            let source = format!(
+                "#include <level_zero/{}>\nint main(void) {{ return 0; }}\n",
+                h.path
+            );
             compile("cc", &["-std=c11"], &format!("alone{i}.c"), &source);
         }
         let known = |path: &str| HEADERS.iter().any(|h| h.path == path);
-        assert!(table.functions.iter().filter_map(|f| f.header.as_deref()).all(known));
+        assert!(
+            table
+                .functions
+                .iter()
+                .filter_map(|f| f.header.as_deref())
+                .all(known)
+        );
         assert!(table.structs.iter().all(|s| known(&s.header)));
     }
 }

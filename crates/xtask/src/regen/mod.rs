@@ -6,6 +6,7 @@ mod headers;
 mod loader;
 mod rust;
 mod spec;
+mod stub;
 mod sys;
 mod unsupported;
 
@@ -22,7 +23,10 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(path: impl Into<PathBuf>, text: String) -> Output {
-        Output { path: path.into(), text }
+        Output {
+            path: path.into(),
+            text,
+        }
     }
 }
 
@@ -36,6 +40,7 @@ const ROOMS: &[Room] = &[
     ("unsupported", unsupported::generate),
     ("headers", headers::generate),
     ("loader", loader::generate),
+    ("stub", stub::generate),
 ];
 
 /// Writes what differs, or with `check` fails naming it. A room that fails does not keep the others from writing.
@@ -49,6 +54,10 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<Vec<PathBuf>> {
             Err(error) => failed = failed.or(Some(error.context(format!("room '{name}'")))),
         }
     }
+    outputs.push(Output::new(
+        "STATUS.md",
+        crate::status::generate(&table, root)?,
+    ));
     let mut stale = Vec::new();
     for output in outputs {
         let path = root.join(&output.path);
@@ -58,13 +67,17 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<Vec<PathBuf>> {
         if !check {
             let folder = path.parent().context("an output without a folder")?;
             std::fs::create_dir_all(folder)?;
-            std::fs::write(&path, &output.text).with_context(|| format!("writing {}", path.display()))?;
+            std::fs::write(&path, &output.text)
+                .with_context(|| format!("writing {}", path.display()))?;
         }
         stale.push(output.path);
     }
     if check && !stale.is_empty() {
         let names: Vec<String> = stale.iter().map(|p| p.display().to_string()).collect();
-        bail!("not what the API table says, run `cargo xtask regen`: {}", names.join(", "));
+        bail!(
+            "not what the API table says, run `cargo xtask regen`: {}",
+            names.join(", ")
+        );
     }
     failed.map_or(Ok(stale), Err)
 }

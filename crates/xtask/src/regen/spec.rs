@@ -16,7 +16,10 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
         ("functions", functions(table)?),
         ("structs", structs(table)?),
     ];
-    Ok(files.into_iter().map(|(name, text)| Output::new(format!("{FOLDER}/{name}.rs"), text)).collect())
+    Ok(files
+        .into_iter()
+        .map(|(name, text)| Output::new(format!("{FOLDER}/{name}.rs"), text))
+        .collect())
 }
 
 fn module() -> String {
@@ -38,23 +41,46 @@ fn sorted<T>(items: &[T], name: impl Fn(&T) -> &str) -> Vec<&T> {
 
 fn enums(table: &Table) -> String {
     let mut out = rust::head("Enumerations and sets of bits.") + "use crate::Enum;\n\n";
-    writeln!(out, "/// Every enumeration, in the order of the names.\npub static ENUMS: [Enum; {}] = [", table.enums.len()).ok();
+    writeln!(
+        out,
+        "/// Every enumeration, in the order of the names.\npub static ENUMS: [Enum; {}] = [",
+        table.enums.len()
+    )
+    .ok();
     for e in sorted(&table.enums, |e| &e.name) {
-        let set = e.flags.as_ref().map_or("None".to_string(), |f| format!("Some({f:?})"));
-        let values: Vec<String> = real(&e.values).map(|(n, v)| format!("({n:?}, {v:#x})")).collect();
-        writeln!(out, "    Enum {{ name: {:?}, set: {set}, values: &[{}] }},", e.name, values.join(", ")).ok();
+        let set = e
+            .flags
+            .as_ref()
+            .map_or("None".to_string(), |f| format!("Some({f:?})"));
+        let values: Vec<String> = real(&e.values)
+            .map(|(n, v)| format!("({n:?}, {v:#x})"))
+            .collect();
+        writeln!(
+            out,
+            "    Enum {{ name: {:?}, set: {set}, values: &[{}] }},",
+            e.name,
+            values.join(", ")
+        )
+        .ok();
     }
     out + "];\n"
 }
 
 /// Without the enumerator that only makes C compilers choose 32 bits.
 fn real(values: &[(String, u32)]) -> impl Iterator<Item = &(String, u32)> {
-    values.iter().filter(|(name, _)| !name.ends_with("_FORCE_UINT32"))
+    values
+        .iter()
+        .filter(|(name, _)| !name.ends_with("_FORCE_UINT32"))
 }
 
 fn extensions(table: &Table) -> Result<String> {
-    let mut out = rust::head("Extensions by their name strings.") + "use crate::{Extension, Version};\n\n";
-    writeln!(out, "/// Every extension, in the order of the names.\npub static EXTENSIONS: [Extension; {}] = [", table.extensions.len())?;
+    let mut out =
+        rust::head("Extensions by their name strings.") + "use crate::{Extension, Version};\n\n";
+    writeln!(
+        out,
+        "/// Every extension, in the order of the names.\npub static EXTENSIONS: [Extension; {}] = [",
+        table.extensions.len()
+    )?;
     for e in sorted(&table.extensions, |e| &e.name) {
         let versions: Vec<String> = e.versions.iter().map(|v| version(*v)).collect();
         writeln!(
@@ -74,13 +100,25 @@ fn functions(table: &Table) -> Result<String> {
     let mut out = rust::head("Functions: parameters, versions, slots and error rules.");
     out += "use super::ENUMS;\nuse crate::Direction::{In, InOut, Out};\nuse crate::Kind::{Enum, Flags, Handle, Number, Pointer, Struct};\nuse crate::Namespace::{Ze, Zel, Zer, Zes, Zet};\nuse crate::{Function, Slot, Version};\nuse crate::{param as p, rule as e};\n\n";
     let kinds = Kinds::new(table);
-    let codes: HashMap<&str, u32> =
-        table.enums.iter().filter(|e| e.name == "ze_result_t").flat_map(|e| &e.values).map(|(n, v)| (n.as_str(), *v)).collect();
+    let codes: HashMap<&str, u32> = table
+        .enums
+        .iter()
+        .filter(|e| e.name == "ze_result_t")
+        .flat_map(|e| &e.values)
+        .map(|(n, v)| (n.as_str(), *v))
+        .collect();
     let all: Vec<&Function> = sorted(&table.functions, |f| &f.name);
-    writeln!(out, "/// Every exported function, in the order of the names.\npub static FUNCTIONS: [Function; {}] = [", all.len())?;
+    writeln!(
+        out,
+        "/// Every exported function, in the order of the names.\npub static FUNCTIONS: [Function; {}] = [",
+        all.len()
+    )?;
     for f in all {
         let slot = f.slot.as_ref().map_or("None".to_string(), |s| {
-            format!("Some(Slot {{ table: {:?}, field: {:?}, index: {} }})", s.table, s.field, s.index)
+            format!(
+                "Some(Slot {{ table: {:?}, field: {:?}, index: {} }})",
+                s.table, s.field, s.index
+            )
         });
         let namespace = f.prefix();
         let namespace = format!("{}{}", namespace[..1].to_uppercase(), &namespace[1..]);
@@ -99,7 +137,10 @@ fn functions(table: &Table) -> Result<String> {
             };
             let optional = if p.optional { ".optional()" } else { "" };
             let release = if p.release { ".release()" } else { "" };
-            let count = p.count.as_ref().map_or(String::new(), |n| format!(".count({n:?})"));
+            let count = p
+                .count
+                .as_ref()
+                .map_or(String::new(), |n| format!(".count({n:?})"));
             writeln!(
                 out,
                 "            p({:?}, {:?}, {}, {direction}){optional}{release}{count},",
@@ -110,10 +151,16 @@ fn functions(table: &Table) -> Result<String> {
         }
         out.push_str("        ],\n        errors: &[");
         for rule in &f.errors {
-            let code = codes.get(rule.code.as_str()).with_context(|| format!("{}: no code {}", f.name, rule.code))?;
+            let code = codes
+                .get(rule.code.as_str())
+                .with_context(|| format!("{}: no code {}", f.name, rule.code))?;
             write!(out, "\n            e({code:#x}, {:?}),", rule.condition)?;
         }
-        out.push_str(if f.errors.is_empty() { "],\n    },\n" } else { "\n        ],\n    },\n" });
+        out.push_str(if f.errors.is_empty() {
+            "],\n    },\n"
+        } else {
+            "\n        ],\n    },\n"
+        });
     }
     Ok(out + "];\n")
 }
@@ -141,12 +188,17 @@ impl<'t> Kinds<'t> {
         let base = ty.strip_prefix("const ").unwrap_or(ty);
         if let Some(i) = self.enums.get(base) {
             let e = sorted(&self.table.enums, |e| &e.name)[*i];
-            return format!("{}(&ENUMS[{i}])", if e.flags.is_some() { "Flags" } else { "Enum" });
+            return format!(
+                "{}(&ENUMS[{i}])",
+                if e.flags.is_some() { "Flags" } else { "Enum" }
+            );
         }
         if self.table.handles.iter().any(|h| h.name == base) {
             return "Handle".into();
         }
-        let pointer = ty.ends_with('*') || ty.contains("_pfn") || self.table.callbacks.iter().any(|c| c.name == ty);
+        let pointer = ty.ends_with('*')
+            || ty.contains("_pfn")
+            || self.table.callbacks.iter().any(|c| c.name == ty);
         match (pointer, self.table.structure(base)) {
             (true, _) => "Pointer".into(),
             (false, Some(_)) => "Struct".into(),
@@ -156,18 +208,35 @@ impl<'t> Kinds<'t> {
 }
 
 fn structs(table: &Table) -> Result<String> {
-    let mut out = rust::head("Structs that stand in pNext chains: structure types and what they extend.")
-        + "use crate::{Namespace, Struct, Version};\n\n";
+    let mut out =
+        rust::head("Structs that stand in pNext chains: structure types and what they extend.")
+            + "use crate::{Namespace, Struct, Version};\n\n";
     let mut stypes: HashMap<&str, u32> = HashMap::new();
-    for e in table.enums.iter().filter(|e| e.name.ends_with("_structure_type_t")) {
+    for e in table
+        .enums
+        .iter()
+        .filter(|e| e.name.ends_with("_structure_type_t"))
+    {
         stypes.extend(e.values.iter().map(|(n, v)| (n.as_str(), *v)));
     }
-    let chained: Vec<_> = sorted(&table.structs, |s| &s.name).into_iter().filter(|s| !s.stypes.is_empty()).collect();
-    writeln!(out, "/// Every struct with a structure type, in the order of the names.\npub static STRUCTS: [Struct; {}] = [", chained.len())?;
+    let chained: Vec<_> = sorted(&table.structs, |s| &s.name)
+        .into_iter()
+        .filter(|s| !s.stypes.is_empty())
+        .collect();
+    writeln!(
+        out,
+        "/// Every struct with a structure type, in the order of the names.\npub static STRUCTS: [Struct; {}] = [",
+        chained.len()
+    )?;
     for s in chained {
         let mut values = Vec::new();
         for name in &s.stypes {
-            values.push(format!("{:#x}", stypes.get(name.as_str()).with_context(|| format!("{}: no {name}", s.name))?));
+            values.push(format!(
+                "{:#x}",
+                stypes
+                    .get(name.as_str())
+                    .with_context(|| format!("{}: no {name}", s.name))?
+            ));
         }
         let namespace = s.name.split('_').next().unwrap_or_default();
         let namespace = format!("{}{}", namespace[..1].to_uppercase(), &namespace[1..]);

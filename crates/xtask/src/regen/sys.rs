@@ -14,18 +14,46 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
         ("constants", constants(table)),
         ("types", types(table)?),
         ("enums", enums(table)),
-        ("structs", structs(table, "Structs and unions.", &[Kind::Struct, Kind::Union])?),
-        ("tables", structs(table, "DDI tables: one function pointer per slot.", &[Kind::Table])?),
-        ("tracing", structs(table, "Parameter blocks and callback tables of the tracing layer.", &[Kind::Tracing])?),
+        (
+            "structs",
+            structs(table, "Structs and unions.", &[Kind::Struct, Kind::Union])?,
+        ),
+        (
+            "tables",
+            structs(
+                table,
+                "DDI tables: one function pointer per slot.",
+                &[Kind::Table],
+            )?,
+        ),
+        (
+            "tracing",
+            structs(
+                table,
+                "Parameter blocks and callback tables of the tracing layer.",
+                &[Kind::Tracing],
+            )?,
+        ),
         ("functions", functions(table)?),
         ("asserts", asserts(table)),
     ];
-    Ok(files.into_iter().map(|(name, text)| Output::new(format!("{FOLDER}/{name}.rs"), text)).collect())
+    Ok(files
+        .into_iter()
+        .map(|(name, text)| Output::new(format!("{FOLDER}/{name}.rs"), text))
+        .collect())
 }
 
 fn module() -> String {
     let mut out = rust::head("Everything of the five headers, flat.");
-    for name in ["constants", "enums", "functions", "structs", "tables", "tracing", "types"] {
+    for name in [
+        "constants",
+        "enums",
+        "functions",
+        "structs",
+        "tables",
+        "tracing",
+        "types",
+    ] {
         writeln!(out, "mod {name};\npub use {name}::*;").ok();
     }
     out + "mod asserts;\n"
@@ -47,7 +75,9 @@ fn constants(table: &Table) -> String {
     let mut out = rust::head("Object-like macros of the headers.") + "use core::ffi::CStr;\n\n";
     for c in &table.constants {
         match &c.value {
-            Value::Int { bits: 64, value } => writeln!(out, "pub const {}: u64 = {value:#x};", c.name),
+            Value::Int { bits: 64, value } => {
+                writeln!(out, "pub const {}: u64 = {value:#x};", c.name)
+            }
             Value::Int { value, .. } => writeln!(out, "pub const {}: u32 = {value:#x};", c.name),
             Value::Text(text) => writeln!(out, "pub const {}: &CStr = c{text:?};", c.name),
         }
@@ -63,8 +93,16 @@ fn types(table: &Table) -> Result<String> {
             writeln!(out, "pub type {} = {alias};", h.name)?;
             continue;
         }
-        writeln!(out, "/// What [`{}`] points to; only its driver knows.", h.name)?;
-        writeln!(out, "#[repr(C)]\npub struct {} {{\n    _private: [u8; 0],\n}}", h.opaque)?;
+        writeln!(
+            out,
+            "/// What [`{}`] points to; only its driver knows.",
+            h.name
+        )?;
+        writeln!(
+            out,
+            "#[repr(C)]\npub struct {} {{\n    _private: [u8; 0],\n}}",
+            h.opaque
+        )?;
         writeln!(out, "pub type {} = *mut {};\n", h.name, h.opaque)?;
     }
     for t in &table.typedefs {
@@ -74,7 +112,9 @@ fn types(table: &Table) -> Result<String> {
 }
 
 fn enums(table: &Table) -> String {
-    let mut out = rust::head("Enumerations: newtypes with the C names as constants; sets of bits: plain integers.");
+    let mut out = rust::head(
+        "Enumerations: newtypes with the C names as constants; sets of bits: plain integers.",
+    );
     for e in &table.enums {
         match &e.flags {
             Some(set) => flag_enum(&mut out, e, set),
@@ -86,7 +126,12 @@ fn enums(table: &Table) -> String {
 
 fn flag_enum(out: &mut String, e: &Enum, set: &str) {
     described(out, &e.doc, e.since);
-    writeln!(out, "///\n/// One bit of [`{set}`](super::{set}).\npub type {} = u32;", e.name).ok();
+    writeln!(
+        out,
+        "///\n/// One bit of [`{set}`](super::{set}).\npub type {} = u32;",
+        e.name
+    )
+    .ok();
     for (name, value) in &e.values {
         writeln!(out, "pub const {name}: {} = {value:#x};", e.name).ok();
     }
@@ -100,7 +145,8 @@ fn newtype_enum(out: &mut String, e: &Enum) {
     out.extend(text.lines().map(|line| format!("    {line}\n")));
     writeln!(out, "    {} {{", e.name).ok();
     let mut seen = HashSet::new();
-    let (first, aliases): (Vec<_>, Vec<_>) = e.values.iter().partition(|(_, value)| seen.insert(*value));
+    let (first, aliases): (Vec<_>, Vec<_>) =
+        e.values.iter().partition(|(_, value)| seen.insert(*value));
     for (name, value) in first {
         writeln!(out, "        {name} = {value:#x},").ok();
     }
@@ -121,8 +167,15 @@ fn structs(table: &Table, about: &str, kinds: &[Kind]) -> Result<String> {
 
 /// Only the names of `core::ffi` that the file uses.
 fn ffi_use(text: &str) -> String {
-    let names: Vec<&str> = ["c_char", "c_void"].into_iter().filter(|n| text.contains(&format!(" {n}"))).collect();
-    if names.is_empty() { String::new() } else { format!("use core::ffi::{{{}}};\n", names.join(", ")) }
+    let names: Vec<&str> = ["c_char", "c_void"]
+        .into_iter()
+        .filter(|n| text.contains(&format!(" {n}")))
+        .collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("use core::ffi::{{{}}};\n", names.join(", "))
+    }
 }
 
 fn structure(out: &mut String, s: &Struct) -> Result<()> {
@@ -131,13 +184,30 @@ fn structure(out: &mut String, s: &Struct) -> Result<()> {
         let names: Vec<String> = s.extends.iter().map(|e| format!("[`{e}`]")).collect();
         writeln!(out, "///\n/// Extends {}.", names.join(", "))?;
     }
-    let word = if s.kind == Kind::Union { "union" } else { "struct" };
-    writeln!(out, "#[repr(C)]\n#[derive(Clone, Copy)]\npub {word} {} {{", s.name)?;
+    let word = if s.kind == Kind::Union {
+        "union"
+    } else {
+        "struct"
+    };
+    writeln!(
+        out,
+        "#[repr(C)]\n#[derive(Clone, Copy)]\npub {word} {} {{",
+        s.name
+    )?;
     for f in &s.fields {
-        writeln!(out, "    pub {}: {},", rust::ident(&f.name), rust::ty(&f.ty)?)?;
+        writeln!(
+            out,
+            "    pub {}: {},",
+            rust::ident(&f.name),
+            rust::ty(&f.ty)?
+        )?;
     }
     out.push_str("}\n");
-    let stype = s.fields.iter().find(|f| f.name == "stype").zip(s.stypes.first());
+    let stype = s
+        .fields
+        .iter()
+        .find(|f| f.name == "stype")
+        .zip(s.stypes.first());
     match stype {
         Some((field, stype)) => writeln!(out, "c_default!({}, {stype}: {});\n", s.name, field.ty)?,
         None => writeln!(out, "c_default!({});\n", s.name)?,
@@ -146,14 +216,35 @@ fn structure(out: &mut String, s: &Struct) -> Result<()> {
 }
 
 fn functions(table: &Table) -> Result<String> {
-    let mut out = rust::head("Function pointer types: one per public function, then the callbacks.")
-        + "use super::*;\nuse core::ffi::{c_char, c_void};\n\n";
+    let mut out =
+        rust::head("Function pointer types: one per public function, then the callbacks.")
+            + "use super::*;\nuse core::ffi::{c_char, c_void};\n\n";
     for f in &table.functions {
-        writeln!(out, "/// `{}`.{}", f.name, if f.doc.is_empty() { String::new() } else { format!(" {}", f.doc) })?;
+        writeln!(
+            out,
+            "/// `{}`.{}",
+            f.name,
+            if f.doc.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", f.doc)
+            }
+        )?;
         writeln!(out, "///\n/// {}", since(f.since))?;
         for rule in &f.errors {
-            let condition = if rule.condition.is_empty() { String::new() } else { format!(": {}", rule.condition) };
-            writeln!(out, "/// - [`{}`]{}", rule.code, rust::doc("", &condition).trim_start_matches("/// ").trim_end())?;
+            let condition = if rule.condition.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", rule.condition)
+            };
+            writeln!(
+                out,
+                "/// - [`{}`]{}",
+                rule.code,
+                rust::doc("", &condition)
+                    .trim_start_matches("/// ")
+                    .trim_end()
+            )?;
         }
         let mut params = Vec::new();
         for p in &f.params {
@@ -172,23 +263,47 @@ fn functions(table: &Table) -> Result<String> {
 }
 
 fn pointer(out: &mut String, name: &str, params: &[String], ret: &str) -> Result<()> {
-    writeln!(out, "pub type {name} = Option<unsafe extern \"C\" fn({}){}>;\n", params.join(", "), rust::arrow(ret)?)?;
+    writeln!(
+        out,
+        "pub type {name} = Option<unsafe extern \"C\" fn({}){}>;\n",
+        params.join(", "),
+        rust::arrow(ret)?
+    )?;
     Ok(())
 }
 
 fn asserts(table: &Table) -> String {
-    let mut out = rust::head("Size, alignment and offsets as the reference headers have them on 64-bit Linux.");
+    let mut out = rust::head(
+        "Size, alignment and offsets as the reference headers have them on 64-bit Linux.",
+    );
     out += "#![cfg(all(target_pointer_width = \"64\", not(windows)))]\n\nuse super::*;\n\n";
     for s in &table.structs {
-        let fields: Vec<String> = s.fields.iter().map(|f| format!("{} {}", rust::ident(&f.name), f.offset)).collect();
-        writeln!(out, "layout!({}, {}, {}, {});", s.name, s.size, s.align, fields.join(", ")).ok();
+        let fields: Vec<String> = s
+            .fields
+            .iter()
+            .map(|f| format!("{} {}", rust::ident(&f.name), f.offset))
+            .collect();
+        writeln!(
+            out,
+            "layout!({}, {}, {}, {});",
+            s.name,
+            s.size,
+            s.align,
+            fields.join(", ")
+        )
+        .ok();
     }
     for h in &table.handles {
         writeln!(out, "const _: () = assert!(size_of::<{}>() == 8);", h.name).ok();
     }
     for e in &table.enums {
         let number = if e.flags.is_some() { "" } else { ".0" };
-        writeln!(out, "const _: () = {{\n    assert!(size_of::<{}>() == 4);", e.name).ok();
+        writeln!(
+            out,
+            "const _: () = {{\n    assert!(size_of::<{}>() == 4);",
+            e.name
+        )
+        .ok();
         for (name, value) in &e.values {
             writeln!(out, "    assert!({name}{number} == {value:#x});").ok();
         }

@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
 
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
-    let mut out = rust::head("Complete DDI tables whose every slot answers that it is not supported.");
+    let mut out =
+        rust::head("Complete DDI tables whose every slot answers that it is not supported.");
     out += "//! A table of the driver is its own entries over one of these: `..unsupported::ZE_CONTEXT`.\n//!\n";
     out += "//! A null handle is answered before the missing feature, as the specification orders it.\n\n";
     out = out.replacen("do not edit.\n\n//!", "do not edit.\n//!\n//!", 1);
@@ -14,28 +15,48 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     out += "use crate::unsupported;\nuse core::ffi::{c_char, c_void};\nuse level_zero_sys::*;\n\n";
     for ddi in table.ddi_tables().filter(|t| !t.name.starts_with("zel_")) {
         let name = ddi.name.trim_end_matches("_dditable_t").to_uppercase();
-        writeln!(out, "pub(crate) const {name}: {} = {} {{", ddi.name, ddi.name)?;
+        writeln!(
+            out,
+            "pub(crate) const {name}: {} = {} {{",
+            ddi.name, ddi.name
+        )?;
         for slot in &ddi.fields {
-            let function = table.function_of_pfn(&slot.ty).with_context(|| slot.ty.clone())?;
+            let function = table
+                .function_of_pfn(&slot.ty)
+                .with_context(|| slot.ty.clone())?;
             writeln!(out, "    {}: Some({}),", slot.name, function.name)?;
         }
         out.push_str("};\n\n");
         for slot in &ddi.fields {
-            let function = table.function_of_pfn(&slot.ty).with_context(|| slot.ty.clone())?;
+            let function = table
+                .function_of_pfn(&slot.ty)
+                .with_context(|| slot.ty.clone())?;
             entry(&mut out, table, function)?;
         }
     }
-    Ok(vec![Output::new("crates/ze-driver/src/generated/unsupported.rs", out)])
+    Ok(vec![Output::new(
+        "crates/ze-driver/src/generated/unsupported.rs",
+        out,
+    )])
 }
 
 fn entry(out: &mut String, table: &Table, f: &Function) -> Result<()> {
-    let handle = f.params.iter().position(|p| !p.optional && table.handles.iter().any(|h| h.name == p.ty));
+    let handle = f
+        .params
+        .iter()
+        .position(|p| !p.optional && table.handles.iter().any(|h| h.name == p.ty));
     let mut params = Vec::new();
     for (i, p) in f.params.iter().enumerate() {
         let name = if Some(i) == handle { "handle" } else { "_" };
         params.push(format!("{name}: {}", rust::ty(&p.ty)?));
     }
-    writeln!(out, "unsafe extern \"C\" fn {}({}){} {{", f.name, params.join(", "), rust::arrow(&f.ret)?)?;
+    writeln!(
+        out,
+        "unsafe extern \"C\" fn {}({}){} {{",
+        f.name,
+        params.join(", "),
+        rust::arrow(&f.ret)?
+    )?;
     if f.ret == "ze_result_t" {
         if handle.is_some() {
             out.push_str("    if handle.is_null() {\n        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;\n    }\n");
@@ -44,8 +65,16 @@ fn entry(out: &mut String, table: &Table, f: &Function) -> Result<()> {
         return Ok(());
     }
     // Without a result code the text of the last error is all that can tell.
-    let neutral = if f.ret == "uint32_t" { "u32::MAX" } else { "core::ptr::null_mut()" };
-    let guard = if handle.is_some() { "if !handle.is_null() {\n        unsupported" } else { "unsupported" };
+    let neutral = if f.ret == "uint32_t" {
+        "u32::MAX"
+    } else {
+        "core::ptr::null_mut()"
+    };
+    let guard = if handle.is_some() {
+        "if !handle.is_null() {\n        unsupported"
+    } else {
+        "unsupported"
+    };
     let close = if handle.is_some() { ";\n    }" } else { ";" };
     writeln!(out, "    {guard}({:?}){close}\n    {neutral}\n}}\n", f.name)?;
     Ok(())

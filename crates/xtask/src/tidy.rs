@@ -1,0 +1,319 @@
+//! `xtask tidy`: the rules of the house that the compiler does not check.
+//!
+//! Crates keep their levels (arrows only down), generated files are what the table says, each crate and room begins by
+//! saying what it is, nothing unfinished or of one machine is committed. All findings are reported, not the first.
+
+use crate::regen;
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+use std::path::Path;
+use std::process::Command;
+
+/// Each crate's level; a normal or build dependency must lie on a lower one.
+const LEVELS: &[(&str, u32)] = &[
+    ("level-zero-sys", 0),
+    ("ze-spec", 0),
+    ("ze-abi", 1),
+    ("ze-entry", 1),
+    ("spirv-reader", 1),
+    ("kernel-ir", 2),
+    ("work-group-pool", 2),
+    ("level-zero", 3),
+    ("ze-driver", 3),
+    ("codegen-llvm", 3),
+    ("ze-loader", 4),
+    ("ze-cpu", 4),
+    ("ze-stub", 4),
+    ("libze_loader", 5),
+    ("libze_solum_cpu", 5),
+    ("libsolum_codegen", 5),
+    ("libze_stub", 5),
+    ("solum", 5),
+    ("xtask", 5),
+    ("conformance", 5),
+];
+
+/// Edges that no level allows, each with its reason.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "ze-abi",
+        "ze-entry",
+        "the attribute and the types that it expands to are one boundary in two crates",
+    ),
+    (
+        "ze-entry",
+        "ze-abi",
+        "the attribute and the types that it expands to are one boundary in two crates",
+    ),
+];
+
+/// A shell is the only kind of crate that may use a product (level 4).
+fn is_shell(name: &str) -> bool {
+    name.starts_with("lib")
+}
+
+/// The longest hand-written file.
+const MAX_LINES: usize = 900;
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    kind: Option<String>,
+    path: Option<String>,
+}
+
+/// Fails with every finding, one a line.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let mut findings = levels(&metadata(root)?);
+    if let Err(error) = regen::run(root, true) {
+        findings.push(format!("{error:#}"));
+    }
+    for file in tracked(root)? {
+        let Ok(text) = std::fs::read_to_string(root.join(&file)) else {
+            continue;
+        };
+        findings.extend(file_findings(&file, &text));
+    }
+    if findings.is_empty() {
+        return Ok(());
+    }
+    bail!("{} findings\n{}", findings.len(), findings.join("\n"))
+}
+
+fn metadata(root: &Path) -> Result<Metadata> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let run = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(root)
+        .output()
+        .context("running cargo metadata")?;
+    if !run.status.success() {
+        bail!(
+            "cargo metadata: {}",
+            String::from_utf8_lossy(&run.stderr).trim()
+        );
+    }
+    Ok(serde_json::from_slice(&run.stdout)?)
+}
+
+fn level(name: &str) -> Option<u32> {
+    LEVELS
+        .iter()
+        .find(|(n, _)| *n == name)
+        .map(|(_, level)| *level)
+}
+
+fn levels(metadata: &Metadata) -> Vec<String> {
+    let mut findings = Vec::new();
+    for package in &metadata.packages {
+        let Some(own) = level(&package.name) else {
+            findings.push(format!(
+                "crate {}: no level; add it to LEVELS in xtask's tidy",
+                package.name
+            ));
+            continue;
+        };
+        let ours = package
+            .dependencies
+            .iter()
+            .filter(|d| d.path.is_some() && d.kind.as_deref() != Some("dev"));
+        for dependency in ours {
+            let Some(other) = level(&dependency.name) else {
+                continue;
+            };
+            let edge = format!(
+                "{} (level {own}) -> {} (level {other})",
+                package.name, dependency.name
+            );
+            let excepted = EXCEPTIONS
+                .iter()
+                .any(|(from, to, _)| *from == package.name && *to == dependency.name);
+            if other >= own && !excepted {
+                findings.push(format!("{edge}: arrows go down only"));
+            }
+            if own == 5
+                && !is_shell(&package.name)
+                && (other == 4 || dependency.name == "codegen-llvm")
+            {
+                findings.push(format!(
+                    "{edge}: only the lib… shells use products and codegen-llvm"
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// The files of the repository, from its root.
+fn tracked(root: &Path) -> Result<Vec<String>> {
+    let run = Command::new("git")
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
+        .current_dir(root)
+        .output()
+        .context("running git ls-files")?;
+    if !run.status.success() {
+        bail!(
+            "git ls-files: {}",
+            String::from_utf8_lossy(&run.stderr).trim()
+        );
+    }
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    Ok(text
+        .split('\0')
+        .filter(|f| !f.is_empty())
+        .map(str::to_string)
+        .collect())
+}
+
+/// What must not stand in a Rust source, put together here so that this file does not contain it either.
+fn unfinished() -> Vec<String> {
+    vec![
+        format!("#[{}", "ignore"),
+        format!("{}!(", "todo"),
+        format!("{}!(", "unimplemented"),
+    ]
+}
+
+/// Paths that exist on one machine only.
+fn machine_paths() -> Vec<String> {
+    ["work", "root"]
+        .iter()
+        .map(|top| format!("/{top}/"))
+        .chain([format!("/tmp/{}", "solum/")])
+        .collect()
+}
+
+fn file_findings(file: &str, text: &str) -> Vec<String> {
+    let mut findings = Vec::new();
+    let generated = file.contains("/generated/");
+    let rust = file.ends_with(".rs");
+    let head = text.lines().take_while(|l| l.starts_with("//!")).count();
+    let crate_root = file.ends_with("/src/lib.rs") || file.ends_with("/src/main.rs");
+    if rust && file.contains("/src/") && head == 0 {
+        findings.push(format!(
+            "{file}: does not begin with `//!` lines that say what it is"
+        ));
+    } else if crate_root && head < 3 {
+        findings.push(format!(
+            "{file}: a crate's head says what it is, its invariants and what it is not"
+        ));
+    }
+    if rust && !generated && text.lines().count() > MAX_LINES {
+        findings.push(format!(
+            "{file}: {} lines, more than {MAX_LINES}; give its parts names",
+            text.lines().count()
+        ));
+    }
+    let stem = Path::new(file)
+        .file_stem()
+        .and_then(|s| s.to_str())
+        .unwrap_or_default();
+    if rust && ["utils", "util", "helpers", "helper", "common", "misc"].contains(&stem) {
+        findings.push(format!("{file}: name the module by what it holds"));
+    }
+    for (number, line) in (1..).zip(text.lines()) {
+        if rust {
+            for word in unfinished().iter().filter(|w| line.contains(w.as_str())) {
+                findings.push(format!("{file}:{number}: unfinished: {word}"));
+            }
+        }
+        for path in machine_paths().iter().filter(|p| line.contains(p.as_str())) {
+            findings.push(format!("{file}:{number}: a path of one machine: {path}"));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, dependencies: &[(&str, Option<&str>)]) -> Package {
+        let dependencies = dependencies
+            .iter()
+            .map(|(name, kind)| Dependency {
+                name: (*name).into(),
+                kind: kind.map(str::to_string),
+                path: Some("here".into()),
+            })
+            .collect();
+        Package {
+            name: name.into(),
+            dependencies,
+        }
+    }
+
+    #[test]
+    fn arrows_go_down_only() {
+        let cases = [
+            ("ze-driver", "ze-abi", None, 0),
+            ("ze-driver", "codegen-llvm", None, 1),
+            ("kernel-ir", "ze-driver", Some("build"), 1),
+            ("kernel-ir", "ze-driver", Some("dev"), 0),
+            ("ze-abi", "ze-entry", None, 0),
+            ("solum", "ze-loader", None, 1),
+            ("conformance", "codegen-llvm", None, 1),
+            ("libze_loader", "ze-loader", None, 0),
+            ("nobody", "ze-abi", None, 1),
+        ];
+        for (from, to, kind, expected) in cases {
+            let found = levels(&Metadata {
+                packages: vec![package(from, &[(to, kind)])],
+            });
+            assert_eq!(found.len(), expected, "{from} -> {to}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn each_rule_of_files_finds_its_breach() {
+        let head = "//! A room.\n//!\n//! It holds things.\n";
+        let cases = [
+            ("crates/a/src/lib.rs", head.to_string(), 0),
+            ("crates/a/src/lib.rs", "//! a\n".into(), 1),
+            ("crates/a/src/room.rs", "fn f() {}\n".into(), 1),
+            ("crates/a/src/utils.rs", head.into(), 1),
+            (
+                "crates/a/src/room.rs",
+                format!("{head}{}", "\n".repeat(MAX_LINES)),
+                1,
+            ),
+            (
+                "crates/a/src/generated/room.rs",
+                format!("{head}{}", "\n".repeat(MAX_LINES)),
+                0,
+            ),
+            (
+                "crates/a/tests/all.rs",
+                format!("#[{}]\nfn f() {{ {}!() }}", "ignore", "todo"),
+                2,
+            ),
+            ("README.md", "see homework/table".into(), 0),
+            (
+                "README.md",
+                format!("see {}", ["", "work", "shared"].join("/")),
+                1,
+            ),
+        ];
+        for (file, text, expected) in cases {
+            let found = file_findings(file, &text);
+            assert_eq!(found.len(), expected, "{file}: {found:?}");
+        }
+    }
+}
