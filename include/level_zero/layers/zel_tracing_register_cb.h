@@ -178,7 +178,7 @@ typedef void (ZE_APICALL *ze_pfnRTASParallelOperationJoinExpCb_t)(ze_rtas_parall
 typedef void (ZE_APICALL *ze_pfnRTASParallelOperationDestroyExpCb_t)(ze_rtas_parallel_operation_destroy_exp_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 typedef void (ZE_APICALL *ze_pfnDriverGetExtensionFunctionAddressCb_t)(ze_driver_get_extension_function_address_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 typedef void (ZE_APICALL *ze_pfnDriverRTASFormatCompatibilityCheckExtCb_t)(ze_driver_rtas_format_compatibility_check_ext_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
-typedef void (ZE_APICALL *ze_pfnDriverGetDefaultContextCb_t)(ze_driver_get_default_context_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
+typedef void (ZE_APICALL *ze_pfnDriverGetDefaultContextCb_t)(ze_driver_get_default_context_params_t *params, ze_context_handle_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 typedef void (ZE_APICALL *ze_pfnDriverGetLastErrorDescriptionCb_t)(ze_driver_get_last_error_description_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 typedef void (ZE_APICALL *ze_pfnDriverRTASFormatCompatibilityCheckExpCb_t)(ze_driver_rtas_format_compatibility_check_exp_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 typedef void (ZE_APICALL *ze_pfnDeviceGetGlobalTimestampsCb_t)(ze_device_get_global_timestamps_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
@@ -287,9 +287,9 @@ typedef void (ZE_APICALL *ze_pfnGraphIsEmptyExtCb_t)(ze_graph_is_empty_ext_param
 typedef void (ZE_APICALL *ze_pfnGraphDumpContentsExtCb_t)(ze_graph_dump_contents_ext_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 typedef void (ZE_APICALL *ze_pfnGraphDestroyExtCb_t)(ze_graph_destroy_ext_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 typedef void (ZE_APICALL *zer_pfnGetLastErrorDescriptionCb_t)(zer_get_last_error_description_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
-typedef void (ZE_APICALL *zer_pfnTranslateDeviceHandleToIdentifierCb_t)(zer_translate_device_handle_to_identifier_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
-typedef void (ZE_APICALL *zer_pfnTranslateIdentifierToDeviceHandleCb_t)(zer_translate_identifier_to_device_handle_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
-typedef void (ZE_APICALL *zer_pfnGetDefaultContextCb_t)(zer_get_default_context_params_t *params, ze_result_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
+typedef void (ZE_APICALL *zer_pfnTranslateDeviceHandleToIdentifierCb_t)(zer_translate_device_handle_to_identifier_params_t *params, uint32_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
+typedef void (ZE_APICALL *zer_pfnTranslateIdentifierToDeviceHandleCb_t)(zer_translate_identifier_to_device_handle_params_t *params, ze_device_handle_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
+typedef void (ZE_APICALL *zer_pfnGetDefaultContextCb_t)(zer_get_default_context_params_t *params, ze_context_handle_t result, void *pTracerUserData, void **ppTracerInstanceUserData);
 
 struct _ze_init_drivers_params_t {
     uint32_t **ppCount;

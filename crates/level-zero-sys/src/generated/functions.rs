@@ -4835,7 +4835,7 @@ pub type ze_pfnDriverGetExtensionFunctionAddressCb_t = Option<unsafe extern "C" 
 
 pub type ze_pfnDriverRTASFormatCompatibilityCheckExtCb_t = Option<unsafe extern "C" fn(params: *mut ze_driver_rtas_format_compatibility_check_ext_params_t, result: ze_result_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
 
-pub type ze_pfnDriverGetDefaultContextCb_t = Option<unsafe extern "C" fn(params: *mut ze_driver_get_default_context_params_t, result: ze_result_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
+pub type ze_pfnDriverGetDefaultContextCb_t = Option<unsafe extern "C" fn(params: *mut ze_driver_get_default_context_params_t, result: ze_context_handle_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
 
 pub type ze_pfnDriverGetLastErrorDescriptionCb_t = Option<unsafe extern "C" fn(params: *mut ze_driver_get_last_error_description_params_t, result: ze_result_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
 
@@ -5053,11 +5053,11 @@ pub type ze_pfnGraphDestroyExtCb_t = Option<unsafe extern "C" fn(params: *mut ze
 
 pub type zer_pfnGetLastErrorDescriptionCb_t = Option<unsafe extern "C" fn(params: *mut zer_get_last_error_description_params_t, result: ze_result_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
 
-pub type zer_pfnTranslateDeviceHandleToIdentifierCb_t = Option<unsafe extern "C" fn(params: *mut zer_translate_device_handle_to_identifier_params_t, result: ze_result_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
+pub type zer_pfnTranslateDeviceHandleToIdentifierCb_t = Option<unsafe extern "C" fn(params: *mut zer_translate_device_handle_to_identifier_params_t, result: u32, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
 
-pub type zer_pfnTranslateIdentifierToDeviceHandleCb_t = Option<unsafe extern "C" fn(params: *mut zer_translate_identifier_to_device_handle_params_t, result: ze_result_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
+pub type zer_pfnTranslateIdentifierToDeviceHandleCb_t = Option<unsafe extern "C" fn(params: *mut zer_translate_identifier_to_device_handle_params_t, result: ze_device_handle_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
 
-pub type zer_pfnGetDefaultContextCb_t = Option<unsafe extern "C" fn(params: *mut zer_get_default_context_params_t, result: ze_result_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
+pub type zer_pfnGetDefaultContextCb_t = Option<unsafe extern "C" fn(params: *mut zer_get_default_context_params_t, result: ze_context_handle_t, pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void)>;
 
 pub type zel_application_teardown_callback_t = Option<unsafe extern "C" fn(index: u32)>;
 
