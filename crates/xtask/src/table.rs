@@ -385,7 +385,10 @@ impl Table {
                 let block = rest.get(1).ok_or_else(|| anyhow!("no parameter block"))?;
                 let params = [
                     ("params", format!("{block} *")),
-                    ("result", rest.get(2).map_or("ze_result_t", |ty| ty).to_string()),
+                    (
+                        "result",
+                        rest.get(2).map_or("ze_result_t", |ty| ty).to_string(),
+                    ),
                     ("pTracerUserData", "void *".to_string()),
                     ("ppTracerInstanceUserData", "void **".to_string()),
                 ];
