@@ -1,1 +1,63 @@
-fn main() {}
+//! `solum`: run unmodified oneAPI programs on Solum, list its devices, explain its environment.
+//!
+//! Invariants
+//! - A client like any other: everything it knows of devices comes through `libze_loader.so.1`.
+//! - stdout is the answer, stderr is talk; `--json` prints one document whose first key is `schema`.
+//! - `solum run` never changes what a program does or how it ends: the exit code is the program's.
+//!
+//! Non-goals: no device code, no compiler; those are the libraries'.
+
+mod environment;
+mod install;
+mod list;
+mod pass_through;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Exit codes of our own (the program's pass through): the answer is no, wrong usage, the wrapper failed.
+pub(crate) mod exit {
+    pub(crate) const NO: u8 = 1;
+    pub(crate) const CANNOT: u8 = 2;
+    pub(crate) const WRAPPER: u8 = 125;
+}
+
+/// Level Zero everywhere: run oneAPI programs on any machine.
+#[derive(Parser)]
+#[command(
+    version,
+    before_help = "Examples:\n  solum ls\n  solum run -- python -c 'import dpnp; print(dpnp.arange(5).sum())'"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Run a program on Solum.
+    Run(run::Options),
+    /// List the devices, and how to choose one.
+    Ls(list::Options),
+    /// Every SOLUM_* variable: value, default, reader, meaning.
+    Env(environment::Options),
+}
+
+fn main() -> ExitCode {
+    let code = match Arguments::parse().verb {
+        Verb::Run(options) => run::run(&options),
+        Verb::Ls(options) => list::list(&options),
+        Verb::Env(options) => environment::show(&options),
+    };
+    ExitCode::from(code)
+}
+
+/// A message on stderr, with what to do next when there is something.
+pub(crate) fn complain(what: &str, hint: Option<&str>) {
+    anstream::eprintln!("\u{1b}[31msolum: {what}\u{1b}[0m");
+    if let Some(hint) = hint {
+        anstream::eprintln!("hint: {hint}");
+    }
+}
