@@ -43,7 +43,10 @@ pub(crate) unsafe extern "C" fn zeInitDrivers(
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn zeDriverGet(pCount: *mut u32, phDrivers: *mut ze_driver_handle_t) -> ze_result_t {
+pub(crate) unsafe extern "C" fn zeDriverGet(
+    pCount: *mut u32,
+    phDrivers: *mut ze_driver_handle_t,
+) -> ze_result_t {
     // SAFETY: the caller's contract is the same.
     unsafe { init::driver_get(pCount, phDrivers) }
 }
@@ -54,13 +57,18 @@ pub(crate) extern "C" fn zesInit(flags: zes_init_flags_t) -> ze_result_t {
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn zesDriverGet(pCount: *mut u32, phDrivers: *mut zes_driver_handle_t) -> ze_result_t {
+pub(crate) unsafe extern "C" fn zesDriverGet(
+    pCount: *mut u32,
+    phDrivers: *mut zes_driver_handle_t,
+) -> ze_result_t {
     // SAFETY: the caller's contract is the same.
     unsafe { init::sysman_driver_get(pCount, phDrivers) }
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(hDriver: ze_driver_handle_t) -> ze_context_handle_t {
+pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(
+    hDriver: ze_driver_handle_t,
+) -> ze_context_handle_t {
     // SAFETY: the caller's contract is the same.
     unsafe { runtime::default_context_of(hDriver) }
 }
@@ -110,19 +118,25 @@ pub(crate) unsafe extern "C" fn zeModuleInspectLinkageExt(
 // The default driver.
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn zerGetLastErrorDescription(ppString: *mut *const c_char) -> ze_result_t {
+pub(crate) unsafe extern "C" fn zerGetLastErrorDescription(
+    ppString: *mut *const c_char,
+) -> ze_result_t {
     // SAFETY: the caller's contract is the same.
     unsafe { runtime::last_error(ppString) }
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(hDevice: ze_device_handle_t) -> u32 {
+pub(crate) unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(
+    hDevice: ze_device_handle_t,
+) -> u32 {
     // SAFETY: the caller's contract is the same.
     unsafe { runtime::device_to_identifier(hDevice) }
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn zerTranslateIdentifierToDeviceHandle(identifier: u32) -> ze_device_handle_t {
+pub(crate) extern "C" fn zerTranslateIdentifierToDeviceHandle(
+    identifier: u32,
+) -> ze_device_handle_t {
     runtime::identifier_to_device(identifier)
 }
 
@@ -163,13 +177,17 @@ pub(crate) extern "C" fn zelLoaderGetContext() -> *mut c_void {
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn zelLoaderGetVersion(version: *mut zel_component_version_t) -> ze_result_t {
+pub(crate) unsafe extern "C" fn zelLoaderGetVersion(
+    version: *mut zel_component_version_t,
+) -> ze_result_t {
     // SAFETY: the caller's contract is the same.
     unsafe { info::version("zelLoaderGetVersion", version) }
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn zelGetLoaderVersion(version: *mut zel_component_version_t) -> ze_result_t {
+pub(crate) unsafe extern "C" fn zelGetLoaderVersion(
+    version: *mut zel_component_version_t,
+) -> ze_result_t {
     // SAFETY: the caller's contract is the same.
     unsafe { info::version("zelGetLoaderVersion", version) }
 }
@@ -209,7 +227,14 @@ pub(crate) unsafe extern "C" fn zelLoaderTranslateHandleInternal(
     handleOut: *mut *mut c_void,
 ) -> ze_result_t {
     // SAFETY: the caller's contract is the same.
-    unsafe { info::translate("zelLoaderTranslateHandleInternal", handleType, handleIn, handleOut) }
+    unsafe {
+        info::translate(
+            "zelLoaderTranslateHandleInternal",
+            handleType,
+            handleIn,
+            handleOut,
+        )
+    }
 }
 
 // Teardown.
@@ -310,7 +335,10 @@ pub(crate) extern "C" fn zelTracerSetEpilogues(
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn zelTracerSetEnabled(_hTracer: zel_tracer_handle_t, _enable: ze_bool_t) -> ze_result_t {
+pub(crate) extern "C" fn zelTracerSetEnabled(
+    _hTracer: zel_tracer_handle_t,
+    _enable: ze_bool_t,
+) -> ze_result_t {
     info::no_tracer("zelTracerSetEnabled")
 }
 

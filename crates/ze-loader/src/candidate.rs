@@ -64,7 +64,11 @@ fn is_privileged() -> bool {
 
 /// The libraries to try, from the environment and the place of the loader itself.
 pub(crate) fn all() -> Vec<Candidate> {
-    let alternatives = if is_privileged() { None } else { std::env::var_os("ZE_ENABLE_ALT_DRIVERS") };
+    let alternatives = if is_privileged() {
+        None
+    } else {
+        std::env::var_os("ZE_ENABLE_ALT_DRIVERS")
+    };
     match alternatives {
         Some(list) => named(&list),
         None => well_known(&own_directories()),
@@ -75,7 +79,11 @@ pub(crate) fn all() -> Vec<Candidate> {
 fn named(list: &OsStr) -> Vec<Candidate> {
     list.as_bytes()
         .split(|byte| *byte == b',')
-        .map(|name| Candidate { name: OsStr::from_bytes(name).to_owned(), class: Class::Any, own: false })
+        .map(|name| Candidate {
+            name: OsStr::from_bytes(name).to_owned(),
+            class: Class::Any,
+            own: false,
+        })
         .collect()
 }
 
@@ -83,17 +91,32 @@ fn named(list: &OsStr) -> Vec<Candidate> {
 fn well_known(directories: &[PathBuf]) -> Vec<Candidate> {
     let mut candidates: Vec<_> = VENDORS
         .iter()
-        .map(|(name, class)| Candidate { name: (*name).into(), class: *class, own: false })
+        .map(|(name, class)| Candidate {
+            name: (*name).into(),
+            class: *class,
+            own: false,
+        })
         .collect();
-    let beside = directories.iter().flat_map(|directory| OWN.iter().map(move |name| directory.join(name)));
-    let own = beside.into_iter().find(|path| path.exists()).map_or_else(|| OWN[0].into(), PathBuf::into_os_string);
-    candidates.push(Candidate { name: own, class: Class::Any, own: true });
+    let beside = directories
+        .iter()
+        .flat_map(|directory| OWN.iter().map(move |name| directory.join(name)));
+    let own = beside
+        .into_iter()
+        .find(|path| path.exists())
+        .map_or_else(|| OWN[0].into(), PathBuf::into_os_string);
+    candidates.push(Candidate {
+        name: own,
+        class: Class::Any,
+        own: true,
+    });
     candidates
 }
 
 /// The directory the loader was opened from and, if links led there, the one where its file lies.
 fn own_directories() -> Vec<PathBuf> {
-    let Some(file) = file_of(own_directories as *const c_void) else { return Vec::new() };
+    let Some(file) = file_of(own_directories as *const c_void) else {
+        return Vec::new();
+    };
     let resolved = file.canonicalize().ok();
     let mut directories: Vec<PathBuf> = Vec::new();
     for path in [Some(file), resolved].into_iter().flatten() {
@@ -124,7 +147,12 @@ mod tests {
 
     #[test]
     fn lists_keep_empty_and_untrimmed_entries() {
-        let names = |list: &str| -> Vec<OsString> { named(OsStr::new(list)).into_iter().map(|c| c.name).collect() };
+        let names = |list: &str| -> Vec<OsString> {
+            named(OsStr::new(list))
+                .into_iter()
+                .map(|c| c.name)
+                .collect()
+        };
         assert_eq!(names(""), [""]);
         assert_eq!(names("a,,b "), ["a", "", "b "]);
         assert_eq!(names(","), ["", ""]);
@@ -152,6 +180,10 @@ mod tests {
         for (class, flags, expected) in table {
             assert_eq!(class.matches_init(flags), expected, "{class:?} {flags}");
         }
-        assert!(!Class::Gpu.matches_types(2) && Class::Npu.matches_types(u32::MAX) && Class::Any.matches_types(1));
+        assert!(
+            !Class::Gpu.matches_types(2)
+                && Class::Npu.matches_types(u32::MAX)
+                && Class::Any.matches_types(1)
+        );
     }
 }

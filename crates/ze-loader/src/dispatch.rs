@@ -2,9 +2,9 @@
 //! calling convention with thin arguments, so that the exports need no stack frame.
 
 use level_zero_sys::{
-    ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_INVALID_SIZE,
-    ZE_RESULT_ERROR_UNINITIALIZED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
-    ze_result_t,
+    ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+    ZE_RESULT_ERROR_INVALID_SIZE, ZE_RESULT_ERROR_UNINITIALIZED,
+    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ze_result_t,
 };
 
 use crate::{state, text};
@@ -48,7 +48,9 @@ pub extern "C" fn not_ready(name: &'static &'static str) -> ze_result_t {
     if state::is_torn_down() {
         text::set_consequence(format_args!("{name}: called after the loader's teardown"));
     } else {
-        text::set_consequence(format_args!("{name}: called before zeInit or zeInitDrivers has succeeded"));
+        text::set_consequence(format_args!(
+            "{name}: called before zeInit or zeInitDrivers has succeeded"
+        ));
     }
     ZE_RESULT_ERROR_UNINITIALIZED
 }
@@ -56,8 +58,13 @@ pub extern "C" fn not_ready(name: &'static &'static str) -> ze_result_t {
 /// Answers a call whose deciding handle is null.
 #[cold]
 #[inline(never)]
-pub extern "C" fn null_handle(name: &'static &'static str, argument: &'static &'static str) -> ze_result_t {
-    text::set(format_args!("{name}: {argument} is null, a live handle is required"));
+pub extern "C" fn null_handle(
+    name: &'static &'static str,
+    argument: &'static &'static str,
+) -> ze_result_t {
+    text::set(format_args!(
+        "{name}: {argument} is null, a live handle is required"
+    ));
     ZE_RESULT_ERROR_INVALID_NULL_HANDLE
 }
 
@@ -65,7 +72,9 @@ pub extern "C" fn null_handle(name: &'static &'static str, argument: &'static &'
 #[cold]
 #[inline(never)]
 pub extern "C" fn null_slot(name: &'static &'static str) -> ze_result_t {
-    text::set(format_args!("{name}: the handle's driver does not implement this function"));
+    text::set(format_args!(
+        "{name}: the handle's driver does not implement this function"
+    ));
     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
 }
 
@@ -73,14 +82,13 @@ pub extern "C" fn null_slot(name: &'static &'static str) -> ze_result_t {
 #[cold]
 #[inline(never)]
 pub extern "C" fn too_old(name: &'static &'static str, found: u32, needed: u32) -> ze_result_t {
-    text::set(
-        format_args!(
-            "{name}: needs Level Zero {}.{}, the handle's driver offers {}.{}",
-            needed >> 16,
-            needed & 0xffff,
-            found >> 16,
-            found & 0xffff
-        ));
+    text::set(format_args!(
+        "{name}: needs Level Zero {}.{}, the handle's driver offers {}.{}",
+        needed >> 16,
+        needed & 0xffff,
+        found >> 16,
+        found & 0xffff
+    ));
     ZE_RESULT_ERROR_UNSUPPORTED_VERSION
 }
 
@@ -98,11 +106,15 @@ pub unsafe fn first_of<T>(
     handles: *mut *mut T,
 ) -> Result<*mut T, ze_result_t> {
     if count == 0 {
-        text::set(format_args!("{name}: {argument} holds 0 handles, at least 1 is required"));
+        text::set(format_args!(
+            "{name}: {argument} holds 0 handles, at least 1 is required"
+        ));
         return Err(ZE_RESULT_ERROR_INVALID_SIZE);
     }
     if handles.is_null() {
-        text::set(format_args!("{name}: {argument} is null, {count} handles were announced"));
+        text::set(format_args!(
+            "{name}: {argument} is null, {count} handles were announced"
+        ));
         return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     }
     // SAFETY: non-null and `count` ≥ 1 elements, by the caller's contract.

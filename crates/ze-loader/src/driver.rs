@@ -4,8 +4,9 @@ use std::ffi::{CStr, c_void};
 
 use level_zero_sys as sys;
 use level_zero_sys::{
-    ZE_API_VERSION_1_13, ZE_API_VERSION_1_17, ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED,
-    ZE_RESULT_SUCCESS, ze_api_version_t, ze_device_handle_t, ze_driver_handle_t, ze_handle_t,
+    ZE_API_VERSION_1_13, ZE_API_VERSION_1_17,
+    ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED, ZE_RESULT_SUCCESS, ze_api_version_t,
+    ze_device_handle_t, ze_driver_handle_t, ze_handle_t,
 };
 
 use crate::generated::driver_tables::{CORE, RUNTIME, SYSMAN, TOOLS};
@@ -26,7 +27,8 @@ const EXTENSION_NEEDED: u32 = 0x1_0001;
 const COUNT_BOUND: u32 = 4096;
 
 /// Why drivers without the extension are not used yet.
-const LEGACY: &str = "legacy driver (its handles carry no DDI tables); wrapping such drivers is not built yet";
+const LEGACY: &str =
+    "legacy driver (its handles carry no DDI tables); wrapping such drivers is not built yet";
 
 /// Checks a core driver handle.
 ///
@@ -80,9 +82,12 @@ unsafe fn check_table(name: &str, table: *const c_void, members: &[Member]) -> R
         return Err(format!("{name} in its handles is {table:p}, not a table"));
     }
     // SAFETY: the table begins with its version and valid flag.
-    let (version, valid) = unsafe { (table.cast::<u32>().read(), table.cast::<u8>().add(4).read()) };
+    let (version, valid) =
+        unsafe { (table.cast::<u32>().read(), table.cast::<u8>().add(4).read()) };
     if valid == 0 {
-        return Err(format!("its {name} table is marked invalid (isValidFlag 0)"));
+        return Err(format!(
+            "its {name} table is marked invalid (isValidFlag 0)"
+        ));
     }
     if version < ZE_API_VERSION_1_13.0 || version >> 16 != 1 {
         return Err(format!(
@@ -96,7 +101,10 @@ unsafe fn check_table(name: &str, table: *const c_void, members: &[Member]) -> R
     for (index, member) in members.iter().enumerate() {
         // SAFETY: the table's version says that it reaches to this member.
         if member.since <= version && unsafe { slots.add(index).read() }.is_null() {
-            return Err(format!("its {name} table has no {} table (null)", member.name));
+            return Err(format!(
+                "its {name} table has no {} table (null)",
+                member.name
+            ));
         }
     }
     Ok(())
@@ -105,7 +113,9 @@ unsafe fn check_table(name: &str, table: *const c_void, members: &[Member]) -> R
 /// # Safety
 /// As [`check`].
 unsafe fn api_version(library: &Library, handle: ze_driver_handle_t) -> Result<u32, String> {
-    let Some(get) = library.driver.pfnGetApiVersion else { return Err(LEGACY.into()) };
+    let Some(get) = library.driver.pfnGetApiVersion else {
+        return Err(LEGACY.into());
+    };
     let mut version = ze_api_version_t(0);
     // SAFETY: the library's own handle and a place to write.
     match unsafe { get(handle, &raw mut version) } {
@@ -117,34 +127,47 @@ unsafe fn api_version(library: &Library, handle: ze_driver_handle_t) -> Result<u
 /// # Safety
 /// As [`check`].
 unsafe fn check_extension(library: &Library, handle: ze_driver_handle_t) -> Result<(), String> {
-    let (Some(extensions), Some(properties)) =
-        (library.driver.pfnGetExtensionProperties, library.driver.pfnGetProperties)
-    else {
+    let (Some(extensions), Some(properties)) = (
+        library.driver.pfnGetExtensionProperties,
+        library.driver.pfnGetProperties,
+    ) else {
         return Err(LEGACY.into());
     };
     let mut count = 0;
     // SAFETY: count query with a place to write.
     let result = unsafe { extensions(handle, &raw mut count, std::ptr::null_mut()) };
     if result != ZE_RESULT_SUCCESS {
-        return Err(format!("its zeDriverGetExtensionProperties answered {result:?}"));
+        return Err(format!(
+            "its zeDriverGetExtensionProperties answered {result:?}"
+        ));
     }
     if count > COUNT_BOUND {
-        return Err(format!("it announces {count} extensions, at most {COUNT_BOUND} are believed"));
+        return Err(format!(
+            "it announces {count} extensions, at most {COUNT_BOUND} are believed"
+        ));
     }
     let mut list = vec![sys::ze_driver_extension_properties_t::default(); count as usize];
     if count > 0 {
         // SAFETY: `count` elements that are ours.
         let result = unsafe { extensions(handle, &raw mut count, list.as_mut_ptr()) };
         if result != ZE_RESULT_SUCCESS {
-            return Err(format!("its zeDriverGetExtensionProperties answered {result:?}"));
+            return Err(format!(
+                "its zeDriverGetExtensionProperties answered {result:?}"
+            ));
         }
     }
     let wanted = EXTENSION.to_bytes_with_nul();
     let found = list.iter().find(|entry| {
         entry.name.len() >= wanted.len()
-            && entry.name.iter().zip(wanted).all(|(have, want)| have.cast_unsigned() == *want)
+            && entry
+                .name
+                .iter()
+                .zip(wanted)
+                .all(|(have, want)| have.cast_unsigned() == *want)
     });
-    let Some(found) = found else { return Err(LEGACY.into()) };
+    let Some(found) = found else {
+        return Err(LEGACY.into());
+    };
     if found.version < EXTENSION_NEEDED {
         return Err(format!(
             "its handles have the header of {} {}.{}, this loader needs 1.1 (four tables); wrapping is not built yet",
@@ -154,7 +177,10 @@ unsafe fn check_extension(library: &Library, handle: ze_driver_handle_t) -> Resu
         ));
     }
     let mut ddi = sys::ze_driver_ddi_handles_ext_properties_t::default();
-    let mut base = sys::ze_driver_properties_t { pNext: (&raw mut ddi).cast(), ..Default::default() };
+    let mut base = sys::ze_driver_properties_t {
+        pNext: (&raw mut ddi).cast(),
+        ..Default::default()
+    };
     // SAFETY: both structs are ours, typed by `stype` and chained for the time of the call.
     let result = unsafe { properties(handle, &raw mut base) };
     if result != ZE_RESULT_SUCCESS {
@@ -173,15 +199,21 @@ unsafe fn check_extension(library: &Library, handle: ze_driver_handle_t) -> Resu
 pub(crate) unsafe fn rank(handle: ze_driver_handle_t) -> Rank {
     // SAFETY: the header was checked; tables are static.
     let device = unsafe { &*(*(*handle.cast::<ze_handle_t>()).pCore).Device };
-    let (Some(get), Some(properties)) = (device.pfnGet, device.pfnGetProperties) else { return Rank::Other };
+    let (Some(get), Some(properties)) = (device.pfnGet, device.pfnGetProperties) else {
+        return Rank::Other;
+    };
     let mut count = 0;
     // SAFETY: count query with a place to write.
-    if unsafe { get(handle, &raw mut count, std::ptr::null_mut()) } != ZE_RESULT_SUCCESS || count > COUNT_BOUND {
+    if unsafe { get(handle, &raw mut count, std::ptr::null_mut()) } != ZE_RESULT_SUCCESS
+        || count > COUNT_BOUND
+    {
         return Rank::Other;
     }
     let mut devices: Vec<ze_device_handle_t> = vec![std::ptr::null_mut(); count as usize];
     // SAFETY: `count` elements that are ours.
-    if count == 0 || unsafe { get(handle, &raw mut count, devices.as_mut_ptr()) } != ZE_RESULT_SUCCESS {
+    if count == 0
+        || unsafe { get(handle, &raw mut count, devices.as_mut_ptr()) } != ZE_RESULT_SUCCESS
+    {
         return Rank::Other;
     }
     let kinds: Vec<_> = devices

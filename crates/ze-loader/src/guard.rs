@@ -10,7 +10,9 @@ use crate::text;
 pub(crate) fn guarded(name: &str, body: impl FnOnce() -> ze_result_t) -> ze_result_t {
     // What is behind the loader's lock is only ever extended by whole values, so a panic leaves it usable.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
-        text::set(format_args!("{name}: internal error of the loader (a panic was caught)"));
+        text::set(format_args!(
+            "{name}: internal error of the loader (a panic was caught)"
+        ));
         ZE_RESULT_ERROR_UNKNOWN
     })
 }

@@ -5,15 +5,20 @@ use std::ptr;
 
 use level_zero_sys as sys;
 use level_zero_sys::{
-    ZE_API_VERSION_CURRENT, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-    ZE_RESULT_ERROR_UNINITIALIZED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_SUCCESS, ZEL_HANDLE_PHYSICAL_MEM,
-    ze_result_t, zel_component_version_t, zel_handle_type_t, zel_version_t,
+    ZE_API_VERSION_CURRENT, ZE_RESULT_ERROR_INVALID_ENUMERATION,
+    ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNINITIALIZED,
+    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_SUCCESS, ZEL_HANDLE_PHYSICAL_MEM, ze_result_t,
+    zel_component_version_t, zel_handle_type_t, zel_version_t,
 };
 
 use crate::{state, text};
 
 /// The reference loader whose behaviour this one offers. Clients need major 1, and minor ≥ 19 for `zeInitDrivers`.
-const LOADER_VERSION: zel_version_t = zel_version_t { major: 1, minor: 32, patch: 0 };
+const LOADER_VERSION: zel_version_t = zel_version_t {
+    major: 1,
+    minor: 32,
+    patch: 0,
+};
 
 /// The components: only the loader, as long as there are no layers.
 fn loader_component() -> zel_component_version_t {
@@ -38,7 +43,11 @@ fn null_pointer(name: &'static str, argument: &'static str) -> ze_result_t {
 ///
 /// # Safety
 /// `count` is null or valid; `versions` is null or has room for `*count` components.
-pub unsafe fn versions(name: &'static str, count: *mut usize, versions: *mut zel_component_version_t) -> ze_result_t {
+pub unsafe fn versions(
+    name: &'static str,
+    count: *mut usize,
+    versions: *mut zel_component_version_t,
+) -> ze_result_t {
     if count.is_null() {
         return null_pointer(name, "num_elems");
     }
@@ -76,14 +85,19 @@ pub unsafe fn translate(
     input: *mut c_void,
     output: *mut *mut c_void,
 ) -> ze_result_t {
-    for (argument, null) in [("handleIn", input.is_null()), ("handleOut", output.is_null())] {
+    for (argument, null) in [
+        ("handleIn", input.is_null()),
+        ("handleOut", output.is_null()),
+    ] {
         if null {
             return null_pointer(name, argument);
         }
     }
     if kind > ZEL_HANDLE_PHYSICAL_MEM {
-        text::set(
-            format_args!("{name}: handle type {} is unknown, 0 to {} exist", kind.0, ZEL_HANDLE_PHYSICAL_MEM.0));
+        text::set(format_args!(
+            "{name}: handle type {} is unknown, 0 to {} exist",
+            kind.0, ZEL_HANDLE_PHYSICAL_MEM.0
+        ));
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     }
     // SAFETY: non-null and writable by the caller's contract.
@@ -136,5 +150,9 @@ pub unsafe fn tracing_state(name: &'static str, enabled: *mut bool) -> ze_result
 /// There is none, so the slot keeps its null and the caller traces nothing.
 #[must_use]
 pub fn leave_alone(slot: *mut *mut c_void) -> ze_result_t {
-    if slot.is_null() { sys::ZE_RESULT_ERROR_INVALID_NULL_POINTER } else { ZE_RESULT_SUCCESS }
+    if slot.is_null() {
+        sys::ZE_RESULT_ERROR_INVALID_NULL_POINTER
+    } else {
+        ZE_RESULT_SUCCESS
+    }
 }

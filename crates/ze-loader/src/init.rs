@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use level_zero_sys as sys;
 use level_zero_sys::{
-    ZE_RESULT_ERROR_INVALID_ENUMERATION, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNINITIALIZED,
-    ZE_RESULT_SUCCESS, ze_driver_handle_t, ze_result_t, zes_driver_handle_t,
+    ZE_RESULT_ERROR_INVALID_ENUMERATION, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+    ZE_RESULT_ERROR_UNINITIALIZED, ZE_RESULT_SUCCESS, ze_driver_handle_t, ze_result_t,
+    zes_driver_handle_t,
 };
 
 use crate::candidate;
@@ -103,7 +104,10 @@ impl Drop for Inside {
 }
 
 /// Runs an init function under the lock, with everything that can forbid it checked before.
-fn session(name: &'static &'static str, body: impl FnOnce(&mut Loader) -> ze_result_t) -> ze_result_t {
+fn session(
+    name: &'static &'static str,
+    body: impl FnOnce(&mut Loader) -> ze_result_t,
+) -> ze_result_t {
     guarded(name, || {
         if state::is_torn_down() {
             return not_ready(name);
@@ -118,7 +122,9 @@ fn session(name: &'static &'static str, body: impl FnOnce(&mut Loader) -> ze_res
         // SAFETY: no arguments, no failure.
         let thread = unsafe { libc::gettid() };
         if INSIDE.load(Ordering::Acquire) == thread {
-            text::set_cause(format_args!("{name}: called by a driver from within its own initialisation"));
+            text::set_cause(format_args!(
+                "{name}: called by a driver from within its own initialisation"
+            ));
             return ZE_RESULT_ERROR_UNINITIALIZED;
         }
         let mut loader = LOADER.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,26 +174,46 @@ impl Loader {
     fn explain(&self, name: &str) {
         let mut reasons = String::new();
         for (candidate, reason) in &self.refusals {
-            let candidate = if candidate.is_empty() { "\"\"" } else { candidate };
+            let candidate = if candidate.is_empty() {
+                "\"\""
+            } else {
+                candidate
+            };
             // Writing to a string does not fail.
             let _ = write!(reasons, "\n  {candidate}: {reason}");
         }
-        text::set_cause(format_args!("{name}: no Level Zero driver is usable. Tried:{reasons}"));
+        text::set_cause(format_args!(
+            "{name}: no Level Zero driver is usable. Tried:{reasons}"
+        ));
     }
 
     /// Lets a driver handle in after its checks; true when it may be shown.
     ///
     /// # Safety
     /// `handle` came from this library's `zeDriverGet` or `zeInitDrivers`.
-    unsafe fn admit(&mut self, library: usize, handle: ze_driver_handle_t, enumerable: bool) -> bool {
-        if let Some(record) = self.records.iter_mut().find(|record| record.handle == handle) {
+    unsafe fn admit(
+        &mut self,
+        library: usize,
+        handle: ze_driver_handle_t,
+        enumerable: bool,
+    ) -> bool {
+        if let Some(record) = self
+            .records
+            .iter_mut()
+            .find(|record| record.handle == handle)
+        {
             record.enumerable |= enumerable;
             return true;
         }
         // SAFETY: by the caller's contract.
         match unsafe { driver::check(&self.libraries[library], handle) } {
             Ok(()) => {
-                self.records.push(Record { handle, library, rank: Rank::Other, enumerable });
+                self.records.push(Record {
+                    handle,
+                    library,
+                    rank: Rank::Other,
+                    enumerable,
+                });
                 true
             }
             Err(reason) => {
@@ -199,7 +225,9 @@ impl Loader {
 
     /// Asks an initialised library for its drivers; true when at least one is usable.
     fn enumerate(&mut self, index: usize) -> bool {
-        let Some(get) = self.libraries[index].driver.pfnGet else { return false };
+        let Some(get) = self.libraries[index].driver.pfnGet else {
+            return false;
+        };
         // SAFETY: the library's own function.
         let handles = collect(|count, array| unsafe { get(count, array) });
         match handles {
@@ -229,7 +257,10 @@ impl Loader {
         let result = unsafe { init(flags) };
         if result != ZE_RESULT_SUCCESS {
             let more = self.libraries[index].last_error();
-            self.refuse_library(index, format!("its zeInit({flags:#x}) answered {result:?}{more}"));
+            self.refuse_library(
+                index,
+                format!("its zeInit({flags:#x}) answered {result:?}{more}"),
+            );
             return false;
         }
         self.enumerate(index)
@@ -248,11 +279,18 @@ impl Loader {
             let libraries = &self.libraries;
             self.records.sort_by_key(|record| {
                 let library = &libraries[record.library];
-                (order::key(library.own, record.rank, reversed), record.library)
+                (
+                    order::key(library.own, record.rank, reversed),
+                    record.library,
+                )
             });
         }
-        let drivers: Vec<_> =
-            self.records.iter().filter(|record| record.enumerable).map(|record| record.handle).collect();
+        let drivers: Vec<_> = self
+            .records
+            .iter()
+            .filter(|record| record.enumerable)
+            .map(|record| record.handle)
+            .collect();
         let sysman: Vec<_> = self.sysman.iter().map(|record| record.0).collect();
         let same = snapshot().is_some_and(|old| old.drivers == drivers && old.sysman == sysman);
         if !same {
@@ -265,7 +303,10 @@ impl Loader {
                 ));
             }
             // Leaked on purpose: readers of an older list hold no count.
-            SNAPSHOT.store(Box::into_raw(Box::new(Snapshot { drivers, sysman })), Ordering::Release);
+            SNAPSHOT.store(
+                Box::into_raw(Box::new(Snapshot { drivers, sysman })),
+                Ordering::Release,
+            );
         }
         text::clear();
         state::mark_ready();
@@ -280,7 +321,9 @@ fn collect<T>(call: impl Fn(*mut u32, *mut *mut T) -> ze_result_t) -> Result<Vec
         return Err(format!("{result:?}"));
     }
     if count > COUNT_BOUND {
-        return Err(format!("with {count} drivers, at most {COUNT_BOUND} are believed"));
+        return Err(format!(
+            "with {count} drivers, at most {COUNT_BOUND} are believed"
+        ));
     }
     let mut handles = vec![std::ptr::null_mut(); count as usize];
     if count > 0 {
@@ -299,9 +342,16 @@ fn collect<T>(call: impl Fn(*mut u32, *mut *mut T) -> ze_result_t) -> Result<Vec
 ///
 /// # Safety
 /// `count` is null or writable; `out` is null or has room for `*count` elements.
-unsafe fn answer<T: Copy>(name: &'static str, items: &[T], count: *mut u32, out: *mut T) -> ze_result_t {
+unsafe fn answer<T: Copy>(
+    name: &'static str,
+    items: &[T],
+    count: *mut u32,
+    out: *mut T,
+) -> ze_result_t {
     if count.is_null() {
-        text::set(format_args!("{name}: pCount is null, a place for the count is required"));
+        text::set(format_args!(
+            "{name}: pCount is null, a place for the count is required"
+        ));
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     }
     let available = u32::try_from(items.len()).unwrap_or(u32::MAX);
@@ -352,7 +402,8 @@ pub fn init(flags: u32) -> ze_result_t {
                 if loader.libraries[index].class.matches_init(flags) {
                     any |= loader.init_core(index, flags);
                 } else {
-                    loader.refuse_library(index, format!("not concerned by zeInit flags {flags:#x}"));
+                    loader
+                        .refuse_library(index, format!("not concerned by zeInit flags {flags:#x}"));
                 }
             }
         }
@@ -386,7 +437,9 @@ pub unsafe fn init_drivers(
         // SAFETY: non-null, and the caller's contract makes it readable.
         let flags = unsafe { (*desc).flags };
         if flags == 0 {
-            text::set(format_args!("{NAME}: desc->flags is 0, at least one driver type (GPU 1, NPU 2) is required"));
+            text::set(format_args!(
+                "{NAME}: desc->flags is 0, at least one driver type (GPU 1, NPU 2) is required"
+            ));
             return ZE_RESULT_ERROR_INVALID_ENUMERATION;
         }
         let mut found = Vec::new();
@@ -421,7 +474,10 @@ impl Loader {
         desc: *mut sys::ze_init_driver_type_desc_t,
     ) -> Result<Vec<ze_driver_handle_t>, ze_result_t> {
         if !self.libraries[index].class.matches_types(flags) {
-            self.refuse_library(index, format!("not concerned by zeInitDrivers flags {flags:#x}"));
+            self.refuse_library(
+                index,
+                format!("not concerned by zeInitDrivers flags {flags:#x}"),
+            );
             return Ok(Vec::new());
         }
         let Some(init) = self.libraries[index].global.pfnInitDrivers else {
@@ -443,7 +499,9 @@ impl Loader {
                 let mut usable = Vec::new();
                 for handle in handles {
                     // SAFETY: the handle is this library's.
-                    if unsafe { self.admit(index, handle, self.libraries[index].driver.pfnGet.is_none()) } {
+                    if unsafe {
+                        self.admit(index, handle, self.libraries[index].driver.pfnGet.is_none())
+                    } {
                         usable.push(handle);
                     }
                 }
@@ -455,8 +513,15 @@ impl Loader {
             }
             Err(reason) => {
                 let more = self.libraries[index].last_error();
-                self.refuse_library(index, format!("its zeInitDrivers(flags {flags:#x}) answered {reason}{more}"));
-                Err(if error == ZE_RESULT_SUCCESS { ZE_RESULT_ERROR_UNINITIALIZED } else { error })
+                self.refuse_library(
+                    index,
+                    format!("its zeInitDrivers(flags {flags:#x}) answered {reason}{more}"),
+                );
+                Err(if error == ZE_RESULT_SUCCESS {
+                    ZE_RESULT_ERROR_UNINITIALIZED
+                } else {
+                    error
+                })
             }
         }
     }
@@ -493,15 +558,19 @@ pub fn sysman_init(flags: u32) -> ze_result_t {
 impl Loader {
     /// Initialises system management of one library and checks its handles.
     fn sysman_of(&mut self, index: usize, flags: u32) -> Result<Vec<zes_driver_handle_t>, String> {
-        let (Some(init), Some(get)) =
-            (self.libraries[index].sysman_global.pfnInit, self.libraries[index].sysman_driver.pfnGet)
-        else {
+        let (Some(init), Some(get)) = (
+            self.libraries[index].sysman_global.pfnInit,
+            self.libraries[index].sysman_driver.pfnGet,
+        ) else {
             return Err("it has no system management (zesInit or zesDriverGet is missing)".into());
         };
         // SAFETY: the library's own function; any flags may be passed.
         let result = unsafe { init(flags) };
         if result != ZE_RESULT_SUCCESS {
-            return Err(format!("its zesInit answered {result:?}{}", self.libraries[index].last_error()));
+            return Err(format!(
+                "its zesInit answered {result:?}{}",
+                self.libraries[index].last_error()
+            ));
         }
         // Only the core can say whether handles carry tables, so it is asked first.
         let known = self.records.iter().any(|record| record.library == index);

@@ -4,7 +4,9 @@ use std::ffi::{CStr, CString, OsString, c_void};
 use std::os::unix::ffi::OsStrExt;
 
 use level_zero_sys as sys;
-use level_zero_sys::{ZE_API_VERSION_1_13, ZE_API_VERSION_1_17, ZE_RESULT_SUCCESS, ze_api_version_t, ze_result_t};
+use level_zero_sys::{
+    ZE_API_VERSION_1_13, ZE_API_VERSION_1_17, ZE_RESULT_SUCCESS, ze_api_version_t, ze_result_t,
+};
 
 use crate::candidate::{Candidate, Class, file_of};
 
@@ -39,7 +41,9 @@ fn linker_error() -> String {
         return "the dynamic linker gave no reason".into();
     }
     // SAFETY: non-null, see above.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Asks one getter for its table. A missing getter is a table of nulls; a failing one is an error if `required`.
@@ -47,10 +51,15 @@ fn linker_error() -> String {
 /// # Safety
 /// The library's getter of this name has the type for table `T`, which consists of function pointers only.
 unsafe fn table<T: Default>(handle: *mut c_void, name: &CStr, required: bool) -> Result<T, String> {
-    let Some(address) = symbol(handle, name) else { return Ok(T::default()) };
+    let Some(address) = symbol(handle, name) else {
+        return Ok(T::default());
+    };
     // SAFETY: by the caller's contract this is the getter's type.
     let getter = unsafe {
-        std::mem::transmute::<*mut c_void, unsafe extern "C" fn(ze_api_version_t, *mut T) -> ze_result_t>(address)
+        std::mem::transmute::<
+            *mut c_void,
+            unsafe extern "C" fn(ze_api_version_t, *mut T) -> ze_result_t,
+        >(address)
     };
     let mut result = ZE_RESULT_SUCCESS;
     // Drivers must serve a newer minor version with what they have; those that refuse get the oldest one we can use.
@@ -62,7 +71,14 @@ unsafe fn table<T: Default>(handle: *mut c_void, name: &CStr, required: bool) ->
             return Ok(table);
         }
     }
-    if required { Err(format!("its {} answered {result:?}", name.to_string_lossy())) } else { Ok(T::default()) }
+    if required {
+        Err(format!(
+            "its {} answered {result:?}",
+            name.to_string_lossy()
+        ))
+    } else {
+        Ok(T::default())
+    }
 }
 
 impl Library {
@@ -74,7 +90,8 @@ impl Library {
         if candidate.name.is_empty() {
             return Err("an empty name names no library (ZE_ENABLE_ALT_DRIVERS takes names or paths between commas)".into());
         }
-        let name = CString::new(candidate.name.as_bytes()).map_err(|_| "its name holds a zero byte".to_string())?;
+        let name = CString::new(candidate.name.as_bytes())
+            .map_err(|_| "its name holds a zero byte".to_string())?;
         // SAFETY: loading a library runs its initialisers; that is what the user asked for by naming or installing it.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
         if handle.is_null() {
@@ -86,9 +103,16 @@ impl Library {
         })
     }
 
-    fn from_handle(candidate: &Candidate, handle: *mut c_void, opened: &[Library]) -> Result<Library, String> {
+    fn from_handle(
+        candidate: &Candidate,
+        handle: *mut c_void,
+        opened: &[Library],
+    ) -> Result<Library, String> {
         if let Some(first) = opened.iter().find(|library| library.handle == handle) {
-            return Err(format!("the same library as {}, which is open already", first.name.to_string_lossy()));
+            return Err(format!(
+                "the same library as {}, which is open already",
+                first.name.to_string_lossy()
+            ));
         }
         let core = symbol(handle, c"zeGetGlobalProcAddrTable");
         let Some(any_getter) = core.or_else(|| symbol(handle, c"zesGetGlobalProcAddrTable")) else {
@@ -96,7 +120,9 @@ impl Library {
                 .into());
         };
         // A loader exports the same getters and would call us in a circle.
-        if symbol(handle, c"zeLoaderInit").is_some_and(|loader| file_of(loader) == file_of(any_getter)) {
+        if symbol(handle, c"zeLoaderInit")
+            .is_some_and(|loader| file_of(loader) == file_of(any_getter))
+        {
             return Err("a Level Zero loader, not a driver".into());
         }
         // SAFETY: the names are those of the getters for these tables, each made of function pointers only.
@@ -117,7 +143,9 @@ impl Library {
 
     /// `: text` with the driver's own last-error text of this thread, or nothing.
     pub(crate) fn last_error(&self) -> String {
-        let Some(get) = self.runtime.pfnGetLastErrorDescription else { return String::new() };
+        let Some(get) = self.runtime.pfnGetLastErrorDescription else {
+            return String::new();
+        };
         let mut text = std::ptr::null();
         // SAFETY: the driver writes a pointer to a C string of its own.
         if unsafe { get(&raw mut text) } != ZE_RESULT_SUCCESS || text.is_null() {
@@ -125,7 +153,11 @@ impl Library {
         }
         // SAFETY: a non-null C string, valid until the driver's next call on this thread.
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
-        if text.is_empty() { String::new() } else { format!(": {text}") }
+        if text.is_empty() {
+            String::new()
+        } else {
+            format!(": {text}")
+        }
     }
 }
 
@@ -134,7 +166,14 @@ mod tests {
     use super::*;
 
     fn open(name: &str) -> Result<Library, String> {
-        Library::open(&Candidate { name: name.into(), class: Class::Any, own: false }, &[])
+        Library::open(
+            &Candidate {
+                name: name.into(),
+                class: Class::Any,
+                own: false,
+            },
+            &[],
+        )
     }
 
     #[test]
@@ -146,8 +185,13 @@ mod tests {
             ("libc.so.6", "not a Level Zero driver"),
         ];
         for (name, part) in table {
-            let reason = open(name).err().unwrap_or_else(|| panic!("{name} was opened"));
-            assert!(!reason.is_empty() && reason.contains(part), "{name}: {reason}");
+            let reason = open(name)
+                .err()
+                .unwrap_or_else(|| panic!("{name} was opened"));
+            assert!(
+                !reason.is_empty() && reason.contains(part),
+                "{name}: {reason}"
+            );
         }
     }
 }

@@ -20,7 +20,9 @@ pub(crate) fn rank(devices: &[(ze_device_type_t, u32)]) -> Rank {
     let (mut discrete, mut integrated, mut npu, mut other) = (false, false, false, false);
     for (kind, flags) in devices {
         match *kind {
-            ZE_DEVICE_TYPE_GPU if flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED != 0 => integrated = true,
+            ZE_DEVICE_TYPE_GPU if flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED != 0 => {
+                integrated = true
+            }
             ZE_DEVICE_TYPE_GPU => discrete = true,
             ZE_DEVICE_TYPE_VPU => npu = true,
             _ => other = true,

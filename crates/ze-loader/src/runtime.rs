@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_char};
 
 use level_zero_sys as sys;
 use level_zero_sys::{
-    ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNINITIALIZED,
-    ZE_RESULT_SUCCESS, ze_context_handle_t, ze_device_handle_t, ze_driver_handle_t, ze_handle_t, ze_result_t,
+    ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNINITIALIZED, ZE_RESULT_SUCCESS,
+    ze_context_handle_t, ze_device_handle_t, ze_driver_handle_t, ze_handle_t, ze_result_t,
 };
 
 use crate::dispatch::{not_ready, null_handle, null_slot, too_old};
@@ -41,7 +41,9 @@ pub(crate) fn driver_mark() -> u64 {
     // SAFETY: non-null C string of the driver, valid until its next call on this thread.
     let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
     // FNV-1a: only equality matters.
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    })
 }
 
 /// `zerGetLastErrorDescription`: the loader's own text if it is the newer one, else the default driver's. After a failed
@@ -60,7 +62,8 @@ pub unsafe fn last_error(out: *mut *const c_char) -> ze_result_t {
         (None, Some(driver)) => (driver, ZE_RESULT_SUCCESS),
         (None, None) if state::is_ready() => (c"".as_ptr(), ZE_RESULT_SUCCESS),
         (None, None) => (
-            c"zerGetLastErrorDescription: called before zeInit or zeInitDrivers, or after teardown".as_ptr(),
+            c"zerGetLastErrorDescription: called before zeInit or zeInitDrivers, or after teardown"
+                .as_ptr(),
             ZE_RESULT_ERROR_UNINITIALIZED,
         ),
     };
@@ -86,9 +89,9 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
     // SAFETY: each object of a driver that was let in begins with this header.
     let runtime = unsafe { (*device.cast::<ze_handle_t>()).pRuntime };
     if !std::ptr::eq(runtime, tables) {
-        text::set(
-            format_args!("{NAME}: hDevice belongs to another driver than the default one (the first of zeDriverGet)"),
-        );
+        text::set(format_args!(
+            "{NAME}: hDevice belongs to another driver than the default one (the first of zeDriverGet)"
+        ));
         return u32::MAX;
     }
     // SAFETY: sub-tables were checked on load; the handle is the driver's own.
@@ -138,7 +141,6 @@ pub fn default_context() -> ze_context_handle_t {
     }
 }
 
-
 /// `zeDriverGetDefaultContext`: the one function of a handle that answers with a handle; null and a text on failure.
 ///
 /// # Safety
@@ -160,7 +162,9 @@ pub unsafe fn default_context_of(driver: ze_driver_handle_t) -> ze_context_handl
             return too_old(&NAME, table.version.0, SINCE);
         }
         // SAFETY: sub-tables were checked on load, and the version says that the slot is there.
-        let Some(get) = (unsafe { (*table.Driver).pfnGetDefaultContext }) else { return null_slot(&NAME) };
+        let Some(get) = (unsafe { (*table.Driver).pfnGetDefaultContext }) else {
+            return null_slot(&NAME);
+        };
         // SAFETY: the driver's own handle.
         context = unsafe { get(driver) };
         ZE_RESULT_SUCCESS

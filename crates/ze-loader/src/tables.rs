@@ -11,25 +11,32 @@ use crate::{init, text};
 ///
 /// # Errors
 /// UNINITIALIZED without a driver, INVALID_NULL_POINTER, UNSUPPORTED_VERSION.
-fn check<T>(name: &'static str, version: ze_api_version_t, table: *mut T) -> Result<(), ze_result_t> {
+fn check<T>(
+    name: &'static str,
+    version: ze_api_version_t,
+    table: *mut T,
+) -> Result<(), ze_result_t> {
     let current = ZE_API_VERSION_CURRENT.0;
     if !init::is_discovered() {
-        text::set_consequence(format_args!("{name}: no driver library is open (zeLoaderInit or zeInit comes first)"));
+        text::set_consequence(format_args!(
+            "{name}: no driver library is open (zeLoaderInit or zeInit comes first)"
+        ));
         return Err(ZE_RESULT_ERROR_UNINITIALIZED);
     }
     if table.is_null() {
-        text::set(format_args!("{name}: pDdiTable is null, a table to fill is required"));
+        text::set(format_args!(
+            "{name}: pDdiTable is null, a table to fill is required"
+        ));
         return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     }
     if version.0 > current || version.0 >> 16 != current >> 16 {
-        text::set(
-            format_args!(
-                "{name}: version {}.{} was requested, this loader has 1.0 to {}.{}",
-                version.0 >> 16,
-                version.0 & 0xffff,
-                current >> 16,
-                current & 0xffff
-            ));
+        text::set(format_args!(
+            "{name}: version {}.{} was requested, this loader has 1.0 to {}.{}",
+            version.0 >> 16,
+            version.0 & 0xffff,
+            current >> 16,
+            current & 0xffff
+        ));
         return Err(ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
     Ok(())
@@ -52,14 +59,26 @@ pub unsafe fn fill<T>(
     if let Err(error) = check(name, version, table) {
         return error;
     }
-    let slots = reach.iter().rev().find(|(since, _)| *since <= version.0).map_or(0, |(_, slots)| *slots);
+    let slots = reach
+        .iter()
+        .rev()
+        .find(|(since, _)| *since <= version.0)
+        .map_or(0, |(_, slots)| *slots);
     let slots = slots.min(size_of::<T>() / size_of::<*const ()>());
     // SAFETY: both tables are arrays of pointers at least `slots` long.
-    unsafe { std::ptr::copy_nonoverlapping(std::ptr::from_ref(own).cast::<*const ()>(), table.cast(), slots) };
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            std::ptr::from_ref(own).cast::<*const ()>(),
+            table.cast(),
+            slots,
+        )
+    };
     ZE_RESULT_SUCCESS
 }
 
 /// The tracer table's getter: there is no tracing layer yet, so the table stays untouched, which static loaders accept.
 pub fn untouched<T>(name: &'static str, version: ze_api_version_t, table: *mut T) -> ze_result_t {
-    check(name, version, table).err().unwrap_or(ZE_RESULT_SUCCESS)
+    check(name, version, table)
+        .err()
+        .unwrap_or(ZE_RESULT_SUCCESS)
 }

@@ -7,8 +7,8 @@
 use std::sync::{Mutex, TryLockError};
 
 use level_zero_sys::{
-    ZE_RESULT_ERROR_INVALID_ARGUMENT, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_SUCCESS, ze_result_t,
-    zel_application_teardown_callback_t, zel_loader_teardown_callback_t,
+    ZE_RESULT_ERROR_INVALID_ARGUMENT, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_SUCCESS,
+    ze_result_t, zel_application_teardown_callback_t, zel_loader_teardown_callback_t,
 };
 
 use crate::dispatch::not_ready;
@@ -21,7 +21,10 @@ struct Callbacks {
     waiting: Vec<(u32, unsafe extern "C" fn())>,
 }
 
-static CALLBACKS: Mutex<Callbacks> = Mutex::new(Callbacks { last: 0, waiting: Vec::new() });
+static CALLBACKS: Mutex<Callbacks> = Mutex::new(Callbacks {
+    last: 0,
+    waiting: Vec::new(),
+});
 
 /// Runs `body` with the callbacks; gives up (None) when the lock's holder cannot exist any more, as in a forked child.
 fn with_callbacks<T>(body: impl FnOnce(&mut Callbacks) -> T) -> Option<T> {
@@ -55,11 +58,15 @@ pub unsafe fn register(
             return not_ready(&NAME);
         }
         let Some(callback) = callback else {
-            text::set(format_args!("{NAME}: application_callback is null, a function is required"));
+            text::set(format_args!(
+                "{NAME}: application_callback is null, a function is required"
+            ));
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         };
         if loader_callback.is_null() || index.is_null() {
-            text::set(format_args!("{NAME}: loader_callback and index must both be given"));
+            text::set(format_args!(
+                "{NAME}: loader_callback and index must both be given"
+            ));
             return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
         }
         let Some(number) = with_callbacks(|callbacks| {

@@ -92,7 +92,12 @@ pub(crate) fn clear() {
 /// when there is none.
 pub(crate) fn current() -> Option<(*const c_char, u64)> {
     BUFFER.with(|buffer| {
-        (buffer.length.get() > 0).then(|| (buffer.bytes.get().cast_const().cast(), buffer.driver_mark.get()))
+        (buffer.length.get() > 0).then(|| {
+            (
+                buffer.bytes.get().cast_const().cast(),
+                buffer.driver_mark.get(),
+            )
+        })
     })
 }
 

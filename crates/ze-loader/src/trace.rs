@@ -45,7 +45,14 @@ mod tests {
 
     #[test]
     fn only_one_and_two_switch_on() {
-        for (value, on) in [("1", true), ("2", true), ("0", false), ("", false), ("yes", false), ("3", false)] {
+        for (value, on) in [
+            ("1", true),
+            ("2", true),
+            ("0", false),
+            ("", false),
+            ("yes", false),
+            ("3", false),
+        ] {
             assert_eq!(mode_is_on(Some(OsStr::new(value))), on, "{value:?}");
         }
         assert!(!mode_is_on(None));

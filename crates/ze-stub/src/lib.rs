@@ -1,1 +1,29 @@
-//! ze-stub
+//! A Level Zero driver that does nothing but say that it was called: the loader is tested on it.
+//!
+//! It shares no code with `ze-driver`; its tables are plain arrays of addresses, laid out from the API table, so that it
+//! is a second opinion on layouts too. Several drivers are several copies of the shell's file under different names.
+//!
+//! Steered by the environment, read once at the first call. Entries are separated by commas; an entry `NAME:VALUE`
+//! concerns only the copy whose file name contains NAME, an entry without a name all copies:
+//!
+//! | variable | value |
+//! |---|---|
+//! | `SOLUM_STUB_LOG` | a file; each call appends a line `FILE FUNCTION` |
+//! | `SOLUM_STUB_LEGACY` | `1`: no DDI handles; API version 1.16, extension not listed, poison where headers would be |
+//! | `SOLUM_STUB_VERSION` | `MAJOR.MINOR` in the tables (default 1.17) |
+//! | `SOLUM_STUB_EXTENSION` | `MAJOR.MINOR` of the listed DDI extension (default 1.1), with API version 1.16 |
+//! | `SOLUM_STUB_DEVICES` | types joined by `+`: `discrete`, `integrated`, `cpu`, `npu` (default `discrete`) |
+//! | `SOLUM_STUB_NULL` | a function whose slot is null |
+//! | `SOLUM_STUB_NO_TABLE` | a function whose sub-table pointer is null in the header's tables |
+//! | `SOLUM_STUB_RESULT` | `FUNCTION=CODE`: what the function answers |
+//!
+//! Invariants: objects are never freed, so that a test may look at stale handles; a slot never reads its arguments,
+//! except handles it made. Not here: anything a program could compute with.
+
+mod answers;
+#[rustfmt::skip]
+mod generated;
+mod objects;
+mod script;
+
+pub use objects::fill;

@@ -1,0 +1,339 @@
+//! The loader as a C library, tested on stub drivers. What a process can do only once (initialise, tear down) runs in a
+//! process of its own: the test binary starts itself again with the name of a case.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and a case reports to its parent"
+)]
+
+mod artefacts;
+mod cases;
+mod elf;
+mod opened;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// The names of the reference loader 1.32 and the one that it declares and forgets.
+const EXPORTS: &str = include_str!("exports-1.32.txt");
+
+/// Names the case in the environment of the process that runs it.
+const CASE: &str = "SOLUM_LOADER_CASE";
+/// Names the folder with the case's libraries.
+const STAGE: &str = "SOLUM_LOADER_STAGE";
+
+/// Runs a case in a process of its own; `environment` may say `{stage}` for its folder. Returns its stderr.
+fn run(case: &str, stubs: &[&str], environment: &[(&str, &str)]) -> String {
+    let stage = artefacts::stage(case, stubs);
+    let stderr = run_in(&stage, case, environment);
+    std::fs::remove_dir_all(&stage).unwrap();
+    stderr
+}
+
+fn run_in(stage: &Path, case: &str, environment: &[(&str, &str)]) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([
+        "child",
+        "--exact",
+        "--ignored",
+        "--nocapture",
+        "--test-threads",
+        "1",
+    ]);
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        if ["ZE_", "ZEL_", "ZES_", "ZET_", "SOLUM_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+        {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env(CASE, case.split('@').next().unwrap())
+        .env(STAGE, stage);
+    for (name, value) in environment {
+        command.env(name, value.replace("{stage}", stage.to_str().unwrap()));
+    }
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "case {case}: {}\n{stdout}\n{stderr}",
+        output.status
+    );
+    assert!(
+        stdout.contains("1 passed"),
+        "case {case} did not run:\n{stdout}\n{stderr}"
+    );
+    stderr
+}
+
+const ONE: (&str, &str) = ("ZE_ENABLE_ALT_DRIVERS", "{stage}/stub_a.so");
+const TWO: (&str, &str) = (
+    "ZE_ENABLE_ALT_DRIVERS",
+    "{stage}/stub_a.so,{stage}/stub_b.so",
+);
+
+#[test]
+#[ignore = "the other tests run it, in a process of its own"]
+fn child() {
+    let case = std::env::var(CASE).expect("the name of a case");
+    let stage = std::env::var_os(STAGE).expect("the folder of a case");
+    cases::run(&case, Path::new(&stage));
+}
+
+#[test]
+fn exports_are_the_reference_loaders() {
+    let path = artefacts::folder().join("libze_loader.so");
+    let library = elf::read(&path);
+    assert_eq!(library.soname, "libze_loader.so.1");
+    let expected: BTreeSet<&str> = EXPORTS.lines().collect();
+    let found: BTreeSet<&str> = library
+        .exports
+        .iter()
+        .map(|export| export.name.as_str())
+        .collect();
+    assert_eq!(expected.len(), 833);
+    assert_eq!(
+        found.difference(&expected).collect::<Vec<_>>(),
+        Vec::<&&str>::new(),
+        "exported too much"
+    );
+    assert_eq!(
+        expected.difference(&found).collect::<Vec<_>>(),
+        Vec::<&&str>::new(),
+        "not exported"
+    );
+    let odd: Vec<_> = library
+        .exports
+        .iter()
+        .filter(|export| export.binding != 1)
+        .map(|export| &export.name)
+        .collect();
+    assert!(odd.is_empty(), "not STB_GLOBAL: {odd:?}");
+    if artefacts::is_release() {
+        let size = path.metadata().unwrap().len();
+        assert!(size < 4_000_000, "{size} bytes, under 4 MB are promised");
+    }
+}
+
+#[test]
+fn without_a_driver_init_says_why() {
+    run("no_driver", &[], &[("ZE_ENABLE_ALT_DRIVERS", "")]);
+}
+
+#[test]
+fn bad_entries_do_not_hide_good_ones() {
+    let list = "/nonexistent/libze.so,,libc.so.6,{stage}/libze_loader.so.1,{stage}/stub_a.so,{stage}/stub_a.so";
+    run(
+        "one_driver",
+        &["stub_a.so"],
+        &[("ZE_ENABLE_ALT_DRIVERS", list)],
+    );
+}
+
+#[test]
+fn each_refused_driver_has_its_reason() {
+    let table: [(&str, &[(&str, &str)], &str); 8] = [
+        ("legacy", &[("SOLUM_STUB_LEGACY", "1")], "legacy driver"),
+        (
+            "version",
+            &[("SOLUM_STUB_VERSION", "1.12")],
+            "version 1.12, this loader dispatches through 1.13",
+        ),
+        (
+            "extension",
+            &[("SOLUM_STUB_EXTENSION", "1.0")],
+            "this loader needs 1.1",
+        ),
+        (
+            "table",
+            &[("SOLUM_STUB_NO_TABLE", "zeGraphCreateExt")],
+            "pCore table has no Graph table",
+        ),
+        (
+            "init",
+            &[("SOLUM_STUB_RESULT", "zeInit=0x78000004")],
+            "ZE_RESULT_ERROR_INVALID_ARGUMENT: stub driver's text",
+        ),
+        (
+            "get",
+            &[("SOLUM_STUB_RESULT", "zeDriverGet=0x78000001")],
+            "its zeDriverGet answered",
+        ),
+        (
+            "no-init",
+            &[("SOLUM_STUB_NULL", "zeInit")],
+            "it has no zeInit",
+        ),
+        (
+            "itself",
+            &[("ZE_ENABLE_ALT_DRIVERS", "{stage}/libze_loader.so.1")],
+            "a Level Zero loader, not a driver",
+        ),
+    ];
+    for (name, environment, expected) in table {
+        let environment: Vec<_> = [ONE].iter().chain(environment).copied().collect();
+        let stderr = run(&format!("refused@{name}"), &["stub_a.so"], &environment);
+        assert!(stderr.contains(expected), "{name}: {stderr}");
+        assert!(
+            !stderr.contains("ZE_LOADER_DEBUG_TRACE"),
+            "{name} traces without being asked: {stderr}"
+        );
+    }
+}
+
+#[test]
+fn reasons_are_traced_when_asked_for() {
+    for variable in ["ZE_ENABLE_LOADER_DEBUG_TRACE", "ZEL_ENABLE_LOADER_LOGGING"] {
+        let stderr = run(
+            "refused@trace",
+            &[],
+            &[(variable, "1"), ("ZE_ENABLE_ALT_DRIVERS", "nothing.so")],
+        );
+        assert!(
+            stderr.contains("ZE_LOADER_DEBUG_TRACE: not used: nothing.so: "),
+            "{variable}: {stderr}"
+        );
+    }
+}
+
+#[test]
+fn a_refused_driver_does_not_disturb_the_other() {
+    for (name, script) in [
+        ("legacy", ("SOLUM_STUB_LEGACY", "stub_a:1")),
+        (
+            "init",
+            (
+                "SOLUM_STUB_RESULT",
+                "stub_a:zeInit=0x78000001,stub_a:zeInitDrivers=0x78000001",
+            ),
+        ),
+    ] {
+        run(
+            &format!("one_driver@{name}"),
+            &["stub_a.so", "stub_b.so"],
+            &[TWO, script],
+        );
+    }
+}
+
+#[test]
+fn calls_reach_the_driver_of_their_handle() {
+    let stage = artefacts::stage("two_drivers", &["stub_a.so", "stub_b.so"]);
+    let log = ("SOLUM_STUB_LOG", "{stage}/log");
+    // stub_b is the discrete one and comes first.
+    run_in(
+        &stage,
+        "two_drivers",
+        &[
+            TWO,
+            log,
+            ("SOLUM_STUB_DEVICES", "stub_a:integrated,stub_b:discrete"),
+        ],
+    );
+    let log = std::fs::read_to_string(stage.join("log")).unwrap();
+    let calls: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("zeContext"))
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            "stub_b.so zeContextCreate",
+            "stub_a.so zeContextCreate",
+            "stub_b.so zeContextGetStatus",
+            "stub_a.so zeContextGetStatus",
+            "stub_b.so zeContextDestroy",
+            "stub_a.so zeContextDestroy",
+        ]
+    );
+    std::fs::remove_dir_all(&stage).unwrap();
+}
+
+#[test]
+fn drivers_are_sorted_by_their_devices() {
+    let table = [
+        ("stub_a:npu,stub_b:cpu", "1,0"),
+        ("stub_a:cpu,stub_b:cpu", "0,1"),
+        (
+            "stub_a:discrete+integrated+cpu,stub_b:discrete+integrated",
+            "1,0",
+        ),
+        ("stub_a:discrete,stub_b:integrated", "0,1"),
+    ];
+    for (index, (devices, order)) in table.into_iter().enumerate() {
+        let environment = [
+            TWO,
+            ("SOLUM_STUB_DEVICES", devices),
+            ("EXPECTED_ORDER", order),
+        ];
+        run(
+            &format!("order@{index}"),
+            &["stub_a.so", "stub_b.so"],
+            &environment,
+        );
+    }
+}
+
+#[test]
+fn our_driver_is_found_beside_the_loader() {
+    for name in ["libze_solum_cpu.so.1", "libze_solum_cpu.so"] {
+        run(&format!("beside@{name}"), &[name], &[]);
+    }
+    // Through a link in another folder, as a package manager or a developer makes it.
+    let stage = artefacts::stage("beside@link", &["libze_solum_cpu.so.1"]);
+    let links = stage.join("links");
+    std::fs::create_dir(&links).unwrap();
+    std::os::unix::fs::symlink(
+        stage.join("libze_loader.so.1"),
+        links.join("libze_loader.so.1"),
+    )
+    .unwrap();
+    run_in(&links, "beside", &[]);
+    std::fs::remove_dir_all(&stage).unwrap();
+}
+
+/// Cases that need one or two well-behaved stubs and say all themselves.
+macro_rules! plain {
+    ($($case:ident $(($($variable:literal = $value:literal),+))?;)+) => {
+        $(
+            #[test]
+            fn $case() {
+                run(stringify!($case), &["stub_a.so", "stub_b.so"], &[TWO $($(, ($variable, $value))+)?]);
+            }
+        )+
+    };
+}
+
+plain! {
+    init_rules;
+    init_drivers_rules;
+    init_drivers_without_support("SOLUM_STUB_NULL" = "zeInitDrivers");
+    any_way_of_init_makes_drivers_enumerable;
+    sysman;
+    every_function_checks_state_and_handle;
+    null_slot("SOLUM_STUB_NULL" = "zeContextCreate");
+    old_tables("SOLUM_STUB_VERSION" = "1.13");
+    getters;
+    versions;
+    translation;
+    tracer_functions;
+    default_driver;
+    teardown_callbacks;
+    one_client_leaves;
+    unloading_and_loading_again;
+    forked_child;
+    eight_threads;
+    static_client;
+}
+
+#[test]
+fn callbacks_run_at_exit() {
+    let stderr = run("exit_without_close", &["stub_a.so"], &[ONE]);
+    assert!(stderr.contains("callback at exit"), "{stderr}");
+}
