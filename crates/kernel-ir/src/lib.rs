@@ -17,10 +17,12 @@
 pub mod abi;
 pub mod build;
 pub mod front;
+pub mod interpret;
 pub mod ir;
 pub mod parse;
 pub mod passes;
 pub mod print;
+pub mod printf;
 pub mod types;
 pub mod validate;
 pub mod wire;
