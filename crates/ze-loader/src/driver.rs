@@ -211,9 +211,8 @@ pub(crate) unsafe fn rank(handle: ze_driver_handle_t) -> Rank {
     }
     let mut devices: Vec<ze_device_handle_t> = vec![std::ptr::null_mut(); count as usize];
     // SAFETY: `count` elements that are ours.
-    if count == 0
-        || unsafe { get(handle, &raw mut count, devices.as_mut_ptr()) } != ZE_RESULT_SUCCESS
-    {
+    let listed = unsafe { get(handle, &raw mut count, devices.as_mut_ptr()) };
+    if listed != ZE_RESULT_SUCCESS {
         return Rank::Other;
     }
     let kinds: Vec<_> = devices

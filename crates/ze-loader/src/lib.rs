@@ -28,6 +28,7 @@ pub mod teardown;
 pub mod text;
 
 mod candidate;
+#[rustfmt::skip]
 mod generated;
 mod guard;
 mod library;

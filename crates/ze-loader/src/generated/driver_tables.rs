@@ -6,318 +6,93 @@ use crate::driver::Member;
 
 /// `pCore`: `ze_dditable_driver_t`.
 pub(crate) static CORE: [Member; 32] = [
-    Member {
-        name: "RTASBuilder",
-        since: 0x1000d,
-    },
-    Member {
-        name: "RTASBuilderExp",
-        since: 0x10007,
-    },
-    Member {
-        name: "RTASParallelOperation",
-        since: 0x1000d,
-    },
-    Member {
-        name: "RTASParallelOperationExp",
-        since: 0x10007,
-    },
-    Member {
-        name: "Global",
-        since: 0x10000,
-    },
-    Member {
-        name: "Driver",
-        since: 0x10000,
-    },
-    Member {
-        name: "DriverExp",
-        since: 0x10007,
-    },
-    Member {
-        name: "Device",
-        since: 0x10000,
-    },
-    Member {
-        name: "DeviceExp",
-        since: 0x10004,
-    },
-    Member {
-        name: "Context",
-        since: 0x10000,
-    },
-    Member {
-        name: "CommandQueue",
-        since: 0x10000,
-    },
-    Member {
-        name: "CommandList",
-        since: 0x10000,
-    },
-    Member {
-        name: "CommandListExp",
-        since: 0x10009,
-    },
-    Member {
-        name: "Image",
-        since: 0x10000,
-    },
-    Member {
-        name: "ImageExp",
-        since: 0x10002,
-    },
-    Member {
-        name: "Mem",
-        since: 0x10000,
-    },
-    Member {
-        name: "MemExp",
-        since: 0x10006,
-    },
-    Member {
-        name: "Fence",
-        since: 0x10000,
-    },
-    Member {
-        name: "EventPool",
-        since: 0x10000,
-    },
-    Member {
-        name: "Event",
-        since: 0x10000,
-    },
-    Member {
-        name: "EventExp",
-        since: 0x10002,
-    },
-    Member {
-        name: "Module",
-        since: 0x10000,
-    },
-    Member {
-        name: "ModuleBuildLog",
-        since: 0x10000,
-    },
-    Member {
-        name: "Kernel",
-        since: 0x10000,
-    },
-    Member {
-        name: "KernelExp",
-        since: 0x10001,
-    },
-    Member {
-        name: "Sampler",
-        since: 0x10000,
-    },
-    Member {
-        name: "PhysicalMem",
-        since: 0x10000,
-    },
-    Member {
-        name: "VirtualMem",
-        since: 0x10000,
-    },
-    Member {
-        name: "FabricVertexExp",
-        since: 0x10004,
-    },
-    Member {
-        name: "FabricEdgeExp",
-        since: 0x10004,
-    },
-    Member {
-        name: "Graph",
-        since: 0x10011,
-    },
-    Member {
-        name: "ExecutableGraph",
-        since: 0x10011,
-    },
+    Member { name: "RTASBuilder", since: 0x1000d },
+    Member { name: "RTASBuilderExp", since: 0x10007 },
+    Member { name: "RTASParallelOperation", since: 0x1000d },
+    Member { name: "RTASParallelOperationExp", since: 0x10007 },
+    Member { name: "Global", since: 0x10000 },
+    Member { name: "Driver", since: 0x10000 },
+    Member { name: "DriverExp", since: 0x10007 },
+    Member { name: "Device", since: 0x10000 },
+    Member { name: "DeviceExp", since: 0x10004 },
+    Member { name: "Context", since: 0x10000 },
+    Member { name: "CommandQueue", since: 0x10000 },
+    Member { name: "CommandList", since: 0x10000 },
+    Member { name: "CommandListExp", since: 0x10009 },
+    Member { name: "Image", since: 0x10000 },
+    Member { name: "ImageExp", since: 0x10002 },
+    Member { name: "Mem", since: 0x10000 },
+    Member { name: "MemExp", since: 0x10006 },
+    Member { name: "Fence", since: 0x10000 },
+    Member { name: "EventPool", since: 0x10000 },
+    Member { name: "Event", since: 0x10000 },
+    Member { name: "EventExp", since: 0x10002 },
+    Member { name: "Module", since: 0x10000 },
+    Member { name: "ModuleBuildLog", since: 0x10000 },
+    Member { name: "Kernel", since: 0x10000 },
+    Member { name: "KernelExp", since: 0x10001 },
+    Member { name: "Sampler", since: 0x10000 },
+    Member { name: "PhysicalMem", since: 0x10000 },
+    Member { name: "VirtualMem", since: 0x10000 },
+    Member { name: "FabricVertexExp", since: 0x10004 },
+    Member { name: "FabricEdgeExp", since: 0x10004 },
+    Member { name: "Graph", since: 0x10011 },
+    Member { name: "ExecutableGraph", since: 0x10011 },
 ];
 
 /// `pTools`: `zet_dditable_driver_t`.
 pub(crate) static TOOLS: [Member; 19] = [
-    Member {
-        name: "MetricProgrammableExp",
-        since: 0x10009,
-    },
-    Member {
-        name: "MetricTracerExp",
-        since: 0x1000a,
-    },
-    Member {
-        name: "MetricDecoderExp",
-        since: 0x1000a,
-    },
-    Member {
-        name: "Device",
-        since: 0x10000,
-    },
-    Member {
-        name: "DeviceExp",
-        since: 0x1000a,
-    },
-    Member {
-        name: "Context",
-        since: 0x10000,
-    },
-    Member {
-        name: "CommandList",
-        since: 0x10000,
-    },
-    Member {
-        name: "CommandListExp",
-        since: 0x1000d,
-    },
-    Member {
-        name: "Module",
-        since: 0x10000,
-    },
-    Member {
-        name: "Kernel",
-        since: 0x10000,
-    },
-    Member {
-        name: "Metric",
-        since: 0x10000,
-    },
-    Member {
-        name: "MetricExp",
-        since: 0x10009,
-    },
-    Member {
-        name: "MetricGroup",
-        since: 0x10000,
-    },
-    Member {
-        name: "MetricGroupExp",
-        since: 0x10002,
-    },
-    Member {
-        name: "MetricStreamer",
-        since: 0x10000,
-    },
-    Member {
-        name: "MetricQueryPool",
-        since: 0x10000,
-    },
-    Member {
-        name: "MetricQuery",
-        since: 0x10000,
-    },
-    Member {
-        name: "TracerExp",
-        since: 0x10000,
-    },
-    Member {
-        name: "Debug",
-        since: 0x10000,
-    },
+    Member { name: "MetricProgrammableExp", since: 0x10009 },
+    Member { name: "MetricTracerExp", since: 0x1000a },
+    Member { name: "MetricDecoderExp", since: 0x1000a },
+    Member { name: "Device", since: 0x10000 },
+    Member { name: "DeviceExp", since: 0x1000a },
+    Member { name: "Context", since: 0x10000 },
+    Member { name: "CommandList", since: 0x10000 },
+    Member { name: "CommandListExp", since: 0x1000d },
+    Member { name: "Module", since: 0x10000 },
+    Member { name: "Kernel", since: 0x10000 },
+    Member { name: "Metric", since: 0x10000 },
+    Member { name: "MetricExp", since: 0x10009 },
+    Member { name: "MetricGroup", since: 0x10000 },
+    Member { name: "MetricGroupExp", since: 0x10002 },
+    Member { name: "MetricStreamer", since: 0x10000 },
+    Member { name: "MetricQueryPool", since: 0x10000 },
+    Member { name: "MetricQuery", since: 0x10000 },
+    Member { name: "TracerExp", since: 0x10000 },
+    Member { name: "Debug", since: 0x10000 },
 ];
 
 /// `pSysman`: `zes_dditable_driver_t`.
 pub(crate) static SYSMAN: [Member; 24] = [
-    Member {
-        name: "Global",
-        since: 0x10005,
-    },
-    Member {
-        name: "Device",
-        since: 0x10000,
-    },
-    Member {
-        name: "DeviceExp",
-        since: 0x10009,
-    },
-    Member {
-        name: "Driver",
-        since: 0x10000,
-    },
-    Member {
-        name: "DriverExp",
-        since: 0x10009,
-    },
-    Member {
-        name: "Overclock",
-        since: 0x10005,
-    },
-    Member {
-        name: "Scheduler",
-        since: 0x10000,
-    },
-    Member {
-        name: "PerformanceFactor",
-        since: 0x10000,
-    },
-    Member {
-        name: "Power",
-        since: 0x10000,
-    },
-    Member {
-        name: "Frequency",
-        since: 0x10000,
-    },
-    Member {
-        name: "Engine",
-        since: 0x10000,
-    },
-    Member {
-        name: "Standby",
-        since: 0x10000,
-    },
-    Member {
-        name: "Firmware",
-        since: 0x10000,
-    },
-    Member {
-        name: "FirmwareExp",
-        since: 0x10009,
-    },
-    Member {
-        name: "Memory",
-        since: 0x10000,
-    },
-    Member {
-        name: "FabricPort",
-        since: 0x10000,
-    },
-    Member {
-        name: "Temperature",
-        since: 0x10000,
-    },
-    Member {
-        name: "Psu",
-        since: 0x10000,
-    },
-    Member {
-        name: "Fan",
-        since: 0x10000,
-    },
-    Member {
-        name: "Led",
-        since: 0x10000,
-    },
-    Member {
-        name: "Ras",
-        since: 0x10000,
-    },
-    Member {
-        name: "RasExp",
-        since: 0x10000,
-    },
-    Member {
-        name: "Diagnostics",
-        since: 0x10000,
-    },
-    Member {
-        name: "VFManagementExp",
-        since: 0x10009,
-    },
+    Member { name: "Global", since: 0x10005 },
+    Member { name: "Device", since: 0x10000 },
+    Member { name: "DeviceExp", since: 0x10009 },
+    Member { name: "Driver", since: 0x10000 },
+    Member { name: "DriverExp", since: 0x10009 },
+    Member { name: "Overclock", since: 0x10005 },
+    Member { name: "Scheduler", since: 0x10000 },
+    Member { name: "PerformanceFactor", since: 0x10000 },
+    Member { name: "Power", since: 0x10000 },
+    Member { name: "Frequency", since: 0x10000 },
+    Member { name: "Engine", since: 0x10000 },
+    Member { name: "Standby", since: 0x10000 },
+    Member { name: "Firmware", since: 0x10000 },
+    Member { name: "FirmwareExp", since: 0x10009 },
+    Member { name: "Memory", since: 0x10000 },
+    Member { name: "FabricPort", since: 0x10000 },
+    Member { name: "Temperature", since: 0x10000 },
+    Member { name: "Psu", since: 0x10000 },
+    Member { name: "Fan", since: 0x10000 },
+    Member { name: "Led", since: 0x10000 },
+    Member { name: "Ras", since: 0x10000 },
+    Member { name: "RasExp", since: 0x10000 },
+    Member { name: "Diagnostics", since: 0x10000 },
+    Member { name: "VFManagementExp", since: 0x10009 },
 ];
 
 /// `pRuntime`: `zer_dditable_driver_t`.
-pub(crate) static RUNTIME: [Member; 1] = [Member {
-    name: "Global",
-    since: 0x1000e,
-}];
+pub(crate) static RUNTIME: [Member; 1] = [
+    Member { name: "Global", since: 0x1000e },
+];
+

@@ -144,10 +144,8 @@ fn order(loader: &Loader) {
                 .map(|device| {
                     let mut found = ze_device_properties_t::default();
                     // SAFETY: a device of this process and a struct of this frame.
-                    assert_eq!(
-                        unsafe { properties(device, &raw mut found) },
-                        ZE_RESULT_SUCCESS
-                    );
+                    let result = unsafe { properties(device, &raw mut found) };
+                    assert_eq!(result, ZE_RESULT_SUCCESS);
                     match (found.r#type, found.flags) {
                         (ZE_DEVICE_TYPE_GPU, 0) => "discrete",
                         (ZE_DEVICE_TYPE_GPU, _) => "integrated",
@@ -492,10 +490,8 @@ fn getters(loader: &Loader) {
     let get: ze_pfnGetContextProcAddrTable_t = loader.get("zeGetContextProcAddrTable");
     let mut table = ze_context_dditable_t::default();
     // SAFETY: a table of this frame.
-    assert_eq!(
-        unsafe { get.unwrap()(ZE_API_VERSION_1_17, &raw mut table) },
-        ZE_RESULT_SUCCESS
-    );
+    let result = unsafe { get.unwrap()(ZE_API_VERSION_1_17, &raw mut table) };
+    assert_eq!(result, ZE_RESULT_SUCCESS);
     assert_eq!(
         table.pfnCreate.unwrap() as *mut c_void,
         loader.address("zeContextCreate")
@@ -507,10 +503,8 @@ fn getters(loader: &Loader) {
     let get: ze_pfnGetEventProcAddrTable_t = loader.get("zeGetEventProcAddrTable");
     let mut table = ze_event_dditable_t::default();
     // SAFETY: a table of this frame.
-    assert_eq!(
-        unsafe { get.unwrap()(ZE_API_VERSION_1_0, &raw mut table) },
-        ZE_RESULT_SUCCESS
-    );
+    let result = unsafe { get.unwrap()(ZE_API_VERSION_1_0, &raw mut table) };
+    assert_eq!(result, ZE_RESULT_SUCCESS);
     assert!(
         table.pfnCreate.is_some() && table.pfnCounterBasedCreate.is_none(),
         "slots of later versions stay"
@@ -687,10 +681,8 @@ fn register(loader: &Loader, callback: unsafe extern "C" fn()) -> (u32, unsafe e
     let mut back: zel_application_teardown_callback_t = None;
     let mut index = 0;
     // SAFETY: places of this frame; callbacks of this program live as long as it does.
-    assert_eq!(
-        unsafe { register(Some(callback), &raw mut back, &raw mut index) },
-        ZE_RESULT_SUCCESS
-    );
+    let result = unsafe { register(Some(callback), &raw mut back, &raw mut index) };
+    assert_eq!(result, ZE_RESULT_SUCCESS);
     (index, back.unwrap())
 }
 
@@ -846,10 +838,8 @@ fn static_client(loader: &Loader) {
         let mut table = zel_tracer_dditable_t::default();
         let get: zel_pfnGetTracerApiProcAddrTable_t = loader.get("zelGetTracerApiProcAddrTable");
         // SAFETY: a table of this frame.
-        assert_eq!(
-            unsafe { get.unwrap()(ZE_API_VERSION_1_17, &raw mut table) },
-            ZE_RESULT_SUCCESS
-        );
+        let result = unsafe { get.unwrap()(ZE_API_VERSION_1_17, &raw mut table) };
+        assert_eq!(result, ZE_RESULT_SUCCESS);
         let context =
             loader.get::<Option<unsafe extern "C" fn() -> *mut c_void>>("zelLoaderGetContext");
         // SAFETY: no arguments.

@@ -14,13 +14,15 @@ mod opened;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// The names of the reference loader 1.32 and the one that it declares and forgets.
 const EXPORTS: &str = include_str!("exports-1.32.txt");
 
 /// Names the case in the environment of the process that runs it.
 const CASE: &str = "SOLUM_LOADER_CASE";
+/// The test that runs it there.
+const CASES: &str = "cases_run_in_processes_of_their_own";
 /// Names the folder with the case's libraries.
 const STAGE: &str = "SOLUM_LOADER_STAGE";
 
@@ -33,31 +35,7 @@ fn run(case: &str, stubs: &[&str], environment: &[(&str, &str)]) -> String {
 }
 
 fn run_in(stage: &Path, case: &str, environment: &[(&str, &str)]) -> String {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([
-        "child",
-        "--exact",
-        "--ignored",
-        "--nocapture",
-        "--test-threads",
-        "1",
-    ]);
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy().into_owned();
-        if ["ZE_", "ZEL_", "ZES_", "ZET_", "SOLUM_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-        {
-            command.env_remove(name);
-        }
-    }
-    command
-        .env(CASE, case.split('@').next().unwrap())
-        .env(STAGE, stage);
-    for (name, value) in environment {
-        command.env(name, value.replace("{stage}", stage.to_str().unwrap()));
-    }
-    let output = command.output().unwrap();
+    let output = start(stage, case, environment);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
@@ -72,18 +50,42 @@ fn run_in(stage: &Path, case: &str, environment: &[(&str, &str)]) -> String {
     stderr
 }
 
+/// Starts this binary anew with the case's name and without what the user's environment says about Level Zero.
+fn start(stage: &Path, case: &str, environment: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([CASES, "--exact", "--nocapture", "--test-threads", "1"]);
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        let prefixes = ["ZE_", "ZEL_", "ZES_", "ZET_", "SOLUM_"];
+        if prefixes.iter().any(|prefix| name.starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
+    let case = case.split('@').next().unwrap();
+    command.env(CASE, case).env(STAGE, stage);
+    for (name, value) in environment {
+        command.env(name, value.replace("{stage}", stage.to_str().unwrap()));
+    }
+    command.output().unwrap()
+}
+
 const ONE: (&str, &str) = ("ZE_ENABLE_ALT_DRIVERS", "{stage}/stub_a.so");
 const TWO: (&str, &str) = (
     "ZE_ENABLE_ALT_DRIVERS",
     "{stage}/stub_a.so,{stage}/stub_b.so",
 );
 
+/// In a process that was started for a case, the case; else the proof that a failing case is seen.
 #[test]
-#[ignore = "the other tests run it, in a process of its own"]
-fn child() {
-    let case = std::env::var(CASE).expect("the name of a case");
-    let stage = std::env::var_os(STAGE).expect("the folder of a case");
-    cases::run(&case, Path::new(&stage));
+fn cases_run_in_processes_of_their_own() {
+    if let Ok(case) = std::env::var(CASE) {
+        let stage = std::env::var_os(STAGE).expect("the folder of a case");
+        return cases::run(&case, Path::new(&stage));
+    }
+    let stage = artefacts::stage("unknown", &[]);
+    let output = start(&stage, "a case that does not exist", &[]);
+    assert!(!output.status.success(), "{}", output.status);
+    std::fs::remove_dir_all(&stage).unwrap();
 }
 
 #[test]
@@ -138,7 +140,12 @@ fn bad_entries_do_not_hide_good_ones() {
 
 #[test]
 fn each_refused_driver_has_its_reason() {
-    let table: [(&str, &[(&str, &str)], &str); 8] = [
+    type Row = (
+        &'static str,
+        &'static [(&'static str, &'static str)],
+        &'static str,
+    );
+    let table: [Row; 8] = [
         ("legacy", &[("SOLUM_STUB_LEGACY", "1")], "legacy driver"),
         (
             "version",

@@ -158,16 +158,12 @@ impl Loader {
         let get = self.get::<ze_pfnDeviceGet_t>("zeDeviceGet").unwrap();
         let mut count = 0;
         // SAFETY: places of this frame.
-        assert_eq!(
-            unsafe { get(driver, &raw mut count, std::ptr::null_mut()) },
-            ZE_RESULT_SUCCESS
-        );
+        let result = unsafe { get(driver, &raw mut count, std::ptr::null_mut()) };
+        assert_eq!(result, ZE_RESULT_SUCCESS);
         let mut devices = vec![std::ptr::null_mut(); count as usize];
         // SAFETY: as above.
-        assert_eq!(
-            unsafe { get(driver, &raw mut count, devices.as_mut_ptr()) },
-            ZE_RESULT_SUCCESS
-        );
+        let result = unsafe { get(driver, &raw mut count, devices.as_mut_ptr()) };
+        assert_eq!(result, ZE_RESULT_SUCCESS);
         devices
     }
 }
