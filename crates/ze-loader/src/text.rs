@@ -85,7 +85,10 @@ pub(crate) fn set_consequence(text: fmt::Arguments<'_>) {
 
 /// Forgets this thread's text (after a successful init).
 pub(crate) fn clear() {
-    write(format_args!(""), false);
+    BUFFER.with(|buffer| {
+        buffer.length.set(0);
+        buffer.cause.set(false);
+    });
 }
 
 /// This thread's text as a C string that lives as long as the thread, and the driver mark it was written under; `None`
