@@ -1,0 +1,157 @@
+//! `bench [AREA] [--json]`: ours, the peer's, the ratio; both alternate in one run.
+//!
+//! Areas: `loader`, `driver`. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
+//! Timing here is never a test.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that talks"
+)]
+
+mod driver;
+mod loader;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::Serialize;
+
+/// One row: a line of JSON, or of the table.
+#[derive(Serialize)]
+pub(crate) struct Row {
+    bench: &'static str,
+    case: String,
+    unit: &'static str,
+    /// Minimum, or for bandwidth maximum.
+    ours: f64,
+    peer: &'static str,
+    peer_value: f64,
+    ratio: f64,
+    min: f64,
+    median: f64,
+    runs: usize,
+}
+
+/// What a value means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Better {
+    Lower,
+    Higher,
+}
+
+/// Measures `ours` and `peer` in turns; each returns one value in `unit`.
+pub(crate) fn measure(
+    bench: &'static str,
+    case: &str,
+    (unit, better): (&'static str, Better),
+    peer_name: &'static str,
+    runs: usize,
+    mut ours: impl FnMut() -> f64,
+    mut peer: impl FnMut() -> f64,
+) -> Row {
+    let (mut mine, mut theirs) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
+    for _ in 0..runs {
+        mine.push(ours());
+        theirs.push(peer());
+    }
+    mine.sort_by(f64::total_cmp);
+    theirs.sort_by(f64::total_cmp);
+    let best = |all: &[f64]| {
+        if better == Better::Lower {
+            all[0]
+        } else {
+            all[all.len() - 1]
+        }
+    };
+    let (value, peer_value) = (best(&mine), best(&theirs));
+    let ratio = if better == Better::Lower {
+        peer_value / value
+    } else {
+        value / peer_value
+    };
+    Row {
+        bench,
+        case: case.to_owned(),
+        unit,
+        ours: value,
+        peer: peer_name,
+        peer_value,
+        ratio,
+        min: mine[0],
+        median: mine[mine.len() / 2],
+        runs,
+    }
+}
+
+/// Nanoseconds of one call of `work`, as the mean over `count` calls.
+pub(crate) fn nanoseconds(count: u32, mut work: impl FnMut()) -> f64 {
+    let began = Instant::now();
+    for _ in 0..count {
+        work();
+    }
+    began.elapsed().as_nanos() as f64 / f64::from(count)
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let json = arguments.iter().any(|a| a == "--json");
+    let areas: Vec<&str> = arguments
+        .iter()
+        .filter(|a| *a != "--json")
+        .map(String::as_str)
+        .collect();
+    // A measurement that needs an environment of its own runs in a child: see driver.rs.
+    if let ["child", what] = areas[..] {
+        return match driver::child(what) {
+            Ok(value) => {
+                println!("{value}");
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("bench: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    if let Some(unknown) = areas
+        .iter()
+        .find(|area| !["loader", "driver"].contains(area))
+    {
+        eprintln!("bench: no area {unknown:?} (loader, driver)");
+        return ExitCode::from(2);
+    }
+    let wanted = |area: &str| areas.is_empty() || areas.contains(&area);
+    let mut emit = |row: Row| {
+        if json {
+            println!("{}", serde_json::to_string(&row).unwrap_or_default());
+        } else {
+            println!(
+                "{:<8} {:<28} {:>12.3} {:<6} {:>10} {:>12.3}  ratio {:>7.2}   median {:>12.3}  {} runs",
+                row.bench,
+                row.case,
+                row.ours,
+                row.unit,
+                row.peer,
+                row.peer_value,
+                row.ratio,
+                row.median,
+                row.runs
+            );
+        }
+    };
+    let mut run = |area: &str, bench: fn(&mut dyn FnMut(Row)) -> level_zero::Result<()>| {
+        if !wanted(area) {
+            return true;
+        }
+        bench(&mut emit)
+            .map_err(|error| eprintln!("bench: {area}: {error}"))
+            .is_ok()
+    };
+    let good = run("loader", loader::run) & run("driver", driver::run);
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,135 @@
+//! C programs compiled against our headers and run on our libraries: the plain ones, and those that end badly on purpose.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use conformance::{artefacts, root};
+
+/// Compiles `c/NAME.c` and links it with the loader.
+fn compile(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let output = Command::new("cc")
+        .args(["-std=gnu11", "-O1", "-Wall", "-Werror", "-o"])
+        .arg(&program)
+        .arg(folder.join(format!("{name}.c")))
+        .arg("-I")
+        .arg(root().join("include"))
+        .arg("-L")
+        .arg(artefacts())
+        .args(["-l:libze_loader.so.1", "-lpthread", "-ldl"])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{name}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    program
+}
+
+/// Runs a program with the kernels' path; kills it after a minute.
+fn run(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut child = Command::new(program)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("c/kernels.spv"))
+        .args(arguments)
+        .env("LD_LIBRARY_PATH", artefacts())
+        .env_remove("SOLUM_DEVICES")
+        .envs(environment.iter().copied())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+fn passes(name: &str, arguments: &[&str], environment: &[(&str, &str)]) {
+    let output = run(&compile(name), arguments, environment);
+    assert!(
+        output.status.success() && output.stdout == b"ok\n",
+        "{name} {arguments:?} {environment:?}: {}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn vectors_add_on_each_device_and_engine() {
+    for environment in [
+        &[][..],
+        &[("SOLUM_DEVICES", "cpu")],
+        &[("SOLUM_COMPILER", "interpreter")],
+        &[("SOLUM_CACHE", "0")],
+        &[("SOLUM_WORKERS", "1")],
+    ] {
+        passes("vector_add", &[], environment);
+    }
+}
+
+#[test]
+fn the_process_may_exit_while_a_kernel_runs() {
+    passes("exit_while_running", &[], &[]);
+}
+
+#[test]
+fn a_forked_child_is_told_and_exits() {
+    passes("fork", &[], &[]);
+}
+
+#[test]
+fn eight_threads_initialise_and_launch() {
+    passes("threads", &[], &[]);
+}
+
+#[test]
+fn the_programs_signal_handler_and_ours_live_together() {
+    passes("signal_handler", &["before"], &[]);
+    passes("signal_handler", &["after"], &[]);
+}
+
+#[test]
+fn the_loader_can_be_closed_and_opened_again() {
+    passes("close_library", &[], &[]);
+}
+
+#[test]
+fn calls_after_teardown_are_uninitialized() {
+    passes("after_teardown", &[], &[]);
+}
+
+/// The loader of Debian's package libze1, which knows nothing of DDI handles.
+#[test]
+fn debians_own_loader_finds_the_driver() {
+    let program = compile("vector_add_old_loader");
+    let debian = Path::new("/usr/lib/x86_64-linux-gnu/libze_loader.so.1");
+    assert!(
+        debian.is_file(),
+        "package libze1 is not installed: ./x test installs it"
+    );
+    let driver = artefacts().join("libze_solum_cpu.so.1");
+    let output = Command::new(&program)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("c/kernels.spv"))
+        .arg(debian)
+        .env("ZE_ENABLE_ALT_DRIVERS", &driver)
+        .env_remove("LD_LIBRARY_PATH")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success() && output.stdout == b"ok\n",
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
