@@ -1,7 +1,65 @@
 //! Transformations and analyses between the front end and a back end.
+//!
+//! [`prepare`] makes every kernel stand alone. Each pass takes any valid module, irreducible control
+//! flow included, and is near-linear in its size.
 
 pub mod cfg;
+mod edit;
 mod facts;
+mod inline;
+mod work_group;
+
+use crate::build::{BuildError, BuildErrorKind, Options};
+use crate::ir::{FunctionId, Module};
 
 pub use cfg::loop_contiguous_order;
 pub use facts::{KernelFacts, addressed_functions, facts};
+pub use work_group::identity;
+
+/// Brings a valid module into the form that back ends take: direct calls are inlined, functions
+/// that no kernel reaches are gone, allocas stand in entry blocks and are values where their
+/// address stays known, work-group operations are barriers and local memory.
+///
+/// # Errors
+/// Recursion, calls to functions without a body, a program that is too large, group operations that
+/// have no meaning for a work-group. The module is then unusable.
+pub fn prepare(module: &mut Module, options: &Options) -> Result<(), BuildError> {
+    let _ = options;
+    inline::kernels_return_nothing(module)?;
+    let order = inline::bottom_up(module)?;
+    let mut budget = inline::Budget::default();
+    let mut slots = work_group::Slots::default();
+    for &id in &order {
+        edit::allocas_to_entry(&mut module.functions[id.index()]);
+        inline::inline_calls(module, id, &mut budget)?;
+        improve(module, id);
+    }
+    inline::drop_functions(module);
+    for i in 0..module.functions.len() {
+        let id = FunctionId(i as u32);
+        work_group::expand(module, id, &mut slots)?;
+        improve(module, id);
+    }
+    Ok(())
+}
+
+/// Simplifies one function.
+fn improve(module: &mut Module, id: FunctionId) {
+    let f = &mut module.functions[id.index()];
+    edit::drop_dead(f);
+    edit::compact(f);
+}
+
+fn error(kind: BuildErrorKind, word: u32, message: String) -> BuildError {
+    BuildError {
+        kind,
+        module: 0,
+        word: (word != 0).then_some(word),
+        instruction: None,
+        message,
+    }
+}
+
+fn unsupported(word: u32, message: String) -> BuildError {
+    error(BuildErrorKind::Unsupported, word, message)
+}

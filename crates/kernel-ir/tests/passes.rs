@@ -4,4 +4,5 @@ mod passes {
     mod analyses;
     mod text;
     mod validity;
+    mod whole;
 }

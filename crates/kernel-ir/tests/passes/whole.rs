@@ -1,0 +1,155 @@
+//! `prepare`: modules before and after.
+
+use kernel_ir::passes::prepare;
+use kernel_ir::{Module, Options, parse, print, validate};
+
+/// Prepares `text`; the result is valid.
+fn prepared(text: &str) -> Module {
+    let mut module = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    validate(&module).unwrap_or_else(|e| panic!("before: {e}\n{text}"));
+    prepare(&mut module, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    validate(&module).unwrap_or_else(|e| panic!("after: {e}\n{}", print(&module)));
+    module
+}
+
+#[test]
+fn calls_are_inlined_bottom_up_and_their_functions_dropped() {
+    let module = prepared(
+        "func @max(%a: i32, %b: i32) -> i32 {
+         e:
+           %c: bool = cmp.sgt %a, %b
+           br_if %c, x, y
+         x:
+           ret %a
+         y:
+           ret %b
+         }
+         func @max3(%a: i32, %b: i32, %c: i32) -> i32 {
+         e:
+           %m: i32 = call @max(%a, %b)
+           %r: i32 = call @max(%m, %c)
+           ret %r
+         }
+         func @unused() -> void {
+         e:
+           barrier Workgroup
+           ret
+         }
+         kernel @k(%p: ptr<global>, %n: i32) {
+         e:
+           br loop
+         loop:
+           %i: i32 = phi e: i32 0, loop: %j
+           %j: i32 = call @max3(%i, %n, i32 7)
+           store %p, %j align 4
+           %c: bool = cmp.slt %j, %n
+           br_if %c, loop, out
+         out:
+           ret
+         }",
+    );
+    assert_eq!(module.functions.len(), 1);
+    let text = print(&module);
+    assert!(!text.contains("call"), "{text}");
+    assert_eq!(text.matches("cmp.sgt").count(), 2, "{text}");
+}
+
+#[test]
+fn recursion_and_missing_bodies_are_refused() {
+    for (text, part) in [
+        (
+            "func @f() -> void {\ne:\n call @g()\n ret\n}\nfunc @g() -> void {\ne:\n call @f()\n ret\n}\n\
+             kernel @k() {\ne:\n call @f()\n ret\n}",
+            "recursion",
+        ),
+        (
+            "func @f() -> void;\nkernel @k() {\ne:\n call @f()\n ret\n}",
+            "defined nowhere",
+        ),
+        (
+            "kernel @k(%c: i32) {\ne:\n %x: i32 = group.rotate.0 Workgroup %c, %c\n store ptr<private> null, %x align 4\n ret\n}",
+            "sub-groups only",
+        ),
+    ] {
+        let mut module = parse(text).unwrap();
+        let error = prepare(&mut module, &Options::default()).unwrap_err();
+        assert!(error.message.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn programs_that_explode_when_inlined_are_refused() {
+    let mut text = String::from("func @f0(%p: ptr<global>) -> void {\ne:\n");
+    text += &" store %p, i32 1 align 4\n".repeat(10);
+    text += " ret\n}\n";
+    for i in 1..30 {
+        text += &format!("func @f{i}(%p: ptr<global>) -> void {{\ne:\n");
+        text += &format!(" call @f{}(%p)\n", i - 1).repeat(10);
+        text += " ret\n}\n";
+    }
+    text += "kernel @k(%p: ptr<global>) {\ne:\n call @f29(%p)\n ret\n}";
+    let error = prepare(&mut parse(&text).unwrap(), &Options::default()).unwrap_err();
+    assert!(error.message.contains("more than"), "{error}");
+}
+
+#[test]
+fn functions_behind_pointers_stay() {
+    let module = prepared(
+        "func @dead() -> void {
+         e:
+           ret
+         }
+         func @inner() -> i32 {
+         e:
+           ret i32 5
+         }
+         func @target() -> i32 {
+         e:
+           %x: i32 = call @inner()
+           ret %x
+         }
+         var @table: [1 x ptr<private>] in constant = [@target]
+         kernel @k(%p: ptr<global>) {
+         e:
+           %f: ptr<private> = load @table align 8
+           %x: i32 = call_indirect %f()
+           store %p, %x align 4
+           ret
+         }",
+    );
+    let names: Vec<&str> = module.functions.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["target", "k"]);
+    assert!(print(&module).contains("= [@target]"));
+    assert_eq!(module.kernels[0].function.index(), 1);
+}
+
+#[test]
+fn work_group_operations_become_scratch_and_barriers() {
+    let module = prepared(
+        "kernel @k(%p: ptr<global>, %x: f32, %v: <2 x i32>, %b: bool) {
+         e:
+           br loop
+         loop:
+           %r: f32 = group.reduce.fadd Workgroup %x
+           %s: f32 = group.exclusive_scan.fmax Workgroup %r
+           %t: f32 = group.broadcast Workgroup %s, i64 3
+           %u: <2 x i32> = group.inclusive_scan.smin Workgroup %v
+           %w: bool = group.any Workgroup %b
+           %y: bool = group.all_equal Workgroup %u
+           store %p, %t align 4
+           store %p, %u align 8
+           %z: bool = and %w, %y
+           br_if %z, loop, out
+         out:
+           ret
+         }",
+    );
+    let text = print(&module);
+    assert!(!text.contains("group."), "{text}");
+    let facts = kernel_ir::passes::facts(&module, &module.kernels[0]);
+    assert!(facts.uses_barrier && !facts.uses_work_group_ops);
+    // Scratch for f32, <2 x i32> and bool; results of f32 and bool.
+    assert_eq!(facts.local_per_item.len(), 3, "{text}");
+    assert_eq!(facts.local_fixed.len(), 2, "{text}");
+    assert_eq!(text.matches("barrier Workgroup").count(), 12, "{text}");
+}
