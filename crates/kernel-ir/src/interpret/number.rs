@@ -120,7 +120,7 @@ pub(super) fn round_to(
     }
     let field = last + m + f.bias;
     let infinity = ((1u64 << (f.width - 1 - f.mantissa)) - 1) << f.mantissa;
-    if field >= 2 * f.bias + 1 {
+    if field > 2 * f.bias {
         let to_infinity = match rounding {
             Rounding::Default | Rounding::Rte => true,
             Rounding::Rtz => false,

@@ -236,7 +236,7 @@ end:
             let input: Vec<i32> = (0..20).map(|i| (i * 7919) % 401 + 1).collect();
             let memory = done(&text, line(1, 20), vec![ints(&input), ints(&[0; 20])]);
             let got = as_ints(&memory.buffers[1]);
-            for i in 0..20 {
+            for (i, &got) in got.iter().enumerate() {
                 let here = |i: usize| i < 20 && (!divergent || i % 3 != 1);
                 let start = i / W * W;
                 let values = std::array::from_fn(|l| here(start + l).then(|| input[start + l]));
@@ -246,7 +246,7 @@ end:
                     (_, true) => 8,
                     _ => expected(&values, i % W),
                 };
-                assert_eq!(got[i], wanted, "item {i}, divergent {divergent}: {op}");
+                assert_eq!(got, wanted, "item {i}, divergent {divergent}: {op}");
             }
         }
     }
@@ -309,7 +309,8 @@ b0:
 /// Work-group operations before they are expanded.
 #[test]
 fn work_group_operations() {
-    let cases: &[(&str, fn(i32) -> i32)] = &[
+    type Expected = fn(i32) -> i32;
+    let cases: &[(&str, Expected)] = &[
         ("group.reduce.iadd Workgroup %g32", |_| 66),
         ("group.inclusive_scan.iadd Workgroup %g32", |g| {
             g * (g + 1) / 2
