@@ -1,6 +1,36 @@
 //! SPIR-V modules to one [`Module`].
+//!
+//! The rooms: `source` cuts a module into sections, `declare` reads types, constants and variables
+//! (`specialise` computes constants), `lower` and `body` build functions with the help of `memory`,
+//! `arith`, `groups`, `opencl` and `imports`; `link` joins the modules.
+//!
+//! Hostile input: every id is looked up with a check, nothing recurses by what the module says, and
+//! [`crate::validate`] goes over the result before anyone sees it.
 
-use crate::{BuildError, BuildErrorKind, Module, Request};
+mod arith;
+mod body;
+mod declare;
+mod fault;
+mod groups;
+mod imports;
+mod kernels;
+mod link;
+mod lower;
+mod memory;
+mod opencl;
+mod source;
+mod specialise;
+mod table;
+mod vectors;
+mod work_item;
+
+use crate::{BuildError, Module, Request};
+
+/// Private variables of one function may not take more bytes.
+const MAX_PRIVATE: u64 = 1 << 30;
+
+/// A value outside memory (a loaded struct, say) may not take more bytes.
+const MAX_VALUE: u64 = 1 << 16;
 
 /// What [`build`] gives.
 #[derive(Clone, Debug, Default)]
@@ -18,12 +48,14 @@ pub struct Built {
 /// # Errors
 /// The first rule that a module breaks, or the first thing that it needs and this compiler lacks.
 pub fn build(request: &Request) -> Result<Built, BuildError> {
-    let _ = request;
-    Err(BuildError {
-        kind: BuildErrorKind::Unsupported,
-        module: 0,
-        word: None,
-        instruction: None,
-        message: "the front end is not there yet".into(),
-    })
+    link::build(request)
+}
+
+/// The specialisation constants of a module: `SpecId` and size in bytes (1 for booleans), in the order
+/// of the module.
+///
+/// # Errors
+/// `words` is no SPIR-V module.
+pub fn specialisation_constants(words: &[u8]) -> Result<Vec<(u32, u32)>, BuildError> {
+    link::specialisation_constants(words)
 }

@@ -14,11 +14,12 @@
 
 mod error;
 mod names;
-pub mod opencl;
+mod opencl;
 mod operands;
 mod words;
 
 pub use error::{Error, ErrorKind};
 pub use names::{capability_name, decoration_name, instruction_name};
+pub use opencl::OpenClStd;
 pub use operands::Operands;
 pub use words::{Header, Instruction, Instructions, Words};

@@ -1,0 +1,490 @@
+//! Function bodies: blocks, phis, branches, calls; each instruction to the room that knows it.
+
+use super::fault::{At, Res, invalid, unsupported};
+use super::lower::Lower;
+use super::source::FunctionSource;
+use super::table::{Callee, Entity, ExtSet};
+use crate::{BlockId, Op, Terminator, Type, ValueId};
+use spirv::Op as Spv;
+use spirv_reader::{Instruction, Operands};
+use std::collections::{HashMap, HashSet};
+
+impl<'w> Lower<'_, 'w> {
+    /// Lowers the body; the function has its parameters already.
+    pub(super) fn body(&mut self, function: &FunctionSource<'w>) -> Res<()> {
+        for (i, &(id, ty, word)) in function.params.iter().enumerate() {
+            let Some(&value) = self.f.params.get(i) else {
+                return invalid("more parameters than the function type").at(word);
+            };
+            self.table
+                .define_local(id, ty, Entity::Value(value))
+                .at(word)?;
+        }
+        // Our own first block: private variables, and a first block without predecessors.
+        let prologue = self.f.add_block();
+        for inst in &function.body {
+            if u32::from(inst.opcode) == Spv::Label as u32 {
+                let id = inst.cursor().next()?;
+                let block = self.f.add_block();
+                self.table
+                    .define_local(id, 0, Entity::Named)
+                    .at(inst.word)?;
+                self.labels.insert(id, block);
+            }
+        }
+        let mut open = false;
+        let mut first = None;
+        for inst in &function.body {
+            self.word = inst.word as u32;
+            let Some(op) = Spv::from_u32(u32::from(inst.opcode)) else {
+                return unsupported("unknown instruction").at(inst.word);
+            };
+            if op == Spv::Label {
+                if open {
+                    return invalid("the block before has no terminator").at(inst.word);
+                }
+                let id = inst.cursor().next()?;
+                self.block = self.label(id)?;
+                first.get_or_insert(self.block);
+                open = true;
+                continue;
+            }
+            if !open {
+                return invalid("not in a block: an OpLabel is needed first").at(inst.word);
+            }
+            if let Some(term) = self.terminator(op, inst).at(inst.word)? {
+                self.terminate(term);
+                open = false;
+                continue;
+            }
+            self.instruction(op, inst).at(inst.word)?;
+        }
+        if open {
+            return invalid("the last block has no terminator").at(function.word);
+        }
+        let Some(first) = first else {
+            return invalid("the function has no block").at(function.word);
+        };
+        self.block = prologue;
+        self.terminate(Terminator::Br(first));
+        self.fill_phis()?;
+        self.tidy();
+        Ok(())
+    }
+
+    fn terminate(&mut self, term: Terminator) {
+        if let Some(block) = self.f.blocks.get_mut(self.block.index()) {
+            block.term = term;
+        }
+    }
+
+    /// The block that label `id` begins.
+    fn label(&self, id: u32) -> Res<BlockId> {
+        match self.labels.get(&id) {
+            Some(&block) => Ok(block),
+            None => invalid(format!("id %{id} is no label of this function")),
+        }
+    }
+
+    fn terminator(&mut self, op: Spv, inst: &Instruction<'w>) -> Res<Option<Terminator>> {
+        let mut operands = inst.cursor();
+        Ok(Some(match op {
+            Spv::Branch => Terminator::Br(self.label(operands.next()?)?),
+            Spv::BranchConditional => {
+                let cond = operands.next()?;
+                let (then, otherwise) = (operands.next()?, operands.next()?);
+                let (then, otherwise) = (self.label(then)?, self.label(otherwise)?);
+                let cond = self.value(cond)?;
+                let bool = self.module.types.bool();
+                if self.f.ty(cond) != bool {
+                    return invalid("the condition is no Bool");
+                }
+                if then == otherwise {
+                    Terminator::Br(then)
+                } else {
+                    Terminator::CondBr {
+                        cond,
+                        then,
+                        otherwise,
+                    }
+                }
+            }
+            Spv::Switch => {
+                let (value, default) = (operands.next()?, operands.next()?);
+                let value = self.value(value)?;
+                let default = self.label(default)?;
+                let bits = match *self.module.types.get(self.f.ty(value)) {
+                    Type::Int(bits) => bits,
+                    _ => return invalid("the selector is no integer scalar"),
+                };
+                let mut seen = HashSet::new();
+                let mut cases = Vec::new();
+                while operands.left() > 0 {
+                    let mut literal = u64::from(operands.next()?);
+                    if bits == 64 {
+                        literal |= u64::from(operands.next()?) << 32;
+                    }
+                    let literal = super::table::low_bits(literal, bits);
+                    let target = self.label(operands.next()?)?;
+                    if !seen.insert(literal) {
+                        return invalid(format!("case {literal} twice"));
+                    }
+                    cases.push((literal, target));
+                }
+                if cases.is_empty() {
+                    Terminator::Br(default)
+                } else {
+                    Terminator::Switch {
+                        value,
+                        default,
+                        cases,
+                    }
+                }
+            }
+            Spv::Return => {
+                if self.f.result != Some(self.module.types.void()) {
+                    return invalid("the function returns a value");
+                }
+                Terminator::Ret(None)
+            }
+            Spv::ReturnValue => {
+                let value = operands.next()?;
+                let value = self.value(value)?;
+                if self.f.result != Some(self.f.ty(value)) {
+                    return invalid("the value has not the function's result type");
+                }
+                Terminator::Ret(Some(value))
+            }
+            Spv::Unreachable => Terminator::Unreachable,
+            Spv::Kill | Spv::TerminateInvocation => {
+                return unsupported("fragment shaders are not kernels");
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn instruction(&mut self, op: Spv, inst: &Instruction<'w>) -> Res<()> {
+        let mut operands = inst.cursor();
+        match op {
+            Spv::Load => self.load_inst(&mut operands),
+            Spv::Store => self.store_inst(&mut operands),
+            Spv::AccessChain
+            | Spv::InBoundsAccessChain
+            | Spv::PtrAccessChain
+            | Spv::InBoundsPtrAccessChain
+            | Spv::UntypedAccessChainKHR
+            | Spv::UntypedInBoundsAccessChainKHR
+            | Spv::UntypedPtrAccessChainKHR
+            | Spv::UntypedInBoundsPtrAccessChainKHR => self.access_chain(op, &mut operands),
+            Spv::Variable => self.variable(&mut operands, false),
+            Spv::UntypedVariableKHR => self.variable(&mut operands, true),
+            Spv::CopyMemory => self.copy_memory(&mut operands, false),
+            Spv::CopyMemorySized => self.copy_memory(&mut operands, true),
+            Spv::PtrEqual | Spv::PtrNotEqual | Spv::PtrDiff => {
+                self.compare_pointers(op, &mut operands)
+            }
+            Spv::Phi => self.phi(&mut operands),
+            Spv::FunctionCall => self.call(&mut operands),
+            Spv::FunctionPointerCallINTEL => self.call_indirect(&mut operands),
+            Spv::ExtInst | Spv::ExtInstWithForwardRefsKHR => self.extended(&mut operands),
+            Spv::Undef => {
+                let (ty, id) = (operands.next()?, operands.next()?);
+                let ir = self.value_type(ty)?;
+                let value = self.undef(ir);
+                self.result(ty, id, value)
+            }
+            Spv::CopyObject | Spv::ExpectKHR | Spv::CopyLogical => {
+                let (ty, id, from) = (operands.next()?, operands.next()?, operands.next()?);
+                let value = self.value(from)?;
+                self.result(ty, id, value)
+            }
+            Spv::ArithmeticFenceEXT => {
+                let (ty, id, from) = (operands.next()?, operands.next()?, operands.next()?);
+                let value = self.value(from)?;
+                let ir = self.f.ty(value);
+                let value = self.emit(Op::Copy(value), ir);
+                self.result(ty, id, value)
+            }
+            Spv::AssumeTrueKHR => {
+                let cond = operands.next()?;
+                let cond = self.value(cond)?;
+                self.emit_void(Op::Assume(cond));
+                Ok(())
+            }
+            // Hints without effect on results.
+            Spv::LoopMerge
+            | Spv::SelectionMerge
+            | Spv::LoopControlINTEL
+            | Spv::LifetimeStart
+            | Spv::LifetimeStop
+            | Spv::Line
+            | Spv::NoLine
+            | Spv::Nop
+            | Spv::SubgroupBlockPrefetchINTEL
+            | Spv::UntypedPrefetchKHR => Ok(()),
+            _ => {
+                if self.arithmetic(op, &mut operands)? {
+                    return Ok(());
+                }
+                let mut operands = inst.cursor();
+                if self.grouped(op, &mut operands)? {
+                    return Ok(());
+                }
+                unsupported("this device does not do this instruction in a kernel")
+            }
+        }
+    }
+
+    fn phi(&mut self, operands: &mut Operands<'w>) -> Res<()> {
+        let (ty, id) = (operands.next()?, operands.next()?);
+        let ir = self.value_type(ty)?;
+        let block = self.f.blocks.get(self.block.index());
+        let late = block.is_some_and(|block| {
+            block
+                .insts
+                .iter()
+                .any(|i| !matches!(self.f.insts.get(i.index()).map(|i| &i.op), Some(Op::Phi(_))))
+        });
+        if late {
+            return invalid("after other instructions of its block");
+        }
+        let (inst, value) = self.f.add_inst(Op::Phi(Vec::new()), Some(ir), self.word);
+        if let Some(block) = self.f.blocks.get_mut(self.block.index()) {
+            block.insts.push(inst);
+        }
+        self.phis.push((inst, self.word as usize, operands.rest()));
+        match value {
+            Some(value) => self.result(ty, id, value),
+            None => invalid("has no result"),
+        }
+    }
+
+    /// The inputs of all phis, now that every id has its value.
+    fn fill_phis(&mut self) -> Res<()> {
+        let predecessors = self.f.predecessors();
+        let mut block_of = HashMap::new();
+        for (i, block) in self.f.blocks.iter().enumerate() {
+            for inst in &block.insts {
+                block_of.insert(*inst, BlockId(i as u32));
+            }
+        }
+        for (inst, word, pairs) in std::mem::take(&mut self.phis) {
+            let own = block_of.get(&inst).copied().unwrap_or(BlockId(0));
+            let from: &[BlockId] = predecessors.get(own.index()).map_or(&[], Vec::as_slice);
+            let mut inputs: Vec<(BlockId, ValueId)> = Vec::with_capacity(pairs.len() / 2);
+            if pairs.len() % 2 != 0 {
+                return invalid("a value without its parent block").at(word);
+            }
+            for pair in pairs.chunks_exact(2) {
+                let &[id, parent] = pair else { continue };
+                let start = self.label(parent).at(word)?;
+                let end = self.ends.get(&start).copied().unwrap_or(start);
+                if from.binary_search(&end).is_err() {
+                    return invalid(format!("parent %{parent} does not branch to this block"))
+                        .at(word);
+                }
+                // What must be built for the value is built where it comes from.
+                self.block = end;
+                self.word = word as u32;
+                let value = self.value(id).at(word)?;
+                inputs.push((end, value));
+            }
+            inputs.sort_by_key(|&(block, _)| block);
+            inputs.dedup();
+            if let Some(pair) = inputs.windows(2).find(|w| w[0].0 == w[1].0) {
+                return invalid(format!("two values for block {}", pair[0].0.0)).at(word);
+            }
+            if inputs.len() != from.len() {
+                return invalid(format!(
+                    "{} parents, the block has {} predecessors",
+                    inputs.len(),
+                    from.len()
+                ))
+                .at(word);
+            }
+            let want = self.f.insts.get(inst.index()).and_then(|i| i.result);
+            let want = want.map(|v| self.f.ty(v));
+            if inputs.iter().any(|&(_, v)| Some(self.f.ty(v)) != want) {
+                return invalid("a value of another type than the result").at(word);
+            }
+            if let Some(slot) = self.f.insts.get_mut(inst.index()) {
+                slot.op = Op::Phi(inputs);
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, operands: &mut Operands<'_>) -> Res<()> {
+        let (ty, id, callee) = (operands.next()?, operands.next()?, operands.next()?);
+        self.table.ty(ty)?;
+        self.table.get(callee)?;
+        let mut args = self.all(operands.rest())?;
+        let target = match self.callees.get(&callee) {
+            Some(Callee::Function(target)) => *target,
+            Some(Callee::Named(name)) => {
+                let name = name.clone();
+                let result = self.table.ty(ty)?.ir;
+                let value = self.named(&name, args, result)?;
+                return self.call_result(ty, id, value);
+            }
+            None => return invalid(format!("id %{callee} is no function")),
+        };
+        let Some(signature) = self.signatures.get(target.index()) else {
+            return invalid(format!("id %{callee} is no function"));
+        };
+        let by_value = signature.by_value.clone();
+        for (arg, by_value) in args.iter_mut().zip(by_value) {
+            let Some((size, align)) = by_value else {
+                continue;
+            };
+            // The callee owns its argument: it gets a copy.
+            if !matches!(self.module.types.get(self.f.ty(*arg)), Type::Ptr(_)) {
+                return invalid("an argument passed by value is no pointer");
+            }
+            let copy = self.alloca(size, align);
+            let bytes = self.int(64, size);
+            self.emit_void(Op::CopyMemory {
+                dst: copy,
+                src: *arg,
+                size: bytes,
+                align: 1,
+            });
+            let ty = self.f.ty(*arg);
+            *arg = self.cast_pointer(copy, ty);
+        }
+        let value = self.call_own(target, args);
+        self.call_result(ty, id, value)
+    }
+
+    /// A direct call.
+    pub(super) fn call_own(
+        &mut self,
+        target: crate::FunctionId,
+        args: Vec<ValueId>,
+    ) -> Option<ValueId> {
+        self.calls.push((target, self.word));
+        let result = self
+            .signatures
+            .get(target.index())
+            .and_then(|signature| signature.result);
+        let void = self.module.types.void();
+        match result.filter(|&result| result != void) {
+            Some(result) => Some(self.emit(Op::Call(target, args), result)),
+            None => {
+                self.emit_void(Op::Call(target, args));
+                None
+            }
+        }
+    }
+
+    fn call_result(&mut self, ty: u32, id: u32, value: Option<ValueId>) -> Res<()> {
+        match value {
+            Some(value) => self.result(ty, id, value),
+            None => {
+                let void = self.module.types.void();
+                if self.table.ty(ty)?.ir != void {
+                    return invalid("the function gives no value, the result type is not void");
+                }
+                self.table.define_local(id, ty, Entity::Named)
+            }
+        }
+    }
+
+    fn call_indirect(&mut self, operands: &mut Operands<'_>) -> Res<()> {
+        let (ty, id, callee) = (operands.next()?, operands.next()?, operands.next()?);
+        let callee = self.pointer(callee)?;
+        let args = self.all(operands.rest())?;
+        let ir = self.table.ty(ty)?.ir;
+        let void = self.module.types.void();
+        let op = Op::CallIndirect(callee, args);
+        let value = if ir == void {
+            self.emit_void(op);
+            None
+        } else {
+            Some(self.emit(op, ir))
+        };
+        self.call_result(ty, id, value)
+    }
+
+    fn extended(&mut self, operands: &mut Operands<'_>) -> Res<()> {
+        let (ty, id) = (operands.next()?, operands.next()?);
+        let (set, number) = (operands.next()?, operands.next()?);
+        match self.table.get(set)? {
+            Entity::Set(ExtSet::Ignored) => self.table.define_local(id, 0, Entity::Named),
+            Entity::Set(ExtSet::OpenCl) => {
+                let inst = super::table::opencl(number)?;
+                let name = inst.name();
+                match self.opencl(inst, ty, id, operands) {
+                    Ok(value) => self.call_result(ty, id, value),
+                    Err(fault) => Err(fault.within(name)),
+                }
+            }
+            _ => invalid(format!("id %{set} is no extended instruction set")),
+        }
+    }
+
+    /// Drops blocks that nothing reaches, joins our first block with the function's, and numbers the
+    /// rest in reverse post-order.
+    fn tidy(&mut self) {
+        let order = self.f.reverse_post_order();
+        let predecessors = self.f.predecessors();
+        let join = match self.f.blocks.first().map(|b| &b.term) {
+            Some(&Terminator::Br(first)) => {
+                let from = predecessors.get(first.index());
+                from.is_some_and(|from| from.as_slice() == [BlockId(0)])
+                    .then_some(first)
+            }
+            _ => None,
+        };
+        let mut new_of = vec![None; self.f.blocks.len()];
+        let mut kept = 0u32;
+        for &old in &order {
+            let new = if Some(old) == join {
+                Some(BlockId(0))
+            } else {
+                kept += 1;
+                Some(BlockId(kept - 1))
+            };
+            if let Some(slot) = new_of.get_mut(old.index()) {
+                *slot = new;
+            }
+        }
+        let mut blocks: Vec<Option<crate::Block>> =
+            std::mem::take(&mut self.f.blocks).into_iter().map(Some).collect();
+        let mut fresh: Vec<crate::Block> = Vec::with_capacity(order.len());
+        for &old in &order {
+            let Some(mut block) = blocks.get_mut(old.index()).and_then(Option::take) else {
+                continue;
+            };
+            block.term.successors_mut(|to| {
+                if let Some(Some(new)) = new_of.get(to.index()) {
+                    *to = *new;
+                }
+            });
+            for inst in &block.insts {
+                if let Some(crate::Inst {
+                    op: Op::Phi(inputs),
+                    ..
+                }) = self.f.insts.get_mut(inst.index())
+                {
+                    inputs.retain_mut(|(from, _)| match new_of.get(from.index()) {
+                        Some(Some(new)) => {
+                            *from = *new;
+                            true
+                        }
+                        _ => false,
+                    });
+                }
+            }
+            if Some(old) == join {
+                if let Some(entry) = fresh.first_mut() {
+                    entry.insts.extend(block.insts);
+                    entry.term = block.term;
+                }
+            } else {
+                fresh.push(block);
+            }
+        }
+        self.f.blocks = fresh;
+    }
+}

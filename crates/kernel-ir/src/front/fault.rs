@@ -1,0 +1,83 @@
+//! How a room of the front end says no: what kind of no, where, and why.
+
+use crate::{BuildError, BuildErrorKind};
+use spirv_reader::Words;
+
+/// An error on its way to a [`BuildError`]; the loop over instructions adds the place.
+#[derive(Debug)]
+pub(super) struct Fault {
+    kind: BuildErrorKind,
+    word: Option<usize>,
+    message: String,
+}
+
+/// Boxed, so that the good way stays small.
+pub(super) type Res<T> = Result<T, Box<Fault>>;
+
+/// A rule of SPIR-V is broken.
+pub(super) fn invalid<T>(message: impl Into<String>) -> Res<T> {
+    fail(BuildErrorKind::Invalid, message)
+}
+
+/// Valid, but this compiler does not do it.
+pub(super) fn unsupported<T>(message: impl Into<String>) -> Res<T> {
+    fail(BuildErrorKind::Unsupported, message)
+}
+
+/// Modules do not fit together.
+pub(super) fn unlinkable<T>(message: impl Into<String>) -> Res<T> {
+    fail(BuildErrorKind::Link, message)
+}
+
+fn fail<T>(kind: BuildErrorKind, message: impl Into<String>) -> Res<T> {
+    Err(Box::new(Fault {
+        kind,
+        word: None,
+        message: message.into(),
+    }))
+}
+
+/// Adds the place to an error that has none yet.
+pub(super) trait At<T> {
+    /// `word` is the offset of the instruction that broke the rule.
+    fn at(self, word: usize) -> Res<T>;
+}
+
+impl<T> At<T> for Res<T> {
+    fn at(self, word: usize) -> Res<T> {
+        self.map_err(|mut fault| {
+            fault.word.get_or_insert(word);
+            fault
+        })
+    }
+}
+
+impl From<spirv_reader::Error> for Box<Fault> {
+    fn from(error: spirv_reader::Error) -> Self {
+        Box::new(Fault {
+            kind: BuildErrorKind::Invalid,
+            word: Some(error.word),
+            message: error.kind.to_string(),
+        })
+    }
+}
+
+impl Fault {
+    /// Names the extended instruction that the fault is about.
+    pub(super) fn within(mut self: Box<Self>, name: &str) -> Box<Self> {
+        self.message = format!("{name}: {}", self.message);
+        self
+    }
+    /// The error as the build log shows it; `words` names the instruction at the place.
+    pub(super) fn into_error(self, module: usize, words: Option<&Words>) -> BuildError {
+        BuildError {
+            kind: self.kind,
+            module: module as u32,
+            word: self.word.map(|word| word as u32),
+            instruction: self
+                .word
+                .and_then(|word| words.and_then(|words| words.name_at(word))),
+            message: self.message,
+        }
+    }
+}

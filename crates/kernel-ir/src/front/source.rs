@@ -1,0 +1,337 @@
+//! One module, cut into its sections: what is decorated, named, declared and defined where.
+
+use super::fault::{At, Res, invalid, unsupported};
+use spirv::{AddressingModel, Capability, Decoration, MemoryModel, Op};
+use spirv_reader::{Instruction, Words};
+
+/// A module's instructions by section. Ids are not resolved yet.
+pub(super) struct Source<'w> {
+    pub(super) words: &'w Words,
+    /// Types, constants, variables and what else stands outside functions, in order.
+    pub(super) declarations: Vec<Instruction<'w>>,
+    pub(super) functions: Vec<FunctionSource<'w>>,
+    pub(super) entries: Vec<Entry>,
+    /// (function id, mode, operands, word)
+    pub(super) modes: Vec<(u32, u32, &'w [u32], usize)>,
+    decorations: Vec<Decorated<'w>>,
+    names: Vec<(u32, &'w [u32])>,
+    /// Whether any struct is packed: then an access without `Aligned` promises nothing.
+    pub(super) any_packed: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Decorated<'w> {
+    target: u32,
+    decoration: u32,
+    operands: &'w [u32],
+}
+
+/// `OpFunction` to `OpFunctionEnd`.
+pub(super) struct FunctionSource<'w> {
+    pub(super) id: u32,
+    pub(super) result: u32,
+    pub(super) ty: u32,
+    pub(super) word: usize,
+    /// (id, type, word)
+    pub(super) params: Vec<(u32, u32, usize)>,
+    pub(super) body: Vec<Instruction<'w>>,
+}
+
+/// `OpEntryPoint Kernel`.
+pub(super) struct Entry {
+    pub(super) function: u32,
+    pub(super) name: String,
+    pub(super) word: usize,
+}
+
+/// How a symbol takes part in linking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Linkage {
+    Private,
+    Export(String),
+    Import(String),
+    LinkOnce(String),
+}
+
+impl<'w> Source<'w> {
+    /// Cuts `words` into sections.
+    pub(super) fn scan(words: &'w Words) -> Res<Self> {
+        let mut source = Self {
+            words,
+            declarations: Vec::new(),
+            functions: Vec::new(),
+            entries: Vec::new(),
+            modes: Vec::new(),
+            decorations: Vec::new(),
+            names: Vec::new(),
+            any_packed: false,
+        };
+        let mut groups = Vec::new();
+        let mut memory_model = false;
+        let mut open = false;
+        for instruction in words.instructions() {
+            let inst = instruction?;
+            let word = inst.word;
+            let Some(op) = Op::from_u32(u32::from(inst.opcode)) else {
+                return unsupported("no such instruction in SPIR-V 1.6 or its known extensions")
+                    .at(word);
+            };
+            if open {
+                open = source.inside(op, inst).at(word)?;
+            } else {
+                memory_model |= op == Op::MemoryModel;
+                open = source.outside(op, inst, &mut groups).at(word)?;
+            }
+        }
+        if open {
+            let word = source.functions.last().map_or(0, |f| f.word);
+            return invalid("the function has no OpFunctionEnd").at(word);
+        }
+        if !memory_model {
+            return invalid("the module has no OpMemoryModel");
+        }
+        source.close(&groups)?;
+        Ok(source)
+    }
+
+    /// An instruction inside a function; false when it ends the function.
+    fn inside(&mut self, op: Op, inst: Instruction<'w>) -> Res<bool> {
+        let Some(function) = self.functions.last_mut() else {
+            return invalid("outside a function");
+        };
+        match op {
+            Op::FunctionEnd => return Ok(false),
+            Op::Function => return invalid("inside another function"),
+            Op::FunctionParameter if function.body.is_empty() => {
+                let mut operands = inst.cursor();
+                let (ty, id) = (operands.next()?, operands.next()?);
+                function.params.push((id, ty, inst.word));
+            }
+            Op::FunctionParameter => return invalid("after the function's first block"),
+            Op::Line | Op::NoLine | Op::Nop => {}
+            _ => function.body.push(inst),
+        }
+        Ok(true)
+    }
+
+    /// An instruction outside functions; true when it begins one.
+    fn outside(
+        &mut self,
+        op: Op,
+        inst: Instruction<'w>,
+        groups: &mut Vec<(u32, &'w [u32])>,
+    ) -> Res<bool> {
+        let mut operands = inst.cursor();
+        match op {
+            Op::Capability => capability(operands.next()?)?,
+            Op::MemoryModel => {
+                let (addressing, memory) = (operands.next()?, operands.next()?);
+                if AddressingModel::from_u32(addressing) != Some(AddressingModel::Physical64) {
+                    return unsupported(format!(
+                        "addressing model {addressing}, this device has Physical64 (2)"
+                    ));
+                }
+                if MemoryModel::from_u32(memory) != Some(MemoryModel::OpenCL) {
+                    return unsupported(format!(
+                        "memory model {memory}, this device has OpenCL (2)"
+                    ));
+                }
+            }
+            Op::EntryPoint => {
+                let model = operands.next()?;
+                if model != spirv::ExecutionModel::Kernel as u32 {
+                    return unsupported(format!(
+                        "execution model {model}, this device runs Kernel (6)"
+                    ));
+                }
+                let function = operands.next()?;
+                self.entries.push(Entry {
+                    function,
+                    name: operands.text()?,
+                    word: inst.word,
+                });
+            }
+            Op::ExecutionMode | Op::ExecutionModeId => {
+                let (function, mode) = (operands.next()?, operands.next()?);
+                self.modes
+                    .push((function, mode, operands.rest(), inst.word));
+            }
+            Op::Name => {
+                let target = operands.next()?;
+                self.names.push((target, operands.rest()));
+            }
+            Op::Decorate | Op::DecorateId | Op::DecorateString => {
+                let (target, decoration) = (operands.next()?, operands.next()?);
+                self.any_packed |= decoration == Decoration::CPacked as u32;
+                self.decorations.push(Decorated {
+                    target,
+                    decoration,
+                    operands: operands.rest(),
+                });
+            }
+            Op::GroupDecorate => {
+                let group = operands.next()?;
+                groups.push((group, operands.rest()));
+            }
+            Op::Function => {
+                let (result, id) = (operands.next()?, operands.next()?);
+                let (_, ty) = (operands.next()?, operands.next()?);
+                self.functions.push(FunctionSource {
+                    id,
+                    result,
+                    ty,
+                    word: inst.word,
+                    params: Vec::new(),
+                    body: Vec::new(),
+                });
+                return Ok(true);
+            }
+            Op::FunctionEnd | Op::FunctionParameter | Op::Label => {
+                return invalid("outside a function");
+            }
+            // Hints, debug information and what needs no answer.
+            Op::Extension
+            | Op::Source
+            | Op::SourceContinued
+            | Op::SourceExtension
+            | Op::ModuleProcessed
+            | Op::MemberName
+            | Op::MemberDecorate
+            | Op::MemberDecorateString
+            | Op::GroupMemberDecorate
+            | Op::DecorationGroup
+            | Op::Line
+            | Op::NoLine
+            | Op::Nop => {}
+            _ => self.declarations.push(inst),
+        }
+        Ok(false)
+    }
+
+    /// Spreads decoration groups and sorts what is looked up by id.
+    fn close(&mut self, groups: &[(u32, &'w [u32])]) -> Res<()> {
+        let by_target = |d: &Decorated<'w>| d.target;
+        self.decorations.sort_by_key(by_target);
+        self.names.sort_by_key(|&(id, _)| id);
+        let limit = self.words.len();
+        let mut spread = Vec::new();
+        for &(group, targets) in groups {
+            let own = self.of(group);
+            if spread.len() + own.len().saturating_mul(targets.len()) > limit.saturating_mul(8) {
+                return unsupported("decoration groups spread to more than 8 for each word");
+            }
+            for &target in targets {
+                spread.extend(own.iter().map(|d| Decorated { target, ..*d }));
+            }
+        }
+        if !spread.is_empty() {
+            self.decorations.extend(spread);
+            self.decorations.sort_by_key(by_target);
+        }
+        Ok(())
+    }
+
+    fn of(&self, id: u32) -> &[Decorated<'w>] {
+        let from = self.decorations.partition_point(|d| d.target < id);
+        let rest = self.decorations.get(from..).unwrap_or(&[]);
+        let len = rest.iter().take_while(|d| d.target == id).count();
+        rest.get(..len).unwrap_or(&[])
+    }
+
+    /// Operands of the first `decoration` of `id`.
+    pub(super) fn decoration(&self, id: u32, decoration: Decoration) -> Option<&'w [u32]> {
+        self.all(id, decoration).next()
+    }
+
+    /// Operands of every `decoration` of `id`.
+    pub(super) fn all(
+        &self,
+        id: u32,
+        decoration: Decoration,
+    ) -> impl Iterator<Item = &'w [u32]> + '_ {
+        self.of(id)
+            .iter()
+            .filter(move |d| d.decoration == decoration as u32)
+            .map(|d| d.operands)
+    }
+
+    /// First literal of the first `decoration` of `id`.
+    pub(super) fn literal(&self, id: u32, decoration: Decoration) -> Option<u32> {
+        self.decoration(id, decoration)?.first().copied()
+    }
+
+    /// Whether function parameter `id` has attribute `attribute`.
+    pub(super) fn has_attribute(
+        &self,
+        id: u32,
+        attribute: spirv::FunctionParameterAttribute,
+    ) -> bool {
+        self.all(id, Decoration::FuncParamAttr)
+            .any(|operands| operands.first() == Some(&(attribute as u32)))
+    }
+
+    /// The OpName of `id`; empty when it has none.
+    pub(super) fn name(&self, id: u32) -> String {
+        let at = self.names.partition_point(|&(other, _)| other < id);
+        match self.names.get(at) {
+            Some(&(found, words)) if found == id => spirv_reader::Operands::new(words, 0)
+                .text()
+                .unwrap_or_default(),
+            _ => String::new(),
+        }
+    }
+
+    /// The linkage of `id`.
+    pub(super) fn linkage(&self, id: u32) -> Res<Linkage> {
+        let Some(operands) = self.decoration(id, Decoration::LinkageAttributes) else {
+            return Ok(Linkage::Private);
+        };
+        let mut operands = spirv_reader::Operands::new(operands, 0);
+        let Ok(name) = operands.text() else {
+            return invalid("LinkageAttributes without a proper name");
+        };
+        match operands.maybe() {
+            Some(0) => Ok(Linkage::Export(name)),
+            Some(1) => Ok(Linkage::Import(name)),
+            Some(2) => Ok(Linkage::LinkOnce(name)),
+            other => invalid(format!(
+                "linkage type {other:?} of {name:?}, known are 0 (Export), 1 (Import), 2 (LinkOnceODR)"
+            )),
+        }
+    }
+}
+
+/// Refuses a capability that changes what instructions mean, or that nothing here provides. What only
+/// allows instructions (images, pipes, device queues) is refused where such an instruction stands.
+fn capability(number: u32) -> Res<()> {
+    let refused = match Capability::from_u32(number) {
+        None => true,
+        Some(known) => matches!(
+            known,
+            Capability::Shader
+                | Capability::Geometry
+                | Capability::Tessellation
+                | Capability::VectorComputeINTEL
+                | Capability::VectorAnyINTEL
+                | Capability::ArbitraryPrecisionIntegersALTERA
+                | Capability::ArbitraryPrecisionFloatingPointALTERA
+                | Capability::ArbitraryPrecisionFixedPointALTERA
+                | Capability::FloatingPointModeINTEL
+                | Capability::AsmINTEL
+                | Capability::VulkanMemoryModel
+                | Capability::SubgroupAvcMotionEstimationINTEL
+                | Capability::SubgroupAvcMotionEstimationIntraINTEL
+                | Capability::SubgroupAvcMotionEstimationChromaINTEL
+                | Capability::VariableLengthArrayINTEL
+                | Capability::CooperativeMatrixKHR
+                | Capability::TaskSequenceALTERA
+                | Capability::SpecConditionalINTEL
+                | Capability::FunctionVariantsINTEL
+        ),
+    };
+    if refused {
+        let name = spirv_reader::capability_name(number);
+        return unsupported(format!("capability {name} is not provided by this device"));
+    }
+    Ok(())
+}

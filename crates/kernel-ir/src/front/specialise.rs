@@ -1,0 +1,468 @@
+//! `OpSpecConstantOp`: constants computed from constants, specialised or not.
+
+use super::declare::{Declare, null};
+use super::fault::{Res, invalid, unsupported};
+use super::table::{Entity, Kind, low_bits, sign_extend};
+use crate::{AddressSpace, ConstId, Constant, Module, Type, TypeId};
+use spirv::Op;
+use spirv_reader::Operands;
+
+/// The bits of `value` as a float of `bits` bits, rounded to nearest even.
+pub(super) fn float_bits(bits: u8, value: f64) -> u64 {
+    match bits {
+        64 => value.to_bits(),
+        32 => u64::from((value as f32).to_bits()),
+        _ => u64::from(half_bits(value)),
+    }
+}
+
+/// 2 to the power of `exponent`, which is in the range of normal doubles.
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(u64::from((exponent + 1023).clamp(1, 2046) as u32) << 52)
+}
+
+/// binary16, rounded to nearest even.
+fn half_bits(value: f64) -> u16 {
+    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+    let value = value.abs();
+    if value.is_nan() {
+        return sign | 0x7e00;
+    }
+    // 65520 is halfway from the largest half to the next power of two.
+    if value >= 65520.0 {
+        return sign | 0x7c00;
+    }
+    // Steps of the binade: 2^-24 for denormals, 2^(e-10) above.
+    let exponent = if value == 0.0 {
+        -15
+    } else {
+        let raw = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+        raw.max(-15)
+    };
+    let step = (exponent.max(-14)) - 10;
+    let scaled = value * power_of_two(-step);
+    // Exact: below 2^11 and a double.
+    let rounded = scaled.round_ties_even() as u32;
+    let base = if exponent < -14 {
+        0
+    } else {
+        ((exponent + 14) as u32) << 10
+    };
+    // A carry into the exponent is what rounding up to the next binade looks like.
+    sign | (base + rounded) as u16
+}
+
+/// The number behind float bits.
+pub(super) fn float_value(bits: u8, value: u64) -> f64 {
+    match bits {
+        64 => f64::from_bits(value),
+        32 => f64::from(f32::from_bits(value as u32)),
+        _ => {
+            let (exponent, fraction) = ((value >> 10) & 31, (value & 1023) as f64);
+            let size = match exponent {
+                0 => fraction * power_of_two(-24),
+                31 if fraction == 0.0 => f64::INFINITY,
+                31 => f64::NAN,
+                _ => (1024.0 + fraction) * power_of_two(exponent as i32 - 25),
+            };
+            if value & 0x8000 == 0 { size } else { -size }
+        }
+    }
+}
+
+/// The scalars of a scalar or vector constant.
+fn lanes(module: &Module, constant: ConstId) -> Option<Vec<u64>> {
+    let ty = module.constants.ty(constant);
+    let n = module.types.lane_count(ty) as usize;
+    match module.constants.get(constant) {
+        Constant::Bool(value) => Some(vec![u64::from(*value)]),
+        Constant::Int(value) | Constant::Float(value) => Some(vec![*value]),
+        Constant::Null | Constant::Undef if n > 0 => Some(vec![0; n]),
+        Constant::Composite(parts) if n > 1 => parts
+            .iter()
+            .map(|&part| match module.constants.get(part) {
+                Constant::Bool(value) => Some(u64::from(*value)),
+                Constant::Int(value) | Constant::Float(value) => Some(*value),
+                Constant::Null | Constant::Undef => Some(0),
+                _ => None,
+            })
+            .collect(),
+        _ => None,
+    }
+}
+
+/// What `OpSpecConstantOp` of type `ty` stands for.
+pub(super) fn fold(d: &mut Declare<'_, '_>, ty: u32, operands: &mut Operands<'_>) -> Res<Entity> {
+    let number = operands.next()?;
+    let Some(op) = Op::from_u32(number) else {
+        return unsupported(format!("opcode {number} in a constant expression"));
+    };
+    let name = format!("Op{op:?}");
+    let ir = d.table.sized(ty)?;
+    match op {
+        Op::AccessChain
+        | Op::InBoundsAccessChain
+        | Op::PtrAccessChain
+        | Op::InBoundsPtrAccessChain => return chain(d, op, operands),
+        Op::PtrCastToGeneric | Op::GenericCastToPtr | Op::Bitcast | Op::ConvertUToPtr => {
+            let Kind::Pointer(space, _) = d.table.ty(ty)?.kind else {
+                let from = operands.next()?;
+                return scalar_bitcast(d, op, ir, from);
+            };
+            let from = operands.next()?;
+            return pointer_cast(d, ir, space, from);
+        }
+        Op::CompositeExtract => {
+            let whole = operands.next()?;
+            let mut constant = d.table.constant(d.module, whole)?;
+            for &index in operands.rest() {
+                constant = part(d.module, constant, index)?;
+            }
+            return typed(d.module, constant, ir);
+        }
+        Op::CompositeInsert => {
+            let (object, whole) = (operands.next()?, operands.next()?);
+            let object = d.table.constant(d.module, object)?;
+            let whole = d.table.constant(d.module, whole)?;
+            let path = operands.rest().to_vec();
+            let constant = insert(d, whole, object, &path, 0)?;
+            return typed(d.module, constant, ir);
+        }
+        Op::VectorShuffle => {
+            let (a, b) = (operands.next()?, operands.next()?);
+            let a = d.table.constant(d.module, a)?;
+            let b = d.table.constant(d.module, b)?;
+            let (Some(mut all), Some(more)) = (lanes(d.module, a), lanes(d.module, b)) else {
+                return invalid("an operand is no vector of numbers");
+            };
+            all.extend(more);
+            let picked: Option<Vec<u64>> = operands
+                .rest()
+                .iter()
+                .map(|&lane| match lane {
+                    u32::MAX => Some(0),
+                    _ => all.get(lane as usize).copied(),
+                })
+                .collect();
+            return match picked {
+                Some(picked) => build(d, ir, picked),
+                None => invalid("a component that the vectors do not have"),
+            };
+        }
+        _ => {}
+    }
+    let mut args = Vec::new();
+    let mut bits = Vec::new();
+    for &id in operands.rest() {
+        let constant = d.table.constant(d.module, id)?;
+        let own = d.module.constants.ty(constant);
+        let scalar = d.module.types.scalar_of(own);
+        let width = match scalar.map(|s| d.module.types.get(s)) {
+            Some(Type::Bool) => 1,
+            Some(Type::Int(width) | Type::Float(width)) => *width,
+            _ => return unsupported(format!("{name} of this type in a constant expression")),
+        };
+        match lanes(d.module, constant) {
+            Some(lanes) => args.push(lanes),
+            None => return unsupported(format!("{name} of an address in a constant expression")),
+        }
+        bits.push(width);
+    }
+    let n = d.module.types.lane_count(ir) as usize;
+    let to = match d.module.types.scalar_of(ir).map(|s| d.module.types.get(s)) {
+        Some(Type::Bool) => 1,
+        Some(Type::Int(width) | Type::Float(width)) => *width,
+        _ => return unsupported(format!("{name} of this type in a constant expression")),
+    };
+    let mut result = Vec::with_capacity(n);
+    for lane in 0..n {
+        let pick = |list: &Vec<u64>| {
+            let only = (list.len() == 1).then(|| list.first()).flatten();
+            list.get(lane).or(only).copied()
+        };
+        let Some(values) = args.iter().map(pick).collect::<Option<Vec<u64>>>() else {
+            return invalid("operands of different lengths");
+        };
+        let value = evaluate(op, &values, bits.first().copied().unwrap_or(64), to);
+        match value {
+            Some(value) => result.push(low_bits(value, to)),
+            None => return unsupported(format!("{name} in a constant expression")),
+        }
+    }
+    build(d, ir, result)
+}
+
+/// One lane. `from` is the width of the first operand, `to` that of the result.
+fn evaluate(op: Op, values: &[u64], from: u8, to: u8) -> Option<u64> {
+    let signed = |value: u64| sign_extend(value, from);
+    let float = |value: u64| float_value(from, value);
+    let truth = |value: bool| Some(u64::from(value));
+    Some(match (op, values) {
+        (Op::UConvert, &[a]) => a,
+        (Op::SConvert, &[a]) => signed(a) as u64,
+        (Op::FConvert, &[a]) => float_bits(to, float(a)),
+        (Op::ConvertFToS, &[a]) => (float(a) as i64) as u64,
+        (Op::ConvertFToU, &[a]) => float(a) as u64,
+        (Op::ConvertSToF, &[a]) => float_bits(to, signed(a) as f64),
+        (Op::ConvertUToF, &[a]) => float_bits(to, a as f64),
+        (Op::CopyObject, &[a]) => a,
+        (Op::SNegate, &[a]) => a.wrapping_neg(),
+        (Op::Not, &[a]) => !a,
+        (Op::LogicalNot, &[a]) => a ^ 1,
+        (Op::IAdd, &[a, b]) => a.wrapping_add(b),
+        (Op::ISub, &[a, b]) => a.wrapping_sub(b),
+        (Op::IMul, &[a, b]) => a.wrapping_mul(b),
+        (Op::UDiv, &[a, b]) => a.checked_div(b).unwrap_or(0),
+        (Op::UMod, &[a, b]) => a.checked_rem(b).unwrap_or(0),
+        (Op::SDiv, &[a, b]) => signed(a).checked_div(signed(b)).unwrap_or(0) as u64,
+        (Op::SRem, &[a, b]) => signed(a).checked_rem(signed(b)).unwrap_or(0) as u64,
+        (Op::SMod, &[a, b]) => {
+            let (a, b) = (signed(a), signed(b));
+            let rest = a.checked_rem(b).unwrap_or(0);
+            let fix = if rest != 0 && (rest < 0) != (b < 0) { b } else { 0 };
+            rest.wrapping_add(fix) as u64
+        }
+        (Op::ShiftLeftLogical, &[a, b]) => a.checked_shl(b.min(64) as u32).unwrap_or(0),
+        (Op::ShiftRightLogical, &[a, b]) => a.checked_shr(b.min(64) as u32).unwrap_or(0),
+        (Op::ShiftRightArithmetic, &[a, b]) => (signed(a) >> b.min(63)) as u64,
+        (Op::BitwiseOr | Op::LogicalOr, &[a, b]) => a | b,
+        (Op::BitwiseAnd | Op::LogicalAnd, &[a, b]) => a & b,
+        (Op::BitwiseXor | Op::LogicalNotEqual, &[a, b]) => a ^ b,
+        (Op::LogicalEqual, &[a, b]) => u64::from(a == b),
+        (Op::Select, &[c, a, b]) => {
+            if c & 1 == 1 {
+                a
+            } else {
+                b
+            }
+        }
+        (Op::IEqual, &[a, b]) => return truth(a == b),
+        (Op::INotEqual, &[a, b]) => return truth(a != b),
+        (Op::ULessThan, &[a, b]) => return truth(a < b),
+        (Op::ULessThanEqual, &[a, b]) => return truth(a <= b),
+        (Op::UGreaterThan, &[a, b]) => return truth(a > b),
+        (Op::UGreaterThanEqual, &[a, b]) => return truth(a >= b),
+        (Op::SLessThan, &[a, b]) => return truth(signed(a) < signed(b)),
+        (Op::SLessThanEqual, &[a, b]) => return truth(signed(a) <= signed(b)),
+        (Op::SGreaterThan, &[a, b]) => return truth(signed(a) > signed(b)),
+        (Op::SGreaterThanEqual, &[a, b]) => return truth(signed(a) >= signed(b)),
+        (Op::FNegate, &[a]) => a ^ (1 << (from.clamp(1, 64) - 1)),
+        (Op::FAdd, &[a, b]) => float_bits(to, float(a) + float(b)),
+        (Op::FSub, &[a, b]) => float_bits(to, float(a) - float(b)),
+        (Op::FMul, &[a, b]) => float_bits(to, float(a) * float(b)),
+        (Op::FDiv, &[a, b]) => float_bits(to, float(a) / float(b)),
+        (Op::FRem, &[a, b]) => float_bits(to, float(a) % float(b)),
+        (Op::FOrdEqual, &[a, b]) => return truth(float(a) == float(b)),
+        (Op::FOrdLessThan, &[a, b]) => return truth(float(a) < float(b)),
+        (Op::FOrdGreaterThan, &[a, b]) => return truth(float(a) > float(b)),
+        (Op::FOrdLessThanEqual, &[a, b]) => return truth(float(a) <= float(b)),
+        (Op::FOrdGreaterThanEqual, &[a, b]) => return truth(float(a) >= float(b)),
+        (Op::FUnordNotEqual, &[a, b]) => return truth(float(a) != float(b)),
+        _ => return None,
+    })
+}
+
+/// A scalar or vector of `ir` from its lanes.
+fn build(d: &mut Declare<'_, '_>, ir: TypeId, values: Vec<u64>) -> Res<Entity> {
+    let Some(scalar) = d.module.types.scalar_of(ir) else {
+        return invalid("the result type is no scalar or vector");
+    };
+    if values.len() as u32 != d.module.types.lane_count(ir) {
+        return invalid("the result type has another number of components");
+    }
+    let kind = d.module.types.get(scalar).clone();
+    let parts: Vec<ConstId> = values
+        .into_iter()
+        .map(|value| {
+            let value = match kind {
+                Type::Bool => Constant::Bool(value & 1 == 1),
+                Type::Int(_) => Constant::Int(value),
+                _ => Constant::Float(value),
+            };
+            d.module.constants.intern(scalar, value)
+        })
+        .collect();
+    let constant = match parts.as_slice() {
+        [only] => *only,
+        _ => d.composite_of(ir, parts)?,
+    };
+    Ok(Entity::Const(constant))
+}
+
+fn typed(module: &Module, constant: ConstId, ir: TypeId) -> Res<Entity> {
+    if module.constants.ty(constant) != ir {
+        return invalid("the operands give another type than the result type");
+    }
+    Ok(Entity::Const(constant))
+}
+
+/// Part `index` of a composite.
+fn part(module: &mut Module, whole: ConstId, index: u32) -> Res<ConstId> {
+    let ty = module.constants.ty(whole);
+    let Some(element) = module.types.element(ty, u64::from(index)) else {
+        return invalid(format!("part {index} of a constant that has fewer"));
+    };
+    let value = match module.constants.get(whole) {
+        Constant::Composite(parts) => match parts.get(index as usize) {
+            Some(&part) => return Ok(part),
+            None => return invalid("a part that the constant does not have"),
+        },
+        Constant::Undef => Constant::Undef,
+        _ => null(&module.types, element),
+    };
+    Ok(module.constants.intern(element, value))
+}
+
+fn insert(
+    d: &mut Declare<'_, '_>,
+    whole: ConstId,
+    object: ConstId,
+    path: &[u32],
+    depth: u32,
+) -> Res<ConstId> {
+    let Some((&index, rest)) = path.split_first() else {
+        return Ok(object);
+    };
+    let ty = d.module.constants.ty(whole);
+    let len = match d.module.types.get(ty) {
+        Type::Vector(_, len) => u64::from(*len),
+        Type::Array(_, len) => *len,
+        Type::Struct { fields, .. } => fields.len() as u64,
+        _ => 0,
+    };
+    // Paths are as long as types are deep, which is bounded.
+    if len > 4096 || depth > 64 {
+        return unsupported("OpCompositeInsert into a constant of this size");
+    }
+    let mut parts = Vec::new();
+    for i in 0..len as u32 {
+        parts.push(part(d.module, whole, i)?);
+    }
+    let Some(slot) = parts.get(index as usize).copied() else {
+        return invalid(format!("part {index} of a constant that has fewer"));
+    };
+    let new = insert(d, slot, object, rest, depth + 1)?;
+    if d.module.constants.ty(new) != d.module.constants.ty(slot) {
+        return invalid("the object has not the type of the part");
+    }
+    if let Some(slot) = parts.get_mut(index as usize) {
+        *slot = new;
+    }
+    d.composite_of(ty, parts)
+}
+
+fn scalar_bitcast(d: &mut Declare<'_, '_>, op: Op, ir: TypeId, from: u32) -> Res<Entity> {
+    let constant = d.table.constant(d.module, from)?;
+    let same = d.module.types.size_of(d.module.constants.ty(constant)) == d.module.types.size_of(ir);
+    let (Some(values), true, Op::Bitcast) = (lanes(d.module, constant), same, op) else {
+        return unsupported("this bit cast in a constant expression");
+    };
+    build(d, ir, values)
+}
+
+fn pointer_cast(d: &mut Declare<'_, '_>, ir: TypeId, space: AddressSpace, from: u32) -> Res<Entity> {
+    match d.table.get(from)? {
+        Entity::Address { global, offset, .. } => Ok(Entity::Address {
+            global,
+            offset,
+            space,
+        }),
+        place @ Entity::Place(_) => Ok(place),
+        Entity::Const(constant) => {
+            let value = match d.module.constants.get(constant) {
+                Constant::Null | Constant::Int(0) => Constant::Null,
+                Constant::Undef => Constant::Undef,
+                Constant::FunctionAddress(function) => Constant::FunctionAddress(*function),
+                _ => return unsupported("a pointer from a number in a constant expression"),
+            };
+            Ok(Entity::Const(d.module.constants.intern(ir, value)))
+        }
+        _ => invalid(format!("id %{from} is no constant")),
+    }
+}
+
+fn chain(d: &mut Declare<'_, '_>, op: Op, operands: &mut Operands<'_>) -> Res<Entity> {
+    let base = operands.next()?;
+    let mut at = d.table.pointee_of(base)?;
+    let mut offset = 0i64;
+    let mut first = matches!(op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
+    for &id in operands.rest() {
+        let value = d.table.integer(d.module, id)?;
+        let bits = match d.module.types.get(d.table.type_of(id)?.ir) {
+            Type::Int(bits) => *bits,
+            _ => 64,
+        };
+        let index = sign_extend(value, bits);
+        let bytes = |d: &Declare<'_, '_>, ty: u32| -> Res<i64> {
+            let size = d.module.types.size_of(d.table.sized(ty)?);
+            Ok(index.wrapping_mul(i64::try_from(size).unwrap_or(0)))
+        };
+        let step = if std::mem::take(&mut first) {
+            bytes(d, at)?
+        } else {
+            match &d.table.ty(at)?.kind {
+                &(Kind::Vector(element, _) | Kind::Array(element, _)) => {
+                    at = element;
+                    bytes(d, element)?
+                }
+                Kind::Struct(members, offsets) => {
+                    let i = usize::try_from(index).unwrap_or(usize::MAX);
+                    let (Some(&member), Some(&bytes)) = (members.get(i), offsets.get(i)) else {
+                        return invalid(format!("member {index} of a struct that has fewer"));
+                    };
+                    at = member;
+                    i64::try_from(bytes).unwrap_or(0)
+                }
+                _ => return invalid("a type without parts"),
+            }
+        };
+        offset = offset.wrapping_add(step);
+    }
+    match d.table.get(base)? {
+        Entity::Address {
+            global,
+            offset: before,
+            space,
+        } => Ok(Entity::Address {
+            global,
+            offset: before.wrapping_add(offset),
+            space,
+        }),
+        Entity::Place(mut place) => {
+            place.offset = place.offset.wrapping_add(offset);
+            Ok(Entity::Place(place))
+        }
+        _ => unsupported("a constant address that is not in a variable"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{float_bits, float_value};
+
+    #[test]
+    fn halves_round_to_nearest_even() {
+        for (value, bits) in [
+            (0.0, 0x0000),
+            (-0.0, 0x8000),
+            (1.0, 0x3c00),
+            (-2.0, 0xc000),
+            (65504.0, 0x7bff),
+            (65519.9, 0x7bff),
+            (65520.0, 0x7c00),
+            (f64::INFINITY, 0x7c00),
+            (6.0e-8, 0x0001),
+            (2.9e-8, 0x0000),
+            (6.103_515_625e-5, 0x0400),
+            (6.1e-5, 0x03ff),
+            (1.0 + 1.0 / 2048.0, 0x3c00),
+            (1.0 + 3.0 / 2048.0, 0x3c02),
+            (2047.9, 0x6800),
+        ] {
+            assert_eq!(float_bits(16, value), bits, "{value}");
+        }
+        for bits in (0..0x7c00).chain(0x8000..0xfc00) {
+            assert_eq!(float_bits(16, float_value(16, bits)), bits, "{bits:#x}");
+        }
+    }
+}
