@@ -1,2 +1,35 @@
-//! codegen-llvm
+//! The code generator: a checked kernel-ir module to x86-64 object code, through LLVM.
+//!
+//! Input: a [`Request`] (SPIR-V, options, processor) or a finished [`Module`]. Output: a relocatable ELF
+//! object with one function per kernel, called as `kernel_ir::abi` says, and the module's metadata.
+//!
+//! Invariants
+//! - LLVM runs on threads of this crate only; its fatal errors fail the one request (see `service`).
+//! - Generated code never traps on arithmetic, and branches on no undefined value.
+//! - Nothing here reads files or the environment.
+//!
+//! Non-goals: loading objects, caching them, knowing the host's processor. Those belong to `ze-cpu`.
+
+mod arith;
+mod compile;
+mod convert;
+mod group;
+mod instruct;
+mod kernel;
+mod limits;
 mod llvm;
+mod machine;
+mod math;
+mod memory;
+mod order;
+mod place;
+mod plan;
+mod printf;
+mod record;
+mod service;
+mod values;
+
+pub use compile::{Settings, compile, compile_module, llvm_text};
+
+#[cfg(doc)]
+use kernel_ir::{Module, Request};

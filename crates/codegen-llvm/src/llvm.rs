@@ -37,7 +37,6 @@ macro_rules! llvm {
         unsafe { $call }
     }};
 }
-pub(crate) use llvm;
 
 /// A module under construction.
 pub(crate) struct Ir {
@@ -214,7 +213,13 @@ impl Ir {
 
     /// `value` in integer type `ty`, or in every lane of it.
     pub(crate) fn int_const(&self, ty: Ty, value: u64) -> Val {
-        let one = Val(llvm!(LLVMConstInt(self.scalar(ty).0, value, 0)));
+        let scalar = self.scalar(ty);
+        // LLVM wants the bits beyond the width clear.
+        let value = match self.int_width(scalar) {
+            bits @ 1..64 => value & (u64::MAX >> (64 - bits)),
+            _ => value,
+        };
+        let one = Val(llvm!(LLVMConstInt(scalar.0, value, 0)));
         self.splat_const(one, ty)
     }
     pub(crate) fn i32c(&self, value: u32) -> Val {
@@ -683,9 +688,6 @@ impl Ir {
     }
     pub(crate) fn ret_void(&self) {
         llvm!(LLVMBuildRetVoid(self.builder));
-    }
-    pub(crate) fn unreachable(&self) {
-        llvm!(LLVMBuildUnreachable(self.builder));
     }
 
     // Flags; values that LLVM folded to constants have none and are left alone.

@@ -1,0 +1,220 @@
+//! From a request to a reply.
+
+use kernel_ir::abi::{GlobalInfo, KernelInfo, ModuleInfo};
+use kernel_ir::build::{Compiled, Reply};
+use kernel_ir::{AddressSpace, BuildError, BuildErrorKind, GlobalId, Module, Options, Request};
+
+use crate::kernel::{Setting, lower};
+use crate::llvm::Ir;
+use crate::machine::{self, Target};
+use crate::values::{Values, global_symbol};
+use crate::{limits, service};
+
+/// The option by which a test makes LLVM give up for good.
+const FATAL_OPTION: &str = "-solum-test-fatal";
+
+/// What beside the module decides the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// LLVM's name of the processor.
+    pub cpu: String,
+    /// LLVM's feature string.
+    pub features: String,
+    /// Sub-group size for kernels that require none: 8, 16 or 32.
+    pub sub_group_size: u32,
+    /// Build flags.
+    pub options: Options,
+}
+
+impl Settings {
+    /// Those of a request.
+    #[must_use]
+    pub fn of(request: &Request) -> Self {
+        Self {
+            cpu: request.cpu.clone(),
+            features: request.features.clone(),
+            sub_group_size: request.sub_group_size,
+            options: Options::parse(&request.options).0,
+        }
+    }
+}
+
+/// Compiles `request`, on a compiler thread; any thread may call, many at once.
+///
+/// # Errors
+/// What the front end refuses, what the back end cannot do, or what LLVM died of.
+pub fn compile(request: &Request) -> Reply {
+    let request = request.clone();
+    service::run(move || {
+        if request
+            .options
+            .split_whitespace()
+            .any(|flag| flag == FATAL_OPTION)
+        {
+            return Err(machine::die());
+        }
+        let (options, remarks) = Options::parse(&request.options);
+        let built = kernel_ir::front::build(&request)?;
+        let mut module = built.module;
+        kernel_ir::passes::prepare(&mut module, &options)?;
+        let mut compiled = generate(&module, &Settings::of(&request), &built.unresolved)?;
+        compiled.info.log = built.log;
+        for remark in remarks {
+            compiled.info.log.push_str(&remark);
+            compiled.info.log.push('\n');
+        }
+        Ok(compiled)
+    })
+}
+
+/// Compiles a module whose kernels stand alone, on a compiler thread.
+///
+/// # Errors
+/// What the back end cannot do, or what LLVM died of.
+pub fn compile_module(module: Module, settings: Settings) -> Reply {
+    service::run(move || generate(&module, &settings, &[]))
+}
+
+/// LLVM's text of such a module before its passes, for tests.
+///
+/// # Errors
+/// As [`compile_module`].
+pub fn llvm_text(module: &Module, settings: &Settings) -> Result<String, BuildError> {
+    let (module, settings) = (module.clone(), settings.clone());
+    let reply = service::run(move || {
+        let ir = Ir::new(c"kernels");
+        let info = translate(&ir, &module, &settings)?;
+        Ok(Compiled {
+            object: ir.text().into_bytes(),
+            info,
+        })
+    });
+    reply.map(|compiled| String::from_utf8_lossy(&compiled.object).into_owned())
+}
+
+fn codegen_error(message: String) -> BuildError {
+    BuildError {
+        kind: BuildErrorKind::Codegen,
+        module: 0,
+        word: None,
+        instruction: None,
+        message,
+    }
+}
+
+fn target(settings: &Settings) -> Target {
+    Target {
+        cpu: settings.cpu.clone(),
+        features: settings.features.clone(),
+        opt_level: settings.options.opt_level,
+    }
+}
+
+fn generate(module: &Module, settings: &Settings, unresolved: &[String]) -> Reply {
+    let ir = Ir::new(c"kernels");
+    // A program with imports left is linked before a kernel of it is made: nothing runs yet.
+    let info = if unresolved.is_empty() {
+        translate(&ir, module, settings)?
+    } else {
+        machine::prepare(&ir, &target(settings)).map_err(codegen_error)?;
+        ModuleInfo {
+            unresolved: unresolved.to_vec(),
+            ..ModuleInfo::default()
+        }
+    };
+    if cfg!(debug_assertions) {
+        ir.verify()
+            .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
+    }
+    let target = target(settings);
+    machine::optimise(&ir, &target).map_err(codegen_error)?;
+    let object = machine::emit(&ir, &target).map_err(codegen_error)?;
+    let complaints = ir.complaints();
+    if !complaints.is_empty() {
+        return Err(codegen_error(format!("LLVM complains: {complaints}")));
+    }
+    Ok(Compiled { object, info })
+}
+
+fn translate(ir: &Ir, module: &Module, settings: &Settings) -> Result<ModuleInfo, BuildError> {
+    limits::check(module)?;
+    machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
+    let values = Values::new(ir, module);
+    let mut info = ModuleInfo {
+        printf_formats: module.printf_formats.clone(),
+        ..ModuleInfo::default()
+    };
+    for (i, kernel) in module.kernels.iter().enumerate() {
+        let sub_group_size = match kernel.required_sub_group_size {
+            0 => settings.sub_group_size,
+            size => size,
+        };
+        if !matches!(sub_group_size, 1 | 2 | 4 | 8 | 16 | 32 | 64) {
+            return Err(BuildError {
+                kind: BuildErrorKind::Unsupported,
+                ..codegen_error(format!(
+                    "kernel {:?} wants sub-groups of {sub_group_size}; allowed are 8, 16 and 32",
+                    kernel.name
+                ))
+            });
+        }
+        let mut kernel_info = KernelInfo {
+            name: kernel.name.clone(),
+            symbol: format!("solum.kernel.{i}"),
+            width: 1,
+            sub_group_size,
+            required_sub_group_size: kernel.required_sub_group_size,
+            required_group_size: kernel.required_group_size.unwrap_or_default(),
+            flush_denorms: kernel.flush_denorms,
+            attributes: kernel.attributes.clone(),
+            ..KernelInfo::default()
+        };
+        kernel_info.lay_out_args(&kernel.arg_infos);
+        let setting = Setting {
+            values: &values,
+            sub_group_size,
+            fast: fast_flags(&settings.options, kernel.contract),
+            symbol: &kernel_info.symbol.clone(),
+        };
+        lower(&setting, kernel, &mut kernel_info)?;
+        info.kernels.push(kernel_info);
+    }
+    for (i, global) in module.globals.iter().enumerate() {
+        if global.exported && global.space != AddressSpace::Local {
+            let id = GlobalId(i as u32);
+            values.global(id);
+            info.globals.push(GlobalInfo {
+                name: global.name.clone(),
+                symbol: global_symbol(id),
+                size: global.size,
+            });
+        }
+    }
+    Ok(info)
+}
+
+/// LLVM's flags for all float operations of a kernel.
+fn fast_flags(options: &Options, contract: bool) -> u32 {
+    const REASSOC: u32 = 1;
+    const NNAN: u32 = 2;
+    const NINF: u32 = 4;
+    const NSZ: u32 = 8;
+    const ARCP: u32 = 16;
+    const CONTRACT: u32 = 32;
+    const AFN: u32 = 64;
+    let mut flags = if contract || options.mad_enable {
+        CONTRACT
+    } else {
+        0
+    };
+    if options.no_signed_zeros {
+        flags |= NSZ;
+    }
+    if options.finite_math_only || options.fast_relaxed_math {
+        flags |= NNAN | NINF;
+    }
+    if options.unsafe_math || options.fast_relaxed_math {
+        flags |= REASSOC | NSZ | ARCP | CONTRACT | AFN;
+    }
+    flags
+}

@@ -1,0 +1,945 @@
+//! One kernel: its entry, the loops over groups and work-items, its segments.
+//!
+//! Without stops the work-items are three nested loops around the body. With stops they are passes over
+//! records: each pass resumes the work-items that its selector names, until all of a group have returned.
+
+use std::collections::HashMap;
+
+use kernel_ir::abi::{KernelInfo, launch_offset};
+use kernel_ir::{
+    AddressSpace, ArgKind, BuildError, Constant, Function, GlobalId, InstId, Kernel, Op,
+    Terminator, TypeId, ValueDef, ValueId,
+};
+
+use crate::llvm::{Bb, IntPred, Ir, Ordering, Ty, Val};
+use crate::plan::{Plan, StopKind};
+use crate::record::Record;
+use crate::values::Values;
+
+/// A work-item's number for "not begun", in records and as the selector of a first pass.
+pub(crate) const START: u32 = 0;
+/// In a record: returned. Larger than any stop.
+const DONE: u32 = u32::MAX;
+/// Selector: all that wait at a work-group stop.
+const ALL: u32 = u32::MAX - 1;
+/// Private arrays beyond this go to the work-item's record instead of the stack.
+const STACK_ROOM: u64 = 1 << 20;
+
+/// What a launch says, loaded once per call.
+pub(crate) struct LaunchValues {
+    pub(crate) size: [Val; 3],
+    pub(crate) count: [Val; 3],
+    pub(crate) offset: [Val; 3],
+    pub(crate) items: Val,
+    pub(crate) work_dim: Val,
+    pub(crate) printf: Val,
+    pub(crate) state_offset: Val,
+}
+
+/// The work-item that is being run.
+#[derive(Clone, Copy)]
+pub(crate) struct Item {
+    /// Local id in each dimension, 64 bits.
+    pub(crate) local: [Val; 3],
+    /// Linear local id, 64 bits.
+    pub(crate) linear: Val,
+    /// Its record; null without stops.
+    pub(crate) record: Val,
+}
+
+/// A kernel being lowered.
+pub(crate) struct Lower<'a> {
+    pub(crate) ir: &'a Ir,
+    pub(crate) values: &'a Values<'a>,
+    pub(crate) function: &'a Function,
+    pub(crate) plan: Plan,
+    pub(crate) record: Record,
+    pub(crate) sub_group_size: u32,
+    /// LLVM's fast-math flags that every float operation gets.
+    pub(crate) fast: u32,
+    pub(crate) entry: Bb,
+    pub(crate) llvm_function: Val,
+    pub(crate) memory: Val,
+    pub(crate) launch: LaunchValues,
+    pub(crate) group: [Val; 3],
+    /// Global id of the group's first work-item.
+    pub(crate) base: [Val; 3],
+    pub(crate) item: Item,
+    pub(crate) state: Val,
+    params: Vec<Val>,
+    /// By-value parameters that the body may write to: (parameter, source in the arguments, bytes).
+    copies: Vec<(usize, Val, u64)>,
+    locals: HashMap<GlobalId, Val>,
+    stack_allocas: HashMap<ValueId, Val>,
+    known: Vec<Option<Val>>,
+    rooms: HashMap<ValueId, Val>,
+    /// Values loaded or made again in the segment at hand.
+    near: HashMap<ValueId, Val>,
+    segment_starts: Vec<Bb>,
+    segment_ends: Vec<Bb>,
+    /// Number of the stop where the work-item at hand stopped.
+    at_stop: Val,
+    item_stopped: Bb,
+}
+
+/// What lowering a kernel needs beside the kernel.
+pub(crate) struct Setting<'a> {
+    pub(crate) values: &'a Values<'a>,
+    pub(crate) sub_group_size: u32,
+    pub(crate) fast: u32,
+    pub(crate) symbol: &'a str,
+}
+
+pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
+    BuildError {
+        kind: kernel_ir::BuildErrorKind::Unsupported,
+        module: 0,
+        word: (word != 0).then_some(word),
+        instruction: None,
+        message: what.into(),
+    }
+}
+
+/// Puts `kernel` into the module and fills the sizes that the launch must know into `info`.
+pub(crate) fn lower(
+    setting: &Setting<'_>,
+    kernel: &Kernel,
+    info: &mut KernelInfo,
+) -> Result<(), BuildError> {
+    let (values, ir) = (setting.values, setting.values.ir);
+    let module = values.module;
+    let function = &module.functions[kernel.function.index()];
+    let plan = Plan::new(function, &module.constants);
+
+    let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
+    let llvm_function = ir.add_function(setting.symbol, ty);
+    ir.attribute(llvm_function, None, "nounwind", 0);
+    ir.text_attribute(llvm_function, "probe-stack", "inline-asm");
+    for (param, align) in [(0, 16), (1, 8), (4, 64)] {
+        ir.attribute(llvm_function, Some(param), "align", align);
+    }
+    for param in [0, 1] {
+        ir.attribute(llvm_function, Some(param), "readonly", 0);
+    }
+    let [args, launch, first, count, memory] =
+        [0, 1, 2, 3, 4].map(|i| ir.param(llvm_function, i));
+
+    let entry = ir.block(llvm_function, c"entry");
+    let setup = ir.block(llvm_function, c"setup");
+    ir.at_end(setup);
+    let launch = load_launch(ir, launch);
+    let state = ir.offset(memory, launch.state_offset);
+
+    let allocas = private_arrays(function);
+    let private: u64 = allocas.iter().map(|&(_, size, _)| size).sum();
+    let in_record = !plan.stops.is_empty() || private > STACK_ROOM;
+    let by_value: Vec<(usize, u64)> = function
+        .by_value
+        .iter()
+        .enumerate()
+        .filter_map(|(i, size)| size.map(|size| (i, size)))
+        .filter(|&(i, _)| may_be_written(function, i))
+        .collect();
+    let record = Record::new(
+        values,
+        function,
+        &plan,
+        if in_record { &allocas } else { &[] },
+        &by_value,
+    );
+
+    let null = ir.null(ir.ptr);
+    let zero = ir.i64c(0);
+    let mut low = Lower {
+        ir,
+        values,
+        function,
+        record,
+        sub_group_size: setting.sub_group_size,
+        fast: setting.fast,
+        entry,
+        llvm_function,
+        memory,
+        launch,
+        group: [zero; 3],
+        base: [zero; 3],
+        item: Item {
+            local: [zero; 3],
+            linear: zero,
+            record: null,
+        },
+        state,
+        params: Vec::new(),
+        copies: Vec::new(),
+        locals: HashMap::new(),
+        stack_allocas: HashMap::new(),
+        known: vec![None; function.values.len()],
+        rooms: HashMap::new(),
+        near: HashMap::new(),
+        segment_starts: Vec::new(),
+        segment_ends: Vec::new(),
+        at_stop: null,
+        item_stopped: entry,
+        plan,
+    };
+    low.load_params(kernel, info, args, &by_value)?;
+    low.place_locals(info);
+    if !in_record {
+        for &(value, size, align) in &allocas {
+            let room = low.room(ir.array(ir.i8, size), align);
+            low.stack_allocas.insert(value, room);
+        }
+    }
+    low.group_loop(first, count)?;
+    ir.at_end(entry);
+    ir.br(setup);
+
+    info.private_size = private;
+    info.barriers = low
+        .plan
+        .stops
+        .iter()
+        .any(|s| s.kind == StopKind::Workgroup);
+    info.state_per_block = if low.plan.stops.is_empty() && low.record.is_empty() {
+        0
+    } else {
+        low.record.stride
+    };
+    Ok(())
+}
+
+fn load_launch(ir: &Ir, launch: Val) -> LaunchValues {
+    let wide = |offset: u64| ir.load(ir.i64, ir.offset_by(launch, offset), 8);
+    let narrow = |offset: u64| {
+        let v = ir.load(ir.i32, ir.offset_by(launch, offset), 4);
+        ir.zext_or_trunc(v, ir.i64)
+    };
+    LaunchValues {
+        size: [0, 4, 8].map(|d| narrow(launch_offset::GROUP_SIZE + d)),
+        count: [0, 4, 8].map(|d| narrow(launch_offset::GROUP_COUNT + d)),
+        offset: [0, 8, 16].map(|d| wide(launch_offset::GLOBAL_OFFSET + d)),
+        items: narrow(launch_offset::ITEMS_PER_GROUP),
+        work_dim: narrow(launch_offset::WORK_DIM),
+        printf: wide(launch_offset::PRINTF),
+        state_offset: wide(launch_offset::STATE_OFFSET),
+    }
+}
+
+/// (value, bytes, alignment) of each private array.
+fn private_arrays(function: &Function) -> Vec<(ValueId, u64, u64)> {
+    let mut all = Vec::new();
+    for block in &function.blocks {
+        for inst in &block.insts {
+            let inst = &function.insts[inst.index()];
+            if let (Op::Alloca { size, align }, Some(result)) = (&inst.op, inst.result) {
+                all.push((result, *size, (*align).clamp(1, 128)));
+            }
+        }
+    }
+    all
+}
+
+/// Whether the body may write through by-value parameter `param`: it does not when every use is a load
+/// or the source of a copy, at constant or computed offsets.
+fn may_be_written(function: &Function, param: usize) -> bool {
+    let mut derived = vec![false; function.values.len()];
+    for (value, def) in derived.iter_mut().zip(&function.values) {
+        *value = def.def == ValueDef::Param(param as u32);
+    }
+    // Definitions come before uses in this order but for phis, and those count as writes.
+    for block in function.reverse_post_order() {
+        for inst in &function.blocks[block.index()].insts {
+            let inst = &function.insts[inst.index()];
+            let mut uses = false;
+            inst.op.operands(|v| uses |= derived[v.index()]);
+            if !uses {
+                continue;
+            }
+            match &inst.op {
+                Op::Load { .. } => {}
+                Op::CopyMemory { dst, src, size, .. }
+                    if derived[src.index()]
+                        && !derived[dst.index()]
+                        && !derived[size.index()] => {}
+                Op::PtrOffset { ptr, index, .. }
+                    if derived[ptr.index()]
+                        && index.is_none_or(|(i, _)| !derived[i.index()]) =>
+                {
+                    if let Some(result) = inst.result {
+                        derived[result.index()] = true;
+                    }
+                }
+                Op::Convert(kernel_ir::ConvertOp::AddressSpace | kernel_ir::ConvertOp::Bitcast, ..) => {
+                    if let Some(result) = inst.result {
+                        derived[result.index()] = true;
+                    }
+                }
+                _ => return true,
+            }
+        }
+    }
+    false
+}
+
+impl<'a> Lower<'a> {
+    /// A variable on the stack, made once per call of the kernel.
+    pub(crate) fn room(&self, ty: Ty, align: u64) -> Val {
+        let here = self.ir.here();
+        self.ir.at_end(self.entry);
+        let room = self.ir.alloca(ty, align);
+        self.ir.at_end(here);
+        room
+    }
+
+    pub(crate) fn new_block(&self, name: &std::ffi::CStr) -> Bb {
+        self.ir.block(self.llvm_function, name)
+    }
+
+    pub(crate) fn ty(&self, v: ValueId) -> TypeId {
+        self.function.ty(v)
+    }
+
+    fn load_params(
+        &mut self,
+        kernel: &Kernel,
+        info: &KernelInfo,
+        args: Val,
+        written: &[(usize, u64)],
+    ) -> Result<(), BuildError> {
+        let (ir, function) = (self.ir, self.function);
+        if kernel.arg_infos.len() != function.params.len() {
+            return Err(unsupported(
+                0,
+                format!(
+                    "kernel {:?} has {} parameters but {} argument descriptions",
+                    kernel.name,
+                    function.params.len(),
+                    kernel.arg_infos.len()
+                ),
+            ));
+        }
+        for (i, (arg, &param)) in kernel.arg_infos.iter().zip(&function.params).enumerate() {
+            let at = ir.offset_by(args, u64::from(info.args[i].offset));
+            let align = arg.align.clamp(1, 16);
+            let value = match arg.kind {
+                ArgKind::Local => {
+                    let offset = ir.load(ir.i64, at, 8);
+                    ir.offset(self.memory, offset)
+                }
+                ArgKind::Pointer | ArgKind::Image | ArgKind::Sampler => {
+                    let ty = self.values.register(self.ty(param));
+                    ir.load(ty, at, 8)
+                }
+                ArgKind::Value if function.by_value.get(i).copied().flatten().is_some() => {
+                    if let Some(&(_, size)) = written.iter().find(|w| w.0 == i) {
+                        self.copies.push((i, at, size));
+                    }
+                    at
+                }
+                ArgKind::Value => {
+                    let ty = self.ty(param);
+                    let loaded = ir.load(self.values.memory(ty), at, align);
+                    self.values.to_register(loaded, ty)
+                }
+            };
+            self.params.push(value);
+        }
+        // Without records the copies have one place on the stack.
+        if self.plan.stops.is_empty() {
+            for &(i, _, size) in &self.copies {
+                self.params[i] = self.room(ir.array(ir.i8, size), 16);
+            }
+        }
+        Ok(())
+    }
+
+    /// Addresses of the work-group variables that the kernel mentions.
+    fn place_locals(&mut self, info: &mut KernelInfo) {
+        let (ir, module) = (self.ir, self.values.module);
+        let mut used: Vec<GlobalId> = self
+            .function
+            .values
+            .iter()
+            .filter_map(|value| match value.def {
+                ValueDef::Global(global) => Some(global),
+                ValueDef::Const(id) => match module.constants.get(id) {
+                    Constant::GlobalAddress(global, _) => Some(*global),
+                    _ => None,
+                },
+                _ => None,
+            })
+            .filter(|g| module.globals[g.index()].space == AddressSpace::Local)
+            .collect();
+        used.sort_unstable();
+        used.dedup();
+        let (mut at, mut per_item) = (0u64, 0u64);
+        for id in used {
+            let global = &module.globals[id.index()];
+            let align = global.align.clamp(1, 64);
+            let address = if global.per_work_item {
+                per_item = per_item.next_multiple_of(align);
+                let offset = ir.mul(self.launch.items, ir.i64c(per_item));
+                per_item += global.size;
+                let scratch = ir.load(
+                    ir.i64,
+                    ir.offset_by(ir.param(self.llvm_function, 1), launch_offset::SCRATCH_OFFSET),
+                    8,
+                );
+                ir.offset(ir.offset(self.memory, scratch), offset)
+            } else {
+                at = at.next_multiple_of(align);
+                let address = ir.offset_by(self.memory, at);
+                at += global.size;
+                address
+            };
+            self.locals.insert(id, address);
+        }
+        info.local_size = at.next_multiple_of(64);
+        info.local_per_item = per_item.next_multiple_of(16);
+    }
+
+    fn group_loop(&mut self, first: Val, count: Val) -> Result<(), BuildError> {
+        let ir = self.ir;
+        let end = ir.add(first, count);
+        // A launch without a cancel flag reads a zero on our own stack instead.
+        let cancel = ir.load(
+            ir.ptr,
+            ir.offset_by(ir.param(self.llvm_function, 1), launch_offset::CANCEL),
+            8,
+        );
+        let no_cancel = self.room(ir.i8, 1);
+        ir.store(ir.int_const(ir.i8, 0), no_cancel, 1);
+        let none = ir.icmp(IntPred::LLVMIntEQ, cancel, ir.null(ir.ptr));
+        let cancel = ir.select(none, no_cancel, cancel);
+        let setup = ir.here();
+        let [head, check, body, next, exit] = [
+            c"group.head",
+            c"group.check",
+            c"group",
+            c"group.next",
+            c"exit",
+        ]
+        .map(|name| self.new_block(name));
+        ir.br(head);
+        ir.at_end(head);
+        let group = ir.phi(ir.i64);
+        ir.add_incoming(group, first, setup);
+        ir.cond_br(ir.icmp(IntPred::LLVMIntULT, group, end), check, exit);
+        ir.at_end(check);
+        let stop = ir.load(ir.i8, cancel, 1);
+        ir.set_ordering(stop, Ordering::LLVMAtomicOrderingMonotonic);
+        let stop = ir.icmp(IntPred::LLVMIntNE, stop, ir.int_const(ir.i8, 0));
+        ir.cond_br(stop, exit, body);
+        ir.at_end(body);
+        let [nx, ny, _] = self.launch.count;
+        let rest = ir.bin(crate::llvm::Opcode::LLVMUDiv, group, nx);
+        let x = ir.bin(crate::llvm::Opcode::LLVMURem, group, nx);
+        let y = ir.bin(crate::llvm::Opcode::LLVMURem, rest, ny);
+        let z = ir.bin(crate::llvm::Opcode::LLVMUDiv, rest, ny);
+        self.group = [x, y, z];
+        for d in 0..3 {
+            let start = ir.mul(self.group[d], self.launch.size[d]);
+            self.base[d] = ir.add(start, self.launch.offset[d]);
+        }
+        if self.plan.stops.is_empty() {
+            self.nested_items(next)?;
+        } else {
+            self.passes(next)?;
+        }
+        ir.at_end(next);
+        let following = ir.add(group, ir.i64c(1));
+        ir.add_incoming(group, following, next);
+        ir.br(head);
+        ir.at_end(exit);
+        ir.ret_void();
+        Ok(())
+    }
+
+    /// Three nested loops around the body; then on to `done`.
+    fn nested_items(&mut self, done: Bb) -> Result<(), BuildError> {
+        let ir = self.ir;
+        let mut ids = [ir.i64c(0); 3];
+        let mut heads = [self.entry; 3];
+        for d in [2, 1, 0] {
+            let before = ir.here();
+            heads[d] = self.new_block(c"item");
+            ir.br(heads[d]);
+            ir.at_end(heads[d]);
+            ids[d] = ir.phi(ir.i64);
+            ir.add_incoming(ids[d], ir.i64c(0), before);
+        }
+        let row = ir.add(ir.mul(ids[2], self.launch.size[1]), ids[1]);
+        let linear = ir.add(ir.mul(row, self.launch.size[0]), ids[0]);
+        // Private arrays too large for the stack: one record serves all, they run one after another.
+        self.item = Item {
+            local: ids,
+            linear,
+            record: self.state,
+        };
+        let stopped = self.new_block(c"item.done");
+        self.item_stopped = stopped;
+        self.segments()?;
+        ir.at_end(stopped);
+        for d in 0..3 {
+            let latch = ir.here();
+            let next = ir.add(ids[d], ir.i64c(1));
+            ir.set_wrap(next, true, true);
+            ir.add_incoming(ids[d], next, latch);
+            let after = if d == 2 {
+                done
+            } else {
+                self.new_block(c"item.row")
+            };
+            let more = ir.icmp(IntPred::LLVMIntULT, next, self.launch.size[d]);
+            ir.cond_br(more, heads[d], after);
+            ir.at_end(after);
+        }
+        Ok(())
+    }
+
+    /// Passes over records until all work-items have returned; then on to `done`.
+    fn passes(&mut self, done: Bb) -> Result<(), BuildError> {
+        let ir = self.ir;
+        let last = self.plan.sub_group_stops;
+        let var32 = || self.room(ir.i32, 4);
+        let var64 = || self.room(ir.i64, 8);
+        let (round_selector, selector, lowest, round_lowest) = (var32(), var32(), var32(), var32());
+        let (start, lane) = (var64(), var64());
+        let ids = [var64(), var64(), var64()];
+        let start_ids = [var64(), var64(), var64()];
+        let at_stop = var32();
+        let get32 = |var: Val| ir.load(ir.i32, var, 4);
+        let get64 = |var: Val| ir.load(ir.i64, var, 8);
+        let put32 = |value: Val, var: Val| ir.store(value, var, 4);
+        let put64 = |value: Val, var: Val| ir.store(value, var, 8);
+        let umin = |a: Val, b: Val| {
+            let ty = ir.type_of(a);
+            ir.intrinsic("llvm.umin", &[ty], &[a, b])
+        };
+        let [round, block, pass, item, dispatch, stopped, next, pass_end, block_end, round_end] = [
+            c"round",
+            c"block",
+            c"pass",
+            c"item",
+            c"dispatch",
+            c"item.stopped",
+            c"item.next",
+            c"pass.end",
+            c"block.end",
+            c"round.end",
+        ]
+        .map(|name| self.new_block(name));
+
+        put32(ir.i32c(START), round_selector);
+        ir.br(round);
+
+        ir.at_end(round);
+        put64(ir.i64c(0), start);
+        put32(ir.i32c(DONE), round_lowest);
+        for id in start_ids {
+            put64(ir.i64c(0), id);
+        }
+        ir.br(block);
+
+        ir.at_end(block);
+        put32(get32(round_selector), selector);
+        ir.br(pass);
+
+        ir.at_end(pass);
+        put64(ir.i64c(0), lane);
+        put32(ir.i32c(DONE), lowest);
+        for (id, from) in ids.into_iter().zip(start_ids) {
+            put64(get64(from), id);
+        }
+        let left = ir.sub(self.launch.items, get64(start));
+        let len = if last == 0 {
+            left
+        } else {
+            umin(left, ir.i64c(u64::from(self.sub_group_size)))
+        };
+        let block_start = get64(start);
+        ir.br(item);
+
+        ir.at_end(item);
+        let linear = ir.add(block_start, get64(lane));
+        let record = self.record_of(linear);
+        let chosen = get32(selector);
+        let begun = ir.icmp(IntPred::LLVMIntNE, chosen, ir.i32c(START));
+        let old = ir.load(ir.i32, record, 4);
+        let old = ir.select(begun, old, ir.i32c(START));
+        let all = ir.icmp(IntPred::LLVMIntEQ, chosen, ir.i32c(ALL));
+        let alive = ir.icmp(IntPred::LLVMIntNE, old, ir.i32c(DONE));
+        let named = ir.icmp(IntPred::LLVMIntEQ, old, chosen);
+        put32(old, at_stop);
+        ir.cond_br(ir.select(all, alive, named), dispatch, next);
+
+        self.item = Item {
+            local: {
+                ir.at_end(dispatch);
+                ids.map(get64)
+            },
+            linear,
+            record,
+        };
+        self.at_stop = at_stop;
+        self.item_stopped = stopped;
+        self.segments_with_dispatch(dispatch, old, next)?;
+
+        ir.at_end(stopped);
+        ir.store(get32(at_stop), record, 4);
+        ir.br(next);
+
+        ir.at_end(next);
+        put32(umin(get32(lowest), get32(at_stop)), lowest);
+        self.advance(ids);
+        let following = ir.add(get64(lane), ir.i64c(1));
+        put64(following, lane);
+        ir.cond_br(ir.icmp(IntPred::LLVMIntULT, following, len), item, pass_end);
+
+        ir.at_end(pass_end);
+        if last == 0 {
+            ir.br(block_end);
+        } else {
+            self.meet(get32(lowest), block_start, len, selector, pass, block_end)?;
+        }
+
+        ir.at_end(block_end);
+        put32(umin(get32(round_lowest), get32(lowest)), round_lowest);
+        for (id, to) in ids.into_iter().zip(start_ids) {
+            put64(get64(id), to);
+        }
+        let following = ir.add(block_start, len);
+        put64(following, start);
+        let more = ir.icmp(IntPred::LLVMIntULT, following, self.launch.items);
+        ir.cond_br(more, block, round_end);
+
+        ir.at_end(round_end);
+        put32(ir.i32c(ALL), round_selector);
+        let alive = ir.icmp(IntPred::LLVMIntNE, get32(round_lowest), ir.i32c(DONE));
+        ir.cond_br(alive, round, done);
+        Ok(())
+    }
+
+    /// The record of the work-item with that linear local id.
+    pub(crate) fn record_of(&self, linear: Val) -> Val {
+        let ir = self.ir;
+        ir.offset(
+            self.state,
+            ir.mul(linear, ir.i64c(self.record.stride)),
+        )
+    }
+
+    /// Counts local ids on, x fastest.
+    fn advance(&self, ids: [Val; 3]) {
+        let ir = self.ir;
+        let mut carry = ir.i64c(1);
+        for (d, id) in ids.into_iter().enumerate() {
+            let next = ir.add(ir.load(ir.i64, id, 8), carry);
+            let over = ir.icmp(IntPred::LLVMIntUGE, next, self.launch.size[d]);
+            ir.store(ir.select(over, ir.i64c(0), next), id, 8);
+            carry = ir.cast(crate::llvm::Opcode::LLVMZExt, over, ir.i64);
+        }
+    }
+
+    fn segments_with_dispatch(
+        &mut self,
+        dispatch: Bb,
+        old: Val,
+        otherwise: Bb,
+    ) -> Result<(), BuildError> {
+        let ir = self.ir;
+        for i in 0..self.plan.kept.len() {
+            let v = self.plan.kept[i];
+            let ty = self.values.memory(self.ty(v));
+            let room = self.room(ty, self.record.align_of_value(v));
+            self.rooms.insert(v, room);
+        }
+        self.make_segment_blocks();
+        // By-value copies and the like belong to the beginning of the work-item only.
+        let begin = self.new_block(c"begin");
+        let mut cases = vec![(ir.i32c(START), begin)];
+        for stop in &self.plan.stops {
+            cases.push((ir.i32c(stop.number), self.segment_starts[stop.resume]));
+        }
+        ir.at_end(dispatch);
+        ir.switch(old, otherwise, &cases);
+        ir.at_end(begin);
+        self.begin_item();
+        ir.br(self.segment_starts[0]);
+        self.emit_segments()
+    }
+
+    fn segments(&mut self) -> Result<(), BuildError> {
+        self.make_segment_blocks();
+        self.begin_item();
+        self.ir.br(self.segment_starts[0]);
+        self.emit_segments()
+    }
+
+    fn begin_item(&mut self) {
+        let ir = self.ir;
+        for i in 0..self.copies.len() {
+            let (param, from, size) = self.copies[i];
+            let to = self.param(param);
+            ir.memcpy(to, from, ir.i64c(size), 1);
+        }
+    }
+
+    fn param(&self, index: usize) -> Val {
+        match self.record.by_value.get(&index) {
+            Some(&offset) if !self.plan.stops.is_empty() => {
+                self.ir.offset_by(self.item.record, offset)
+            }
+            _ => self.params[index],
+        }
+    }
+
+    fn make_segment_blocks(&mut self) {
+        self.segment_starts = self
+            .plan
+            .segments
+            .iter()
+            .map(|_| self.new_block(c"segment"))
+            .collect();
+        self.segment_ends = self.segment_starts.clone();
+    }
+
+    fn emit_segments(&mut self) -> Result<(), BuildError> {
+        let mut phis = Vec::new();
+        for at in 0..self.plan.segments.len() {
+            self.near.clear();
+            self.ir.at_end(self.segment_starts[at]);
+            self.resume(at)?;
+            let segment = &self.plan.segments[at];
+            let (block, range) = (segment.block, segment.insts.clone());
+            let function = self.function;
+            let insts = &function.blocks[block].insts[range];
+            let mut made_phis = Vec::new();
+            for &inst in insts {
+                let result = function.insts[inst.index()].result;
+                if let (Op::Phi(_), Some(result)) = (&function.insts[inst.index()].op, result) {
+                    let phi = self.ir.phi(self.values.register(self.ty(result)));
+                    self.near.insert(result, phi);
+                    made_phis.push((result, phi));
+                    phis.push((inst, phi));
+                    continue;
+                }
+                if result.is_some_and(|r| self.plan.remade[r.index()]) {
+                    continue;
+                }
+                // All phis stand first: only now may something else follow them.
+                for (result, phi) in made_phis.drain(..) {
+                    self.define(result, phi);
+                }
+                self.instruction(inst)?;
+            }
+            for (result, phi) in made_phis.drain(..) {
+                self.define(result, phi);
+            }
+            self.end_segment(at)?;
+            self.segment_ends[at] = self.ir.here();
+            self.finish_segment(at)?;
+        }
+        for (inst, phi) in phis {
+            self.fill_phi(inst, phi);
+        }
+        Ok(())
+    }
+
+    /// At the start of a segment that follows a stop: everything needed is loaded from the record.
+    fn resume(&mut self, at: usize) -> Result<(), BuildError> {
+        let Some(stop) = at
+            .checked_sub(1)
+            .and_then(|before| self.plan.segments[before].stop)
+        else {
+            return Ok(());
+        };
+        for i in 0..self.plan.stops[stop].live.len() {
+            let v = self.plan.stops[stop].live[i];
+            let (ty, offset) = (self.values.memory(self.ty(v)), self.record.values[&v]);
+            let align = self.record.align_of_value(v);
+            let kept = self
+                .ir
+                .load(ty, self.ir.offset_by(self.item.record, offset), align);
+            self.ir.store(kept, self.rooms[&v], align);
+            let register = self.values.to_register(kept, self.ty(v));
+            self.near.insert(v, register);
+        }
+        if let Some(group) = self.plan.stops[stop].group
+            && let Some(result) = self.function.insts[group.index()].result
+        {
+            let value = self.group_result(stop, result);
+            self.define(result, value);
+        }
+        Ok(())
+    }
+
+    /// What must be evaluated before the segment's last jump.
+    fn end_segment(&mut self, at: usize) -> Result<(), BuildError> {
+        if let Some(stop) = self.plan.segments[at].stop
+            && let Some(group) = self.plan.stops[stop].group
+        {
+            self.leave_group_operands(group);
+        }
+        Ok(())
+    }
+
+    fn finish_segment(&mut self, at: usize) -> Result<(), BuildError> {
+        let ir = self.ir;
+        if let Some(stop) = self.plan.segments[at].stop {
+            for i in 0..self.plan.stops[stop].live.len() {
+                let v = self.plan.stops[stop].live[i];
+                // The result of the stop's own operation is not there yet.
+                let value = self.get(v);
+                let value = self.values.to_memory(value, self.ty(v));
+                let to = ir.offset_by(self.item.record, self.record.values[&v]);
+                ir.store(value, to, self.record.align_of_value(v));
+            }
+            ir.store(ir.i32c(self.plan.stops[stop].number), self.at_stop, 4);
+            ir.br(self.item_stopped);
+            return Ok(());
+        }
+        let function = self.function;
+        let block = self.plan.segments[at].block;
+        let start = |low: &Self, to: kernel_ir::BlockId| {
+            low.segment_starts[low.plan.first_segment[to.index()]]
+        };
+        match &function.blocks[block].term {
+            Terminator::Br(to) => ir.br(start(self, *to)),
+            Terminator::CondBr {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let cond = self.get(*cond);
+                self.segment_ends[at] = ir.here();
+                ir.cond_br(cond, start(self, *then), start(self, *otherwise));
+            }
+            Terminator::Switch {
+                value,
+                default,
+                cases,
+            } => {
+                let selector = self.get(*value);
+                let ty = ir.type_of(selector);
+                self.segment_ends[at] = ir.here();
+                let cases: Vec<(Val, Bb)> = cases
+                    .iter()
+                    .map(|&(case, to)| (ir.int_const(ty, case), start(self, to)))
+                    .collect();
+                ir.switch(selector, start(self, *default), &cases);
+            }
+            Terminator::Ret(_) | Terminator::Unreachable => {
+                if !self.plan.stops.is_empty() {
+                    ir.store(ir.i32c(DONE), self.at_stop, 4);
+                }
+                ir.br(self.item_stopped);
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_phi(&mut self, inst: InstId, phi: Val) {
+        let function = self.function;
+        let inst = &function.insts[inst.index()];
+        let Op::Phi(incoming) = &inst.op else { return };
+        let Some(own) = inst.result.and_then(|result| self.block_of(result)) else {
+            return;
+        };
+        for &(from, v) in incoming {
+            let segment = self.plan.last_segment[from.index()];
+            if segment == usize::MAX {
+                continue;
+            }
+            let end = self.segment_ends[segment];
+            self.near.clear();
+            self.ir.before_end(end);
+            let value = self.get(v);
+            let mut edges = 0;
+            function.blocks[from.index()]
+                .term
+                .successors(|to| edges += usize::from(to.index() == own));
+            for _ in 0..edges {
+                self.ir.add_incoming(phi, value, end);
+            }
+        }
+    }
+
+    fn block_of(&self, result: ValueId) -> Option<usize> {
+        let ValueDef::Inst(inst) = self.function.values[result.index()].def else {
+            return None;
+        };
+        self.plan.segments.iter().find_map(|segment| {
+            let insts = &self.function.blocks[segment.block].insts[segment.insts.clone()];
+            insts.contains(&inst).then_some(segment.block)
+        })
+    }
+
+    /// Gives `v` its value, here and for the segments that follow.
+    pub(crate) fn define(&mut self, v: ValueId, value: Val) {
+        self.near.insert(v, value);
+        if self.plan.remade[v.index()] {
+            return;
+        }
+        if let Some(&room) = self.rooms.get(&v) {
+            let stored = self.values.to_memory(value, self.ty(v));
+            self.ir.store(stored, room, self.record.align_of_value(v));
+        } else {
+            self.known[v.index()] = Some(value);
+        }
+    }
+
+    /// The value of `v` where the builder stands.
+    pub(crate) fn get(&mut self, v: ValueId) -> Val {
+        let ir = self.ir;
+        match self.function.values[v.index()].def {
+            ValueDef::Const(id) => {
+                if let Constant::GlobalAddress(global, offset) =
+                    self.values.module.constants.get(id)
+                    && let Some(&base) = self.locals.get(global)
+                {
+                    return ir.offset_by(base, *offset as u64);
+                }
+                return self.values.constant(id);
+            }
+            ValueDef::Global(global) => {
+                return match self.locals.get(&global) {
+                    Some(&base) => base,
+                    None => self.values.global(global),
+                };
+            }
+            ValueDef::Param(index) => return self.param(index as usize),
+            ValueDef::Inst(_) => {}
+        }
+        if let Some(&near) = self.near.get(&v) {
+            return near;
+        }
+        if let Some(&room) = self.rooms.get(&v) {
+            let ty = self.values.memory(self.ty(v));
+            let loaded = ir.load(ty, room, self.record.align_of_value(v));
+            let value = self.values.to_register(loaded, self.ty(v));
+            self.near.insert(v, value);
+            return value;
+        }
+        if self.plan.remade[v.index()]
+            && let ValueDef::Inst(inst) = self.function.values[v.index()].def
+        {
+            // At most three levels deep, and cheap: see the plan.
+            if self.instruction(inst).is_ok()
+                && let Some(&near) = self.near.get(&v)
+            {
+                return near;
+            }
+        }
+        // A use that no definition reaches: such code does not run.
+        self.known[v.index()].unwrap_or_else(|| ir.null(self.values.register(self.ty(v))))
+    }
+
+    /// Address of a private array.
+    pub(crate) fn alloca_address(&self, result: ValueId) -> Val {
+        match self.record.allocas.get(&result) {
+            Some(&offset) => self.ir.offset_by(self.item.record, offset),
+            None => self.stack_allocas[&result],
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What is refused before LLVM sees it: sizes at which it would take minutes, or more stack than we have.
+
+use kernel_ir::{BuildError, BuildErrorKind, Function, Module, Type, TypeId};
+
+/// Blocks of a kernel.
+const BLOCKS: usize = 50_000;
+/// Instructions of a kernel.
+const INSTRUCTIONS: usize = 500_000;
+/// Instructions of one block: instruction selection works block by block.
+const BLOCK_INSTRUCTIONS: usize = 100_000;
+/// Operands of one instruction.
+const OPERANDS: usize = 4096;
+/// Scalars in a value held in registers.
+const LEAVES: u64 = 4096;
+/// Types within types.
+const NESTING: u32 = 64;
+
+pub(crate) fn check(module: &Module) -> Result<(), BuildError> {
+    let mut shapes = Vec::with_capacity(module.types.len());
+    for at in 0..module.types.len() {
+        // Parts are interned before wholes.
+        let shape = |part: TypeId| shapes.get(part.0 as usize).copied().unwrap_or((u64::MAX, 0));
+        shapes.push(match module.types.get(TypeId(at as u32)) {
+            Type::Vector(_, n) => (u64::from(*n), 1),
+            Type::Array(element, len) => {
+                let (leaves, depth) = shape(*element);
+                (leaves.saturating_mul(*len), depth + 1)
+            }
+            Type::Struct { fields, .. } => fields.iter().fold((0u64, 0u32), |all, &field| {
+                let (leaves, depth) = shape(field);
+                (all.0.saturating_add(leaves), all.1.max(depth + 1))
+            }),
+            _ => (1, 0),
+        });
+    }
+    if let Some(depth) = shapes.iter().map(|s| s.1).max().filter(|&d| d > NESTING) {
+        return Err(too_large(None, format!("types nest {depth} deep; allowed are {NESTING}")));
+    }
+    for kernel in &module.kernels {
+        let Some(function) = module.functions.get(kernel.function.index()) else {
+            return Err(too_large(None, format!("kernel {:?} has no body", kernel.name)));
+        };
+        check_function(function, &shapes)?;
+    }
+    Ok(())
+}
+
+fn check_function(function: &Function, shapes: &[(u64, u32)]) -> Result<(), BuildError> {
+    let name = &function.name;
+    if function.blocks.is_empty() {
+        return Err(BuildError {
+            kind: BuildErrorKind::Link,
+            ..too_large(None, format!("kernel {name:?} is an import that nothing satisfies"))
+        });
+    }
+    if function.blocks.len() > BLOCKS {
+        let found = function.blocks.len();
+        return Err(too_large(None, format!("{name:?} has {found} blocks; allowed are {BLOCKS}")));
+    }
+    let mut all = 0;
+    for block in &function.blocks {
+        let count = block.insts.len();
+        all += count;
+        if count > BLOCK_INSTRUCTIONS {
+            return Err(too_large(
+                None,
+                format!("a block of {name:?} has {count} instructions; allowed are {BLOCK_INSTRUCTIONS}"),
+            ));
+        }
+        for inst in &block.insts {
+            let inst = &function.insts[inst.index()];
+            let mut operands = 0;
+            inst.op.operands(|_| operands += 1);
+            if operands > OPERANDS && !matches!(inst.op, kernel_ir::Op::Phi(_)) {
+                return Err(too_large(
+                    Some(inst.word),
+                    format!("an instruction has {operands} operands; allowed are {OPERANDS}"),
+                ));
+            }
+            if let Some(result) = inst.result {
+                let leaves = shapes
+                    .get(function.ty(result).0 as usize)
+                    .map_or(0, |s| s.0);
+                if leaves > LEAVES {
+                    return Err(too_large(
+                        Some(inst.word),
+                        format!("a value of {leaves} scalars; allowed are {LEAVES}"),
+                    ));
+                }
+            }
+        }
+    }
+    if all > INSTRUCTIONS {
+        return Err(too_large(
+            None,
+            format!("{name:?} has {all} instructions; allowed are {INSTRUCTIONS}"),
+        ));
+    }
+    Ok(())
+}
+
+fn too_large(word: Option<u32>, message: String) -> BuildError {
+    BuildError {
+        kind: BuildErrorKind::Unsupported,
+        module: 0,
+        word,
+        instruction: None,
+        message,
+    }
+}

@@ -1,0 +1,181 @@
+//! From a finished module to an object: one kept target machine per thread, a fixed short list of passes.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString};
+use std::sync::Once;
+
+use llvm_sys::core::*;
+use llvm_sys::error::*;
+use llvm_sys::target::*;
+use llvm_sys::target_machine::*;
+use llvm_sys::transforms::pass_builder::*;
+
+use crate::llvm::Ir;
+
+/// The processor that code is made for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Target {
+    pub(crate) cpu: String,
+    pub(crate) features: String,
+    pub(crate) opt_level: u8,
+}
+
+const TRIPLE: &CStr = c"x86_64-unknown-linux-gnu";
+
+/// No pass that multiplies code: unrolling and vectorising are decided before LLVM sees the kernel.
+const PASSES: &CStr = c"function(sroa,early-cse<memssa>,instcombine,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine,simplifycfg,adce)";
+/// `-ze-opt-disable`: only what makes values out of our variables.
+const PASSES_OFF: &CStr = c"function(sroa,early-cse)";
+
+struct Machine {
+    target: Target,
+    machine: LLVMTargetMachineRef,
+    layout: LLVMTargetDataRef,
+}
+
+thread_local! {
+    // Making one costs 300 us, a tenth of a small kernel; two are alive when options differ.
+    static KEPT: RefCell<Vec<Machine>> = const { RefCell::new(Vec::new()) };
+}
+
+static INITIALISED: Once = Once::new();
+
+fn machine(target: &Target) -> Result<(LLVMTargetMachineRef, LLVMTargetDataRef), String> {
+    INITIALISED.call_once(|| {
+        // SAFETY: once per process, before any other use of the target.
+        unsafe {
+            LLVMInitializeX86TargetInfo();
+            LLVMInitializeX86Target();
+            LLVMInitializeX86TargetMC();
+            LLVMInitializeX86AsmPrinter();
+        }
+    });
+    KEPT.with_borrow_mut(|kept| {
+        if let Some(found) = kept.iter().find(|m| m.target == *target) {
+            return Ok((found.machine, found.layout));
+        }
+        let text = |s: &str| CString::new(s).map_err(|_| "a zero byte in the processor's name");
+        let (cpu, features) = (text(&target.cpu)?, text(&target.features)?);
+        let level = match target.opt_level {
+            0 => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
+            1 => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
+            _ => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+        };
+        let mut handle = std::ptr::null_mut();
+        let mut message = std::ptr::null_mut();
+        // SAFETY: all strings are zero-terminated; the message is LLVM's to free.
+        let made = unsafe {
+            if LLVMGetTargetFromTriple(TRIPLE.as_ptr(), &raw mut handle, &raw mut message) != 0 {
+                let error = CStr::from_ptr(message).to_string_lossy().into_owned();
+                LLVMDisposeMessage(message);
+                return Err(error);
+            }
+            LLVMCreateTargetMachine(
+                handle,
+                TRIPLE.as_ptr(),
+                cpu.as_ptr(),
+                features.as_ptr(),
+                level,
+                LLVMRelocMode::LLVMRelocPIC,
+                LLVMCodeModel::LLVMCodeModelSmall,
+            )
+        };
+        if made.is_null() {
+            return Err(format!("LLVM knows no processor {:?}", target.cpu));
+        }
+        if kept.len() >= 4 {
+            let oldest = kept.remove(0);
+            // SAFETY: nothing of a finished compile refers to it.
+            unsafe {
+                LLVMDisposeTargetData(oldest.layout);
+                LLVMDisposeTargetMachine(oldest.machine);
+            }
+        }
+        // SAFETY: the machine was just made.
+        let layout = unsafe { LLVMCreateTargetDataLayout(made) };
+        kept.push(Machine {
+            target: target.clone(),
+            machine: made,
+            layout,
+        });
+        Ok((made, layout))
+    })
+}
+
+/// Gives the module its triple and data layout; to be done before anything is put into it.
+pub(crate) fn prepare(ir: &Ir, target: &Target) -> Result<(), String> {
+    let (_, layout) = machine(target)?;
+    // SAFETY: module and layout are alive.
+    unsafe {
+        LLVMSetTarget(ir.module, TRIPLE.as_ptr());
+        LLVMSetModuleDataLayout(ir.module, layout);
+    }
+    Ok(())
+}
+
+/// Runs the fixed passes.
+pub(crate) fn optimise(ir: &Ir, target: &Target) -> Result<(), String> {
+    let (machine, _) = machine(target)?;
+    let passes = if target.opt_level == 0 {
+        PASSES_OFF
+    } else {
+        PASSES
+    };
+    // SAFETY: module and machine are alive; the error's text is copied and freed.
+    unsafe {
+        let options = LLVMCreatePassBuilderOptions();
+        let error = LLVMRunPasses(ir.module, passes.as_ptr(), machine, options);
+        LLVMDisposePassBuilderOptions(options);
+        if error.is_null() {
+            return Ok(());
+        }
+        let text = LLVMGetErrorMessage(error);
+        let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+        LLVMDisposeErrorMessage(text);
+        Err(copy)
+    }
+}
+
+/// The object's bytes.
+pub(crate) fn emit(ir: &Ir, target: &Target) -> Result<Vec<u8>, String> {
+    let (machine, _) = machine(target)?;
+    let mut message = std::ptr::null_mut();
+    let mut buffer = std::ptr::null_mut();
+    // SAFETY: module and machine are alive; buffer and message are copied and freed.
+    unsafe {
+        let failed = LLVMTargetMachineEmitToMemoryBuffer(
+            machine,
+            ir.module,
+            LLVMCodeGenFileType::LLVMObjectFile,
+            &raw mut message,
+            &raw mut buffer,
+        );
+        if failed != 0 {
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            LLVMDisposeMessage(message);
+            return Err(text);
+        }
+        let bytes = std::slice::from_raw_parts(
+            LLVMGetBufferStart(buffer).cast::<u8>(),
+            LLVMGetBufferSize(buffer),
+        )
+        .to_vec();
+        LLVMDisposeMemoryBuffer(buffer);
+        Ok(bytes)
+    }
+}
+
+/// Makes LLVM give up, as a test asks: a data layout that makes no sense ends in its fatal-error handler,
+/// which does not return here.
+pub(crate) fn die() -> kernel_ir::BuildError {
+    let ir = Ir::new(c"fatal");
+    // SAFETY: the string is zero-terminated.
+    unsafe { LLVMSetDataLayout(ir.module, c"no such layout".as_ptr()) };
+    kernel_ir::BuildError {
+        kind: kernel_ir::BuildErrorKind::Codegen,
+        module: 0,
+        word: None,
+        instruction: None,
+        message: "LLVM survived a fatal error".into(),
+    }
+}

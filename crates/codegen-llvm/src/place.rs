@@ -1,0 +1,59 @@
+//! Where a work-item is: ids, sizes, counts.
+
+use kernel_ir::{Builtin, TypeId};
+
+use crate::kernel::Lower;
+use crate::llvm::{Opcode, Val};
+
+impl Lower<'_> {
+    /// The work-item's number in its sub-group, 64 bits.
+    pub(crate) fn lane(&self) -> Val {
+        let mask = u64::from(self.sub_group_size.max(1) - 1);
+        self.ir.and(self.item.linear, self.ir.i64c(mask))
+    }
+
+    pub(crate) fn work_item(&self, builtin: Builtin, dimension: u8, ty: TypeId) -> Val {
+        use Builtin as B;
+        let ir = self.ir;
+        let d = usize::from(dimension);
+        let launch = &self.launch;
+        let of = |all: &[Val; 3], outside: u64| {
+            all.get(d).copied().unwrap_or_else(|| ir.i64c(outside))
+        };
+        let global = |d: usize| ir.add(self.base[d], self.item.local[d]);
+        let size = u64::from(self.sub_group_size.max(1));
+        let shift = ir.i64c(u64::from(size.trailing_zeros()));
+        let sub_group = |linear: Val| ir.lshr(linear, shift);
+        let value = match builtin {
+            B::GlobalInvocationId if d < 3 => global(d),
+            B::GlobalInvocationId => ir.i64c(0),
+            B::GlobalSize if d < 3 => ir.mul(launch.count[d], launch.size[d]),
+            B::GlobalSize => ir.i64c(1),
+            B::GlobalOffset => of(&launch.offset, 0),
+            B::WorkgroupId => of(&self.group, 0),
+            B::NumWorkgroups => of(&launch.count, 1),
+            B::LocalInvocationId => of(&self.item.local, 0),
+            B::WorkgroupSize | B::EnqueuedWorkgroupSize => of(&launch.size, 1),
+            B::GlobalLinearId => {
+                let at = |d: usize| ir.sub(global(d), launch.offset[d]);
+                let extent = |d: usize| ir.mul(launch.count[d], launch.size[d]);
+                let plane = ir.add(ir.mul(at(2), extent(1)), at(1));
+                ir.add(ir.mul(plane, extent(0)), at(0))
+            }
+            B::LocalInvocationIndex => self.item.linear,
+            B::WorkDim => launch.work_dim,
+            B::SubgroupMaxSize => ir.i64c(size),
+            B::SubgroupId => sub_group(self.item.linear),
+            B::NumSubgroups | B::NumEnqueuedSubgroups => {
+                sub_group(ir.add(launch.items, ir.i64c(size - 1)))
+            }
+            B::SubgroupLocalInvocationId => self.lane(),
+            B::SubgroupSize => {
+                let start = ir.and(self.item.linear, ir.i64c(!(size - 1)));
+                let left = ir.sub(launch.items, start);
+                ir.intrinsic("llvm.umin", &[ir.i64], &[left, ir.i64c(size)])
+            }
+        };
+        ir.cast(Opcode::LLVMTrunc, value, self.values.register(ty))
+    }
+}

@@ -1,0 +1,353 @@
+//! Where a kernel's work-items wait for each other, and what of them must survive the wait.
+//!
+//! A kernel without meeting points runs each work-item from start to end. Any other is cut into
+//! *segments* at its *stops*: work-group barriers, sub-group barriers, sub-group operations, and the
+//! latches of loops in which a lane may skip a sub-group operation (without a stop there it would meet the
+//! other lanes one turn ahead). One copy of the code is kept: each work-item resumes at the stop its
+//! record names, runs to the next one, and leaves what it needs later in its record.
+
+use std::ops::Range;
+
+use kernel_ir::{
+    BinaryOp, Constant, Function, GroupOp, GroupScope, InstId, Op, Scope, ValueDef, ValueId,
+};
+
+use crate::order::Shape;
+
+/// A piece of a block, entered at its start only.
+pub(crate) struct Segment {
+    pub(crate) block: usize,
+    /// Indices into the block's instructions.
+    pub(crate) insts: Range<usize>,
+    /// The stop that ends it; `None`: the block's terminator does.
+    pub(crate) stop: Option<usize>,
+}
+
+/// Who waits at a stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum StopKind {
+    Workgroup,
+    Subgroup,
+}
+
+/// A meeting point.
+pub(crate) struct Stop {
+    pub(crate) kind: StopKind,
+    /// The operation executed for all lanes that meet; `None` for mere meetings.
+    pub(crate) group: Option<InstId>,
+    /// Number in a work-item's record: sub-group stops first, in the order in which lanes meet again.
+    pub(crate) number: u32,
+    /// Where a work-item goes on.
+    pub(crate) resume: usize,
+    /// What it needs there.
+    pub(crate) live: Vec<ValueId>,
+}
+
+/// The cut of a kernel.
+pub(crate) struct Plan {
+    /// In emission order: each value's definition before its uses, phis aside.
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) stops: Vec<Stop>,
+    /// Sub-group stops are 1..=this.
+    pub(crate) sub_group_stops: u32,
+    /// First segment of a block; `usize::MAX` for blocks that cannot be reached.
+    pub(crate) first_segment: Vec<usize>,
+    /// Last segment of a block.
+    pub(crate) last_segment: Vec<usize>,
+    /// Values cheap enough to compute again wherever they are used.
+    pub(crate) remade: Vec<bool>,
+    /// Values that must survive a stop.
+    pub(crate) kept: Vec<ValueId>,
+}
+
+/// What kind of stop an instruction is.
+fn stop_of(op: &Op) -> Option<StopKind> {
+    match op {
+        Op::Barrier(Scope::Subgroup | Scope::Invocation) => Some(StopKind::Subgroup),
+        Op::Barrier(_) => Some(StopKind::Workgroup),
+        // Block accesses are addresses computed from the lane's number: nobody waits.
+        Op::Group(GroupOp::BlockRead | GroupOp::BlockWrite, ..) => None,
+        Op::Group(_, GroupScope::Subgroup, _) => Some(StopKind::Subgroup),
+        _ => None,
+    }
+}
+
+impl Plan {
+    pub(crate) fn new(function: &Function, constants: &kernel_ir::Constants) -> Self {
+        let shape = Shape::new(function);
+        let meet_again = loops_to_meet_in(function, &shape);
+        let mut plan = Self {
+            segments: Vec::new(),
+            stops: Vec::new(),
+            sub_group_stops: 0,
+            first_segment: vec![usize::MAX; function.blocks.len()],
+            last_segment: vec![usize::MAX; function.blocks.len()],
+            remade: Vec::new(),
+            kept: Vec::new(),
+        };
+        for &block in &shape.order {
+            plan.cut(function, block, meet_again[block]);
+        }
+        let mut number = 0;
+        for kind in [StopKind::Subgroup, StopKind::Workgroup] {
+            for stop in plan.stops.iter_mut().filter(|s| s.kind == kind) {
+                number += 1;
+                stop.number = number;
+            }
+            if kind == StopKind::Subgroup {
+                plan.sub_group_stops = number;
+            }
+        }
+        plan.remade = vec![false; function.values.len()];
+        if !plan.stops.is_empty() {
+            plan.find_remade(function, constants);
+            plan.find_live(function);
+        }
+        plan
+    }
+
+    fn cut(&mut self, function: &Function, block: usize, meet_again: bool) {
+        let insts = &function.blocks[block].insts;
+        self.first_segment[block] = self.segments.len();
+        let mut start = 0;
+        for (at, &inst) in insts.iter().enumerate() {
+            let op = &function.insts[inst.index()].op;
+            if let Some(kind) = stop_of(op) {
+                let group = matches!(op, Op::Group(..)).then_some(inst);
+                self.end_at_stop(block, start..at, kind, group);
+                start = at + 1;
+            }
+        }
+        if meet_again {
+            self.end_at_stop(block, start..insts.len(), StopKind::Subgroup, None);
+            start = insts.len();
+        }
+        self.last_segment[block] = self.segments.len();
+        self.segments.push(Segment {
+            block,
+            insts: start..insts.len(),
+            stop: None,
+        });
+    }
+
+    fn end_at_stop(
+        &mut self,
+        block: usize,
+        insts: Range<usize>,
+        kind: StopKind,
+        group: Option<InstId>,
+    ) {
+        self.segments.push(Segment {
+            block,
+            insts,
+            stop: Some(self.stops.len()),
+        });
+        self.stops.push(Stop {
+            kind,
+            group,
+            number: 0,
+            resume: self.segments.len(),
+            live: Vec::new(),
+        });
+    }
+
+    fn find_remade(&mut self, function: &Function, constants: &kernel_ir::Constants) {
+        // Three levels of cheap arithmetic on ids, arguments and constants cost less than a record's load.
+        const DEPTH: u8 = 3;
+        let mut depth = vec![u8::MAX; function.values.len()];
+        for (at, value) in function.values.iter().enumerate() {
+            let cheap = match value.def {
+                ValueDef::Const(id) => !matches!(constants.get(id), Constant::FunctionAddress(_)),
+                ValueDef::Param(_) | ValueDef::Global(_) => true,
+                ValueDef::Inst(_) => false,
+            };
+            if cheap {
+                depth[at] = 0;
+            }
+        }
+        for segment in &self.segments {
+            let block = &function.blocks[segment.block];
+            for inst in &block.insts[segment.insts.clone()] {
+                let inst = &function.insts[inst.index()];
+                let Some(result) = inst.result else { continue };
+                let cheap = match &inst.op {
+                    Op::WorkItem(..) | Op::Alloca { .. } => true,
+                    Op::Convert(convert, ..) => {
+                        use kernel_ir::ConvertOp::{AddressSpace, Bitcast, SExt, Trunc, ZExt};
+                        matches!(convert, AddressSpace | Bitcast | SExt | Trunc | ZExt)
+                    }
+                    Op::Binary(op, ..) => {
+                        use BinaryOp::{And, IAdd, IMul, ISub, LShr, Or, Shl, Xor};
+                        matches!(op, And | IAdd | IMul | ISub | LShr | Or | Shl | Xor)
+                    }
+                    Op::Compare(..) | Op::PtrOffset { .. } | Op::Copy(_) => true,
+                    _ => false,
+                };
+                if !cheap {
+                    continue;
+                }
+                let mut deepest = 0;
+                inst.op
+                    .operands(|v| deepest = deepest.max(depth[v.index()]));
+                let own = match inst.op {
+                    Op::WorkItem(..) | Op::Alloca { .. } => 0,
+                    _ => deepest.saturating_add(1),
+                };
+                if own <= DEPTH {
+                    depth[result.index()] = own;
+                    self.remade[result.index()] = true;
+                }
+            }
+        }
+    }
+
+    /// Whether `v` is a value that a segment must have been given.
+    fn needs_room(&self, function: &Function, v: ValueId) -> bool {
+        matches!(function.values[v.index()].def, ValueDef::Inst(_)) && !self.remade[v.index()]
+    }
+
+    fn find_live(&mut self, function: &Function) {
+        let words = function.values.len().div_ceil(64);
+        let count = self.segments.len();
+        let mut used = vec![vec![0u64; words]; count];
+        let mut made = vec![vec![0u64; words]; count];
+        // Inputs of phis are read at the end of the block they come from.
+        let mut read_at_end = vec![Vec::new(); function.blocks.len()];
+        for (at, segment) in self.segments.iter().enumerate() {
+            let block = &function.blocks[segment.block];
+            if let Some(before) = at.checked_sub(1)
+                && let Some(stop) = self.segments[before].stop
+                && let Some(group) = self.stops[stop].group
+                && let Some(result) = function.insts[group.index()].result
+            {
+                set(&mut made[at], result);
+            }
+            for &inst in &block.insts[segment.insts.clone()] {
+                let inst = &function.insts[inst.index()];
+                if let Op::Phi(incoming) = &inst.op {
+                    for &(from, v) in incoming {
+                        read_at_end[from.index()].push(v);
+                    }
+                } else {
+                    inst.op.operands(|v| {
+                        if self.needs_room(function, v) && !get(&made[at], v) {
+                            set(&mut used[at], v);
+                        }
+                    });
+                }
+                if let Some(result) = inst.result {
+                    set(&mut made[at], result);
+                }
+            }
+            let mut use_at_end = |v: ValueId| {
+                if self.needs_room(function, v) && !get(&made[at], v) {
+                    set(&mut used[at], v);
+                }
+            };
+            match segment.stop {
+                Some(stop) => {
+                    if let Some(group) = self.stops[stop].group {
+                        function.insts[group.index()].op.operands(use_at_end);
+                    }
+                }
+                None => {
+                    if let Some(v) = block.term.operand() {
+                        use_at_end(v);
+                    }
+                }
+            }
+        }
+        for (at, segment) in self.segments.iter().enumerate() {
+            if segment.stop.is_none() {
+                for &v in &read_at_end[segment.block] {
+                    if self.needs_room(function, v) && !get(&made[at], v) {
+                        set(&mut used[at], v);
+                    }
+                }
+            }
+        }
+        let next: Vec<Vec<usize>> = self
+            .segments
+            .iter()
+            .map(|segment| match segment.stop {
+                Some(stop) => vec![self.stops[stop].resume],
+                None => {
+                    let mut list = Vec::new();
+                    function.blocks[segment.block]
+                        .term
+                        .successors(|to| list.push(self.first_segment[to.index()]));
+                    list
+                }
+            })
+            .collect();
+        let mut live_in = used;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for at in (0..count).rev() {
+                for word in 0..words {
+                    let out = next[at]
+                        .iter()
+                        .fold(0, |all, &to| all | live_in[to][word]);
+                    let new = live_in[at][word] | (out & !made[at][word]);
+                    if new != live_in[at][word] {
+                        live_in[at][word] = new;
+                        changed = true;
+                    }
+                }
+            }
+        }
+        let mut kept = vec![false; function.values.len()];
+        for stop in &mut self.stops {
+            for v in 0..function.values.len() as u32 {
+                if get(&live_in[stop.resume], ValueId(v)) {
+                    kept[v as usize] = true;
+                    stop.live.push(ValueId(v));
+                }
+            }
+            // The operation's own result is made on the way.
+        }
+        self.kept = (0..function.values.len() as u32)
+            .map(ValueId)
+            .filter(|v| kept[v.index()])
+            .collect();
+    }
+}
+
+fn set(bits: &mut [u64], v: ValueId) {
+    bits[v.index() / 64] |= 1 << (v.index() % 64);
+}
+fn get(bits: &[u64], v: ValueId) -> bool {
+    bits[v.index() / 64] >> (v.index() % 64) & 1 != 0
+}
+
+/// Blocks that end a turn of a loop in which a lane can pass by a sub-group stop.
+fn loops_to_meet_in(function: &Function, shape: &Shape) -> Vec<bool> {
+    let mut latch = vec![false; function.blocks.len()];
+    let waits = |block: usize| {
+        function.blocks[block].insts.iter().any(|inst| {
+            stop_of(&function.insts[inst.index()].op) == Some(StopKind::Subgroup)
+        })
+    };
+    for l in &shape.loops {
+        let stops: Vec<usize> = l.members.iter().copied().filter(|&b| waits(b)).collect();
+        if stops.is_empty() {
+            continue;
+        }
+        for &end in &l.latches {
+            // Reached only past a stop that is met once in this very turn: lanes cannot drift apart.
+            let once = |s: usize| {
+                !shape.loops.iter().any(|inner| {
+                    inner.header != l.header
+                        && l.members.contains(&inner.header)
+                        && inner.members.contains(&s)
+                })
+            };
+            let held = stops.iter().any(|&s| shape.dominates(s, end) && once(s));
+            if !held {
+                latch[end] = true;
+            }
+        }
+    }
+    latch
+}

@@ -1,0 +1,94 @@
+//! Layout of a work-item's record: the number of its stop, the values that survive, its private arrays,
+//! and the room through which sub-group operations pass operands and results.
+
+use std::collections::HashMap;
+
+use kernel_ir::{Function, InstId, TypeId, ValueId};
+
+use crate::plan::Plan;
+use crate::values::Values;
+
+/// Byte offsets in the record; the stop's number lies at 0, 4 bytes.
+#[derive(Default)]
+pub(crate) struct Record {
+    pub(crate) values: HashMap<ValueId, u64>,
+    pub(crate) allocas: HashMap<ValueId, u64>,
+    /// Own copies of by-value parameters.
+    pub(crate) by_value: HashMap<usize, u64>,
+    /// Operands of a sub-group operation.
+    pub(crate) operands: HashMap<InstId, Vec<u64>>,
+    /// Result of a sub-group operation.
+    pub(crate) result: u64,
+    /// Bytes of a record, a multiple of 64 when it holds anything that wide.
+    pub(crate) stride: u64,
+    align: HashMap<ValueId, u64>,
+}
+
+impl Record {
+    pub(crate) fn new(
+        values: &Values<'_>,
+        function: &Function,
+        plan: &Plan,
+        allocas: &[(ValueId, u64, u64)],
+        by_value: &[(usize, u64)],
+    ) -> Self {
+        let types = &values.module.types;
+        let mut record = Self::default();
+        let mut at = 4u64;
+        let mut widest = 16u64;
+        let mut take = |size: u64, align: u64| {
+            // Records start at multiples of 64 at best.
+            let align = align.clamp(1, 64);
+            widest = widest.max(align);
+            at = at.next_multiple_of(align);
+            let offset = at;
+            at = at.saturating_add(size);
+            offset
+        };
+        let size_align = |ty: TypeId| (types.size_of(ty), types.align_of(ty).min(64));
+        // Small ones first: they share the cache line of the stop's number.
+        let mut kept = plan.kept.clone();
+        kept.sort_by_key(|&v| types.size_of(function.ty(v)));
+        for v in kept {
+            let (size, align) = size_align(function.ty(v));
+            record.values.insert(v, take(size, align));
+            record.align.insert(v, align);
+        }
+        for stop in &plan.stops {
+            let Some(group) = stop.group else { continue };
+            let mut places = Vec::new();
+            function.insts[group.index()].op.operands(|v| {
+                let (size, align) = size_align(function.ty(v));
+                places.push(take(size, align));
+            });
+            record.operands.insert(group, places);
+        }
+        let results = plan
+            .stops
+            .iter()
+            .filter_map(|stop| function.insts[stop.group?.index()].result)
+            .map(|v| size_align(function.ty(v)));
+        let room = results.fold((0, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+        record.result = take(room.0, room.1);
+        for &(i, size) in by_value {
+            if !plan.stops.is_empty() {
+                record.by_value.insert(i, take(size, 16));
+            }
+        }
+        for &(v, size, align) in allocas {
+            record.allocas.insert(v, take(size, align));
+        }
+        record.stride = at.next_multiple_of(widest);
+        record
+    }
+
+    /// Whether it holds nothing but the stop's number.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.allocas.is_empty()
+    }
+
+    /// Alignment of a kept value's places.
+    pub(crate) fn align_of_value(&self, v: ValueId) -> u64 {
+        self.align.get(&v).copied().unwrap_or(1)
+    }
+}

@@ -1,0 +1,133 @@
+//! The guard around LLVM: it runs on threads of our own, with large stacks, and when it wants to end the
+//! process, the request fails and the thread is parked for good; a fresh one takes its place.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Condvar, Mutex, Once, PoisonError};
+
+use kernel_ir::build::Reply;
+use kernel_ir::{BuildError, BuildErrorKind};
+
+/// Virtual; instruction selection recurses over the operands of a block.
+const STACK: usize = 256 << 20;
+
+type Job = (Box<dyn FnOnce() -> Reply + Send>, Sender<Reply>);
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    jobs: VecDeque::new(),
+    threads: 0,
+    idle: 0,
+});
+static WORK: Condvar = Condvar::new();
+static HANDLER: Once = Once::new();
+
+thread_local! {
+    /// Who waits for what this thread compiles.
+    static CURRENT: RefCell<Option<Sender<Reply>>> = const { RefCell::new(None) };
+}
+
+fn codegen_error(message: impl Into<String>) -> BuildError {
+    BuildError {
+        kind: BuildErrorKind::Codegen,
+        module: 0,
+        word: None,
+        instruction: None,
+        message: message.into(),
+    }
+}
+
+extern "C" fn fatal(reason: *const libc::c_char) {
+    // SAFETY: LLVM passes a zero-terminated text.
+    let text = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
+    let waiting = CURRENT.with(RefCell::take);
+    let Some(waiting) = waiting else {
+        // Not one of our threads: there is nobody to tell, LLVM's own end is the honest one.
+        return;
+    };
+    let _ = waiting.send(Err(codegen_error(format!("LLVM gave up: {text}"))));
+    state().threads -= 1;
+    // A queued job may have been waiting for this thread.
+    start_threads();
+    // LLVM ends the process when this returns, and its frames cannot be unwound.
+    loop {
+        std::thread::park();
+    }
+}
+
+fn state() -> std::sync::MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `job` on a compiler thread and waits for its reply.
+pub(crate) fn run(job: impl FnOnce() -> Reply + Send + 'static) -> Reply {
+    HANDLER.call_once(|| {
+        // SAFETY: the handler is a plain function that lives as long as the code does.
+        unsafe { llvm_sys::error_handling::LLVMInstallFatalErrorHandler(Some(fatal)) };
+    });
+    let (sender, reply): (_, Receiver<Reply>) = channel();
+    state().jobs.push_back((Box::new(job), sender));
+    start_threads();
+    WORK.notify_one();
+    reply
+        .recv()
+        .unwrap_or_else(|_| Err(codegen_error("no compiler thread could be started")))
+}
+
+/// One thread per processor, started as jobs need them.
+fn start_threads() {
+    let limit = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut state = state();
+    while state.threads < limit && state.jobs.len() > state.idle {
+        let started = std::thread::Builder::new()
+            .name("solum-codegen".into())
+            .stack_size(STACK)
+            .spawn(serve);
+        if started.is_err() {
+            if state.threads == 0 {
+                // Dropping the senders tells the callers.
+                state.jobs.clear();
+            }
+            return;
+        }
+        state.threads += 1;
+        // Counted idle from the start, so that one job starts one thread.
+        state.idle += 1;
+    }
+}
+
+fn serve() {
+    loop {
+        let (job, sender) = {
+            let mut state = state();
+            loop {
+                if let Some(job) = state.jobs.pop_front() {
+                    state.idle -= 1;
+                    break job;
+                }
+                state = WORK.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        };
+        CURRENT.with(|current| *current.borrow_mut() = Some(sender.clone()));
+        let reply = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
+            let text = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("unknown");
+            Err(codegen_error(format!("defect in the compiler: {text}")))
+        });
+        CURRENT.with(|current| *current.borrow_mut() = None);
+        state().idle += 1;
+        let _ = sender.send(reply);
+    }
+}

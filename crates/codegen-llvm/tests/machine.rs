@@ -1,0 +1,11 @@
+//! Compiled kernels against the interpreter: the interpreter's own tests, run on machine code as well, and
+//! what only machine code has.
+
+mod machine {
+    #[path = "../../../kernel-ir/tests/interpret/groups.rs"]
+    mod groups;
+    mod native;
+    mod sandbox;
+    #[path = "../../../kernel-ir/tests/interpret/work_items.rs"]
+    mod work_items;
+}
