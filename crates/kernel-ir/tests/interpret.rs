@@ -1,7 +1,9 @@
 //! Tests of the interpreter on kernels in the text form, in a sandboxed memory.
 
 mod interpret {
+    mod generator;
     mod groups;
+    mod random;
     mod sandbox;
     mod work_items;
 }

@@ -131,7 +131,16 @@ pub(crate) fn module(text: &str) -> kernel_ir::Module {
 
 /// Runs the first kernel of `text`; the memory afterwards, arguments' buffers first.
 pub(crate) fn run(text: &str, grid: Grid, args: Vec<Arg>) -> Result<Sandbox, Stopped> {
-    let program = Program::new(module(text), grid.sub_group).expect("program");
+    run_module(module(text), grid, args)
+}
+
+/// Runs the first kernel of `module`.
+pub(crate) fn run_module(
+    module: kernel_ir::Module,
+    grid: Grid,
+    args: Vec<Arg>,
+) -> Result<Sandbox, Stopped> {
+    let program = Program::new(module, grid.sub_group).expect("program");
     let mut sandbox = Sandbox::default();
     let info = &program.info().kernels[0];
     let mut block = vec![0; info.args_size as usize];
