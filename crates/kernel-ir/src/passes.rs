@@ -3,10 +3,14 @@
 //! [`prepare`] makes every kernel stand alone. Each pass takes any valid module, irreducible control
 //! flow included, and is near-linear in its size.
 
+mod algebra;
 pub mod cfg;
 mod edit;
 mod facts;
+mod flow;
+pub mod fold;
 mod inline;
+mod number;
 mod work_group;
 
 use crate::build::{BuildError, BuildErrorKind, Options};
@@ -46,8 +50,23 @@ pub fn prepare(module: &mut Module, options: &Options) -> Result<(), BuildError>
 /// Simplifies one function.
 fn improve(module: &mut Module, id: FunctionId) {
     let f = &mut module.functions[id.index()];
-    edit::drop_dead(f);
+    let mut e = edit::Edit::new(&mut module.types, &mut module.constants, f);
+    simplify(&mut e);
     edit::compact(f);
+}
+
+/// Values and control flow, in turns: each makes work for the other, a few times.
+fn simplify(e: &mut edit::Edit<'_>) {
+    for _ in 0..4 {
+        let values = number::number_values(e);
+        edit::drop_dead(e.f);
+        if !flow::simplify_flow(e) && !values {
+            break;
+        }
+    }
+    let cfg = cfg::Cfg::new(e.f);
+    edit::drop_unreachable(e.f, &cfg);
+    edit::drop_dead(e.f);
 }
 
 fn error(kind: BuildErrorKind, word: u32, message: String) -> BuildError {

@@ -4,7 +4,7 @@ use kernel_ir::passes::prepare;
 use kernel_ir::{Module, Options, parse, print, validate};
 
 /// Prepares `text`; the result is valid.
-fn prepared(text: &str) -> Module {
+pub(super) fn prepared(text: &str) -> Module {
     let mut module = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     validate(&module).unwrap_or_else(|e| panic!("before: {e}\n{text}"));
     prepare(&mut module, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
