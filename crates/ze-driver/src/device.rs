@@ -31,8 +31,8 @@ pub trait Platform: Send + Sync {
     /// finish in any order; [`Task::finished`] is called exactly once, on a worker.
     fn submit(&self, task: Arc<dyn Task>);
     /// Blocks until `done()` is true or `deadline_ns` (device clock; `u64::MAX` = never) has passed.
-    /// `word` is a futex word that changes (and is woken with all waiters) whenever `done` may have
-    /// become true. May run submitted tasks meanwhile when the wait is unlimited. Returns `done()`.
+    /// `word` is a futex word that changes (and is woken with all waiters, by `FUTEX_WAKE` without the
+    /// private flag: it may lie in shared memory) whenever `done` may have become true. May run submitted tasks meanwhile when the wait is unlimited. Returns `done()`.
     fn wait(
         &self,
         word: &std::sync::atomic::AtomicU32,
@@ -208,6 +208,10 @@ pub trait Program: Send + Sync {
     fn unresolved(&self) -> &[String];
     /// Warnings for the build log.
     fn log(&self) -> &str;
+    /// The program itself, for the platform that built it.
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
 }
 
 /// What the driver must know of a kernel.
@@ -279,6 +283,8 @@ pub struct Launch {
     pub offset: [u64; 3],
     /// Device index: where to run.
     pub device: usize,
+    /// All groups must be under way at once: they wait for each other.
+    pub cooperative: bool,
 }
 
 /// Number of work-groups.

@@ -2,13 +2,44 @@
 //!
 //! Entry points (by `#[ze_entry]`), handle objects with the DDI header, recording of command lists,
 //! dependencies between commands, events, modules, kernels and arguments. Below lies [`device`]:
-//! `ze-cpu` implements it, other devices will.
+//! `ze-cpu` implements it, other devices will. A shell calls [`install`] and exports [`getters`].
 //!
 //! Invariants
 //! - A handle that was never given out, or was destroyed, is the caller's fault; a null one never is fatal.
 //! - Arguments are snapshotted at append.
 //! - No lock is held while a client's callback or a device's task runs.
+//! - What commands in flight need lives by reference counts, not by handles.
 //!
 //! Non-goals: no threads, no machine code, no memory of its own: those are the device's.
+#![expect(
+    non_snake_case,
+    reason = "entry points and their parameters carry the specification's names"
+)]
 
+mod check;
+mod core;
 pub mod device;
+pub mod extensions;
+#[expect(dead_code, reason = "entries that ours replace are generated all the same")]
+#[rustfmt::skip]
+#[path = "generated/unsupported.rs"]
+mod unsupported_entries;
+pub mod getters;
+mod schedule;
+mod signal;
+mod spirv;
+mod state;
+mod tables;
+
+pub use state::{Factory, install};
+
+/// The answer of every slot that no entry of ours fills.
+fn unsupported(name: &str) -> level_zero_sys::ze_result_t {
+    let answer = || {
+        Err(ze_abi::ZeError::new(
+            level_zero_sys::ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            "this driver does not support the function",
+        ))
+    };
+    ze_abi::guard_any_state(name, answer)
+}

@@ -1,0 +1,418 @@
+//! Appends without kernels: copies, fills, barriers, events, timestamps, host functions.
+
+use crate::check::{enumeration, error, not_null};
+use crate::core::context::Context;
+use crate::core::device::Device;
+use crate::core::event::Event;
+use crate::core::list::{CommandList, Sync};
+use crate::device::{RegionCopy, Work};
+use crate::schedule::Op;
+use level_zero_sys::*;
+use std::ffi::c_void;
+use std::sync::Arc;
+use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult};
+use ze_entry::ze_entry;
+
+/// UNSUPPORTED_FEATURE for any struct of a parameter chain: the entries of 1.14 and later ignore none.
+pub(crate) fn refuse_parameters(next: *const c_void) -> ZeResult {
+    // SAFETY: the caller's chain, valid for the call.
+    match unsafe { Chain::new(next) }.next() {
+        None => Ok(()),
+        Some(link) => error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            format!("pNext holds {:?}, which this function does not support here", link.stype),
+        ),
+    }
+}
+
+fn copy(
+    list: &CommandList,
+    dst: *mut c_void,
+    src: *const c_void,
+    size: usize,
+    sync: &Sync<'_>,
+) -> ZeResult {
+    not_null("dstptr", dst)?;
+    not_null("srcptr", src)?;
+    let op = if size == 0 {
+        Op::Nothing
+    } else {
+        Op::Work(Work::Copy {
+            dst: dst.cast(),
+            src: src.cast(),
+            len: size as u64,
+        })
+    };
+    list.append(op, sync)
+}
+
+/// Copies bytes; core/copy.yml.
+#[ze_entry(ze_pfnCommandListAppendMemoryCopy_t)]
+pub(crate) fn zeCommandListAppendMemoryCopy(
+    hCommandList: Handle<'_, CommandList>,
+    dstptr: *mut c_void,
+    srcptr: *const c_void,
+    size: usize,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    copy(&hCommandList, dstptr, srcptr, size, &sync)
+}
+
+/// Copies bytes; no parameter is known; core/copy.yml (1.16).
+#[ze_entry(ze_pfnCommandListAppendMemoryCopyWithParameters_t)]
+pub(crate) fn zeCommandListAppendMemoryCopyWithParameters(
+    hCommandList: Handle<'_, CommandList>,
+    dstptr: *mut c_void,
+    srcptr: *const c_void,
+    size: usize,
+    pNext: *const c_void,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    refuse_parameters(pNext)?;
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    copy(&hCommandList, dstptr, srcptr, size, &sync)
+}
+
+/// Copies bytes from another context: one address space serves all; core/copy.yml.
+#[ze_entry(ze_pfnCommandListAppendMemoryCopyFromContext_t)]
+pub(crate) fn zeCommandListAppendMemoryCopyFromContext(
+    hCommandList: Handle<'_, CommandList>,
+    dstptr: *mut c_void,
+    _hContextSrc: OptHandle<'_, Context>,
+    srcptr: *const c_void,
+    size: usize,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    copy(&hCommandList, dstptr, srcptr, size, &sync)
+}
+
+/// # Safety
+/// `pattern` is null or valid for reads of `pattern_size` bytes.
+unsafe fn fill(
+    list: &CommandList,
+    ptr: *mut c_void,
+    pattern: *const c_void,
+    pattern_size: usize,
+    size: usize,
+    sync: &Sync<'_>,
+) -> ZeResult {
+    not_null("ptr", ptr)?;
+    not_null("pattern", pattern)?;
+    // core/copy.yml: INVALID_SIZE when the size is no multiple of the pattern's.
+    if pattern_size == 0 || !size.is_multiple_of(pattern_size) {
+        return error(
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            format!("size is {size} bytes, a multiple of pattern_size, {pattern_size}, is required"),
+        );
+    }
+    let op = if size == 0 {
+        Op::Nothing
+    } else {
+        // SAFETY: not null; `pattern_size` readable bytes by this function's contract.
+        let pattern = unsafe { std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
+        Op::Work(Work::Fill {
+            dst: ptr.cast(),
+            pattern: pattern.into(),
+            len: size as u64,
+        })
+    };
+    list.append(op, sync)
+}
+
+/// Repeats a pattern; core/copy.yml.
+#[ze_entry(ze_pfnCommandListAppendMemoryFill_t)]
+pub(crate) fn zeCommandListAppendMemoryFill(
+    hCommandList: Handle<'_, CommandList>,
+    ptr: *mut c_void,
+    pattern: *const c_void,
+    pattern_size: usize,
+    size: usize,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    // SAFETY: the caller's pattern, by the specification.
+    unsafe { fill(&hCommandList, ptr, pattern, pattern_size, size, &sync) }
+}
+
+/// Repeats a pattern; no parameter is known; core/copy.yml (1.16).
+#[ze_entry(ze_pfnCommandListAppendMemoryFillWithParameters_t)]
+pub(crate) fn zeCommandListAppendMemoryFillWithParameters(
+    hCommandList: Handle<'_, CommandList>,
+    ptr: *mut c_void,
+    pattern: *const c_void,
+    pattern_size: usize,
+    size: usize,
+    pNext: *const c_void,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    refuse_parameters(pNext)?;
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    // SAFETY: the caller's pattern, by the specification.
+    unsafe { fill(&hCommandList, ptr, pattern, pattern_size, size, &sync) }
+}
+
+/// Where a region begins: origin in bytes, rows and slices.
+fn origin(region: &ze_copy_region_t, pitch: u64, slice_pitch: u64) -> Option<u64> {
+    let y = u64::from(region.originY).checked_mul(pitch)?;
+    let z = u64::from(region.originZ).checked_mul(slice_pitch)?;
+    u64::from(region.originX).checked_add(y)?.checked_add(z)
+}
+
+/// Pitches of a region; 0 means tightly packed.
+fn pitches(region: &ze_copy_region_t, pitch: u32, slice_pitch: u32) -> (u64, u64) {
+    let pitch = match pitch {
+        0 => u64::from(region.width),
+        some => u64::from(some),
+    };
+    let slice = match slice_pitch {
+        0 => pitch.saturating_mul(u64::from(region.height.max(1))),
+        some => u64::from(some),
+    };
+    (pitch, slice)
+}
+
+/// Copies a 2-D or 3-D region; core/copy.yml.
+#[ze_entry(ze_pfnCommandListAppendMemoryCopyRegion_t)]
+pub(crate) fn zeCommandListAppendMemoryCopyRegion(
+    hCommandList: Handle<'_, CommandList>,
+    dstptr: *mut c_void,
+    dstRegion: In<'_, ze_copy_region_t>,
+    dstPitch: u32,
+    dstSlicePitch: u32,
+    srcptr: *const c_void,
+    srcRegion: In<'_, ze_copy_region_t>,
+    srcPitch: u32,
+    srcSlicePitch: u32,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    not_null("dstptr", dstptr)?;
+    not_null("srcptr", srcptr)?;
+    let (dst, src) = (&*dstRegion, &*srcRegion);
+    let extent = |region: &ze_copy_region_t| (region.width, region.height, region.depth);
+    if extent(dst) != extent(src) {
+        return error(
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            format!(
+                "dstRegion is {:?} and srcRegion {:?} (width, height, depth), equal ones are required",
+                extent(dst),
+                extent(src)
+            ),
+        );
+    }
+    let (dst_pitch, dst_slice) = pitches(dst, dstPitch, dstSlicePitch);
+    let (src_pitch, src_slice) = pitches(src, srcPitch, srcSlicePitch);
+    let (Some(to), Some(from)) = (
+        origin(dst, dst_pitch, dst_slice),
+        origin(src, src_pitch, src_slice),
+    ) else {
+        return error(
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            "the origin of a region lies beyond the address space",
+        );
+    };
+    let copy = RegionCopy {
+        dst: dstptr.cast::<u8>().wrapping_add(to as usize),
+        dst_pitch,
+        dst_slice_pitch: dst_slice,
+        src: srcptr.cast::<u8>().wrapping_add(from as usize),
+        src_pitch,
+        src_slice_pitch: src_slice,
+        width: u64::from(dst.width),
+        // A depth or height of 0 is a region of lower dimension.
+        rows: u64::from(dst.height.max(1)),
+        slices: u64::from(dst.depth.max(1)),
+    };
+    let op = if copy.width == 0 {
+        Op::Nothing
+    } else {
+        Op::Work(Work::CopyRegion(copy))
+    };
+    hCommandList.append(op, &Sync::new(&hSignalEvent, &phWaitEvents))
+}
+
+/// A hint without effect: memory is where it is; core/copy.yml.
+#[ze_entry(ze_pfnCommandListAppendMemoryPrefetch_t)]
+pub(crate) fn zeCommandListAppendMemoryPrefetch(
+    hCommandList: Handle<'_, CommandList>,
+    ptr: *const c_void,
+    _size: usize,
+) -> ZeResult {
+    not_null("ptr", ptr)?;
+    hCommandList.context().check()
+}
+
+/// A hint without effect; core/copy.yml.
+#[ze_entry(ze_pfnCommandListAppendMemAdvise_t)]
+pub(crate) fn zeCommandListAppendMemAdvise(
+    hCommandList: Handle<'_, CommandList>,
+    _hDevice: Handle<'_, Device>,
+    ptr: *const c_void,
+    _size: usize,
+    advice: ze_memory_advice_t,
+) -> ZeResult {
+    not_null("ptr", ptr)?;
+    enumeration(
+        "advice",
+        advice.0,
+        ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION.0,
+    )?;
+    hCommandList.context().check()
+}
+
+/// Waits for everything before, holds everything after; core/barrier.yml.
+#[ze_entry(ze_pfnCommandListAppendBarrier_t)]
+pub(crate) fn zeCommandListAppendBarrier(
+    hCommandList: Handle<'_, CommandList>,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
+    hCommandList.append(Op::Nothing, &sync)
+}
+
+/// A barrier; ranges need nothing more, caches are coherent; core/barrier.yml.
+#[ze_entry(ze_pfnCommandListAppendMemoryRangesBarrier_t)]
+pub(crate) fn zeCommandListAppendMemoryRangesBarrier(
+    hCommandList: Handle<'_, CommandList>,
+    _numRanges: u32,
+    pRangeSizes: *const usize,
+    pRanges: *mut *const c_void,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    not_null("pRangeSizes", pRangeSizes)?;
+    not_null("pRanges", pRanges)?;
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
+    hCommandList.append(Op::Nothing, &sync)
+}
+
+/// Signals after everything before; core/event.yml.
+#[ze_entry(ze_pfnCommandListAppendSignalEvent_t)]
+pub(crate) fn zeCommandListAppendSignalEvent(
+    hCommandList: Handle<'_, CommandList>,
+    hEvent: Handle<'_, Event>,
+) -> ZeResult {
+    let sync = Sync {
+        signal: Some(hEvent.get()),
+        waits: &[],
+        drain: true,
+    };
+    hCommandList.append(Op::Nothing, &sync)
+}
+
+/// Holds everything after until all are signalled; core/event.yml.
+#[ze_entry(ze_pfnCommandListAppendWaitOnEvents_t)]
+pub(crate) fn zeCommandListAppendWaitOnEvents(
+    hCommandList: Handle<'_, CommandList>,
+    phEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let sync = Sync {
+        waits: phEvents.get(),
+        ..Sync::default()
+    };
+    hCommandList.append(Op::Nothing, &sync)
+}
+
+/// Resets after everything before; core/event.yml.
+#[ze_entry(ze_pfnCommandListAppendEventReset_t)]
+pub(crate) fn zeCommandListAppendEventReset(
+    hCommandList: Handle<'_, CommandList>,
+    hEvent: Handle<'_, Event>,
+) -> ZeResult {
+    let signal = Arc::clone(hEvent.resettable("hEvent")?);
+    hCommandList.append(Op::Reset(signal), &Sync::default().draining())
+}
+
+/// Writes the device clock in ns, after everything before; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListAppendWriteGlobalTimestamp_t)]
+pub(crate) fn zeCommandListAppendWriteGlobalTimestamp(
+    hCommandList: Handle<'_, CommandList>,
+    dstptr: *mut u64,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    not_null("dstptr", dstptr)?;
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
+    hCommandList.append(Op::Work(Work::WriteTimestamp(dstptr)), &sync)
+}
+
+struct Destination(*mut c_void);
+// SAFETY: an address of the client's for asynchronous use; written by one worker when the command runs.
+unsafe impl Send for Destination {}
+// SAFETY: as for `Send`.
+unsafe impl std::marker::Sync for Destination {}
+
+/// Copies the timestamps of events; unsignalled ones give zeros; core/event.yml.
+#[ze_entry(ze_pfnCommandListAppendQueryKernelTimestamps_t)]
+pub(crate) fn zeCommandListAppendQueryKernelTimestamps(
+    hCommandList: Handle<'_, CommandList>,
+    phEvents: Handles<'_, Event>,
+    dstptr: *mut c_void,
+    pOffsets: *const usize,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    not_null("dstptr", dstptr)?;
+    let events = phEvents.get();
+    let size = size_of::<ze_kernel_timestamp_result_t>();
+    let offsets: Vec<usize> = if pOffsets.is_null() {
+        (0..events.len()).map(|i| i * size).collect()
+    } else {
+        // SAFETY: one offset for each event, by the specification.
+        unsafe { std::slice::from_raw_parts(pOffsets, events.len()) }.to_vec()
+    };
+    let times: Vec<_> = events.iter().map(|event| event.waited()).collect();
+    let (device, to) = (Arc::clone(hCommandList.device()), Destination(dstptr));
+    let write = move || {
+        let to = &to;
+        for (signal, offset) in times.iter().zip(&offsets) {
+            let (start, end) = signal.times().unwrap_or((0, 0));
+            let data = ze_kernel_timestamp_data_t {
+                kernelStart: device.kernel_time(start),
+                kernelEnd: device.kernel_time(end),
+            };
+            let at = to.0.wrapping_byte_add(*offset).cast();
+            // SAFETY: the client keeps room at each offset until the command is done.
+            unsafe {
+                std::ptr::write_unaligned(
+                    at,
+                    ze_kernel_timestamp_result_t {
+                        global: data,
+                        context: data,
+                    },
+                );
+            }
+        }
+    };
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
+    hCommandList.append(Op::Work(Work::Internal(Arc::new(write))), &sync)
+}
+
+/// Calls the host from a worker; no parameter is known; core/hostFunction.yml (1.17).
+#[ze_entry(ze_pfnCommandListAppendHostFunction_t)]
+pub(crate) fn zeCommandListAppendHostFunction(
+    hCommandList: Handle<'_, CommandList>,
+    pfnHostFunction: ze_host_function_callback_t,
+    pUserData: *mut c_void,
+    pNext: *const c_void,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let Some(function) = pfnHostFunction else {
+        return not_null("pfnHostFunction", std::ptr::null::<c_void>());
+    };
+    refuse_parameters(pNext)?;
+    let work = Work::Host {
+        function,
+        data: pUserData,
+    };
+    hCommandList.append(Op::Work(work), &Sync::new(&hSignalEvent, &phWaitEvents))
+}

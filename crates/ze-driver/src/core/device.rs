@@ -1,0 +1,302 @@
+//! Devices and their main properties.
+
+use crate::check::fill_name;
+use crate::core::driver::Driver;
+use crate::core::object;
+use crate::device::{DeviceFacts, Platform};
+use crate::tables;
+use level_zero_sys::*;
+use std::sync::Arc;
+use ze_abi::{ChainMut, Enumerate, Handle, Head, Object, Out, Prop, ZeResult};
+use ze_entry::ze_entry;
+
+/// Nanoseconds in a second: timestamps tick once a nanosecond.
+const TICKS_PER_SECOND: u64 = 1_000_000_000;
+
+/// All that a USM allocation of a CPU allows.
+const ALL_ACCESS: u32 = ZE_MEMORY_ACCESS_CAP_FLAG_RW
+    | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC
+    | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT
+    | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+
+/// One device; never freed.
+#[repr(C)]
+pub(crate) struct Device {
+    head: Head,
+    platform: Arc<dyn Platform>,
+    index: usize,
+}
+object!(Device, _ze_device_handle_t, b"ZeDv", "device");
+
+impl Device {
+    /// The platform's device of that index.
+    pub(crate) fn new(platform: &Arc<dyn Platform>, index: usize) -> Arc<Self> {
+        Arc::new(Self {
+            head: Head::new::<Self>(tables::all()),
+            platform: Arc::clone(platform),
+            index,
+        })
+    }
+
+    /// Position in `zeDeviceGet`.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The platform.
+    pub(crate) fn platform(&self) -> &Arc<dyn Platform> {
+        &self.platform
+    }
+
+    /// The device's figures.
+    pub(crate) fn facts(&self) -> &DeviceFacts {
+        self.platform.devices()[self.index].facts()
+    }
+
+    /// Threads that can run at once, as the properties say.
+    pub(crate) fn threads(&self) -> u32 {
+        let facts = self.facts();
+        [
+            facts.num_subslices_per_slice,
+            facts.num_eus_per_subslice,
+            facts.num_threads_per_eu,
+        ]
+        .iter()
+        .fold(facts.num_slices, |n, factor| n.saturating_mul(*factor))
+    }
+
+    /// A time of the device clock as kernel timestamps show it.
+    pub(crate) fn kernel_time(&self, ns: u64) -> u64 {
+        ns & mask(self.facts().kernel_timestamp_valid_bits)
+    }
+}
+
+fn mask(bits: u32) -> u64 {
+    1_u64.checked_shl(bits).map_or(u64::MAX, |bit| bit - 1)
+}
+
+/// Enumerates; core/device.yml.
+#[ze_entry(ze_pfnDeviceGet_t)]
+pub(crate) fn zeDeviceGet(
+    hDriver: Handle<'_, Driver>,
+    pCount: Enumerate<'_, ze_device_handle_t>,
+) -> ZeResult {
+    let devices = hDriver.devices();
+    pCount.fill(devices.len(), |i, slot| *slot = devices[i].handle());
+    Ok(())
+}
+
+/// Null: each device is a root device; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetRootDevice_t)]
+pub(crate) fn zeDeviceGetRootDevice(
+    _hDevice: Handle<'_, Device>,
+    phRootDevice: Out<'_, ze_device_handle_t>,
+) -> ZeResult {
+    phRootDevice.write(std::ptr::null_mut());
+    Ok(())
+}
+
+/// None; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetSubDevices_t)]
+pub(crate) fn zeDeviceGetSubDevices(
+    _hDevice: Handle<'_, Device>,
+    pCount: Enumerate<'_, ze_device_handle_t>,
+) -> ZeResult {
+    pCount.fill(0, |_, _| {});
+    Ok(())
+}
+
+/// Properties; chains: IP version, EU count, usable memory; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetProperties_t)]
+pub(crate) fn zeDeviceGetProperties(
+    hDevice: Handle<'_, Device>,
+    mut pDeviceProperties: Prop<'_, ze_device_properties_t>,
+) -> ZeResult {
+    let (facts, out) = (hDevice.facts(), &mut *pDeviceProperties);
+    out.r#type = if facts.gpu_typed {
+        ZE_DEVICE_TYPE_GPU
+    } else {
+        ZE_DEVICE_TYPE_CPU
+    };
+    out.vendorId = facts.vendor_id;
+    out.deviceId = facts.device_id;
+    out.flags = if facts.integrated {
+        ZE_DEVICE_PROPERTY_FLAG_INTEGRATED
+    } else {
+        0
+    };
+    out.subdeviceId = 0;
+    out.coreClockRate = facts.core_clock_mhz;
+    out.maxMemAllocSize = facts.max_mem_alloc_size;
+    out.maxHardwareContexts = facts.max_hardware_contexts;
+    out.maxCommandQueuePriority = facts.max_command_queue_priority;
+    out.numThreadsPerEU = facts.num_threads_per_eu;
+    out.physicalEUSimdWidth = facts.physical_eu_simd_width;
+    out.numEUsPerSubslice = facts.num_eus_per_subslice;
+    out.numSubslicesPerSlice = facts.num_subslices_per_slice;
+    out.numSlices = facts.num_slices;
+    // The struct of 1.2 asks for ticks per second, the one of 1.0 for nanoseconds per tick.
+    out.timerResolution = if out.stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 {
+        TICKS_PER_SECOND
+    } else {
+        1
+    };
+    out.timestampValidBits = facts.timestamp_valid_bits;
+    out.kernelTimestampValidBits = facts.kernel_timestamp_valid_bits;
+    out.uuid.id = facts.uuid;
+    fill_name(&mut out.name, &facts.name);
+    // SAFETY: the caller's chain of properties, valid for the call.
+    for link in unsafe { ChainMut::new(out.pNext) } {
+        match link.stype {
+            ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT => {
+                // SAFETY: the type says which struct it is.
+                unsafe { link.get::<ze_device_ip_version_ext_t>() }.ipVersion = facts.ip_version;
+            }
+            ZE_STRUCTURE_TYPE_EU_COUNT_EXT => {
+                let eus = hDevice.threads() / facts.num_threads_per_eu.max(1);
+                // SAFETY: the type says which struct it is.
+                unsafe { link.get::<ze_eu_count_ext_t>() }.numTotalEUs = eus;
+            }
+            ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let usable = unsafe { link.get::<ze_device_usablemem_size_ext_properties_t>() };
+                usable.currUsableMemSize = facts.total_memory;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Limits of kernels; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetComputeProperties_t)]
+pub(crate) fn zeDeviceGetComputeProperties(
+    hDevice: Handle<'_, Device>,
+    mut pComputeProperties: Prop<'_, ze_device_compute_properties_t>,
+) -> ZeResult {
+    let (facts, out) = (hDevice.facts(), &mut *pComputeProperties);
+    out.maxTotalGroupSize = facts.max_total_group_size;
+    [out.maxGroupSizeX, out.maxGroupSizeY, out.maxGroupSizeZ] = facts.max_group_size;
+    [out.maxGroupCountX, out.maxGroupCountY, out.maxGroupCountZ] = facts.max_group_count;
+    out.maxSharedLocalMemory = facts.max_shared_local_memory;
+    out.subGroupSizes = [0; 8];
+    out.numSubGroupSizes = 0;
+    for (slot, size) in out.subGroupSizes.iter_mut().zip(&facts.sub_group_sizes) {
+        *slot = *size;
+        out.numSubGroupSizes += 1;
+    }
+    Ok(())
+}
+
+/// What modules may use; chains: float atomics; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetModuleProperties_t)]
+pub(crate) fn zeDeviceGetModuleProperties(
+    hDevice: Handle<'_, Device>,
+    mut pModuleProperties: Prop<'_, ze_device_module_properties_t>,
+) -> ZeResult {
+    let (facts, out) = (hDevice.facts(), &mut *pModuleProperties);
+    out.spirvVersionSupported = facts.spirv_version;
+    out.flags = facts.module_flags;
+    out.fp16flags = facts.fp16_flags;
+    out.fp32flags = facts.fp32_flags;
+    out.fp64flags = facts.fp64_flags;
+    out.maxArgumentsSize = facts.max_arguments_size;
+    out.printfBufferSize = facts.printf_buffer_size;
+    out.nativeKernelSupported.id = facts.native_kernel_uuid;
+    // SAFETY: the caller's chain of properties, valid for the call.
+    for link in unsafe { ChainMut::new(out.pNext) } {
+        if link.stype == ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES {
+            // SAFETY: the type says which struct it is.
+            let atomics = unsafe { link.get::<ze_float_atomic_ext_properties_t>() };
+            [atomics.fp16Flags, atomics.fp32Flags, atomics.fp64Flags] = facts.fp_atomics;
+        }
+    }
+    Ok(())
+}
+
+/// One group that does everything; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetCommandQueueGroupProperties_t)]
+pub(crate) fn zeDeviceGetCommandQueueGroupProperties(
+    hDevice: Handle<'_, Device>,
+    pCount: Enumerate<'_, ze_command_queue_group_properties_t>,
+) -> ZeResult {
+    pCount.fill(1, |_, out| {
+        out.flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE
+            | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY
+            | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
+        out.maxMemoryFillPatternSize = usize::MAX;
+        out.numQueues = hDevice.facts().queue_count;
+    });
+    Ok(())
+}
+
+/// One memory: the machine's; chains: memory kind and bandwidth; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetMemoryProperties_t)]
+pub(crate) fn zeDeviceGetMemoryProperties(
+    hDevice: Handle<'_, Device>,
+    pCount: Enumerate<'_, ze_device_memory_properties_t>,
+) -> ZeResult {
+    let facts = hDevice.facts();
+    pCount.fill(1, |_, out| {
+        out.flags = 0;
+        out.maxClockRate = facts.memory_clock_mhz;
+        out.maxBusWidth = facts.memory_bus_width;
+        out.totalSize = facts.total_memory;
+        fill_name(&mut out.name, "system memory");
+        // SAFETY: the caller's chain of properties, valid for the call.
+        for link in unsafe { ChainMut::new(out.pNext) } {
+            if link.stype == ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES {
+                // SAFETY: the type says which struct it is.
+                let ext = unsafe { link.get::<ze_device_memory_ext_properties_t>() };
+                ext.r#type = ZE_DEVICE_MEMORY_EXT_TYPE_DDR4;
+                ext.physicalSize = facts.total_memory;
+                // Two transfers a clock over the whole bus, in bytes per nanosecond.
+                let bytes = u64::from(facts.memory_clock_mhz)
+                    * 2
+                    * u64::from(facts.memory_bus_width / 8)
+                    / 1000;
+                ext.readBandwidth = u32::try_from(bytes).unwrap_or(u32::MAX);
+                ext.writeBandwidth = ext.readBandwidth;
+                ext.bandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC;
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Everything is allowed on every kind, the host's own memory too; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetMemoryAccessProperties_t)]
+pub(crate) fn zeDeviceGetMemoryAccessProperties(
+    _hDevice: Handle<'_, Device>,
+    mut pMemAccessProperties: Prop<'_, ze_device_memory_access_properties_t>,
+) -> ZeResult {
+    let out = &mut *pMemAccessProperties;
+    out.hostAllocCapabilities = ALL_ACCESS;
+    out.deviceAllocCapabilities = ALL_ACCESS;
+    out.sharedSingleDeviceAllocCapabilities = ALL_ACCESS;
+    out.sharedCrossDeviceAllocCapabilities = ALL_ACCESS;
+    out.sharedSystemAllocCapabilities = ALL_ACCESS;
+    Ok(())
+}
+
+/// Caches from L1 up; chains: cache line size; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetCacheProperties_t)]
+pub(crate) fn zeDeviceGetCacheProperties(
+    hDevice: Handle<'_, Device>,
+    pCount: Enumerate<'_, ze_device_cache_properties_t>,
+) -> ZeResult {
+    let facts = hDevice.facts();
+    pCount.fill(facts.caches.len(), |i, out| {
+        out.flags = 0;
+        out.cacheSize = usize::try_from(facts.caches[i].1).unwrap_or(usize::MAX);
+        // SAFETY: the caller's chain of properties, valid for the call.
+        for link in unsafe { ChainMut::new(out.pNext) } {
+            if link.stype == ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT {
+                // SAFETY: the type says which struct it is.
+                let ext = unsafe { link.get::<ze_device_cache_line_size_ext_t>() };
+                ext.cacheLineSize = usize::try_from(facts.cache_line_size).unwrap_or(64);
+            }
+        }
+    });
+    Ok(())
+}

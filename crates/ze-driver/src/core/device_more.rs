@@ -1,0 +1,190 @@
+//! Devices: images, sharing, peers, status, clocks, and what 1.13 to 1.17 added.
+
+use crate::check::{error, not_null};
+use crate::core::device::Device;
+use crate::device::DeviceFacts;
+use crate::extensions::COUNTER_MAX;
+use level_zero_sys::*;
+use ze_abi::{Enumerate, Handle, Out, Prop, ZeResult};
+use ze_entry::ze_entry;
+
+/// No images: all limits are 0; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetImageProperties_t)]
+pub(crate) fn zeDeviceGetImageProperties(
+    _hDevice: Handle<'_, Device>,
+    mut pImageProperties: Prop<'_, ze_device_image_properties_t>,
+) -> ZeResult {
+    let old = *pImageProperties;
+    *pImageProperties = ze_device_image_properties_t {
+        stype: old.stype,
+        pNext: old.pNext,
+        ..Default::default()
+    };
+    Ok(())
+}
+
+/// Nothing can be imported or exported; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetExternalMemoryProperties_t)]
+pub(crate) fn zeDeviceGetExternalMemoryProperties(
+    _hDevice: Handle<'_, Device>,
+    mut pExternalMemoryProperties: Prop<'_, ze_device_external_memory_properties_t>,
+) -> ZeResult {
+    let out = &mut *pExternalMemoryProperties;
+    out.memoryAllocationImportTypes = 0;
+    out.memoryAllocationExportTypes = 0;
+    out.imageImportTypes = 0;
+    out.imageExportTypes = 0;
+    Ok(())
+}
+
+/// Devices over one memory reach each other; `discrete` ones only themselves.
+fn is_peer(a: &Device, b: &Device) -> bool {
+    a.index() == b.index() || (a.facts().integrated && b.facts().integrated)
+}
+
+/// Access and atomics between devices over one memory; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetP2PProperties_t)]
+pub(crate) fn zeDeviceGetP2PProperties(
+    hDevice: Handle<'_, Device>,
+    hPeerDevice: Handle<'_, Device>,
+    mut pP2PProperties: Prop<'_, ze_device_p2p_properties_t>,
+) -> ZeResult {
+    pP2PProperties.flags = if is_peer(&hDevice, &hPeerDevice) {
+        ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS
+    } else {
+        0
+    };
+    Ok(())
+}
+
+/// As the P2P properties say; core/device.yml.
+#[ze_entry(ze_pfnDeviceCanAccessPeer_t)]
+pub(crate) fn zeDeviceCanAccessPeer(
+    hDevice: Handle<'_, Device>,
+    hPeerDevice: Handle<'_, Device>,
+    value: Out<'_, ze_bool_t>,
+) -> ZeResult {
+    value.write(u8::from(is_peer(&hDevice, &hPeerDevice)));
+    Ok(())
+}
+
+/// A CPU is there: faults lose contexts, not the device; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetStatus_t)]
+pub(crate) fn zeDeviceGetStatus(_hDevice: Handle<'_, Device>) -> ZeResult {
+    Ok(())
+}
+
+/// Both clocks are the monotonic one, in ns; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetGlobalTimestamps_t)]
+pub(crate) fn zeDeviceGetGlobalTimestamps(
+    hDevice: Handle<'_, Device>,
+    hostTimestamp: Out<'_, u64>,
+    deviceTimestamp: Out<'_, u64>,
+) -> ZeResult {
+    let now = hDevice.platform().now_ns();
+    hostTimestamp.write(now);
+    deviceTimestamp.write(now);
+    Ok(())
+}
+
+/// Waits for everything submitted to the device; core/device.yml.
+#[ze_entry(ze_pfnDeviceSynchronize_t)]
+pub(crate) fn zeDeviceSynchronize(hDevice: Handle<'_, Device>) -> ZeResult {
+    let driver = crate::state::driver()?;
+    let index = hDevice.index();
+    for lane in driver.lanes(|lane| lane.device() == index) {
+        lane.wait(lane.pushed(), u64::MAX);
+        lane.context().check()?;
+    }
+    Ok(())
+}
+
+/// Counters of counter-based events are 62 bits wide; core/device.yml.
+#[ze_entry(ze_pfnDeviceGetCounterBasedEventMaxValue_t)]
+pub(crate) fn zeDeviceGetCounterBasedEventMaxValue(
+    _hDevice: Handle<'_, Device>,
+    maxValue: Out<'_, u64>,
+) -> ZeResult {
+    maxValue.write(COUNTER_MAX);
+    Ok(())
+}
+
+/// No PCI address: the device is the CPU; core/PCIProperties.yml.
+#[ze_entry(ze_pfnDevicePciGetPropertiesExt_t)]
+pub(crate) fn zeDevicePciGetPropertiesExt(
+    _hDevice: Handle<'_, Device>,
+    _pPciProperties: Prop<'_, ze_pci_ext_properties_t>,
+) -> ZeResult {
+    error(
+        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+        "the device is a CPU and has no PCI address",
+    )
+}
+
+/// Vectors of the machine's registers; core/deviceVectorSizes.yml.
+#[ze_entry(ze_pfnDeviceGetVectorWidthPropertiesExt_t)]
+pub(crate) fn zeDeviceGetVectorWidthPropertiesExt(
+    hDevice: Handle<'_, Device>,
+    pCount: Enumerate<'_, ze_device_vector_width_properties_ext_t>,
+) -> ZeResult {
+    let lanes = hDevice.facts().physical_eu_simd_width.max(1);
+    pCount.fill(1, |_, out| {
+        *out = ze_device_vector_width_properties_ext_t {
+            stype: out.stype,
+            pNext: out.pNext,
+            // Lanes of 32 bits; the size is in bytes.
+            vector_width_size: lanes * 4,
+            preferred_vector_width_char: lanes * 4,
+            preferred_vector_width_short: lanes * 2,
+            preferred_vector_width_int: lanes,
+            preferred_vector_width_long: (lanes / 2).max(1),
+            preferred_vector_width_float: lanes,
+            preferred_vector_width_double: (lanes / 2).max(1),
+            preferred_vector_width_half: half(hDevice.facts(), lanes),
+            native_vector_width_char: lanes * 4,
+            native_vector_width_short: lanes * 2,
+            native_vector_width_int: lanes,
+            native_vector_width_long: (lanes / 2).max(1),
+            native_vector_width_float: lanes,
+            native_vector_width_double: (lanes / 2).max(1),
+            native_vector_width_half: half(hDevice.facts(), lanes),
+        };
+    });
+    Ok(())
+}
+
+fn half(facts: &DeviceFacts, lanes: u32) -> u32 {
+    if facts.module_flags & ZE_DEVICE_MODULE_FLAG_FP16 != 0 {
+        lanes
+    } else {
+        0
+    }
+}
+
+/// Caches reserve nothing; core/cacheReservation.yml.
+#[ze_entry(ze_pfnDeviceReserveCacheExt_t)]
+pub(crate) fn zeDeviceReserveCacheExt(
+    _hDevice: Handle<'_, Device>,
+    _cacheLevel: usize,
+    _cacheReservationSize: usize,
+) -> ZeResult {
+    error(
+        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+        "the device's caches cannot be reserved",
+    )
+}
+
+/// Caches take no advice; core/cacheReservation.yml.
+#[ze_entry(ze_pfnDeviceSetCacheAdviceExt_t)]
+pub(crate) fn zeDeviceSetCacheAdviceExt(
+    _hDevice: Handle<'_, Device>,
+    ptr: *mut std::ffi::c_void,
+    _regionSize: usize,
+    _cacheRegion: ze_cache_ext_region_t,
+) -> ZeResult {
+    not_null("ptr", ptr)?;
+    error(
+        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+        "the device's caches take no advice",
+    )
+}

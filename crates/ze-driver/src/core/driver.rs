@@ -1,0 +1,252 @@
+//! The driver object, initialisation, extensions, the last error.
+
+use crate::check::{error, fill_name, flags, lock, text};
+use crate::core::context::Context;
+use crate::core::device::Device;
+use crate::core::object;
+use crate::device::Platform;
+use crate::extensions::{EXTENSIONS, FUNCTIONS};
+use crate::schedule::Lane;
+use crate::{state, tables};
+use level_zero_sys::*;
+use std::ffi::{c_char, c_void};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use ze_abi::{Enumerate, Handle, Head, Object, Out, Prop, ZeResult, guard_value, last_error};
+use ze_entry::ze_entry;
+
+/// One for the process; never freed.
+#[repr(C)]
+pub(crate) struct Driver {
+    head: Head,
+    platform: Arc<dyn Platform>,
+    devices: Vec<Arc<Device>>,
+    default_context: OnceLock<Arc<Context>>,
+    lanes: Mutex<Vec<Weak<Lane>>>,
+}
+object!(Driver, _ze_driver_handle_t, b"ZeDr", "driver");
+
+impl Driver {
+    /// The driver over `platform`.
+    pub(crate) fn new(platform: Arc<dyn Platform>) -> Result<Arc<Self>, String> {
+        let devices: Vec<_> = (0..platform.devices().len())
+            .map(|index| Device::new(&platform, index))
+            .collect();
+        if devices.is_empty() {
+            return Err("the platform has no device".to_owned());
+        }
+        Ok(Arc::new(Self {
+            head: Head::new::<Self>(tables::all()),
+            platform,
+            devices,
+            default_context: OnceLock::new(),
+            lanes: Mutex::new(Vec::new()),
+        }))
+    }
+
+    /// The platform.
+    pub(crate) fn platform(&self) -> &Arc<dyn Platform> {
+        &self.platform
+    }
+
+    /// Devices, in the platform's order.
+    pub(crate) fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// Learns of a lane, for waits that concern a whole context or device.
+    pub(crate) fn register(&self, lane: &Arc<Lane>) {
+        let mut lanes = lock(&self.lanes);
+        lanes.retain(|lane| lane.strong_count() > 0);
+        lanes.push(Arc::downgrade(lane));
+    }
+
+    /// All lanes alive that `wanted` takes.
+    pub(crate) fn lanes(&self, wanted: impl Fn(&Lane) -> bool) -> Vec<Arc<Lane>> {
+        let lanes = lock(&self.lanes);
+        lanes
+            .iter()
+            .filter_map(Weak::upgrade)
+            .filter(|lane| wanted(lane))
+            .collect()
+    }
+
+    /// True for the context that `zeDriverGetDefaultContext` gives.
+    pub(crate) fn is_default(&self, context: &Context) -> bool {
+        self.default_context
+            .get()
+            .is_some_and(|mine| std::ptr::eq(&raw const **mine, context))
+    }
+
+    pub(crate) fn default_context(&self) -> &Arc<Context> {
+        self.default_context.get_or_init(|| {
+            let context = Context::new(self.devices.clone());
+            // One reference belongs to C for ever: the handle is never destroyed.
+            let _ = Object::give(Arc::clone(&context));
+            context
+        })
+    }
+}
+
+/// Bits of `ze_init_flags_t` and `ze_init_driver_type_flags_t`.
+const KINDS: u32 = ZE_INIT_FLAG_GPU_ONLY | ZE_INIT_FLAG_VPU_ONLY;
+
+/// Initialises the driver; core/driver.yml.
+#[ze_entry(ze_pfnInit_t, any_state)]
+pub(crate) fn zeInit(flags: u32) -> ZeResult {
+    crate::check::flags("flags", flags, KINDS)?;
+    if flags == ZE_INIT_FLAG_VPU_ONLY {
+        return error(
+            ZE_RESULT_ERROR_UNINITIALIZED,
+            "flags asks for NPU drivers only, this driver has CPU devices typed GPU and CPU",
+        );
+    }
+    state::initialise().map(drop)
+}
+
+/// Initialises and enumerates; core/driver.yml.
+#[ze_entry(ze_pfnInitDrivers_t, any_state)]
+pub(crate) fn zeInitDrivers(
+    pCount: Enumerate<'_, ze_driver_handle_t>,
+    desc: ze_abi::InMut<'_, ze_init_driver_type_desc_t>,
+) -> ZeResult {
+    if desc.flags != u32::MAX {
+        flags("desc->flags", desc.flags, KINDS)?;
+        if desc.flags == 0 {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                "desc->flags is 0, a set of 0x3 or UINT32_MAX is required",
+            );
+        }
+    }
+    let wanted = desc.flags & ZE_INIT_DRIVER_TYPE_FLAG_GPU != 0;
+    let handle = state::initialise()?.handle();
+    pCount.fill(usize::from(wanted), |_, slot| *slot = handle);
+    Ok(())
+}
+
+/// Enumerates; core/driver.yml.
+#[ze_entry(ze_pfnDriverGet_t)]
+pub(crate) fn zeDriverGet(pCount: Enumerate<'_, ze_driver_handle_t>) -> ZeResult {
+    let handle = state::driver()?.handle();
+    pCount.fill(1, |_, slot| *slot = handle);
+    Ok(())
+}
+
+/// The version of the API; core/driver.yml.
+#[ze_entry(ze_pfnDriverGetApiVersion_t)]
+pub(crate) fn zeDriverGetApiVersion(
+    hDriver: Handle<'_, Driver>,
+    version: Out<'_, ze_api_version_t>,
+) -> ZeResult {
+    version.write(ze_api_version_t(hDriver.platform.facts().api_version));
+    Ok(())
+}
+
+/// Properties; chains: DDI handles, memory free policies; core/driver.yml.
+#[ze_entry(ze_pfnDriverGetProperties_t)]
+pub(crate) fn zeDriverGetProperties(
+    hDriver: Handle<'_, Driver>,
+    mut pDriverProperties: Prop<'_, ze_driver_properties_t>,
+) -> ZeResult {
+    let facts = hDriver.platform.facts();
+    pDriverProperties.uuid.id = facts.uuid;
+    pDriverProperties.driverVersion = facts.driver_version;
+    // SAFETY: the caller's chain of properties, valid for the call.
+    for link in unsafe { ze_abi::ChainMut::new(pDriverProperties.pNext) } {
+        match link.stype {
+            ZE_STRUCTURE_TYPE_DRIVER_DDI_HANDLES_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out = unsafe { link.get::<ze_driver_ddi_handles_ext_properties_t>() };
+                out.flags = ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED;
+            }
+            ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out = unsafe { link.get::<ze_driver_memory_free_ext_properties_t>() };
+                out.freePolicies = ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE
+                    | ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What can be shared between processes: nothing yet; core/driver.yml.
+#[ze_entry(ze_pfnDriverGetIpcProperties_t)]
+pub(crate) fn zeDriverGetIpcProperties(
+    _hDriver: Handle<'_, Driver>,
+    mut pIpcProperties: Prop<'_, ze_driver_ipc_properties_t>,
+) -> ZeResult {
+    pIpcProperties.flags = 0;
+    Ok(())
+}
+
+/// Extensions that work; core/driver.yml.
+#[ze_entry(ze_pfnDriverGetExtensionProperties_t)]
+pub(crate) fn zeDriverGetExtensionProperties(
+    _hDriver: Handle<'_, Driver>,
+    pCount: Enumerate<'_, ze_driver_extension_properties_t>,
+) -> ZeResult {
+    pCount.fill(EXTENSIONS.len(), |i, slot| {
+        let (name, version) = EXTENSIONS[i];
+        fill_name(&mut slot.name, name);
+        slot.version = version;
+    });
+    Ok(())
+}
+
+/// Entry points outside the tables; unknown names are an error and give null; core/driver.yml.
+#[ze_entry(ze_pfnDriverGetExtensionFunctionAddress_t)]
+pub(crate) fn zeDriverGetExtensionFunctionAddress(
+    _hDriver: Handle<'_, Driver>,
+    name: *const c_char,
+    ppFunctionAddress: Out<'_, *mut c_void>,
+) -> ZeResult {
+    // SAFETY: null or a C string, by the specification.
+    let name = unsafe { text("name", name) };
+    let found = name.as_ref().ok().and_then(|name| {
+        FUNCTIONS
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, address)| address().cast_mut())
+    });
+    ppFunctionAddress.write(found.unwrap_or(std::ptr::null_mut()));
+    match (name, found) {
+        (Err(null), _) => Err(null),
+        (Ok(_), Some(_)) => Ok(()),
+        (Ok(name), None) => error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!("name is \"{name}\", which this driver does not export"),
+        ),
+    }
+}
+
+/// This thread's last error; core/driver.yml.
+#[ze_entry(ze_pfnDriverGetLastErrorDescription_t, any_state)]
+pub(crate) fn zeDriverGetLastErrorDescription(
+    _hDriver: *mut _ze_driver_handle_t,
+    ppString: Out<'_, *const c_char>,
+) -> ZeResult {
+    ppString.write(last_error());
+    Ok(())
+}
+
+/// One context with all devices, never destroyed; core/driver.yml.
+///
+/// # Safety
+/// `hDriver` is null or a driver handle.
+pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(
+    hDriver: ze_driver_handle_t,
+) -> ze_context_handle_t {
+    guard_value(
+        "zeDriverGetDefaultContext",
+        std::ptr::null_mut(),
+        || {
+            <Handle<'_, Driver> as ze_abi::AbiArg>::check_handle(&hDriver, "hDriver")?;
+            // SAFETY: not null, so a driver handle by contract.
+            let driver = unsafe { Driver::from_handle(hDriver, "hDriver") }?;
+            Ok(driver.default_context().handle())
+        },
+    )
+}
+const _: ze_pfnDriverGetDefaultContext_t = Some(zeDriverGetDefaultContext);

@@ -1,0 +1,364 @@
+//! Events, from pools and counter-based.
+//!
+//! A regular event is one signal for its life. A counter-based one gets a fresh signal each time a command is
+//! appended that will signal it; a wait takes the signal that the event has when the wait is appended. So it
+//! needs no reset, and re-use never confuses those who wait for an earlier use.
+
+use crate::check::{error, flags, lock, not_ready};
+use crate::core::context::Context;
+use crate::core::device::Device;
+use crate::core::event_pool::EventPool;
+use crate::core::object;
+use crate::extensions::COUNTER_MAX;
+use crate::schedule::{Ready, run};
+use crate::signal::Signal;
+use crate::tables;
+use level_zero_sys::*;
+use std::sync::{Arc, Mutex};
+use ze_abi::{Chain, Enumerate, Handle, Head, In, Object, Out, ZeResult};
+use ze_entry::ze_entry;
+
+/// Bits of `ze_event_scope_flags_t`.
+const SCOPES: u32 = 0x7;
+/// Bits of `ze_event_counter_based_flags_t`.
+const COUNTER_FLAGS: u32 = 0x7f;
+
+/// An event.
+#[repr(C)]
+pub(crate) struct Event {
+    head: Head,
+    context: Arc<Context>,
+    pool: Option<Arc<EventPool>>,
+    kind: Kind,
+    signal_scope: u32,
+    wait_scope: u32,
+    has_timestamps: bool,
+}
+object!(Event, _ze_event_handle_t, b"ZeEv", "event");
+
+enum Kind {
+    Regular(Arc<Signal>),
+    Counter { flags: u32, now: Mutex<Arc<Signal>> },
+}
+
+impl Event {
+    /// The signal that a wait appended now is for.
+    pub(crate) fn waited(&self) -> Arc<Signal> {
+        match &self.kind {
+            Kind::Regular(signal) => Arc::clone(signal),
+            Kind::Counter { now, .. } => Arc::clone(&lock(now)),
+        }
+    }
+
+    /// The signal that a command appended now will set, and whether each execution of it starts anew.
+    pub(crate) fn signalled(&self) -> (Arc<Signal>, bool) {
+        match &self.kind {
+            Kind::Regular(signal) => (Arc::clone(signal), false),
+            Kind::Counter { now, .. } => {
+                let fresh = Signal::alone();
+                *lock(now) = Arc::clone(&fresh);
+                (fresh, true)
+            }
+        }
+    }
+
+    /// The signal of an event that host and lists may reset.
+    pub(crate) fn resettable(&self, name: &str) -> ZeResult<&Arc<Signal>> {
+        match &self.kind {
+            Kind::Regular(signal) => Ok(signal),
+            Kind::Counter { .. } => error(
+                ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                format!("{name} is a counter-based event, which only commands signal and nothing resets"),
+            ),
+        }
+    }
+
+    /// Kernel timestamps; NOT_READY before the signal.
+    pub(crate) fn kernel_times(&self, device: Option<&Device>) -> ZeResult<ze_kernel_timestamp_result_t> {
+        let Some((start, end)) = self.waited().times() else {
+            return not_ready();
+        };
+        let device = match device {
+            Some(device) => device,
+            None => &*self.context.driver().devices()[0],
+        };
+        let data = ze_kernel_timestamp_data_t {
+            kernelStart: device.kernel_time(start),
+            kernelEnd: device.kernel_time(end),
+        };
+        Ok(ze_kernel_timestamp_result_t {
+            global: data,
+            context: data,
+        })
+    }
+
+    fn check_timestamps(&self) -> ZeResult {
+        if self.has_timestamps {
+            return Ok(());
+        }
+        error(
+            ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+            "hEvent has no timestamps: create its pool with KERNEL_TIMESTAMP or KERNEL_MAPPED_TIMESTAMP",
+        )
+    }
+}
+
+/// A counter-based event that no command has signalled yet counts as completed.
+fn counter(flags: u32) -> Kind {
+    let signal = Signal::alone();
+    signal.set(0, 0, &mut Ready::new());
+    Kind::Counter {
+        flags,
+        now: Mutex::new(signal),
+    }
+}
+
+/// An event in a pool; core/event.yml.
+#[ze_entry(ze_pfnEventCreate_t)]
+pub(crate) fn zeEventCreate(
+    hEventPool: Handle<'_, EventPool>,
+    desc: In<'_, ze_event_desc_t>,
+    phEvent: Out<'_, ze_event_handle_t>,
+) -> ZeResult {
+    hEventPool.context().check()?;
+    flags("desc->signal", desc.signal, SCOPES)?;
+    flags("desc->wait", desc.wait, SCOPES)?;
+    let (index, count) = (desc.index as usize, hEventPool.slots().len());
+    if index >= count {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!("desc->index is {index}, the pool has {count} events: less is required"),
+        );
+    }
+    let kind = match hEventPool.counter_based() {
+        Some(flags) => counter(flags),
+        None => Kind::Regular(Signal::new(Arc::clone(hEventPool.slots()), index)),
+    };
+    let event = Event {
+        head: Head::new::<Event>(tables::all()),
+        context: Arc::clone(hEventPool.context()),
+        pool: Some(hEventPool.arc()),
+        kind,
+        signal_scope: desc.signal,
+        wait_scope: desc.wait,
+        has_timestamps: hEventPool.has_timestamps(),
+    };
+    phEvent.write(Object::give(Arc::new(event)));
+    Ok(())
+}
+
+/// A counter-based event without a pool; core/event.yml (1.15).
+#[ze_entry(ze_pfnEventCounterBasedCreate_t)]
+pub(crate) fn zeEventCounterBasedCreate(
+    hContext: Handle<'_, Context>,
+    hDevice: Handle<'_, Device>,
+    desc: In<'_, ze_event_counter_based_desc_t>,
+    phEvent: Out<'_, ze_event_handle_t>,
+) -> ZeResult {
+    hContext.check()?;
+    hContext.check_device(&hDevice)?;
+    flags("desc->flags", desc.flags, COUNTER_FLAGS)?;
+    flags("desc->signal", desc.signal, SCOPES)?;
+    flags("desc->wait", desc.wait, SCOPES)?;
+    // SAFETY: the caller's chain of descriptors, valid for the call.
+    for link in unsafe { Chain::new(desc.pNext) } {
+        let completion = match link.stype {
+            ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION_DESC => {
+                // SAFETY: the type says which struct it is.
+                let desc = unsafe { link.get::<ze_event_counter_based_external_sync_allocation_desc_t>() };
+                desc.completionValue
+            }
+            ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC => {
+                // SAFETY: the type says which struct it is.
+                let desc = unsafe { link.get::<ze_event_counter_based_external_aggregate_storage_desc_t>() };
+                desc.completionValue
+            }
+            _ => continue,
+        };
+        if completion > COUNTER_MAX {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                format!("completionValue is {completion}, at most {COUNTER_MAX} is allowed"),
+            );
+        }
+        return error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            "counters in memory of the application are not supported",
+        );
+    }
+    let stamps = ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
+    let event = Event {
+        head: Head::new::<Event>(tables::all()),
+        context: hContext.arc(),
+        pool: None,
+        kind: counter(desc.flags),
+        signal_scope: desc.signal,
+        wait_scope: desc.wait,
+        has_timestamps: desc.flags & stamps != 0,
+    };
+    phEvent.write(Object::give(Arc::new(event)));
+    Ok(())
+}
+
+/// Ends the handle; commands in flight keep the signal; core/event.yml.
+#[ze_entry(ze_pfnEventDestroy_t)]
+pub(crate) fn zeEventDestroy(hEvent: Handle<'_, Event>) -> ZeResult {
+    drop(hEvent.take());
+    Ok(())
+}
+
+/// Signals from the host; waiting work goes to workers, never to this thread; core/event.yml.
+#[ze_entry(ze_pfnEventHostSignal_t)]
+pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
+    hEvent.context.check()?;
+    let signal = hEvent.resettable("hEvent")?;
+    let now = hEvent.context.platform().now_ns();
+    let mut ready = Ready::new();
+    signal.set(now, now, &mut ready);
+    run(ready);
+    Ok(())
+}
+
+/// Blocks until signalled or the timeout in ns; core/event.yml.
+#[ze_entry(ze_pfnEventHostSynchronize_t)]
+pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) -> ZeResult {
+    let context = &hEvent.context;
+    let met = hEvent
+        .waited()
+        .wait(&**context.platform(), timeout, &|| context.is_lost());
+    context.check()?;
+    if met { Ok(()) } else { not_ready() }
+}
+
+/// SUCCESS or NOT_READY; core/event.yml.
+#[ze_entry(ze_pfnEventQueryStatus_t)]
+pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
+    hEvent.context.check()?;
+    if hEvent.waited().is_set() {
+        Ok(())
+    } else {
+        not_ready()
+    }
+}
+
+/// Back to not signalled, timestamps cleared; core/event.yml.
+#[ze_entry(ze_pfnEventHostReset_t)]
+pub(crate) fn zeEventHostReset(hEvent: Handle<'_, Event>) -> ZeResult {
+    hEvent.context.check()?;
+    hEvent.resettable("hEvent")?.reset();
+    Ok(())
+}
+
+/// Timestamps of the signalling command; core/event.yml.
+#[ze_entry(ze_pfnEventQueryKernelTimestamp_t)]
+pub(crate) fn zeEventQueryKernelTimestamp(
+    hEvent: Handle<'_, Event>,
+    dstptr: Out<'_, ze_kernel_timestamp_result_t>,
+) -> ZeResult {
+    hEvent.context.check()?;
+    hEvent.check_timestamps()?;
+    dstptr.write(hEvent.kernel_times(None)?);
+    Ok(())
+}
+
+/// One result: no command is split; core/eventquerytimestamps.yml.
+#[ze_entry(ze_pfnEventQueryTimestampsExp_t)]
+pub(crate) fn zeEventQueryTimestampsExp(
+    hEvent: Handle<'_, Event>,
+    hDevice: Handle<'_, Device>,
+    pCount: Enumerate<'_, ze_kernel_timestamp_result_t>,
+) -> ZeResult {
+    hEvent.context.check()?;
+    hEvent.check_timestamps()?;
+    let times = hEvent.kernel_times(Some(hDevice.get()))?;
+    pCount.fill(1, |_, slot| *slot = times);
+    Ok(())
+}
+
+/// One result, and the same on the host's clock: both are one clock; core/eventQueryKernelTimestamps.yml.
+#[ze_entry(ze_pfnEventQueryKernelTimestampsExt_t)]
+pub(crate) fn zeEventQueryKernelTimestampsExt(
+    hEvent: Handle<'_, Event>,
+    hDevice: Handle<'_, Device>,
+    pCount: *mut u32,
+    pResults: *mut ze_event_query_kernel_timestamps_results_ext_properties_t,
+) -> ZeResult {
+    crate::check::not_null("pCount", pCount)?;
+    hEvent.context.check()?;
+    hEvent.check_timestamps()?;
+    let times = hEvent.kernel_times(Some(hDevice.get()))?;
+    // SAFETY: not null, so the caller's count.
+    let count = unsafe { &mut *pCount };
+    if *count == 0 {
+        *count = 1;
+        return Ok(());
+    }
+    *count = 1;
+    // SAFETY: null is handled by `as_ref`; else the caller's struct of buffers for `count` results.
+    let Some(results) = (unsafe { pResults.as_ref() }) else {
+        return Ok(());
+    };
+    // SAFETY: null is handled by `as_mut`; else room for one result.
+    if let Some(kernel) = unsafe { results.pKernelTimestampsBuffer.as_mut() } {
+        *kernel = times;
+    }
+    // SAFETY: null is handled by `as_mut`; else room for one result.
+    if let Some(synchronized) = unsafe { results.pSynchronizedTimestampsBuffer.as_mut() } {
+        let data = ze_synchronized_timestamp_data_ext_t {
+            kernelStart: times.global.kernelStart,
+            kernelEnd: times.global.kernelEnd,
+        };
+        synchronized.global = data;
+        synchronized.context = data;
+    }
+    Ok(())
+}
+
+/// The pool; core/event.yml.
+#[ze_entry(ze_pfnEventGetEventPool_t)]
+pub(crate) fn zeEventGetEventPool(
+    hEvent: Handle<'_, Event>,
+    phEventPool: Out<'_, ze_event_pool_handle_t>,
+) -> ZeResult {
+    let Some(pool) = &hEvent.pool else {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "hEvent was created without a pool",
+        );
+    };
+    phEventPool.write(pool.handle());
+    Ok(())
+}
+
+/// As created; core/event.yml.
+#[ze_entry(ze_pfnEventGetSignalScope_t)]
+pub(crate) fn zeEventGetSignalScope(
+    hEvent: Handle<'_, Event>,
+    pSignalScope: Out<'_, ze_event_scope_flags_t>,
+) -> ZeResult {
+    pSignalScope.write(hEvent.signal_scope);
+    Ok(())
+}
+
+/// As created; core/event.yml.
+#[ze_entry(ze_pfnEventGetWaitScope_t)]
+pub(crate) fn zeEventGetWaitScope(
+    hEvent: Handle<'_, Event>,
+    pWaitScope: Out<'_, ze_event_scope_flags_t>,
+) -> ZeResult {
+    pWaitScope.write(hEvent.wait_scope);
+    Ok(())
+}
+
+/// As created; 0 for regular events; core/event.yml (1.17).
+#[ze_entry(ze_pfnEventGetCounterBasedFlags_t)]
+pub(crate) fn zeEventGetCounterBasedFlags(
+    hEvent: Handle<'_, Event>,
+    pFlags: Out<'_, ze_event_counter_based_flags_t>,
+) -> ZeResult {
+    pFlags.write(match &hEvent.kind {
+        Kind::Regular(_) => 0,
+        Kind::Counter { flags, .. } => *flags,
+    });
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Event pools: the memory of events.
+
+use crate::check::{error, flags};
+use crate::core::context::Context;
+use crate::core::device::Device;
+use crate::core::object;
+use crate::signal::{Slot, slots};
+use crate::tables;
+use level_zero_sys::*;
+use std::sync::Arc;
+use ze_abi::{Chain, Handle, Handles, Head, In, Object, Out, ZeResult};
+use ze_entry::ze_entry;
+
+/// Bits of `ze_event_pool_flags_t`.
+const POOL_FLAGS: u32 = 0xf;
+/// More events than any client has; a typing error otherwise (64 bytes each).
+const MAX_EVENTS: u32 = 1 << 24;
+
+/// A row of slots.
+#[repr(C)]
+pub(crate) struct EventPool {
+    head: Head,
+    context: Arc<Context>,
+    flags: u32,
+    slots: Arc<[Slot]>,
+    counter_based: Option<u32>,
+}
+object!(EventPool, _ze_event_pool_handle_t, b"ZeEp", "event pool");
+
+impl EventPool {
+    /// The context.
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Memory of the events.
+    pub(crate) fn slots(&self) -> &Arc<[Slot]> {
+        &self.slots
+    }
+
+    /// Flags of counter-based events, when the pool makes those.
+    pub(crate) fn counter_based(&self) -> Option<u32> {
+        self.counter_based
+    }
+
+    /// True when its events carry timestamps.
+    pub(crate) fn has_timestamps(&self) -> bool {
+        self.flags
+            & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)
+            != 0
+    }
+}
+
+/// A pool; chain: counter-based events; core/event.yml, core/counterbasedeventpool.yml.
+#[ze_entry(ze_pfnEventPoolCreate_t)]
+pub(crate) fn zeEventPoolCreate(
+    hContext: Handle<'_, Context>,
+    desc: In<'_, ze_event_pool_desc_t>,
+    phDevices: Handles<'_, Device>,
+    phEventPool: Out<'_, ze_event_pool_handle_t>,
+) -> ZeResult {
+    hContext.check()?;
+    flags("desc->flags", desc.flags, POOL_FLAGS)?;
+    if desc.count == 0 {
+        return error(
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            "desc->count is 0, at least 1 is required",
+        );
+    }
+    if desc.count > MAX_EVENTS {
+        return error(
+            ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+            format!("desc->count is {}, at most {MAX_EVENTS} events fit", desc.count),
+        );
+    }
+    for device in phDevices.get() {
+        hContext.check_device(device)?;
+    }
+    let mut counter_based = None;
+    // SAFETY: the caller's chain of descriptors, valid for the call.
+    for link in unsafe { Chain::new(desc.pNext) } {
+        if link.stype == ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC {
+            // SAFETY: the type says which struct it is.
+            let counter = unsafe { link.get::<ze_event_pool_counter_based_exp_desc_t>() };
+            flags("counter-based desc->flags", counter.flags, 0x3)?;
+            counter_based = Some(counter.flags);
+        }
+    }
+    let pool = EventPool {
+        head: Head::new::<EventPool>(tables::all()),
+        context: hContext.arc(),
+        flags: desc.flags,
+        slots: slots(desc.count as usize),
+        counter_based,
+    };
+    phEventPool.write(Object::give(Arc::new(pool)));
+    Ok(())
+}
+
+/// Ends the handle; events and commands keep the memory; core/event.yml.
+#[ze_entry(ze_pfnEventPoolDestroy_t)]
+pub(crate) fn zeEventPoolDestroy(hEventPool: Handle<'_, EventPool>) -> ZeResult {
+    drop(hEventPool.take());
+    Ok(())
+}
+
+/// The context; core/event.yml.
+#[ze_entry(ze_pfnEventPoolGetContextHandle_t)]
+pub(crate) fn zeEventPoolGetContextHandle(
+    hEventPool: Handle<'_, EventPool>,
+    phContext: Out<'_, ze_context_handle_t>,
+) -> ZeResult {
+    phContext.write(hEventPool.context.handle());
+    Ok(())
+}
+
+/// The flags of creation; core/event.yml.
+#[ze_entry(ze_pfnEventPoolGetFlags_t)]
+pub(crate) fn zeEventPoolGetFlags(
+    hEventPool: Handle<'_, EventPool>,
+    pFlags: Out<'_, ze_event_pool_flags_t>,
+) -> ZeResult {
+    pFlags.write(hEventPool.flags);
+    Ok(())
+}

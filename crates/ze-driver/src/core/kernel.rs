@@ -1,0 +1,466 @@
+//! Kernels: arguments, group sizes, properties.
+
+use crate::check::{error, flags, lock, not_null, text};
+use crate::core::module::{Module, fingerprint};
+use crate::core::object;
+use crate::device::{DeviceFacts, KernelArgKind, KernelFacts};
+use crate::tables;
+use level_zero_sys::*;
+use std::ffi::{c_char, c_void};
+use std::sync::{Arc, Mutex};
+use ze_abi::{ChainMut, Enumerate, Handle, Head, In, Object, Out, Prop, Sized, Text, ZeResult};
+use ze_entry::ze_entry;
+
+/// Work-items that a suggested group aims at: large enough to fill vectors, small enough to share out.
+const SUGGESTED_ITEMS: u32 = 256;
+
+/// A kernel of a module, and what the next launch will take from it.
+#[repr(C)]
+pub(crate) struct Kernel {
+    head: Head,
+    module: Arc<Module>,
+    index: usize,
+    state: Mutex<KernelState>,
+}
+object!(Kernel, _ze_kernel_handle_t, b"ZeKe", "kernel");
+
+/// Snapshotted by a launch.
+#[derive(Clone)]
+pub(crate) struct KernelState {
+    /// The argument block.
+    pub(crate) args: Box<[u8]>,
+    /// Work-items per group.
+    pub(crate) group_size: [u32; 3],
+    /// Global offset in work-items.
+    pub(crate) offset: [u32; 3],
+    indirect: u32,
+}
+
+impl Kernel {
+    /// The module.
+    pub(crate) fn module(&self) -> &Arc<Module> {
+        &self.module
+    }
+
+    /// Index in the program.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The kernel's facts.
+    pub(crate) fn facts(&self) -> &KernelFacts {
+        &self.module.program().kernels()[self.index]
+    }
+
+    fn device_facts(&self) -> &DeviceFacts {
+        self.module.device().facts()
+    }
+
+    /// What a launch takes.
+    pub(crate) fn snapshot(&self) -> KernelState {
+        lock(&self.state).clone()
+    }
+
+    /// Sets the group size; core/module.yml.
+    pub(crate) fn set_group_size(&self, size: [u32; 3]) -> ZeResult {
+        let (facts, limits) = (self.facts(), self.device_facts());
+        let bad = |why: String| {
+            error(
+                ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+                format!("the group size is {size:?}, {why}"),
+            )
+        };
+        if let Some(i) = (0..3).find(|i| size[*i] == 0 || size[*i] > limits.max_group_size[*i]) {
+            return bad(format!("1 to {} is allowed in dimension {i}", limits.max_group_size[i]));
+        }
+        let items = size.iter().fold(1_u64, |n, d| n.saturating_mul(u64::from(*d)));
+        if items > u64::from(limits.max_total_group_size) {
+            return bad(format!(
+                "{items} work-items, at most {} are allowed",
+                limits.max_total_group_size
+            ));
+        }
+        let required = facts.required_group_size;
+        if required != [0; 3] && required != size {
+            return bad(format!("the kernel requires {required:?}"));
+        }
+        lock(&self.state).group_size = size;
+        Ok(())
+    }
+
+    /// Sets an argument; core/module.yml.
+    ///
+    /// # Safety
+    /// `value` is null or readable for `size` bytes.
+    pub(crate) unsafe fn set_argument(&self, index: u32, size: usize, value: *const c_void) -> ZeResult {
+        let facts = self.facts();
+        let Some(arg) = facts.args.get(index as usize) else {
+            return error(
+                ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                format!(
+                    "argIndex is {index}, kernel \"{}\" has {} arguments",
+                    facts.name,
+                    facts.args.len()
+                ),
+            );
+        };
+        let wrong_size = |want: &str| {
+            error(
+                ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                format!(
+                    "argSize is {size} bytes, argument {index} of kernel \"{}\" takes {want}",
+                    facts.name
+                ),
+            )
+        };
+        let local;
+        let bytes: &[u8] = match arg.kind {
+            KernelArgKind::Value | KernelArgKind::Pointer => {
+                // An empty struct has no bytes in SPIR-V, but one in C++.
+                if size != arg.size as usize && arg.size != 0 {
+                    return wrong_size(&arg.size.to_string());
+                }
+                if value.is_null() {
+                    &[]
+                } else {
+                    // SAFETY: not null, readable for `size` bytes by this function's contract.
+                    unsafe { std::slice::from_raw_parts(value.cast::<u8>(), arg.size as usize) }
+                }
+            }
+            KernelArgKind::Local => {
+                if size == 0 {
+                    return wrong_size("a size of local memory above 0");
+                }
+                if !value.is_null() {
+                    return error(
+                        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                        format!("pArgValue is not null, but argument {index} is local memory"),
+                    );
+                }
+                local = (size as u64).to_ne_bytes();
+                &local
+            }
+            KernelArgKind::Image | KernelArgKind::Sampler => {
+                return error(
+                    ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
+                    format!("argument {index} is an image or sampler, which the device does not support"),
+                );
+            }
+        };
+        let mut state = lock(&self.state);
+        let width = match arg.kind {
+            KernelArgKind::Local => 8,
+            _ => arg.size as usize,
+        };
+        let at = arg.offset as usize;
+        let Some(slot) = state.args.get_mut(at..at.saturating_add(width)) else {
+            return error(
+                ZE_RESULT_ERROR_UNKNOWN,
+                format!("argument {index} lies outside the argument block"),
+            );
+        };
+        slot.fill(0);
+        slot[..bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// A kernel by name; core/module.yml.
+#[ze_entry(ze_pfnKernelCreate_t)]
+pub(crate) fn zeKernelCreate(
+    hModule: Handle<'_, Module>,
+    desc: In<'_, ze_kernel_desc_t>,
+    phKernel: Out<'_, ze_kernel_handle_t>,
+) -> ZeResult {
+    hModule.context().check()?;
+    flags(
+        "desc->flags",
+        desc.flags,
+        ZE_KERNEL_FLAG_FORCE_RESIDENCY | ZE_KERNEL_FLAG_EXPLICIT_RESIDENCY,
+    )?;
+    // SAFETY: null or a C string, by the specification.
+    let name = unsafe { text("desc->pKernelName", desc.pKernelName) }?;
+    let program = hModule.program();
+    let Some(index) = program.kernels().iter().position(|kernel| kernel.name == name) else {
+        return error(
+            ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
+            format!("desc->pKernelName is \"{name}\", which the module does not have"),
+        );
+    };
+    if let Some(import) = program.unresolved().first() {
+        return error(
+            ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
+            format!("the module's import \"{import}\" is not resolved"),
+        );
+    }
+    let facts = &program.kernels()[index];
+    let group_size = match facts.required_group_size {
+        [0, 0, 0] => [1, 1, 1],
+        required => required,
+    };
+    let kernel = Kernel {
+        head: Head::new::<Kernel>(tables::all()),
+        index,
+        state: Mutex::new(KernelState {
+            args: vec![0; facts.args_size as usize].into(),
+            group_size,
+            offset: [0; 3],
+            indirect: 0,
+        }),
+        module: hModule.arc(),
+    };
+    phKernel.write(Object::give(Arc::new(kernel)));
+    Ok(())
+}
+
+/// Ends the handle; core/module.yml.
+#[ze_entry(ze_pfnKernelDestroy_t)]
+pub(crate) fn zeKernelDestroy(hKernel: Handle<'_, Kernel>) -> ZeResult {
+    drop(hKernel.take());
+    Ok(())
+}
+
+/// A hint without effect: there is no such choice on a CPU; core/module.yml.
+#[ze_entry(ze_pfnKernelSetCacheConfig_t)]
+pub(crate) fn zeKernelSetCacheConfig(_hKernel: Handle<'_, Kernel>, flags: u32) -> ZeResult {
+    crate::check::flags(
+        "flags",
+        flags,
+        ZE_CACHE_CONFIG_FLAG_LARGE_SLM | ZE_CACHE_CONFIG_FLAG_LARGE_DATA,
+    )
+}
+
+/// Work-items per group of the launches to come; core/module.yml.
+#[ze_entry(ze_pfnKernelSetGroupSize_t)]
+pub(crate) fn zeKernelSetGroupSize(
+    hKernel: Handle<'_, Kernel>,
+    groupSizeX: u32,
+    groupSizeY: u32,
+    groupSizeZ: u32,
+) -> ZeResult {
+    hKernel.set_group_size([groupSizeX, groupSizeY, groupSizeZ])
+}
+
+/// The largest divisor of `n` that is at most `limit`.
+fn divisor_up_to(n: u32, limit: u32) -> u32 {
+    let mut best = 1;
+    let mut d = 1;
+    while d <= n / d {
+        if n.is_multiple_of(d) {
+            for candidate in [d, n / d] {
+                if candidate <= limit {
+                    best = best.max(candidate);
+                }
+            }
+        }
+        d += 1;
+    }
+    best
+}
+
+/// A size that divides the global one, within the device's limits.
+fn suggest(global: [u32; 3], facts: &KernelFacts, limits: &DeviceFacts) -> [u32; 3] {
+    if facts.required_group_size != [0; 3] {
+        return facts.required_group_size;
+    }
+    let mut left = SUGGESTED_ITEMS.min(limits.max_total_group_size).max(1);
+    let mut size = [1; 3];
+    for i in 0..3 {
+        size[i] = divisor_up_to(global[i], left.min(limits.max_group_size[i]));
+        left /= size[i];
+    }
+    size
+}
+
+/// A group size that divides the global size; core/module.yml.
+#[ze_entry(ze_pfnKernelSuggestGroupSize_t)]
+pub(crate) fn zeKernelSuggestGroupSize(
+    hKernel: Handle<'_, Kernel>,
+    globalSizeX: u32,
+    globalSizeY: u32,
+    globalSizeZ: u32,
+    groupSizeX: Out<'_, u32>,
+    groupSizeY: Out<'_, u32>,
+    groupSizeZ: Out<'_, u32>,
+) -> ZeResult {
+    let global = [globalSizeX, globalSizeY, globalSizeZ];
+    if global.contains(&0) {
+        return error(
+            ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
+            format!("the global size is {global:?}, at least 1 is required in each dimension"),
+        );
+    }
+    let [x, y, z] = suggest(global, hKernel.facts(), hKernel.device_facts());
+    groupSizeX.write(x);
+    groupSizeY.write(y);
+    groupSizeZ.write(z);
+    Ok(())
+}
+
+/// One group for each thread: that many run at once; core/module.yml.
+#[ze_entry(ze_pfnKernelSuggestMaxCooperativeGroupCount_t)]
+pub(crate) fn zeKernelSuggestMaxCooperativeGroupCount(
+    hKernel: Handle<'_, Kernel>,
+    totalGroupCount: Out<'_, u32>,
+) -> ZeResult {
+    totalGroupCount.write(hKernel.module.device().threads().max(1));
+    Ok(())
+}
+
+/// An argument of the launches to come; core/module.yml.
+#[ze_entry(ze_pfnKernelSetArgumentValue_t)]
+pub(crate) fn zeKernelSetArgumentValue(
+    hKernel: Handle<'_, Kernel>,
+    argIndex: u32,
+    argSize: usize,
+    pArgValue: *const c_void,
+) -> ZeResult {
+    // SAFETY: null or `argSize` readable bytes, by the specification.
+    unsafe { hKernel.set_argument(argIndex, argSize, pArgValue) }
+}
+
+/// Kept for the getter: every allocation is reachable anyway; core/module.yml.
+#[ze_entry(ze_pfnKernelSetIndirectAccess_t)]
+pub(crate) fn zeKernelSetIndirectAccess(hKernel: Handle<'_, Kernel>, flags: u32) -> ZeResult {
+    crate::check::flags("flags", flags, 0x7)?;
+    lock(&hKernel.state).indirect = flags;
+    Ok(())
+}
+
+/// As set; core/module.yml.
+#[ze_entry(ze_pfnKernelGetIndirectAccess_t)]
+pub(crate) fn zeKernelGetIndirectAccess(
+    hKernel: Handle<'_, Kernel>,
+    pFlags: Out<'_, ze_kernel_indirect_access_flags_t>,
+) -> ZeResult {
+    pFlags.write(lock(&hKernel.state).indirect);
+    Ok(())
+}
+
+/// Attributes of the source; core/module.yml. `pString` points to the caller's buffer.
+#[ze_entry(ze_pfnKernelGetSourceAttributes_t)]
+pub(crate) fn zeKernelGetSourceAttributes(
+    hKernel: Handle<'_, Kernel>,
+    pSize: *mut u32,
+    pString: *mut *mut c_char,
+) -> ZeResult {
+    not_null("pSize", pSize)?;
+    let attributes = &hKernel.facts().attributes;
+    // SAFETY: not null, so the caller's size.
+    let size = unsafe { &mut *pSize };
+    // SAFETY: null is handled by `as_ref`; else a pointer to the caller's buffer.
+    let Some(buffer) = (unsafe { pString.as_ref() }).filter(|buffer| !buffer.is_null()) else {
+        *size = u32::try_from(attributes.len() + 1).unwrap_or(u32::MAX);
+        return Ok(());
+    };
+    let mut wide = *size as usize;
+    // SAFETY: the buffer has `*pSize` bytes, by the specification.
+    let pair: Text<'_> = unsafe { ze_abi::AbiPair::from_raw(&raw mut wide, *buffer, "pString") }?;
+    if *size > 0 {
+        pair.fill(attributes);
+    }
+    Ok(())
+}
+
+/// Properties; chains: maximum and preferred group size; core/module.yml.
+#[ze_entry(ze_pfnKernelGetProperties_t)]
+pub(crate) fn zeKernelGetProperties(
+    hKernel: Handle<'_, Kernel>,
+    mut pKernelProperties: Prop<'_, ze_kernel_properties_t>,
+) -> ZeResult {
+    let (facts, limits) = (hKernel.facts(), hKernel.device_facts());
+    let out = &mut *pKernelProperties;
+    let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let sub_group = facts.sub_group_size.max(1);
+    out.numKernelArgs = narrow(facts.args.len() as u64);
+    [
+        out.requiredGroupSizeX,
+        out.requiredGroupSizeY,
+        out.requiredGroupSizeZ,
+    ] = facts.required_group_size;
+    out.requiredNumSubGroups = 0;
+    out.requiredSubgroupSize = facts.required_sub_group_size;
+    out.maxSubgroupSize = sub_group;
+    out.maxNumSubgroups = limits.max_total_group_size.div_ceil(sub_group);
+    out.localMemSize = narrow(facts.local_size);
+    out.privateMemSize = narrow(facts.private_size);
+    out.spillMemSize = narrow(facts.spill_size);
+    out.uuid.kid = fingerprint(facts.name.as_bytes());
+    out.uuid.mid = hKernel.module.uuid();
+    // SAFETY: the caller's chain of properties, valid for the call.
+    for link in unsafe { ChainMut::new(out.pNext) } {
+        match link.stype {
+            ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let ext = unsafe { link.get::<ze_kernel_max_group_size_properties_ext_t>() };
+                ext.maxGroupSize = limits.max_total_group_size;
+            }
+            ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let ext = unsafe { link.get::<ze_kernel_preferred_group_size_properties_t>() };
+                ext.preferredMultiple = sub_group;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The name; core/module.yml.
+#[ze_entry(ze_pfnKernelGetName_t)]
+pub(crate) fn zeKernelGetName(hKernel: Handle<'_, Kernel>, pSize: Text<'_>) -> ZeResult {
+    pSize.fill(&hKernel.facts().name);
+    Ok(())
+}
+
+/// Added to the global ids of the launches to come; core/globaloffset.yml.
+#[ze_entry(ze_pfnKernelSetGlobalOffsetExp_t)]
+pub(crate) fn zeKernelSetGlobalOffsetExp(
+    hKernel: Handle<'_, Kernel>,
+    offsetX: u32,
+    offsetY: u32,
+    offsetZ: u32,
+) -> ZeResult {
+    lock(&hKernel.state).offset = [offsetX, offsetY, offsetZ];
+    Ok(())
+}
+
+/// A hint without effect; core/kernelSchedulingHints.yml.
+#[ze_entry(ze_pfnKernelSchedulingHintExp_t)]
+pub(crate) fn zeKernelSchedulingHintExp(
+    _hKernel: Handle<'_, Kernel>,
+    pHint: ze_abi::InMut<'_, ze_scheduling_hint_exp_desc_t>,
+) -> ZeResult {
+    flags("pHint->flags", pHint.flags, 0x7)
+}
+
+/// The program that holds the kernel: machine code is not kept apart; core/kernelBinary.yml.
+#[ze_entry(ze_pfnKernelGetBinaryExp_t)]
+pub(crate) fn zeKernelGetBinaryExp(hKernel: Handle<'_, Kernel>, pSize: Sized<'_>) -> ZeResult {
+    pSize.fill(hKernel.module.program().native_binary());
+    Ok(())
+}
+
+/// None: a kernel has no allocations of its own; core/kernelAllocationProperties.yml.
+#[ze_entry(ze_pfnKernelGetAllocationPropertiesExp_t)]
+pub(crate) fn zeKernelGetAllocationPropertiesExp(
+    _hKernel: Handle<'_, Kernel>,
+    pCount: Enumerate<'_, ze_kernel_allocation_exp_properties_t>,
+) -> ZeResult {
+    pCount.fill(0, |_, _| {});
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggested_divisors_divide() {
+        let cases = [(1, 256, 1), (1000, 256, 250), (1024, 256, 256), (997, 256, 1), (97, 256, 97), (6, 4, 3)];
+        for (n, limit, want) in cases {
+            assert_eq!(divisor_up_to(n, limit), want, "{n} up to {limit}");
+        }
+        assert_eq!(divisor_up_to(u32::MAX, 256), 255);
+    }
+}

@@ -1,0 +1,199 @@
+//! Appends of kernels.
+
+use crate::check::{error, not_null};
+use crate::core::event::Event;
+use crate::core::kernel::Kernel;
+use crate::core::list::{CommandList, Sync};
+use crate::device::{GroupCount, KernelArgKind, Launch, Work};
+use crate::schedule::Op;
+use level_zero_sys::*;
+use std::ffi::c_void;
+use std::sync::Arc;
+use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult};
+use ze_entry::ze_entry;
+
+/// The launch of `kernel` as it is set now; arguments are copied.
+fn launch(list: &CommandList, kernel: &Kernel, groups: GroupCount, cooperative: bool) -> ZeResult<Launch> {
+    let (facts, state) = (kernel.facts(), kernel.snapshot());
+    let limits = list.device().facts();
+    let items = state.group_size.iter().fold(1_u64, |n, d| n * u64::from(*d));
+    let mut local = facts
+        .local_size
+        .saturating_add(facts.local_per_item.saturating_mul(items));
+    for arg in facts.args.iter().filter(|arg| arg.kind == KernelArgKind::Local) {
+        let at = arg.offset as usize;
+        let bytes = state.args.get(at..).and_then(<[u8]>::first_chunk::<8>);
+        local = local.saturating_add(bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes)));
+    }
+    if local > u64::from(limits.max_shared_local_memory) {
+        return error(
+            ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+            format!(
+                "kernel \"{}\" needs {local} bytes of local memory for groups of {:?}, the device has {}",
+                facts.name, state.group_size, limits.max_shared_local_memory
+            ),
+        );
+    }
+    Ok(Launch {
+        program: Arc::clone(kernel.module().program()),
+        kernel: kernel.index(),
+        args: state.args,
+        group_size: state.group_size,
+        groups,
+        offset: state.offset.map(u64::from),
+        device: list.device().index(),
+        cooperative,
+    })
+}
+
+fn append(
+    list: &CommandList,
+    kernel: &Kernel,
+    groups: &ze_group_count_t,
+    cooperative: bool,
+    sync: &Sync<'_>,
+) -> ZeResult {
+    let groups = [groups.groupCountX, groups.groupCountY, groups.groupCountZ];
+    let launch = launch(list, kernel, GroupCount::Direct(groups), cooperative)?;
+    let op = if groups.contains(&0) {
+        Op::Nothing
+    } else {
+        Op::Work(Work::Launch(launch))
+    };
+    list.append(op, sync)
+}
+
+/// Launches; core/module.yml.
+#[ze_entry(ze_pfnCommandListAppendLaunchKernel_t)]
+pub(crate) fn zeCommandListAppendLaunchKernel(
+    hCommandList: Handle<'_, CommandList>,
+    hKernel: Handle<'_, Kernel>,
+    pLaunchFuncArgs: In<'_, ze_group_count_t>,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    append(&hCommandList, &hKernel, &pLaunchFuncArgs, false, &sync)
+}
+
+/// Launches with all groups under way at once; core/module.yml.
+#[ze_entry(ze_pfnCommandListAppendLaunchCooperativeKernel_t)]
+pub(crate) fn zeCommandListAppendLaunchCooperativeKernel(
+    hCommandList: Handle<'_, CommandList>,
+    hKernel: Handle<'_, Kernel>,
+    pLaunchFuncArgs: In<'_, ze_group_count_t>,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    append(&hCommandList, &hKernel, &pLaunchFuncArgs, true, &sync)
+}
+
+/// Cooperative or not, from the chain; UNSUPPORTED_FEATURE for other structs.
+fn parameters(next: *const c_void) -> ZeResult<bool> {
+    let mut cooperative = false;
+    // SAFETY: the caller's chain, valid for the call.
+    for link in unsafe { Chain::new(next) } {
+        if link.stype != ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC {
+            return error(
+                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                format!("pNext holds {:?}, the cooperative descriptor is allowed", link.stype),
+            );
+        }
+        // SAFETY: the type says which struct it is.
+        let desc = unsafe { link.get::<ze_command_list_append_launch_kernel_param_cooperative_desc_t>() };
+        cooperative = desc.isCooperative != 0;
+    }
+    Ok(cooperative)
+}
+
+/// Launches with parameters in a chain; core/module.yml (1.14).
+#[ze_entry(ze_pfnCommandListAppendLaunchKernelWithParameters_t)]
+pub(crate) fn zeCommandListAppendLaunchKernelWithParameters(
+    hCommandList: Handle<'_, CommandList>,
+    hKernel: Handle<'_, Kernel>,
+    pGroupCounts: In<'_, ze_group_count_t>,
+    pNext: *const c_void,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let cooperative = parameters(pNext)?;
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    append(&hCommandList, &hKernel, &pGroupCounts, cooperative, &sync)
+}
+
+/// Sets group size and all arguments, then launches; core/module.yml (1.14).
+#[ze_entry(ze_pfnCommandListAppendLaunchKernelWithArguments_t)]
+pub(crate) fn zeCommandListAppendLaunchKernelWithArguments(
+    hCommandList: Handle<'_, CommandList>,
+    hKernel: Handle<'_, Kernel>,
+    groupCounts: ze_group_count_t,
+    groupSizes: ze_group_size_t,
+    pArguments: *mut *mut c_void,
+    pNext: *const c_void,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let args = &hKernel.facts().args;
+    if !args.is_empty() {
+        not_null("pArguments", pArguments)?;
+    }
+    let cooperative = parameters(pNext)?;
+    hKernel.set_group_size([groupSizes.groupSizeX, groupSizes.groupSizeY, groupSizes.groupSizeZ])?;
+    for (i, arg) in args.iter().enumerate() {
+        // SAFETY: not null, one pointer for each argument by the specification.
+        let value = unsafe { *pArguments.add(i) };
+        let (size, value) = if arg.kind == KernelArgKind::Local {
+            not_null("pArguments[i] of a local argument", value)?;
+            // SAFETY: for local memory the pointer is to its size.
+            (unsafe { value.cast::<usize>().read_unaligned() }, std::ptr::null())
+        } else {
+            (arg.size as usize, value.cast_const())
+        };
+        // SAFETY: null or a value of the argument's size, by the specification.
+        unsafe { hKernel.set_argument(i as u32, size, value) }?;
+    }
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    append(&hCommandList, &hKernel, &groupCounts, cooperative, &sync)
+}
+
+/// Launches with a group count read when the launch starts; core/module.yml.
+#[ze_entry(ze_pfnCommandListAppendLaunchKernelIndirect_t)]
+pub(crate) fn zeCommandListAppendLaunchKernelIndirect(
+    hCommandList: Handle<'_, CommandList>,
+    hKernel: Handle<'_, Kernel>,
+    pLaunchArgumentsBuffer: *const ze_group_count_t,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    not_null("pLaunchArgumentsBuffer", pLaunchArgumentsBuffer)?;
+    let groups = GroupCount::Indirect(pLaunchArgumentsBuffer.cast());
+    let launch = launch(&hCommandList, &hKernel, groups, false)?;
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    hCommandList.append(Op::Work(Work::Launch(launch)), &sync)
+}
+
+/// Launches the first of several kernels, as many as the count says at start; core/module.yml.
+#[ze_entry(ze_pfnCommandListAppendLaunchMultipleKernelsIndirect_t)]
+pub(crate) fn zeCommandListAppendLaunchMultipleKernelsIndirect(
+    hCommandList: Handle<'_, CommandList>,
+    phKernels: Handles<'_, Kernel>,
+    pCountBuffer: *const u32,
+    pLaunchArgumentsBuffer: *const ze_group_count_t,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    not_null("pCountBuffer", pCountBuffer)?;
+    not_null("pLaunchArgumentsBuffer", pLaunchArgumentsBuffer)?;
+    let mut ops = Vec::with_capacity(phKernels.get().len() + 1);
+    for (i, kernel) in phKernels.get().iter().enumerate() {
+        let groups = GroupCount::Indirect(pLaunchArgumentsBuffer.wrapping_add(i).cast());
+        ops.push(Op::WorkBelow {
+            index: u32::try_from(i).unwrap_or(u32::MAX),
+            count: pCountBuffer,
+            work: Work::Launch(launch(&hCommandList, kernel, groups, false)?),
+        });
+    }
+    ops.push(Op::Nothing);
+    hCommandList.append_all(ops, &Sync::new(&hSignalEvent, &phWaitEvents))
+}

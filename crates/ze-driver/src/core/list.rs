@@ -1,0 +1,445 @@
+//! Command lists: recorded ones, and immediate ones, which are lanes of their own.
+
+use crate::check::{error, flags, lock, not_ready};
+use crate::core::context::Context;
+use crate::core::device::Device;
+use crate::core::event::Event;
+use crate::core::object;
+use crate::core::queue::{QueueDesc, check_ordinal};
+use crate::schedule::{Command, Lane, Op};
+use crate::tables;
+use level_zero_sys::*;
+use std::sync::{Arc, Mutex};
+use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, ZeResult};
+use ze_entry::ze_entry;
+
+/// Bits of `ze_command_list_flags_t`.
+const LIST_FLAGS: u32 = 0x3f;
+
+/// A list.
+#[repr(C)]
+pub(crate) struct CommandList {
+    head: Head,
+    context: Arc<Context>,
+    device: Arc<Device>,
+    in_order: bool,
+    kind: Kind,
+}
+object!(CommandList, _ze_command_list_handle_t, b"ZeCl", "command list");
+
+enum Kind {
+    Recorded {
+        ordinal: u32,
+        flags: u32,
+        state: Mutex<Recording>,
+    },
+    Immediate {
+        desc: QueueDesc,
+        lane: Arc<Lane>,
+    },
+}
+
+#[derive(Default)]
+struct Recording {
+    commands: Vec<Arc<Command>>,
+    closed: Option<Arc<[Arc<Command>]>>,
+}
+
+/// What an append adds beside its work.
+#[derive(Default)]
+pub(crate) struct Sync<'a> {
+    /// Signalled at the end.
+    pub(crate) signal: Option<&'a Event>,
+    /// Waited for at the start.
+    pub(crate) waits: &'a [&'a Event],
+    /// Everything before must be finished.
+    pub(crate) drain: bool,
+}
+
+impl<'a> Sync<'a> {
+    /// From the last parameters of most appends.
+    pub(crate) fn new(signal: &OptHandle<'a, Event>, waits: &'a Handles<'a, Event>) -> Self {
+        Self {
+            signal: signal.0.map(Handle::get),
+            waits: waits.get(),
+            drain: false,
+        }
+    }
+
+    /// As a barrier over what came before.
+    pub(crate) fn draining(self) -> Self {
+        Self {
+            drain: true,
+            ..self
+        }
+    }
+}
+
+impl CommandList {
+    /// The context.
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The device.
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Appends one command; immediate lists submit it, synchronous ones wait for it.
+    pub(crate) fn append(&self, op: Op, sync: &Sync<'_>) -> ZeResult {
+        self.append_all([op], sync)
+    }
+
+    /// Appends commands: the first waits, the last signals.
+    pub(crate) fn append_all(
+        &self,
+        ops: impl IntoIterator<Item = Op, IntoIter: ExactSizeIterator>,
+        sync: &Sync<'_>,
+    ) -> ZeResult {
+        self.context.check()?;
+        let ops = ops.into_iter();
+        let last = ops.len().saturating_sub(1);
+        // Waits first: a counter-based event may be both waited for and signalled anew.
+        let mut waits: Vec<_> = sync.waits.iter().map(|event| event.waited()).collect();
+        let signal = sync.signal.map(Event::signalled);
+        let commands = ops.enumerate().map(|(i, op)| {
+            let (signal, rearm) = match &signal {
+                Some((signal, rearm)) if i == last => (Some(Arc::clone(signal)), *rearm),
+                _ => (None, false),
+            };
+            // The signal of several must come after them all.
+            let gather = i == last && i > 0 && signal.is_some();
+            Arc::new(Command {
+                op,
+                waits: std::mem::take(&mut waits),
+                signal,
+                drain: self.in_order || (sync.drain && i == 0) || gather,
+                rearm,
+            })
+        });
+        match &self.kind {
+            Kind::Recorded { state, .. } => {
+                let mut state = lock(state);
+                if state.closed.is_some() {
+                    return error(
+                        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                        "hCommandList is closed; reset it before more is appended",
+                    );
+                }
+                state.commands.extend(commands);
+                Ok(())
+            }
+            Kind::Immediate { desc, lane } => {
+                let number = lane.push(commands, false);
+                if desc.is_synchronous() {
+                    lane.wait(number, u64::MAX);
+                    self.context.check()?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The commands of a closed list, for execution.
+    pub(crate) fn recorded(&self) -> ZeResult<Arc<[Arc<Command>]>> {
+        match &self.kind {
+            Kind::Recorded { state, .. } => match &lock(state).closed {
+                Some(commands) => Ok(Arc::clone(commands)),
+                None => error(
+                    ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                    "phCommandLists holds a list that is not closed",
+                ),
+            },
+            Kind::Immediate { .. } => error(
+                ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                "phCommandLists holds an immediate list, which executes by itself",
+            ),
+        }
+    }
+
+    fn immediate(&self) -> ZeResult<(&QueueDesc, &Arc<Lane>)> {
+        match &self.kind {
+            Kind::Immediate { desc, lane } => Ok((desc, lane)),
+            Kind::Recorded { .. } => error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "the list is not an immediate command list",
+            ),
+        }
+    }
+}
+
+/// A list to be recorded; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListCreate_t)]
+pub(crate) fn zeCommandListCreate(
+    hContext: Handle<'_, Context>,
+    hDevice: Handle<'_, Device>,
+    desc: In<'_, ze_command_list_desc_t>,
+    phCommandList: Out<'_, ze_command_list_handle_t>,
+) -> ZeResult {
+    hContext.check()?;
+    hContext.check_device(&hDevice)?;
+    flags("desc->flags", desc.flags, LIST_FLAGS)?;
+    check_ordinal("desc->commandQueueGroupOrdinal", desc.commandQueueGroupOrdinal)?;
+    let list = CommandList {
+        head: Head::new::<CommandList>(tables::all()),
+        context: hContext.arc(),
+        device: hDevice.arc(),
+        in_order: desc.flags & ZE_COMMAND_LIST_FLAG_IN_ORDER != 0,
+        kind: Kind::Recorded {
+            ordinal: desc.commandQueueGroupOrdinal,
+            flags: desc.flags,
+            state: Mutex::default(),
+        },
+    };
+    phCommandList.write(Object::give(Arc::new(list)));
+    Ok(())
+}
+
+/// A list that executes what is appended; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListCreateImmediate_t)]
+pub(crate) fn zeCommandListCreateImmediate(
+    hContext: Handle<'_, Context>,
+    hDevice: Handle<'_, Device>,
+    altdesc: In<'_, ze_command_queue_desc_t>,
+    phCommandList: Out<'_, ze_command_list_handle_t>,
+) -> ZeResult {
+    hContext.check()?;
+    hContext.check_device(&hDevice)?;
+    let desc = QueueDesc::check(&altdesc, "altdesc", &hDevice)?;
+    let context = hContext.arc();
+    let list = CommandList {
+        head: Head::new::<CommandList>(tables::all()),
+        device: hDevice.arc(),
+        in_order: desc.flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER != 0,
+        kind: Kind::Immediate {
+            desc,
+            lane: Lane::new(&context, hDevice.index()),
+        },
+        context,
+    };
+    phCommandList.write(Object::give(Arc::new(list)));
+    Ok(())
+}
+
+/// Ends the handle; what was submitted runs on; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListDestroy_t)]
+pub(crate) fn zeCommandListDestroy(hCommandList: Handle<'_, CommandList>) -> ZeResult {
+    drop(hCommandList.take());
+    Ok(())
+}
+
+/// Ends recording; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListClose_t)]
+pub(crate) fn zeCommandListClose(hCommandList: Handle<'_, CommandList>) -> ZeResult {
+    hCommandList.context.check()?;
+    if let Kind::Recorded { state, .. } = &hCommandList.kind {
+        let mut state = lock(state);
+        if state.closed.is_none() {
+            state.closed = Some(std::mem::take(&mut state.commands).into());
+        }
+    }
+    Ok(())
+}
+
+/// Empties a list for new recording; executions under way keep their commands; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListReset_t)]
+pub(crate) fn zeCommandListReset(hCommandList: Handle<'_, CommandList>) -> ZeResult {
+    hCommandList.context.check()?;
+    if let Kind::Recorded { state, .. } = &hCommandList.kind {
+        *lock(state) = Recording::default();
+    }
+    Ok(())
+}
+
+/// Blocks until an immediate list's commands are done or the timeout in ns; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListHostSynchronize_t)]
+pub(crate) fn zeCommandListHostSynchronize(
+    hCommandList: Handle<'_, CommandList>,
+    timeout: u64,
+) -> ZeResult {
+    let (_, lane) = hCommandList.immediate()?;
+    let met = lane.wait(lane.pushed(), timeout);
+    hCommandList.context.check()?;
+    if met { Ok(()) } else { not_ready() }
+}
+
+/// Executes closed lists on an immediate one; core/immediateCommandListAppend.yml.
+#[ze_entry(ze_pfnCommandListImmediateAppendCommandListsExp_t)]
+pub(crate) fn zeCommandListImmediateAppendCommandListsExp(
+    hCommandListImmediate: Handle<'_, CommandList>,
+    phCommandLists: Handles<'_, CommandList>,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    append_lists(
+        &hCommandListImmediate,
+        phCommandLists.get(),
+        &Sync::new(&hSignalEvent, &phWaitEvents),
+    )
+}
+
+/// As the experimental one; no parameter is known; core/immediateCommandListAppend.yml (1.16).
+#[ze_entry(ze_pfnCommandListImmediateAppendCommandListsWithParameters_t)]
+pub(crate) fn zeCommandListImmediateAppendCommandListsWithParameters(
+    hCommandListImmediate: Handle<'_, CommandList>,
+    phCommandLists: Handles<'_, CommandList>,
+    pNext: *const std::ffi::c_void,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    crate::core::append::refuse_parameters(pNext)?;
+    append_lists(
+        &hCommandListImmediate,
+        phCommandLists.get(),
+        &Sync::new(&hSignalEvent, &phWaitEvents),
+    )
+}
+
+fn append_lists(list: &CommandList, lists: &[&CommandList], sync: &Sync<'_>) -> ZeResult {
+    let (desc, lane) = list.immediate()?;
+    if lists.is_empty() {
+        return error(
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            "numCommandLists is 0, at least 1 is required",
+        );
+    }
+    list.context.check()?;
+    let recorded = lists
+        .iter()
+        .map(|list| list.recorded())
+        .collect::<ZeResult<Vec<_>>>()?;
+    let mut all = vec![Arc::new(Command {
+        op: Op::Nothing,
+        waits: sync.waits.iter().map(|event| event.waited()).collect(),
+        signal: None,
+        drain: true,
+        rearm: false,
+    })];
+    let (signal, rearm) = sync.signal.map(Event::signalled).unzip();
+    for commands in recorded {
+        all.extend(commands.iter().cloned());
+        all.push(Arc::new(Command {
+            op: Op::Nothing,
+            waits: Vec::new(),
+            signal: None,
+            drain: true,
+            rearm: false,
+        }));
+    }
+    all.push(Arc::new(Command {
+        op: Op::Nothing,
+        waits: Vec::new(),
+        signal,
+        drain: true,
+        rearm: rearm.unwrap_or(false),
+    }));
+    let number = lane.push(all, false);
+    if desc.is_synchronous() {
+        lane.wait(number, u64::MAX);
+    }
+    list.context.check()
+}
+
+/// The device; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListGetDeviceHandle_t)]
+pub(crate) fn zeCommandListGetDeviceHandle(
+    hCommandList: Handle<'_, CommandList>,
+    phDevice: Out<'_, ze_device_handle_t>,
+) -> ZeResult {
+    phDevice.write(hCommandList.device.handle());
+    Ok(())
+}
+
+/// The context; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListGetContextHandle_t)]
+pub(crate) fn zeCommandListGetContextHandle(
+    hCommandList: Handle<'_, CommandList>,
+    phContext: Out<'_, ze_context_handle_t>,
+) -> ZeResult {
+    phContext.write(hCommandList.context.handle());
+    Ok(())
+}
+
+/// The queue group; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListGetOrdinal_t)]
+pub(crate) fn zeCommandListGetOrdinal(
+    hCommandList: Handle<'_, CommandList>,
+    pOrdinal: Out<'_, u32>,
+) -> ZeResult {
+    pOrdinal.write(match &hCommandList.kind {
+        Kind::Recorded { ordinal, .. } => *ordinal,
+        Kind::Immediate { desc, .. } => desc.ordinal,
+    });
+    Ok(())
+}
+
+/// As created; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListImmediateGetIndex_t)]
+pub(crate) fn zeCommandListImmediateGetIndex(
+    hCommandListImmediate: Handle<'_, CommandList>,
+    pIndex: Out<'_, u32>,
+) -> ZeResult {
+    pIndex.write(hCommandListImmediate.immediate()?.0.index);
+    Ok(())
+}
+
+/// Recorded or immediate; core/cmdlist.yml.
+#[ze_entry(ze_pfnCommandListIsImmediate_t)]
+pub(crate) fn zeCommandListIsImmediate(
+    hCommandList: Handle<'_, CommandList>,
+    pIsImmediate: Out<'_, ze_bool_t>,
+) -> ZeResult {
+    pIsImmediate.write(u8::from(hCommandList.immediate().is_ok()));
+    Ok(())
+}
+
+/// As created; of an immediate list the in-order and copy-offload bits; core/cmdlist.yml (1.17).
+#[ze_entry(ze_pfnCommandListGetFlags_t)]
+pub(crate) fn zeCommandListGetFlags(
+    hCommandList: Handle<'_, CommandList>,
+    pFlags: Out<'_, ze_command_list_flags_t>,
+) -> ZeResult {
+    pFlags.write(match &hCommandList.kind {
+        Kind::Recorded { flags, .. } => *flags,
+        Kind::Immediate { desc, .. } => [
+            (ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY, ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY),
+            (ZE_COMMAND_QUEUE_FLAG_IN_ORDER, ZE_COMMAND_LIST_FLAG_IN_ORDER),
+            (ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT, ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT),
+        ]
+        .iter()
+        .filter(|(queue, _)| desc.flags & queue != 0)
+        .fold(0, |all, (_, list)| all | list),
+    });
+    Ok(())
+}
+
+/// As created; core/cmdlist.yml (1.17).
+#[ze_entry(ze_pfnCommandListImmediateGetFlags_t)]
+pub(crate) fn zeCommandListImmediateGetFlags(
+    hCommandList: Handle<'_, CommandList>,
+    pFlags: Out<'_, ze_command_queue_flags_t>,
+) -> ZeResult {
+    pFlags.write(hCommandList.immediate()?.0.flags);
+    Ok(())
+}
+
+/// As created; core/cmdlist.yml (1.17).
+#[ze_entry(ze_pfnCommandListImmediateGetMode_t)]
+pub(crate) fn zeCommandListImmediateGetMode(
+    hCommandList: Handle<'_, CommandList>,
+    pMode: Out<'_, ze_command_queue_mode_t>,
+) -> ZeResult {
+    pMode.write(hCommandList.immediate()?.0.mode);
+    Ok(())
+}
+
+/// As created; core/cmdlist.yml (1.17).
+#[ze_entry(ze_pfnCommandListImmediateGetPriority_t)]
+pub(crate) fn zeCommandListImmediateGetPriority(
+    hCommandList: Handle<'_, CommandList>,
+    pPriority: Out<'_, ze_command_queue_priority_t>,
+) -> ZeResult {
+    pPriority.write(hCommandList.immediate()?.0.priority);
+    Ok(())
+}

@@ -1,0 +1,356 @@
+//! Unified shared memory: allocation, freeing, questions about any pointer.
+
+use crate::check::{error, flags, not_null};
+use crate::core::context::Context;
+use crate::core::device::Device;
+use crate::device::{AllocError, AllocRequest, MemoryKind, Platform};
+use crate::schedule::{Command, Op};
+use level_zero_sys::*;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex};
+use ze_abi::{Chain, Handle, In, Object, OptHandle, OptOut, Out, Prop, ZeResult};
+use ze_entry::ze_entry;
+
+/// Bits of `ze_device_mem_alloc_flags_t`.
+const DEVICE_FLAGS: u32 = 0x7;
+/// Bits of `ze_host_mem_alloc_flags_t`.
+const HOST_FLAGS: u32 = 0x1f;
+
+struct Request<'a> {
+    context: &'a Context,
+    kind: MemoryKind,
+    device: Option<&'a Device>,
+    size: usize,
+    alignment: usize,
+    /// A chained struct lifts the limit of one allocation.
+    relaxed: bool,
+}
+
+fn is_relaxed(next: *const c_void) -> bool {
+    // SAFETY: the caller's chain of descriptors, valid for the call.
+    unsafe { Chain::new(next) }.any(|link| match link.stype {
+        ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC => {
+            // SAFETY: the type says which struct it is.
+            let desc = unsafe { link.get::<ze_relaxed_allocation_limits_exp_desc_t>() };
+            desc.flags & ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE != 0
+        }
+        ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXT_DESC => {
+            // SAFETY: the type says which struct it is.
+            let desc = unsafe { link.get::<ze_relaxed_allocation_limits_ext_desc_t>() };
+            desc.flags & ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_MAX_SIZE != 0
+        }
+        _ => false,
+    })
+}
+
+/// INVALID_ARGUMENT for a chain that wants to import or export: nothing of that is advertised.
+fn refuse_external(next: *const c_void) -> ZeResult {
+    // SAFETY: the caller's chain of descriptors, valid for the call.
+    for link in unsafe { Chain::new(next) } {
+        let what = match link.stype {
+            ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD
+            | ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32 => "import",
+            ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC => "export",
+            ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC => "mapping of system memory",
+            _ => continue,
+        };
+        return error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            format!("the descriptor's chain asks for {what} of memory, which the device does not report"),
+        );
+    }
+    Ok(())
+}
+
+fn allocate(request: &Request<'_>) -> ZeResult<*mut c_void> {
+    request.context.check()?;
+    let (size, alignment) = (request.size, request.alignment);
+    // core/memory.yml: UNSUPPORTED_SIZE for 0, UNSUPPORTED_ALIGNMENT unless 0 or a power of two.
+    if size == 0 {
+        return error(
+            ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+            "size is 0, at least 1 byte is required",
+        );
+    }
+    if alignment & alignment.wrapping_sub(1) != 0 {
+        return error(
+            ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+            format!("alignment is {alignment}, 0 or a power of two is required"),
+        );
+    }
+    if let Some(device) = request.device {
+        request.context.check_device(device)?;
+    }
+    let platform = request.context.platform();
+    let limit = match request.device {
+        Some(device) => device.facts().max_mem_alloc_size,
+        None => platform
+            .devices()
+            .iter()
+            .map(|device| device.facts().max_mem_alloc_size)
+            .max()
+            .unwrap_or(u64::MAX),
+    };
+    if !request.relaxed && size as u64 > limit {
+        return error(
+            ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+            format!(
+                "size is {size} bytes, at most {limit} (maxMemAllocSize) are allowed without relaxed limits"
+            ),
+        );
+    }
+    let made = platform.allocate(&AllocRequest {
+        kind: request.kind,
+        size: size as u64,
+        align: alignment.max(1) as u64,
+        device: request.device.map(Device::index),
+        context: request.context.handle() as usize,
+    });
+    match made {
+        Ok(base) => Ok(base.cast()),
+        Err(AllocError::TooLarge) => error(
+            ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+            format!("size is {size} bytes with alignment {alignment}, more than there can ever be"),
+        ),
+        Err(AllocError::OutOfMemory) => error(
+            if request.kind == MemoryKind::Host {
+                ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+            } else {
+                ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY
+            },
+            format!("no {size} bytes of memory are free now"),
+        ),
+    }
+}
+
+fn check_device_desc(desc: &ze_device_mem_alloc_desc_t) -> ZeResult<bool> {
+    flags("device_desc->flags", desc.flags, DEVICE_FLAGS)?;
+    if desc.ordinal != 0 {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!(
+                "device_desc->ordinal is {}, the device has one memory: 0 is allowed",
+                desc.ordinal
+            ),
+        );
+    }
+    refuse_external(desc.pNext)?;
+    Ok(is_relaxed(desc.pNext))
+}
+
+fn check_host_desc(desc: &ze_host_mem_alloc_desc_t) -> ZeResult<bool> {
+    flags("host_desc->flags", desc.flags, HOST_FLAGS)?;
+    refuse_external(desc.pNext)?;
+    Ok(is_relaxed(desc.pNext))
+}
+
+/// Shared memory; core/memory.yml.
+#[ze_entry(ze_pfnMemAllocShared_t)]
+pub(crate) fn zeMemAllocShared(
+    hContext: Handle<'_, Context>,
+    device_desc: In<'_, ze_device_mem_alloc_desc_t>,
+    host_desc: In<'_, ze_host_mem_alloc_desc_t>,
+    size: usize,
+    alignment: usize,
+    hDevice: OptHandle<'_, Device>,
+    pptr: Out<'_, *mut c_void>,
+) -> ZeResult {
+    let relaxed = check_device_desc(&device_desc)? | check_host_desc(&host_desc)?;
+    pptr.write(allocate(&Request {
+        context: &hContext,
+        kind: MemoryKind::Shared,
+        device: hDevice.0.map(Handle::get),
+        size,
+        alignment,
+        relaxed,
+    })?);
+    Ok(())
+}
+
+/// Device memory; core/memory.yml.
+#[ze_entry(ze_pfnMemAllocDevice_t)]
+pub(crate) fn zeMemAllocDevice(
+    hContext: Handle<'_, Context>,
+    device_desc: In<'_, ze_device_mem_alloc_desc_t>,
+    size: usize,
+    alignment: usize,
+    hDevice: Handle<'_, Device>,
+    pptr: Out<'_, *mut c_void>,
+) -> ZeResult {
+    let relaxed = check_device_desc(&device_desc)?;
+    pptr.write(allocate(&Request {
+        context: &hContext,
+        kind: MemoryKind::Device,
+        device: Some(hDevice.get()),
+        size,
+        alignment,
+        relaxed,
+    })?);
+    Ok(())
+}
+
+/// Host memory; core/memory.yml.
+#[ze_entry(ze_pfnMemAllocHost_t)]
+pub(crate) fn zeMemAllocHost(
+    hContext: Handle<'_, Context>,
+    host_desc: In<'_, ze_host_mem_alloc_desc_t>,
+    size: usize,
+    alignment: usize,
+    pptr: Out<'_, *mut c_void>,
+) -> ZeResult {
+    let relaxed = check_host_desc(&host_desc)?;
+    pptr.write(allocate(&Request {
+        context: &hContext,
+        kind: MemoryKind::Host,
+        device: None,
+        size,
+        alignment,
+        relaxed,
+    })?);
+    Ok(())
+}
+
+/// INVALID_ARGUMENT unless `ptr` is the base of an allocation.
+fn check_base(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
+    not_null("ptr", ptr)?;
+    match platform.find(ptr.cast()) {
+        Some(info) if info.base == ptr.cast() => Ok(()),
+        Some(info) => error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!(
+                "ptr is {ptr:p}, inside the allocation at {:p}, whose base is required",
+                info.base
+            ),
+        ),
+        None => error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!("ptr is {ptr:p}, which is no allocation of this driver (freed already?)"),
+        ),
+    }
+}
+
+fn free(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
+    if platform.free(ptr.cast()) {
+        return Ok(());
+    }
+    error(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        format!("ptr is {ptr:p}, which is no allocation of this driver (freed already?)"),
+    )
+}
+
+/// Frees; the caller has ended all use; core/memory.yml.
+#[ze_entry(ze_pfnMemFree_t)]
+pub(crate) fn zeMemFree(hContext: Handle<'_, Context>, ptr: *mut c_void) -> ZeResult {
+    let platform = &**hContext.platform();
+    check_base(platform, ptr)?;
+    free(platform, ptr)
+}
+
+/// Frees when its last holder is dropped: after the commands submitted before.
+struct DeferredFree {
+    platform: Arc<dyn Platform>,
+    ptr: *mut c_void,
+}
+
+// SAFETY: the address is only handed back to the platform, which any thread may do.
+unsafe impl Send for DeferredFree {}
+// SAFETY: as for `Send`; nothing is shared through it.
+unsafe impl Sync for DeferredFree {}
+
+impl Drop for DeferredFree {
+    fn drop(&mut self) {
+        self.platform.free(self.ptr.cast());
+    }
+}
+
+/// Frees after the commands submitted before: waiting for them or not; core/memoryFreePolicies.yml.
+#[ze_entry(ze_pfnMemFreeExt_t)]
+pub(crate) fn zeMemFreeExt(
+    hContext: Handle<'_, Context>,
+    pMemFreeDesc: In<'_, ze_memory_free_ext_desc_t>,
+    ptr: *mut c_void,
+) -> ZeResult {
+    let policy = pMemFreeDesc.freePolicy;
+    flags("pMemFreeDesc->freePolicy", policy, 0x3)?;
+    let platform = hContext.platform();
+    check_base(&**platform, ptr)?;
+    let busy: Vec<_> = hContext
+        .arc()
+        .lanes()
+        .into_iter()
+        .filter(|lane| !lane.is_idle())
+        .collect();
+    if policy & ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE != 0 {
+        let deferred = Arc::new(DeferredFree {
+            platform: Arc::clone(platform),
+            ptr,
+        });
+        for lane in busy {
+            let holder: Box<dyn Send> = Box::new(Arc::clone(&deferred));
+            lane.push(
+                [Arc::new(Command {
+                    op: Op::Release(Mutex::new(Some(holder))),
+                    waits: Vec::new(),
+                    signal: None,
+                    drain: true,
+                    rearm: false,
+                })],
+                true,
+            );
+        }
+        return Ok(());
+    }
+    if policy & ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE != 0 {
+        for lane in busy {
+            lane.wait(lane.pushed(), u64::MAX);
+        }
+    }
+    free(&**platform, ptr)
+}
+
+/// Tells about any pointer; what is no allocation of ours has type UNKNOWN; core/memory.yml.
+#[ze_entry(ze_pfnMemGetAllocProperties_t)]
+pub(crate) fn zeMemGetAllocProperties(
+    hContext: Handle<'_, Context>,
+    ptr: *const c_void,
+    mut pMemAllocProperties: Prop<'_, ze_memory_allocation_properties_t>,
+    phDevice: OptOut<'_, ze_device_handle_t>,
+) -> ZeResult {
+    not_null("ptr", ptr)?;
+    let out = &mut *pMemAllocProperties;
+    let info = hContext.platform().find(ptr.cast());
+    out.r#type = match info.map(|info| info.kind) {
+        None => ZE_MEMORY_TYPE_UNKNOWN,
+        Some(MemoryKind::Host) => ZE_MEMORY_TYPE_HOST,
+        Some(MemoryKind::Device) => ZE_MEMORY_TYPE_DEVICE,
+        Some(MemoryKind::Shared) => ZE_MEMORY_TYPE_SHARED,
+    };
+    out.id = info.map_or(0, |info| info.id);
+    out.pageSize = info.map_or(0, |info| info.page_size);
+    let device = info
+        .and_then(|info| info.device)
+        .and_then(|index| hContext.driver().devices().get(index));
+    phDevice.write(device.map_or(std::ptr::null_mut(), |device| device.handle()));
+    Ok(())
+}
+
+/// Base and size of the allocation around a pointer; core/memory.yml.
+#[ze_entry(ze_pfnMemGetAddressRange_t)]
+pub(crate) fn zeMemGetAddressRange(
+    hContext: Handle<'_, Context>,
+    ptr: *const c_void,
+    pBase: OptOut<'_, *mut c_void>,
+    pSize: OptOut<'_, usize>,
+) -> ZeResult {
+    not_null("ptr", ptr)?;
+    let Some(info) = hContext.platform().find(ptr.cast()) else {
+        return error(
+            ZE_RESULT_ERROR_ADDRESS_NOT_FOUND,
+            format!("ptr is {ptr:p}, which is in no allocation of this driver"),
+        );
+    };
+    pBase.write(info.base.cast());
+    pSize.write(usize::try_from(info.size).unwrap_or(usize::MAX));
+    Ok(())
+}

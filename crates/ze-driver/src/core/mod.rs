@@ -1,0 +1,32 @@
+//! The objects behind handles, each with its entry points.
+
+pub(crate) mod append;
+pub(crate) mod context;
+pub(crate) mod device;
+pub(crate) mod device_more;
+pub(crate) mod driver;
+pub(crate) mod event;
+pub(crate) mod event_pool;
+pub(crate) mod fence;
+pub(crate) mod image;
+pub(crate) mod kernel;
+pub(crate) mod launch;
+pub(crate) mod list;
+pub(crate) mod mem;
+pub(crate) mod module;
+pub(crate) mod queue;
+pub(crate) mod runtime;
+
+/// Marks `$ty` as the object behind the C handle to `$opaque`.
+macro_rules! object {
+    ($ty:ident, $opaque:ident, $tag:literal, $what:literal) => {
+        // SAFETY: `repr(C)` with the `Head` first (asserted next).
+        unsafe impl ze_abi::Object for $ty {
+            type Opaque = level_zero_sys::$opaque;
+            const TAG: u32 = u32::from_le_bytes(*$tag);
+            const WHAT: &'static str = $what;
+        }
+        const _: () = assert!(std::mem::offset_of!($ty, head) == 0);
+    };
+}
+pub(crate) use object;

@@ -1,0 +1,380 @@
+//! Modules and build logs.
+
+use crate::check::{enumeration, error, not_null, text};
+use crate::core::context::Context;
+use crate::core::device::Device;
+use crate::core::object;
+use crate::device::{Program, ProgramInput};
+use crate::spirv::constant_sizes;
+use crate::tables;
+use level_zero_sys::*;
+use std::ffi::{CString, c_char, c_void};
+use std::sync::{Arc, OnceLock};
+use ze_abi::{
+    Chain, Enumerate, Handle, Handles, Head, In, Object, OptOut, Out, Prop, Sized, Text,
+    ZeResult,
+};
+use ze_entry::ze_entry;
+
+/// More modules in one program than any client has; a wrong count otherwise.
+const MAX_INPUTS: u32 = 1 << 16;
+
+/// A built program on one device of a context.
+#[repr(C)]
+pub(crate) struct Module {
+    head: Head,
+    context: Arc<Context>,
+    device: Arc<Device>,
+    program: Arc<dyn Program>,
+    names: Vec<CString>,
+    uuid: OnceLock<[u8; 16]>,
+}
+object!(Module, _ze_module_handle_t, b"ZeMo", "module");
+
+impl Module {
+    /// The context.
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The device.
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// What the device built.
+    pub(crate) fn program(&self) -> &Arc<dyn Program> {
+        &self.program
+    }
+
+    /// The same for the same binary.
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        *self
+            .uuid
+            .get_or_init(|| fingerprint(self.program.native_binary()))
+    }
+}
+
+/// 128 bits that tell byte strings apart well enough for a label (two FNV-1a hashes).
+pub(crate) fn fingerprint(bytes: &[u8]) -> [u8; 16] {
+    let hash = |basis: u64| {
+        bytes.iter().fold(basis, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    };
+    let both = u128::from(hash(0xcbf2_9ce4_8422_2325)) << 64 | u128::from(hash(0x9ae1_6a3b_2f90_404f));
+    both.to_be_bytes()
+}
+
+/// The text of a build, successful or not.
+#[repr(C)]
+pub(crate) struct BuildLog {
+    head: Head,
+    text: String,
+}
+object!(BuildLog, _ze_module_build_log_handle_t, b"ZeBl", "module build log");
+
+fn build_log(text: String) -> ze_module_build_log_handle_t {
+    // A C string ends at its first zero.
+    let text = text.replace('\0', " ");
+    Object::give(Arc::new(BuildLog {
+        head: Head::new::<BuildLog>(tables::all()),
+        text,
+    }))
+}
+
+/// Bytes and specialisation constants of one SPIR-V module.
+type Input = (Vec<u8>, Vec<(u32, Vec<u8>)>);
+
+/// # Safety
+/// `data` is null or readable for `size` bytes; `constants` null or a valid struct.
+unsafe fn input(
+    name: &str,
+    data: *const u8,
+    size: usize,
+    constants: *const ze_module_constants_t,
+) -> ZeResult<Input> {
+    // core/module.yml: INVALID_SIZE for 0.
+    if size == 0 {
+        return error(
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            format!("the size of {name} is 0 bytes"),
+        );
+    }
+    not_null(name, data)?;
+    // SAFETY: not null, readable for `size` bytes by this function's contract.
+    let bytes = unsafe { std::slice::from_raw_parts(data, size) }.to_vec();
+    // SAFETY: null is handled by `as_ref`; else valid by this function's contract.
+    let Some(constants) = (unsafe { constants.as_ref() }) else {
+        return Ok((bytes, Vec::new()));
+    };
+    let count = constants.numConstants as usize;
+    if count == 0 {
+        return Ok((bytes, Vec::new()));
+    }
+    not_null("pConstants->pConstantIds", constants.pConstantIds)?;
+    not_null("pConstants->pConstantValues", constants.pConstantValues)?;
+    // SAFETY: not null, `numConstants` elements by the specification.
+    let ids = unsafe { std::slice::from_raw_parts(constants.pConstantIds, count) };
+    // SAFETY: as above.
+    let values = unsafe { std::slice::from_raw_parts(constants.pConstantValues, count) };
+    let sizes = constant_sizes(&bytes);
+    let mut given = Vec::new();
+    for (id, value) in ids.iter().zip(values) {
+        // A constant that the module does not have is specialised by nobody.
+        let Some(size) = sizes.get(id) else { continue };
+        not_null("pConstants->pConstantValues[i]", *value)?;
+        // SAFETY: not null; the value has the size of the constant's type by the specification.
+        let value = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), *size) };
+        given.push((*id, value.to_vec()));
+    }
+    Ok((bytes, given))
+}
+
+/// # Safety
+/// `flags` is null or a C string.
+unsafe fn options(flags: *const c_char) -> ZeResult<String> {
+    if flags.is_null() {
+        return Ok(String::new());
+    }
+    // SAFETY: not null, so a C string.
+    unsafe { text("pBuildFlags", flags) }
+}
+
+/// The inputs of a descriptor, or of the program struct in its chain, which makes the descriptor's own input
+/// a dummy that must not be touched.
+fn program_input(desc: &ze_module_desc_t) -> ZeResult<ProgramInput> {
+    // SAFETY: the caller's chain of descriptors, valid for the call.
+    let program = unsafe { Chain::new(desc.pNext) }
+        .find(|link| link.stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC);
+    let Some(program) = program else {
+        // SAFETY: the caller's input, by the specification.
+        let one = unsafe { input("desc->pInputModule", desc.pInputModule, desc.inputSize, desc.pConstants) }?;
+        if desc.format == ZE_MODULE_FORMAT_NATIVE {
+            return Ok(ProgramInput::Native(one.0));
+        }
+        return Ok(ProgramInput::Spirv {
+            modules: vec![one],
+            // SAFETY: null or a C string, by the specification.
+            options: unsafe { options(desc.pBuildFlags) }?,
+        });
+    };
+    if desc.format != ZE_MODULE_FORMAT_IL_SPIRV {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "desc->format is NATIVE, a module program takes IL_SPIRV only",
+        );
+    }
+    // SAFETY: the type says which struct it is.
+    let program = unsafe { program.get::<ze_module_program_exp_desc_t>() };
+    if program.count == 0 || program.count > MAX_INPUTS {
+        return error(
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            format!("count of the module program is {}, 1 to {MAX_INPUTS} are allowed", program.count),
+        );
+    }
+    not_null("inputSizes", program.inputSizes)?;
+    not_null("pInputModules", program.pInputModules)?;
+    let (mut modules, mut all) = (Vec::new(), Vec::<String>::new());
+    for i in 0..program.count as usize {
+        // SAFETY: not null, `count` elements by the specification.
+        let size = unsafe { *program.inputSizes.add(i) };
+        // SAFETY: as above.
+        let data = unsafe { *program.pInputModules.add(i) };
+        let constants = if program.pConstants.is_null() {
+            std::ptr::null()
+        } else {
+            // SAFETY: not null, `count` elements by the specification.
+            unsafe { *program.pConstants.add(i) }
+        };
+        // SAFETY: the caller's input, by the specification.
+        modules.push(unsafe { input(&format!("pInputModules[{i}]"), data, size, constants) }?);
+        if !program.pBuildFlags.is_null() {
+            // SAFETY: not null, `count` elements, each null or a C string by the specification.
+            let flags = unsafe { options(*program.pBuildFlags.add(i)) }?;
+            let flags = flags.trim();
+            // Clients repeat the same flags for each module of a program.
+            if !flags.is_empty() && !all.iter().any(|known| known == flags) {
+                all.push(flags.to_owned());
+            }
+        }
+    }
+    Ok(ProgramInput::Spirv {
+        modules,
+        options: all.join(" "),
+    })
+}
+
+/// Builds; a log comes also with a failure; core/module.yml, core/program.yml.
+#[ze_entry(ze_pfnModuleCreate_t)]
+pub(crate) fn zeModuleCreate(
+    hContext: Handle<'_, Context>,
+    hDevice: Handle<'_, Device>,
+    desc: In<'_, ze_module_desc_t>,
+    phModule: Out<'_, ze_module_handle_t>,
+    phBuildLog: OptOut<'_, ze_module_build_log_handle_t>,
+) -> ZeResult {
+    hContext.check()?;
+    hContext.check_device(&hDevice)?;
+    enumeration("desc->format", desc.format.0, ZE_MODULE_FORMAT_NATIVE.0)?;
+    let input = program_input(&desc)?;
+    let is_native = matches!(input, ProgramInput::Native(_));
+    let program = match hContext.platform().build(&input) {
+        Ok(program) => program,
+        Err(failure) => {
+            let code = if failure.link {
+                ZE_RESULT_ERROR_MODULE_LINK_FAILURE
+            } else if failure.not_a_binary && is_native {
+                ZE_RESULT_ERROR_INVALID_NATIVE_BINARY
+            } else {
+                ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
+            };
+            let first = failure.log.lines().next().unwrap_or("the build failed").to_owned();
+            if phBuildLog.is_wanted() {
+                phBuildLog.write(build_log(failure.log));
+            }
+            return error(code, first);
+        }
+    };
+    if phBuildLog.is_wanted() {
+        phBuildLog.write(build_log(program.log().to_owned()));
+    }
+    let names = program
+        .kernels()
+        .iter()
+        .map(|kernel| CString::new(kernel.name.replace('\0', "")).unwrap_or_default())
+        .collect();
+    let module = Module {
+        head: Head::new::<Module>(tables::all()),
+        context: hContext.arc(),
+        device: hDevice.arc(),
+        program,
+        names,
+        uuid: OnceLock::new(),
+    };
+    phModule.write(Object::give(Arc::new(module)));
+    Ok(())
+}
+
+/// Ends the handle; kernels and commands keep the program; core/module.yml.
+#[ze_entry(ze_pfnModuleDestroy_t)]
+pub(crate) fn zeModuleDestroy(hModule: Handle<'_, Module>) -> ZeResult {
+    drop(hModule.take());
+    Ok(())
+}
+
+/// Links modules that need nothing from each other; MODULE_LINK_FAILURE otherwise; core/module.yml.
+#[ze_entry(ze_pfnModuleDynamicLink_t)]
+pub(crate) fn zeModuleDynamicLink(
+    phModules: Handles<'_, Module>,
+    phLinkLog: OptOut<'_, ze_module_build_log_handle_t>,
+) -> ZeResult {
+    let mut log = String::new();
+    for (i, module) in phModules.get().iter().enumerate() {
+        for name in module.program.unresolved() {
+            let line = format!(
+                "module {i}: import \"{name}\" is not resolved; pass all modules to one zeModuleCreate (ZE_experimental_module_program)\n"
+            );
+            log.push_str(&line);
+        }
+    }
+    let failed = !log.is_empty();
+    let first = log.lines().next().unwrap_or_default().to_owned();
+    if phLinkLog.is_wanted() {
+        phLinkLog.write(build_log(log));
+    }
+    if failed {
+        return error(ZE_RESULT_ERROR_MODULE_LINK_FAILURE, first);
+    }
+    Ok(())
+}
+
+/// Ends the log; core/module.yml.
+#[ze_entry(ze_pfnModuleBuildLogDestroy_t)]
+pub(crate) fn zeModuleBuildLogDestroy(hModuleBuildLog: Handle<'_, BuildLog>) -> ZeResult {
+    drop(hModuleBuildLog.take());
+    Ok(())
+}
+
+/// The log's text; core/module.yml.
+#[ze_entry(ze_pfnModuleBuildLogGetString_t)]
+pub(crate) fn zeModuleBuildLogGetString(
+    hModuleBuildLog: Handle<'_, BuildLog>,
+    pSize: Text<'_>,
+) -> ZeResult {
+    pSize.fill(&hModuleBuildLog.text);
+    Ok(())
+}
+
+/// The built program, for `ZE_MODULE_FORMAT_NATIVE`; core/module.yml.
+#[ze_entry(ze_pfnModuleGetNativeBinary_t)]
+pub(crate) fn zeModuleGetNativeBinary(hModule: Handle<'_, Module>, pSize: Sized<'_>) -> ZeResult {
+    pSize.fill(hModule.program.native_binary());
+    Ok(())
+}
+
+/// Address and size of a program-scope variable; core/module.yml.
+#[ze_entry(ze_pfnModuleGetGlobalPointer_t)]
+pub(crate) fn zeModuleGetGlobalPointer(
+    hModule: Handle<'_, Module>,
+    pGlobalName: *const c_char,
+    pSize: OptOut<'_, usize>,
+    pptr: OptOut<'_, *mut c_void>,
+) -> ZeResult {
+    // SAFETY: null or a C string, by the specification.
+    let name = unsafe { text("pGlobalName", pGlobalName) }?;
+    let Some((address, size)) = hModule.program.global(&name) else {
+        return error(
+            ZE_RESULT_ERROR_INVALID_GLOBAL_NAME,
+            format!("pGlobalName is \"{name}\", which the module does not have"),
+        );
+    };
+    pSize.write(size);
+    pptr.write(address);
+    Ok(())
+}
+
+/// Kernel names, alive as long as the module; core/module.yml.
+#[ze_entry(ze_pfnModuleGetKernelNames_t)]
+pub(crate) fn zeModuleGetKernelNames(
+    hModule: Handle<'_, Module>,
+    pCount: Enumerate<'_, *const c_char>,
+) -> ZeResult {
+    let names = &hModule.names;
+    pCount.fill(names.len(), |i, slot| *slot = names[i].as_ptr());
+    Ok(())
+}
+
+/// IMPORTS only when something is unresolved; core/module.yml.
+#[ze_entry(ze_pfnModuleGetProperties_t)]
+pub(crate) fn zeModuleGetProperties(
+    hModule: Handle<'_, Module>,
+    mut pModuleProperties: Prop<'_, ze_module_properties_t>,
+) -> ZeResult {
+    pModuleProperties.flags = if hModule.program.unresolved().is_empty() {
+        0
+    } else {
+        ZE_MODULE_PROPERTY_FLAG_IMPORTS
+    };
+    Ok(())
+}
+
+/// Address of a function for use in kernels; core/module.yml.
+#[ze_entry(ze_pfnModuleGetFunctionPointer_t)]
+pub(crate) fn zeModuleGetFunctionPointer(
+    hModule: Handle<'_, Module>,
+    pFunctionName: *const c_char,
+    pfnFunction: Out<'_, *mut c_void>,
+) -> ZeResult {
+    // SAFETY: null or a C string, by the specification.
+    let name = unsafe { text("pFunctionName", pFunctionName) }?;
+    let Some(address) = hModule.program.function(&name) else {
+        return error(
+            ZE_RESULT_ERROR_INVALID_FUNCTION_NAME,
+            format!("pFunctionName is \"{name}\", which the module does not have"),
+        );
+    };
+    pfnFunction.write(address);
+    Ok(())
+}
+

@@ -1,0 +1,52 @@
+//! The extensions that work, as `zeDriverGetExtensionProperties` reports them.
+
+use std::ffi::c_void;
+
+const V1_0: u32 = 0x1_0000;
+const V1_1: u32 = 0x1_0001;
+
+/// Name and version of each extension; only what works.
+pub const EXTENSIONS: &[(&str, u32)] = &[
+    ("ZE_experimental_event_pool_counter_based", V1_0),
+    ("ZE_experimental_event_query_timestamps", V1_0),
+    ("ZE_experimental_global_offset", V1_0),
+    ("ZE_experimental_immediate_command_list_append", V1_0),
+    ("ZE_experimental_module_program", V1_0),
+    ("ZE_experimental_relaxed_allocation_limits", V1_0),
+    ("ZE_experimental_scheduling_hints", V1_0),
+    ("ZE_extension_device_cache_line_size", V1_0),
+    ("ZE_extension_device_ip_version", V1_0),
+    ("ZE_extension_device_memory_properties", V1_0),
+    ("ZE_extension_device_usablemem_size_properties", V1_0),
+    ("ZE_extension_device_vector_sizes", V1_0),
+    ("ZE_extension_driver_ddi_handles", V1_1),
+    ("ZE_extension_eu_count", V1_0),
+    ("ZE_extension_event_query_kernel_timestamps", V1_0),
+    ("ZE_extension_float_atomics", V1_0),
+    ("ZE_extension_kernel_max_group_size_properties", V1_0),
+    ("ZE_extension_linkonce_odr", V1_0),
+    ("ZE_extension_memory_free_policies", V1_0),
+    ("ZE_extension_relaxed_allocation_limits", V1_0),
+    ("ZE_extension_subgroups", V1_0),
+];
+
+/// Entry points that `zeDriverGetExtensionFunctionAddress` gives: name and address.
+pub(crate) const FUNCTIONS: &[(&str, fn() -> *const c_void)] = &[];
+
+/// `zeDeviceGetCounterBasedEventMaxValue`.
+pub(crate) const COUNTER_MAX: u64 = (1 << 62) - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_extension_is_the_specifications() {
+        for (name, version) in EXTENSIONS {
+            let known = ze_spec::extension(name);
+            let known = known.unwrap_or_else(|| panic!("{name} is no extension of 1.17"));
+            let versions = known.versions.iter().any(|v| v.to_bits() == *version);
+            assert!(versions, "{name} has no version {version:#x}");
+        }
+    }
+}

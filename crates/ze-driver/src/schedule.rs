@@ -1,0 +1,340 @@
+//! The order of commands: lanes, and what makes a command ready.
+//!
+//! A lane is a command queue or an immediate list. Its commands *start* in the order of submission, may
+//! overlap and finish in any order, and are held back by two things only: events that a command waits on, and
+//! [`Command::drain`], which says that everything before it in the lane must be finished (barriers, in-order
+//! lists, the start of each list that a queue executes). So a wait is judged, and an event reset, in the order
+//! the program wrote them, however often a list is executed.
+//!
+//! The head of a lane hangs on one unsignalled event at a time; the signal drives the lane. Small bookkeeping
+//! (barriers, signals, resets) is done by whoever makes it ready; work goes to [`Platform::submit`] and so to
+//! another thread. A list of lanes to drive replaces recursion.
+
+use crate::check::lock;
+use crate::core::context::Context;
+use crate::device::{Outcome, Platform, Task, Work};
+use crate::signal::{Signal, wait_until, wake_sleepers};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What a command does.
+pub(crate) enum Op {
+    /// Nothing: a barrier, a signal, a wait.
+    Nothing,
+    /// Work for the device.
+    Work(Work),
+    /// Work that is done if `index` is below the count at `count` when the command starts.
+    WorkBelow {
+        /// Position of this one.
+        index: u32,
+        /// Read at start.
+        count: *const u32,
+        /// The work.
+        work: Work,
+    },
+    /// Resets an event.
+    Reset(Arc<Signal>),
+    /// Keeps a value until the command starts; its drop is the work.
+    Release(Mutex<Option<Box<dyn Send>>>),
+}
+
+/// One recorded command; shared by all executions of its list.
+pub(crate) struct Command {
+    /// What it does.
+    pub(crate) op: Op,
+    /// It starts when all of these are signalled.
+    pub(crate) waits: Vec<Arc<Signal>>,
+    /// Signalled when it has finished.
+    pub(crate) signal: Option<Arc<Signal>>,
+    /// It starts when everything before it in the lane has finished.
+    pub(crate) drain: bool,
+    /// The signal is a counter-based event's, which each new execution makes unsignalled.
+    pub(crate) rearm: bool,
+}
+
+// SAFETY: the addresses inside `op` are the client's, valid until the command is done by the specification;
+// they are read by whoever runs the command, one thread at a time.
+unsafe impl Send for Command {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Command {}
+
+struct Pending {
+    command: Arc<Command>,
+    drain: bool,
+    /// Waits already seen as signalled.
+    met: usize,
+}
+
+#[derive(Default)]
+struct LaneState {
+    /// Not started, in order.
+    pending: VecDeque<Pending>,
+    /// Started, in order: finished or not. The first is number `first`.
+    started: VecDeque<bool>,
+    first: u64,
+    running: usize,
+    /// Number of the last command pushed; the first is 1.
+    pushed: u64,
+    /// A thread is in `drive`; it looks again at everything under the lock before it leaves.
+    driving: bool,
+}
+
+/// A queue or an immediate list, as the scheduler sees it.
+pub(crate) struct Lane {
+    context: Arc<Context>,
+    device: usize,
+    state: Mutex<LaneState>,
+    /// All commands up to this number are finished.
+    retired: AtomicU64,
+    /// Futex word: changes whenever `retired` does.
+    word: AtomicU32,
+    sleepers: AtomicU32,
+}
+
+impl fmt::Debug for Lane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lane(retired {})", self.retired.load(Ordering::Relaxed))
+    }
+}
+
+/// Lanes that may have something to start.
+pub(crate) type Ready = Vec<Arc<Lane>>;
+
+/// Drives all of `ready` and whatever becomes ready by that.
+pub(crate) fn run(mut ready: Ready) {
+    while let Some(lane) = ready.pop() {
+        lane.drive(&mut ready);
+    }
+}
+
+impl Lane {
+    /// A lane on `context`'s device of that index; the context's driver learns of it.
+    pub(crate) fn new(context: &Arc<Context>, device: usize) -> Arc<Self> {
+        let lane = Arc::new(Self {
+            context: Arc::clone(context),
+            device,
+            state: Mutex::new(LaneState {
+                first: 1,
+                ..LaneState::default()
+            }),
+            retired: AtomicU64::new(0),
+            word: AtomicU32::new(0),
+            sleepers: AtomicU32::new(0),
+        });
+        context.driver().register(&lane);
+        lane
+    }
+
+    /// The context.
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Index of the device.
+    pub(crate) fn device(&self) -> usize {
+        self.device
+    }
+
+    fn platform(&self) -> &Arc<dyn Platform> {
+        self.context.platform()
+    }
+
+    /// Appends commands and starts what can start; `drain_first` makes the first a barrier. Returns the number
+    /// of the last.
+    pub(crate) fn push(
+        self: &Arc<Self>,
+        commands: impl IntoIterator<Item = Arc<Command>>,
+        drain_first: bool,
+    ) -> u64 {
+        let mut drain_first = drain_first;
+        let mut state = lock(&self.state);
+        for command in commands {
+            if let (true, Some(signal)) = (command.rearm, &command.signal) {
+                signal.reset();
+            }
+            let drain = command.drain || std::mem::take(&mut drain_first);
+            state.pushed += 1;
+            state.pending.push_back(Pending {
+                command,
+                drain,
+                met: 0,
+            });
+        }
+        let last = state.pushed;
+        drop(state);
+        run(vec![Arc::clone(self)]);
+        last
+    }
+
+    /// Number of the last command pushed.
+    pub(crate) fn pushed(&self) -> u64 {
+        lock(&self.state).pushed
+    }
+
+    /// True when nothing is pending or running.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.retired.load(Ordering::Acquire) >= self.pushed()
+    }
+
+    /// Blocks until all commands up to `number` are finished or the timeout in ns; true unless it timed out.
+    pub(crate) fn wait(&self, number: u64, timeout: u64) -> bool {
+        // Acquire: pairs with the store in `finish`.
+        let done = || self.retired.load(Ordering::Acquire) >= number;
+        wait_until(
+            &**self.platform(),
+            &self.word,
+            &self.sleepers,
+            &done,
+            timeout,
+        )
+    }
+
+    /// Starts what can start.
+    fn drive(self: &Arc<Self>, ready: &mut Ready) {
+        {
+            let mut state = lock(&self.state);
+            if state.driving {
+                return;
+            }
+            state.driving = true;
+        }
+        loop {
+            let mut state = lock(&self.state);
+            if !self.head_may_start(&mut state) {
+                state.driving = false;
+                return;
+            }
+            let Some(pending) = state.pending.pop_front() else {
+                state.driving = false;
+                return;
+            };
+            let number = state.first + state.started.len() as u64;
+            state.started.push_back(false);
+            state.running += 1;
+            drop(state);
+            self.start(pending.command, number, ready);
+        }
+    }
+
+    fn head_may_start(self: &Arc<Self>, state: &mut LaneState) -> bool {
+        let running = state.running;
+        let Some(head) = state.pending.front_mut() else {
+            return false;
+        };
+        if head.drain && running > 0 {
+            return false;
+        }
+        // A lost context finishes everything at once, so that nobody waits for ever.
+        if self.context.is_lost() {
+            return true;
+        }
+        while let Some(signal) = head.command.waits.get(head.met) {
+            if !signal.is_set_or_hang(self) {
+                return false;
+            }
+            head.met += 1;
+        }
+        true
+    }
+
+    fn start(self: &Arc<Self>, command: Arc<Command>, number: u64, ready: &mut Ready) {
+        let work = if self.context.is_lost() {
+            None
+        } else {
+            match &command.op {
+                Op::Nothing => None,
+                Op::Work(_) => Some(()),
+                // SAFETY: the client keeps the count readable until the command is done.
+                Op::WorkBelow { index, count, .. } => {
+                    (*index < unsafe { count.read_unaligned() }).then_some(())
+                }
+                Op::Reset(signal) => {
+                    signal.reset();
+                    None
+                }
+                Op::Release(value) => {
+                    drop(lock(value).take());
+                    None
+                }
+            }
+        };
+        if work.is_some() {
+            let node = Node {
+                lane: Arc::clone(self),
+                command,
+                number,
+            };
+            self.platform().submit(Arc::new(node));
+        } else {
+            let now = self.platform().now_ns();
+            self.finish(&command, number, (now, now), ready);
+        }
+    }
+
+    fn finish(
+        self: &Arc<Self>,
+        command: &Command,
+        number: u64,
+        times: (u64, u64),
+        ready: &mut Ready,
+    ) {
+        if let Some(signal) = &command.signal {
+            signal.set(times.0, times.1, ready);
+        }
+        let mut state = lock(&self.state);
+        let at = number.wrapping_sub(state.first) as usize;
+        if let Some(done) = state.started.get_mut(at) {
+            *done = true;
+        }
+        state.running -= 1;
+        while state.started.front() == Some(&true) {
+            state.started.pop_front();
+            state.first += 1;
+        }
+        let retired = state.first - 1;
+        let more = !state.pending.is_empty() && !state.driving;
+        let moved = retired != self.retired.load(Ordering::Relaxed);
+        if moved {
+            // SeqCst: ordered before the look at `sleepers`.
+            self.retired.store(retired, Ordering::SeqCst);
+            self.word.fetch_add(1, Ordering::SeqCst);
+        }
+        drop(state);
+        if moved {
+            wake_sleepers(&self.word, &self.sleepers);
+        }
+        if more {
+            ready.push(Arc::clone(self));
+        }
+    }
+}
+
+/// A command under way on the device.
+struct Node {
+    lane: Arc<Lane>,
+    command: Arc<Command>,
+    number: u64,
+}
+
+impl Task for Node {
+    fn work(&self) -> &Work {
+        match &self.command.op {
+            Op::Work(work) | Op::WorkBelow { work, .. } => work,
+            _ => &Work::Nothing,
+        }
+    }
+
+    fn finished(self: Arc<Self>, outcome: Outcome) {
+        let mut ready = Ready::new();
+        if let Some(fault) = outcome.fault {
+            self.lane.context.lose(fault);
+            ready.extend(self.lane.context.lanes());
+        }
+        let times = (outcome.start_ns, outcome.end_ns);
+        self.lane
+            .finish(&self.command, self.number, times, &mut ready);
+        run(ready);
+    }
+}

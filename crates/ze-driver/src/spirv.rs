@@ -1,0 +1,112 @@
+//! The one thing the driver must read from SPIR-V itself: how wide each specialisation constant is.
+//!
+//! `ze_module_constants_t` gives addresses without sizes; the sizes are those of the constants' types. Nothing
+//! here trusts the words: what is out of range ends the scan, and the compiler reports it properly later.
+
+use std::collections::HashMap;
+
+const MAGIC: u32 = 0x0723_0203;
+const HEADER_WORDS: usize = 5;
+const OP_TYPE_INT: u32 = 21;
+const OP_TYPE_FLOAT: u32 = 22;
+const OP_SPEC_CONSTANT_TRUE: u32 = 48;
+const OP_SPEC_CONSTANT_FALSE: u32 = 49;
+const OP_SPEC_CONSTANT: u32 = 50;
+const OP_DECORATE: u32 = 71;
+const DECORATION_SPEC_ID: u32 = 1;
+
+/// Size in bytes of each scalar specialisation constant, by its `SpecId`.
+pub(crate) fn constant_sizes(module: &[u8]) -> HashMap<u32, usize> {
+    let swap = match module.first_chunk::<4>() {
+        Some(word) if u32::from_le_bytes(*word) == MAGIC => false,
+        Some(word) if u32::from_be_bytes(*word) == MAGIC => true,
+        _ => return HashMap::new(),
+    };
+    let words: Vec<u32> = module
+        .chunks_exact(4)
+        .map(|bytes| {
+            let word = [bytes[0], bytes[1], bytes[2], bytes[3]];
+            if swap {
+                u32::from_be_bytes(word)
+            } else {
+                u32::from_le_bytes(word)
+            }
+        })
+        .collect();
+    let (mut ids, mut widths, mut sizes) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let mut rest = words.get(HEADER_WORDS..).unwrap_or_default();
+    while let Some((first, _)) = rest.split_first() {
+        let length = (first >> 16) as usize;
+        let Some((instruction, after)) = rest.split_at_checked(length.max(1)) else {
+            break;
+        };
+        match (first & 0xffff, instruction) {
+            (OP_DECORATE, [_, target, DECORATION_SPEC_ID, id, ..]) => {
+                ids.insert(*target, *id);
+            }
+            (OP_TYPE_INT | OP_TYPE_FLOAT, [_, id, bits, ..]) => {
+                widths.insert(*id, (*bits as usize).div_ceil(8));
+            }
+            (OP_SPEC_CONSTANT_TRUE | OP_SPEC_CONSTANT_FALSE, [_, _, result, ..]) => {
+                if let Some(id) = ids.get(result) {
+                    sizes.insert(*id, 1);
+                }
+            }
+            (OP_SPEC_CONSTANT, [_, ty, result, ..]) => {
+                if let (Some(id), Some(size)) = (ids.get(result), widths.get(ty)) {
+                    sizes.insert(*id, (*size).min(8));
+                }
+            }
+            _ => {}
+        }
+        rest = after;
+    }
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(words: &[u32], swap: bool) -> Vec<u8> {
+        let header = [MAGIC, 0x1_0000, 0, 100, 0];
+        header
+            .iter()
+            .chain(words)
+            .flat_map(|word| {
+                if swap {
+                    word.to_be_bytes()
+                } else {
+                    word.to_le_bytes()
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_types() {
+        let words = [
+            4 << 16 | OP_DECORATE, 10, DECORATION_SPEC_ID, 7,
+            4 << 16 | OP_DECORATE, 11, DECORATION_SPEC_ID, 8,
+            4 << 16 | OP_DECORATE, 12, DECORATION_SPEC_ID, 9,
+            4 << 16 | OP_TYPE_INT, 1, 64, 0,
+            3 << 16 | OP_TYPE_FLOAT, 2, 16,
+            5 << 16 | OP_SPEC_CONSTANT, 1, 10, 0, 0,
+            4 << 16 | OP_SPEC_CONSTANT, 2, 11, 0,
+            3 << 16 | OP_SPEC_CONSTANT_TRUE, 3, 12,
+        ];
+        let want = HashMap::from([(7, 8), (8, 2), (9, 1)]);
+        for swap in [false, true] {
+            assert_eq!(constant_sizes(&module(&words, swap)), want, "swap {swap}");
+        }
+    }
+
+    #[test]
+    fn bad_words_end_the_scan() {
+        let cases: [&[u32]; 3] = [&[0], &[0xffff_0032, 1], &[2 << 16 | OP_SPEC_CONSTANT]];
+        for words in cases {
+            assert!(constant_sizes(&module(words, false)).is_empty(), "{words:?}");
+        }
+        assert!(constant_sizes(b"no SPIR-V").is_empty());
+    }
+}

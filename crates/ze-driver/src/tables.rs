@@ -1,0 +1,532 @@
+//! The DDI tables: complete, static, tagged with the version they are made for.
+//!
+//! Every slot has a function: ours, or one that answers UNSUPPORTED_FEATURE. Handles point at [`all`]; the
+//! getters copy from the same tables.
+
+use crate::core::{
+    append, context, device, device_more, driver, event, event_pool, fence, image, kernel, launch, list, mem, module, queue, runtime,
+};
+use crate::unsupported_entries as unsupported;
+use level_zero_sys::*;
+use ze_abi::Tables;
+
+/// A table of addresses of other tables.
+#[repr(transparent)]
+struct Fixed<T>(T);
+// SAFETY: the addresses are of immutable statics, and nothing is written through them.
+unsafe impl<T> Sync for Fixed<T> {}
+
+/// The tables that our handles point to.
+pub(crate) fn all() -> Tables {
+    Tables {
+        core: &CORE.0,
+        tools: &TOOLS.0,
+        sysman: &SYSMAN.0,
+        runtime: &RUNTIME.0,
+    }
+}
+
+static CORE: Fixed<ze_dditable_driver_t> = Fixed(ze_dditable_driver_t {
+    version: ZE_API_VERSION_1_17,
+    isValidFlag: 1,
+    RTASBuilder: (&raw const ZE_RTAS_BUILDER).cast_mut(),
+    RTASBuilderExp: (&raw const ZE_RTAS_BUILDER_EXP).cast_mut(),
+    RTASParallelOperation: (&raw const ZE_RTAS_PARALLEL_OPERATION).cast_mut(),
+    RTASParallelOperationExp: (&raw const ZE_RTAS_PARALLEL_OPERATION_EXP).cast_mut(),
+    Global: (&raw const ZE_GLOBAL).cast_mut(),
+    Driver: (&raw const ZE_DRIVER).cast_mut(),
+    DriverExp: (&raw const ZE_DRIVER_EXP).cast_mut(),
+    Device: (&raw const ZE_DEVICE).cast_mut(),
+    DeviceExp: (&raw const ZE_DEVICE_EXP).cast_mut(),
+    Context: (&raw const ZE_CONTEXT).cast_mut(),
+    CommandQueue: (&raw const ZE_COMMAND_QUEUE).cast_mut(),
+    CommandList: (&raw const ZE_COMMAND_LIST).cast_mut(),
+    CommandListExp: (&raw const ZE_COMMAND_LIST_EXP).cast_mut(),
+    Image: (&raw const ZE_IMAGE).cast_mut(),
+    ImageExp: (&raw const ZE_IMAGE_EXP).cast_mut(),
+    Mem: (&raw const ZE_MEM).cast_mut(),
+    MemExp: (&raw const ZE_MEM_EXP).cast_mut(),
+    Fence: (&raw const ZE_FENCE).cast_mut(),
+    EventPool: (&raw const ZE_EVENT_POOL).cast_mut(),
+    Event: (&raw const ZE_EVENT).cast_mut(),
+    EventExp: (&raw const ZE_EVENT_EXP).cast_mut(),
+    Module: (&raw const ZE_MODULE).cast_mut(),
+    ModuleBuildLog: (&raw const ZE_MODULE_BUILD_LOG).cast_mut(),
+    Kernel: (&raw const ZE_KERNEL).cast_mut(),
+    KernelExp: (&raw const ZE_KERNEL_EXP).cast_mut(),
+    Sampler: (&raw const ZE_SAMPLER).cast_mut(),
+    PhysicalMem: (&raw const ZE_PHYSICAL_MEM).cast_mut(),
+    VirtualMem: (&raw const ZE_VIRTUAL_MEM).cast_mut(),
+    FabricVertexExp: (&raw const ZE_FABRIC_VERTEX_EXP).cast_mut(),
+    FabricEdgeExp: (&raw const ZE_FABRIC_EDGE_EXP).cast_mut(),
+    Graph: (&raw const ZE_GRAPH).cast_mut(),
+    ExecutableGraph: (&raw const ZE_EXECUTABLE_GRAPH).cast_mut(),
+});
+
+static TOOLS: Fixed<zet_dditable_driver_t> = Fixed(zet_dditable_driver_t {
+    version: ZE_API_VERSION_1_17,
+    isValidFlag: 1,
+    MetricProgrammableExp: (&raw const ZET_METRIC_PROGRAMMABLE_EXP).cast_mut(),
+    MetricTracerExp: (&raw const ZET_METRIC_TRACER_EXP).cast_mut(),
+    MetricDecoderExp: (&raw const ZET_METRIC_DECODER_EXP).cast_mut(),
+    Device: (&raw const ZET_DEVICE).cast_mut(),
+    DeviceExp: (&raw const ZET_DEVICE_EXP).cast_mut(),
+    Context: (&raw const ZET_CONTEXT).cast_mut(),
+    CommandList: (&raw const ZET_COMMAND_LIST).cast_mut(),
+    CommandListExp: (&raw const ZET_COMMAND_LIST_EXP).cast_mut(),
+    Module: (&raw const ZET_MODULE).cast_mut(),
+    Kernel: (&raw const ZET_KERNEL).cast_mut(),
+    Metric: (&raw const ZET_METRIC).cast_mut(),
+    MetricExp: (&raw const ZET_METRIC_EXP).cast_mut(),
+    MetricGroup: (&raw const ZET_METRIC_GROUP).cast_mut(),
+    MetricGroupExp: (&raw const ZET_METRIC_GROUP_EXP).cast_mut(),
+    MetricStreamer: (&raw const ZET_METRIC_STREAMER).cast_mut(),
+    MetricQueryPool: (&raw const ZET_METRIC_QUERY_POOL).cast_mut(),
+    MetricQuery: (&raw const ZET_METRIC_QUERY).cast_mut(),
+    TracerExp: (&raw const ZET_TRACER_EXP).cast_mut(),
+    Debug: (&raw const ZET_DEBUG).cast_mut(),
+});
+
+static SYSMAN: Fixed<zes_dditable_driver_t> = Fixed(zes_dditable_driver_t {
+    version: ZE_API_VERSION_1_17,
+    isValidFlag: 1,
+    Global: (&raw const ZES_GLOBAL).cast_mut(),
+    Device: (&raw const ZES_DEVICE).cast_mut(),
+    DeviceExp: (&raw const ZES_DEVICE_EXP).cast_mut(),
+    Driver: (&raw const ZES_DRIVER).cast_mut(),
+    DriverExp: (&raw const ZES_DRIVER_EXP).cast_mut(),
+    Overclock: (&raw const ZES_OVERCLOCK).cast_mut(),
+    Scheduler: (&raw const ZES_SCHEDULER).cast_mut(),
+    PerformanceFactor: (&raw const ZES_PERFORMANCE_FACTOR).cast_mut(),
+    Power: (&raw const ZES_POWER).cast_mut(),
+    Frequency: (&raw const ZES_FREQUENCY).cast_mut(),
+    Engine: (&raw const ZES_ENGINE).cast_mut(),
+    Standby: (&raw const ZES_STANDBY).cast_mut(),
+    Firmware: (&raw const ZES_FIRMWARE).cast_mut(),
+    FirmwareExp: (&raw const ZES_FIRMWARE_EXP).cast_mut(),
+    Memory: (&raw const ZES_MEMORY).cast_mut(),
+    FabricPort: (&raw const ZES_FABRIC_PORT).cast_mut(),
+    Temperature: (&raw const ZES_TEMPERATURE).cast_mut(),
+    Psu: (&raw const ZES_PSU).cast_mut(),
+    Fan: (&raw const ZES_FAN).cast_mut(),
+    Led: (&raw const ZES_LED).cast_mut(),
+    Ras: (&raw const ZES_RAS).cast_mut(),
+    RasExp: (&raw const ZES_RAS_EXP).cast_mut(),
+    Diagnostics: (&raw const ZES_DIAGNOSTICS).cast_mut(),
+    VFManagementExp: (&raw const ZES_VF_MANAGEMENT_EXP).cast_mut(),
+});
+
+static RUNTIME: Fixed<zer_dditable_driver_t> = Fixed(zer_dditable_driver_t {
+    version: ZE_API_VERSION_1_17,
+    isValidFlag: 1,
+    Global: (&raw const ZER_GLOBAL).cast_mut(),
+});
+
+/// `ze_rtas_builder_dditable_t`.
+pub(crate) static ZE_RTAS_BUILDER: ze_rtas_builder_dditable_t = unsupported::ZE_RTAS_BUILDER;
+
+/// `ze_rtas_builder_exp_dditable_t`.
+pub(crate) static ZE_RTAS_BUILDER_EXP: ze_rtas_builder_exp_dditable_t = unsupported::ZE_RTAS_BUILDER_EXP;
+
+/// `ze_rtas_parallel_operation_dditable_t`.
+pub(crate) static ZE_RTAS_PARALLEL_OPERATION: ze_rtas_parallel_operation_dditable_t = unsupported::ZE_RTAS_PARALLEL_OPERATION;
+
+/// `ze_rtas_parallel_operation_exp_dditable_t`.
+pub(crate) static ZE_RTAS_PARALLEL_OPERATION_EXP: ze_rtas_parallel_operation_exp_dditable_t = unsupported::ZE_RTAS_PARALLEL_OPERATION_EXP;
+
+/// `ze_global_dditable_t`.
+pub(crate) static ZE_GLOBAL: ze_global_dditable_t = ze_global_dditable_t {
+    pfnInit: Some(driver::zeInit),
+    pfnInitDrivers: Some(driver::zeInitDrivers),
+};
+
+/// `ze_driver_dditable_t`.
+pub(crate) static ZE_DRIVER: ze_driver_dditable_t = ze_driver_dditable_t {
+    pfnGet: Some(driver::zeDriverGet),
+    pfnGetApiVersion: Some(driver::zeDriverGetApiVersion),
+    pfnGetProperties: Some(driver::zeDriverGetProperties),
+    pfnGetIpcProperties: Some(driver::zeDriverGetIpcProperties),
+    pfnGetExtensionProperties: Some(driver::zeDriverGetExtensionProperties),
+    pfnGetExtensionFunctionAddress: Some(driver::zeDriverGetExtensionFunctionAddress),
+    pfnGetLastErrorDescription: Some(driver::zeDriverGetLastErrorDescription),
+    pfnGetDefaultContext: Some(driver::zeDriverGetDefaultContext),
+    ..unsupported::ZE_DRIVER
+};
+
+/// `ze_driver_exp_dditable_t`.
+pub(crate) static ZE_DRIVER_EXP: ze_driver_exp_dditable_t = unsupported::ZE_DRIVER_EXP;
+
+/// `ze_device_dditable_t`.
+pub(crate) static ZE_DEVICE: ze_device_dditable_t = ze_device_dditable_t {
+    pfnGet: Some(device::zeDeviceGet),
+    pfnGetSubDevices: Some(device::zeDeviceGetSubDevices),
+    pfnGetProperties: Some(device::zeDeviceGetProperties),
+    pfnGetComputeProperties: Some(device::zeDeviceGetComputeProperties),
+    pfnGetModuleProperties: Some(device::zeDeviceGetModuleProperties),
+    pfnGetCommandQueueGroupProperties: Some(device::zeDeviceGetCommandQueueGroupProperties),
+    pfnGetMemoryProperties: Some(device::zeDeviceGetMemoryProperties),
+    pfnGetMemoryAccessProperties: Some(device::zeDeviceGetMemoryAccessProperties),
+    pfnGetCacheProperties: Some(device::zeDeviceGetCacheProperties),
+    pfnGetImageProperties: Some(device_more::zeDeviceGetImageProperties),
+    pfnGetExternalMemoryProperties: Some(device_more::zeDeviceGetExternalMemoryProperties),
+    pfnGetP2PProperties: Some(device_more::zeDeviceGetP2PProperties),
+    pfnCanAccessPeer: Some(device_more::zeDeviceCanAccessPeer),
+    pfnGetStatus: Some(device_more::zeDeviceGetStatus),
+    pfnGetGlobalTimestamps: Some(device_more::zeDeviceGetGlobalTimestamps),
+    pfnReserveCacheExt: Some(device_more::zeDeviceReserveCacheExt),
+    pfnSetCacheAdviceExt: Some(device_more::zeDeviceSetCacheAdviceExt),
+    pfnPciGetPropertiesExt: Some(device_more::zeDevicePciGetPropertiesExt),
+    pfnGetRootDevice: Some(device::zeDeviceGetRootDevice),
+    pfnGetVectorWidthPropertiesExt: Some(device_more::zeDeviceGetVectorWidthPropertiesExt),
+    pfnSynchronize: Some(device_more::zeDeviceSynchronize),
+    pfnGetCounterBasedEventMaxValue: Some(device_more::zeDeviceGetCounterBasedEventMaxValue),
+    ..unsupported::ZE_DEVICE
+};
+
+/// `ze_device_exp_dditable_t`.
+pub(crate) static ZE_DEVICE_EXP: ze_device_exp_dditable_t = unsupported::ZE_DEVICE_EXP;
+
+/// `ze_context_dditable_t`.
+pub(crate) static ZE_CONTEXT: ze_context_dditable_t = ze_context_dditable_t {
+    pfnCreate: Some(context::zeContextCreate),
+    pfnDestroy: Some(context::zeContextDestroy),
+    pfnGetStatus: Some(context::zeContextGetStatus),
+    pfnSystemBarrier: Some(context::zeContextSystemBarrier),
+    pfnMakeMemoryResident: Some(context::zeContextMakeMemoryResident),
+    pfnEvictMemory: Some(context::zeContextEvictMemory),
+    pfnCreateEx: Some(context::zeContextCreateEx),
+    ..unsupported::ZE_CONTEXT
+};
+
+/// `ze_command_queue_dditable_t`.
+pub(crate) static ZE_COMMAND_QUEUE: ze_command_queue_dditable_t = ze_command_queue_dditable_t {
+    pfnCreate: Some(queue::zeCommandQueueCreate),
+    pfnDestroy: Some(queue::zeCommandQueueDestroy),
+    pfnExecuteCommandLists: Some(queue::zeCommandQueueExecuteCommandLists),
+    pfnSynchronize: Some(queue::zeCommandQueueSynchronize),
+    pfnGetOrdinal: Some(queue::zeCommandQueueGetOrdinal),
+    pfnGetIndex: Some(queue::zeCommandQueueGetIndex),
+    pfnGetFlags: Some(queue::zeCommandQueueGetFlags),
+    pfnGetMode: Some(queue::zeCommandQueueGetMode),
+    pfnGetPriority: Some(queue::zeCommandQueueGetPriority),
+};
+
+/// `ze_command_list_dditable_t`.
+pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_dditable_t {
+    pfnCreate: Some(list::zeCommandListCreate),
+    pfnCreateImmediate: Some(list::zeCommandListCreateImmediate),
+    pfnDestroy: Some(list::zeCommandListDestroy),
+    pfnClose: Some(list::zeCommandListClose),
+    pfnReset: Some(list::zeCommandListReset),
+    pfnAppendWriteGlobalTimestamp: Some(append::zeCommandListAppendWriteGlobalTimestamp),
+    pfnAppendBarrier: Some(append::zeCommandListAppendBarrier),
+    pfnAppendMemoryRangesBarrier: Some(append::zeCommandListAppendMemoryRangesBarrier),
+    pfnAppendMemoryCopy: Some(append::zeCommandListAppendMemoryCopy),
+    pfnAppendMemoryFill: Some(append::zeCommandListAppendMemoryFill),
+    pfnAppendMemoryCopyRegion: Some(append::zeCommandListAppendMemoryCopyRegion),
+    pfnAppendMemoryCopyFromContext: Some(append::zeCommandListAppendMemoryCopyFromContext),
+    pfnAppendMemoryPrefetch: Some(append::zeCommandListAppendMemoryPrefetch),
+    pfnAppendMemAdvise: Some(append::zeCommandListAppendMemAdvise),
+    pfnAppendSignalEvent: Some(append::zeCommandListAppendSignalEvent),
+    pfnAppendWaitOnEvents: Some(append::zeCommandListAppendWaitOnEvents),
+    pfnAppendEventReset: Some(append::zeCommandListAppendEventReset),
+    pfnAppendQueryKernelTimestamps: Some(append::zeCommandListAppendQueryKernelTimestamps),
+    pfnAppendLaunchKernel: Some(launch::zeCommandListAppendLaunchKernel),
+    pfnAppendLaunchCooperativeKernel: Some(launch::zeCommandListAppendLaunchCooperativeKernel),
+    pfnAppendLaunchKernelIndirect: Some(launch::zeCommandListAppendLaunchKernelIndirect),
+    pfnAppendLaunchMultipleKernelsIndirect: Some(launch::zeCommandListAppendLaunchMultipleKernelsIndirect),
+    pfnHostSynchronize: Some(list::zeCommandListHostSynchronize),
+    pfnGetDeviceHandle: Some(list::zeCommandListGetDeviceHandle),
+    pfnGetContextHandle: Some(list::zeCommandListGetContextHandle),
+    pfnGetOrdinal: Some(list::zeCommandListGetOrdinal),
+    pfnImmediateGetIndex: Some(list::zeCommandListImmediateGetIndex),
+    pfnIsImmediate: Some(list::zeCommandListIsImmediate),
+    pfnAppendLaunchKernelWithParameters: Some(launch::zeCommandListAppendLaunchKernelWithParameters),
+    pfnAppendLaunchKernelWithArguments: Some(launch::zeCommandListAppendLaunchKernelWithArguments),
+    pfnAppendMemoryCopyWithParameters: Some(append::zeCommandListAppendMemoryCopyWithParameters),
+    pfnAppendMemoryFillWithParameters: Some(append::zeCommandListAppendMemoryFillWithParameters),
+    pfnImmediateAppendCommandListsWithParameters: Some(list::zeCommandListImmediateAppendCommandListsWithParameters),
+    pfnGetFlags: Some(list::zeCommandListGetFlags),
+    pfnImmediateGetFlags: Some(list::zeCommandListImmediateGetFlags),
+    pfnImmediateGetMode: Some(list::zeCommandListImmediateGetMode),
+    pfnImmediateGetPriority: Some(list::zeCommandListImmediateGetPriority),
+    pfnAppendHostFunction: Some(append::zeCommandListAppendHostFunction),
+    ..unsupported::ZE_COMMAND_LIST
+};
+
+/// `ze_command_list_exp_dditable_t`.
+pub(crate) static ZE_COMMAND_LIST_EXP: ze_command_list_exp_dditable_t = ze_command_list_exp_dditable_t {
+    pfnImmediateAppendCommandListsExp: Some(list::zeCommandListImmediateAppendCommandListsExp),
+    ..unsupported::ZE_COMMAND_LIST_EXP
+};
+
+/// `ze_image_dditable_t`.
+pub(crate) static ZE_IMAGE: ze_image_dditable_t = ze_image_dditable_t {
+    pfnGetProperties: Some(image::zeImageGetProperties),
+    pfnCreate: Some(image::zeImageCreate),
+    ..unsupported::ZE_IMAGE
+};
+
+/// `ze_image_exp_dditable_t`.
+pub(crate) static ZE_IMAGE_EXP: ze_image_exp_dditable_t = unsupported::ZE_IMAGE_EXP;
+
+/// `ze_mem_dditable_t`.
+pub(crate) static ZE_MEM: ze_mem_dditable_t = ze_mem_dditable_t {
+    pfnAllocShared: Some(mem::zeMemAllocShared),
+    pfnAllocDevice: Some(mem::zeMemAllocDevice),
+    pfnAllocHost: Some(mem::zeMemAllocHost),
+    pfnFree: Some(mem::zeMemFree),
+    pfnGetAllocProperties: Some(mem::zeMemGetAllocProperties),
+    pfnGetAddressRange: Some(mem::zeMemGetAddressRange),
+    pfnFreeExt: Some(mem::zeMemFreeExt),
+    ..unsupported::ZE_MEM
+};
+
+/// `ze_mem_exp_dditable_t`.
+pub(crate) static ZE_MEM_EXP: ze_mem_exp_dditable_t = unsupported::ZE_MEM_EXP;
+
+/// `ze_fence_dditable_t`.
+pub(crate) static ZE_FENCE: ze_fence_dditable_t = ze_fence_dditable_t {
+    pfnCreate: Some(fence::zeFenceCreate),
+    pfnDestroy: Some(fence::zeFenceDestroy),
+    pfnHostSynchronize: Some(fence::zeFenceHostSynchronize),
+    pfnQueryStatus: Some(fence::zeFenceQueryStatus),
+    pfnReset: Some(fence::zeFenceReset),
+};
+
+/// `ze_event_pool_dditable_t`.
+pub(crate) static ZE_EVENT_POOL: ze_event_pool_dditable_t = ze_event_pool_dditable_t {
+    pfnCreate: Some(event_pool::zeEventPoolCreate),
+    pfnDestroy: Some(event_pool::zeEventPoolDestroy),
+    pfnGetContextHandle: Some(event_pool::zeEventPoolGetContextHandle),
+    pfnGetFlags: Some(event_pool::zeEventPoolGetFlags),
+    ..unsupported::ZE_EVENT_POOL
+};
+
+/// `ze_event_dditable_t`.
+pub(crate) static ZE_EVENT: ze_event_dditable_t = ze_event_dditable_t {
+    pfnCreate: Some(event::zeEventCreate),
+    pfnDestroy: Some(event::zeEventDestroy),
+    pfnHostSignal: Some(event::zeEventHostSignal),
+    pfnHostSynchronize: Some(event::zeEventHostSynchronize),
+    pfnQueryStatus: Some(event::zeEventQueryStatus),
+    pfnHostReset: Some(event::zeEventHostReset),
+    pfnQueryKernelTimestamp: Some(event::zeEventQueryKernelTimestamp),
+    pfnQueryKernelTimestampsExt: Some(event::zeEventQueryKernelTimestampsExt),
+    pfnGetEventPool: Some(event::zeEventGetEventPool),
+    pfnGetSignalScope: Some(event::zeEventGetSignalScope),
+    pfnGetWaitScope: Some(event::zeEventGetWaitScope),
+    pfnCounterBasedCreate: Some(event::zeEventCounterBasedCreate),
+    pfnGetCounterBasedFlags: Some(event::zeEventGetCounterBasedFlags),
+    ..unsupported::ZE_EVENT
+};
+
+/// `ze_event_exp_dditable_t`.
+pub(crate) static ZE_EVENT_EXP: ze_event_exp_dditable_t = ze_event_exp_dditable_t {
+    pfnQueryTimestampsExp: Some(event::zeEventQueryTimestampsExp),
+};
+
+/// `ze_module_dditable_t`.
+pub(crate) static ZE_MODULE: ze_module_dditable_t = ze_module_dditable_t {
+    pfnCreate: Some(module::zeModuleCreate),
+    pfnDestroy: Some(module::zeModuleDestroy),
+    pfnDynamicLink: Some(module::zeModuleDynamicLink),
+    pfnGetNativeBinary: Some(module::zeModuleGetNativeBinary),
+    pfnGetGlobalPointer: Some(module::zeModuleGetGlobalPointer),
+    pfnGetKernelNames: Some(module::zeModuleGetKernelNames),
+    pfnGetProperties: Some(module::zeModuleGetProperties),
+    pfnGetFunctionPointer: Some(module::zeModuleGetFunctionPointer),
+    ..unsupported::ZE_MODULE
+};
+
+/// `ze_module_build_log_dditable_t`.
+pub(crate) static ZE_MODULE_BUILD_LOG: ze_module_build_log_dditable_t = ze_module_build_log_dditable_t {
+    pfnDestroy: Some(module::zeModuleBuildLogDestroy),
+    pfnGetString: Some(module::zeModuleBuildLogGetString),
+};
+
+/// `ze_kernel_dditable_t`.
+pub(crate) static ZE_KERNEL: ze_kernel_dditable_t = ze_kernel_dditable_t {
+    pfnCreate: Some(kernel::zeKernelCreate),
+    pfnDestroy: Some(kernel::zeKernelDestroy),
+    pfnSetCacheConfig: Some(kernel::zeKernelSetCacheConfig),
+    pfnSetGroupSize: Some(kernel::zeKernelSetGroupSize),
+    pfnSuggestGroupSize: Some(kernel::zeKernelSuggestGroupSize),
+    pfnSuggestMaxCooperativeGroupCount: Some(kernel::zeKernelSuggestMaxCooperativeGroupCount),
+    pfnSetArgumentValue: Some(kernel::zeKernelSetArgumentValue),
+    pfnSetIndirectAccess: Some(kernel::zeKernelSetIndirectAccess),
+    pfnGetIndirectAccess: Some(kernel::zeKernelGetIndirectAccess),
+    pfnGetSourceAttributes: Some(kernel::zeKernelGetSourceAttributes),
+    pfnGetProperties: Some(kernel::zeKernelGetProperties),
+    pfnGetName: Some(kernel::zeKernelGetName),
+};
+
+/// `ze_kernel_exp_dditable_t`.
+pub(crate) static ZE_KERNEL_EXP: ze_kernel_exp_dditable_t = ze_kernel_exp_dditable_t {
+    pfnSetGlobalOffsetExp: Some(kernel::zeKernelSetGlobalOffsetExp),
+    pfnSchedulingHintExp: Some(kernel::zeKernelSchedulingHintExp),
+    pfnGetBinaryExp: Some(kernel::zeKernelGetBinaryExp),
+    pfnGetAllocationPropertiesExp: Some(kernel::zeKernelGetAllocationPropertiesExp),
+};
+
+/// `ze_sampler_dditable_t`.
+pub(crate) static ZE_SAMPLER: ze_sampler_dditable_t = ze_sampler_dditable_t {
+    pfnCreate: Some(image::zeSamplerCreate),
+    ..unsupported::ZE_SAMPLER
+};
+
+/// `ze_physical_mem_dditable_t`.
+pub(crate) static ZE_PHYSICAL_MEM: ze_physical_mem_dditable_t = unsupported::ZE_PHYSICAL_MEM;
+
+/// `ze_virtual_mem_dditable_t`.
+pub(crate) static ZE_VIRTUAL_MEM: ze_virtual_mem_dditable_t = unsupported::ZE_VIRTUAL_MEM;
+
+/// `ze_fabric_vertex_exp_dditable_t`.
+pub(crate) static ZE_FABRIC_VERTEX_EXP: ze_fabric_vertex_exp_dditable_t = unsupported::ZE_FABRIC_VERTEX_EXP;
+
+/// `ze_fabric_edge_exp_dditable_t`.
+pub(crate) static ZE_FABRIC_EDGE_EXP: ze_fabric_edge_exp_dditable_t = unsupported::ZE_FABRIC_EDGE_EXP;
+
+/// `ze_graph_dditable_t`.
+pub(crate) static ZE_GRAPH: ze_graph_dditable_t = unsupported::ZE_GRAPH;
+
+/// `ze_executable_graph_dditable_t`.
+pub(crate) static ZE_EXECUTABLE_GRAPH: ze_executable_graph_dditable_t = unsupported::ZE_EXECUTABLE_GRAPH;
+
+/// `zet_metric_programmable_exp_dditable_t`.
+pub(crate) static ZET_METRIC_PROGRAMMABLE_EXP: zet_metric_programmable_exp_dditable_t = unsupported::ZET_METRIC_PROGRAMMABLE_EXP;
+
+/// `zet_metric_tracer_exp_dditable_t`.
+pub(crate) static ZET_METRIC_TRACER_EXP: zet_metric_tracer_exp_dditable_t = unsupported::ZET_METRIC_TRACER_EXP;
+
+/// `zet_metric_decoder_exp_dditable_t`.
+pub(crate) static ZET_METRIC_DECODER_EXP: zet_metric_decoder_exp_dditable_t = unsupported::ZET_METRIC_DECODER_EXP;
+
+/// `zet_device_dditable_t`.
+pub(crate) static ZET_DEVICE: zet_device_dditable_t = unsupported::ZET_DEVICE;
+
+/// `zet_device_exp_dditable_t`.
+pub(crate) static ZET_DEVICE_EXP: zet_device_exp_dditable_t = unsupported::ZET_DEVICE_EXP;
+
+/// `zet_context_dditable_t`.
+pub(crate) static ZET_CONTEXT: zet_context_dditable_t = unsupported::ZET_CONTEXT;
+
+/// `zet_command_list_dditable_t`.
+pub(crate) static ZET_COMMAND_LIST: zet_command_list_dditable_t = unsupported::ZET_COMMAND_LIST;
+
+/// `zet_command_list_exp_dditable_t`.
+pub(crate) static ZET_COMMAND_LIST_EXP: zet_command_list_exp_dditable_t = unsupported::ZET_COMMAND_LIST_EXP;
+
+/// `zet_module_dditable_t`.
+pub(crate) static ZET_MODULE: zet_module_dditable_t = unsupported::ZET_MODULE;
+
+/// `zet_kernel_dditable_t`.
+pub(crate) static ZET_KERNEL: zet_kernel_dditable_t = unsupported::ZET_KERNEL;
+
+/// `zet_metric_dditable_t`.
+pub(crate) static ZET_METRIC: zet_metric_dditable_t = unsupported::ZET_METRIC;
+
+/// `zet_metric_exp_dditable_t`.
+pub(crate) static ZET_METRIC_EXP: zet_metric_exp_dditable_t = unsupported::ZET_METRIC_EXP;
+
+/// `zet_metric_group_dditable_t`.
+pub(crate) static ZET_METRIC_GROUP: zet_metric_group_dditable_t = unsupported::ZET_METRIC_GROUP;
+
+/// `zet_metric_group_exp_dditable_t`.
+pub(crate) static ZET_METRIC_GROUP_EXP: zet_metric_group_exp_dditable_t = unsupported::ZET_METRIC_GROUP_EXP;
+
+/// `zet_metric_streamer_dditable_t`.
+pub(crate) static ZET_METRIC_STREAMER: zet_metric_streamer_dditable_t = unsupported::ZET_METRIC_STREAMER;
+
+/// `zet_metric_query_pool_dditable_t`.
+pub(crate) static ZET_METRIC_QUERY_POOL: zet_metric_query_pool_dditable_t = unsupported::ZET_METRIC_QUERY_POOL;
+
+/// `zet_metric_query_dditable_t`.
+pub(crate) static ZET_METRIC_QUERY: zet_metric_query_dditable_t = unsupported::ZET_METRIC_QUERY;
+
+/// `zet_tracer_exp_dditable_t`.
+pub(crate) static ZET_TRACER_EXP: zet_tracer_exp_dditable_t = unsupported::ZET_TRACER_EXP;
+
+/// `zet_debug_dditable_t`.
+pub(crate) static ZET_DEBUG: zet_debug_dditable_t = unsupported::ZET_DEBUG;
+
+/// `zes_global_dditable_t`.
+pub(crate) static ZES_GLOBAL: zes_global_dditable_t = unsupported::ZES_GLOBAL;
+
+/// `zes_device_dditable_t`.
+pub(crate) static ZES_DEVICE: zes_device_dditable_t = unsupported::ZES_DEVICE;
+
+/// `zes_device_exp_dditable_t`.
+pub(crate) static ZES_DEVICE_EXP: zes_device_exp_dditable_t = unsupported::ZES_DEVICE_EXP;
+
+/// `zes_driver_dditable_t`.
+pub(crate) static ZES_DRIVER: zes_driver_dditable_t = unsupported::ZES_DRIVER;
+
+/// `zes_driver_exp_dditable_t`.
+pub(crate) static ZES_DRIVER_EXP: zes_driver_exp_dditable_t = unsupported::ZES_DRIVER_EXP;
+
+/// `zes_overclock_dditable_t`.
+pub(crate) static ZES_OVERCLOCK: zes_overclock_dditable_t = unsupported::ZES_OVERCLOCK;
+
+/// `zes_scheduler_dditable_t`.
+pub(crate) static ZES_SCHEDULER: zes_scheduler_dditable_t = unsupported::ZES_SCHEDULER;
+
+/// `zes_performance_factor_dditable_t`.
+pub(crate) static ZES_PERFORMANCE_FACTOR: zes_performance_factor_dditable_t = unsupported::ZES_PERFORMANCE_FACTOR;
+
+/// `zes_power_dditable_t`.
+pub(crate) static ZES_POWER: zes_power_dditable_t = unsupported::ZES_POWER;
+
+/// `zes_frequency_dditable_t`.
+pub(crate) static ZES_FREQUENCY: zes_frequency_dditable_t = unsupported::ZES_FREQUENCY;
+
+/// `zes_engine_dditable_t`.
+pub(crate) static ZES_ENGINE: zes_engine_dditable_t = unsupported::ZES_ENGINE;
+
+/// `zes_standby_dditable_t`.
+pub(crate) static ZES_STANDBY: zes_standby_dditable_t = unsupported::ZES_STANDBY;
+
+/// `zes_firmware_dditable_t`.
+pub(crate) static ZES_FIRMWARE: zes_firmware_dditable_t = unsupported::ZES_FIRMWARE;
+
+/// `zes_firmware_exp_dditable_t`.
+pub(crate) static ZES_FIRMWARE_EXP: zes_firmware_exp_dditable_t = unsupported::ZES_FIRMWARE_EXP;
+
+/// `zes_memory_dditable_t`.
+pub(crate) static ZES_MEMORY: zes_memory_dditable_t = unsupported::ZES_MEMORY;
+
+/// `zes_fabric_port_dditable_t`.
+pub(crate) static ZES_FABRIC_PORT: zes_fabric_port_dditable_t = unsupported::ZES_FABRIC_PORT;
+
+/// `zes_temperature_dditable_t`.
+pub(crate) static ZES_TEMPERATURE: zes_temperature_dditable_t = unsupported::ZES_TEMPERATURE;
+
+/// `zes_psu_dditable_t`.
+pub(crate) static ZES_PSU: zes_psu_dditable_t = unsupported::ZES_PSU;
+
+/// `zes_fan_dditable_t`.
+pub(crate) static ZES_FAN: zes_fan_dditable_t = unsupported::ZES_FAN;
+
+/// `zes_led_dditable_t`.
+pub(crate) static ZES_LED: zes_led_dditable_t = unsupported::ZES_LED;
+
+/// `zes_ras_dditable_t`.
+pub(crate) static ZES_RAS: zes_ras_dditable_t = unsupported::ZES_RAS;
+
+/// `zes_ras_exp_dditable_t`.
+pub(crate) static ZES_RAS_EXP: zes_ras_exp_dditable_t = unsupported::ZES_RAS_EXP;
+
+/// `zes_diagnostics_dditable_t`.
+pub(crate) static ZES_DIAGNOSTICS: zes_diagnostics_dditable_t = unsupported::ZES_DIAGNOSTICS;
+
+/// `zes_vf_management_exp_dditable_t`.
+pub(crate) static ZES_VF_MANAGEMENT_EXP: zes_vf_management_exp_dditable_t = unsupported::ZES_VF_MANAGEMENT_EXP;
+
+/// `zer_global_dditable_t`.
+pub(crate) static ZER_GLOBAL: zer_global_dditable_t = zer_global_dditable_t {
+    pfnGetLastErrorDescription: Some(runtime::zerGetLastErrorDescription),
+    pfnTranslateDeviceHandleToIdentifier: Some(runtime::zerTranslateDeviceHandleToIdentifier),
+    pfnTranslateIdentifierToDeviceHandle: Some(runtime::zerTranslateIdentifierToDeviceHandle),
+    pfnGetDefaultContext: Some(runtime::zerGetDefaultContext),
+};
+
