@@ -1,1 +1,25 @@
-//! ze-cpu
+//! The CPU as a Level Zero device: topology, memory, engine, faults, programs and their cache.
+//!
+//! Implements the boundary `ze_driver::device`; [`platform`] is what the shell asks for.
+//!
+//! Invariants
+//! - Nothing happens before it is asked for: no thread starts before the first submission, the code
+//!   generator is opened only for a program that the cache cannot serve.
+//! - Work runs on workers, never on the submitting thread.
+//! - No kernel, copy or cache file can take the process down.
+//!
+//! Non-goals: it knows no handles, events or lists; those are `ze-driver`'s.
+
+mod cache;
+mod engine;
+pub mod environment;
+mod facts;
+mod fault;
+mod memory;
+mod object;
+mod platform;
+mod printf;
+mod program;
+mod topology;
+
+pub use platform::{platform, platform_with};

@@ -1,0 +1,301 @@
+//! A kernel launch: from the argument block to calls of the compiled code.
+
+use super::now_ns;
+use super::share::{Body, Cancel, Share};
+use super::worker::Worker;
+use crate::fault::{MXCSR, MXCSR_FLUSH};
+use crate::printf;
+use crate::program::{CpuProgram, Entry, Kernel};
+use kernel_ir::abi;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use ze_driver::device::{GroupCount, Launch, Task, Work};
+
+/// One thread looks again at the cost after this much work.
+const LOOK_NS: f64 = 100_000.0;
+/// Most memory that a work-group may have: locals, scratch, state across barriers.
+const MOST_MEMORY: u64 = 16 << 30;
+/// Most work-items of a group.
+const MOST_ITEMS: u64 = 1 << 20;
+
+/// Where a launch ended.
+pub(super) enum End {
+    /// On this worker, perhaps with a fault.
+    Here(Option<String>),
+    /// Other workers take part; the last of them finishes the task.
+    Shared,
+}
+
+/// Runs a launch, alone or with others.
+pub(super) fn run(
+    worker: &mut Worker,
+    task: &Arc<dyn Task>,
+    launch: &Launch,
+    start_ns: u64,
+) -> End {
+    let Some((program, kernel)) = kernel_of(launch) else {
+        return End::Here(Some("the launch names a kernel that the program lacks".to_owned()));
+    };
+    let groups = match launch.groups {
+        GroupCount::Direct(groups) => groups,
+        GroupCount::Indirect(at) => {
+            let mut groups = [0u32; 3];
+            let to = groups.as_mut_ptr().cast();
+            if let Err(fault) = worker.guard.move_bytes(to, at.cast(), 12) {
+                return End::Here(Some(format!(
+                    "kernel {:?}: reading its group counts at {at:?}: {fault}",
+                    kernel.info.name
+                )));
+            }
+            groups
+        }
+    };
+    let prepared = match Prepared::new(program, kernel, launch, groups) {
+        Ok(prepared) => prepared,
+        Err(text) => {
+            return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name)));
+        }
+    };
+    let mut next = 0;
+    let mut fault = None;
+    while next < prepared.groups {
+        let left = prepared.groups - next;
+        let plan = kernel.cost.plan(left, worker.engine.threads);
+        if plan.threads > 1 {
+            let body = Body::Kernel(Box::new(prepared));
+            let share = Share::new(Arc::clone(task), next, left, plan.chunk, start_ns, body);
+            worker.engine.offer(&share, plan.threads - 1);
+            worker.help(&share, true);
+            return End::Shared;
+        }
+        let count = match kernel.cost.ns_per_group() {
+            None => 1,
+            // Rounding down to 0 is caught by `max`; a huge quotient saturates.
+            Some(ns) => ((LOOK_NS / ns) as u64).clamp(1, left),
+        };
+        if let Err(text) = prepared.run(worker, task.work(), next, count) {
+            fault = Some(text);
+            break;
+        }
+        next += count;
+    }
+    prepared.end();
+    worker.shrink();
+    End::Here(fault)
+}
+
+fn kernel_of(launch: &Launch) -> Option<(&CpuProgram, &Kernel)> {
+    let program: &CpuProgram = launch.program.as_any()?.downcast_ref()?;
+    Some((program, program.kernel(launch.kernel)?))
+}
+
+/// A launch with everything worked out that all its groups share.
+pub(crate) struct Prepared {
+    args: Args,
+    record: abi::Launch,
+    memory: usize,
+    groups: u64,
+    pub(super) cancel: Cancel,
+    output: Option<Box<printf::Stream>>,
+}
+
+/// The argument block: the launch's own bytes, or a copy with local offsets filled in.
+enum Args {
+    Given,
+    Copied(Box<[Chunk]>),
+}
+
+/// The alignment that the largest vector argument needs.
+#[repr(C, align(128))]
+#[derive(Clone, Copy)]
+struct Chunk([u8; 128]);
+
+impl Prepared {
+    fn new(
+        program: &CpuProgram,
+        kernel: &Kernel,
+        launch: &Launch,
+        groups: [u32; 3],
+    ) -> Result<Self, String> {
+        let info = &kernel.info;
+        let [x, y, z] = launch.group_size.map(u64::from);
+        let items = x
+            .checked_mul(y)
+            .and_then(|xy| xy.checked_mul(z))
+            .filter(|items| (1..=MOST_ITEMS).contains(items))
+            .ok_or_else(|| {
+                format!(
+                    "a group of {:?} work-items; allowed: 1 to {MOST_ITEMS}",
+                    launch.group_size
+                )
+            })?;
+        let total = groups
+            .iter()
+            .try_fold(1u64, |product, &n| product.checked_mul(u64::from(n)))
+            .ok_or_else(|| format!("{groups:?} work-groups are more than 2^64"))?;
+        if launch.args.len() < info.args_size as usize {
+            return Err(format!(
+                "{} bytes of arguments; needed: {}",
+                launch.args.len(),
+                info.args_size
+            ));
+        }
+        let mut copied = None;
+        let too_large = || format!("its memory exceeds {MOST_MEMORY} bytes");
+        let scratch = align(info.local_size, 64).ok_or_else(too_large)?;
+        let mut end = info
+            .local_per_item
+            .checked_mul(items)
+            .and_then(|bytes| bytes.checked_add(scratch))
+            .ok_or_else(too_large)?;
+        for arg in info.args.iter().filter(|arg| arg.kind == 2) {
+            let block = copied.get_or_insert_with(|| copy(&launch.args));
+            let bytes = block.as_bytes_mut();
+            let at = arg.offset as usize;
+            let Some(slot) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) else {
+                return Err(format!("argument {:?} lies outside of the block", arg.name));
+            };
+            let size = u64::from_ne_bytes(*slot);
+            let offset = align(end, 128).ok_or_else(too_large)?;
+            *slot = offset.to_ne_bytes();
+            end = offset.checked_add(size).ok_or_else(too_large)?;
+        }
+        let state = align(end, 128).ok_or_else(too_large)?;
+        let memory = items
+            .div_ceil(u64::from(info.width.max(1)))
+            .checked_mul(info.state_per_block)
+            .and_then(|bytes| bytes.checked_add(state))
+            .filter(|bytes| *bytes <= MOST_MEMORY)
+            .ok_or_else(too_large)?;
+        let aligned = launch.args.as_ptr().addr().is_multiple_of(16) || launch.args.is_empty();
+        let args = match copied {
+            Some(block) => Args::Copied(block),
+            None if aligned => Args::Given,
+            None => Args::Copied(copy(&launch.args)),
+        };
+        let dims = (0..3)
+            .rev()
+            .find(|&d| launch.group_size[d] > 1 || groups[d] > 1 || launch.offset[d] > 0)
+            .map_or(1, |d| d as u32 + 1);
+        Ok(Self {
+            args,
+            record: abi::Launch {
+                group_size: launch.group_size,
+                work_dim: dims,
+                group_count: groups,
+                items_per_group: items as u32,
+                global_offset: launch.offset,
+                state_offset: state,
+                scratch_offset: scratch,
+                printf: 0,
+                cancel: 0,
+            },
+            memory: memory as usize,
+            groups: total,
+            cancel: Cancel::new(0),
+            output: program.printf_formats().map(printf::Stream::new),
+        })
+    }
+
+    /// Runs groups `first..first + count` of the launch in `work` on this thread.
+    pub(super) fn run(
+        &self,
+        worker: &mut Worker,
+        work: &Work,
+        first: u64,
+        count: u64,
+    ) -> Result<(), String> {
+        let Work::Launch(launch) = work else {
+            return Ok(());
+        };
+        let Some((_, kernel)) = kernel_of(launch) else {
+            return Ok(());
+        };
+        let named = |text: &dyn std::fmt::Display| {
+            format!("kernel {:?}: {text}", kernel.info.name)
+        };
+        let memory = worker
+            .memory(self.memory.max(64))
+            .ok_or_else(|| named(&format!("no {} bytes for a work-group", self.memory)))?;
+        let args = match &self.args {
+            Args::Given => launch.args.as_ptr(),
+            Args::Copied(block) => block.as_ptr().cast(),
+        };
+        let record = abi::Launch {
+            printf: self
+                .output
+                .as_deref()
+                .map_or(0, |stream| std::ptr::from_ref(stream) as u64),
+            cancel: std::ptr::from_ref(&self.cancel) as u64,
+            ..self.record
+        };
+        let begin = now_ns();
+        match &kernel.entry {
+            &Entry::Native(code) => {
+                worker.guard.set_mxcsr(if kernel.info.flush_denorms {
+                    MXCSR_FLUSH
+                } else {
+                    MXCSR
+                });
+                let arguments = [
+                    args as usize,
+                    std::ptr::from_ref(&record) as usize,
+                    first as usize,
+                    count as usize,
+                    memory as usize,
+                ];
+                // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
+                // keeps alive; the arguments are those of the launch ABI and outlive the call.
+                unsafe { worker.guard.call(code, arguments) }.map_err(|fault| named(&fault))?;
+            }
+            Entry::Interpreted(interpreted) => {
+                let args = match &self.args {
+                    Args::Given => &launch.args,
+                    Args::Copied(block) => block.as_bytes(),
+                };
+                interpreted
+                    .run(args, &record, first, count)
+                    .map_err(|text| named(&text))?;
+            }
+        }
+        if self.cancel.load(Ordering::Relaxed) == 0 {
+            kernel.cost.record(count, now_ns().saturating_sub(begin));
+        }
+        Ok(())
+    }
+
+    /// After the last group: what the kernel printed goes out.
+    pub(super) fn end(&self) {
+        if let Some(output) = &self.output {
+            output.flush();
+        }
+    }
+}
+
+fn align(value: u64, to: u64) -> Option<u64> {
+    value.checked_next_multiple_of(to)
+}
+
+fn copy(bytes: &[u8]) -> Box<[Chunk]> {
+    let chunks = bytes.len().div_ceil(size_of::<Chunk>()).max(1);
+    let mut block = vec![Chunk([0; 128]); chunks].into_boxed_slice();
+    block.as_bytes_mut()[..bytes.len()].copy_from_slice(bytes);
+    block
+}
+
+/// An aligned block as what it is: bytes.
+trait Bytes {
+    fn as_bytes(&self) -> &[u8];
+    fn as_bytes_mut(&mut self) -> &mut [u8];
+}
+
+impl Bytes for [Chunk] {
+    fn as_bytes(&self) -> &[u8] {
+        // SAFETY: a chunk is 128 plain bytes without padding.
+        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), size_of_val(self)) }
+    }
+    fn as_bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), size_of_val(self)) }
+    }
+}

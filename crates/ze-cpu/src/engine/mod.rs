@@ -1,0 +1,354 @@
+//! The engine: workers take submitted tasks from one queue and run them, large ones together.
+//!
+//! Invariants
+//! - Submitted work progresses without a waiter: a submission is noticed by a worker that is awake, or
+//!   wakes one.
+//! - At least two workers exist, so that two kernels that wait for each other both run.
+//! - New tasks go before helping with old ones: a worker that helps leaves between chunks when a task
+//!   waits.
+//! - Workers are never joined; the process may end while they run.
+
+mod futex;
+mod launch;
+mod share;
+mod transfer;
+mod worker;
+
+use crate::fault;
+use futex::Scope;
+pub(crate) use futex::now_ns;
+use share::Share;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use worker::Worker;
+use ze_driver::device::{Outcome, Task};
+
+/// How long an idle worker, or a waiting thread, looks before it sleeps.
+const SPIN_NS: u64 = 20_000;
+/// How long after the last submission one worker stays close to awake.
+const DOZE_NS: u64 = 4_000_000;
+/// One of its naps.
+const NAP_NS: u64 = 50_000;
+/// Bytes of a worker's stack.
+const STACK: usize = 8 << 20;
+
+/// The workers and their queue.
+pub(crate) struct Engine {
+    queue: Mutex<Queue>,
+    /// Entries of the queue, to look at without the lock.
+    pending: AtomicUsize,
+    /// Tasks among them.
+    tasks: AtomicUsize,
+    /// What sleeping workers sleep on; changes with every submission.
+    signal: AtomicU32,
+    /// Idle workers that look at the queue by themselves.
+    awake: AtomicUsize,
+    /// Workers that must be woken.
+    asleep: AtomicUsize,
+    /// Whether somebody naps.
+    dozing: AtomicBool,
+    last_submission: AtomicU64,
+    workers: usize,
+    /// CPUs that a launch may spread over.
+    threads: usize,
+    start: Once,
+    running: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Queue {
+    tasks: VecDeque<Arc<dyn Task>>,
+    shares: VecDeque<Arc<Share>>,
+}
+
+enum Job {
+    Task(Arc<dyn Task>),
+    Share(Arc<Share>),
+}
+
+/// Set in a forked child, where no worker exists.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Whether this thread is a worker, which looks at the queue by itself soon.
+    static IS_WORKER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+impl Engine {
+    /// An engine for `cpus` CPUs; its workers start with the first task. Lives for ever, because
+    /// workers do.
+    pub(crate) fn new(cpus: usize) -> &'static Self {
+        static FORK: Once = Once::new();
+        FORK.call_once(|| {
+            // SAFETY: the handler only stores to an atomic.
+            unsafe {
+                libc::pthread_atfork(None, None, Some(in_child));
+            }
+        });
+        Box::leak(Box::new(Self {
+            queue: Mutex::new(Queue::default()),
+            pending: AtomicUsize::new(0),
+            tasks: AtomicUsize::new(0),
+            signal: AtomicU32::new(0),
+            awake: AtomicUsize::new(0),
+            asleep: AtomicUsize::new(0),
+            dozing: AtomicBool::new(false),
+            last_submission: AtomicU64::new(0),
+            workers: cpus.max(2),
+            threads: cpus.max(1),
+            start: Once::new(),
+            running: AtomicUsize::new(0),
+        }))
+    }
+
+    /// Hands `task` to a worker.
+    pub(crate) fn submit(&'static self, task: Arc<dyn Task>) {
+        if FORKED.load(Ordering::Relaxed) {
+            return;
+        }
+        self.start.call_once(|| self.start_workers());
+        if self.running.load(Ordering::Acquire) == 0 {
+            let now = now_ns();
+            task.finished(Outcome {
+                start_ns: now,
+                end_ns: now,
+                fault: Some("the system gives no thread to run work on".to_owned()),
+            });
+            return;
+        }
+        let waiting = {
+            let mut queue = self.lock();
+            queue.tasks.push_back(task);
+            self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
+            self.note_pending(&queue)
+        };
+        // A worker that submits takes the first itself, right after what it does now.
+        if waiting == 1 && IS_WORKER.get() {
+            return;
+        }
+        self.last_submission.store(now_ns(), Ordering::Relaxed);
+        self.signal.fetch_add(1, Ordering::SeqCst);
+        if self.awake.load(Ordering::SeqCst) == 0 {
+            self.wake(1);
+        }
+    }
+
+    /// Lets `helpers` other workers join `share`.
+    fn offer(&self, share: &Arc<Share>, helpers: usize) {
+        {
+            let mut queue = self.lock();
+            for _ in 0..helpers {
+                queue.shares.push_back(Arc::clone(share));
+            }
+            self.note_pending(&queue);
+        }
+        self.signal.fetch_add(1, Ordering::SeqCst);
+        self.wake(helpers);
+    }
+
+    /// Whether a task waits for a worker.
+    fn task_waits(&self) -> bool {
+        self.tasks.load(Ordering::Relaxed) > 0
+    }
+
+    /// Sees to it that waiting work gets a worker soon: for a thread that is about to sleep until
+    /// that work is done.
+    fn kick(&self) {
+        if self.pending.load(Ordering::SeqCst) > 0 {
+            self.signal.fetch_add(1, Ordering::SeqCst);
+            futex::wake(&self.signal, 1, Scope::Process);
+        }
+    }
+
+    /// Blocks until `done()`; see `Platform::wait`.
+    pub(crate) fn wait(&self, word: &AtomicU32, done: &dyn Fn() -> bool, deadline: u64) -> bool {
+        if done() {
+            return true;
+        }
+        let begin = now_ns();
+        let spin_end = begin.saturating_add(if self.threads > 1 { SPIN_NS } else { 0 });
+        while now_ns() < spin_end.min(deadline) {
+            for _ in 0..32 {
+                if done() {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+        }
+        loop {
+            let value = word.load(Ordering::Acquire);
+            if done() {
+                return true;
+            }
+            let limit = if deadline == u64::MAX {
+                None
+            } else {
+                match deadline.checked_sub(now_ns()) {
+                    None | Some(0) => return done(),
+                    left => left,
+                }
+            };
+            self.kick();
+            // The word may lie in memory that other processes signal through.
+            futex::wait(word, value, limit, Scope::Shared);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_pending(&self, queue: &Queue) -> usize {
+        let waiting = queue.tasks.len() + queue.shares.len();
+        self.pending.store(waiting, Ordering::SeqCst);
+        waiting
+    }
+
+    fn wake(&self, count: usize) {
+        if self.asleep.load(Ordering::SeqCst) > 0 || self.dozing.load(Ordering::SeqCst) {
+            futex::wake(&self.signal, count, Scope::Process);
+        }
+    }
+
+    /// The next thing to do.
+    fn take(&self) -> Option<Job> {
+        if self.pending.load(Ordering::SeqCst) == 0 {
+            return None;
+        }
+        let mut queue = self.lock();
+        let job = match queue.tasks.pop_front() {
+            Some(task) => {
+                self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
+                Job::Task(task)
+            }
+            None => Job::Share(queue.shares.pop_front()?),
+        };
+        let left = self.note_pending(&queue);
+        drop(queue);
+        // Whoever was awake for this job is busy now.
+        if left > 0 && self.awake.load(Ordering::SeqCst) == 0 {
+            self.wake(1);
+        }
+        Some(job)
+    }
+
+    /// Returns when there may be something to do.
+    fn idle(&self) {
+        self.awake.fetch_add(1, Ordering::SeqCst);
+        let found = self.look() || self.doze();
+        self.awake.fetch_sub(1, Ordering::SeqCst);
+        if found {
+            return;
+        }
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        let value = self.signal.load(Ordering::SeqCst);
+        if self.pending.load(Ordering::SeqCst) == 0 {
+            futex::wait(&self.signal, value, None, Scope::Process);
+        }
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Spins for a moment; true when work has come.
+    fn look(&self) -> bool {
+        if self.threads == 1 {
+            return self.pending.load(Ordering::SeqCst) > 0;
+        }
+        let end = now_ns().saturating_add(SPIN_NS);
+        loop {
+            for _ in 0..64 {
+                if self.pending.load(Ordering::SeqCst) > 0 {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            if now_ns() >= end {
+                return false;
+            }
+        }
+    }
+
+    /// One worker naps instead of sleeping for some time after the last submission, so that the next
+    /// one needs no system call. True when work has come.
+    fn doze(&self) -> bool {
+        if self.dozing.swap(true, Ordering::SeqCst) {
+            return false;
+        }
+        let found = loop {
+            let value = self.signal.load(Ordering::SeqCst);
+            if self.pending.load(Ordering::SeqCst) > 0 {
+                break true;
+            }
+            let since = now_ns().saturating_sub(self.last_submission.load(Ordering::Relaxed));
+            if since > DOZE_NS {
+                break false;
+            }
+            futex::wait(&self.signal, value, Some(NAP_NS), Scope::Process);
+        };
+        self.dozing.store(false, Ordering::SeqCst);
+        found
+    }
+
+    fn start_workers(&'static self) {
+        fault::install();
+        let before = block_signals();
+        for number in 0..self.workers {
+            let thread = std::thread::Builder::new()
+                .name(format!("solum-{number}"))
+                .stack_size(STACK);
+            let started = thread.spawn(move || {
+                IS_WORKER.set(true);
+                // Naps are meant to last as long as they say.
+                // SAFETY: a system call without memory.
+                unsafe {
+                    libc::prctl(libc::PR_SET_TIMERSLACK, 1000usize);
+                }
+                match Worker::enter(self) {
+                    Some(mut worker) => worker.run(),
+                    None => {
+                        self.running.fetch_sub(1, Ordering::AcqRel);
+                    }
+                }
+            });
+            if started.is_ok() {
+                self.running.fetch_add(1, Ordering::AcqRel);
+            }
+        }
+        if let Some(before) = before {
+            // SAFETY: puts back the mask that this thread had.
+            unsafe {
+                libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+            }
+        }
+    }
+}
+
+/// Blocks all signals that are not raised by code, for threads started next: the program's handlers
+/// run on the program's threads.
+fn block_signals() -> Option<libc::sigset_t> {
+    // SAFETY: the sets are filled before they are read; zero bytes are a valid set.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut set);
+        for signal in [
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGFPE,
+            libc::SIGILL,
+            libc::SIGTRAP,
+            libc::SIGABRT,
+            libc::SIGSYS,
+        ] {
+            libc::sigdelset(&mut set, signal);
+        }
+        (libc::pthread_sigmask(libc::SIG_SETMASK, &set, &mut before) == 0).then_some(before)
+    }
+}
+
+extern "C" fn in_child() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests;

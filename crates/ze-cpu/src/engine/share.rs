@@ -1,0 +1,70 @@
+//! Work that several workers do together.
+
+use super::launch::Prepared;
+use super::worker::finish;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use work_group_pool::Dispatch;
+use ze_driver::device::Task;
+
+/// One task's work, shared.
+pub(crate) struct Share {
+    pub(super) task: Arc<dyn Task>,
+    /// Number of the first part; the dispatch counts from there.
+    pub(super) first: u64,
+    pub(super) dispatch: Dispatch,
+    pub(super) chunk: u64,
+    pub(super) body: Body,
+    start_ns: u64,
+    fault: Mutex<Option<String>>,
+}
+
+/// What a part is.
+pub(crate) enum Body {
+    /// A work-group.
+    Kernel(Box<Prepared>),
+    /// A block of a copy or fill.
+    Transfer,
+}
+
+impl Share {
+    pub(super) fn new(
+        task: Arc<dyn Task>,
+        first: u64,
+        parts: u64,
+        chunk: u64,
+        start_ns: u64,
+        body: Body,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            task,
+            first,
+            dispatch: Dispatch::new(parts),
+            chunk,
+            body,
+            start_ns,
+            fault: Mutex::new(None),
+        })
+    }
+
+    /// The first fault is kept; running parts are asked to stop.
+    pub(super) fn fail(&self, fault: String) {
+        if let Body::Kernel(prepared) = &self.body {
+            prepared.cancel.store(1, Ordering::Relaxed);
+        }
+        let mut kept = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get_or_insert(fault);
+    }
+
+    /// Called by whoever did the last part.
+    pub(super) fn complete(&self) {
+        if let Body::Kernel(prepared) = &self.body {
+            prepared.end();
+        }
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        finish(Arc::clone(&self.task), self.start_ns, fault);
+    }
+}
+
+/// The byte that asks a kernel to stop.
+pub(super) type Cancel = AtomicU8;

@@ -1,0 +1,302 @@
+use super::*;
+use std::ffi::c_void;
+use std::sync::atomic::AtomicU64;
+use ze_driver::device::{RegionCopy, Work};
+
+/// A task that counts itself down on a shared word.
+struct Item {
+    work: Work,
+    left: Arc<AtomicU32>,
+    outcome: Mutex<Option<Outcome>>,
+}
+
+impl Task for Item {
+    fn work(&self) -> &Work {
+        &self.work
+    }
+    fn finished(self: Arc<Self>, outcome: Outcome) {
+        let old = self.outcome.lock().unwrap().replace(outcome);
+        assert!(old.is_none(), "finished twice");
+        self.left.fetch_sub(1, Ordering::Release);
+        futex::wake(&self.left, usize::MAX, Scope::Shared);
+    }
+}
+
+fn submit(engine: &'static Engine, works: Vec<Work>) -> (Arc<AtomicU32>, Vec<Arc<Item>>) {
+    let left = Arc::new(AtomicU32::new(works.len() as u32));
+    let items: Vec<_> = works
+        .into_iter()
+        .map(|work| {
+            Arc::new(Item {
+                work,
+                left: Arc::clone(&left),
+                outcome: Mutex::new(None),
+            })
+        })
+        .collect();
+    for item in &items {
+        engine.submit(Arc::clone(item) as Arc<dyn Task>);
+    }
+    (left, items)
+}
+
+/// Runs `works` and gives their outcomes.
+fn run(engine: &'static Engine, works: Vec<Work>) -> Vec<Outcome> {
+    let (left, items) = submit(engine, works);
+    assert!(engine.wait(&left, &|| left.load(Ordering::Acquire) == 0, u64::MAX));
+    let outcomes = items.iter().map(|item| item.outcome.lock().unwrap().take().unwrap());
+    outcomes.collect()
+}
+
+fn copy(dst: *mut u8, src: *const u8, len: usize) -> Work {
+    Work::Copy {
+        dst,
+        src,
+        len: len as u64,
+    }
+}
+
+#[test]
+fn a_hundred_thousand_tasks_from_many_threads_all_end_once() {
+    let engine = Engine::new(4);
+    let count = Arc::new(AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    let works = (0..1000).map(|_| {
+                        let count = Arc::clone(&count);
+                        Work::Internal(Arc::new(move || {
+                            count.fetch_add(1, Ordering::Relaxed);
+                        }))
+                    });
+                    let outcomes = run(engine, works.collect());
+                    for outcome in outcomes {
+                        assert_eq!(outcome.fault, None);
+                        assert!(outcome.start_ns <= outcome.end_ns);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(count.load(Ordering::Relaxed), 100_000);
+}
+
+#[test]
+fn single_submissions_are_noticed_spinning_dozing_and_asleep() {
+    let engine = Engine::new(2);
+    // Idle times that reach each stage of a worker's sleep.
+    for idle_us in [0u64, 5, 60, 300, 1000, 8000] {
+        for _ in 0..20 {
+            let end = now_ns() + idle_us * 1000;
+            while now_ns() < end {
+                std::hint::spin_loop();
+            }
+            assert_eq!(run(engine, vec![Work::Nothing])[0].fault, None);
+        }
+    }
+}
+
+#[test]
+fn two_tasks_that_wait_for_each_other_overlap_on_one_cpu_too() {
+    for cpus in [1, 2] {
+        let engine = Engine::new(cpus);
+        for _ in 0..50 {
+            let flags = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+            let works = [(0, 1), (1, 0)].map(|(mine, other)| {
+                let flags = Arc::clone(&flags);
+                Work::Internal(Arc::new(move || {
+                    flags[mine].store(1, Ordering::Release);
+                    while flags[other].load(Ordering::Acquire) == 0 {
+                        std::thread::yield_now();
+                    }
+                }))
+            });
+            run(engine, works.into());
+        }
+    }
+}
+
+#[test]
+fn work_progresses_without_a_waiter() {
+    let engine = Engine::new(2);
+    let (left, _items) = submit(engine, vec![Work::Nothing; 100]);
+    // Looks only, as a query does.
+    while left.load(Ordering::Acquire) > 0 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_task_may_submit_the_next_one() {
+    struct Chain {
+        engine: &'static Engine,
+        work: Work,
+        left: AtomicU32,
+    }
+    impl Task for Chain {
+        fn work(&self) -> &Work {
+            &self.work
+        }
+        fn finished(self: Arc<Self>, _: Outcome) {
+            if self.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+                self.engine.submit(Arc::clone(&self) as Arc<dyn Task>);
+            } else {
+                futex::wake(&self.left, usize::MAX, Scope::Shared);
+            }
+        }
+    }
+    let engine = Engine::new(2);
+    let chain = Arc::new(Chain {
+        engine,
+        work: Work::Nothing,
+        left: AtomicU32::new(10_000),
+    });
+    engine.submit(Arc::clone(&chain) as Arc<dyn Task>);
+    assert!(engine.wait(&chain.left, &|| chain.left.load(Ordering::Acquire) == 0, u64::MAX));
+}
+
+#[test]
+fn a_wait_ends_at_its_deadline_and_a_zero_one_at_once() {
+    let engine = Engine::new(2);
+    let word = AtomicU32::new(0);
+    for limit in [0, 1_000_000] {
+        let begin = now_ns();
+        assert!(!engine.wait(&word, &|| false, begin + limit));
+        let took = now_ns() - begin;
+        assert!(took >= limit && took < limit + 2_000_000_000, "{took}");
+    }
+    assert!(engine.wait(&word, &|| true, 0));
+}
+
+#[test]
+fn copies_and_fills_of_all_sizes_are_exact() {
+    let engine = Engine::new(2);
+    for len in [0usize, 1, 4097, (4 << 20) - 1, (4 << 20) + 3, (9 << 20) + 1] {
+        let src: Vec<u8> = (0..len).map(|i| (i * 7 + i / 256) as u8).collect();
+        let mut dst = vec![0u8; len + 2];
+        let outcome = run(engine, vec![copy(dst.as_mut_ptr().wrapping_add(1), src.as_ptr(), len)]);
+        assert_eq!(outcome[0].fault, None);
+        assert!(dst[1..=len] == src[..] && dst[0] == 0 && dst[len + 1] == 0, "{len}");
+    }
+    // Overlapping, in both directions, large enough to be split if it could be.
+    let len = 8 << 20;
+    let mut bytes: Vec<u8> = (0..len + 10).map(|i| (i * 3 + i / 251) as u8).collect();
+    let mut expected = bytes.clone();
+    let at = bytes.as_mut_ptr();
+    run(engine, vec![copy(at.wrapping_add(10), at, len)]);
+    expected.copy_within(0..len, 10);
+    assert!(bytes == expected);
+    let at = bytes.as_mut_ptr();
+    run(engine, vec![copy(at, at.wrapping_add(10), len)]);
+    expected.copy_within(10.., 0);
+    assert!(bytes == expected);
+    for pattern_len in [1usize, 2, 3, 4, 8, 12, 16, 100, 3000, 5000] {
+        for repeats in [1, 2, (5 << 20) / pattern_len] {
+            let pattern: Box<[u8]> = (0..pattern_len).map(|i| i as u8 ^ 0x5a).collect();
+            let len = pattern_len * repeats;
+            let mut dst = vec![0u8; len + 1];
+            let fill = Work::Fill {
+                dst: dst.as_mut_ptr(),
+                pattern: pattern.clone(),
+                len: len as u64,
+            };
+            assert_eq!(run(engine, vec![fill])[0].fault, None);
+            assert!(dst.chunks(pattern_len).take(repeats).all(|c| *c == pattern[..]));
+            assert_eq!(dst[len], 0, "{pattern_len} times {repeats}");
+        }
+    }
+}
+
+#[test]
+fn regions_are_copied_row_by_row() {
+    let engine = Engine::new(2);
+    // (width, rows, slices, dst pitches, src pitches)
+    for (width, rows, slices, dp, dsp, sp, ssp) in [
+        (5usize, 3usize, 2usize, 8usize, 30usize, 6usize, 40usize),
+        (16, 4, 3, 16, 64, 16, 64),
+        (16, 4, 3, 16, 100, 16, 64),
+        (7, 1, 5, 0, 9, 0, 7),
+        (3000, 700, 3, 3001, 3001 * 700, 3100, 3100 * 701),
+    ] {
+        let src: Vec<u8> = (0..ssp * slices + sp * rows + width).map(|i| (i % 251) as u8).collect();
+        let mut dst = vec![255u8; dsp * slices + dp * rows + width];
+        let mut expected = dst.clone();
+        for slice in 0..slices {
+            for row in 0..rows {
+                let (to, from) = (slice * dsp + row * dp, slice * ssp + row * sp);
+                expected[to..to + width].copy_from_slice(&src[from..from + width]);
+            }
+        }
+        let region = RegionCopy {
+            dst: dst.as_mut_ptr(),
+            dst_pitch: dp as u64,
+            dst_slice_pitch: dsp as u64,
+            src: src.as_ptr(),
+            src_pitch: sp as u64,
+            src_slice_pitch: ssp as u64,
+            width: width as u64,
+            rows: rows as u64,
+            slices: slices as u64,
+        };
+        assert_eq!(run(engine, vec![Work::CopyRegion(region)])[0].fault, None);
+        assert!(dst == expected, "{width} x {rows} x {slices}");
+    }
+}
+
+#[test]
+fn bad_pointers_and_panics_are_outcomes_and_the_workers_live_on() {
+    let engine = Engine::new(2);
+    let mut byte = 0u8;
+    let good = std::ptr::from_mut(&mut byte);
+    let (null, low) = (std::ptr::null_mut(), 4096 as *mut u8);
+    let works = || {
+        vec![
+            copy(null, good, 1),
+            copy(good, low, 1),
+            copy(low, low.wrapping_add(64 << 20), 32 << 20),
+            Work::Fill {
+                dst: low,
+                pattern: Box::new([1, 2]),
+                len: 8 << 20,
+            },
+            Work::WriteTimestamp(null.cast()),
+        ]
+    };
+    let rounds = 200;
+    for _ in 0..rounds {
+        for outcome in run(engine, works()) {
+            let fault = outcome.fault.unwrap();
+            assert!(fault.contains("SIGSEGV"), "{fault}");
+        }
+    }
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let panicking = Work::Internal(Arc::new(|| panic!("on purpose")));
+    let outcome = run(engine, vec![panicking]);
+    std::panic::set_hook(hook);
+    assert!(outcome[0].fault.is_some());
+    let mut stamp = 0u64;
+    let outcome = run(engine, vec![Work::WriteTimestamp(&mut stamp)]);
+    assert!(outcome[0].fault.is_none() && outcome[0].start_ns <= stamp && stamp <= outcome[0].end_ns);
+}
+
+#[test]
+fn host_functions_run_on_workers() {
+    unsafe extern "C" fn note(data: *mut c_void) {
+        // SAFETY: the test passes the address of its counter.
+        let seen = unsafe { &*data.cast::<AtomicU64>() };
+        // SAFETY: a system call without memory.
+        seen.store(unsafe { libc::syscall(libc::SYS_gettid) } as u64, Ordering::Release);
+    }
+    let engine = Engine::new(1);
+    let seen = AtomicU64::new(0);
+    let work = Work::Host {
+        function: note,
+        data: std::ptr::from_ref(&seen).cast_mut().cast(),
+    };
+    run(engine, vec![work]);
+    // SAFETY: a system call without memory.
+    let me = unsafe { libc::syscall(libc::SYS_gettid) } as u64;
+    assert!(![0, me].contains(&seen.load(Ordering::Acquire)));
+}

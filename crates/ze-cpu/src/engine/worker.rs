@@ -1,0 +1,213 @@
+//! A worker: takes jobs and runs them.
+
+use super::share::{Body, Share};
+use super::{Engine, Job, launch, now_ns, transfer};
+use crate::fault::{self, Guard};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use ze_driver::device::{Outcome, Task, Work};
+
+/// After this time of constant work a worker looks at the signal handlers again.
+const RECHECK_NS: u64 = 1_000_000;
+/// A worker's memory for kernels above this size is given back after the launch.
+const KEEP_MEMORY: usize = 64 << 20;
+
+/// What a thread needs to run work.
+pub(crate) struct Worker {
+    pub(super) engine: &'static Engine,
+    pub(super) guard: Guard,
+    memory: Block,
+    checked_ns: u64,
+}
+
+impl Worker {
+    /// Makes the calling thread able to run work. None: no signal stack is left.
+    pub(super) fn enter(engine: &'static Engine) -> Option<Self> {
+        Some(Self {
+            engine,
+            guard: Guard::enter()?,
+            memory: Block::default(),
+            checked_ns: 0,
+        })
+    }
+
+    /// Runs jobs for ever.
+    pub(super) fn run(&mut self) {
+        loop {
+            match self.engine.take() {
+                Some(job) => self.job(job),
+                None => {
+                    self.engine.idle();
+                    self.checked_ns = 0;
+                }
+            }
+        }
+    }
+
+    fn job(&mut self, job: Job) {
+        let now = now_ns();
+        if now.saturating_sub(self.checked_ns) > RECHECK_NS {
+            // The program may have replaced our handlers meanwhile.
+            fault::reinstall();
+            self.checked_ns = now;
+        }
+        match job {
+            Job::Share(share) => self.help(&share, false),
+            Job::Task(task) => self.task(task, now),
+        }
+    }
+
+    fn task(&mut self, task: Arc<dyn Task>, start_ns: u64) {
+        let fault = match task.work() {
+            Work::Nothing => None,
+            Work::Launch(launch) => {
+                match launch::run(self, &task, launch, start_ns) {
+                    launch::End::Here(fault) => fault,
+                    // Whoever does the last part finishes the task.
+                    launch::End::Shared => return,
+                }
+            }
+            work @ (Work::Copy { .. } | Work::Fill { .. } | Work::CopyRegion(_)) => {
+                let blocks = transfer::blocks(work);
+                let threads = self.engine.threads.min(usize::try_from(blocks).unwrap_or(1));
+                if threads > 1 {
+                    let share = Share::new(Arc::clone(&task), 0, blocks, 1, start_ns, Body::Transfer);
+                    self.engine.offer(&share, threads - 1);
+                    self.help(&share, true);
+                    return;
+                }
+                transfer::run(&self.guard, work, 0, blocks).err()
+            }
+            &Work::WriteTimestamp(to) => {
+                let now = now_ns().to_ne_bytes();
+                self.guard
+                    .move_bytes(to.cast(), now.as_ptr(), now.len())
+                    .err()
+                    .map(|fault| format!("writing a timestamp: {fault}"))
+            }
+            &Work::Host { function, data } => {
+                // SAFETY: the client gave function and data for this call.
+                unsafe { function(data) };
+                None
+            }
+            Work::Internal(body) => catch_unwind(AssertUnwindSafe(|| body()))
+                .is_err()
+                .then(|| "an internal error of the driver".to_owned()),
+        };
+        finish(task, start_ns, fault);
+    }
+
+    /// Works on `share` until nothing is left to claim; a helper also leaves when a task waits.
+    pub(super) fn help(&mut self, share: &Arc<Share>, owner: bool) {
+        while let Some(range) = share.dispatch.claim(share.chunk) {
+            let first = share.first + range.first;
+            let result = match &share.body {
+                Body::Transfer => transfer::run(&self.guard, share.task.work(), first, range.count),
+                Body::Kernel(prepared) => prepared.run(self, share.task.work(), first, range.count),
+            };
+            let mut done = range.count;
+            if let Err(fault) = result {
+                share.fail(fault);
+                done += share.dispatch.abandon();
+            }
+            if share.dispatch.finish(done) {
+                share.complete();
+                break;
+            }
+            if !owner && self.engine.task_waits() {
+                if share.dispatch.has_unclaimed() {
+                    self.engine.offer(share, 1);
+                }
+                break;
+            }
+        }
+        self.memory.shrink();
+    }
+
+    /// `bytes` of memory for a kernel, 64-byte aligned, not zeroed.
+    pub(super) fn memory(&mut self, bytes: usize) -> Option<*mut u8> {
+        self.memory.at_least(bytes)
+    }
+
+    /// Gives back memory that was unusually large.
+    pub(super) fn shrink(&mut self) {
+        self.memory.shrink();
+    }
+}
+
+/// Tells the driver that `task` is done.
+pub(super) fn finish(task: Arc<dyn Task>, start_ns: u64, fault: Option<String>) {
+    let outcome = Outcome {
+        start_ns,
+        end_ns: now_ns(),
+        fault,
+    };
+    // A panic there must not take the worker with it.
+    let _ = catch_unwind(AssertUnwindSafe(|| task.finished(outcome)));
+}
+
+/// Memory with a page on either side that nobody may touch.
+#[derive(Debug, Default)]
+struct Block {
+    base: usize,
+    len: usize,
+}
+
+const PAGE: usize = 4096;
+
+impl Block {
+    fn at_least(&mut self, bytes: usize) -> Option<*mut u8> {
+        if bytes > self.len {
+            self.release();
+            let len = bytes
+                .checked_next_multiple_of(PAGE)?
+                .checked_next_power_of_two()?
+                .max(1 << 20);
+            let room = len.checked_add(2 * PAGE)?;
+            // SAFETY: fresh memory; the pages between the two outer ones are opened.
+            unsafe {
+                let base = libc::mmap(
+                    std::ptr::null_mut(),
+                    room,
+                    libc::PROT_NONE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                    -1,
+                    0,
+                );
+                if base == libc::MAP_FAILED {
+                    return None;
+                }
+                let inner = base as usize + PAGE;
+                let rights = libc::PROT_READ | libc::PROT_WRITE;
+                if libc::mprotect(inner as *mut libc::c_void, len, rights) != 0 {
+                    libc::munmap(base, room);
+                    return None;
+                }
+                (self.base, self.len) = (inner, len);
+            }
+        }
+        Some(self.base as *mut u8)
+    }
+
+    fn shrink(&mut self) {
+        if self.len > KEEP_MEMORY {
+            self.release();
+        }
+    }
+
+    fn release(&mut self) {
+        if self.len > 0 {
+            // SAFETY: mapped by `at_least`; no kernel runs on this thread.
+            unsafe {
+                libc::munmap((self.base - PAGE) as *mut libc::c_void, self.len + 2 * PAGE);
+            }
+            *self = Self::default();
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        self.release();
+    }
+}

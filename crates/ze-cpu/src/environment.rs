@@ -1,0 +1,363 @@
+//! The `SOLUM_*` variables: read once, checked, turned into [`Settings`].
+//!
+//! The table itself is `environment.txt`, which the command line tool prints too; a test holds that
+//! every variable read here stands there, and the other way round.
+
+use std::path::PathBuf;
+
+/// The table of all variables as text: `name | default | choices | reader | meaning`, one a line.
+pub const TABLE: &str = include_str!("../environment.txt");
+
+/// A line of [`TABLE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// `SOLUM_…`.
+    pub name: &'static str,
+    /// What holds when it is not set.
+    pub default: &'static str,
+    /// Values allowed, in words.
+    pub choices: &'static str,
+    /// The library or tool that reads it.
+    pub reader: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+/// The lines of [`TABLE`].
+pub fn variables() -> impl Iterator<Item = Variable> {
+    TABLE
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| {
+            let mut cells = line.split('|').map(str::trim);
+            Some(Variable {
+                name: cells.next().filter(|name| !name.is_empty())?,
+                default: cells.next()?,
+                choices: cells.next()?,
+                reader: cells.next()?,
+                meaning: cells.next()?,
+            })
+        })
+}
+
+/// A device to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceChoice {
+    /// Typed GPU rather than CPU.
+    pub gpu: bool,
+}
+
+/// Which compiler runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compiler {
+    /// `libsolum_codegen.so.1` beside the driver.
+    Llvm,
+    /// The interpreter of `kernel-ir`, linked in.
+    Interpreter,
+}
+
+/// What the variables say, defaults filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Devices in order; at least one.
+    pub devices: Vec<DeviceChoice>,
+    /// Each device has a memory of its own.
+    pub discrete: bool,
+    /// Compiler.
+    pub compiler: Compiler,
+    /// Processor to generate code for; none: this one.
+    pub cpu_target: Option<String>,
+    /// Sub-group size of kernels that require none.
+    pub sub_group_size: u32,
+    /// Keep compiled programs on disk.
+    pub cache: bool,
+    /// Where; none: nowhere.
+    pub cache_dir: Option<PathBuf>,
+    /// Bound in bytes.
+    pub cache_size: u64,
+    /// Threads; none: as many as CPUs.
+    pub workers: Option<usize>,
+    /// Bound of allocations in bytes; none: by the machine.
+    pub memory: Option<u64>,
+    /// Waiting threads run work.
+    pub help: bool,
+}
+
+/// Devices that one process may have.
+const MOST_DEVICES: usize = 64;
+
+impl Settings {
+    /// Reads the process's environment.
+    ///
+    /// # Errors
+    /// A text that names the variable, the value found and the values allowed.
+    pub fn from_process() -> Result<Self, String> {
+        Self::read(
+            &|name| match std::env::var_os(name) {
+                None => Ok(None),
+                Some(value) => value.into_string().map(Some).map_err(|value| {
+                    format!("{name}={} is not UTF-8", value.to_string_lossy())
+                }),
+            },
+            privileged(),
+        )
+    }
+
+    /// Reads variables through `get`. `privileged`: paths are not believed, because the user may be
+    /// somebody else than the process acts for.
+    ///
+    /// # Errors
+    /// As [`Self::from_process`].
+    pub fn read(
+        get: &dyn Fn(&'static str) -> Result<Option<String>, String>,
+        privileged: bool,
+    ) -> Result<Self, String> {
+        // Set but empty counts as not set, as with the reference's variables.
+        let get = |name| get(name).map(|value| value.filter(|value| !value.trim().is_empty()));
+        let (devices, discrete) = match get("SOLUM_DEVICES")? {
+            Some(value) => devices(&value)?,
+            None => (
+                vec![DeviceChoice { gpu: true }, DeviceChoice { gpu: false }],
+                false,
+            ),
+        };
+        let compiler = match get("SOLUM_COMPILER")?.as_deref().map(str::trim) {
+            None | Some("llvm") => Compiler::Llvm,
+            Some("interpreter") => Compiler::Interpreter,
+            Some(other) => return Err(refuse("SOLUM_COMPILER", other)),
+        };
+        let cpu_target = match get("SOLUM_CPU_TARGET")? {
+            None => None,
+            Some(value) if value.trim() == "native" => None,
+            Some(value) => {
+                let value = value.trim();
+                let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+                if value.len() > 64 || !value.chars().all(fits) {
+                    return Err(refuse("SOLUM_CPU_TARGET", value));
+                }
+                Some(value.to_owned())
+            }
+        };
+        let sub_group_size = match get("SOLUM_SUB_GROUP_SIZE")? {
+            None => 16,
+            Some(value) => match value.trim() {
+                "8" => 8,
+                "16" => 16,
+                "32" => 32,
+                other => return Err(refuse("SOLUM_SUB_GROUP_SIZE", other)),
+            },
+        };
+        let switch = |name| -> Result<bool, String> {
+            match get(name)?.as_deref().map(str::trim) {
+                None | Some("1") => Ok(true),
+                Some("0") => Ok(false),
+                Some(other) => Err(refuse(name, other)),
+            }
+        };
+        let bytes = |name| -> Result<Option<u64>, String> {
+            get(name)?
+                .map(|value| parse_bytes(&value).ok_or_else(|| refuse(name, &value)))
+                .transpose()
+        };
+        let cache_dir = if privileged {
+            None
+        } else {
+            let absolute = |path: String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+            match get("SOLUM_CACHE_DIR")? {
+                Some(path) => Some(
+                    absolute(path.clone()).ok_or_else(|| refuse("SOLUM_CACHE_DIR", &path))?,
+                ),
+                None => match get("XDG_CACHE_HOME")?.and_then(absolute) {
+                    Some(base) => Some(base.join("solum")),
+                    None => get("HOME")?
+                        .and_then(absolute)
+                        .map(|home| home.join(".cache/solum")),
+                },
+            }
+        };
+        Ok(Self {
+            devices,
+            discrete,
+            compiler,
+            cpu_target,
+            sub_group_size,
+            cache: switch("SOLUM_CACHE")?,
+            cache_dir,
+            cache_size: bytes("SOLUM_CACHE_SIZE")?.unwrap_or(1 << 30),
+            workers: match get("SOLUM_WORKERS")? {
+                None => None,
+                Some(value) => Some(
+                    value
+                        .trim()
+                        .parse()
+                        .ok()
+                        .filter(|n| (1..=1024).contains(n))
+                        .ok_or_else(|| refuse("SOLUM_WORKERS", &value))?,
+                ),
+            },
+            memory: bytes("SOLUM_MEMORY")?,
+            help: switch("SOLUM_HELP")?,
+        })
+    }
+}
+
+/// Whether the process has more rights than the user who started it.
+fn privileged() -> bool {
+    // SAFETY: reads a word that the kernel gave the process.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+fn refuse(name: &str, value: &str) -> String {
+    let choices = variables()
+        .find(|variable| variable.name == name)
+        .map_or("", |variable| variable.choices);
+    let shown: String = value.chars().take(200).collect();
+    format!("{name}={shown:?} is not understood; allowed: {choices}")
+}
+
+fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let (number, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
+        Some(at) => (text.get(..at)?, text.get(at..)?.trim()),
+        None => (text, ""),
+    };
+    let factor = match unit {
+        "" | "B" => 1,
+        "K" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        "G" | "GiB" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+fn devices(value: &str) -> Result<(Vec<DeviceChoice>, bool), String> {
+    let refused = || refuse("SOLUM_DEVICES", value);
+    let mut list = Vec::new();
+    let mut discrete = false;
+    for word in value.split(',').map(str::trim) {
+        if word == "discrete" {
+            discrete = true;
+            continue;
+        }
+        let (kind, count) = match word.split_once(':') {
+            Some((kind, count)) => (kind, count.parse().map_err(|_| refused())?),
+            None => (word, 1usize),
+        };
+        let gpu = match kind {
+            "gpu" => true,
+            "cpu" => false,
+            _ => return Err(refused()),
+        };
+        if count == 0 || count > MOST_DEVICES || list.len() + count > MOST_DEVICES {
+            return Err(refused());
+        }
+        list.extend(std::iter::repeat_n(DeviceChoice { gpu }, count));
+    }
+    if list.is_empty() {
+        return Err(refused());
+    }
+    Ok((list, discrete))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    fn with(pairs: &[(&str, &str)]) -> Result<Settings, String> {
+        Settings::read(
+            &|name| {
+                let pair = pairs.iter().find(|(n, _)| *n == name);
+                Ok(pair.map(|(_, v)| (*v).to_owned()))
+            },
+            false,
+        )
+    }
+
+    #[test]
+    fn the_table_lists_what_is_read() {
+        let asked = RefCell::new(BTreeSet::new());
+        Settings::read(
+            &|name| {
+                asked.borrow_mut().insert(name);
+                Ok(None)
+            },
+            false,
+        )
+        .unwrap();
+        let read: BTreeSet<_> = asked
+            .into_inner()
+            .into_iter()
+            .filter(|name| name.starts_with("SOLUM_"))
+            .collect();
+        let listed: BTreeSet<_> = variables().map(|variable| variable.name).collect();
+        assert_eq!(read, listed);
+        let lines = TABLE.lines().filter(|l| !l.starts_with('#')).count();
+        assert_eq!(lines, listed.len(), "a line of the table is malformed");
+    }
+
+    #[test]
+    fn devices_are_chosen_by_a_list() {
+        let of = |text| with(&[("SOLUM_DEVICES", text)]).map(|s| (s.devices, s.discrete));
+        let (gpu, cpu) = (DeviceChoice { gpu: true }, DeviceChoice { gpu: false });
+        let good = [
+            ("cpu", vec![cpu], false),
+            ("gpu", vec![gpu], false),
+            (" gpu , cpu ", vec![gpu, cpu], false),
+            ("cpu:4,discrete", vec![cpu; 4], true),
+            ("discrete,gpu:2,cpu", vec![gpu, gpu, cpu], true),
+            ("", vec![gpu, cpu], false),
+        ];
+        for (text, devices, discrete) in good {
+            assert_eq!(of(text), Ok((devices, discrete)), "{text:?}");
+        }
+        for text in ["discrete", "fpga", "cpu:0", "cpu:65", "cpu:x", "cpu,,gpu", "cpu:-1"] {
+            let error = of(text).unwrap_err();
+            assert!(
+                error.contains("SOLUM_DEVICES") && error.contains(text) && error.contains("cpu:N"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_values_are_checked_and_the_error_says_what_is_allowed() {
+        for (name, bad) in [
+            ("SOLUM_COMPILER", "gcc"),
+            ("SOLUM_CACHE", "yes"),
+            ("SOLUM_HELP", "2"),
+            ("SOLUM_CACHE_SIZE", "12 parsecs"),
+            ("SOLUM_CACHE_SIZE", "99999999999GiB"),
+            ("SOLUM_CACHE_DIR", "relative/path"),
+            ("SOLUM_WORKERS", "0"),
+            ("SOLUM_MEMORY", "-1"),
+            ("SOLUM_SUB_GROUP_SIZE", "64"),
+            ("SOLUM_CPU_TARGET", "zn; rm -rf"),
+        ] {
+            let error = with(&[(name, bad)]).unwrap_err();
+            assert!(error.contains(name) && error.contains("allowed: "), "{error}");
+        }
+        let settings = with(&[
+            ("SOLUM_CACHE_SIZE", "64 MiB"),
+            ("SOLUM_COMPILER", "interpreter"),
+            ("HOME", "/home/u"),
+            ("SOLUM_CPU_TARGET", "znver3"),
+        ])
+        .unwrap();
+        assert_eq!(settings.cache_size, 64 << 20);
+        assert_eq!(settings.compiler, Compiler::Interpreter);
+        assert_eq!(settings.cache_dir, Some("/home/u/.cache/solum".into()));
+        assert_eq!(settings.cpu_target.as_deref(), Some("znver3"));
+    }
+
+    #[test]
+    fn a_privileged_process_believes_no_path() {
+        let settings = Settings::read(
+            &|name| Ok((name == "SOLUM_CACHE_DIR").then(|| "/elsewhere".to_owned())),
+            true,
+        );
+        assert_eq!(settings.unwrap().cache_dir, None);
+    }
+}

@@ -1,0 +1,245 @@
+//! The figures that clients decide by, each with the decision that it steers.
+//!
+//! The values of [`TABLE`] are the whole of what is chosen; everything else is read off the machine.
+
+use crate::environment::{DeviceChoice, Settings};
+use crate::topology::Machine;
+use level_zero_sys as sys;
+use ze_driver::device::{DeviceFacts, PlatformFacts};
+
+/// Chosen figures and the client decision that each steers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chosen {
+    /// DPC++ prints its parts as `1.6.33000` and switches on features by it: from 1.6.32149 the
+    /// driver's own in-order lists; below 1.6.35005 no cooperative launches with arguments, below
+    /// 1.13.36015 no `zeDeviceSynchronize`, below 1.14.36035 no launches with an argument array.
+    /// 8.8.16 bits. Handles of `zeInitDrivers` and `zeDriverGet` are matched by it.
+    pub(crate) driver_version: u32,
+    /// Level Zero 1.17. From 1.15 DPC++ takes `zeImageGetDeviceOffsetExp` and
+    /// `zeMemGetPitchFor2dImage` from the loader.
+    pub(crate) api_version: u32,
+    /// DPC++ takes masks of it for certain Intel chips: `& 0xff0` must be neither 0xbd0 nor 0xb60,
+    /// `& 0xff00` not 0x5600, `& 0xfff` not 0x201.
+    pub(crate) device_id_gpu: u32,
+    /// As [`Self::device_id_gpu`]; another one, so that the two devices can be told apart.
+    pub(crate) device_id_cpu: u32,
+    /// oneMKL asks it for a chip it knows: without one its matrix products and Fourier transforms
+    /// throw; with 12.55.0 it sends SPIR-V. DPC++ also takes immediate lists from this version on.
+    pub(crate) ip_version_gpu: u32,
+    /// 0: oneMKL looks only at GPU-typed devices, and takes its native host path on the other.
+    pub(crate) ip_version_cpu: u32,
+    /// DPC++ and the conformance tests compute `1 << bits`, which is undefined at 64. The clock in
+    /// nanoseconds stays below 2^63 for 292 years.
+    pub(crate) timestamp_valid_bits: u32,
+    /// As [`Self::timestamp_valid_bits`]; must stay below 64.
+    pub(crate) kernel_timestamp_valid_bits: u32,
+    /// dpctl's `max_work_group_size`; dpnp derives its work-group sizes from it.
+    pub(crate) max_group_size: u32,
+    /// dpnp's reductions and sorts choose their tiles by it.
+    pub(crate) local_memory: u32,
+    /// Every size advertised can be compiled; oneMKL's kernels require 16 and 32.
+    pub(crate) sub_group_sizes: [u32; 3],
+    /// SPIR-V 1.4 is the newest that DPC++ emits.
+    pub(crate) spirv_version: u32,
+    /// fp16, fp64 and atomic64 become SYCL aspects; images that need a missing one are refused.
+    pub(crate) module_flags: u32,
+    /// The first group with the COMPUTE flag wins; DPC++ takes its queues round robin.
+    pub(crate) queue_count: u32,
+    /// DPC++ refuses kernels with more bytes of arguments.
+    pub(crate) max_arguments_size: u32,
+}
+
+/// The table.
+pub(crate) const TABLE: Chosen = Chosen {
+    driver_version: 1 << 24 | 6 << 16 | 33000,
+    api_version: 1 << 16 | 17,
+    device_id_gpu: 0x5001,
+    device_id_cpu: 0x5002,
+    ip_version_gpu: 0x030d_c000,
+    ip_version_cpu: 0,
+    timestamp_valid_bits: 63,
+    kernel_timestamp_valid_bits: 63,
+    max_group_size: 1024,
+    local_memory: 64 << 10,
+    sub_group_sizes: [8, 16, 32],
+    spirv_version: 1 << 16 | 4,
+    module_flags: sys::ZE_DEVICE_MODULE_FLAG_FP16
+        | sys::ZE_DEVICE_MODULE_FLAG_FP64
+        | sys::ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS,
+    queue_count: 4,
+    max_arguments_size: 8192,
+};
+
+/// The driver object's figures.
+#[must_use]
+pub(crate) fn platform() -> PlatformFacts {
+    PlatformFacts {
+        driver_version: TABLE.driver_version,
+        uuid: uuid(&["solum driver"]),
+        api_version: TABLE.api_version,
+    }
+}
+
+/// The figures of device number `index`.
+#[must_use]
+pub(crate) fn device(
+    machine: &Machine,
+    settings: &Settings,
+    index: usize,
+    choice: DeviceChoice,
+) -> DeviceFacts {
+    let share = if settings.discrete {
+        settings.devices.len().max(1) as u64
+    } else {
+        1
+    };
+    let kind = if choice.gpu { "GPU" } else { "CPU" };
+    // Numbered among its kind only when there are several.
+    let before = settings.devices[..index.min(settings.devices.len())]
+        .iter()
+        .filter(|other| other.gpu == choice.gpu)
+        .count();
+    let several = settings
+        .devices
+        .iter()
+        .filter(|other| other.gpu == choice.gpu)
+        .count()
+        > 1;
+    let number = if several {
+        format!(" #{before}")
+    } else {
+        String::new()
+    };
+    let precise = sys::ZE_DEVICE_FP_FLAG_DENORM
+        | sys::ZE_DEVICE_FP_FLAG_INF_NAN
+        | sys::ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST
+        | sys::ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO
+        | sys::ZE_DEVICE_FP_FLAG_ROUND_TO_INF
+        | sys::ZE_DEVICE_FP_FLAG_FMA
+        | sys::ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT;
+    let half = sys::ZE_DEVICE_FP_FLAG_DENORM
+        | sys::ZE_DEVICE_FP_FLAG_INF_NAN
+        | sys::ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST
+        | sys::ZE_DEVICE_FP_FLAG_FMA;
+    let moves = sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE
+        | sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE;
+    let all = moves
+        | sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD
+        | sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX
+        | sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD
+        | sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX;
+    DeviceFacts {
+        gpu_typed: choice.gpu,
+        integrated: !settings.discrete,
+        vendor_id: machine.vendor_id,
+        device_id: if choice.gpu {
+            TABLE.device_id_gpu
+        } else {
+            TABLE.device_id_cpu
+        },
+        name: format!("{} (Solum, {kind}-typed{number})", machine.name),
+        uuid: uuid(&[
+            "solum device",
+            &machine.name,
+            kind,
+            &before.to_string(),
+            if settings.discrete { "discrete" } else { "" },
+        ]),
+        ip_version: if choice.gpu {
+            TABLE.ip_version_gpu
+        } else {
+            TABLE.ip_version_cpu
+        },
+        core_clock_mhz: machine.clock_mhz,
+        max_mem_alloc_size: memory_limit(machine, settings) / share,
+        total_memory: machine.memory / share,
+        // The product is what SYCL calls compute units, and the conformance tests take for threads.
+        num_slices: 1,
+        num_subslices_per_slice: 1,
+        num_eus_per_subslice: machine.cpus.min(4096) as u32,
+        num_threads_per_eu: 1,
+        physical_eu_simd_width: settings.sub_group_size,
+        max_hardware_contexts: 1024,
+        max_command_queue_priority: 0,
+        timestamp_valid_bits: TABLE.timestamp_valid_bits,
+        kernel_timestamp_valid_bits: TABLE.kernel_timestamp_valid_bits,
+        max_total_group_size: TABLE.max_group_size,
+        max_group_size: [TABLE.max_group_size; 3],
+        max_group_count: [u32::MAX; 3],
+        max_shared_local_memory: TABLE.local_memory,
+        sub_group_sizes: TABLE.sub_group_sizes.to_vec(),
+        spirv_version: TABLE.spirv_version,
+        module_flags: TABLE.module_flags,
+        fp16_flags: half,
+        fp32_flags: precise,
+        fp64_flags: precise,
+        max_arguments_size: TABLE.max_arguments_size,
+        printf_buffer_size: 1 << 20,
+        native_kernel_uuid: uuid(&["solum native kernels", kernel_ir::build::COMPILER_BUILD]),
+        fp_atomics: [moves, all, all],
+        queue_count: TABLE.queue_count,
+        memory_clock_mhz: 3200,
+        memory_bus_width: 64,
+        caches: machine.caches.clone(),
+        cache_line_size: machine.cache_line,
+        default_sub_group_size: settings.sub_group_size,
+    }
+}
+
+/// Bytes that all allocations together may hold.
+#[must_use]
+pub(crate) fn memory_limit(machine: &Machine, settings: &Settings) -> u64 {
+    settings
+        .memory
+        .unwrap_or(machine.memory / 10 * 9)
+        .max(1 << 20)
+}
+
+fn uuid(parts: &[&str]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part.as_bytes());
+        hasher.update(&[0]);
+    }
+    let mut uuid = [0; 16];
+    hasher.finalize_xof().fill(&mut uuid);
+    uuid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chosen_figures_avoid_what_clients_misread() {
+        assert_eq!(TABLE.driver_version, 0x0106_80e8);
+        for id in [TABLE.device_id_gpu, TABLE.device_id_cpu] {
+            assert!(![0xbd0, 0xb60].contains(&(id & 0xff0)));
+            assert!(id & 0xff00 != 0x5600 && id & 0xfff != 0x201);
+        }
+        assert!(TABLE.timestamp_valid_bits < 64 && TABLE.kernel_timestamp_valid_bits < 64);
+    }
+
+    #[test]
+    fn devices_differ_in_name_and_uuid_and_share_memory_only_when_integrated() {
+        let machine = Machine::detect();
+        let settings = Settings::read(
+            &|name| Ok((name == "SOLUM_DEVICES").then(|| "gpu,cpu:2,discrete".to_owned())),
+            false,
+        )
+        .unwrap();
+        let facts: Vec<_> = settings
+            .devices
+            .iter()
+            .enumerate()
+            .map(|(index, &choice)| device(&machine, &settings, index, choice))
+            .collect();
+        for (i, a) in facts.iter().enumerate() {
+            assert_eq!(a.total_memory, machine.memory / 3);
+            assert!(!a.integrated);
+            for b in &facts[..i] {
+                assert!(a.uuid != b.uuid && a.name != b.name, "{} {}", a.name, b.name);
+            }
+        }
+    }
+}

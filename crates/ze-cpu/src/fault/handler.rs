@@ -1,0 +1,213 @@
+//! The signal handlers: ours first, then whoever was there.
+//!
+//! Everything reached from [`on_signal`] is async-signal-safe: atomics, plain memory, system calls.
+
+use super::slot::record_of;
+use super::trampoline::solum_guard_recover;
+use std::sync::Once;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
+
+/// Signals that bad code raises.
+const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+
+/// Handlers that were there before ours. Boxes are leaked: a handler may be reading one.
+struct Previous {
+    /// Found when ours was installed for the first time.
+    first: AtomicPtr<libc::sigaction>,
+    /// Found in place of ours later.
+    latest: AtomicPtr<libc::sigaction>,
+}
+
+static PREVIOUS: [Previous; 4] = [const {
+    Previous {
+        first: AtomicPtr::new(std::ptr::null_mut()),
+        latest: AtomicPtr::new(std::ptr::null_mut()),
+    }
+}; 4];
+
+/// Threads that are inside a chained handler, and the address of our frame there: a handler that
+/// saved ours as its own predecessor calls us again, deeper on the same stack.
+struct Chained {
+    thread: AtomicI32,
+    frame: AtomicUsize,
+}
+
+static CHAINED: [Chained; 64] = [const {
+    Chained {
+        thread: AtomicI32::new(0),
+        frame: AtomicUsize::new(0),
+    }
+}; 64];
+
+/// Installs the handlers, once in the process's life.
+pub(crate) fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        learn_machine();
+        for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
+            if let Some(found) = replace(signal) {
+                previous.first.store(keep(found), Ordering::Release);
+            }
+        }
+    });
+}
+
+/// Puts our handlers back where the program has replaced them; what it installed comes after ours.
+pub(crate) fn reinstall() {
+    for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
+        // SAFETY: only asks; zero bytes are a valid `sigaction`.
+        let now = unsafe {
+            let mut now: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &mut now);
+            now
+        };
+        if now.sa_sigaction != on_signal as *const () as usize
+            && let Some(found) = replace(signal)
+            && found.sa_sigaction != on_signal as *const () as usize
+        {
+            previous.latest.store(keep(found), Ordering::Release);
+        }
+    }
+}
+
+fn keep(action: libc::sigaction) -> *mut libc::sigaction {
+    Box::into_raw(Box::new(action))
+}
+
+/// Installs our handler for `signal` and gives what was there.
+fn replace(signal: i32) -> Option<libc::sigaction> {
+    // SAFETY: `on_signal` has the signature that SA_SIGINFO asks for; zero bytes are a valid, empty
+    // `sigaction`.
+    unsafe {
+        let mut ours: libc::sigaction = std::mem::zeroed();
+        ours.sa_sigaction = on_signal as *const () as usize;
+        ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        libc::sigemptyset(&mut ours.sa_mask);
+        let mut found: libc::sigaction = std::mem::zeroed();
+        (libc::sigaction(signal, &ours, &mut found) == 0).then_some(found)
+    }
+}
+
+unsafe extern "C" fn on_signal(
+    signal: i32,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
+    let here = 0u8;
+    let frame = std::ptr::from_ref(&here) as usize;
+    // SAFETY: the system hands valid pointers to a handler with SA_SIGINFO; a program that calls us as
+    // its predecessor passes them on.
+    unsafe {
+        let raised_by_code = (*info).si_code > 0;
+        if raised_by_code
+            && let Some(record) = record_of(frame)
+            && (*record).stack != 0
+        {
+            let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+            (*record).signal = signal;
+            (*record).address = (*info).si_addr() as usize;
+            (*record).instruction = registers[libc::REG_RIP as usize] as usize;
+            registers[libc::REG_RIP as usize] = solum_guard_recover as *const () as i64;
+            registers[libc::REG_RSP as usize] = (*record).stack as i64;
+            registers[libc::REG_RDI as usize] = i64::from(AVX.load(Ordering::Relaxed));
+            return;
+        }
+        chain(signal, info, context, frame);
+    }
+}
+
+/// 1 where the machine has AVX. Set before the first handler is installed.
+static AVX: AtomicI32 = AtomicI32::new(0);
+
+/// Remembers whether the machine has AVX.
+fn learn_machine() {
+    let avx = std::arch::is_x86_feature_detected!("avx");
+    AVX.store(i32::from(avx), Ordering::Relaxed);
+}
+
+/// Hands a signal to the handler that was there before ours.
+///
+/// # Safety
+/// The arguments are those of a signal handler.
+unsafe fn chain(
+    signal: i32,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+    frame: usize,
+) {
+    let Some(at) = SIGNALS.iter().position(|s| *s == signal) else {
+        return;
+    };
+    // SAFETY: a system call without memory.
+    let thread = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
+    // Called by the very handler that we called: go to the one before it. A frame at the same height
+    // or above is a new delivery, the old one was left by a jump.
+    let again = CHAINED.iter().any(|chained| {
+        chained.thread.load(Ordering::Relaxed) == thread
+            && frame < chained.frame.load(Ordering::Relaxed)
+    });
+    let previous = &PREVIOUS[at];
+    let latest = previous.latest.load(Ordering::Acquire);
+    let action = if again || latest.is_null() {
+        previous.first.load(Ordering::Acquire)
+    } else {
+        latest
+    };
+    // SAFETY: kept actions are never freed.
+    let (handler, flags) = match unsafe { action.as_ref() } {
+        Some(action) => (action.sa_sigaction, action.sa_flags),
+        None => (libc::SIG_DFL, 0),
+    };
+    // SAFETY: `info` as above.
+    let sent = unsafe { (*info).si_code <= 0 };
+    if handler == libc::SIG_IGN && sent {
+        return;
+    }
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        // The system's own end, with its core dump: the instruction faults again on return, a signal
+        // that was sent is sent again.
+        // SAFETY: zero bytes are a valid `sigaction`; the rest are system calls.
+        unsafe {
+            let mut default: libc::sigaction = std::mem::zeroed();
+            default.sa_sigaction = libc::SIG_DFL;
+            libc::sigaction(signal, &default, std::ptr::null_mut());
+            if sent {
+                libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, signal);
+            }
+        }
+        return;
+    }
+    let entered = if again { None } else { mark(thread, frame) };
+    // SAFETY: a handler that the program installed with these flags.
+    unsafe {
+        if flags & libc::SA_SIGINFO != 0 {
+            let call: unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) =
+                std::mem::transmute(handler);
+            call(signal, info, context);
+        } else {
+            let call: unsafe extern "C" fn(i32) = std::mem::transmute(handler);
+            call(signal);
+        }
+    }
+    if let Some(chained) = entered {
+        chained.thread.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Notes that `thread` enters a chained handler.
+fn mark(thread: i32, frame: usize) -> Option<&'static Chained> {
+    // A slot left over by a handler that jumped out is taken over by its thread.
+    let mine = CHAINED
+        .iter()
+        .find(|chained| chained.thread.load(Ordering::Relaxed) == thread);
+    let chained = mine.or_else(|| {
+        CHAINED.iter().find(|chained| {
+            chained
+                .thread
+                .compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+        })
+    })?;
+    chained.frame.store(frame, Ordering::Relaxed);
+    Some(chained)
+}

@@ -1,0 +1,58 @@
+//! Faults of kernels and copies: the process survives them.
+//!
+//! [`Guard::call`] enters foreign code through an assembly trampoline that Rust sees as an ordinary
+//! call. The signal handler, when the thread is inside such a call, sends it back to the trampoline,
+//! which returns the signal: no Rust frame is skipped as long as none with a destructor lies between
+//! the trampoline and the fault.
+//!
+//! Invariants
+//! - A fault that is not ours goes to the handler that was there before, with the meaning it had.
+//! - The handler finds its thread's record by its own stack address, never by thread-local storage:
+//!   it is safe in threads that never met us.
+//! - Code called by [`Guard::call`], and what that calls, drops nothing and holds no lock when it can
+//!   fault; whoever calls back into Rust disarms the guard first ([`Guard::disarmed`]).
+
+mod handler;
+mod slot;
+mod trampoline;
+
+pub(crate) use handler::{install, reinstall};
+pub(crate) use slot::Guard;
+
+use std::fmt;
+
+/// MXCSR with all exceptions masked, rounding to nearest, denormals kept.
+pub(crate) const MXCSR: u32 = 0x1f80;
+/// [`MXCSR`] with denormals flushed to and read as zero.
+pub(crate) const MXCSR_FLUSH: u32 = 0x9fc0;
+
+/// What stopped guarded code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Signal number.
+    pub(crate) signal: i32,
+    /// Address that was touched, when the signal tells one.
+    pub(crate) address: usize,
+    /// Address of the instruction.
+    pub(crate) instruction: usize,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, what) = match self.signal {
+            libc::SIGSEGV => ("SIGSEGV", "memory that is not there or not allowed"),
+            libc::SIGBUS => ("SIGBUS", "memory without anything behind it"),
+            libc::SIGFPE => ("SIGFPE", "an arithmetic trap"),
+            libc::SIGILL => ("SIGILL", "an instruction that stops the program"),
+            _ => ("signal", "an unexpected stop"),
+        };
+        if matches!(self.signal, libc::SIGSEGV | libc::SIGBUS) {
+            write!(f, "{name} at address {:#x}: {what}", self.address)
+        } else {
+            write!(f, "{name}: {what}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

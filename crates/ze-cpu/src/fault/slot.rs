@@ -1,0 +1,255 @@
+//! The signal stacks, in one region, so that the handler knows its thread by its stack address.
+
+use super::handler::install;
+use super::trampoline::solum_guard_call;
+use super::{Fault, MXCSR};
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::OnceLock;
+use std::sync::PoisonError;
+
+/// Threads that may be guarded at once.
+const SLOTS: usize = 2048;
+/// Bytes of a slot: a page nobody may touch, then the signal stack.
+const SLOT: usize = 64 << 10;
+
+/// What trampoline and handler share. The assembly knows the first three offsets.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// Stack pointer of the innermost guarded call; 0 outside.
+    pub(super) stack: usize,
+    /// Offset 8: signal of the last fault.
+    pub(super) signal: i32,
+    /// Offset 12: MXCSR for the code.
+    pub(super) mxcsr: u32,
+    pub(super) address: usize,
+    pub(super) instruction: usize,
+}
+const _: () = assert!(
+    std::mem::offset_of!(Record, stack) == 0
+        && std::mem::offset_of!(Record, signal) == 8
+        && std::mem::offset_of!(Record, mxcsr) == 12
+);
+
+/// All signal stacks, and a record for each.
+pub(super) struct Region {
+    base: usize,
+    records: usize,
+    free: Mutex<Vec<usize>>,
+}
+
+static REGION: OnceLock<Option<Region>> = OnceLock::new();
+
+/// The region, made when first asked for. None: there is no memory for it.
+fn region() -> Option<&'static Region> {
+    REGION
+        .get_or_init(|| {
+            let bytes = SLOTS * SLOT + SLOTS * 64;
+            // SAFETY: fresh anonymous memory.
+            let base = unsafe {
+                libc::mmap(
+                    std::ptr::null_mut(),
+                    bytes,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                    -1,
+                    0,
+                )
+            };
+            if base == libc::MAP_FAILED {
+                return None;
+            }
+            Some(Region {
+                base: base as usize,
+                records: base as usize + SLOTS * SLOT,
+                free: Mutex::new((0..SLOTS).rev().collect()),
+            })
+        })
+        .as_ref()
+}
+
+/// The record of the thread whose signal stack holds `address`. Safe in signal handlers.
+pub(super) fn record_of(address: usize) -> Option<*mut Record> {
+    let region = REGION.get()?.as_ref()?;
+    let slot = address.checked_sub(region.base)? / SLOT;
+    (slot < SLOTS).then(|| (region.records + slot * 64) as *mut Record)
+}
+
+thread_local! {
+    /// The record of this thread; null where it has none. No destructor: workers never end.
+    static MINE: Cell<*mut Record> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// The right of a thread to run guarded code: it has a signal stack and a record.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    record: *mut Record,
+    slot: usize,
+    before: libc::stack_t,
+}
+
+impl Guard {
+    /// Gives the calling thread a signal stack, and installs the handlers when nobody has. None: too
+    /// many threads, or no memory. While one lives no other is made on the same thread.
+    pub(crate) fn enter() -> Option<Self> {
+        if !MINE.get().is_null() {
+            return None;
+        }
+        let region = region()?;
+        install();
+        let slot = region
+            .free
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()?;
+        let stack = region.base + slot * SLOT;
+        let record = (region.records + slot * 64) as *mut Record;
+        // SAFETY: slot and record are ours until given back; the signal stack is inside the slot and
+        // its first page becomes the guard.
+        let before = unsafe {
+            libc::mprotect(stack as *mut libc::c_void, 4096, libc::PROT_NONE);
+            record.write(Record {
+                stack: 0,
+                signal: 0,
+                mxcsr: MXCSR,
+                address: 0,
+                instruction: 0,
+            });
+            let mut before: libc::stack_t = std::mem::zeroed();
+            let mine = libc::stack_t {
+                ss_sp: (stack + 4096) as *mut libc::c_void,
+                ss_flags: 0,
+                ss_size: SLOT - 4096,
+            };
+            libc::sigaltstack(&mine, &mut before);
+            before
+        };
+        MINE.set(record);
+        Some(Self {
+            record,
+            slot,
+            before,
+        })
+    }
+
+    /// MXCSR for the calls that follow.
+    pub(crate) fn set_mxcsr(&self, mxcsr: u32) {
+        // SAFETY: the record is this thread's (`Guard` is not `Send`), and no guarded call runs.
+        unsafe { (*self.record).mxcsr = mxcsr }
+    }
+
+    /// Calls `code` with five arguments and comes back, also from a fault.
+    ///
+    /// # Safety
+    /// `code` is an `extern "C"` function of at most five integer arguments that keeps the module's
+    /// third invariant; what it does with the arguments is the caller's contract with it.
+    pub(crate) unsafe fn call(&self, code: usize, arguments: [usize; 5]) -> Result<(), Fault> {
+        // SAFETY: the record is this thread's; the rest is the caller's promise.
+        unsafe { call(self.record, code, arguments) }
+    }
+
+    /// Runs `body` with the guard off: for callbacks from guarded code into Rust, where a fault would
+    /// leave locks held and destructors unrun.
+    pub(crate) fn disarmed<R>(body: impl FnOnce() -> R) -> R {
+        let record = MINE.get();
+        if record.is_null() {
+            return body();
+        }
+        // SAFETY: the record is this thread's and lives as long as the thread is guarded.
+        let stack = unsafe { std::mem::replace(&mut (*record).stack, 0) };
+        let result = body();
+        // SAFETY: as above.
+        unsafe { (*record).stack = stack };
+        result
+    }
+
+    /// Copies `len` bytes that may not be there; `false` when they are not (or the thread is not
+    /// guarded, where nothing is tried).
+    pub(crate) fn copy_here(dst: *mut u8, src: *const u8, len: usize) -> bool {
+        let record = MINE.get();
+        if record.is_null() {
+            return false;
+        }
+        let arguments = [dst as usize, src as usize, len, 0, 0];
+        // SAFETY: the record is this thread's; `move_bytes` drops nothing.
+        unsafe { call(record, move_bytes as *const () as usize, arguments) }.is_ok()
+    }
+
+    /// As [`Self::call`] on whatever guard this thread has; `false` after a fault, and where there is
+    /// none, where nothing is tried.
+    ///
+    /// # Safety
+    /// As [`Self::call`].
+    pub(crate) unsafe fn call_here(code: usize, arguments: [usize; 5]) -> bool {
+        let record = MINE.get();
+        // SAFETY: the record is this thread's; the rest is the caller's promise.
+        !record.is_null() && unsafe { call(record, code, arguments) }.is_ok()
+    }
+
+    /// Moves `len` bytes; the ranges may overlap, and need not be there.
+    pub(crate) fn move_bytes(
+        &self,
+        dst: *mut u8,
+        src: *const u8,
+        len: usize,
+    ) -> Result<(), Fault> {
+        let arguments = [dst as usize, src as usize, len, 0, 0];
+        // SAFETY: `move_bytes` drops nothing; a bad pointer is what the guard is for.
+        unsafe { self.call(move_bytes as *const () as usize, arguments) }
+    }
+
+    /// Sets `len` bytes, which need not be there.
+    pub(crate) fn set_bytes(&self, dst: *mut u8, value: u8, len: usize) -> Result<(), Fault> {
+        let arguments = [dst as usize, usize::from(value), len, 0, 0];
+        // SAFETY: as in `move_bytes`.
+        unsafe { self.call(set_bytes as *const () as usize, arguments) }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        MINE.set(std::ptr::null_mut());
+        // SAFETY: puts back what `enter` found on this thread.
+        unsafe {
+            libc::sigaltstack(&self.before, std::ptr::null_mut());
+        }
+        if let Some(region) = region() {
+            let mut free = region.free.lock().unwrap_or_else(PoisonError::into_inner);
+            free.push(self.slot);
+        }
+    }
+}
+
+/// # Safety
+/// As [`Guard::call`]; `record` is the calling thread's.
+unsafe fn call(record: *mut Record, code: usize, arguments: [usize; 5]) -> Result<(), Fault> {
+    let [a, b, c, d, e] = arguments;
+    // SAFETY: the caller's promise.
+    let signal = unsafe { solum_guard_call(record, code, a, b, c, d, e) };
+    if signal == 0 {
+        return Ok(());
+    }
+    // SAFETY: the record is this thread's, and the handler has returned.
+    let record = unsafe { &*record };
+    Err(Fault {
+        signal,
+        address: record.address,
+        instruction: record.instruction,
+    })
+}
+
+/// libc's memmove rather than Rust's: it checks nothing, so that only the guard sees bad pointers.
+unsafe extern "C" fn move_bytes(dst: *mut u8, src: *const u8, len: usize) {
+    // SAFETY: the caller is the guard, which takes any pointers.
+    unsafe {
+        libc::memmove(dst.cast(), src.cast(), len);
+    }
+}
+
+unsafe extern "C" fn set_bytes(dst: *mut u8, value: usize, len: usize) {
+    // SAFETY: the caller is the guard, which takes any pointers.
+    unsafe {
+        libc::memset(dst.cast(), value as i32, len);
+    }
+}

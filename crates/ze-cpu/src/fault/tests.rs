@@ -1,0 +1,97 @@
+use super::*;
+
+/// Memory that holds machine code, leaked.
+fn code(bytes: &[u8]) -> usize {
+    // SAFETY: fresh memory of a page; the code fits.
+    unsafe {
+        let page = libc::mmap(
+            std::ptr::null_mut(),
+            4096,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        assert_ne!(page, libc::MAP_FAILED);
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), page.cast(), bytes.len());
+        libc::mprotect(page, 4096, libc::PROT_READ | libc::PROT_EXEC);
+        page as usize
+    }
+}
+
+// mov rax, [rdi]; mov [rsi], rax; ret
+const LOAD: &[u8] = &[0x48, 0x8b, 0x07, 0x48, 0x89, 0x06, 0xc3];
+// xor eax, eax; cqo; idiv rax; ret
+const DIVIDE: &[u8] = &[0x31, 0xc0, 0x48, 0x99, 0x48, 0xf7, 0xf8, 0xc3];
+// push rax; call to itself
+const RECURSE: &[u8] = &[0x50, 0xe8, 0xfa, 0xff, 0xff, 0xff];
+// ud2
+const STOP: &[u8] = &[0x0f, 0x0b];
+
+#[test]
+fn ten_thousand_faults_are_survived_and_told_apart() {
+    let thread = std::thread::Builder::new().stack_size(1 << 20);
+    let run = thread.spawn(|| {
+        let guard = Guard::enter().unwrap();
+        assert!(Guard::enter().is_none(), "one guard a thread");
+        let (load, divide) = (code(LOAD), code(DIVIDE));
+        let (recurse, stop) = (code(RECURSE), code(STOP));
+        let mut out = 0u64;
+        let to = std::ptr::from_mut(&mut out) as usize;
+        let value = 77u64;
+        let from = std::ptr::from_ref(&value) as usize;
+        for round in 0..3400 {
+            // SAFETY: machine code of ours that drops nothing.
+            unsafe {
+                let fault = guard.call(load, [8, to, 0, 0, 0]).unwrap_err();
+                assert_eq!((fault.signal, fault.address), (libc::SIGSEGV, 8));
+                assert_eq!(fault.instruction, load);
+                let fault = guard.call(divide, [0; 5]).unwrap_err();
+                assert_eq!(fault.signal, libc::SIGFPE);
+                let fault = guard.call(stop, [0; 5]).unwrap_err();
+                assert_eq!(fault.signal, libc::SIGILL);
+                if round % 100 == 0 {
+                    let fault = guard.call(recurse, [0; 5]).unwrap_err();
+                    assert_eq!(fault.signal, libc::SIGSEGV);
+                }
+                guard.call(load, [from, to, 0, 0, 0]).unwrap();
+            }
+        }
+        assert_eq!(out, 77);
+    });
+    run.unwrap().join().unwrap();
+}
+
+#[test]
+fn copies_through_bad_pointers_are_faults_of_the_copy() {
+    let guard = Guard::enter().unwrap();
+    let mut bytes = [1u8; 64];
+    let good = bytes.as_mut_ptr();
+    assert_eq!(guard.move_bytes(good, std::ptr::null(), 8).unwrap_err().address, 0);
+    assert!(guard.move_bytes(16 as *mut u8, good, 8).is_err());
+    assert!(guard.set_bytes(usize::MAX as *mut u8, 0, 1).is_err());
+    assert!(guard.move_bytes(std::ptr::null_mut(), std::ptr::null(), 0).is_ok());
+    guard.set_bytes(good, 9, 64).unwrap();
+    assert_eq!(bytes, [9; 64]);
+    // Inside a callback the guard is off, but a nested copy may ask for it again.
+    Guard::disarmed(|| {
+        assert!(!Guard::copy_here(good, 8 as *const u8, 4));
+        assert!(Guard::copy_here(good, [3u8; 4].as_ptr(), 4));
+    });
+    assert_eq!(bytes[..5], [3, 3, 3, 3, 9]);
+}
+
+#[test]
+fn the_sse_control_word_is_the_codes_own() {
+    // stmxcsr [rdi]; ret
+    let store = code(&[0x0f, 0xae, 0x1f, 0xc3]);
+    let guard = Guard::enter().unwrap();
+    let mut seen = 0u32;
+    for mxcsr in [MXCSR_FLUSH, MXCSR] {
+        guard.set_mxcsr(mxcsr);
+        let to = std::ptr::from_mut(&mut seen) as usize;
+        // SAFETY: machine code of ours that drops nothing.
+        unsafe { guard.call(store, [to, 0, 0, 0, 0]).unwrap() };
+        assert_eq!(seen & 0xffc0, mxcsr & 0xffc0);
+    }
+}

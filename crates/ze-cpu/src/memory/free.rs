@@ -1,0 +1,96 @@
+//! Free runs of pages: by address, to merge neighbours; by length, to find the smallest that fits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Runs that are tried before the search gives up on a close fit.
+const TRIES: usize = 16;
+
+#[derive(Debug, Default)]
+pub(crate) struct FreeList {
+    by_address: BTreeMap<usize, u64>,
+    by_length: BTreeSet<(u64, usize)>,
+}
+
+impl FreeList {
+    /// Adds a run and merges it with its neighbours.
+    pub(crate) fn add(&mut self, base: usize, len: u64) {
+        let (mut base, mut len) = (base, len);
+        if let Some((&before, &before_len)) = self.by_address.range(..base).next_back()
+            && before + before_len as usize == base
+        {
+            self.remove(before, before_len);
+            base = before;
+            len += before_len;
+        }
+        let end = base + len as usize;
+        if let Some(&after_len) = self.by_address.get(&end) {
+            self.remove(end, after_len);
+            len += after_len;
+        }
+        self.by_address.insert(base, len);
+        self.by_length.insert((len, base));
+    }
+
+    /// Takes `len` bytes at a multiple of `align`.
+    pub(crate) fn take(&mut self, len: u64, align: u64) -> Option<usize> {
+        let fits = |&(run_len, run): &(u64, usize)| {
+            let start = run.checked_next_multiple_of(align as usize)?;
+            let skip = (start - run) as u64;
+            (skip.checked_add(len)? <= run_len).then_some((run, run_len, start))
+        };
+        let close = self
+            .by_length
+            .range((len, 0)..)
+            .take(TRIES)
+            .find_map(fits);
+        // A run this long fits whatever its address is.
+        let (run, run_len, start) = close.or_else(|| {
+            self.by_length
+                .range((len.checked_add(align)?, 0)..)
+                .next()
+                .and_then(fits)
+        })?;
+        self.remove(run, run_len);
+        let end = start + len as usize;
+        let run_end = run + run_len as usize;
+        if start > run {
+            self.insert(run, (start - run) as u64);
+        }
+        if run_end > end {
+            self.insert(end, (run_end - end) as u64);
+        }
+        Some(start)
+    }
+
+    fn insert(&mut self, base: usize, len: u64) {
+        self.by_address.insert(base, len);
+        self.by_length.insert((len, base));
+    }
+
+    fn remove(&mut self, base: usize, len: u64) {
+        self.by_address.remove(&base);
+        self.by_length.remove(&(len, base));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_split_and_merged_without_loss() {
+        let mut list = FreeList::default();
+        list.add(0x10000, 0x10000);
+        let a = list.take(0x1000, 0x1000).unwrap();
+        let b = list.take(0x2000, 0x8000).unwrap();
+        let c = list.take(0x3000, 0x1000).unwrap();
+        assert_eq!(b % 0x8000, 0);
+        assert!(list.take(0x10000, 1).is_none());
+        for (base, len) in [(b, 0x2000), (a, 0x1000), (c, 0x3000)] {
+            list.add(base, len);
+        }
+        assert_eq!(list.by_address.len(), 1);
+        assert_eq!(list.take(0x10000, 1), Some(0x10000));
+        assert!(list.by_length.is_empty());
+    }
+}

@@ -1,0 +1,327 @@
+//! From any address to its allocation, without a lock: a radix tree over page numbers.
+//!
+//! Three levels over 47 bits of address: 2^12 roots of 32 GiB, 2^12 branches of 8 MiB, 2^11 leaves of
+//! a page. A branch that one allocation fills holds it directly. Tables are never given back and
+//! records are reused but never unmapped, so a reader may hold an old pointer; a record's sequence
+//! number tells it that the record has changed meanwhile.
+
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
+
+/// Bytes of a page.
+pub(crate) const PAGE: u64 = 4096;
+const LEAF_BITS: u32 = 11;
+const BRANCH_BITS: u32 = 12;
+const ROOT_BITS: u32 = 12;
+/// Bytes that one entry of a branch covers.
+pub(crate) const BRANCH_SPAN: u64 = PAGE << LEAF_BITS;
+
+/// What the map knows of an allocation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) base: usize,
+    pub(crate) size: u64,
+    pub(crate) id: u64,
+    pub(crate) context: usize,
+    /// Kind and device, packed by the owner of the map.
+    pub(crate) tag: u64,
+    /// File descriptor of the store, and the offset of `base` in it.
+    pub(crate) store: i32,
+    pub(crate) offset: u64,
+}
+
+/// A slot for an [`Entry`] that readers may look at while it changes. Alignment keeps a bit free.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Record {
+    /// Odd while the record changes or lies unused.
+    sequence: AtomicU64,
+    base: AtomicUsize,
+    size: AtomicU64,
+    id: AtomicU64,
+    context: AtomicUsize,
+    tag: AtomicU64,
+    store: AtomicU64,
+    offset: AtomicU64,
+}
+
+impl Record {
+    /// An unused record.
+    pub(crate) fn unused() -> Self {
+        let record = Self::default();
+        record.sequence.store(1, Ordering::Relaxed);
+        record
+    }
+
+    /// Fills an unused record. One writer at a time.
+    fn publish(&self, entry: &Entry) {
+        self.base.store(entry.base, Ordering::Relaxed);
+        self.size.store(entry.size, Ordering::Relaxed);
+        self.id.store(entry.id, Ordering::Relaxed);
+        self.context.store(entry.context, Ordering::Relaxed);
+        self.tag.store(entry.tag, Ordering::Relaxed);
+        self.store.store(entry.store as u32 as u64, Ordering::Relaxed);
+        self.offset.store(entry.offset, Ordering::Relaxed);
+        self.sequence.fetch_add(1, Ordering::Release);
+    }
+
+    /// Makes the record unused. `false` when it already was: somebody else freed it.
+    fn retract(&self) -> bool {
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        if sequence % 2 == 1 {
+            return false;
+        }
+        let swapped = self.sequence.compare_exchange(
+            sequence,
+            sequence + 1,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
+        // Later stores to the fields must not be seen with the old sequence.
+        fence(Ordering::Release);
+        swapped.is_ok()
+    }
+
+    fn read(&self) -> Option<Entry> {
+        let before = self.sequence.load(Ordering::Acquire);
+        if before % 2 == 1 {
+            return None;
+        }
+        let entry = Entry {
+            base: self.base.load(Ordering::Relaxed),
+            size: self.size.load(Ordering::Relaxed),
+            id: self.id.load(Ordering::Relaxed),
+            context: self.context.load(Ordering::Relaxed),
+            tag: self.tag.load(Ordering::Relaxed),
+            store: self.store.load(Ordering::Relaxed) as u32 as i32,
+            offset: self.offset.load(Ordering::Relaxed),
+        };
+        fence(Ordering::Acquire);
+        // Changed while we read: the allocation we were asked about is gone.
+        (self.sequence.load(Ordering::Relaxed) == before).then_some(entry)
+    }
+}
+
+struct Leaf([AtomicPtr<Record>; 1 << LEAF_BITS]);
+/// Each entry is null, a leaf, or a record with the lowest bit set.
+struct Branch([AtomicPtr<u8>; 1 << BRANCH_BITS]);
+
+/// The map.
+pub(crate) struct Map {
+    roots: [AtomicPtr<Branch>; 1 << ROOT_BITS],
+}
+
+impl Map {
+    /// Nothing is known.
+    pub(crate) fn new() -> Box<Self> {
+        let mut map = Box::<Self>::new_uninit();
+        // SAFETY: all-zero bytes are null pointers, which is what an empty table holds.
+        unsafe {
+            map.as_mut_ptr().write_bytes(0, 1);
+            map.assume_init()
+        }
+    }
+
+    /// Finds the allocation around `address`.
+    pub(crate) fn find(&self, address: usize) -> Option<Entry> {
+        let page = address as u64 / PAGE;
+        let root = usize::try_from(page >> (LEAF_BITS + BRANCH_BITS)).ok()?;
+        let branch = self.roots.get(root)?.load(Ordering::Acquire);
+        if branch.is_null() {
+            return None;
+        }
+        // SAFETY: a non-null root points to a branch that is never freed.
+        let branch = unsafe { &*branch };
+        let slot = branch.0[branch_index(page)].load(Ordering::Acquire);
+        let record: *const Record = if slot.is_null() {
+            return None;
+        } else if slot as usize & 1 == 1 {
+            (slot as usize & !1) as *const Record
+        } else {
+            // SAFETY: an even non-null entry points to a leaf that is never freed.
+            let leaf = unsafe { &*slot.cast::<Leaf>() };
+            leaf.0[leaf_index(page)].load(Ordering::Acquire)
+        };
+        if record.is_null() {
+            return None;
+        }
+        // SAFETY: records are never unmapped.
+        let entry = unsafe { &*record }.read()?;
+        let inside = (address.checked_sub(entry.base)? as u64) < entry.size;
+        inside.then_some(entry)
+    }
+
+    /// Enters `entry` through `record`, which must be unused. One writer at a time.
+    pub(crate) fn insert(&self, record: &'static Record, entry: &Entry) -> bool {
+        let Some(pages) = pages_of(entry) else {
+            return false;
+        };
+        record.publish(entry);
+        self.set(pages, std::ptr::from_ref(record).cast_mut());
+        true
+    }
+
+    /// Takes out the allocation whose first byte is `base`. One writer at a time.
+    pub(crate) fn remove(&self, base: usize) -> Option<(Entry, &'static Record)> {
+        let entry = self.find(base).filter(|entry| entry.base == base)?;
+        let pages = pages_of(&entry)?;
+        let record = self.record_at(pages.0)?;
+        if !record.retract() {
+            return None;
+        }
+        self.set(pages, std::ptr::null_mut());
+        Some((entry, record))
+    }
+
+    fn record_at(&self, page: u64) -> Option<&'static Record> {
+        let root = usize::try_from(page >> (LEAF_BITS + BRANCH_BITS)).ok()?;
+        let branch = self.roots.get(root)?.load(Ordering::Acquire);
+        // SAFETY: as in `find`: tables and records are never freed.
+        unsafe {
+            let slot = branch.as_ref()?.0[branch_index(page)].load(Ordering::Acquire);
+            if slot as usize & 1 == 1 {
+                ((slot as usize & !1) as *const Record).as_ref()
+            } else {
+                slot.cast::<Leaf>().as_ref()?.0[leaf_index(page)]
+                    .load(Ordering::Acquire)
+                    .as_ref()
+            }
+        }
+    }
+
+    /// Sets all pages of `first..end` to `record`.
+    fn set(&self, (first, end): (u64, u64), record: *mut Record) {
+        let span = 1u64 << LEAF_BITS;
+        let mut page = first;
+        while page < end {
+            let root = (page >> (LEAF_BITS + BRANCH_BITS)) as usize;
+            let branch = table(&self.roots[root]);
+            let slot = &branch.0[branch_index(page)];
+            let now = slot.load(Ordering::Acquire);
+            let whole = page.is_multiple_of(span) && end - page >= span;
+            if whole && (now.is_null() || now as usize & 1 == 1) {
+                let direct = if record.is_null() {
+                    std::ptr::null_mut()
+                } else {
+                    (record as usize | 1) as *mut u8
+                };
+                slot.store(direct, Ordering::Release);
+                page += span;
+                continue;
+            }
+            let leaf = if now.is_null() || now as usize & 1 == 1 {
+                let leaf = Box::into_raw(zeroed::<Leaf>());
+                slot.store(leaf.cast(), Ordering::Release);
+                leaf
+            } else {
+                now.cast::<Leaf>()
+            };
+            // SAFETY: just made, or an even non-null entry: a leaf that is never freed.
+            let leaf = unsafe { &*leaf };
+            let stop = end.min((page / span + 1) * span);
+            while page < stop {
+                leaf.0[leaf_index(page)].store(record, Ordering::Release);
+                page += 1;
+            }
+        }
+    }
+}
+
+fn table(slot: &AtomicPtr<Branch>) -> &'static Branch {
+    let mut branch = slot.load(Ordering::Acquire);
+    if branch.is_null() {
+        branch = Box::into_raw(zeroed::<Branch>());
+        slot.store(branch, Ordering::Release);
+    }
+    // SAFETY: non-null roots point to branches that are never freed.
+    unsafe { &*branch }
+}
+
+/// A table of null pointers.
+fn zeroed<T>() -> Box<T> {
+    let mut table = Box::<T>::new_uninit();
+    // SAFETY: only used with tables of atomic pointers, for which zero bytes are null pointers.
+    unsafe {
+        table.as_mut_ptr().write_bytes(0, 1);
+        table.assume_init()
+    }
+}
+
+fn branch_index(page: u64) -> usize {
+    (page >> LEAF_BITS) as usize & ((1 << BRANCH_BITS) - 1)
+}
+
+fn leaf_index(page: u64) -> usize {
+    page as usize & ((1 << LEAF_BITS) - 1)
+}
+
+/// Page numbers from the first to one after the last; `None` outside the 47 bits.
+fn pages_of(entry: &Entry) -> Option<(u64, u64)> {
+    let first = entry.base as u64 / PAGE;
+    let end = (entry.base as u64)
+        .checked_add(entry.size)?
+        .checked_next_multiple_of(PAGE)?
+        / PAGE;
+    (end <= 1 << (LEAF_BITS + BRANCH_BITS + ROOT_BITS)).then_some((first, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> &'static Record {
+        Box::leak(Box::new(Record::unused()))
+    }
+
+    #[test]
+    fn any_inner_address_finds_its_allocation_and_no_other_does() {
+        let map = Map::new();
+        let base = 0x7f00_0000_0000usize;
+        // (offset, size): small, unaligned size, several branches, whole branches, neighbours.
+        let cases = [
+            (0u64, 1u64),
+            (PAGE, PAGE + 5),
+            (BRANCH_SPAN - PAGE, 2 * PAGE),
+            (2 * BRANCH_SPAN, 3 * BRANCH_SPAN),
+            (6 * BRANCH_SPAN + PAGE, 2 * BRANCH_SPAN),
+            (1 << 36, 40 << 30),
+        ];
+        for (id, (offset, size)) in cases.into_iter().enumerate() {
+            let entry = Entry {
+                base: base + offset as usize,
+                size,
+                id: id as u64 + 1,
+                store: -1,
+                ..Entry::default()
+            };
+            assert!(map.insert(record(), &entry));
+        }
+        for round in 0..2 {
+            for (id, (offset, size)) in cases.into_iter().enumerate() {
+                let at = base + offset as usize;
+                for inner in [0, size / 3, size - 1] {
+                    let found = map.find(at + inner as usize).unwrap();
+                    assert_eq!((found.id, found.base), (id as u64 + 1, at), "case {id}");
+                }
+                assert!(map.find(at + size as usize).is_none(), "case {id}, after the end");
+            }
+            assert!(map.find(base - 1).is_none());
+            if round == 0 {
+                // Removing and entering again reuses records and tables.
+                for (offset, _) in cases {
+                    let at = base + offset as usize;
+                    assert!(map.remove(at + 1).is_none(), "not a base address");
+                    let (entry, record) = map.remove(at).unwrap();
+                    assert!(map.find(at).is_none() && map.remove(at).is_none());
+                    assert!(map.insert(record, &entry));
+                }
+            }
+        }
+        assert!(map.find(0).is_none() && map.find(usize::MAX).is_none());
+        let outside = Entry {
+            base: 1 << 47,
+            size: 1,
+            ..Entry::default()
+        };
+        assert!(!map.insert(record(), &outside));
+    }
+}

@@ -1,0 +1,164 @@
+//! Address space for code and its data: within 2 GiB of each other, so that short references reach.
+//!
+//! The code part is a memory file mapped twice: writable in one place, executable in another. Pages
+//! come when they are touched.
+
+use crate::memory::FreeList;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Sizes to try: code part, then as much for data. Small ones are for processes with a bound on
+/// their address space.
+const SIZES: [usize; 3] = [512 << 20, 64 << 20, 8 << 20];
+
+/// Finest unit handed out: a cache line.
+const UNIT: u64 = 64;
+
+struct Window {
+    code: usize,
+    /// Added to an address of the code part gives its writable view.
+    write_offset: usize,
+    free_code: Mutex<FreeList>,
+    free_data: Mutex<FreeList>,
+}
+
+static WINDOW: OnceLock<Option<Window>> = OnceLock::new();
+
+/// A part of the window.
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// Where code runs and data lies.
+    pub(crate) address: usize,
+    /// Where it is written.
+    pub(crate) write: usize,
+    len: u64,
+    code: bool,
+}
+
+impl Block {
+    /// `len` bytes, zeroed, for code and constants.
+    pub(crate) fn code(len: u64, align: u64) -> Option<Self> {
+        let window = window()?;
+        let len = len.max(1).checked_next_multiple_of(UNIT)?;
+        let address = take(&window.free_code, len, align)?;
+        Some(Self::zeroed(
+            address,
+            address.wrapping_add(window.write_offset),
+            len,
+            true,
+        ))
+    }
+
+    /// `len` bytes, zeroed, for variables.
+    pub(crate) fn data(len: u64, align: u64) -> Option<Self> {
+        let window = window()?;
+        let len = len.max(1).checked_next_multiple_of(UNIT)?;
+        let address = take(&window.free_data, len, align)?;
+        Some(Self::zeroed(address, address, len, false))
+    }
+
+    fn zeroed(address: usize, write: usize, len: u64, code: bool) -> Self {
+        // SAFETY: the block is ours alone, `write` is its writable view.
+        unsafe { std::ptr::write_bytes(write as *mut u8, 0, len as usize) };
+        Self {
+            address,
+            write,
+            len,
+            code,
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some(window) = window() {
+            let list = if self.code {
+                &window.free_code
+            } else {
+                &window.free_data
+            };
+            let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+            list.add(self.address, self.len);
+        }
+    }
+}
+
+fn take(list: &Mutex<FreeList>, len: u64, align: u64) -> Option<usize> {
+    let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+    list.take(len, align.max(UNIT))
+}
+
+fn window() -> Option<&'static Window> {
+    WINDOW
+        .get_or_init(|| SIZES.into_iter().find_map(open))
+        .as_ref()
+}
+
+fn open(size: usize) -> Option<Window> {
+    // MFD_EXEC, which systems since Linux 6.3 may ask for and older ones refuse.
+    const EXEC: libc::c_uint = 0x10;
+    let all = reserve(2 * size)?;
+    let read_exec = libc::PROT_READ | libc::PROT_EXEC;
+    let read_write = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: maps over a reservation of ours and at fresh addresses only; the descriptor is closed
+    // when the maps stand.
+    unsafe {
+        let mut fd = libc::memfd_create(c"solum code".as_ptr(), libc::MFD_CLOEXEC | EXEC);
+        if fd < 0 {
+            fd = libc::memfd_create(c"solum code".as_ptr(), libc::MFD_CLOEXEC);
+        }
+        let mut write = libc::MAP_FAILED;
+        if fd >= 0 && libc::ftruncate(fd, size as libc::off_t) == 0 {
+            let none = std::ptr::null_mut();
+            write = libc::mmap(none, size, read_write, libc::MAP_SHARED, fd, 0);
+            let fixed = libc::MAP_SHARED | libc::MAP_FIXED;
+            if write != libc::MAP_FAILED
+                && libc::mmap(all, size, read_exec, fixed, fd, 0) == libc::MAP_FAILED
+            {
+                libc::munmap(write, size);
+                write = libc::MAP_FAILED;
+            }
+        }
+        if fd >= 0 {
+            libc::close(fd);
+        }
+        let private = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+        if write == libc::MAP_FAILED {
+            // A system that runs no code from memory files may still allow one view for both.
+            write = libc::mmap(all, size, read_write | libc::PROT_EXEC, private, -1, 0);
+        }
+        let data = all.cast::<u8>().add(size);
+        let mapped = libc::mmap(data.cast(), size, read_write, private, -1, 0);
+        if write == libc::MAP_FAILED || mapped == libc::MAP_FAILED {
+            libc::munmap(all, 2 * size);
+            return None;
+        }
+        let mut window = Window {
+            code: all as usize,
+            write_offset: (write as usize).wrapping_sub(all as usize),
+            free_code: Mutex::default(),
+            free_data: Mutex::default(),
+        };
+        if let Ok(list) = window.free_code.get_mut() {
+            list.add(window.code, size as u64);
+        }
+        if let Ok(list) = window.free_data.get_mut() {
+            list.add(data as usize, size as u64);
+        }
+        Some(window)
+    }
+}
+
+fn reserve(size: usize) -> Option<*mut libc::c_void> {
+    // SAFETY: fresh address space without rights.
+    let base = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            size,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    (base != libc::MAP_FAILED).then_some(base)
+}

@@ -1,0 +1,427 @@
+//! Programs: from SPIR-V, a native binary or the cache to kernels that can be launched.
+
+mod codegen;
+mod container;
+mod interpreted;
+
+use crate::cache::{Cache, Key};
+use crate::environment::{Compiler, Settings};
+use crate::object::{self, Image};
+use crate::printf::Formats;
+use crate::topology::Machine;
+use container::{Container, Kind};
+use interpreted::{Interpreted, InterpretedKernel};
+use kernel_ir::abi::{KernelInfo, ModuleInfo};
+use kernel_ir::build::{
+    BuildErrorKind, COMPILER_BUILD, Compiled, Request, SpirvInput, decode_reply, encode_reply,
+};
+use kernel_ir::BuildError;
+use std::any::Any;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use work_group_pool::Cost;
+use ze_driver::device::{
+    BuildFailure, KernelArgFacts, KernelArgKind, KernelFacts, Program, ProgramInput,
+};
+
+/// How a kernel runs.
+pub(crate) enum Entry {
+    /// Address of compiled code.
+    Native(usize),
+    /// By the interpreter.
+    Interpreted(InterpretedKernel),
+}
+
+/// A kernel.
+pub(crate) struct Kernel {
+    pub(crate) info: KernelInfo,
+    pub(crate) entry: Entry,
+    pub(crate) cost: Cost,
+}
+
+/// Code and metadata, loaded; shared by all programs of one key.
+struct Loaded {
+    kernels: Vec<Kernel>,
+    facts: Vec<KernelFacts>,
+    info: ModuleInfo,
+    formats: Option<Formats>,
+    binary: Arc<[u8]>,
+    body: Body,
+}
+
+enum Body {
+    Native(Image),
+    Interpreted(Arc<Interpreted>),
+}
+
+/// A program of this platform.
+pub(crate) struct CpuProgram {
+    loaded: Arc<Loaded>,
+}
+
+impl CpuProgram {
+    pub(crate) fn kernel(&self, index: usize) -> Option<&Kernel> {
+        self.loaded.kernels.get(index)
+    }
+
+    pub(crate) fn printf_formats(&self) -> Option<Formats> {
+        self.loaded.formats.clone()
+    }
+}
+
+impl Program for CpuProgram {
+    fn kernels(&self) -> &[KernelFacts] {
+        &self.loaded.facts
+    }
+
+    fn global(&self, name: &str) -> Option<(*mut c_void, usize)> {
+        let global = self.loaded.info.globals.iter().find(|g| g.name == name)?;
+        let address = match &self.loaded.body {
+            Body::Native(image) => image.symbol(&global.symbol)?.address,
+            Body::Interpreted(program) => program.variable(&global.symbol)?.0,
+        };
+        Some((address as *mut c_void, usize::try_from(global.size).ok()?))
+    }
+
+    fn function(&self, name: &str) -> Option<*mut c_void> {
+        if let Body::Interpreted(program) = &self.loaded.body {
+            return program.function(name).map(|at| at as *mut c_void);
+        }
+        let functions = &self.loaded.info.functions;
+        let symbol = functions.iter().find(|symbol| *symbol == name)?;
+        match &self.loaded.body {
+            Body::Native(image) => image.symbol(symbol).map(|place| place.address as *mut c_void),
+            Body::Interpreted(_) => None,
+        }
+    }
+
+    fn native_binary(&self) -> &[u8] {
+        &self.loaded.binary
+    }
+
+    fn unresolved(&self) -> &[String] {
+        &self.loaded.info.unresolved
+    }
+
+    fn log(&self) -> &str {
+        &self.loaded.info.log
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+/// Builds programs for one target.
+pub(crate) struct Builder {
+    compiler: Compiler,
+    cpu: String,
+    sub_group_size: u32,
+    cache: CacheState,
+    /// Programs that are loaded now, by key.
+    loaded: Mutex<HashMap<Key, Weak<Loaded>>>,
+}
+
+/// The cache is opened with the first build, not at initialisation.
+struct CacheState {
+    settings: Option<(std::path::PathBuf, u64)>,
+    opened: OnceLock<Option<Cache>>,
+}
+
+impl CacheState {
+    fn get(&self) -> Option<&Cache> {
+        self.opened
+            .get_or_init(|| {
+                let (path, bound) = self.settings.as_ref()?;
+                // Without a cache everything works, only slower.
+                Cache::open(path, *bound).ok()
+            })
+            .as_ref()
+    }
+}
+
+impl Builder {
+    pub(crate) fn new(settings: &Settings, machine: &Machine) -> Self {
+        let path = settings.cache_dir.clone().filter(|_| settings.cache);
+        Self {
+            compiler: settings.compiler,
+            cpu: settings
+                .cpu_target
+                .clone()
+                .unwrap_or_else(|| machine.level.to_owned()),
+            sub_group_size: settings.sub_group_size,
+            cache: CacheState {
+                settings: path.map(|path| (path, settings.cache_size)),
+                opened: OnceLock::new(),
+            },
+            loaded: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// Builds a program.
+    pub(crate) fn build(&self, input: &ProgramInput) -> Result<Arc<CpuProgram>, BuildFailure> {
+        let loaded = match input {
+            ProgramInput::Spirv { modules, options } => self.from_spirv(modules, options)?,
+            ProgramInput::Native(bytes) => self.from_native(bytes)?,
+        };
+        Ok(Arc::new(CpuProgram { loaded }))
+    }
+
+    fn from_spirv(
+        &self,
+        modules: &[(Vec<u8>, Vec<(u32, Vec<u8>)>)],
+        options: &str,
+    ) -> Result<Arc<Loaded>, BuildFailure> {
+        let request = Request {
+            modules: modules
+                .iter()
+                .map(|(words, constants)| SpirvInput {
+                    words: words.clone(),
+                    constants: constants.clone(),
+                })
+                .collect(),
+            options: options.to_owned(),
+            cpu: self.cpu.clone(),
+            features: String::new(),
+            sub_group_size: self.sub_group_size,
+        };
+        self.from_request(&request)
+    }
+
+    fn from_request(&self, request: &Request) -> Result<Arc<Loaded>, BuildFailure> {
+        let encoded = request.encode();
+        let key = self.key(&encoded);
+        if let Some(loaded) = self.known(&key) {
+            return Ok(loaded);
+        }
+        if self.compiler == Compiler::Interpreter {
+            let binary = self.container(Kind::Request, &request.options, encoded);
+            let loaded = interpreted_program(request, binary).map_err(|error| failed(&error))?;
+            // Variables are the program's own: nothing is shared.
+            return Ok(Arc::new(loaded));
+        }
+        let kept = self.cache.get().and_then(|cache| cache.get(&key));
+        // An entry that does not load is compiled again, never run.
+        if let Some(bytes) = kept
+            && let Some(container) = Container::decode(&bytes)
+            && let Ok(Ok(compiled)) = decode_reply(&container.content)
+            && let Ok(loaded) = native_program(&compiled, bytes.into())
+        {
+            return Ok(self.remember(key, loaded));
+        }
+        let reply = codegen::compile(&encoded);
+        let compiled = match &reply {
+            Ok(compiled) => compiled,
+            Err(error) => return Err(failed(error)),
+        };
+        let content = encode_reply(&reply);
+        let binary = self.container(Kind::Code, &request.options, content);
+        let loaded = native_program(compiled, Arc::clone(&binary))
+            .map_err(|error| log(format!("error: loading compiled code: {error}")))?;
+        if let Some(cache) = self.cache.get() {
+            cache.put(&key, &binary);
+        }
+        Ok(self.remember(key, loaded))
+    }
+
+    fn from_native(&self, bytes: &[u8]) -> Result<Arc<Loaded>, BuildFailure> {
+        let refused = |why: &str| BuildFailure {
+            not_a_binary: true,
+            link: false,
+            log: format!("error: native binary of {} bytes: {why}", bytes.len()),
+        };
+        let container = Container::decode(bytes)
+            .ok_or_else(|| refused("not made by Solum's zeModuleGetNativeBinary"))?;
+        match container.kind {
+            Kind::Request => {
+                let mut request = Request::decode(&container.content)
+                    .map_err(|error| refused(&error.to_string()))?;
+                request.cpu.clone_from(&self.cpu);
+                self.from_request(&request)
+            }
+            Kind::Code if self.compiler == Compiler::Interpreter => {
+                Err(refused("holds machine code, which SOLUM_COMPILER=interpreter does not run"))
+            }
+            Kind::Code if container.build != COMPILER_BUILD => Err(refused(&format!(
+                "made by compiler build {}, this is {COMPILER_BUILD}",
+                container.build
+            ))),
+            Kind::Code if !runs_on(&container.target, &self.cpu) => Err(refused(&format!(
+                "made for {}, this machine's target is {}",
+                container.target, self.cpu
+            ))),
+            Kind::Code => {
+                let compiled = match decode_reply(&container.content) {
+                    Ok(Ok(compiled)) => compiled,
+                    _ => return Err(refused("holds no code")),
+                };
+                let loaded =
+                    native_program(&compiled, bytes.into()).map_err(|error| refused(&error))?;
+                Ok(Arc::new(loaded))
+            }
+        }
+    }
+
+    fn key(&self, encoded: &[u8]) -> Key {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(COMPILER_BUILD.as_bytes());
+        hasher.update(&[0, 1]);
+        hasher.update(encoded);
+        *hasher.finalize().as_bytes()
+    }
+
+    fn container(&self, kind: Kind, options: &str, content: Vec<u8>) -> Arc<[u8]> {
+        let container = Container {
+            kind,
+            options: options.to_owned(),
+            build: COMPILER_BUILD.to_owned(),
+            target: self.cpu.clone(),
+            content,
+        };
+        container.encode().into()
+    }
+
+    fn known(&self, key: &Key) -> Option<Arc<Loaded>> {
+        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.get(key)?.upgrade()
+    }
+
+    fn remember(&self, key: Key, loaded: Loaded) -> Arc<Loaded> {
+        let loaded = Arc::new(loaded);
+        // Variables belong to one program alone.
+        let shareable = matches!(&loaded.body, Body::Native(image) if !image.has_variables());
+        if shareable {
+            let mut known = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= 256 && known.len().is_power_of_two() {
+                known.retain(|_, other| other.strong_count() > 0);
+            }
+            known.insert(key, Arc::downgrade(&loaded));
+        }
+        loaded
+    }
+}
+
+/// Whether code for `code` runs on a machine whose target is `machine`.
+fn runs_on(code: &str, machine: &str) -> bool {
+    const LEVELS: [&str; 4] = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
+    let level = |name: &str| LEVELS.iter().position(|known| *known == name);
+    match (level(code), level(machine)) {
+        (Some(code), Some(machine)) => code <= machine,
+        _ => code == machine,
+    }
+}
+
+fn failed(error: &BuildError) -> BuildFailure {
+    BuildFailure {
+        not_a_binary: false,
+        link: error.kind == BuildErrorKind::Link,
+        log: error.line(),
+    }
+}
+
+fn log(log: String) -> BuildFailure {
+    BuildFailure {
+        not_a_binary: false,
+        link: false,
+        log,
+    }
+}
+
+fn native_program(compiled: &Compiled, binary: Arc<[u8]>) -> Result<Loaded, String> {
+    let image = object::load(&compiled.object, &object::externals::resolve)?;
+    let mut kernels = Vec::with_capacity(compiled.info.kernels.len());
+    for info in &compiled.info.kernels {
+        check(info)?;
+        let place = image
+            .symbol(&info.symbol)
+            .filter(|place| place.code)
+            .ok_or_else(|| format!("kernel {:?} has no code", info.name))?;
+        kernels.push(Kernel {
+            info: info.clone(),
+            entry: Entry::Native(place.address),
+            cost: Cost::new(),
+        });
+    }
+    for global in &compiled.info.globals {
+        image
+            .symbol(&global.symbol)
+            .filter(|place| place.room >= global.size)
+            .ok_or_else(|| format!("variable {:?} has no memory", global.name))?;
+    }
+    Ok(loaded(kernels, compiled.info.clone(), binary, Body::Native(image)))
+}
+
+fn interpreted_program(request: &Request, binary: Arc<[u8]>) -> Result<Loaded, BuildError> {
+    let program = Arc::new(Interpreted::build(request)?);
+    let kernels = program.info.kernels.iter().enumerate();
+    let kernels = kernels
+        .map(|(kernel, info)| Kernel {
+            info: info.clone(),
+            entry: Entry::Interpreted(InterpretedKernel {
+                program: Arc::clone(&program),
+                kernel,
+            }),
+            cost: Cost::new(),
+        })
+        .collect();
+    let info = program.info.clone();
+    Ok(loaded(kernels, info, binary, Body::Interpreted(program)))
+}
+
+fn loaded(kernels: Vec<Kernel>, info: ModuleInfo, binary: Arc<[u8]>, body: Body) -> Loaded {
+    Loaded {
+        facts: kernels.iter().map(|kernel| facts(&kernel.info)).collect(),
+        formats: interpreted::formats(&info),
+        kernels,
+        info,
+        binary,
+        body,
+    }
+}
+
+/// What the driver and the engine index by must be true, whoever wrote the metadata.
+fn check(info: &KernelInfo) -> Result<(), String> {
+    const MOST_ARGUMENTS: u32 = 1 << 24;
+    let fits = info.args.iter().all(|arg| {
+        arg.offset
+            .checked_add(if arg.kind == 0 { arg.size } else { 8 })
+            .is_some_and(|end| end <= info.args_size)
+    });
+    if fits && info.width >= 1 && info.args_size <= MOST_ARGUMENTS {
+        Ok(())
+    } else {
+        Err(format!("kernel {:?} has impossible metadata", info.name))
+    }
+}
+
+fn facts(info: &KernelInfo) -> KernelFacts {
+    KernelFacts {
+        name: info.name.clone(),
+        args: info
+            .args
+            .iter()
+            .map(|arg| KernelArgFacts {
+                name: arg.name.clone(),
+                kind: match arg.kind {
+                    1 => KernelArgKind::Pointer,
+                    2 => KernelArgKind::Local,
+                    3 => KernelArgKind::Image,
+                    4 => KernelArgKind::Sampler,
+                    _ => KernelArgKind::Value,
+                },
+                size: arg.size,
+                offset: arg.offset,
+            })
+            .collect(),
+        args_size: info.args_size,
+        required_group_size: info.required_group_size,
+        required_sub_group_size: info.required_sub_group_size,
+        sub_group_size: info.sub_group_size,
+        local_size: info.local_size,
+        local_per_item: info.local_per_item,
+        private_size: info.private_size,
+        spill_size: 0,
+        attributes: info.attributes.clone(),
+    }
+}

@@ -1,0 +1,247 @@
+//! What machine this is: CPUs, memory and caches that the process may use.
+//!
+//! Everything here is read once, at initialisation, from the kernel's text files; a file that is
+//! missing or strange gives a cautious figure, never an error.
+
+use std::fs;
+
+/// The machine as far as the process may use it.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    /// Model name, e.g. `AMD EPYC`.
+    pub(crate) name: String,
+    /// PCI vendor id of the CPU's maker.
+    pub(crate) vendor_id: u32,
+    /// CPUs that affinity and cgroup allow, at least 1.
+    pub(crate) cpus: usize,
+    /// Bytes of memory that machine and cgroup allow.
+    pub(crate) memory: u64,
+    /// (level, bytes) of data and unified caches.
+    pub(crate) caches: Vec<(u32, u64)>,
+    /// Bytes.
+    pub(crate) cache_line: u64,
+    /// Highest clock known, in MHz.
+    pub(crate) clock_mhz: u32,
+    /// LLVM's name for what code may use.
+    pub(crate) level: &'static str,
+}
+
+impl Machine {
+    /// Looks at the machine.
+    #[must_use]
+    pub(crate) fn detect() -> Self {
+        let cpuinfo = read("/proc/cpuinfo");
+        let field = |key: &str| {
+            cpuinfo.lines().find_map(|line| {
+                let (name, value) = line.split_once(':')?;
+                (name.trim() == key).then(|| value.trim().to_owned())
+            })
+        };
+        let vendor_id = match vendor().as_str() {
+            "AuthenticAMD" => 0x1022,
+            "GenuineIntel" => 0x8086,
+            "HygonGenuine" => 0x1d94,
+            "CentaurHauls" | "  Shanghai  " => 0x1106,
+            // Not a CPU maker that we know: the vendor of virtual machines' paravirtual devices.
+            _ => 0x1af4,
+        };
+        let base_mhz = field("cpu MHz").and_then(|mhz| mhz.parse::<f64>().ok());
+        let top_khz = number("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
+        Self {
+            name: field("model name")
+                .filter(|name| !name.is_empty())
+                .unwrap_or_else(|| "x86-64 CPU".to_owned()),
+            vendor_id,
+            cpus: cpus(),
+            memory: memory(),
+            caches: caches(),
+            cache_line: number("/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size")
+                .filter(|bytes| bytes.is_power_of_two())
+                .unwrap_or(64),
+            clock_mhz: match top_khz {
+                Some(khz) => (khz / 1000).clamp(1, 100_000) as u32,
+                None => base_mhz.map_or(1000, |mhz| mhz.clamp(1.0, 100_000.0) as u32),
+            },
+            level: level(),
+        }
+    }
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+fn number(path: &str) -> Option<u64> {
+    read(path).trim().parse().ok()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn vendor() -> String {
+    let leaf = std::arch::x86_64::__cpuid(0);
+    let mut bytes = Vec::with_capacity(12);
+    for word in [leaf.ebx, leaf.edx, leaf.ecx] {
+        bytes.extend_from_slice(&word.to_le_bytes());
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The x86-64 level, under LLVM's name. A level rather than a model: its cache entries are good on
+/// every machine of the level, and tuning for a model gained nothing in our measurements.
+#[cfg(target_arch = "x86_64")]
+fn level() -> &'static str {
+    use std::arch::is_x86_feature_detected as has;
+    let v2 = has!("sse3") && has!("ssse3") && has!("sse4.1") && has!("sse4.2") && has!("popcnt");
+    let v3 = v2
+        && has!("avx")
+        && has!("avx2")
+        && has!("bmi1")
+        && has!("bmi2")
+        && has!("f16c")
+        && has!("fma")
+        && has!("lzcnt")
+        && has!("movbe");
+    let v4 = v3
+        && has!("avx512f")
+        && has!("avx512bw")
+        && has!("avx512cd")
+        && has!("avx512dq")
+        && has!("avx512vl");
+    match (v2, v3, v4) {
+        (_, _, true) => "x86-64-v4",
+        (_, true, _) => "x86-64-v3",
+        (true, ..) => "x86-64-v2",
+        _ => "x86-64",
+    }
+}
+
+fn cpus() -> usize {
+    // SAFETY: an all-zero `cpu_set_t` is a valid empty set; the call writes at most its size.
+    let allowed = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        match libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) {
+            0 => libc::CPU_COUNT(&set) as usize,
+            // More CPUs than the set can name.
+            _ => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    };
+    quota().map_or(allowed, |quota| allowed.min(quota)).max(1)
+}
+
+/// CPUs that the cgroup's bandwidth pays for, rounded up.
+fn quota() -> Option<usize> {
+    let mut best: Option<u64> = None;
+    let mut consider = |quota: u64, period: u64| {
+        if period > 0 {
+            let cpus = quota.div_ceil(period).max(1);
+            best = Some(best.map_or(cpus, |b| b.min(cpus)));
+        }
+    };
+    for directory in cgroup_directories("") {
+        let max = read(&format!("{directory}/cpu.max"));
+        let mut words = max.split_whitespace();
+        if let (Some(Ok(quota)), Some(Ok(period))) = (
+            words.next().map(str::parse::<u64>),
+            words.next().map(str::parse::<u64>),
+        ) {
+            consider(quota, period);
+        }
+    }
+    for directory in cgroup_directories("cpu") {
+        if let (Some(quota), Some(period)) = (
+            number(&format!("{directory}/cpu.cfs_quota_us")),
+            number(&format!("{directory}/cpu.cfs_period_us")),
+        ) {
+            consider(quota, period);
+        }
+    }
+    best.and_then(|cpus| usize::try_from(cpus).ok())
+}
+
+/// The process's cgroup and those around it; `controller` is empty for version 2.
+fn cgroup_directories(controller: &str) -> Vec<String> {
+    let mut directories = Vec::new();
+    for line in read("/proc/self/cgroup").lines() {
+        let mut parts = line.splitn(3, ':');
+        let (Some(_), Some(names), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        if !names.split(',').any(|name| name == controller) {
+            continue;
+        }
+        let root = if controller.is_empty() {
+            "/sys/fs/cgroup".to_owned()
+        } else {
+            format!("/sys/fs/cgroup/{controller}")
+        };
+        let mut path = path.trim_end_matches('/');
+        // A bounded walk up: the kernel nests groups some levels deep, not hundreds.
+        for _ in 0..32 {
+            directories.push(format!("{root}{path}"));
+            match path.rfind('/') {
+                Some(at) => path = &path[..at],
+                None => break,
+            }
+        }
+    }
+    directories
+}
+
+fn memory() -> u64 {
+    let meminfo = read("/proc/meminfo");
+    let total = meminfo.lines().find_map(|line| {
+        let rest = line.strip_prefix("MemTotal:")?;
+        let kib: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        kib.checked_mul(1024)
+    });
+    let mut memory = total.unwrap_or(1 << 30);
+    let limits = cgroup_directories("")
+        .into_iter()
+        .map(|directory| format!("{directory}/memory.max"))
+        .chain(
+            cgroup_directories("memory")
+                .into_iter()
+                .map(|directory| format!("{directory}/memory.limit_in_bytes")),
+        );
+    for limit in limits.filter_map(|path| number(&path)) {
+        memory = memory.min(limit);
+    }
+    memory.max(64 << 20)
+}
+
+fn caches() -> Vec<(u32, u64)> {
+    let mut caches = Vec::new();
+    for index in 0..16 {
+        let directory = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
+        let kind = read(&format!("{directory}/type"));
+        if kind.is_empty() {
+            break;
+        }
+        let size = read(&format!("{directory}/size"));
+        let bytes = size
+            .trim()
+            .strip_suffix('K')
+            .and_then(|kib| kib.parse::<u64>().ok())
+            .and_then(|kib| kib.checked_mul(1024));
+        let level = number(&format!("{directory}/level"));
+        if let (false, Some(bytes), Some(level)) = (kind.trim() == "Instruction", bytes, level) {
+            caches.push((level as u32, bytes));
+        }
+    }
+    caches.sort_unstable();
+    caches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_has_cpus_memory_and_a_name() {
+        let machine = Machine::detect();
+        assert!(machine.cpus >= 1 && machine.cpus <= 65536);
+        assert!(machine.memory >= 64 << 20);
+        assert!(!machine.name.is_empty());
+        assert!(machine.cache_line.is_power_of_two());
+        assert!(machine.level.starts_with("x86-64"));
+    }
+}
