@@ -213,7 +213,7 @@ mod tests {
     fn a_getter_fills_the_slots_of_the_version_asked_for() {
         // (version, result, slots filled in the device table)
         let cases = [
-            (0x1_0000, ZE_RESULT_SUCCESS, 15),
+            (0x1_0000, ZE_RESULT_SUCCESS, 14),
             (0x1_0007, ZE_RESULT_SUCCESS, 19),
             (0x1_0011, ZE_RESULT_SUCCESS, 28),
             (0x1_0063, ZE_RESULT_SUCCESS, 28),

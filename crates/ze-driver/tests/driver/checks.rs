@@ -1,0 +1,203 @@
+//! Answers to wrong arguments, and properties.
+
+use crate::api::*;
+use level_zero_sys::*;
+use std::ptr::{null, null_mut};
+
+#[test]
+fn null_handles_come_before_null_pointers() {
+    let (context, device) = (context(), device(0));
+    let (handle, pointer) = (ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    let desc = ze_command_list_desc_t::default();
+    let none = null_mut();
+    let mut list = null_mut();
+    let cases = [
+        (ze!(CommandList.pfnCreate(none, null_mut(), null(), null_mut())), handle, "hContext is null"),
+        (ze!(CommandList.pfnCreate(context, null_mut(), null(), null_mut())), handle, "hDevice is null"),
+        (ze!(CommandList.pfnCreate(none, device, null(), null_mut())), handle, "hContext is null"),
+        (ze!(CommandList.pfnCreate(context, device, null(), &raw mut list)), pointer, "desc is null"),
+        (
+            ze!(CommandList.pfnCreate(context, device, &raw const desc, null_mut())),
+            pointer,
+            "phCommandList is null",
+        ),
+        (
+            ze!(Mem.pfnAllocDevice(context, null(), 1, 0, null_mut(), null_mut())),
+            handle,
+            "hDevice is null",
+        ),
+        (
+            ze!(CommandList.pfnAppendMemoryCopy(crate::api::list(context, 0), null_mut(), null(), 4, null_mut(), 0, null_mut())),
+            pointer,
+            "dstptr is null",
+        ),
+        (
+            ze!(CommandList.pfnAppendBarrier(crate::api::list(context, 0), null_mut(), 2, null_mut())),
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            "phWaitEvents is null, but its count is 2",
+        ),
+        (ze!(Event.pfnHostSignal(null_mut())), handle, "zeEventHostSignal: hEvent is null"),
+        (ze!(Image.pfnDestroy(null_mut())), handle, ""),
+        (
+            ze!(Context.pfnDestroy(device.cast())),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "no live context handle",
+        ),
+    ];
+    // Only the last error can be asked for, so each text is checked for the last case of its kind.
+    for (i, (got, want, _)) in cases.iter().enumerate() {
+        assert_eq!(got, want, "case {i}");
+    }
+    assert!(last_error().contains(cases[cases.len() - 1].2), "{}", last_error());
+    let _ = ze!(Event.pfnHostSignal(null_mut()));
+    assert!(last_error().starts_with("zeEventHostSignal: hEvent is null"), "{}", last_error());
+}
+
+#[test]
+fn a_destroyed_handle_is_told_apart_while_it_is_in_use() {
+    let context = context();
+    let list = immediate(context, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, 0);
+    // The list keeps the context alive, so the second destroy reads a live object.
+    ok!(Context.pfnDestroy(context));
+    assert_eq!(ze!(Context.pfnDestroy(context)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok!(CommandList.pfnHostSynchronize(list, 0));
+}
+
+#[test]
+fn flags_and_enumerations_have_bounds() {
+    let (context, device) = (context(), device(0));
+    let mut queue = null_mut();
+    let good = ze_command_queue_desc_t::default();
+    let bad = ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    let cases = [
+        (good, ZE_RESULT_SUCCESS),
+        (ze_command_queue_desc_t { flags: 8, ..good }, bad),
+        (ze_command_queue_desc_t { mode: ze_command_queue_mode_t(3), ..good }, bad),
+        (ze_command_queue_desc_t { priority: ze_command_queue_priority_t(3), ..good }, bad),
+        (ze_command_queue_desc_t { ordinal: 1, ..good }, ZE_RESULT_ERROR_INVALID_ARGUMENT),
+        (ze_command_queue_desc_t { index: 4, ..good }, ZE_RESULT_ERROR_INVALID_ARGUMENT),
+    ];
+    for (i, (desc, want)) in cases.iter().enumerate() {
+        let got = ze!(CommandQueue.pfnCreate(context, device, desc, &raw mut queue));
+        assert_eq!(got, *want, "case {i}: {}", last_error());
+    }
+    let pool = |count, flags| {
+        let desc = ze_event_pool_desc_t { count, flags, ..Default::default() };
+        let mut pool = null_mut();
+        ze!(EventPool.pfnCreate(context, &raw const desc, 0, null_mut(), &raw mut pool))
+    };
+    assert_eq!(pool(0, 0), ZE_RESULT_ERROR_INVALID_SIZE);
+    assert_eq!(pool(1, 16), bad);
+    assert_eq!(pool(u32::MAX, 0), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+}
+
+#[test]
+fn lists_are_executed_closed_and_appended_open() {
+    let context = context();
+    let (queue, mut open) = (queue(context), list(context, 0));
+    let run = |list: &mut ze_command_list_handle_t, n| {
+        ze!(CommandQueue.pfnExecuteCommandLists(queue, n, list, null_mut()))
+    };
+    assert_eq!(run(&mut open, 0), ZE_RESULT_ERROR_INVALID_SIZE);
+    assert_eq!(run(&mut open, 1), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok!(CommandList.pfnClose(open));
+    assert_eq!(run(&mut open, 1), ZE_RESULT_SUCCESS);
+    let appended = ze!(CommandList.pfnAppendBarrier(open, null_mut(), 0, null_mut()));
+    assert_eq!(appended, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok!(CommandList.pfnReset(open));
+    ok!(CommandList.pfnAppendBarrier(open, null_mut(), 0, null_mut()));
+    let mut live = immediate(context, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, 0);
+    assert_eq!(run(&mut live, 1), ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+    assert_eq!(ze!(CommandList.pfnHostSynchronize(open, 0)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+#[test]
+fn driver_answers_extensions_and_unknown_names() {
+    let driver = driver();
+    let mut count = 0;
+    ok!(Driver.pfnGetExtensionProperties(driver, &raw mut count, null_mut()));
+    let mut all = vec![ze_driver_extension_properties_t::default(); count as usize];
+    ok!(Driver.pfnGetExtensionProperties(driver, &raw mut count, all.as_mut_ptr()));
+    let has = |name: &str, version| {
+        all.iter().any(|e| {
+            let known: Vec<u8> = e.name.iter().map(|c| *c as u8).take_while(|c| *c != 0).collect();
+            known == name.as_bytes() && e.version == version
+        })
+    };
+    assert!(has("ZE_experimental_module_program", 0x1_0000));
+    assert!(has("ZE_extension_driver_ddi_handles", 0x1_0001));
+    let mut address = 1 as *mut std::ffi::c_void;
+    let got = ze!(Driver.pfnGetExtensionFunctionAddress(driver, c"zexNothing".as_ptr(), &raw mut address));
+    assert_eq!((got, address), (ZE_RESULT_ERROR_INVALID_ARGUMENT, null_mut()));
+    assert!(last_error().contains("zexNothing"));
+    let mut properties = ze_driver_properties_t::default();
+    ok!(Driver.pfnGetProperties(driver, &raw mut properties));
+    assert_eq!(properties.driverVersion, 7);
+    let default = ze!(Driver.pfnGetDefaultContext(driver));
+    assert_eq!(default, ze!(Driver.pfnGetDefaultContext(driver)));
+    assert_eq!(ze!(Context.pfnDestroy(default)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+#[test]
+fn device_properties_fill_what_they_know_in_the_chain() {
+    let device = device(1);
+    let unknown = ze_base_properties_t {
+        stype: ze_structure_type_t(0x0003_0001),
+        pNext: null_mut(),
+    };
+    let mut version = ze_device_ip_version_ext_t {
+        pNext: (&raw const unknown).cast_mut().cast(),
+        ..Default::default()
+    };
+    let mut properties = ze_device_properties_t {
+        pNext: (&raw mut version).cast(),
+        ..Default::default()
+    };
+    for (stype, resolution) in [
+        (ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES, 1),
+        (ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2, 1_000_000_000),
+    ] {
+        properties.stype = stype;
+        ok!(Device.pfnGetProperties(device, &raw mut properties));
+        assert_eq!(properties.timerResolution, resolution);
+        assert_eq!(properties.stype, stype);
+    }
+    assert_eq!((properties.r#type, version.ipVersion), (ZE_DEVICE_TYPE_CPU, 0x0300_0000));
+    assert_eq!(properties.kernelTimestampValidBits, 63);
+    let mut count = 1;
+    let mut root = device;
+    ok!(Device.pfnGetRootDevice(device, &raw mut root));
+    ok!(Device.pfnGetSubDevices(device, &raw mut count, &raw mut root));
+    assert_eq!((root, count), (null_mut(), 0));
+    let mut atomics = ze_float_atomic_ext_properties_t::default();
+    let mut module = ze_device_module_properties_t {
+        pNext: (&raw mut atomics).cast(),
+        ..Default::default()
+    };
+    ok!(Device.pfnGetModuleProperties(device, &raw mut module));
+    assert_eq!([atomics.fp16Flags, atomics.fp32Flags, atomics.fp64Flags], [1, 2, 4]);
+    let mut groups = [ze_command_queue_group_properties_t::default(); 2];
+    let mut count = 2;
+    ok!(Device.pfnGetCommandQueueGroupProperties(device, &raw mut count, groups.as_mut_ptr()));
+    assert_eq!((count, groups[0].numQueues), (1, 4));
+    let mut value = 0;
+    ok!(Device.pfnCanAccessPeer(device, crate::api::device(0), &raw mut value));
+    assert_eq!(value, 1);
+}
+
+#[test]
+fn what_is_missing_says_so() {
+    let context = context();
+    let mut at = null_mut();
+    let got = ze!(VirtualMem.pfnReserve(context, null(), 4096, &raw mut at));
+    assert_eq!(got, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert!(last_error().starts_with("zeVirtualMemReserve: "), "{}", last_error());
+    let mut table = zes_global_dditable_t::default();
+    // SAFETY: a live table, and a function that takes a number.
+    let got = unsafe {
+        let got = ze_driver::getters::zesGetGlobalProcAddrTable(ZE_API_VERSION_1_17, &raw mut table);
+        assert_eq!(got, ZE_RESULT_SUCCESS);
+        (table.pfnInit.expect("tables are complete"))(0)
+    };
+    assert_eq!(got, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}

@@ -1,0 +1,9 @@
+//! The driver's semantics over a platform that runs tasks on one thread.
+
+mod api;
+mod checks;
+mod fork;
+mod memory;
+mod order;
+mod platform;
+mod programs;
