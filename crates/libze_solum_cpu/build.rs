@@ -1,0 +1,14 @@
+//! Gives the library its name, keeps it mapped for ever and binds its references to itself.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    for argument in [
+        "-Wl,-soname,libze_solum_cpu.so.1",
+        // Workers and clients' copies of the tables point into it until the process ends.
+        "-Wl,-z,nodelete",
+        "-Wl,-Bsymbolic",
+        "-Wl,--exclude-libs,ALL",
+    ] {
+        println!("cargo::rustc-cdylib-link-arg={argument}");
+    }
+}
