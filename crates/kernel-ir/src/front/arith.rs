@@ -4,7 +4,7 @@ use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
 use super::table::{Entity, Kind};
 use crate::{
-    BinaryOp, ConvertOp, Flags, MathFn, Op, Predicate, Rounding, Type, TypeId, UnaryOp, ValueId,
+    BinaryOp, ConvertOp, Flags, MathFn, Op, Predicate, Rounding, Type, TypeId, UnaryOp, ValueDef, ValueId,
 };
 use spirv::{Decoration, FPRoundingMode, Op as Spv};
 use spirv_reader::Operands;
@@ -231,6 +231,9 @@ impl Lower<'_, '_> {
                 if path.is_empty() {
                     return Ok(whole);
                 }
+                if let Some(part) = self.built_part(whole, &path) {
+                    return Ok(part);
+                }
                 return Ok(self.emit(Op::Extract(whole, path), ir));
             }
             Spv::CompositeInsert => {
@@ -326,6 +329,21 @@ impl Lower<'_, '_> {
             }
             _ => invalid(format!("{} operands are too few or too many", args.len())),
         }
+    }
+
+    /// The scalar that was put at `path` of a vector just built (what work-items ask comes so).
+    fn built_part(&self, whole: ValueId, path: &[u32]) -> Option<ValueId> {
+        let &[index] = path else { return None };
+        let ValueDef::Inst(inst) = self.f.values.get(whole.index())?.def else {
+            return None;
+        };
+        let Op::Construct(parts) = &self.f.insts.get(inst.index())?.op else {
+            return None;
+        };
+        if parts.len() as u32 != self.lane_count(whole) {
+            return None;
+        }
+        parts.get(index as usize).copied()
     }
 
     /// 1 or 0 of the type of `shape`.
