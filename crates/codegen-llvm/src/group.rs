@@ -367,15 +367,19 @@ impl Lower<'_> {
                 }
                 _ => ir.and(index, last),
             };
-            // A lane that does not exist has no record.
+            // A lane that does not exist has no record; one that is not here has left no operand.
             let exists = ir.icmp(IntPred::LLVMIntULT, source, meeting.len);
             let source = ir.select(exists, source, lane);
             let from = low.record_of(ir.add(meeting.start, source));
+            let stop = ir.load(ir.i32, from, 4);
+            let here = ir.icmp(IntPred::LLVMIntEQ, stop, ir.i32c(meeting.number));
+            let here = ir.and(exists, here);
             let mut value = low.operand(from, group, 0, ty);
             if let Some(second) = second {
                 let other = low.operand(from, group, 1, ty);
                 value = ir.select(second, other, value);
             }
+            let value = ir.select(here, value, ir.null(ir.type_of(value)));
             low.put_result(record, value, ty);
         });
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
 use kernel_ir::{
-    AddressSpace, ArgKind, BuildError, Constant, Function, GlobalId, InstId, Kernel, Op,
+    ArgKind, BuildError, Constant, Function, GlobalId, InstId, Kernel, Op,
     Terminator, TypeId, ValueDef, ValueId,
 };
 
@@ -114,6 +114,8 @@ pub(crate) fn lower(
     let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
     let llvm_function = ir.add_function(setting.symbol, ty);
     ir.attribute(llvm_function, None, "nounwind", 0);
+    // Private arrays lie between the stack pointer and the frame: see `points_into`.
+    ir.attribute(llvm_function, None, "noredzone", 0);
     ir.text_attribute(llvm_function, "probe-stack", "inline-asm");
     for (param, align) in [(0, 16), (1, 8), (4, 64)] {
         ir.attribute(llvm_function, Some(param), "align", align);
@@ -183,7 +185,7 @@ pub(crate) fn lower(
         plan,
     };
     low.load_params(kernel, info, args, &by_value)?;
-    low.place_locals(info);
+    low.place_locals(kernel, info);
     if !in_record {
         for &(value, size, align) in &allocas {
             let room = low.room(ir.array(ir.i8, size), align);
@@ -354,48 +356,29 @@ impl<'a> Lower<'a> {
     }
 
     /// Addresses of the work-group variables that the kernel mentions.
-    fn place_locals(&mut self, info: &mut KernelInfo) {
-        let (ir, module) = (self.ir, self.values.module);
-        let mut used: Vec<GlobalId> = self
-            .function
-            .values
-            .iter()
-            .filter_map(|value| match value.def {
-                ValueDef::Global(global) => Some(global),
-                ValueDef::Const(id) => match module.constants.get(id) {
-                    Constant::GlobalAddress(global, _) => Some(*global),
-                    _ => None,
-                },
-                _ => None,
-            })
-            .filter(|g| module.globals[g.index()].space == AddressSpace::Local)
-            .collect();
-        used.sort_unstable();
-        used.dedup();
-        let (mut at, mut per_item) = (0u64, 0u64);
-        for id in used {
-            let global = &module.globals[id.index()];
-            let align = global.align.clamp(1, 64);
-            let address = if global.per_work_item {
-                per_item = per_item.next_multiple_of(align);
-                let offset = ir.mul(self.launch.items, ir.i64c(per_item));
-                per_item += global.size;
-                let scratch = ir.load(
-                    ir.i64,
-                    ir.offset_by(ir.param(self.llvm_function, 1), launch_offset::SCRATCH_OFFSET),
-                    8,
-                );
-                ir.offset(ir.offset(self.memory, scratch), offset)
-            } else {
-                at = at.next_multiple_of(align);
-                let address = ir.offset_by(self.memory, at);
-                at += global.size;
-                address
-            };
-            self.locals.insert(id, address);
+    fn place_locals(&mut self, kernel: &Kernel, info: &mut KernelInfo) {
+        let ir = self.ir;
+        let facts = kernel_ir::passes::facts(self.values.module, kernel);
+        for &(id, offset) in &facts.local_fixed {
+            self.locals.insert(id, ir.offset_by(self.memory, offset));
         }
-        info.local_size = at.next_multiple_of(64);
-        info.local_per_item = per_item.next_multiple_of(16);
+        if !facts.local_per_item.is_empty() {
+            let launch = ir.param(self.llvm_function, 1);
+            let scratch = ir.load(
+                ir.i64,
+                ir.offset_by(launch, launch_offset::SCRATCH_OFFSET),
+                8,
+            );
+            let mut at = ir.offset(self.memory, scratch);
+            for &(id, size) in &facts.local_per_item {
+                self.locals.insert(id, at);
+                let block = ir.mul(self.launch.items, ir.i64c(size));
+                let padded = ir.and(ir.add(block, ir.i64c(15)), ir.i64c(!15));
+                at = ir.offset(at, padded);
+            }
+        }
+        info.local_size = facts.local_size;
+        info.local_per_item = facts.local_per_item_size;
     }
 
     fn group_loop(&mut self, first: Val, count: Val) -> Result<(), BuildError> {

@@ -1,0 +1,21 @@
+//! Prints LLVM's text of a module in kernel-ir's text form: `llvm_of FILE [SUB_GROUP_SIZE]`.
+
+use std::io::Write as _;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    let file = args.next().ok_or("which file?")?;
+    let sub_group_size = args.next().map_or(Ok(16), |size| size.parse())?;
+    let mut module = kernel_ir::parse(&std::fs::read_to_string(file)?)?;
+    let options = kernel_ir::Options::default();
+    kernel_ir::passes::prepare(&mut module, &options)?;
+    let settings = codegen_llvm::Settings {
+        cpu: "x86-64-v3".into(),
+        features: String::new(),
+        sub_group_size,
+        options,
+    };
+    let text = codegen_llvm::llvm_text(&module, &settings)?;
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
