@@ -5,5 +5,6 @@ mod interpret {
     mod groups;
     mod random;
     mod sandbox;
+    mod turns;
     mod work_items;
 }

@@ -88,6 +88,54 @@ impl Random {
     }
 }
 
+/// The words that every random kernel reads.
+pub(crate) fn inputs(seed: u64) -> Vec<i32> {
+    let mut random = Random::new(seed ^ 0xabcd);
+    let mut word = || match random.below(4) {
+        0 => random.next() as i32,
+        1 => random.below(16) as i32 - 8,
+        _ => random.below(1000) as i32,
+    };
+    (0..INPUTS).map(|_| word()).collect()
+}
+
+/// Where `a` and `b` differ, when they do: item and variable.
+pub(crate) fn difference(a: &[u8], b: &[u8]) -> Option<String> {
+    let variables = VARIABLES.len();
+    for (i, (x, y)) in a.chunks(8).zip(b.chunks(8)).enumerate() {
+        let ty = VARIABLES[i % variables];
+        let bits = |v: &[u8]| {
+            let mut all = [0; 8];
+            all[..ty.bytes()].copy_from_slice(&v[..ty.bytes()]);
+            u64::from_le_bytes(all)
+        };
+        let (x, y) = (bits(x), bits(y));
+        let nan = |v: u64| match ty {
+            Ty::F16 => v & 0x7fff > 0x7c00,
+            Ty::F32 => f32::from_bits(v as u32).is_nan(),
+            Ty::F64 => f64::from_bits(v).is_nan(),
+            _ => false,
+        };
+        if x != y && !(nan(x) && nan(y)) {
+            return Some(format!(
+                "work-item {}, variable {} ({ty:?}): {x:#x} and {y:#x}",
+                i / variables,
+                i % variables
+            ));
+        }
+    }
+    None
+}
+
+/// A spread of features by seed.
+pub(crate) fn features(seed: u64) -> Features {
+    Features {
+        barriers: seed.is_multiple_of(3),
+        sub_groups: seed.is_multiple_of(2),
+        statements: 6 + (seed % 30) as u32,
+    }
+}
+
 /// Where a jump comes from, and the variables there.
 type Edge = (String, Vec<String>);
 

@@ -1,50 +1,11 @@
 //! Random kernels mean the same before and after [`kernel_ir::passes::prepare`].
 
-use super::generator::{COUNTERS, Features, INPUTS, Random, Ty, VARIABLES, kernel};
+use super::generator::{COUNTERS, VARIABLES, difference, features, inputs, kernel};
 use super::sandbox::{Arg, Grid, ints, line, run_module};
 use kernel_ir::Options;
 
-/// The words that every random kernel reads.
-pub(crate) fn inputs(seed: u64) -> Vec<i32> {
-    let mut random = Random::new(seed ^ 0xabcd);
-    let mut word = || match random.below(4) {
-        0 => random.next() as i32,
-        1 => random.below(16) as i32 - 8,
-        _ => random.below(1000) as i32,
-    };
-    (0..INPUTS).map(|_| word()).collect()
-}
-
-/// Where `a` and `b` differ, when they do: item and variable.
-pub(crate) fn difference(a: &[u8], b: &[u8]) -> Option<String> {
-    let variables = VARIABLES.len();
-    for (i, (x, y)) in a.chunks(8).zip(b.chunks(8)).enumerate() {
-        let ty = VARIABLES[i % variables];
-        let bits = |v: &[u8]| {
-            let mut all = [0; 8];
-            all[..ty.bytes()].copy_from_slice(&v[..ty.bytes()]);
-            u64::from_le_bytes(all)
-        };
-        let (x, y) = (bits(x), bits(y));
-        let nan = |v: u64| match ty {
-            Ty::F16 => v & 0x7fff > 0x7c00,
-            Ty::F32 => f32::from_bits(v as u32).is_nan(),
-            Ty::F64 => f64::from_bits(v).is_nan(),
-            _ => false,
-        };
-        if x != y && !(nan(x) && nan(y)) {
-            return Some(format!(
-                "work-item {}, variable {} ({ty:?}): {x:#x} and {y:#x}",
-                i / variables,
-                i % variables
-            ));
-        }
-    }
-    None
-}
-
 /// Arguments of a random kernel for `items` work-items.
-pub(crate) fn arguments(seed: u64, items: usize) -> Vec<Arg> {
+fn arguments(seed: u64, items: usize) -> Vec<Arg> {
     vec![
         ints(&inputs(seed)),
         Arg::Buffer(vec![0; items * VARIABLES.len() * 8]),
@@ -56,12 +17,7 @@ pub(crate) fn arguments(seed: u64, items: usize) -> Vec<Arg> {
 #[test]
 fn prepared_kernels_mean_the_same() {
     for seed in 0..150 {
-        let features = Features {
-            barriers: seed % 3 == 0,
-            sub_groups: seed % 2 == 0,
-            statements: 6 + (seed % 30) as u32,
-        };
-        let text = kernel(seed, features);
+        let text = kernel(seed, features(seed));
         let grid = Grid {
             budget: Some(50_000_000),
             ..line(2, [20, 8, 13][seed as usize % 3])
