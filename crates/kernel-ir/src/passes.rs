@@ -11,6 +11,9 @@ mod flow;
 pub mod fold;
 mod inline;
 mod number;
+mod promote;
+mod slots;
+mod spaces;
 mod work_group;
 
 use crate::build::{BuildError, BuildErrorKind, Options};
@@ -51,6 +54,14 @@ pub fn prepare(module: &mut Module, options: &Options) -> Result<(), BuildError>
 fn improve(module: &mut Module, id: FunctionId) {
     let f = &mut module.functions[id.index()];
     let mut e = edit::Edit::new(&mut module.types, &mut module.constants, f);
+    for _ in 0..4 {
+        simplify(&mut e);
+        // Pointers in private memory and pointers to it make work for each other.
+        let changed = spaces::infer_spaces(&mut e);
+        if !(promote::promote(&mut e) | changed) {
+            break;
+        }
+    }
     simplify(&mut e);
     edit::compact(f);
 }

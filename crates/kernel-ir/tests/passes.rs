@@ -2,6 +2,7 @@
 
 mod passes {
     mod analyses;
+    mod memory;
     mod simplify;
     mod text;
     mod validity;

@@ -643,10 +643,17 @@ fn convert(
                 std::cmp::Ordering::Greater => again(C::Trunc, inner),
             })
         }
-        (C::PtrToInt, C::IntToPtr) | (C::IntToPtr, C::PtrToInt) => {
-            // The integer between must have held all bits.
-            let middle = e.scalar(e.f.ty(a))?.bits();
-            (inner_ty == ty && middle == 64).then_some(Outcome::Value(inner))
+        // The integer between must have held all bits.
+        (C::PtrToInt, C::IntToPtr) | (C::IntToPtr, C::PtrToInt)
+            if e.scalar(e.f.ty(a))?.bits() == 64 =>
+        {
+            if inner_ty == ty {
+                Some(Outcome::Value(inner))
+            } else if op == C::IntToPtr {
+                Some(again(C::AddressSpace, inner))
+            } else {
+                None
+            }
         }
         _ => None,
     }

@@ -1,0 +1,572 @@
+//! Which parts of private memory can be values: allocas whose address stays known, cut into the
+//! pieces in which the program reads and writes them.
+
+use std::collections::HashMap;
+
+use super::cfg::Cfg;
+use super::edit::Edit;
+use crate::ir::{ConvertOp, InstId, Op, ValueId};
+use crate::types::{Type, TypeId};
+
+/// Pieces of one group of overlapping accesses, and of one copied range.
+const PIECES: u64 = 64;
+/// Variables of a function.
+const VARIABLES: usize = 1 << 14;
+/// Scalars of one aggregate that is loaded or stored as a whole.
+const LEAVES: usize = 64;
+
+/// A pointer at a known place in an alloca.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) alloca: u32,
+    pub(super) offset: u64,
+}
+
+/// A scalar or vector within an aggregate: where, and what.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    pub(super) path: Vec<u32>,
+    pub(super) offset: u64,
+    pub(super) ty: TypeId,
+}
+
+/// Bytes `low..high` of an alloca, cut into equal pieces that are one variable each.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) low: u64,
+    pub(super) high: u64,
+    pub(super) piece: u64,
+    /// Number of the first piece's variable; `None` when the group stays in memory.
+    pub(super) first: Option<u32>,
+}
+
+/// What becomes of a function's allocas.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Pointers at known places, for allocas that do not escape.
+    pub(super) places: HashMap<ValueId, Place>,
+    /// For each alloca: its groups by address, none when it stays as it is.
+    pub(super) groups: Vec<Vec<Group>>,
+    /// Type of each variable.
+    pub(super) variables: Vec<TypeId>,
+    /// Whether the alloca's address stays known; copies to and from it are then taken apart.
+    pub(super) taken: Vec<bool>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Access {
+    offset: u64,
+    bytes: u64,
+    ty: TypeId,
+}
+
+struct CopyInst {
+    dst: Option<Place>,
+    src: Option<Place>,
+    bytes: u64,
+}
+
+#[derive(Default)]
+struct Private {
+    size: u64,
+    escaped: bool,
+    accesses: Vec<Access>,
+}
+
+/// Bytes that a value of scalar or vector type has in memory, without padding.
+fn stored_bytes(e: &Edit<'_>, ty: TypeId) -> u64 {
+    match e.types.get(ty) {
+        Type::Vector(element, n) => e.types.size_of(*element) * u64::from(*n),
+        _ => e.types.size_of(ty),
+    }
+}
+
+/// The scalars and vectors of `ty`; `None` when they are too many.
+pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
+    let mut all = Vec::new();
+    let mut stack = vec![Leaf {
+        path: Vec::new(),
+        offset: 0,
+        ty,
+    }];
+    while let Some(leaf) = stack.pop() {
+        if all.len() + stack.len() >= LEAVES || leaf.path.len() > 16 {
+            return None;
+        }
+        match e.types.get(leaf.ty) {
+            Type::Array(element, n) => {
+                if *n as usize > LEAVES {
+                    return None;
+                }
+                let size = e.types.size_of(*element);
+                for i in (0..*n).rev() {
+                    let mut path = leaf.path.clone();
+                    path.push(i as u32);
+                    stack.push(Leaf {
+                        path,
+                        offset: leaf.offset + size * i,
+                        ty: *element,
+                    });
+                }
+            }
+            Type::Struct { fields, .. } => {
+                if fields.len() > LEAVES {
+                    return None;
+                }
+                for (i, &field) in fields.iter().enumerate().rev() {
+                    let mut path = leaf.path.clone();
+                    path.push(i as u32);
+                    stack.push(Leaf {
+                        path,
+                        offset: leaf.offset + e.types.field_offset(leaf.ty, i),
+                        ty: field,
+                    });
+                }
+            }
+            Type::Void => return None,
+            _ => all.push(leaf),
+        }
+    }
+    Some(all)
+}
+
+struct Survey<'e, 'm> {
+    e: &'e Edit<'m>,
+    places: HashMap<ValueId, Place>,
+    privates: Vec<Private>,
+    copies: Vec<CopyInst>,
+}
+
+/// Finds what can be taken out of memory. `None` when nothing can.
+pub(super) fn plan(e: &mut Edit<'_>, cfg: &Cfg) -> Option<Plan> {
+    for bits in [8, 16, 32, 64] {
+        // The survey only reads the tables.
+        e.types.int(bits);
+    }
+    let mut survey = Survey {
+        e,
+        places: HashMap::new(),
+        privates: Vec::new(),
+        copies: Vec::new(),
+    };
+    survey.find_places(cfg);
+    if survey.privates.is_empty() {
+        return None;
+    }
+    survey.find_accesses(cfg);
+    if survey.privates.iter().all(|p| p.escaped) {
+        return None;
+    }
+    // An alloca that must stay makes its partners in copies look different: start again with it
+    // out. Each round takes one out at least.
+    for round in 0.. {
+        if round == 8 {
+            survey.give_up_copies();
+        }
+        let mut accesses: Vec<Vec<Access>> =
+            survey.privates.iter().map(|p| p.accesses.clone()).collect();
+        let fine = survey.share_accesses(&mut accesses)
+            && survey.fill_gaps(&mut accesses)
+            && survey.share_accesses(&mut accesses);
+        if !fine {
+            continue;
+        }
+        if let Some((groups, kinds)) = survey.group(&accesses) {
+            let Survey {
+                places, privates, ..
+            } = survey;
+            let variables = kinds
+                .into_iter()
+                .map(|kind| match kind {
+                    Kind::Type(ty) => ty,
+                    Kind::Bits(bits) => e.types.int(bits),
+                })
+                .collect();
+            return Some(Plan {
+                places,
+                groups,
+                variables,
+                taken: privates.iter().map(|p| !p.escaped).collect(),
+            });
+        }
+    }
+    None
+}
+
+/// Type of a variable, interned later.
+#[derive(Clone, Copy)]
+enum Kind {
+    Type(TypeId),
+    Bits(u8),
+}
+
+impl Survey<'_, '_> {
+    fn find_places(&mut self, cfg: &Cfg) {
+        let f = &*self.e.f;
+        for block in cfg.reverse_post_order() {
+            for &inst in &f.blocks[block.index()].insts {
+                let entry = &f.insts[inst.index()];
+                let Some(result) = entry.result else { continue };
+                let place = match &entry.op {
+                    Op::Alloca { size, .. } => {
+                        self.privates.push(Private {
+                            size: *size,
+                            ..Private::default()
+                        });
+                        Some(Place {
+                            alloca: self.privates.len() as u32 - 1,
+                            offset: 0,
+                        })
+                    }
+                    Op::PtrOffset {
+                        ptr,
+                        index: None,
+                        offset,
+                    } => self.places.get(ptr).map(|p| Place {
+                        offset: p.offset.wrapping_add_signed(*offset),
+                        ..*p
+                    }),
+                    Op::Convert(ConvertOp::AddressSpace | ConvertOp::Bitcast, a, _)
+                        if matches!(self.e.ty(result), Type::Ptr(_)) =>
+                    {
+                        self.places.get(a).copied()
+                    }
+                    _ => None,
+                };
+                if let Some(place) = place {
+                    self.places.insert(result, place);
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self, v: ValueId) {
+        if let Some(place) = self.places.get(&v) {
+            self.privates[place.alloca as usize].escaped = true;
+        }
+    }
+
+    fn find_accesses(&mut self, cfg: &Cfg) {
+        for block in cfg.reverse_post_order() {
+            for i in 0..self.e.f.blocks[block.index()].insts.len() {
+                let inst = self.e.f.blocks[block.index()].insts[i];
+                self.access(inst);
+            }
+            if let Some(v) = self.e.f.blocks[block.index()].term.operand() {
+                self.escape(v);
+            }
+        }
+    }
+
+    fn access(&mut self, inst: InstId) {
+        let f = &*self.e.f;
+        let entry = &f.insts[inst.index()];
+        match &entry.op {
+            Op::Load {
+                ptr,
+                volatile: false,
+                ..
+            } => {
+                if let Some(result) = entry.result {
+                    self.typed(*ptr, f.ty(result));
+                }
+            }
+            Op::Store {
+                ptr,
+                value,
+                volatile: false,
+                ..
+            } => {
+                self.escape(*value);
+                self.typed(*ptr, f.ty(*value));
+            }
+            Op::CopyMemory { dst, src, size, .. } => self.copied(*dst, *src, *size),
+            Op::PtrOffset { index: None, .. } => {}
+            Op::Convert(ConvertOp::AddressSpace | ConvertOp::Bitcast, a, _)
+                if entry.result.is_some_and(|r| self.places.contains_key(&r)) =>
+            {
+                debug_assert!(self.places.contains_key(a));
+            }
+            op => {
+                let mut operands = Vec::new();
+                op.operands(|v| operands.push(v));
+                for v in operands {
+                    self.escape(v);
+                }
+            }
+        }
+    }
+
+    fn typed(&mut self, ptr: ValueId, ty: TypeId) {
+        let Some(&place) = self.places.get(&ptr) else {
+            return;
+        };
+        let all = leaves(self.e, ty);
+        let private = &mut self.privates[place.alloca as usize];
+        let Some(all) = all else {
+            private.escaped = true;
+            return;
+        };
+        for leaf in all {
+            let bytes = stored_bytes(self.e, leaf.ty);
+            let offset = place.offset.wrapping_add(leaf.offset);
+            if offset
+                .checked_add(bytes)
+                .is_none_or(|end| end > private.size)
+            {
+                private.escaped = true;
+                return;
+            }
+            private.accesses.push(Access {
+                offset,
+                bytes,
+                ty: leaf.ty,
+            });
+        }
+    }
+
+    fn copied(&mut self, dst: ValueId, src: ValueId, size: ValueId) {
+        let (to, from) = (self.places.get(&dst), self.places.get(&src));
+        if to.is_none() && from.is_none() {
+            return;
+        }
+        let copy = CopyInst {
+            dst: to.copied(),
+            src: from.copied(),
+            bytes: self.e.known_int(size).unwrap_or(u64::MAX),
+        };
+        for place in [copy.dst, copy.src].into_iter().flatten() {
+            let private = &mut self.privates[place.alloca as usize];
+            let end = place.offset.checked_add(copy.bytes);
+            private.escaped |= end.is_none_or(|end| end > private.size);
+        }
+        self.copies.push(copy);
+    }
+
+    /// The alloca at a copy's end, unless it stays in memory.
+    fn candidate(&self, place: Option<Place>) -> Option<Place> {
+        place.filter(|p| !self.privates[p.alloca as usize].escaped)
+    }
+
+    fn give_up_copies(&mut self) {
+        for copy in &self.copies {
+            for place in [copy.dst, copy.src].into_iter().flatten() {
+                self.privates[place.alloca as usize].escaped = true;
+            }
+        }
+    }
+
+    /// Accesses to one end of a copy count at its other end too, where that is an alloca. False
+    /// when an alloca had to be given up.
+    fn share_accesses(&mut self, accesses: &mut [Vec<Access>]) -> bool {
+        for list in &mut *accesses {
+            list.sort_unstable();
+            list.dedup();
+        }
+        for _ in 0..8 {
+            let mut grown = false;
+            for i in 0..self.copies.len() {
+                let copy = &self.copies[i];
+                let (dst, src) = (self.candidate(copy.dst), self.candidate(copy.src));
+                for (here, there) in [(dst, src), (src, dst)] {
+                    let Some(here) = here else { continue };
+                    let (low, high) = (here.offset, here.offset + copy.bytes);
+                    let mut within = Vec::new();
+                    for access in &accesses[here.alloca as usize] {
+                        let end = access.offset + access.bytes;
+                        if end <= low || access.offset >= high {
+                            continue;
+                        }
+                        if access.offset < low || end > high {
+                            // Half of a value is copied.
+                            self.privates[here.alloca as usize].escaped = true;
+                            return false;
+                        }
+                        within.push(*access);
+                    }
+                    if within.len() as u64 > PIECES * 4 {
+                        self.privates[here.alloca as usize].escaped = true;
+                        return false;
+                    }
+                    let Some(there) = there else { continue };
+                    let other = &mut accesses[there.alloca as usize];
+                    for mut access in within {
+                        access.offset = access.offset - low + there.offset;
+                        if let Err(at) = other.binary_search(&access) {
+                            other.insert(at, access);
+                            grown = true;
+                        }
+                    }
+                }
+            }
+            if !grown {
+                return true;
+            }
+        }
+        self.give_up_copies();
+        false
+    }
+
+    /// Bytes that are copied out to other memory exist, whether or not the program names them.
+    fn fill_gaps(&mut self, accesses: &mut [Vec<Access>]) -> bool {
+        for i in 0..self.copies.len() {
+            let copy = &self.copies[i];
+            let (Some(src), None) = (self.candidate(copy.src), self.candidate(copy.dst)) else {
+                continue;
+            };
+            let (mut at, end) = (src.offset, src.offset + copy.bytes);
+            let mut gaps = Vec::new();
+            for access in &accesses[src.alloca as usize] {
+                if access.offset >= end {
+                    break;
+                }
+                if access.offset > at {
+                    gaps.push((at, access.offset));
+                }
+                at = at.max(access.offset + access.bytes);
+            }
+            if at < end {
+                gaps.push((at, end));
+            }
+            let sizes = [8u64, 4, 2, 1];
+            let ints = sizes.map(|s| self.e.types.find(&Type::Int(s as u8 * 8)));
+            let mut new = Vec::new();
+            for (mut at, end) in gaps {
+                while at < end && new.len() as u64 <= PIECES {
+                    let fit = sizes
+                        .iter()
+                        .zip(ints)
+                        .find_map(|(s, ty)| (at % s == 0 && at + s <= end).then_some((*s, ty?)));
+                    let Some((bytes, ty)) = fit else {
+                        self.privates[src.alloca as usize].escaped = true;
+                        return false;
+                    };
+                    new.push(Access {
+                        offset: at,
+                        bytes,
+                        ty,
+                    });
+                    at += bytes;
+                }
+            }
+            if new.len() as u64 > PIECES {
+                self.privates[src.alloca as usize].escaped = true;
+                return false;
+            }
+            let list = &mut accesses[src.alloca as usize];
+            list.extend(new);
+            list.sort_unstable();
+        }
+        true
+    }
+
+    /// Cuts every candidate into groups. `None` when one had to be given up.
+    fn group(&mut self, accesses: &[Vec<Access>]) -> Option<(Vec<Vec<Group>>, Vec<Kind>)> {
+        let mut copied = vec![false; self.privates.len()];
+        for copy in &self.copies {
+            for place in [copy.dst, copy.src].into_iter().flatten() {
+                copied[place.alloca as usize] = true;
+            }
+        }
+        let mut variables = Vec::new();
+        let mut all = Vec::with_capacity(accesses.len());
+        for (i, list) in accesses.iter().enumerate() {
+            let mut groups: Vec<Group> = Vec::new();
+            if self.privates[i].escaped {
+                all.push(groups);
+                continue;
+            }
+            let mut start = 0;
+            while start < list.len() {
+                let low = list[start].offset;
+                let mut high = low + list[start].bytes;
+                let mut end = start + 1;
+                while end < list.len() && list[end].offset < high {
+                    high = high.max(list[end].offset + list[end].bytes);
+                    end += 1;
+                }
+                let room = VARIABLES - variables.len().min(VARIABLES);
+                let cut = self.cut(&list[start..end], low, high, room);
+                if cut.is_none() && copied[i] {
+                    self.privates[i].escaped = true;
+                    return None;
+                }
+                let first = cut.as_ref().map(|_| variables.len() as u32);
+                let (piece, kinds) = cut.unwrap_or((high - low, Vec::new()));
+                variables.extend(kinds);
+                groups.push(Group {
+                    low,
+                    high,
+                    piece,
+                    first,
+                });
+                start = end;
+            }
+            all.push(groups);
+        }
+        Some((all, variables))
+    }
+
+    /// The size of equal pieces in which every access of a group can be told, and their types.
+    fn cut(
+        &self,
+        accesses: &[Access],
+        low: u64,
+        high: u64,
+        room: usize,
+    ) -> Option<(u64, Vec<Kind>)> {
+        let first = accesses.first()?;
+        let same = |a: &Access| a.offset == low && a.offset + a.bytes == high;
+        if accesses.iter().all(same) {
+            // Vectors of the same size but other elements are cut like overlapping accesses.
+            let one_type = accesses.iter().all(|a| a.ty == first.ty);
+            if one_type && room > 0 {
+                return Some((high - low, vec![Kind::Type(first.ty)]));
+            }
+        }
+        let scalar = |a: &Access| self.e.types.scalar_of(a.ty);
+        let mut piece = u64::MAX;
+        for access in accesses {
+            piece = piece.min(self.e.types.size_of(scalar(access)?));
+        }
+        let count = (high - low) / piece.max(1);
+        if !matches!(piece, 1 | 2 | 4 | 8) || count > PIECES || count as usize > room {
+            return None;
+        }
+        let mut kinds: Vec<Option<Kind>> = vec![None; count as usize];
+        for access in accesses {
+            if (access.offset - low) % piece != 0 || access.bytes % piece != 0 {
+                return None;
+            }
+            let element = scalar(access)?;
+            let whole = self.e.types.size_of(element) == piece;
+            let parts = access.bytes / piece;
+            if !whole {
+                let is_pointer = matches!(self.e.types.get(element), Type::Ptr(_));
+                let is_vector = element != access.ty;
+                if !matches!(parts, 2 | 3 | 4 | 8 | 16) || (is_pointer && is_vector) {
+                    return None;
+                }
+            }
+            let from = (access.offset - low) / piece;
+            for kind in &mut kinds[from as usize..(from + parts) as usize] {
+                *kind = Some(match *kind {
+                    None if whole => Kind::Type(element),
+                    Some(Kind::Type(ty)) if whole && ty == element => Kind::Type(ty),
+                    _ => Kind::Bits(piece as u8 * 8),
+                });
+            }
+        }
+        let kinds: Option<Vec<Kind>> = kinds.into_iter().collect();
+        Some((piece, kinds?))
+    }
+}
+
+impl Plan {
+    /// The group that holds byte `offset` of an alloca.
+    pub(super) fn group_at(&self, place: Place) -> Option<&Group> {
+        let groups = self.groups.get(place.alloca as usize)?;
+        let at = groups.partition_point(|g| g.high <= place.offset);
+        groups.get(at).filter(|g| g.low <= place.offset)
+    }
+}
