@@ -56,7 +56,7 @@ impl Words {
     /// The header is no SPIR-V header, or its id bound cannot be honest.
     pub fn new(bytes: &[u8]) -> Result<Self, Error> {
         let fail = |word, kind| Err(Error { word, kind });
-        if bytes.len() % 4 != 0 {
+        if !bytes.len().is_multiple_of(4) {
             return fail(0, ErrorKind::Bytes(bytes.len()));
         }
         let mut words: Vec<u32> = bytes

@@ -4,7 +4,8 @@ use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
 use super::table::{Entity, Kind};
 use crate::{
-    BinaryOp, ConvertOp, Flags, MathFn, Op, Predicate, Rounding, Type, TypeId, UnaryOp, ValueDef, ValueId,
+    BinaryOp, ConvertOp, Flags, MathFn, Op, Predicate, Rounding, Type, TypeId, UnaryOp, ValueDef,
+    ValueId,
 };
 use spirv::{Decoration, FPRoundingMode, Op as Spv};
 use spirv_reader::Operands;
@@ -205,13 +206,7 @@ impl Lower<'_, '_> {
         Ok(true)
     }
 
-    fn compound(
-        &mut self,
-        op: Spv,
-        ty: u32,
-        id: u32,
-        operands: &mut Operands<'_>,
-    ) -> Res<ValueId> {
+    fn compound(&mut self, op: Spv, ty: u32, id: u32, operands: &mut Operands<'_>) -> Res<ValueId> {
         let ir = self.value_type(ty)?;
         match op {
             Spv::VectorShuffle => {
@@ -362,7 +357,7 @@ impl Lower<'_, '_> {
     ) -> Res<(ValueId, ValueId, ValueId, ValueId)> {
         let bits = self.int_bits(base)?;
         let ty = self.f.ty(base);
-        let mut fit = |l: &mut Self, v: ValueId| -> Res<ValueId> {
+        let fit = |l: &mut Self, v: ValueId| -> Res<ValueId> {
             if l.lane_count(v) != 1 {
                 return invalid("offset and count are scalars");
             }
@@ -436,8 +431,10 @@ impl Lower<'_, '_> {
     fn conversion(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id, from) = (operands.next()?, operands.next()?, operands.next()?);
         let to = self.value_type(ty)?;
-        if matches!(op, Spv::Bitcast | Spv::PtrCastToGeneric | Spv::GenericCastToPtr)
-            && self.alias(ty, id, from)?
+        if matches!(
+            op,
+            Spv::Bitcast | Spv::PtrCastToGeneric | Spv::GenericCastToPtr
+        ) && self.alias(ty, id, from)?
         {
             return Ok(());
         }

@@ -9,6 +9,27 @@ use spirv::Op as Spv;
 use spirv_reader::{Instruction, Operands};
 use std::collections::{HashMap, HashSet};
 
+/// A block as the module wrote it.
+struct Piece {
+    block: BlockId,
+    /// Its instructions after the label.
+    insts: std::ops::Range<usize>,
+}
+
+fn is_terminator(op: Spv) -> bool {
+    matches!(
+        op,
+        Spv::Branch
+            | Spv::BranchConditional
+            | Spv::Switch
+            | Spv::Return
+            | Spv::ReturnValue
+            | Spv::Unreachable
+            | Spv::Kill
+            | Spv::TerminateInvocation
+    )
+}
+
 impl<'w> Lower<'_, 'w> {
     /// Lowers the body; the function has its parameters already.
     pub(super) fn body(&mut self, function: &FunctionSource<'w>) -> Res<()> {
@@ -22,54 +43,135 @@ impl<'w> Lower<'_, 'w> {
         }
         // Our own first block: private variables, and a first block without predecessors.
         let prologue = self.f.add_block();
-        for inst in &function.body {
-            if u32::from(inst.opcode) == Spv::Label as u32 {
-                let id = inst.cursor().next()?;
-                let block = self.f.add_block();
-                self.table
-                    .define_local(id, 0, Entity::Named)
-                    .at(inst.word)?;
-                self.labels.insert(id, block);
+        let pieces = self.pieces(function)?;
+        for index in self.reachable(function, &pieces)? {
+            let Some(piece) = pieces.get(index) else {
+                continue;
+            };
+            self.block = piece.block;
+            self.reached.insert(piece.block);
+            for inst in function.body.get(piece.insts.clone()).unwrap_or(&[]) {
+                self.word = inst.word as u32;
+                let Some(op) = Spv::from_u32(u32::from(inst.opcode)) else {
+                    return unsupported("unknown instruction").at(inst.word);
+                };
+                match self.terminator(op, inst).at(inst.word)? {
+                    Some(term) => self.terminate(term),
+                    None => self.instruction(op, inst).at(inst.word)?,
+                }
             }
         }
+        let Some(first) = pieces.first() else {
+            return invalid("the function has no block").at(function.word);
+        };
+        self.block = prologue;
+        self.terminate(Terminator::Br(first.block));
+        self.fill_phis()?;
+        self.tidy();
+        Ok(())
+    }
+
+    /// Cuts the body into blocks and checks that each has one terminator, at its end.
+    fn pieces(&mut self, function: &FunctionSource<'w>) -> Res<Vec<Piece>> {
+        let mut pieces: Vec<Piece> = Vec::new();
         let mut open = false;
-        let mut first = None;
-        for inst in &function.body {
-            self.word = inst.word as u32;
-            let Some(op) = Spv::from_u32(u32::from(inst.opcode)) else {
-                return unsupported("unknown instruction").at(inst.word);
-            };
-            if op == Spv::Label {
+        for (i, inst) in function.body.iter().enumerate() {
+            let op = Spv::from_u32(u32::from(inst.opcode));
+            if op == Some(Spv::Label) {
                 if open {
                     return invalid("the block before has no terminator").at(inst.word);
                 }
                 let id = inst.cursor().next()?;
-                self.block = self.label(id)?;
-                first.get_or_insert(self.block);
+                self.table
+                    .define_local(id, 0, Entity::Named)
+                    .at(inst.word)?;
+                let block = self.f.add_block();
+                self.labels.insert(id, block);
+                pieces.push(Piece {
+                    block,
+                    insts: i + 1..i + 1,
+                });
                 open = true;
                 continue;
             }
-            if !open {
+            let Some(piece) = pieces.last_mut().filter(|_| open) else {
                 return invalid("not in a block: an OpLabel is needed first").at(inst.word);
-            }
-            if let Some(term) = self.terminator(op, inst).at(inst.word)? {
-                self.terminate(term);
-                open = false;
-                continue;
-            }
-            self.instruction(op, inst).at(inst.word)?;
+            };
+            piece.insts.end = i + 1;
+            open = !op.is_some_and(is_terminator);
         }
         if open {
             return invalid("the last block has no terminator").at(function.word);
         }
-        let Some(first) = first else {
-            return invalid("the function has no block").at(function.word);
-        };
-        self.block = prologue;
-        self.terminate(Terminator::Br(first));
-        self.fill_phis()?;
-        self.tidy();
-        Ok(())
+        Ok(pieces)
+    }
+
+    /// Blocks that control reaches, in reverse post-order: what dominates comes first, in whatever order
+    /// the module wrote the blocks down.
+    fn reachable(&self, function: &FunctionSource<'w>, pieces: &[Piece]) -> Res<Vec<usize>> {
+        // Types of results, for the one instruction whose literals are as wide as an operand.
+        let mut types = None;
+        let mut successors = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let last = piece.insts.end.checked_sub(1);
+            let Some(inst) = last.and_then(|last| function.body.get(last)) else {
+                successors.push(Vec::new());
+                continue;
+            };
+            let ids: Vec<u32> = match (Spv::from_u32(u32::from(inst.opcode)), inst.operands) {
+                (Some(Spv::Branch), &[to, ..]) => vec![to],
+                (Some(Spv::BranchConditional), &[_, then, otherwise, ..]) => vec![then, otherwise],
+                (Some(Spv::Switch), &[selector, default, ref cases @ ..]) => {
+                    let types = types.get_or_insert_with(|| {
+                        let all = function.body.iter().filter_map(|inst| match inst.operands {
+                            &[ty, id, ..] if self.table.ty(ty).is_ok() => Some((id, ty)),
+                            _ => None,
+                        });
+                        let params = function.params.iter().map(|&(id, ty, _)| (id, ty));
+                        params.chain(all).collect::<HashMap<u32, u32>>()
+                    });
+                    let ty = match self.table.type_id_of(selector) {
+                        0 => types.get(&selector).copied().unwrap_or(0),
+                        ty => ty,
+                    };
+                    let wide = self
+                        .table
+                        .ty(ty)
+                        .is_ok_and(|ty| self.module.types.size_of(ty.ir) == 8);
+                    let targets = cases.chunks(if wide { 3 } else { 2 });
+                    let targets = targets.filter_map(|case| case.last().copied());
+                    std::iter::once(default).chain(targets).collect()
+                }
+                _ => Vec::new(),
+            };
+            let mut to = Vec::with_capacity(ids.len());
+            for id in ids {
+                // The block of piece `n` is number `n + 1`.
+                to.push(self.label(id).at(inst.word)?.index().saturating_sub(1));
+            }
+            successors.push(to);
+        }
+        let mut seen = vec![false; pieces.len()];
+        let mut order = Vec::with_capacity(pieces.len());
+        let mut stack = Vec::new();
+        if let Some(first) = seen.first_mut() {
+            *first = true;
+            stack.push((0usize, 0usize));
+        }
+        while let Some((piece, next)) = stack.pop() {
+            match successors.get(piece).and_then(|to| to.get(next)) {
+                Some(&to) => {
+                    stack.push((piece, next + 1));
+                    if let Some(slot @ false) = seen.get_mut(to) {
+                        *slot = true;
+                        stack.push((to, 0));
+                    }
+                }
+                None => order.push(piece),
+            }
+        }
+        order.reverse();
+        Ok(order)
     }
 
     fn terminate(&mut self, term: Terminator) {
@@ -278,16 +380,18 @@ impl<'w> Lower<'_, 'w> {
             for pair in pairs.chunks_exact(2) {
                 let &[id, parent] = pair else { continue };
                 let start = self.label(parent).at(word)?;
-                let end = self.ends.get(&start).copied().unwrap_or(start);
-                if from.binary_search(&end).is_err() {
+                if !self.reached.contains(&start) {
+                    continue;
+                }
+                if from.binary_search(&start).is_err() {
                     return invalid(format!("parent %{parent} does not branch to this block"))
                         .at(word);
                 }
                 // What must be built for the value is built where it comes from.
-                self.block = end;
+                self.block = start;
                 self.word = word as u32;
                 let value = self.value(id).at(word)?;
-                inputs.push((end, value));
+                inputs.push((start, value));
             }
             inputs.sort_by_key(|&(block, _)| block);
             inputs.dedup();
@@ -449,8 +553,10 @@ impl<'w> Lower<'_, 'w> {
                 *slot = new;
             }
         }
-        let mut blocks: Vec<Option<crate::Block>> =
-            std::mem::take(&mut self.f.blocks).into_iter().map(Some).collect();
+        let mut blocks: Vec<Option<crate::Block>> = std::mem::take(&mut self.f.blocks)
+            .into_iter()
+            .map(Some)
+            .collect();
         let mut fresh: Vec<crate::Block> = Vec::with_capacity(order.len());
         for &old in &order {
             let Some(mut block) = blocks.get_mut(old.index()).and_then(Option::take) else {

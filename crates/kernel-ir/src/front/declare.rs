@@ -1,8 +1,8 @@
 //! Types, constants and variables: what a module declares before its functions.
 
 use super::fault::{At, Res, invalid, unsupported};
-use super::specialise;
 use super::source::Source;
+use super::specialise;
 use super::table::{Entity, ExtSet, Kind, Table, Ty, low_bits};
 use super::work_item;
 use crate::{AddressSpace, ConstId, Constant, FunctionId, GlobalId, Module, Type, TypeId};
@@ -89,7 +89,9 @@ impl Declare<'_, '_> {
                     _ => invalid("only debug information may stand outside functions"),
                 }
             }
-            Op::String | Op::AliasDomainDeclINTEL | Op::AliasScopeDeclINTEL
+            Op::String
+            | Op::AliasDomainDeclINTEL
+            | Op::AliasScopeDeclINTEL
             | Op::AliasScopeListDeclINTEL => {
                 let id = operands.next()?;
                 self.table.define(id, 0, Entity::Named)
@@ -201,7 +203,7 @@ impl Declare<'_, '_> {
                 let ir = self.table.sized(element)?;
                 let depth = self.table.ty(element)?.depth.saturating_add(1);
                 let ir = self.module.types.intern(Type::Array(ir, len));
-                self.add_type(id, ir, Kind::Array(element, len), depth)
+                self.add_type(id, ir, Kind::Array(element), depth)
             }
             Op::TypeStruct => {
                 let members: Vec<u32> = operands.rest().iter().chain(more).copied().collect();
@@ -223,25 +225,27 @@ impl Declare<'_, '_> {
                     at = at.saturating_add(self.module.types.size_of(field));
                 }
                 let ir = self.module.types.intern(Type::Struct { fields, packed });
-                self.add_type(id, ir, Kind::Struct(members, offsets), depth.saturating_add(1))
+                self.add_type(
+                    id,
+                    ir,
+                    Kind::Struct(members, offsets),
+                    depth.saturating_add(1),
+                )
             }
             Op::TypePointer => {
                 let (class, pointee) = (operands.next()?, operands.next()?);
                 let space = storage(class)?;
                 self.table.ty(pointee)?;
                 // Declared before by OpTypeForwardPointer: now it learns its pointee.
-                if let Ok(Entity::Type(index)) = self.table.get(id) {
-                    if let Some(Ty {
-                        kind: Kind::Pointer(before, unknown @ 0),
-                        ..
-                    }) = self.table.types.get_mut(index as usize)
-                    {
-                        if *before != space {
-                            return invalid("another storage class than its forward declaration");
-                        }
-                        *unknown = pointee;
-                        return Ok(());
+                if let Ok(Entity::Type(index)) = self.table.get(id)
+                    && let Some(ty) = self.table.types.get_mut(index as usize)
+                    && let Kind::Pointer(before, unknown @ 0) = &mut ty.kind
+                {
+                    if *before != space {
+                        return invalid("another storage class than its forward declaration");
                     }
+                    *unknown = pointee;
+                    return Ok(());
                 }
                 let ir = self.module.types.ptr(space);
                 self.add_type(id, ir, Kind::Pointer(space, pointee), 0)
@@ -274,18 +278,22 @@ impl Declare<'_, '_> {
         }
         let size = self.module.types.size_of(ir);
         if size > MAX_TYPE {
-            return unsupported(format!("a type of {size} bytes; the largest has {MAX_TYPE}"));
+            return unsupported(format!(
+                "a type of {size} bytes; the largest has {MAX_TYPE}"
+            ));
         }
         let part = |id: &u32| self.table.ty(*id).map_or(1, |ty| ty.nodes);
         let nodes = match &kind {
             Kind::Struct(members, _) => members
                 .iter()
                 .fold(1u32, |sum, member| sum.saturating_add(part(member))),
-            Kind::Array(element, _) => part(element).saturating_add(1),
+            Kind::Array(element) => part(element).saturating_add(1),
             _ => 1,
         };
         if nodes > MAX_NODES {
-            return unsupported(format!("a type of {nodes} parts; the largest has {MAX_NODES}"));
+            return unsupported(format!(
+                "a type of {nodes} parts; the largest has {MAX_NODES}"
+            ));
         }
         let index = self.table.types.len() as u32;
         self.table.define(id, 0, Entity::Type(index))?;
@@ -393,10 +401,7 @@ impl Declare<'_, '_> {
             _ => return invalid("the type is no vector, array or struct"),
         };
         if parts.len() as u64 != len {
-            return invalid(format!(
-                "{} constituents, the type has {len}",
-                parts.len()
-            ));
+            return invalid(format!("{} constituents, the type has {len}", parts.len()));
         }
         let mut constants = Vec::with_capacity(parts.len());
         for (i, &part) in parts.iter().enumerate() {
@@ -422,10 +427,7 @@ impl Declare<'_, '_> {
                 "a constant of {leaves} scalars; the largest has {MAX_LEAVES}"
             ));
         }
-        let constant = self
-            .module
-            .constants
-            .intern(ir, Constant::Composite(parts));
+        let constant = self.module.constants.intern(ir, Constant::Composite(parts));
         self.leaves.insert(constant, leaves.max(1));
         Ok(constant)
     }
@@ -472,7 +474,9 @@ impl Declare<'_, '_> {
             .literal(id, Decoration::Alignment)
             .map_or(1, u64::from);
         if !align.is_power_of_two() || align > 1 << 16 {
-            return invalid(format!("alignment {align}, a power of two to 65536 is needed"));
+            return invalid(format!(
+                "alignment {align}, a power of two to 65536 is needed"
+            ));
         }
         let align = align.max(self.module.types.align_of(content));
         if let Some(slot) = self.module.globals.get_mut(global.index()) {

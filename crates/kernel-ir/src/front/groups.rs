@@ -379,7 +379,10 @@ impl Lower<'_, '_> {
                     return invalid(format!("cluster size {cluster} is no power of two"));
                 }
                 let delta = self.lane_number(delta)?;
-                self.emit(Op::Group(GroupOp::Rotate(cluster), scope, vec![a, delta]), ir)
+                self.emit(
+                    Op::Group(GroupOp::Rotate(cluster), scope, vec![a, delta]),
+                    ir,
+                )
             }
             (
                 Spv::GroupNonUniformShuffle

@@ -196,7 +196,21 @@ impl Lower<'_, '_> {
             (Meaning::Math(function), &[_, ..]) => {
                 self.emit(Op::Math(function, args, crate::Flags::default()), result)
             }
-            (Meaning::Convert(op), &[a]) => self.convert(op, a, result),
+            (Meaning::Convert(op), &[a]) => {
+                // DPC++'s bfloat16 conversions take a reference.
+                let a = match (op, self.module.types.get(self.f.ty(a))) {
+                    (ConvertOp::FToBf16, Type::Ptr(_)) => {
+                        let float = self.module.types.float(32);
+                        self.load(a, float, 4)
+                    }
+                    (ConvertOp::Bf16ToF, Type::Ptr(_)) => {
+                        let bits = self.module.types.int(16);
+                        self.load(a, bits, 2)
+                    }
+                    _ => a,
+                };
+                self.convert(op, a, result)
+            }
             (Meaning::Special(special), _) => return self.special(special, &args, result),
             _ => return invalid(format!("{name:?} called with {count} arguments")),
         };

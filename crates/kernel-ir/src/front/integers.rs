@@ -123,11 +123,7 @@ impl Lower<'_, '_> {
         let low = self.binary(BinaryOp::IMul, a, b);
         let high = self.binary(BinaryOp::SMulHi, a, b);
         let sum = self.binary(BinaryOp::IAdd, low, c);
-        let (zero, one, top) = (
-            self.int_of(ir, 0),
-            self.int_of(ir, 1),
-            self.int_of(ir, 63),
-        );
+        let (zero, one, top) = (self.int_of(ir, 0), self.int_of(ir, 1), self.int_of(ir, 63));
         let carry = self.compare(Predicate::ULt, sum, low);
         let carry = self.select(carry, one, zero);
         let sign = self.binary(BinaryOp::AShr, c, top);

@@ -127,7 +127,13 @@ fn execution_mode(
     Ok(())
 }
 
-fn argument(module: &Module, source: &Source<'_>, table: &Table, id: u32, ty: u32) -> Res<KernelArg> {
+fn argument(
+    module: &Module,
+    source: &Source<'_>,
+    table: &Table,
+    id: u32,
+    ty: u32,
+) -> Res<KernelArg> {
     let ir = table.sized(ty)?;
     let mut arg = KernelArg {
         name: source.name(id),
@@ -170,7 +176,9 @@ pub(super) fn by_value(
         .map_or(1, u64::from)
         .max(module.types.align_of(content));
     if !align.is_power_of_two() || align > 4096 {
-        return invalid(format!("alignment {align}, a power of two to 4096 is needed"));
+        return invalid(format!(
+            "alignment {align}, a power of two to 4096 is needed"
+        ));
     }
     Ok((module.types.size_of(content), align))
 }

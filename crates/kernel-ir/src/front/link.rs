@@ -1,5 +1,6 @@
 //! Modules to one program: symbols, then declarations, then bodies, then the check.
 
+use super::Built;
 use super::declare::{Declare, storage};
 use super::fault::{At, Fault, Res, invalid, unlinkable, unsupported};
 use super::imports;
@@ -8,7 +9,6 @@ use super::lower::{Lower, Own, Signature};
 use super::source::{FunctionSource, Linkage, Source};
 use super::table::{Callee, Kind, Table};
 use super::work_item;
-use super::Built;
 use crate::{
     AddressSpace, BlockId, BuildError, Function, FunctionId, Global, GlobalId, Kernel, Module,
     Options, Request, ValueDef,
@@ -46,16 +46,19 @@ struct Symbols {
 pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
     if request.modules.is_empty() {
         let fault = unlinkable::<()>("there is no module");
-        return fault.map_err(|f| f.into_error(0, None)).map(|()| Built::default());
+        return fault
+            .map_err(|f| f.into_error(0, None))
+            .map(|()| Built::default());
     }
     let (options, remarks) = Options::parse(&request.options);
     let mut words = Vec::with_capacity(request.modules.len());
     for (i, input) in request.modules.iter().enumerate() {
-        words.push(Words::new(&input.words).map_err(|e| located(e.into(), i, None))?);
+        words
+            .push(Words::new(&input.words).map_err(|e| Box::<Fault>::from(e).into_error(i, None))?);
     }
     let mut sources = Vec::with_capacity(words.len());
     for (i, words) in words.iter().enumerate() {
-        sources.push(Source::scan(words).map_err(|f| located(f, i, Some(words)))?);
+        sources.push(Source::scan(words).map_err(|f| f.into_error(i, Some(words)))?);
     }
     let mut program = Program {
         module: Module::default(),
@@ -67,7 +70,7 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
     };
     let at = |i: usize| {
         let words = words.get(i);
-        move |fault: Box<Fault>| located(fault, i, words)
+        move |fault: Box<Fault>| fault.into_error(i, words)
     };
     let symbols = program.symbols(&sources).map_err(|(i, f)| at(i)(f))?;
     let mut tables = Vec::with_capacity(sources.len());
@@ -108,10 +111,6 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
         unresolved: program.unresolved,
         log,
     })
-}
-
-fn located(fault: Box<Fault>, module: usize, words: Option<&Words>) -> BuildError {
-    fault.into_error(module, words)
 }
 
 /// FPFastMathMode bits that build options give every float instruction.
@@ -354,23 +353,16 @@ impl Program {
             leaves: HashMap::new(),
         }
         .all()?;
-        for (which, function) in source.functions.iter().enumerate() {
-            let entity = super::table::Entity::Function(which as u32);
+        for function in &source.functions {
             table
-                .define(function.id, 0, entity)
+                .define(function.id, 0, super::table::Entity::Function)
                 .at(function.word)?;
         }
         Ok(table)
     }
 
     /// Results and parameters of a module's functions.
-    fn sign(
-        &mut self,
-        i: usize,
-        source: &Source<'_>,
-        symbols: &Symbols,
-        table: &Table,
-    ) -> Res<()> {
+    fn sign(&mut self, i: usize, source: &Source<'_>, symbols: &Symbols, table: &Table) -> Res<()> {
         for (which, function) in source.functions.iter().enumerate() {
             let Some(&id) = symbols.functions.get(&function.id) else {
                 continue;
@@ -427,16 +419,14 @@ impl Program {
             let value = f.add_value(ir, ValueDef::Param(n as u32));
             f.params.push(value);
             signature.params.push(ir);
-            let private = matches!(
-                table.ty(ty)?.kind,
-                Kind::Pointer(AddressSpace::Private, _)
-            );
+            let private = matches!(table.ty(ty)?.kind, Kind::Pointer(AddressSpace::Private, _));
             let owned = if private && (entry || kernels::owns(source, param)) {
                 Some(kernels::by_value(&self.module, source, table, param, ty).at(word)?)
             } else {
                 None
             };
-            f.by_value.push(owned.filter(|_| entry).map(|(size, _)| size));
+            f.by_value
+                .push(owned.filter(|_| entry).map(|(size, _)| size));
             signature.by_value.push(owned);
         }
         if let Some(slot) = self.module.functions.get_mut(id.index()) {
@@ -475,7 +465,7 @@ impl Program {
                 globals: HashMap::new(),
                 phis: Vec::new(),
                 labels: HashMap::new(),
-                ends: HashMap::new(),
+                reached: HashSet::new(),
                 private: 0,
             };
             lower.body(function).at(function.word)?;
@@ -524,10 +514,10 @@ impl Program {
                 self.flush_denorms,
             )
             .at(entry.word)?;
-            if let Some(f) = self.module.functions.get_mut(id.index()) {
-                if f.name.is_empty() {
-                    f.name.clone_from(&entry.name);
-                }
+            if let Some(f) = self.module.functions.get_mut(id.index())
+                && f.name.is_empty()
+            {
+                f.name.clone_from(&entry.name);
             }
             self.module.kernels.push(kernel);
         }
@@ -607,7 +597,10 @@ fn check_params(table: &Table, function: &FunctionSource<'_>) -> Res<()> {
         return invalid("another result type than the function type's");
     }
     let same = params.len() == function.params.len()
-        && params.iter().zip(&function.params).all(|(a, (_, b, _))| a == b);
+        && params
+            .iter()
+            .zip(&function.params)
+            .all(|(a, (_, b, _))| a == b);
     if !same {
         return invalid("other parameters than the function type's");
     }
@@ -688,8 +681,8 @@ fn choose(
 
 /// See [`super::specialisation_constants`].
 pub(super) fn specialisation_constants(bytes: &[u8]) -> Result<Vec<(u32, u32)>, BuildError> {
-    let words = Words::new(bytes).map_err(|e| located(e.into(), 0, None))?;
-    let source = Source::scan(&words).map_err(|f| located(f, 0, Some(&words)))?;
+    let words = Words::new(bytes).map_err(|e| Box::<Fault>::from(e).into_error(0, None))?;
+    let source = Source::scan(&words).map_err(|f| f.into_error(0, Some(&words)))?;
     let mut bits = HashMap::new();
     let mut found = Vec::new();
     for inst in &source.declarations {

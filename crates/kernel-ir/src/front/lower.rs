@@ -8,7 +8,7 @@ use crate::{
     FunctionId, GlobalId, InstId, MathFn, Module, Op, Predicate, Rounding, Type, TypeId, Types,
     UnaryOp, ValueDef, ValueId,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What callers must know of a function.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +47,8 @@ pub(super) struct Lower<'a, 'w> {
     pub(super) globals: HashMap<GlobalId, ValueId>,
     pub(super) phis: Vec<(InstId, usize, &'w [u32])>,
     pub(super) labels: HashMap<u32, BlockId>,
-    /// The block in which a label's instructions end, where that is another.
-    pub(super) ends: HashMap<BlockId, BlockId>,
+    /// Blocks that control reaches.
+    pub(super) reached: HashSet<BlockId>,
     /// Bytes of private variables.
     pub(super) private: u64,
 }
@@ -388,7 +388,7 @@ impl Lower<'_, '_> {
                 let ty = self.table.type_of(id)?.ir;
                 Ok(self.cast_pointer(ptr, ty))
             }
-            Entity::Function(_) => invalid(format!("function %{id} used as a value")),
+            Entity::Function => invalid(format!("function %{id} used as a value")),
             Entity::Type(_) => invalid(format!("type %{id} used as a value")),
             Entity::Set(_) | Entity::Named | Entity::None => {
                 invalid(format!("id %{id} has no value"))

@@ -76,10 +76,10 @@ impl Lower<'_, '_> {
     pub(super) fn load_inst(&mut self, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id, ptr) = (operands.next()?, operands.next()?, operands.next()?);
         let ir = self.value_type(ty)?;
-        if let Entity::Place(place) = self.table.get(ptr)? {
-            if let Some(value) = self.load_place(place, ir) {
-                return self.result(ty, id, value);
-            }
+        if let Entity::Place(place) = self.table.get(ptr)?
+            && let Some(value) = self.load_place(place, ir)
+        {
+            return self.result(ty, id, value);
         }
         let ptr = self.pointer(ptr)?;
         let access = self.access(operands)?;
@@ -146,7 +146,7 @@ impl Lower<'_, '_> {
             Ok(i64::try_from(size).unwrap_or(i64::MAX))
         };
         match &self.table.ty(ty)?.kind {
-            Kind::Vector(element, _) | Kind::Array(element, _) => {
+            Kind::Vector(element, _) | Kind::Array(element) => {
                 Ok(Step::Element(*element, size(*element)?))
             }
             Kind::Struct(members, offsets) => {
@@ -266,7 +266,9 @@ impl Lower<'_, '_> {
             .literal(id, spirv::Decoration::Alignment)
             .map_or(1, u64::from);
         if !align.is_power_of_two() || align > 4096 {
-            return invalid(format!("alignment {align}, a power of two to 4096 is needed"));
+            return invalid(format!(
+                "alignment {align}, a power of two to 4096 is needed"
+            ));
         }
         let align = align.max(self.module.types.align_of(content));
         if self.private.saturating_add(size) > super::MAX_PRIVATE {

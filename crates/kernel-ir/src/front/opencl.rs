@@ -322,10 +322,7 @@ impl Lower<'_, '_> {
             let usable = self.binary(BinaryOp::And, finite, some);
             let scale = self.select(usable, largest, one);
             let spread = self.splat_like(scale, a);
-            (
-                self.float(BinaryOp::FDiv, a, spread, 0),
-                Some(scale),
-            )
+            (self.float(BinaryOp::FDiv, a, spread, 0), Some(scale))
         };
         let dot = self.dot(wide, wide, 0);
         let root = self.math(MathFn::Sqrt, vec![dot], 0);

@@ -313,7 +313,6 @@ fn capability(number: u32) -> Res<()> {
                 | Capability::Tessellation
                 | Capability::VectorComputeINTEL
                 | Capability::VectorAnyINTEL
-                | Capability::ArbitraryPrecisionIntegersALTERA
                 | Capability::ArbitraryPrecisionFloatingPointALTERA
                 | Capability::ArbitraryPrecisionFixedPointALTERA
                 | Capability::FloatingPointModeINTEL

@@ -219,7 +219,11 @@ fn evaluate(op: Op, values: &[u64], from: u8, to: u8) -> Option<u64> {
         (Op::SMod, &[a, b]) => {
             let (a, b) = (signed(a), signed(b));
             let rest = a.checked_rem(b).unwrap_or(0);
-            let fix = if rest != 0 && (rest < 0) != (b < 0) { b } else { 0 };
+            let fix = if rest != 0 && (rest < 0) != (b < 0) {
+                b
+            } else {
+                0
+            };
             rest.wrapping_add(fix) as u64
         }
         (Op::ShiftLeftLogical, &[a, b]) => a.checked_shl(b.min(64) as u32).unwrap_or(0),
@@ -353,14 +357,20 @@ fn insert(
 
 fn scalar_bitcast(d: &mut Declare<'_, '_>, op: Op, ir: TypeId, from: u32) -> Res<Entity> {
     let constant = d.table.constant(d.module, from)?;
-    let same = d.module.types.size_of(d.module.constants.ty(constant)) == d.module.types.size_of(ir);
+    let same =
+        d.module.types.size_of(d.module.constants.ty(constant)) == d.module.types.size_of(ir);
     let (Some(values), true, Op::Bitcast) = (lanes(d.module, constant), same, op) else {
         return unsupported("this bit cast in a constant expression");
     };
     build(d, ir, values)
 }
 
-fn pointer_cast(d: &mut Declare<'_, '_>, ir: TypeId, space: AddressSpace, from: u32) -> Res<Entity> {
+fn pointer_cast(
+    d: &mut Declare<'_, '_>,
+    ir: TypeId,
+    space: AddressSpace,
+    from: u32,
+) -> Res<Entity> {
     match d.table.get(from)? {
         Entity::Address { global, offset, .. } => Ok(Entity::Address {
             global,
@@ -401,7 +411,7 @@ fn chain(d: &mut Declare<'_, '_>, op: Op, operands: &mut Operands<'_>) -> Res<En
             bytes(d, at)?
         } else {
             match &d.table.ty(at)?.kind {
-                &(Kind::Vector(element, _) | Kind::Array(element, _)) => {
+                &(Kind::Vector(element, _) | Kind::Array(element)) => {
                     at = element;
                     bytes(d, element)?
                 }

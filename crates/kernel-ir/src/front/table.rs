@@ -22,8 +22,8 @@ pub(super) enum Entity {
     },
     /// A pointer to what a work-item asks about its place.
     Place(Place),
-    /// A function: index into the source's functions.
-    Function(u32),
+    /// A function.
+    Function,
     /// An extended instruction set.
     Set(ExtSet),
     /// A value of the function in work.
@@ -58,7 +58,7 @@ pub(super) enum Kind {
     Int,
     Float,
     Vector(u32, u32),
-    Array(u32, u64),
+    Array(u32),
     /// Member type ids and their offsets in bytes.
     Struct(Vec<u32>, Vec<u64>),
     /// Address space and pointee type id; 0 for an untyped or not yet declared one.

@@ -2,9 +2,7 @@
 
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
-use crate::{
-    Constant, ConvertOp, GlobalId, Op, Rounding, Type, TypeId, ValueDef, ValueId,
-};
+use crate::{Constant, ConvertOp, GlobalId, Op, Rounding, Type, TypeId, ValueDef, ValueId};
 use spirv_reader::{OpenClStd as Cl, Operands};
 
 /// Longest format string of a printf, in bytes.

@@ -7,9 +7,7 @@ use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
 use super::source::{Linkage, Source};
 use super::table::{Kind, Table};
-use crate::{
-    BinaryOp, Builtin, ConvertOp, Module, Op, Predicate, Rounding, Type, TypeId, ValueId,
-};
+use crate::{BinaryOp, Builtin, ConvertOp, Module, Op, Predicate, Rounding, Type, TypeId, ValueId};
 use spirv::{BuiltIn, Decoration};
 
 /// A pointer to a built-in variable, or into it.
@@ -195,15 +193,14 @@ impl Lower<'_, '_> {
 
     /// The whole variable.
     fn whole(&mut self, place: Place) -> ValueId {
-        let lanes: Vec<ValueId> = (0..place.lanes).map(|lane| self.lane(place, lane)).collect();
+        let lanes: Vec<ValueId> = (0..place.lanes)
+            .map(|lane| self.lane(place, lane))
+            .collect();
         match lanes.as_slice() {
             [only] => *only,
             _ => {
                 let scalar = self.module.types.int(place.bits);
-                let ty = self
-                    .module
-                    .types
-                    .intern(Type::Vector(scalar, place.lanes));
+                let ty = self.module.types.intern(Type::Vector(scalar, place.lanes));
                 self.emit(Op::Construct(lanes), ty)
             }
         }
@@ -213,12 +210,13 @@ impl Lower<'_, '_> {
     pub(super) fn load_place(&mut self, place: Place, ty: TypeId) -> Option<ValueId> {
         let lane_bytes = i64::from(place.bits / 8);
         let scalar = self.module.types.int(place.bits);
-        if place.lanes > 1 && place.offset == 0 {
-            if let Type::Vector(element, lanes) = *self.module.types.get(ty) {
-                if element == scalar && lanes == place.lanes {
-                    return Some(self.whole(place));
-                }
-            }
+        if place.lanes > 1
+            && place.offset == 0
+            && let Type::Vector(element, lanes) = *self.module.types.get(ty)
+            && element == scalar
+            && lanes == place.lanes
+        {
+            return Some(self.whole(place));
         }
         let Type::Int(bits) = *self.module.types.get(ty) else {
             return None;
