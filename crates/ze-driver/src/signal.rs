@@ -79,7 +79,9 @@ impl Signal {
     pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Ready) {
         let slot = self.slot();
         slot.start.store(start, Ordering::Relaxed);
-        slot.end.store(end, Ordering::Relaxed);
+        // Never equal: clients take an end that is not after the start for a clock that wrapped around.
+        slot.end
+            .store(end.max(start.saturating_add(1)), Ordering::Relaxed);
         // SeqCst: ordered before the look at `sleepers`, against `wait`'s opposite order.
         slot.state.store(1, Ordering::SeqCst);
         wake_sleepers(&slot.state, &self.sleepers);

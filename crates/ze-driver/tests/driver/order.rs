@@ -85,7 +85,11 @@ fn reset_clears_state_and_timestamps() {
         assert_eq!(ze!(Event.pfnQueryStatus(event)), ZE_RESULT_NOT_READY, "round {round}");
         let query = ze!(Event.pfnQueryKernelTimestamp(event, &raw mut times));
         assert_eq!(query, ZE_RESULT_NOT_READY, "round {round}");
-        copy(list, at.wrapping_add(1), at, event, &mut []);
+        if round == 1 {
+            ok!(CommandList.pfnAppendBarrier(list, event, 0, null_mut()));
+        } else {
+            copy(list, at.wrapping_add(1), at, event, &mut []);
+        }
         ok!(Event.pfnQueryStatus(event));
         ok!(Event.pfnQueryKernelTimestamp(event, &raw mut times));
         let (start, end) = (times.global.kernelStart, times.global.kernelEnd);

@@ -124,7 +124,9 @@ fn arguments_are_checked_and_snapshotted() {
     let memory = words(context, 8);
     let cases = [
         (arg(kernel, 2, 1_u32), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX),
-        (arg(kernel, 1, 1_u64), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE),
+        (arg(kernel, 1, 1_u16), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE),
+        (arg(kernel, 1, 1_u64), ZE_RESULT_SUCCESS),
+        (arg(kernel, 0, 1_u128), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE),
         (arg(kernel, 0, 1_u32), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE),
         (ze!(Kernel.pfnSetArgumentValue(kernel, 0, 8, null())), ZE_RESULT_SUCCESS),
         (arg(kernel, 0, memory.as_mut_ptr()), ZE_RESULT_SUCCESS),
