@@ -23,7 +23,7 @@ pub(crate) struct Target {
 const TRIPLE: &CStr = c"x86_64-unknown-linux-gnu";
 
 /// No pass that multiplies code: unrolling and vectorising are decided before LLVM sees the kernel.
-const PASSES: &CStr = c"function(sroa,early-cse<memssa>,instcombine,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine,simplifycfg,adce)";
+const PASSES: &CStr = c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 /// `-ze-opt-disable`: only what makes values out of our variables.
 const PASSES_OFF: &CStr = c"function(sroa,early-cse)";
 

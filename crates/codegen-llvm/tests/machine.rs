@@ -2,6 +2,9 @@
 //! what only machine code has.
 
 mod machine {
+    mod differential;
+    #[path = "../../../kernel-ir/tests/interpret/generator.rs"]
+    mod generator;
     #[path = "../../../kernel-ir/tests/interpret/groups.rs"]
     mod groups;
     mod native;

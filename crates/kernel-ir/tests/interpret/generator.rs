@@ -419,7 +419,7 @@ impl Generator {
         let from =
             self.random
                 .pick(&[Ty::I8, Ty::I16, Ty::I32, Ty::I64, Ty::F16, Ty::F32, Ty::F64]);
-        let a = self.expression(from, depth - 1);
+        let mut a = self.expression(from, depth - 1);
         if from == ty {
             return a;
         }
@@ -435,10 +435,15 @@ impl Generator {
                     }
             }
             (true, false) => {
-                self.random
-                    .pick(&["ftos", "ftou", "satftos", "satftou"])
-                    .to_owned()
-                    + rounding
+                let op = self.random.pick(&["ftos", "ftou", "satftos", "satftou"]);
+                if !op.starts_with("sat") {
+                    // Out of range is any value: stay within, and away from NaN.
+                    let hundred = if from == Ty::F16 { "0x5640" } else { "100.0" };
+                    let name = from.name();
+                    a = self.value(name, &format!("math.fmax {a}, {name} null"));
+                    a = self.value(name, &format!("math.fmin {a}, {name} {hundred}"));
+                }
+                op.to_owned() + rounding
             }
             (false, false) if from.bytes() > ty.bytes() => self
                 .random

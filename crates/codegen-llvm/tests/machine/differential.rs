@@ -1,0 +1,163 @@
+//! Random kernels leave the same memory as machine code and interpreted, at each sub-group size.
+
+use super::generator::{self, COUNTERS, VARIABLES};
+use super::native::{Native, settings};
+use kernel_ir::abi::{KernelInfo, Launch};
+use kernel_ir::interpret::{Fault, Memory, Program, Run};
+
+/// The process's own memory, for kernels whose addresses are known to be good.
+struct Raw;
+
+impl Memory for Raw {
+    fn load(&mut self, address: u64, into: &mut [u8]) -> Result<(), Fault> {
+        // SAFETY: generated kernels mask every index into their buffers.
+        unsafe {
+            std::ptr::copy_nonoverlapping(address as *const u8, into.as_mut_ptr(), into.len());
+        }
+        Ok(())
+    }
+    fn store(&mut self, address: u64, from: &[u8]) -> Result<(), Fault> {
+        // SAFETY: as for `load`.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), address as *mut u8, from.len()) };
+        Ok(())
+    }
+    fn update(
+        &mut self,
+        address: u64,
+        size: usize,
+        f: &mut dyn FnMut(u64) -> Option<u64>,
+    ) -> Result<u64, Fault> {
+        let mut bytes = [0; 8];
+        self.load(address, &mut bytes[..size])?;
+        let old = u64::from_le_bytes(bytes);
+        if let Some(new) = f(old) {
+            self.store(address, &new.to_le_bytes()[..size])?;
+        }
+        Ok(old)
+    }
+    fn printf(&mut self, _: u32, _: &[u8]) -> i32 {
+        0
+    }
+}
+
+/// The buffers of one run, 8-byte aligned.
+struct Buffers {
+    input: Vec<u64>,
+    out: Vec<u64>,
+    counters: Vec<u64>,
+}
+
+impl Buffers {
+    fn new(seed: u64, items: usize) -> Self {
+        let words = |values: &[i32]| {
+            let pairs = values.chunks_exact(2);
+            pairs
+                .map(|p| u64::from(p[0] as u32) | u64::from(p[1] as u32) << 32)
+                .collect()
+        };
+        Self {
+            input: words(&generator::inputs(seed)),
+            out: vec![0; items * VARIABLES.len()],
+            counters: words(&[7; COUNTERS]),
+        }
+    }
+    fn block(&mut self, seed: u64, info: &KernelInfo) -> Vec<u64> {
+        let mut block = vec![0u64; info.args_size as usize / 8];
+        let values = [
+            self.input.as_mut_ptr() as u64,
+            self.out.as_mut_ptr() as u64,
+            self.counters.as_mut_ptr() as u64,
+            seed & 15,
+        ];
+        for (arg, value) in info.args.iter().zip(values) {
+            block[arg.offset as usize / 8] = value;
+        }
+        block
+    }
+    fn out_bytes(&self) -> Vec<u8> {
+        self.out.iter().flat_map(|v| v.to_le_bytes()).collect()
+    }
+}
+
+fn bytes_of(block: &[u64]) -> Vec<u8> {
+    block.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+fn compare(seed: u64, sub_group: u32) {
+    const GROUPS: u32 = 2;
+    let size = [20, 8, 13, 33][seed as usize % 4];
+    let items = (GROUPS * size) as usize;
+    let text = generator::kernel(seed, generator::features(seed));
+    let module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+    let mut prepared = module.clone();
+    kernel_ir::passes::prepare(&mut prepared, &kernel_ir::Options::default())
+        .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+
+    let program = Program::new(module, sub_group).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    let info = &program.info().kernels[0];
+    let launch = |state_offset| Launch {
+        group_size: [size, 1, 1],
+        work_dim: 1,
+        group_count: [GROUPS, 1, 1],
+        items_per_group: size,
+        state_offset,
+        ..Launch::default()
+    };
+    let mut expected = Buffers::new(seed, items);
+    let block = expected.block(seed, info);
+    let run = Run {
+        kernel: 0,
+        args: &bytes_of(&block),
+        launch: &launch(info.local_size),
+        first_group: 0,
+        group_count: u64::from(GROUPS),
+        variables: &[],
+        budget: Some(100_000_000),
+    };
+    if let Err(stopped) = program.run(&run, &mut Raw) {
+        panic!("seed {seed}: {stopped}\n{text}");
+    }
+
+    let native = Native::new(prepared.clone(), settings(sub_group));
+    let info = &native.info.kernels[0];
+    let mut found = Buffers::new(seed, items);
+    let block = bytes_of(&found.block(seed, info));
+    let mut args = vec![0u128; block.len() / 16];
+    let blocks = u64::from(size.div_ceil(info.width.max(1)));
+    let room = info.local_size + info.state_per_block * blocks;
+    let mut memory = vec![0xaau8; room as usize + 128];
+    let at = memory.as_mut_ptr().align_offset(64);
+    // SAFETY: `args` has the block's size; the kernel gets what its information asks for, and every
+    // index it makes is masked to its buffers.
+    unsafe {
+        std::ptr::copy_nonoverlapping(block.as_ptr(), args.as_mut_ptr().cast::<u8>(), block.len());
+        let args = std::slice::from_raw_parts(args.as_ptr().cast::<u8>(), block.len());
+        let launch = launch(info.local_size);
+        let groups = 0..u64::from(GROUPS);
+        native.run(0, args, &launch, groups, memory.as_mut_ptr().add(at));
+    }
+    let differs = generator::difference(&found.out_bytes(), &expected.out_bytes());
+    assert_eq!(
+        differs, None,
+        "seed {seed}, sub-group size {sub_group}: machine code and interpreter\n{text}"
+    );
+    assert_eq!(
+        found.counters, expected.counters,
+        "seed {seed}, sub-group size {sub_group}: counters\n{text}"
+    );
+}
+
+#[test]
+fn random_kernels_at_sub_group_size_8() {
+    (0..24).for_each(|seed| compare(seed, 8));
+}
+
+#[test]
+fn random_kernels_at_sub_group_size_16() {
+    (24..48).for_each(|seed| compare(seed, 16));
+}
+
+#[test]
+fn random_kernels_at_sub_group_size_32() {
+    (48..72).for_each(|seed| compare(seed, 32));
+}
