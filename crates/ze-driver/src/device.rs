@@ -168,13 +168,16 @@ pub struct AllocInfo {
     pub page_size: u64,
 }
 
+/// Bytes of a SPIR-V module, and its specialisation constants: `SpecId` and value bytes.
+pub type SpirvModule = (Vec<u8>, Vec<(u32, Vec<u8>)>);
+
 /// Input of a build.
 #[derive(Clone, Debug)]
 pub enum ProgramInput {
     /// SPIR-V modules to be linked into one: bytes and specialisation constants (`SpecId`, value bytes).
     Spirv {
         /// Modules.
-        modules: Vec<(Vec<u8>, Vec<(u32, Vec<u8>)>)>,
+        modules: Vec<SpirvModule>,
         /// Build flags, all modules'.
         options: String,
     },

@@ -30,8 +30,11 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_extension_subgroups", V1_0),
 ];
 
-/// Entry points that `zeDriverGetExtensionFunctionAddress` gives: name and address.
-pub(crate) const FUNCTIONS: &[(&str, fn() -> *const c_void)] = &[];
+/// An entry point outside the tables: name and address.
+pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
+
+/// Entry points that `zeDriverGetExtensionFunctionAddress` gives.
+pub(crate) const FUNCTIONS: &[NamedFunction] = &[];
 
 /// `zeDeviceGetCounterBasedEventMaxValue`.
 pub(crate) const COUNTER_MAX: u64 = (1 << 62) - 1;

@@ -223,9 +223,15 @@ mod tests {
             let mut table = [0_usize; 28];
             const { assert!(size_of::<ze_device_dditable_t>() == size_of::<[usize; 28]>()) };
             // SAFETY: the array has the size of the table.
-            let got = unsafe { zeGetDeviceProcAddrTable(ze_api_version_t(version), table.as_mut_ptr().cast()) };
+            let got = unsafe {
+                zeGetDeviceProcAddrTable(ze_api_version_t(version), table.as_mut_ptr().cast())
+            };
             assert_eq!(got, want, "{version:#x}");
-            assert_eq!(table.iter().filter(|word| **word != 0).count(), slots, "{version:#x}");
+            assert_eq!(
+                table.iter().filter(|word| **word != 0).count(),
+                slots,
+                "{version:#x}"
+            );
         }
         // SAFETY: null is answered.
         let null = unsafe { zeGetDeviceProcAddrTable(ZE_API_VERSION_1_17, std::ptr::null_mut()) };

@@ -246,9 +246,10 @@ impl Lane {
             match &command.op {
                 Op::Nothing => None,
                 Op::Work(_) => Some(()),
-                // SAFETY: the client keeps the count readable until the command is done.
                 Op::WorkBelow { index, count, .. } => {
-                    (*index < unsafe { count.read_unaligned() }).then_some(())
+                    // SAFETY: the client keeps the count readable until the command is done.
+                    let count = unsafe { count.read_unaligned() };
+                    (*index < count).then_some(())
                 }
                 Op::Reset(signal) => {
                     signal.reset();

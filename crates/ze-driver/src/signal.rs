@@ -140,10 +140,7 @@ pub(crate) fn wait_until(
     }
     let deadline = match timeout {
         u64::MAX => u64::MAX,
-        _ => platform
-            .now_ns()
-            .saturating_add(timeout)
-            .min(u64::MAX - 1),
+        _ => platform.now_ns().saturating_add(timeout).min(u64::MAX - 1),
     };
     sleepers.fetch_add(1, Ordering::SeqCst);
     // The count is visible before the platform looks at the word: see `Signal::set`.

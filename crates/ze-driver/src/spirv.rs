@@ -86,14 +86,37 @@ mod tests {
     #[test]
     fn sizes_are_those_of_the_types() {
         let words = [
-            4 << 16 | OP_DECORATE, 10, DECORATION_SPEC_ID, 7,
-            4 << 16 | OP_DECORATE, 11, DECORATION_SPEC_ID, 8,
-            4 << 16 | OP_DECORATE, 12, DECORATION_SPEC_ID, 9,
-            4 << 16 | OP_TYPE_INT, 1, 64, 0,
-            3 << 16 | OP_TYPE_FLOAT, 2, 16,
-            5 << 16 | OP_SPEC_CONSTANT, 1, 10, 0, 0,
-            4 << 16 | OP_SPEC_CONSTANT, 2, 11, 0,
-            3 << 16 | OP_SPEC_CONSTANT_TRUE, 3, 12,
+            4 << 16 | OP_DECORATE,
+            10,
+            DECORATION_SPEC_ID,
+            7,
+            4 << 16 | OP_DECORATE,
+            11,
+            DECORATION_SPEC_ID,
+            8,
+            4 << 16 | OP_DECORATE,
+            12,
+            DECORATION_SPEC_ID,
+            9,
+            4 << 16 | OP_TYPE_INT,
+            1,
+            64,
+            0,
+            3 << 16 | OP_TYPE_FLOAT,
+            2,
+            16,
+            5 << 16 | OP_SPEC_CONSTANT,
+            1,
+            10,
+            0,
+            0,
+            4 << 16 | OP_SPEC_CONSTANT,
+            2,
+            11,
+            0,
+            3 << 16 | OP_SPEC_CONSTANT_TRUE,
+            3,
+            12,
         ];
         let want = HashMap::from([(7, 8), (8, 2), (9, 1)]);
         for swap in [false, true] {
@@ -105,7 +128,10 @@ mod tests {
     fn bad_words_end_the_scan() {
         let cases: [&[u32]; 3] = [&[0], &[0xffff_0032, 1], &[2 << 16 | OP_SPEC_CONSTANT]];
         for words in cases {
-            assert!(constant_sizes(&module(words, false)).is_empty(), "{words:?}");
+            assert!(
+                constant_sizes(&module(words, false)).is_empty(),
+                "{words:?}"
+            );
         }
         assert!(constant_sizes(b"no SPIR-V").is_empty());
     }

@@ -4,7 +4,8 @@
 //! getters copy from the same tables.
 
 use crate::core::{
-    append, context, device, device_more, driver, event, event_pool, fence, image, kernel, launch, list, mem, module, queue, runtime,
+    append, context, device, device_more, driver, event, event_pool, fence, image, kernel, launch,
+    list, mem, module, queue, runtime,
 };
 use crate::unsupported_entries as unsupported;
 use level_zero_sys::*;
@@ -126,13 +127,16 @@ static RUNTIME: Fixed<zer_dditable_driver_t> = Fixed(zer_dditable_driver_t {
 pub(crate) static ZE_RTAS_BUILDER: ze_rtas_builder_dditable_t = unsupported::ZE_RTAS_BUILDER;
 
 /// `ze_rtas_builder_exp_dditable_t`.
-pub(crate) static ZE_RTAS_BUILDER_EXP: ze_rtas_builder_exp_dditable_t = unsupported::ZE_RTAS_BUILDER_EXP;
+pub(crate) static ZE_RTAS_BUILDER_EXP: ze_rtas_builder_exp_dditable_t =
+    unsupported::ZE_RTAS_BUILDER_EXP;
 
 /// `ze_rtas_parallel_operation_dditable_t`.
-pub(crate) static ZE_RTAS_PARALLEL_OPERATION: ze_rtas_parallel_operation_dditable_t = unsupported::ZE_RTAS_PARALLEL_OPERATION;
+pub(crate) static ZE_RTAS_PARALLEL_OPERATION: ze_rtas_parallel_operation_dditable_t =
+    unsupported::ZE_RTAS_PARALLEL_OPERATION;
 
 /// `ze_rtas_parallel_operation_exp_dditable_t`.
-pub(crate) static ZE_RTAS_PARALLEL_OPERATION_EXP: ze_rtas_parallel_operation_exp_dditable_t = unsupported::ZE_RTAS_PARALLEL_OPERATION_EXP;
+pub(crate) static ZE_RTAS_PARALLEL_OPERATION_EXP: ze_rtas_parallel_operation_exp_dditable_t =
+    unsupported::ZE_RTAS_PARALLEL_OPERATION_EXP;
 
 /// `ze_global_dditable_t`.
 pub(crate) static ZE_GLOBAL: ze_global_dditable_t = ze_global_dditable_t {
@@ -234,18 +238,24 @@ pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_
     pfnAppendLaunchKernel: Some(launch::zeCommandListAppendLaunchKernel),
     pfnAppendLaunchCooperativeKernel: Some(launch::zeCommandListAppendLaunchCooperativeKernel),
     pfnAppendLaunchKernelIndirect: Some(launch::zeCommandListAppendLaunchKernelIndirect),
-    pfnAppendLaunchMultipleKernelsIndirect: Some(launch::zeCommandListAppendLaunchMultipleKernelsIndirect),
+    pfnAppendLaunchMultipleKernelsIndirect: Some(
+        launch::zeCommandListAppendLaunchMultipleKernelsIndirect,
+    ),
     pfnHostSynchronize: Some(list::zeCommandListHostSynchronize),
     pfnGetDeviceHandle: Some(list::zeCommandListGetDeviceHandle),
     pfnGetContextHandle: Some(list::zeCommandListGetContextHandle),
     pfnGetOrdinal: Some(list::zeCommandListGetOrdinal),
     pfnImmediateGetIndex: Some(list::zeCommandListImmediateGetIndex),
     pfnIsImmediate: Some(list::zeCommandListIsImmediate),
-    pfnAppendLaunchKernelWithParameters: Some(launch::zeCommandListAppendLaunchKernelWithParameters),
+    pfnAppendLaunchKernelWithParameters: Some(
+        launch::zeCommandListAppendLaunchKernelWithParameters,
+    ),
     pfnAppendLaunchKernelWithArguments: Some(launch::zeCommandListAppendLaunchKernelWithArguments),
     pfnAppendMemoryCopyWithParameters: Some(append::zeCommandListAppendMemoryCopyWithParameters),
     pfnAppendMemoryFillWithParameters: Some(append::zeCommandListAppendMemoryFillWithParameters),
-    pfnImmediateAppendCommandListsWithParameters: Some(list::zeCommandListImmediateAppendCommandListsWithParameters),
+    pfnImmediateAppendCommandListsWithParameters: Some(
+        list::zeCommandListImmediateAppendCommandListsWithParameters,
+    ),
     pfnGetFlags: Some(list::zeCommandListGetFlags),
     pfnImmediateGetFlags: Some(list::zeCommandListImmediateGetFlags),
     pfnImmediateGetMode: Some(list::zeCommandListImmediateGetMode),
@@ -255,10 +265,11 @@ pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_
 };
 
 /// `ze_command_list_exp_dditable_t`.
-pub(crate) static ZE_COMMAND_LIST_EXP: ze_command_list_exp_dditable_t = ze_command_list_exp_dditable_t {
-    pfnImmediateAppendCommandListsExp: Some(list::zeCommandListImmediateAppendCommandListsExp),
-    ..unsupported::ZE_COMMAND_LIST_EXP
-};
+pub(crate) static ZE_COMMAND_LIST_EXP: ze_command_list_exp_dditable_t =
+    ze_command_list_exp_dditable_t {
+        pfnImmediateAppendCommandListsExp: Some(list::zeCommandListImmediateAppendCommandListsExp),
+        ..unsupported::ZE_COMMAND_LIST_EXP
+    };
 
 /// `ze_image_dditable_t`.
 pub(crate) static ZE_IMAGE: ze_image_dditable_t = ze_image_dditable_t {
@@ -340,10 +351,11 @@ pub(crate) static ZE_MODULE: ze_module_dditable_t = ze_module_dditable_t {
 };
 
 /// `ze_module_build_log_dditable_t`.
-pub(crate) static ZE_MODULE_BUILD_LOG: ze_module_build_log_dditable_t = ze_module_build_log_dditable_t {
-    pfnDestroy: Some(module::zeModuleBuildLogDestroy),
-    pfnGetString: Some(module::zeModuleBuildLogGetString),
-};
+pub(crate) static ZE_MODULE_BUILD_LOG: ze_module_build_log_dditable_t =
+    ze_module_build_log_dditable_t {
+        pfnDestroy: Some(module::zeModuleBuildLogDestroy),
+        pfnGetString: Some(module::zeModuleBuildLogGetString),
+    };
 
 /// `ze_kernel_dditable_t`.
 pub(crate) static ZE_KERNEL: ze_kernel_dditable_t = ze_kernel_dditable_t {
@@ -382,25 +394,31 @@ pub(crate) static ZE_PHYSICAL_MEM: ze_physical_mem_dditable_t = unsupported::ZE_
 pub(crate) static ZE_VIRTUAL_MEM: ze_virtual_mem_dditable_t = unsupported::ZE_VIRTUAL_MEM;
 
 /// `ze_fabric_vertex_exp_dditable_t`.
-pub(crate) static ZE_FABRIC_VERTEX_EXP: ze_fabric_vertex_exp_dditable_t = unsupported::ZE_FABRIC_VERTEX_EXP;
+pub(crate) static ZE_FABRIC_VERTEX_EXP: ze_fabric_vertex_exp_dditable_t =
+    unsupported::ZE_FABRIC_VERTEX_EXP;
 
 /// `ze_fabric_edge_exp_dditable_t`.
-pub(crate) static ZE_FABRIC_EDGE_EXP: ze_fabric_edge_exp_dditable_t = unsupported::ZE_FABRIC_EDGE_EXP;
+pub(crate) static ZE_FABRIC_EDGE_EXP: ze_fabric_edge_exp_dditable_t =
+    unsupported::ZE_FABRIC_EDGE_EXP;
 
 /// `ze_graph_dditable_t`.
 pub(crate) static ZE_GRAPH: ze_graph_dditable_t = unsupported::ZE_GRAPH;
 
 /// `ze_executable_graph_dditable_t`.
-pub(crate) static ZE_EXECUTABLE_GRAPH: ze_executable_graph_dditable_t = unsupported::ZE_EXECUTABLE_GRAPH;
+pub(crate) static ZE_EXECUTABLE_GRAPH: ze_executable_graph_dditable_t =
+    unsupported::ZE_EXECUTABLE_GRAPH;
 
 /// `zet_metric_programmable_exp_dditable_t`.
-pub(crate) static ZET_METRIC_PROGRAMMABLE_EXP: zet_metric_programmable_exp_dditable_t = unsupported::ZET_METRIC_PROGRAMMABLE_EXP;
+pub(crate) static ZET_METRIC_PROGRAMMABLE_EXP: zet_metric_programmable_exp_dditable_t =
+    unsupported::ZET_METRIC_PROGRAMMABLE_EXP;
 
 /// `zet_metric_tracer_exp_dditable_t`.
-pub(crate) static ZET_METRIC_TRACER_EXP: zet_metric_tracer_exp_dditable_t = unsupported::ZET_METRIC_TRACER_EXP;
+pub(crate) static ZET_METRIC_TRACER_EXP: zet_metric_tracer_exp_dditable_t =
+    unsupported::ZET_METRIC_TRACER_EXP;
 
 /// `zet_metric_decoder_exp_dditable_t`.
-pub(crate) static ZET_METRIC_DECODER_EXP: zet_metric_decoder_exp_dditable_t = unsupported::ZET_METRIC_DECODER_EXP;
+pub(crate) static ZET_METRIC_DECODER_EXP: zet_metric_decoder_exp_dditable_t =
+    unsupported::ZET_METRIC_DECODER_EXP;
 
 /// `zet_device_dditable_t`.
 pub(crate) static ZET_DEVICE: zet_device_dditable_t = unsupported::ZET_DEVICE;
@@ -415,7 +433,8 @@ pub(crate) static ZET_CONTEXT: zet_context_dditable_t = unsupported::ZET_CONTEXT
 pub(crate) static ZET_COMMAND_LIST: zet_command_list_dditable_t = unsupported::ZET_COMMAND_LIST;
 
 /// `zet_command_list_exp_dditable_t`.
-pub(crate) static ZET_COMMAND_LIST_EXP: zet_command_list_exp_dditable_t = unsupported::ZET_COMMAND_LIST_EXP;
+pub(crate) static ZET_COMMAND_LIST_EXP: zet_command_list_exp_dditable_t =
+    unsupported::ZET_COMMAND_LIST_EXP;
 
 /// `zet_module_dditable_t`.
 pub(crate) static ZET_MODULE: zet_module_dditable_t = unsupported::ZET_MODULE;
@@ -433,13 +452,16 @@ pub(crate) static ZET_METRIC_EXP: zet_metric_exp_dditable_t = unsupported::ZET_M
 pub(crate) static ZET_METRIC_GROUP: zet_metric_group_dditable_t = unsupported::ZET_METRIC_GROUP;
 
 /// `zet_metric_group_exp_dditable_t`.
-pub(crate) static ZET_METRIC_GROUP_EXP: zet_metric_group_exp_dditable_t = unsupported::ZET_METRIC_GROUP_EXP;
+pub(crate) static ZET_METRIC_GROUP_EXP: zet_metric_group_exp_dditable_t =
+    unsupported::ZET_METRIC_GROUP_EXP;
 
 /// `zet_metric_streamer_dditable_t`.
-pub(crate) static ZET_METRIC_STREAMER: zet_metric_streamer_dditable_t = unsupported::ZET_METRIC_STREAMER;
+pub(crate) static ZET_METRIC_STREAMER: zet_metric_streamer_dditable_t =
+    unsupported::ZET_METRIC_STREAMER;
 
 /// `zet_metric_query_pool_dditable_t`.
-pub(crate) static ZET_METRIC_QUERY_POOL: zet_metric_query_pool_dditable_t = unsupported::ZET_METRIC_QUERY_POOL;
+pub(crate) static ZET_METRIC_QUERY_POOL: zet_metric_query_pool_dditable_t =
+    unsupported::ZET_METRIC_QUERY_POOL;
 
 /// `zet_metric_query_dditable_t`.
 pub(crate) static ZET_METRIC_QUERY: zet_metric_query_dditable_t = unsupported::ZET_METRIC_QUERY;
@@ -472,7 +494,8 @@ pub(crate) static ZES_OVERCLOCK: zes_overclock_dditable_t = unsupported::ZES_OVE
 pub(crate) static ZES_SCHEDULER: zes_scheduler_dditable_t = unsupported::ZES_SCHEDULER;
 
 /// `zes_performance_factor_dditable_t`.
-pub(crate) static ZES_PERFORMANCE_FACTOR: zes_performance_factor_dditable_t = unsupported::ZES_PERFORMANCE_FACTOR;
+pub(crate) static ZES_PERFORMANCE_FACTOR: zes_performance_factor_dditable_t =
+    unsupported::ZES_PERFORMANCE_FACTOR;
 
 /// `zes_power_dditable_t`.
 pub(crate) static ZES_POWER: zes_power_dditable_t = unsupported::ZES_POWER;
@@ -520,7 +543,8 @@ pub(crate) static ZES_RAS_EXP: zes_ras_exp_dditable_t = unsupported::ZES_RAS_EXP
 pub(crate) static ZES_DIAGNOSTICS: zes_diagnostics_dditable_t = unsupported::ZES_DIAGNOSTICS;
 
 /// `zes_vf_management_exp_dditable_t`.
-pub(crate) static ZES_VF_MANAGEMENT_EXP: zes_vf_management_exp_dditable_t = unsupported::ZES_VF_MANAGEMENT_EXP;
+pub(crate) static ZES_VF_MANAGEMENT_EXP: zes_vf_management_exp_dditable_t =
+    unsupported::ZES_VF_MANAGEMENT_EXP;
 
 /// `zer_global_dditable_t`.
 pub(crate) static ZER_GLOBAL: zer_global_dditable_t = zer_global_dditable_t {
@@ -529,4 +553,3 @@ pub(crate) static ZER_GLOBAL: zer_global_dditable_t = zer_global_dditable_t {
     pfnTranslateIdentifierToDeviceHandle: Some(runtime::zerTranslateIdentifierToDeviceHandle),
     pfnGetDefaultContext: Some(runtime::zerGetDefaultContext),
 };
-

@@ -20,7 +20,10 @@ pub(crate) fn refuse_parameters(next: *const c_void) -> ZeResult {
         None => Ok(()),
         Some(link) => error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            format!("pNext holds {:?}, which this function does not support here", link.stype),
+            format!(
+                "pNext holds {:?}, which this function does not support here",
+                link.stype
+            ),
         ),
     }
 }
@@ -107,7 +110,9 @@ unsafe fn fill(
     if pattern_size == 0 || !size.is_multiple_of(pattern_size) {
         return error(
             ZE_RESULT_ERROR_INVALID_SIZE,
-            format!("size is {size} bytes, a multiple of pattern_size, {pattern_size}, is required"),
+            format!(
+                "size is {size} bytes, a multiple of pattern_size, {pattern_size}, is required"
+            ),
         );
     }
     let op = if size == 0 {

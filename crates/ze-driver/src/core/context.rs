@@ -91,8 +91,7 @@ impl Context {
 
     /// Queues and immediate lists alive on this context.
     pub(crate) fn lanes(self: &Arc<Self>) -> Vec<Arc<Lane>> {
-        self.driver
-            .lanes(|lane| Arc::ptr_eq(lane.context(), self))
+        self.driver.lanes(|lane| Arc::ptr_eq(lane.context(), self))
     }
 }
 

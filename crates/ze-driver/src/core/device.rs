@@ -251,10 +251,9 @@ pub(crate) fn zeDeviceGetMemoryProperties(
                 ext.r#type = ZE_DEVICE_MEMORY_EXT_TYPE_DDR4;
                 ext.physicalSize = facts.total_memory;
                 // Two transfers a clock over the whole bus, in bytes per nanosecond.
-                let bytes = u64::from(facts.memory_clock_mhz)
-                    * 2
-                    * u64::from(facts.memory_bus_width / 8)
-                    / 1000;
+                let bytes =
+                    u64::from(facts.memory_clock_mhz) * 2 * u64::from(facts.memory_bus_width / 8)
+                        / 1000;
                 ext.readBandwidth = u32::try_from(bytes).unwrap_or(u32::MAX);
                 ext.writeBandwidth = ext.readBandwidth;
                 ext.bandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC;

@@ -238,15 +238,11 @@ pub(crate) fn zeDriverGetLastErrorDescription(
 pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(
     hDriver: ze_driver_handle_t,
 ) -> ze_context_handle_t {
-    guard_value(
-        "zeDriverGetDefaultContext",
-        std::ptr::null_mut(),
-        || {
-            <Handle<'_, Driver> as ze_abi::AbiArg>::check_handle(&hDriver, "hDriver")?;
-            // SAFETY: not null, so a driver handle by contract.
-            let driver = unsafe { Driver::from_handle(hDriver, "hDriver") }?;
-            Ok(driver.default_context().handle())
-        },
-    )
+    guard_value("zeDriverGetDefaultContext", std::ptr::null_mut(), || {
+        <Handle<'_, Driver> as ze_abi::AbiArg>::check_handle(&hDriver, "hDriver")?;
+        // SAFETY: not null, so a driver handle by contract.
+        let driver = unsafe { Driver::from_handle(hDriver, "hDriver") }?;
+        Ok(driver.default_context().handle())
+    })
 }
 const _: ze_pfnDriverGetDefaultContext_t = Some(zeDriverGetDefaultContext);

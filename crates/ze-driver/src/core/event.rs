@@ -68,13 +68,18 @@ impl Event {
             Kind::Regular(signal) => Ok(signal),
             Kind::Counter { .. } => error(
                 ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-                format!("{name} is a counter-based event, which only commands signal and nothing resets"),
+                format!(
+                    "{name} is a counter-based event, which only commands signal and nothing resets"
+                ),
             ),
         }
     }
 
     /// Kernel timestamps; NOT_READY before the signal.
-    pub(crate) fn kernel_times(&self, device: Option<&Device>) -> ZeResult<ze_kernel_timestamp_result_t> {
+    pub(crate) fn kernel_times(
+        &self,
+        device: Option<&Device>,
+    ) -> ZeResult<ze_kernel_timestamp_result_t> {
         let Some((start, end)) = self.waited().times() else {
             return not_ready();
         };
@@ -165,12 +170,15 @@ pub(crate) fn zeEventCounterBasedCreate(
         let completion = match link.stype {
             ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION_DESC => {
                 // SAFETY: the type says which struct it is.
-                let desc = unsafe { link.get::<ze_event_counter_based_external_sync_allocation_desc_t>() };
+                let desc =
+                    unsafe { link.get::<ze_event_counter_based_external_sync_allocation_desc_t>() };
                 desc.completionValue
             }
             ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC => {
                 // SAFETY: the type says which struct it is.
-                let desc = unsafe { link.get::<ze_event_counter_based_external_aggregate_storage_desc_t>() };
+                let desc = unsafe {
+                    link.get::<ze_event_counter_based_external_aggregate_storage_desc_t>()
+                };
                 desc.completionValue
             }
             _ => continue,
@@ -186,7 +194,8 @@ pub(crate) fn zeEventCounterBasedCreate(
             "counters in memory of the application are not supported",
         );
     }
-    let stamps = ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
+    let stamps =
+        ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
     let event = Event {
         head: Head::new::<Event>(tables::all()),
         context: hContext.arc(),

@@ -70,7 +70,10 @@ pub(crate) fn zeEventPoolCreate(
     if desc.count > MAX_EVENTS {
         return error(
             ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-            format!("desc->count is {}, at most {MAX_EVENTS} events fit", desc.count),
+            format!(
+                "desc->count is {}, at most {MAX_EVENTS} events fit",
+                desc.count
+            ),
         );
     }
     for device in phDevices.get() {

@@ -71,9 +71,14 @@ impl Kernel {
             )
         };
         if let Some(i) = (0..3).find(|i| size[*i] == 0 || size[*i] > limits.max_group_size[*i]) {
-            return bad(format!("1 to {} is allowed in dimension {i}", limits.max_group_size[i]));
+            return bad(format!(
+                "1 to {} is allowed in dimension {i}",
+                limits.max_group_size[i]
+            ));
         }
-        let items = size.iter().fold(1_u64, |n, d| n.saturating_mul(u64::from(*d)));
+        let items = size
+            .iter()
+            .fold(1_u64, |n, d| n.saturating_mul(u64::from(*d)));
         if items > u64::from(limits.max_total_group_size) {
             return bad(format!(
                 "{items} work-items, at most {} are allowed",
@@ -92,7 +97,12 @@ impl Kernel {
     ///
     /// # Safety
     /// `value` is null or readable for `size` bytes.
-    pub(crate) unsafe fn set_argument(&self, index: u32, size: usize, value: *const c_void) -> ZeResult {
+    pub(crate) unsafe fn set_argument(
+        &self,
+        index: u32,
+        size: usize,
+        value: *const c_void,
+    ) -> ZeResult {
         let facts = self.facts();
         let Some(arg) = facts.args.get(index as usize) else {
             return error(
@@ -145,7 +155,9 @@ impl Kernel {
             KernelArgKind::Image | KernelArgKind::Sampler => {
                 return error(
                     ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
-                    format!("argument {index} is an image or sampler, which the device does not support"),
+                    format!(
+                        "argument {index} is an image or sampler, which the device does not support"
+                    ),
                 );
             }
         };
@@ -183,7 +195,11 @@ pub(crate) fn zeKernelCreate(
     // SAFETY: null or a C string, by the specification.
     let name = unsafe { text("desc->pKernelName", desc.pKernelName) }?;
     let program = hModule.program();
-    let Some(index) = program.kernels().iter().position(|kernel| kernel.name == name) else {
+    let Some(index) = program
+        .kernels()
+        .iter()
+        .position(|kernel| kernel.name == name)
+    else {
         return error(
             ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
             format!("desc->pKernelName is \"{name}\", which the module does not have"),
@@ -459,7 +475,14 @@ mod tests {
 
     #[test]
     fn suggested_divisors_divide() {
-        let cases = [(1, 256, 1), (1000, 256, 250), (1024, 256, 256), (997, 256, 1), (97, 256, 97), (6, 4, 3)];
+        let cases = [
+            (1, 256, 1),
+            (1000, 256, 250),
+            (1024, 256, 256),
+            (997, 256, 1),
+            (97, 256, 97),
+            (6, 4, 3),
+        ];
         for (n, limit, want) in cases {
             assert_eq!(divisor_up_to(n, limit), want, "{n} up to {limit}");
         }

@@ -13,14 +13,26 @@ use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// The launch of `kernel` as it is set now; arguments are copied.
-fn launch(list: &CommandList, kernel: &Kernel, groups: GroupCount, cooperative: bool) -> ZeResult<Launch> {
+fn launch(
+    list: &CommandList,
+    kernel: &Kernel,
+    groups: GroupCount,
+    cooperative: bool,
+) -> ZeResult<Launch> {
     let (facts, state) = (kernel.facts(), kernel.snapshot());
     let limits = list.device().facts();
-    let items = state.group_size.iter().fold(1_u64, |n, d| n * u64::from(*d));
+    let items = state
+        .group_size
+        .iter()
+        .fold(1_u64, |n, d| n * u64::from(*d));
     let mut local = facts
         .local_size
         .saturating_add(facts.local_per_item.saturating_mul(items));
-    for arg in facts.args.iter().filter(|arg| arg.kind == KernelArgKind::Local) {
+    for arg in facts
+        .args
+        .iter()
+        .filter(|arg| arg.kind == KernelArgKind::Local)
+    {
         let at = arg.offset as usize;
         let bytes = state.args.get(at..).and_then(<[u8]>::first_chunk::<8>);
         local = local.saturating_add(bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes)));
@@ -97,11 +109,15 @@ fn parameters(next: *const c_void) -> ZeResult<bool> {
         if link.stype != ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC {
             return error(
                 ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                format!("pNext holds {:?}, the cooperative descriptor is allowed", link.stype),
+                format!(
+                    "pNext holds {:?}, the cooperative descriptor is allowed",
+                    link.stype
+                ),
             );
         }
         // SAFETY: the type says which struct it is.
-        let desc = unsafe { link.get::<ze_command_list_append_launch_kernel_param_cooperative_desc_t>() };
+        let desc =
+            unsafe { link.get::<ze_command_list_append_launch_kernel_param_cooperative_desc_t>() };
         cooperative = desc.isCooperative != 0;
     }
     Ok(cooperative)
@@ -139,14 +155,21 @@ pub(crate) fn zeCommandListAppendLaunchKernelWithArguments(
         not_null("pArguments", pArguments)?;
     }
     let cooperative = parameters(pNext)?;
-    hKernel.set_group_size([groupSizes.groupSizeX, groupSizes.groupSizeY, groupSizes.groupSizeZ])?;
+    hKernel.set_group_size([
+        groupSizes.groupSizeX,
+        groupSizes.groupSizeY,
+        groupSizes.groupSizeZ,
+    ])?;
     for (i, arg) in args.iter().enumerate() {
         // SAFETY: not null, one pointer for each argument by the specification.
         let value = unsafe { *pArguments.add(i) };
         let (size, value) = if arg.kind == KernelArgKind::Local {
             not_null("pArguments[i] of a local argument", value)?;
             // SAFETY: for local memory the pointer is to its size.
-            (unsafe { value.cast::<usize>().read_unaligned() }, std::ptr::null())
+            (
+                unsafe { value.cast::<usize>().read_unaligned() },
+                std::ptr::null(),
+            )
         } else {
             (arg.size as usize, value.cast_const())
         };

@@ -25,7 +25,12 @@ pub(crate) struct CommandList {
     in_order: bool,
     kind: Kind,
 }
-object!(CommandList, _ze_command_list_handle_t, b"ZeCl", "command list");
+object!(
+    CommandList,
+    _ze_command_list_handle_t,
+    b"ZeCl",
+    "command list"
+);
 
 enum Kind {
     Recorded {
@@ -180,7 +185,10 @@ pub(crate) fn zeCommandListCreate(
     hContext.check()?;
     hContext.check_device(&hDevice)?;
     flags("desc->flags", desc.flags, LIST_FLAGS)?;
-    check_ordinal("desc->commandQueueGroupOrdinal", desc.commandQueueGroupOrdinal)?;
+    check_ordinal(
+        "desc->commandQueueGroupOrdinal",
+        desc.commandQueueGroupOrdinal,
+    )?;
     let list = CommandList {
         head: Head::new::<CommandList>(tables::all()),
         context: hContext.arc(),
@@ -403,9 +411,18 @@ pub(crate) fn zeCommandListGetFlags(
     pFlags.write(match &hCommandList.kind {
         Kind::Recorded { flags, .. } => *flags,
         Kind::Immediate { desc, .. } => [
-            (ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY, ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY),
-            (ZE_COMMAND_QUEUE_FLAG_IN_ORDER, ZE_COMMAND_LIST_FLAG_IN_ORDER),
-            (ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT, ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT),
+            (
+                ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY,
+                ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY,
+            ),
+            (
+                ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+                ZE_COMMAND_LIST_FLAG_IN_ORDER,
+            ),
+            (
+                ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT,
+                ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT,
+            ),
         ]
         .iter()
         .filter(|(queue, _)| desc.flags & queue != 0)

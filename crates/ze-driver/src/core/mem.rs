@@ -56,7 +56,9 @@ fn refuse_external(next: *const c_void) -> ZeResult {
         };
         return error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            format!("the descriptor's chain asks for {what} of memory, which the device does not report"),
+            format!(
+                "the descriptor's chain asks for {what} of memory, which the device does not report"
+            ),
         );
     }
     Ok(())

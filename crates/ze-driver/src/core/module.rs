@@ -4,15 +4,14 @@ use crate::check::{enumeration, error, not_null, text};
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::object;
-use crate::device::{Program, ProgramInput};
+use crate::device::{Program, ProgramInput, SpirvModule};
 use crate::spirv::constant_sizes;
 use crate::tables;
 use level_zero_sys::*;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
 use ze_abi::{
-    Chain, Enumerate, Handle, Handles, Head, In, Object, OptOut, Out, Prop, Sized, Text,
-    ZeResult,
+    Chain, Enumerate, Handle, Handles, Head, In, Object, OptOut, Out, Prop, Sized, Text, ZeResult,
 };
 use ze_entry::ze_entry;
 
@@ -62,7 +61,8 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> [u8; 16] {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
         })
     };
-    let both = u128::from(hash(0xcbf2_9ce4_8422_2325)) << 64 | u128::from(hash(0x9ae1_6a3b_2f90_404f));
+    let both =
+        u128::from(hash(0xcbf2_9ce4_8422_2325)) << 64 | u128::from(hash(0x9ae1_6a3b_2f90_404f));
     both.to_be_bytes()
 }
 
@@ -72,7 +72,12 @@ pub(crate) struct BuildLog {
     head: Head,
     text: String,
 }
-object!(BuildLog, _ze_module_build_log_handle_t, b"ZeBl", "module build log");
+object!(
+    BuildLog,
+    _ze_module_build_log_handle_t,
+    b"ZeBl",
+    "module build log"
+);
 
 fn build_log(text: String) -> ze_module_build_log_handle_t {
     // A C string ends at its first zero.
@@ -83,9 +88,6 @@ fn build_log(text: String) -> ze_module_build_log_handle_t {
     }))
 }
 
-/// Bytes and specialisation constants of one SPIR-V module.
-type Input = (Vec<u8>, Vec<(u32, Vec<u8>)>);
-
 /// # Safety
 /// `data` is null or readable for `size` bytes; `constants` null or a valid struct.
 unsafe fn input(
@@ -93,7 +95,7 @@ unsafe fn input(
     data: *const u8,
     size: usize,
     constants: *const ze_module_constants_t,
-) -> ZeResult<Input> {
+) -> ZeResult<SpirvModule> {
     // core/module.yml: INVALID_SIZE for 0.
     if size == 0 {
         return error(
@@ -149,7 +151,14 @@ fn program_input(desc: &ze_module_desc_t) -> ZeResult<ProgramInput> {
         .find(|link| link.stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC);
     let Some(program) = program else {
         // SAFETY: the caller's input, by the specification.
-        let one = unsafe { input("desc->pInputModule", desc.pInputModule, desc.inputSize, desc.pConstants) }?;
+        let one = unsafe {
+            input(
+                "desc->pInputModule",
+                desc.pInputModule,
+                desc.inputSize,
+                desc.pConstants,
+            )
+        }?;
         if desc.format == ZE_MODULE_FORMAT_NATIVE {
             return Ok(ProgramInput::Native(one.0));
         }
@@ -170,7 +179,10 @@ fn program_input(desc: &ze_module_desc_t) -> ZeResult<ProgramInput> {
     if program.count == 0 || program.count > MAX_INPUTS {
         return error(
             ZE_RESULT_ERROR_INVALID_SIZE,
-            format!("count of the module program is {}, 1 to {MAX_INPUTS} are allowed", program.count),
+            format!(
+                "count of the module program is {}, 1 to {MAX_INPUTS} are allowed",
+                program.count
+            ),
         );
     }
     not_null("inputSizes", program.inputSizes)?;
@@ -229,7 +241,12 @@ pub(crate) fn zeModuleCreate(
             } else {
                 ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
             };
-            let first = failure.log.lines().next().unwrap_or("the build failed").to_owned();
+            let first = failure
+                .log
+                .lines()
+                .next()
+                .unwrap_or("the build failed")
+                .to_owned();
             if phBuildLog.is_wanted() {
                 phBuildLog.write(build_log(failure.log));
             }
@@ -377,4 +394,3 @@ pub(crate) fn zeModuleGetFunctionPointer(
     pfnFunction.write(address);
     Ok(())
 }
-

@@ -24,7 +24,12 @@ pub(crate) struct CommandQueue {
     desc: QueueDesc,
     lane: Arc<Lane>,
 }
-object!(CommandQueue, _ze_command_queue_handle_t, b"ZeCq", "command queue");
+object!(
+    CommandQueue,
+    _ze_command_queue_handle_t,
+    b"ZeCq",
+    "command queue"
+);
 
 /// What a queue descriptor says, checked.
 #[derive(Clone, Copy)]
@@ -43,7 +48,11 @@ pub(crate) struct QueueDesc {
 
 impl QueueDesc {
     /// Checks a descriptor; core/cmdqueue.yml.
-    pub(crate) fn check(desc: &ze_command_queue_desc_t, name: &str, device: &Device) -> ZeResult<Self> {
+    pub(crate) fn check(
+        desc: &ze_command_queue_desc_t,
+        name: &str,
+        device: &Device,
+    ) -> ZeResult<Self> {
         flags(&format!("{name}->flags"), desc.flags, QUEUE_FLAGS)?;
         enumeration(
             &format!("{name}->mode"),
@@ -60,7 +69,10 @@ impl QueueDesc {
         if desc.index >= count {
             return error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!("{name}->index is {}, the group has {count} queues: less is required", desc.index),
+                format!(
+                    "{name}->index is {}, the group has {count} queues: less is required",
+                    desc.index
+                ),
             );
         }
         Ok(Self {

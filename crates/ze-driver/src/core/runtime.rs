@@ -19,7 +19,9 @@ pub(crate) fn zerGetLastErrorDescription(ppString: Out<'_, *const c_char>) -> Ze
 ///
 /// # Safety
 /// `hDevice` is null or a device handle.
-pub(crate) unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(hDevice: ze_device_handle_t) -> u32 {
+pub(crate) unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(
+    hDevice: ze_device_handle_t,
+) -> u32 {
     guard_value("zerTranslateDeviceHandleToIdentifier", u32::MAX, || {
         <Handle<'_, Device> as AbiArg>::check_handle(&hDevice, "hDevice")?;
         // SAFETY: not null, so a device handle by contract.
@@ -30,7 +32,9 @@ pub(crate) unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(hDevice: ze
 const _: zer_pfnTranslateDeviceHandleToIdentifier_t = Some(zerTranslateDeviceHandleToIdentifier);
 
 /// The device at a position; null on errors; runtime/common.yml.
-pub(crate) unsafe extern "C" fn zerTranslateIdentifierToDeviceHandle(identifier: u32) -> ze_device_handle_t {
+pub(crate) unsafe extern "C" fn zerTranslateIdentifierToDeviceHandle(
+    identifier: u32,
+) -> ze_device_handle_t {
     let null = std::ptr::null_mut();
     guard_value("zerTranslateIdentifierToDeviceHandle", null, || {
         let devices = state::driver()?.devices();
@@ -38,7 +42,10 @@ pub(crate) unsafe extern "C" fn zerTranslateIdentifierToDeviceHandle(identifier:
             Some(device) => Ok(device.handle()),
             None => error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!("identifier is {identifier}, there are {} devices", devices.len()),
+                format!(
+                    "identifier is {identifier}, there are {} devices",
+                    devices.len()
+                ),
             ),
         }
     })

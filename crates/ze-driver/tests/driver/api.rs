@@ -28,7 +28,9 @@ pub(crate) fn driver() -> ze_driver_handle_t {
     ze_driver::install(crate::platform::platform);
     let mut table = ze_global_dditable_t::default();
     // SAFETY: a live table.
-    let got = unsafe { ze_driver::getters::zeGetGlobalProcAddrTable(ZE_API_VERSION_1_17, &raw mut table) };
+    let got = unsafe {
+        ze_driver::getters::zeGetGlobalProcAddrTable(ZE_API_VERSION_1_17, &raw mut table)
+    };
     assert_eq!(got, ZE_RESULT_SUCCESS);
     let mut desc = ze_init_driver_type_desc_t {
         flags: u32::MAX,
@@ -53,7 +55,9 @@ pub(crate) fn last_error() -> String {
     let mut text = null();
     let _ = ze!(Driver.pfnGetLastErrorDescription(driver(), &raw mut text));
     // SAFETY: never null, ended by a zero.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Device 0 or 1.
@@ -72,9 +76,20 @@ pub(crate) fn context() -> ze_context_handle_t {
 
 /// Zeroed shared memory as a slice of `n` words, alive as long as the process.
 pub(crate) fn words(context: ze_context_handle_t, n: usize) -> &'static mut [u32] {
-    let (on, host) = (ze_device_mem_alloc_desc_t::default(), ze_host_mem_alloc_desc_t::default());
+    let (on, host) = (
+        ze_device_mem_alloc_desc_t::default(),
+        ze_host_mem_alloc_desc_t::default(),
+    );
     let mut at: *mut c_void = null_mut();
-    ok!(Mem.pfnAllocShared(context, &raw const on, &raw const host, n * 4, 0, device(0), &raw mut at));
+    ok!(Mem.pfnAllocShared(
+        context,
+        &raw const on,
+        &raw const host,
+        n * 4,
+        0,
+        device(0),
+        &raw mut at
+    ));
     // SAFETY: `n` zeroed words, aligned to a page.
     unsafe { std::slice::from_raw_parts_mut(at.cast(), n) }
 }
@@ -118,13 +133,20 @@ pub(crate) fn immediate(
 }
 
 /// `N` new events with timestamps; counter-based ones when asked.
-pub(crate) fn events<const N: usize>(context: ze_context_handle_t, counter: bool) -> [ze_event_handle_t; N] {
+pub(crate) fn events<const N: usize>(
+    context: ze_context_handle_t,
+    counter: bool,
+) -> [ze_event_handle_t; N] {
     let chained = ze_event_pool_counter_based_exp_desc_t {
         flags: 1,
         ..Default::default()
     };
     let desc = ze_event_pool_desc_t {
-        pNext: if counter { (&raw const chained).cast() } else { null() },
+        pNext: if counter {
+            (&raw const chained).cast()
+        } else {
+            null()
+        },
         flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
         count: N as u32,
         ..Default::default()
@@ -153,7 +175,13 @@ pub(crate) fn kernel(context: ze_context_handle_t, name: &CStr) -> ze_kernel_han
         ..Default::default()
     };
     let mut module = null_mut();
-    ok!(Module.pfnCreate(context, device(0), &raw const desc, &raw mut module, null_mut()));
+    ok!(Module.pfnCreate(
+        context,
+        device(0),
+        &raw const desc,
+        &raw mut module,
+        null_mut()
+    ));
     let desc = ze_kernel_desc_t {
         pKernelName: name.as_ptr(),
         ..Default::default()

@@ -7,15 +7,34 @@ use std::ptr::{null, null_mut};
 #[test]
 fn null_handles_come_before_null_pointers() {
     let (context, device) = (context(), device(0));
-    let (handle, pointer) = (ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    let (handle, pointer) = (
+        ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+        ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+    );
     let desc = ze_command_list_desc_t::default();
     let none = null_mut();
     let mut list = null_mut();
     let cases = [
-        (ze!(CommandList.pfnCreate(none, null_mut(), null(), null_mut())), handle, "hContext is null"),
-        (ze!(CommandList.pfnCreate(context, null_mut(), null(), null_mut())), handle, "hDevice is null"),
-        (ze!(CommandList.pfnCreate(none, device, null(), null_mut())), handle, "hContext is null"),
-        (ze!(CommandList.pfnCreate(context, device, null(), &raw mut list)), pointer, "desc is null"),
+        (
+            ze!(CommandList.pfnCreate(none, null_mut(), null(), null_mut())),
+            handle,
+            "hContext is null",
+        ),
+        (
+            ze!(CommandList.pfnCreate(context, null_mut(), null(), null_mut())),
+            handle,
+            "hDevice is null",
+        ),
+        (
+            ze!(CommandList.pfnCreate(none, device, null(), null_mut())),
+            handle,
+            "hContext is null",
+        ),
+        (
+            ze!(CommandList.pfnCreate(context, device, null(), &raw mut list)),
+            pointer,
+            "desc is null",
+        ),
         (
             ze!(CommandList.pfnCreate(context, device, &raw const desc, null_mut())),
             pointer,
@@ -27,16 +46,33 @@ fn null_handles_come_before_null_pointers() {
             "hDevice is null",
         ),
         (
-            ze!(CommandList.pfnAppendMemoryCopy(crate::api::list(context, 0), null_mut(), null(), 4, null_mut(), 0, null_mut())),
+            ze!(CommandList.pfnAppendMemoryCopy(
+                crate::api::list(context, 0),
+                null_mut(),
+                null(),
+                4,
+                null_mut(),
+                0,
+                null_mut()
+            )),
             pointer,
             "dstptr is null",
         ),
         (
-            ze!(CommandList.pfnAppendBarrier(crate::api::list(context, 0), null_mut(), 2, null_mut())),
+            ze!(CommandList.pfnAppendBarrier(
+                crate::api::list(context, 0),
+                null_mut(),
+                2,
+                null_mut()
+            )),
             ZE_RESULT_ERROR_INVALID_SIZE,
             "phWaitEvents is null, but its count is 2",
         ),
-        (ze!(Event.pfnHostSignal(null_mut())), handle, "zeEventHostSignal: hEvent is null"),
+        (
+            ze!(Event.pfnHostSignal(null_mut())),
+            handle,
+            "zeEventHostSignal: hEvent is null",
+        ),
         (ze!(Image.pfnDestroy(null_mut())), handle, ""),
         (
             ze!(Context.pfnDestroy(device.cast())),
@@ -48,9 +84,17 @@ fn null_handles_come_before_null_pointers() {
     for (i, (got, want, _)) in cases.iter().enumerate() {
         assert_eq!(got, want, "case {i}");
     }
-    assert!(last_error().contains(cases[cases.len() - 1].2), "{}", last_error());
+    assert!(
+        last_error().contains(cases[cases.len() - 1].2),
+        "{}",
+        last_error()
+    );
     let _ = ze!(Event.pfnHostSignal(null_mut()));
-    assert!(last_error().starts_with("zeEventHostSignal: hEvent is null"), "{}", last_error());
+    assert!(
+        last_error().starts_with("zeEventHostSignal: hEvent is null"),
+        "{}",
+        last_error()
+    );
 }
 
 #[test]
@@ -59,7 +103,10 @@ fn a_destroyed_handle_is_told_apart_while_it_is_in_use() {
     let list = immediate(context, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, 0);
     // The list keeps the context alive, so the second destroy reads a live object.
     ok!(Context.pfnDestroy(context));
-    assert_eq!(ze!(Context.pfnDestroy(context)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_eq!(
+        ze!(Context.pfnDestroy(context)),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT
+    );
     ok!(CommandList.pfnHostSynchronize(list, 0));
 }
 
@@ -72,17 +119,39 @@ fn flags_and_enumerations_have_bounds() {
     let cases = [
         (good, ZE_RESULT_SUCCESS),
         (ze_command_queue_desc_t { flags: 8, ..good }, bad),
-        (ze_command_queue_desc_t { mode: ze_command_queue_mode_t(3), ..good }, bad),
-        (ze_command_queue_desc_t { priority: ze_command_queue_priority_t(3), ..good }, bad),
-        (ze_command_queue_desc_t { ordinal: 1, ..good }, ZE_RESULT_ERROR_INVALID_ARGUMENT),
-        (ze_command_queue_desc_t { index: 4, ..good }, ZE_RESULT_ERROR_INVALID_ARGUMENT),
+        (
+            ze_command_queue_desc_t {
+                mode: ze_command_queue_mode_t(3),
+                ..good
+            },
+            bad,
+        ),
+        (
+            ze_command_queue_desc_t {
+                priority: ze_command_queue_priority_t(3),
+                ..good
+            },
+            bad,
+        ),
+        (
+            ze_command_queue_desc_t { ordinal: 1, ..good },
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        ),
+        (
+            ze_command_queue_desc_t { index: 4, ..good },
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        ),
     ];
     for (i, (desc, want)) in cases.iter().enumerate() {
         let got = ze!(CommandQueue.pfnCreate(context, device, desc, &raw mut queue));
         assert_eq!(got, *want, "case {i}: {}", last_error());
     }
     let pool = |count, flags| {
-        let desc = ze_event_pool_desc_t { count, flags, ..Default::default() };
+        let desc = ze_event_pool_desc_t {
+            count,
+            flags,
+            ..Default::default()
+        };
         let mut pool = null_mut();
         ze!(EventPool.pfnCreate(context, &raw const desc, 0, null_mut(), &raw mut pool))
     };
@@ -108,7 +177,10 @@ fn lists_are_executed_closed_and_appended_open() {
     ok!(CommandList.pfnAppendBarrier(open, null_mut(), 0, null_mut()));
     let mut live = immediate(context, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, 0);
     assert_eq!(run(&mut live, 1), ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
-    assert_eq!(ze!(CommandList.pfnHostSynchronize(open, 0)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_eq!(
+        ze!(CommandList.pfnHostSynchronize(open, 0)),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT
+    );
 }
 
 #[test]
@@ -120,22 +192,37 @@ fn driver_answers_extensions_and_unknown_names() {
     ok!(Driver.pfnGetExtensionProperties(driver, &raw mut count, all.as_mut_ptr()));
     let has = |name: &str, version| {
         all.iter().any(|e| {
-            let known: Vec<u8> = e.name.iter().map(|c| *c as u8).take_while(|c| *c != 0).collect();
+            let known: Vec<u8> = e
+                .name
+                .iter()
+                .map(|c| *c as u8)
+                .take_while(|c| *c != 0)
+                .collect();
             known == name.as_bytes() && e.version == version
         })
     };
     assert!(has("ZE_experimental_module_program", 0x1_0000));
     assert!(has("ZE_extension_driver_ddi_handles", 0x1_0001));
     let mut address = 1 as *mut std::ffi::c_void;
-    let got = ze!(Driver.pfnGetExtensionFunctionAddress(driver, c"zexNothing".as_ptr(), &raw mut address));
-    assert_eq!((got, address), (ZE_RESULT_ERROR_INVALID_ARGUMENT, null_mut()));
+    let got = ze!(Driver.pfnGetExtensionFunctionAddress(
+        driver,
+        c"zexNothing".as_ptr(),
+        &raw mut address
+    ));
+    assert_eq!(
+        (got, address),
+        (ZE_RESULT_ERROR_INVALID_ARGUMENT, null_mut())
+    );
     assert!(last_error().contains("zexNothing"));
     let mut properties = ze_driver_properties_t::default();
     ok!(Driver.pfnGetProperties(driver, &raw mut properties));
     assert_eq!(properties.driverVersion, 7);
     let default = ze!(Driver.pfnGetDefaultContext(driver));
     assert_eq!(default, ze!(Driver.pfnGetDefaultContext(driver)));
-    assert_eq!(ze!(Context.pfnDestroy(default)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_eq!(
+        ze!(Context.pfnDestroy(default)),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT
+    );
 }
 
 #[test]
@@ -162,7 +249,10 @@ fn device_properties_fill_what_they_know_in_the_chain() {
         assert_eq!(properties.timerResolution, resolution);
         assert_eq!(properties.stype, stype);
     }
-    assert_eq!((properties.r#type, version.ipVersion), (ZE_DEVICE_TYPE_CPU, 0x0300_0000));
+    assert_eq!(
+        (properties.r#type, version.ipVersion),
+        (ZE_DEVICE_TYPE_CPU, 0x0300_0000)
+    );
     assert_eq!(properties.kernelTimestampValidBits, 63);
     let mut count = 1;
     let mut root = device;
@@ -175,7 +265,10 @@ fn device_properties_fill_what_they_know_in_the_chain() {
         ..Default::default()
     };
     ok!(Device.pfnGetModuleProperties(device, &raw mut module));
-    assert_eq!([atomics.fp16Flags, atomics.fp32Flags, atomics.fp64Flags], [1, 2, 4]);
+    assert_eq!(
+        [atomics.fp16Flags, atomics.fp32Flags, atomics.fp64Flags],
+        [1, 2, 4]
+    );
     let mut groups = [ze_command_queue_group_properties_t::default(); 2];
     let mut count = 2;
     ok!(Device.pfnGetCommandQueueGroupProperties(device, &raw mut count, groups.as_mut_ptr()));
@@ -191,11 +284,16 @@ fn what_is_missing_says_so() {
     let mut at = null_mut();
     let got = ze!(VirtualMem.pfnReserve(context, null(), 4096, &raw mut at));
     assert_eq!(got, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert!(last_error().starts_with("zeVirtualMemReserve: "), "{}", last_error());
+    assert!(
+        last_error().starts_with("zeVirtualMemReserve: "),
+        "{}",
+        last_error()
+    );
     let mut table = zes_global_dditable_t::default();
     // SAFETY: a live table, and a function that takes a number.
     let got = unsafe {
-        let got = ze_driver::getters::zesGetGlobalProcAddrTable(ZE_API_VERSION_1_17, &raw mut table);
+        let got =
+            ze_driver::getters::zesGetGlobalProcAddrTable(ZE_API_VERSION_1_17, &raw mut table);
         assert_eq!(got, ZE_RESULT_SUCCESS);
         (table.pfnInit.expect("tables are complete"))(0)
     };

@@ -10,8 +10,18 @@ fn allocation_checks_size_and_alignment() {
     let context = context();
     let cases = [
         (0, 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "size is 0"),
-        (16, 3, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "alignment is 3"),
-        ((1 << 20) + 1, 0, ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "at most 1048576"),
+        (
+            16,
+            3,
+            ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+            "alignment is 3",
+        ),
+        (
+            (1 << 20) + 1,
+            0,
+            ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+            "at most 1048576",
+        ),
         (16, 0, ZE_RESULT_SUCCESS, ""),
         (1, 1 << 16, ZE_RESULT_SUCCESS, ""),
     ];
@@ -23,7 +33,10 @@ fn allocation_checks_size_and_alignment() {
         if want == ZE_RESULT_SUCCESS {
             assert!(at as usize % alignment.max(1) == 0);
             ok!(Mem.pfnFree(context, at));
-            assert_eq!(ze!(Mem.pfnFree(context, at)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+            assert_eq!(
+                ze!(Mem.pfnFree(context, at)),
+                ZE_RESULT_ERROR_INVALID_ARGUMENT
+            );
         } else {
             assert!(last_error().contains(text), "{}", last_error());
         }
@@ -62,7 +75,8 @@ fn any_pointer_may_be_asked_for() {
         assert_eq!((got, properties.r#type), (ZE_RESULT_SUCCESS, want));
         assert_eq!(!device.is_null(), has_device);
         let (mut base, mut size) = (null_mut(), 0);
-        let range = ze!(Mem.pfnGetAddressRange(context, pointer.cast(), &raw mut base, &raw mut size));
+        let range =
+            ze!(Mem.pfnGetAddressRange(context, pointer.cast(), &raw mut base, &raw mut size));
         if has_device {
             assert_eq!((range, base, size), (ZE_RESULT_SUCCESS, shared.cast(), 400));
         } else {
@@ -142,7 +156,9 @@ fn regions_are_copied_row_by_row() {
         0,
         null_mut()
     ));
-    let rows: Vec<_> = (1..4).map(|y| [target[y * 4 + 1], target[y * 4 + 2]]).collect();
+    let rows: Vec<_> = (1..4)
+        .map(|y| [target[y * 4 + 1], target[y * 4 + 2]])
+        .collect();
     assert_eq!(rows, [[18, 19], [26, 27], [34, 35]]);
     assert_eq!(target.iter().filter(|word| **word != 0).count(), 6);
 }
@@ -170,5 +186,8 @@ fn fills_repeat_their_pattern() {
     assert_eq!(fill(12, 8), ZE_RESULT_ERROR_INVALID_SIZE);
     assert_eq!(fill(12, 0), ZE_RESULT_ERROR_INVALID_SIZE);
     assert_eq!(memory, [1, 2, 1, 2]);
-    assert_eq!(ze!(Mem.pfnGetAllocProperties(context, null(), null_mut(), null_mut())), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_eq!(
+        ze!(Mem.pfnGetAllocProperties(context, null(), null_mut(), null_mut())),
+        ZE_RESULT_ERROR_INVALID_NULL_POINTER
+    );
 }

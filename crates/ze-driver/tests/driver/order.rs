@@ -28,7 +28,11 @@ fn copy(
     ));
 }
 
-fn execute(queue: ze_command_queue_handle_t, lists: &mut [ze_command_list_handle_t], fence: ze_fence_handle_t) {
+fn execute(
+    queue: ze_command_queue_handle_t,
+    lists: &mut [ze_command_list_handle_t],
+    fence: ze_fence_handle_t,
+) {
     ok!(CommandQueue.pfnExecuteCommandLists(queue, lists.len() as u32, lists.as_mut_ptr(), fence));
 }
 
@@ -42,7 +46,13 @@ fn a_chain_over_two_queues_follows_its_events() {
     let at = memory.as_mut_ptr();
     // The later link is submitted first, so it must wait.
     let later = list(context, 0);
-    copy(later, at.wrapping_add(2), at.wrapping_add(1), second, &mut [first]);
+    copy(
+        later,
+        at.wrapping_add(2),
+        at.wrapping_add(1),
+        second,
+        &mut [first],
+    );
     ok!(CommandList.pfnClose(later));
     execute(a, &mut [later], null_mut());
     assert_eq!(ze!(Event.pfnQueryStatus(second)), ZE_RESULT_NOT_READY);
@@ -65,8 +75,14 @@ fn the_host_signals_what_a_list_waits_for() {
     let at = memory.as_mut_ptr();
     let list = immediate(context, ASYNC, 0);
     copy(list, at.wrapping_add(1), at, done, &mut [gate]);
-    assert_eq!(ze!(Event.pfnHostSynchronize(done, 1_000_000)), ZE_RESULT_NOT_READY);
-    assert_eq!(ze!(CommandList.pfnHostSynchronize(list, 0)), ZE_RESULT_NOT_READY);
+    assert_eq!(
+        ze!(Event.pfnHostSynchronize(done, 1_000_000)),
+        ZE_RESULT_NOT_READY
+    );
+    assert_eq!(
+        ze!(CommandList.pfnHostSynchronize(list, 0)),
+        ZE_RESULT_NOT_READY
+    );
     ok!(Event.pfnHostSignal(gate));
     ok!(CommandList.pfnHostSynchronize(list, FOREVER));
     ok!(Event.pfnQueryStatus(done));
@@ -82,7 +98,11 @@ fn reset_clears_state_and_timestamps() {
     let list = immediate(context, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, 0);
     let mut times = ze_kernel_timestamp_result_t::default();
     for round in 0..3 {
-        assert_eq!(ze!(Event.pfnQueryStatus(event)), ZE_RESULT_NOT_READY, "round {round}");
+        assert_eq!(
+            ze!(Event.pfnQueryStatus(event)),
+            ZE_RESULT_NOT_READY,
+            "round {round}"
+        );
         let query = ze!(Event.pfnQueryKernelTimestamp(event, &raw mut times));
         assert_eq!(query, ZE_RESULT_NOT_READY, "round {round}");
         if round == 1 {
@@ -108,7 +128,13 @@ fn a_list_with_a_reset_waits_anew_at_each_execution() {
     let list = list(context, 0);
     ok!(CommandList.pfnAppendEventReset(list, link));
     copy(list, at.wrapping_add(1), at, link, &mut []);
-    copy(list, at.wrapping_add(2), at.wrapping_add(1), null_mut(), &mut [link]);
+    copy(
+        list,
+        at.wrapping_add(2),
+        at.wrapping_add(1),
+        null_mut(),
+        &mut [link],
+    );
     ok!(CommandList.pfnClose(list));
     for value in 1..50 {
         memory[0] = value;
@@ -129,7 +155,13 @@ fn in_order_lists_need_no_events() {
     let live = immediate(context, ASYNC, ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
     for target in [recorded, live] {
         for i in 0..99 {
-            copy(target, at.wrapping_add(i + 1), at.wrapping_add(i), null_mut(), &mut []);
+            copy(
+                target,
+                at.wrapping_add(i + 1),
+                at.wrapping_add(i),
+                null_mut(),
+                &mut [],
+            );
         }
         if target == recorded {
             ok!(CommandList.pfnClose(recorded));
@@ -213,7 +245,10 @@ fn counter_based_events_need_no_reset() {
         assert_eq!(memory[1], value);
         ok!(Event.pfnHostReset(gate));
     }
-    for result in [ze!(Event.pfnHostSignal(event)), ze!(Event.pfnHostReset(event))] {
+    for result in [
+        ze!(Event.pfnHostSignal(event)),
+        ze!(Event.pfnHostReset(event)),
+    ] {
         assert_eq!(result, ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
     }
 }
@@ -227,7 +262,13 @@ fn lists_run_on_immediate_lists() {
     let at = memory.as_mut_ptr();
     let (one, two) = (list(context, 0), list(context, 0));
     copy(one, at.wrapping_add(1), at, null_mut(), &mut []);
-    copy(two, at.wrapping_add(2), at.wrapping_add(1), null_mut(), &mut []);
+    copy(
+        two,
+        at.wrapping_add(2),
+        at.wrapping_add(1),
+        null_mut(),
+        &mut [],
+    );
     for list in [one, two] {
         ok!(CommandList.pfnClose(list));
     }
@@ -326,7 +367,14 @@ fn a_fault_loses_the_context_and_nobody_waits_for_ever() {
         groupCountY: 1,
         groupCountZ: 1,
     };
-    ok!(CommandList.pfnAppendLaunchKernel(list, fault, &raw const groups, null_mut(), 0, null_mut()));
+    ok!(CommandList.pfnAppendLaunchKernel(
+        list,
+        fault,
+        &raw const groups,
+        null_mut(),
+        0,
+        null_mut()
+    ));
     let lost = ZE_RESULT_ERROR_DEVICE_LOST;
     assert_eq!(ze!(CommandList.pfnHostSynchronize(list, FOREVER)), lost);
     assert_eq!(ze!(Event.pfnHostSynchronize(done, FOREVER)), lost);

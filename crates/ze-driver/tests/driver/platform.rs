@@ -129,8 +129,12 @@ fn run(work: &Work, now: &dyn Fn() -> u64) -> Option<String> {
             Work::CopyRegion(c) => {
                 for z in 0..c.slices {
                     for y in 0..c.rows {
-                        let from = c.src.add((z * c.src_slice_pitch + y * c.src_pitch) as usize);
-                        let to = c.dst.add((z * c.dst_slice_pitch + y * c.dst_pitch) as usize);
+                        let from = c
+                            .src
+                            .add((z * c.src_slice_pitch + y * c.src_pitch) as usize);
+                        let to = c
+                            .dst
+                            .add((z * c.dst_slice_pitch + y * c.dst_pitch) as usize);
                         from.copy_to(to, c.width as usize);
                     }
                 }
@@ -221,9 +225,10 @@ impl Platform for Fake {
     fn build(&self, input: &ProgramInput) -> Result<Arc<dyn Program>, BuildFailure> {
         let (first, text) = match input {
             ProgramInput::Native(bytes) => (bytes, "native".to_owned()),
-            ProgramInput::Spirv { modules, options } => {
-                (&modules[0].0, format!("{} modules, options {options}", modules.len()))
-            }
+            ProgramInput::Spirv { modules, options } => (
+                &modules[0].0,
+                format!("{} modules, options {options}", modules.len()),
+            ),
         };
         if first.first() == Some(&b'!') {
             return Err(BuildFailure {
@@ -243,7 +248,11 @@ impl Platform for Fake {
             kernel("count", &[(Pointer, 8, 0), (Local, 8, 8)]),
             kernel("fault", &[]),
         ];
-        Ok(Arc::new(FakeProgram(kernels, text.into_bytes(), unresolved)))
+        Ok(Arc::new(FakeProgram(
+            kernels,
+            text.into_bytes(),
+            unresolved,
+        )))
     }
     fn submit(&self, task: Arc<dyn Task>) {
         self.tasks.send(task).expect("the worker lives for ever");

@@ -38,10 +38,25 @@ fn builds_answer_with_code_and_log() {
     let (spirv, native) = (ZE_MODULE_FORMAT_IL_SPIRV, ZE_MODULE_FORMAT_NATIVE);
     let cases: [(_, &[u8], _, &str); 5] = [
         (spirv, b"good", ZE_RESULT_SUCCESS, "a warning"),
-        (spirv, b"!bad", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "word 0: no SPIR-V\nmore"),
-        (native, b"!bad", ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, "word 0: no SPIR-V\nmore"),
+        (
+            spirv,
+            b"!bad",
+            ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+            "word 0: no SPIR-V\nmore",
+        ),
+        (
+            native,
+            b"!bad",
+            ZE_RESULT_ERROR_INVALID_NATIVE_BINARY,
+            "word 0: no SPIR-V\nmore",
+        ),
         (spirv, b"", ZE_RESULT_ERROR_INVALID_SIZE, ""),
-        (ze_module_format_t(2), b"good", ZE_RESULT_ERROR_INVALID_ENUMERATION, ""),
+        (
+            ze_module_format_t(2),
+            b"good",
+            ZE_RESULT_ERROR_INVALID_ENUMERATION,
+            "",
+        ),
     ];
     for (format, input, want, text) in cases {
         let (got, _, log) = build(context, &desc(format, input));
@@ -88,7 +103,10 @@ fn names_of_a_module_are_looked_up() {
     let mut names = vec![null(); count as usize];
     ok!(Module.pfnGetKernelNames(module, &raw mut count, names.as_mut_ptr()));
     // SAFETY: alive as long as the module.
-    let names: Vec<_> = names.iter().map(|name| unsafe { CStr::from_ptr(*name) }).collect();
+    let names: Vec<_> = names
+        .iter()
+        .map(|name| unsafe { CStr::from_ptr(*name) })
+        .collect();
     assert_eq!(names, [c"add", c"count", c"fault"]);
     let (mut at, mut size) = (null_mut(), 0);
     ok!(Module.pfnGetGlobalPointer(module, c"table".as_ptr(), &raw mut size, &raw mut at));
@@ -97,23 +115,37 @@ fn names_of_a_module_are_looked_up() {
     assert_eq!(no, ZE_RESULT_ERROR_INVALID_GLOBAL_NAME);
     let no = ze!(Module.pfnGetFunctionPointer(module, c"none".as_ptr(), &raw mut at));
     assert_eq!(no, ZE_RESULT_ERROR_INVALID_FUNCTION_NAME);
-    for (name, want) in [(c"add", ZE_RESULT_SUCCESS), (c"none", ZE_RESULT_ERROR_INVALID_KERNEL_NAME)] {
+    for (name, want) in [
+        (c"add", ZE_RESULT_SUCCESS),
+        (c"none", ZE_RESULT_ERROR_INVALID_KERNEL_NAME),
+    ] {
         let desc = ze_kernel_desc_t {
             pKernelName: name.as_ptr(),
             ..Default::default()
         };
         let mut kernel = null_mut();
-        assert_eq!(ze!(Kernel.pfnCreate(module, &raw const desc, &raw mut kernel)), want, "{name:?}");
+        assert_eq!(
+            ze!(Kernel.pfnCreate(module, &raw const desc, &raw mut kernel)),
+            want,
+            "{name:?}"
+        );
     }
     let mut properties = ze_module_properties_t::default();
     for (input, flags, link) in [
         (b"good", 0, ZE_RESULT_SUCCESS),
-        (b"?imp", ZE_MODULE_PROPERTY_FLAG_IMPORTS, ZE_RESULT_ERROR_MODULE_LINK_FAILURE),
+        (
+            b"?imp",
+            ZE_MODULE_PROPERTY_FLAG_IMPORTS,
+            ZE_RESULT_ERROR_MODULE_LINK_FAILURE,
+        ),
     ] {
         let (_, mut module, _) = build(context, &desc(ZE_MODULE_FORMAT_IL_SPIRV, input));
         ok!(Module.pfnGetProperties(module, &raw mut properties));
         assert_eq!(properties.flags, flags);
-        assert_eq!(ze!(Module.pfnDynamicLink(1, &raw mut module, null_mut())), link);
+        assert_eq!(
+            ze!(Module.pfnDynamicLink(1, &raw mut module, null_mut())),
+            link
+        );
     }
 }
 
@@ -123,12 +155,27 @@ fn arguments_are_checked_and_snapshotted() {
     let kernel = kernel(context, c"add");
     let memory = words(context, 8);
     let cases = [
-        (arg(kernel, 2, 1_u32), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX),
-        (arg(kernel, 1, 1_u16), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE),
+        (
+            arg(kernel, 2, 1_u32),
+            ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+        ),
+        (
+            arg(kernel, 1, 1_u16),
+            ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+        ),
         (arg(kernel, 1, 1_u64), ZE_RESULT_SUCCESS),
-        (arg(kernel, 0, 1_u128), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE),
-        (arg(kernel, 0, 1_u32), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE),
-        (ze!(Kernel.pfnSetArgumentValue(kernel, 0, 8, null())), ZE_RESULT_SUCCESS),
+        (
+            arg(kernel, 0, 1_u128),
+            ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+        ),
+        (
+            arg(kernel, 0, 1_u32),
+            ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+        ),
+        (
+            ze!(Kernel.pfnSetArgumentValue(kernel, 0, 8, null())),
+            ZE_RESULT_SUCCESS,
+        ),
         (arg(kernel, 0, memory.as_mut_ptr()), ZE_RESULT_SUCCESS),
         (arg(kernel, 1, 5_u32), ZE_RESULT_SUCCESS),
     ];
@@ -144,7 +191,14 @@ fn arguments_are_checked_and_snapshotted() {
         groupCountZ: 1,
     };
     let mut waits = [gate];
-    ok!(CommandList.pfnAppendLaunchKernel(list, kernel, &raw const groups, null_mut(), 1, waits.as_mut_ptr()));
+    ok!(CommandList.pfnAppendLaunchKernel(
+        list,
+        kernel,
+        &raw const groups,
+        null_mut(),
+        1,
+        waits.as_mut_ptr()
+    ));
     // What is set after the append belongs to the next launch.
     assert_eq!(arg(kernel, 1, 100_u32), ZE_RESULT_SUCCESS);
     ok!(Event.pfnHostSignal(gate));
@@ -164,13 +218,20 @@ fn group_sizes_have_limits() {
         ([16, 16, 4], ZE_RESULT_SUCCESS),
     ] {
         let [x, y, z] = size;
-        assert_eq!(ze!(Kernel.pfnSetGroupSize(kernel, x, y, z)), want, "{size:?}");
+        assert_eq!(
+            ze!(Kernel.pfnSetGroupSize(kernel, x, y, z)),
+            want,
+            "{size:?}"
+        );
     }
     for global in [[1024, 1, 1], [7, 5, 3], [1000, 1000, 10], [u32::MAX, 1, 1]] {
         let mut size = [0; 3];
         let [a, b, c] = &mut size;
         ok!(Kernel.pfnSuggestGroupSize(kernel, global[0], global[1], global[2], a, b, c));
-        assert!((0..3).all(|i| size[i] > 0 && global[i] % size[i] == 0), "{global:?} {size:?}");
+        assert!(
+            (0..3).all(|i| size[i] > 0 && global[i] % size[i] == 0),
+            "{global:?} {size:?}"
+        );
         ok!(Kernel.pfnSetGroupSize(kernel, size[0], size[1], size[2]));
     }
 }
@@ -189,17 +250,40 @@ fn every_way_to_launch_arrives() {
     };
     assert_eq!(arg(add, 0, at), ZE_RESULT_SUCCESS);
     assert_eq!(arg(add, 1, 1_u32), ZE_RESULT_SUCCESS);
-    ok!(CommandList.pfnAppendLaunchCooperativeKernel(list, add, &raw const one, null_mut(), 0, null_mut()));
+    ok!(CommandList.pfnAppendLaunchCooperativeKernel(
+        list,
+        add,
+        &raw const one,
+        null_mut(),
+        0,
+        null_mut()
+    ));
     assert_eq!(memory[0], 1);
     ok!(CommandList.pfnAppendLaunchKernelWithParameters(
-        list, add, &raw const one, null(), null_mut(), 0, null_mut()
+        list,
+        add,
+        &raw const one,
+        null(),
+        null_mut(),
+        0,
+        null_mut()
     ));
     assert_eq!(memory[0], 2);
-    ok!(CommandList.pfnAppendLaunchKernelIndirect(list, add, &raw const one, null_mut(), 0, null_mut()));
+    ok!(CommandList.pfnAppendLaunchKernelIndirect(
+        list,
+        add,
+        &raw const one,
+        null_mut(),
+        0,
+        null_mut()
+    ));
     assert_eq!(memory[0], 3);
     // With arguments: a pointer and the size of local memory.
     let (place, local) = (at, 40_usize);
-    let mut values = [(&raw const place).cast_mut().cast(), (&raw const local).cast_mut().cast()];
+    let mut values = [
+        (&raw const place).cast_mut().cast(),
+        (&raw const local).cast_mut().cast(),
+    ];
     let groups = ze_group_count_t {
         groupCountX: 2,
         ..one
@@ -210,13 +294,29 @@ fn every_way_to_launch_arrives() {
         groupSizeZ: 1,
     };
     ok!(CommandList.pfnAppendLaunchKernelWithArguments(
-        list, count, groups, size, values.as_mut_ptr(), null(), null_mut(), 0, null_mut()
+        list,
+        count,
+        groups,
+        size,
+        values.as_mut_ptr(),
+        null(),
+        null_mut(),
+        0,
+        null_mut()
     ));
     assert_eq!(memory[0], 42);
     let too_much = 1_usize << 20;
     values[1] = (&raw const too_much).cast_mut().cast();
     let got = ze!(CommandList.pfnAppendLaunchKernelWithArguments(
-        list, count, groups, size, values.as_mut_ptr(), null(), null_mut(), 0, null_mut()
+        list,
+        count,
+        groups,
+        size,
+        values.as_mut_ptr(),
+        null(),
+        null_mut(),
+        0,
+        null_mut()
     ));
     assert_eq!(got, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     // Several, of which the count lets two run; the event comes after them.
@@ -224,7 +324,14 @@ fn every_way_to_launch_arrives() {
     memory[0] = 0;
     let (number, mut kernels, all) = (2_u32, [add; 3], [one; 3]);
     ok!(CommandList.pfnAppendLaunchMultipleKernelsIndirect(
-        list, 3, kernels.as_mut_ptr(), &raw const number, all.as_ptr(), done, 0, null_mut()
+        list,
+        3,
+        kernels.as_mut_ptr(),
+        &raw const number,
+        all.as_ptr(),
+        done,
+        0,
+        null_mut()
     ));
     ok!(Event.pfnQueryStatus(done));
     assert_eq!(memory[0], 2);
@@ -233,7 +340,13 @@ fn every_way_to_launch_arrives() {
         pNext: null(),
     };
     let got = ze!(CommandList.pfnAppendLaunchKernelWithParameters(
-        list, add, &raw const one, (&raw const unknown).cast(), null_mut(), 0, null_mut()
+        list,
+        add,
+        &raw const one,
+        (&raw const unknown).cast(),
+        null_mut(),
+        0,
+        null_mut()
     ));
     assert_eq!(got, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     let none = ze_group_count_t {
@@ -255,7 +368,12 @@ fn kernel_properties_and_texts() {
     };
     ok!(Kernel.pfnGetProperties(kernel, &raw mut properties));
     assert_eq!(
-        (properties.numKernelArgs, properties.maxSubgroupSize, properties.maxNumSubgroups, most.maxGroupSize),
+        (
+            properties.numKernelArgs,
+            properties.maxSubgroupSize,
+            properties.maxNumSubgroups,
+            most.maxGroupSize
+        ),
         (2, 16, 64, 1024)
     );
     let mut size = 0;
