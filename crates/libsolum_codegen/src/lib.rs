@@ -1,4 +1,4 @@
-//! `libsolum_codegen.so.1`: the code generator, with all of LLVM hidden inside, behind four C functions.
+//! `libsolum_codegen.so.1`: the code generator, with all of LLVM hidden inside, behind three C functions.
 //!
 //! The driver opens it at the first compilation that its cache cannot serve. Requests and replies cross the
 //! boundary as bytes (`kernel_ir::build`); both sides must be of one build, which the identifier says.
@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use kernel_ir::build::{COMPILER_BUILD, encode_reply};
-use kernel_ir::{BuildError, BuildErrorKind, Request};
+use kernel_ir::Request;
 
 /// The request was answered: see the reply.
 const ANSWERED: i32 = 0;
