@@ -2,7 +2,7 @@
 
 use super::cfg::{Cfg, Dominators};
 use super::edit::{Edit, Replacements};
-use super::slots::{Group, Place, Plan, leaves, plan};
+use super::slots::{Group, Place, Plan, fill, leaves, plan};
 use crate::ir::{BlockId, ConvertOp, InstId, Op, Predicate, Rounding, ValueId};
 use crate::types::{Constant, Type, TypeId};
 
@@ -90,6 +90,10 @@ impl Promotion<'_, '_> {
             }
             Op::Store { ptr, value, .. } => {
                 if let Some(&place) = self.plan.places.get(ptr) {
+                    if let Some((bytes, _)) = fill(self.e, *value) {
+                        range(place, bytes, true);
+                        return;
+                    }
                     // Only whole variables count as written: padding at the end of a vector of
                     // three may belong to another variable.
                     for leaf in leaves(self.e, self.e.f.ty(*value)).unwrap_or_default() {
@@ -296,10 +300,15 @@ impl Promotion<'_, '_> {
                 let Some(place) = self.place(ptr) else {
                     return false;
                 };
+                let value = self.replace.get(value);
+                if let Some((bytes, undefined)) = fill(self.e, value) {
+                    self.fill(place, bytes, undefined);
+                    self.changed = true;
+                    return true;
+                }
                 if !self.touches(inst) {
                     return false;
                 }
-                let value = self.replace.get(value);
                 self.store(place, ptr, align, value);
             }
             Op::CopyMemory {
@@ -528,6 +537,28 @@ impl Promotion<'_, '_> {
                 self.emit(Op::Compare(Predicate::INe, v, zero), ty)
             }
             _ => self.convert(ConvertOp::Bitcast, v, ty),
+        }
+    }
+
+    /// Sets all variables of the range to zero, or leaves them undefined.
+    fn fill(&mut self, place: Place, bytes: u64, undefined: bool) {
+        let end = place.offset + bytes;
+        let groups = self.plan.groups[place.alloca as usize].clone();
+        for group in groups {
+            if group.low < place.offset || group.high > end {
+                continue;
+            }
+            for k in 0..(group.high - group.low) / group.piece {
+                let variable = group.first.unwrap_or(0) + k as u32;
+                let ty = self.plan.variables[variable as usize];
+                let value = if undefined {
+                    self.e.undef(ty)
+                } else {
+                    let id = self.e.null(ty);
+                    self.e.constant(id)
+                };
+                self.set(variable, value);
+            }
         }
     }
 

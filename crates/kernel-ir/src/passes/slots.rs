@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::cfg::Cfg;
 use super::edit::Edit;
 use crate::ir::{ConvertOp, InstId, Op, ValueId};
-use crate::types::{Type, TypeId};
+use crate::types::{Constant, Type, TypeId};
 
 /// Pieces of one group of overlapping accesses, and of one copied range.
 const PIECES: u64 = 64;
@@ -60,6 +60,7 @@ struct Access {
     ty: TypeId,
 }
 
+/// A copy, or a fill when neither end is elsewhere: then only `dst` is there.
 struct CopyInst {
     dst: Option<Place>,
     src: Option<Place>,
@@ -128,6 +129,20 @@ pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
         }
     }
     Some(all)
+}
+
+/// The bytes of an aggregate that is all zero or undefined, and whether it is undefined. Storing it
+/// says nothing about how the program sees those bytes.
+pub(super) fn fill(e: &Edit<'_>, v: ValueId) -> Option<(u64, bool)> {
+    let ty = e.f.ty(v);
+    if !matches!(e.types.get(ty), Type::Array(..) | Type::Struct { .. }) {
+        return None;
+    }
+    match e.constants.get(e.const_of(v)?) {
+        Constant::Null => Some((e.types.size_of(ty), false)),
+        Constant::Undef => Some((e.types.size_of(ty), true)),
+        _ => None,
+    }
 }
 
 struct Survey<'e, 'm> {
@@ -278,7 +293,11 @@ impl Survey<'_, '_> {
                 ..
             } => {
                 self.escape(*value);
-                self.typed(*ptr, f.ty(*value));
+                if let Some((bytes, _)) = fill(self.e, *value) {
+                    self.filled(*ptr, bytes);
+                } else {
+                    self.typed(*ptr, f.ty(*value));
+                }
             }
             Op::CopyMemory { dst, src, size, .. } => self.copied(*dst, *src, *size),
             Op::PtrOffset { index: None, .. } => {}
@@ -321,6 +340,19 @@ impl Survey<'_, '_> {
                 offset,
                 bytes,
                 ty: leaf.ty,
+            });
+        }
+    }
+
+    fn filled(&mut self, ptr: ValueId, bytes: u64) {
+        if let Some(&place) = self.places.get(&ptr) {
+            let private = &mut self.privates[place.alloca as usize];
+            let end = place.offset.checked_add(bytes);
+            private.escaped |= end.is_none_or(|end| end > private.size);
+            self.copies.push(CopyInst {
+                dst: Some(place),
+                src: None,
+                bytes,
             });
         }
     }

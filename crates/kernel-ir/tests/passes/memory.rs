@@ -153,6 +153,18 @@ fn aggregates_are_cut_into_their_fields() {
               %r: i32 = load %a align 4",
             "store %0, i32 undef align 1\n",
         ),
+        // Zeros say nothing about the types of what they cover.
+        (
+            " %a: ptr<private> = alloca 16 align 8
+              %t: ptr<private> = alloca 16 align 8
+              store %t, [16 x i8] null align 8
+              copy_memory %a, %t, i64 16 align 8
+              %b: ptr<private> = offset %a [4]
+              %r: f32 = load %b align 4
+              copy_memory %p, %t, i64 16 align 8",
+            "store %0, i32 0 align 8\n%7: ptr<global> = offset %0 [4]\nstore %7, f32 0.0 align 4\n\
+             %8: ptr<global> = offset %0 [8]\nstore %8, i64 0 align 8\nstore %0, f32 0.0 align 1\n",
+        ),
         // Through a generic pointer.
         (
             " %a: ptr<private> = alloca 8 align 4
