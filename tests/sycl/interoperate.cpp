@@ -78,9 +78,9 @@ int main() try {
     sycl::context ours = sycl::make_context<backend>(input);
     check(sycl::get_native<backend>(ours) == kept, "make_context keeps the handle");
     sycl::queue on_ours(ours, device);
-    int *value = sycl::malloc_shared<int>(1, on_ours);
-    on_ours.fill(value, 7, 1).wait();
-    check(*value == 7, "a queue on it fills memory");
+    unsigned char *value = sycl::malloc_shared<unsigned char>(1, on_ours);
+    on_ours.memset(value, 7, 1).wait();
+    check(*value == 7, "a queue on it sets memory");
     sycl::free(value, on_ours);
   }
   check(zeContextGetStatus(kept) == ZE_RESULT_SUCCESS, "after SYCL let go the kept context is alive");
