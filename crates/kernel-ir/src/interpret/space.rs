@@ -14,8 +14,10 @@ const GUARD: u64 = 4096;
 /// Private memory of a work-item lies this far from its neighbour's.
 const PRIVATE_SHIFT: u32 = 32;
 /// Private bytes that one work-item, and all of a group, may have.
-const MAX_PRIVATE: u64 = 1 << 28;
-const MAX_GROUP: u64 = 1 << 32;
+const MAX_PRIVATE: u64 = 1 << 26;
+const MAX_GROUP: u64 = 1 << 30;
+/// Local bytes that a group may have.
+const MAX_LOCAL: u64 = 1 << 26;
 
 /// Address of byte `offset` of work-item `item`'s private memory.
 pub(super) fn private_address(item: u32, offset: u64) -> u64 {
@@ -59,11 +61,11 @@ pub(super) struct Space<'m> {
 
 impl<'m> Space<'m> {
     pub(super) fn new(memory: &'m mut dyn Memory, local: u64, items: u32) -> Result<Self, Fault> {
-        if local > MAX_GROUP {
+        if local > MAX_LOCAL {
             return Err(Fault::Resources {
                 what: "local memory of a group in bytes",
                 wanted: local,
-                allowed: MAX_GROUP,
+                allowed: MAX_LOCAL,
             });
         }
         Ok(Self {
