@@ -1,5 +1,5 @@
 //! Compiles every `.spv` file of a folder and says how long it took and what failed:
-//! `compile_all FOLDER [EVERY_NTH]`.
+//! `compile_all FOLDER [EVERY_NTH [OBJECTS]]`, where OBJECTS is a folder that gets the objects.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let folder = args.next().ok_or("which folder?")?;
     let nth: usize = args.next().map_or(Ok(1), |n| n.parse())?;
+    let objects = args.next();
     let mut files: Vec<_> = std::fs::read_dir(folder)?
         .flatten()
         .map(|entry| entry.path())
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    one(file, &totals);
+                    one(file, objects.as_deref(), &totals);
                 }
             });
         }
@@ -68,7 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn one(file: &std::path::Path, totals: &Mutex<Totals>) {
+fn one(file: &std::path::Path, objects: Option<&str>, totals: &Mutex<Totals>) {
     let name = file.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let words = std::fs::read(file).unwrap_or_default();
     let request = Request {
@@ -95,6 +96,13 @@ fn one(file: &std::path::Path, totals: &Mutex<Totals>) {
     let Ok(mut totals) = totals.lock() else { return };
     match result {
         Ok(compiled) => {
+            if let Some(folder) = objects {
+                let to = std::path::Path::new(folder).join(&name).with_extension("o");
+                if let Err(error) = std::fs::write(&to, &compiled.object) {
+                    let text = format!("{}: {error}", to.display());
+                    totals.failures.entry(text).or_default().push(name.clone());
+                }
+            }
             totals.front += times[0] - start;
             totals.passes += times[1] - times[0];
             totals.code += times[2] - times[1];

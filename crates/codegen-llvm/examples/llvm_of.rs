@@ -1,4 +1,5 @@
-//! Prints LLVM's text of a module in kernel-ir's text form: `llvm_of FILE [SUB_GROUP_SIZE]`.
+//! Prints LLVM's text of a module, before LLVM's passes: `llvm_of FILE [SUB_GROUP_SIZE]`, where the file is a
+//! `.spv` or in kernel-ir's text form.
 
 use std::io::Write as _;
 
@@ -6,7 +7,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let file = args.next().ok_or("which file?")?;
     let sub_group_size = args.next().map_or(Ok(16), |size| size.parse())?;
-    let mut module = kernel_ir::parse(&std::fs::read_to_string(file)?)?;
+    let mut module = if file.ends_with(".spv") {
+        let request = kernel_ir::Request {
+            modules: vec![kernel_ir::build::SpirvInput {
+                words: std::fs::read(file)?,
+                constants: Vec::new(),
+            }],
+            ..kernel_ir::Request::default()
+        };
+        kernel_ir::front::build(&request)?.module
+    } else {
+        kernel_ir::parse(&std::fs::read_to_string(file)?)?
+    };
     let options = kernel_ir::Options::default();
     kernel_ir::passes::prepare(&mut module, &options)?;
     let settings = codegen_llvm::Settings {

@@ -121,6 +121,8 @@ pub(crate) fn lower(
         ir.attribute(llvm_function, Some(param), "align", align);
     }
     for param in [0, 1] {
+        // Nothing else of a launch points to the argument block or the launch record.
+        ir.attribute(llvm_function, Some(param), "noalias", 0);
         ir.attribute(llvm_function, Some(param), "readonly", 0);
     }
     let [args, launch, first, count, memory] =

@@ -1,0 +1,97 @@
+//! The guard around LLVM: what is wrong with a request fails that request, and nothing else.
+
+use kernel_ir::build::SpirvInput;
+use kernel_ir::{BuildErrorKind, Options, Request};
+
+fn request(words: &[u8], options: &str) -> Request {
+    Request {
+        modules: vec![SpirvInput {
+            words: words.to_vec(),
+            constants: Vec::new(),
+        }],
+        options: options.into(),
+        cpu: "x86-64-v3".into(),
+        features: String::new(),
+        sub_group_size: 16,
+    }
+}
+
+const CONTROL: &[u8] = include_bytes!("../../kernel-ir/tests/corpus/control.spv");
+
+#[test]
+fn a_fatal_error_of_llvm_fails_one_request_and_the_next_succeeds() {
+    // More often than there are threads: each death takes one away for good.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    for turn in 0..threads + 1 {
+        let error = codegen_llvm::compile(&request(CONTROL, "-solum-test-fatal"))
+            .expect_err("LLVM died, and the request lived");
+        assert_eq!(error.kind, BuildErrorKind::Codegen, "turn {turn}");
+        assert!(
+            error.message.starts_with("LLVM gave up:"),
+            "turn {turn}: {}",
+            error.message
+        );
+        let compiled = codegen_llvm::compile(&request(CONTROL, "")).expect("after a death");
+        assert!(compiled.object.starts_with(b"\x7fELF"), "turn {turn}");
+    }
+}
+
+#[test]
+fn requests_compile_side_by_side() {
+    let first = codegen_llvm::compile(&request(CONTROL, "")).expect("alone");
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let again = codegen_llvm::compile(&request(CONTROL, "")).expect("together");
+                assert_eq!(again, first, "the same request gives the same bytes");
+            });
+        }
+    });
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_kind() {
+    for (name, words, options, kind) in [
+        ("no words", &[][..], "", BuildErrorKind::Invalid),
+        ("half a module", &CONTROL[..CONTROL.len() / 2], "", BuildErrorKind::Invalid),
+        ("text", b"kernel void k() {}..", "", BuildErrorKind::Invalid),
+    ] {
+        let error = codegen_llvm::compile(&request(words, options)).expect_err(name);
+        assert_eq!(error.kind, kind, "{name}: {error}");
+    }
+}
+
+#[test]
+fn too_large_is_refused_before_llvm_sees_it() {
+    let mut text = String::from("kernel @k(%out: ptr<global>) {\nb0:\n");
+    // A value of 5,000 scalars.
+    text.push_str("  %v: [5000 x i32] = load %out align 4\n  store %out, %v align 4\n  ret\n}\n");
+    let module = kernel_ir::parse(&text).expect("text");
+    let settings = codegen_llvm::Settings {
+        cpu: "x86-64-v3".into(),
+        features: String::new(),
+        sub_group_size: 8,
+        options: Options::default(),
+    };
+    let error = codegen_llvm::compile_module(module, settings).expect_err("5,000 scalars");
+    assert!(error.message.contains("5000 scalars; allowed are 4096"), "{error}");
+}
+
+#[test]
+fn an_unknown_processor_is_an_error_or_generic_code_but_no_crash() {
+    let mut odd = request(CONTROL, "");
+    odd.cpu = "abacus".into();
+    odd.features = "+beads".into();
+    // LLVM takes unknown names for the generic processor.
+    let reply = codegen_llvm::compile(&odd);
+    assert!(reply.is_ok() || reply.is_err_and(|e| e.kind == BuildErrorKind::Codegen));
+}
+
+#[test]
+fn flags_that_change_code_change_it() {
+    let plain = codegen_llvm::compile(&request(CONTROL, "")).expect("plain");
+    let slow = codegen_llvm::compile(&request(CONTROL, "-cl-opt-disable")).expect("unoptimised");
+    assert_ne!(plain.object, slow.object);
+    let odd = codegen_llvm::compile(&request(CONTROL, "-no-such-flag")).expect("unknown flag");
+    assert!(odd.info.log.contains("-no-such-flag"), "{:?}", odd.info.log);
+}
