@@ -19,6 +19,7 @@ pub mod build;
 pub mod front;
 pub mod interpret;
 pub mod ir;
+mod op;
 pub mod parse;
 pub mod passes;
 pub mod print;

@@ -1,0 +1,639 @@
+//! What an instruction does: the operations, their operands, what they mean where it is not obvious.
+
+use crate::ir::{BlockId, FunctionId, ValueId};
+use crate::types::AddressSpace;
+
+/// Two-operand arithmetic, lane by lane on vectors. Operands and result have one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    missing_docs,
+    reason = "the names are LLVM's; the exceptions are documented"
+)]
+pub enum BinaryOp {
+    IAdd,
+    ISub,
+    IMul,
+    UDiv,
+    SDiv,
+    URem,
+    SRem,
+    /// Sign follows the divisor (OpSMod).
+    SMod,
+    Shl,
+    LShr,
+    AShr,
+    And,
+    Or,
+    Xor,
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    /// Sign follows the dividend (C `fmod`).
+    FRem,
+    /// Sign follows the divisor (OpFMod).
+    FMod,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    /// High half of the full product.
+    SMulHi,
+    UMulHi,
+    SAddSat,
+    UAddSat,
+    SSubSat,
+    USubSat,
+    /// Rotate left by the second operand modulo the width.
+    Rotate,
+    /// Also Bool operands.
+    LogicalEqual,
+    LogicalNotEqual,
+}
+
+/// One-operand arithmetic, lane by lane on vectors; the result has the operand's type unless said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    missing_docs,
+    reason = "the names are the field's; the exceptions are documented"
+)]
+pub enum UnaryOp {
+    INeg,
+    FNeg,
+    Not,
+    PopCount,
+    CountLeadingZeros,
+    CountTrailingZeros,
+    BitReverse,
+    /// Absolute value of a signed integer, as an unsigned one.
+    SAbs,
+    /// Bool results:
+    IsNan,
+    IsInf,
+    IsFinite,
+    IsNormal,
+    /// The sign bit of a float.
+    SignBit,
+    /// Bool result from a Bool vector.
+    AnyLane,
+    AllLanes,
+}
+
+/// Comparison, lane by lane; Bool (vector) result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are LLVM's")]
+pub enum Predicate {
+    IEq,
+    INe,
+    ULt,
+    ULe,
+    UGt,
+    UGe,
+    SLt,
+    SLe,
+    SGt,
+    SGe,
+    FOrdEq,
+    FOrdNe,
+    FOrdLt,
+    FOrdLe,
+    FOrdGt,
+    FOrdGe,
+    FUnordEq,
+    FUnordNe,
+    FUnordLt,
+    FUnordLe,
+    FUnordGt,
+    FUnordGe,
+    FOrdered,
+    FUnordered,
+}
+
+/// Conversion between scalar or equally long vector types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    missing_docs,
+    reason = "the names are LLVM's; the exceptions are documented"
+)]
+pub enum ConvertOp {
+    Trunc,
+    ZExt,
+    SExt,
+    FToU,
+    FToS,
+    UToF,
+    SToF,
+    /// Between float widths, either way.
+    FToF,
+    /// Same size, bits kept; also between vectors of other lengths.
+    Bitcast,
+    PtrToInt,
+    IntToPtr,
+    /// Between address spaces; the bits stay.
+    AddressSpace,
+    /// f32 to the bits of a bfloat16 in an `Int(16)`, round to nearest even.
+    FToBf16,
+    /// The way back.
+    Bf16ToF,
+    /// Integer to a narrower or equal integer, saturating: source signed/unsigned, result signed/unsigned.
+    SatSToS,
+    SatSToU,
+    SatUToS,
+    SatUToU,
+    /// Float to integer, saturating, NaN to 0.
+    SatFToS,
+    SatFToU,
+}
+
+/// Explicit rounding of a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[expect(missing_docs, reason = "OpenCL C's suffixes")]
+pub enum Rounding {
+    /// The default of the conversion: nearest even, towards zero for float to integer.
+    #[default]
+    Default,
+    Rte,
+    Rtz,
+    Rtp,
+    Rtn,
+}
+
+/// Licences for an arithmetic instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Flags {
+    /// Signed overflow does not happen.
+    pub nsw: bool,
+    /// Unsigned overflow does not happen.
+    pub nuw: bool,
+    /// SPIR-V FPFastMathMode bits (NotNaN 1, NotInf 2, NSZ 4, AllowRecip 8, Fast 16, AllowContract
+    /// 0x10000, AllowReassoc 0x20000).
+    pub fast: u32,
+}
+
+/// OpenCL.std mathematics, one float type throughout unless said, lane by lane on vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    missing_docs,
+    reason = "the names are OpenCL C's; the exceptions are documented"
+)]
+pub enum MathFn {
+    Acos,
+    Acosh,
+    Acospi,
+    Asin,
+    Asinh,
+    Asinpi,
+    Atan,
+    Atan2,
+    Atanh,
+    Atanpi,
+    Atan2pi,
+    Cbrt,
+    Ceil,
+    Copysign,
+    Cos,
+    Cosh,
+    Cospi,
+    Erf,
+    Erfc,
+    Exp,
+    Exp2,
+    Exp10,
+    Expm1,
+    Fabs,
+    Fdim,
+    Floor,
+    Fma,
+    Fmax,
+    Fmin,
+    Fmod,
+    Hypot,
+    Lgamma,
+    Log,
+    Log2,
+    Log10,
+    Log1p,
+    Logb,
+    Mad,
+    Maxmag,
+    Minmag,
+    Nextafter,
+    Pow,
+    Powr,
+    Remainder,
+    Rint,
+    Round,
+    Rsqrt,
+    Sin,
+    Sinh,
+    Sinpi,
+    Sqrt,
+    Tan,
+    Tanh,
+    Tanpi,
+    Tgamma,
+    Trunc,
+    NativeCos,
+    NativeDivide,
+    NativeExp,
+    NativeExp2,
+    NativeExp10,
+    NativeLog,
+    NativeLog2,
+    NativeLog10,
+    NativePowr,
+    NativeRecip,
+    NativeRsqrt,
+    NativeSin,
+    NativeSqrt,
+    NativeTan,
+    /// Second operand Int(32).
+    Ldexp,
+    Pown,
+    Rootn,
+    /// Result Int(32).
+    Ilogb,
+    /// The two results of frexp; the exponent is Int(32).
+    FrexpMantissa,
+    FrexpExponent,
+    /// The two results of modf.
+    ModfFraction,
+    ModfInteger,
+    /// The first result of fract (the second is floor).
+    Fract,
+    /// The sign of gamma: Int(32).
+    LgammaSign,
+    /// The quotient bits of remquo: Int(32) (the remainder is `Remainder`).
+    RemquoQuotient,
+    /// Operand Int (the payload), result Float.
+    Nan,
+}
+
+/// The value a work-item asks about its place. 64-bit ones take a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SPIR-V's BuiltIn names")]
+pub enum Builtin {
+    /// Int(64), one dimension (0..3).
+    GlobalInvocationId,
+    GlobalSize,
+    GlobalOffset,
+    WorkgroupId,
+    NumWorkgroups,
+    LocalInvocationId,
+    WorkgroupSize,
+    EnqueuedWorkgroupSize,
+    /// Int(64), dimension ignored.
+    GlobalLinearId,
+    LocalInvocationIndex,
+    /// Int(32), dimension ignored.
+    WorkDim,
+    SubgroupSize,
+    SubgroupMaxSize,
+    SubgroupId,
+    NumSubgroups,
+    NumEnqueuedSubgroups,
+    SubgroupLocalInvocationId,
+}
+
+/// How far an effect is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SPIR-V's names")]
+pub enum Scope {
+    CrossDevice,
+    Device,
+    Workgroup,
+    Subgroup,
+    Invocation,
+}
+
+/// Memory order of an atomic or fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "SPIR-V's names")]
+pub enum Order {
+    Relaxed,
+    Acquire,
+    Release,
+    AcquireRelease,
+    SequentiallyConsistent,
+}
+
+/// Read-modify-write. The result is the old value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "LLVM's names; the exceptions are documented")]
+pub enum AtomicOp {
+    /// No operand; result is the value.
+    Load,
+    /// One operand, no result.
+    Store,
+    Exchange,
+    /// `value` is the new value, `comparator` the expected one.
+    CompareExchange,
+    IAdd,
+    ISub,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    And,
+    Or,
+    Xor,
+    FAdd,
+    FMin,
+    FMax,
+    /// No value operand: set to 1, result Bool "was set". The flag is an Int(32).
+    FlagTestAndSet,
+    /// No value operand, no result.
+    FlagClear,
+}
+
+/// Associative operation of a reduction or scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "LLVM's names")]
+pub enum Reduction {
+    IAdd,
+    IMul,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    And,
+    Or,
+    Xor,
+    FAdd,
+    FMul,
+    FMin,
+    FMax,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+}
+
+/// An operation among the work-items of a group. Operand lists in brackets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GroupOp {
+    /// [value]; all lanes get the result.
+    Reduce(Reduction),
+    /// [value]; runs of `cluster` lanes, a power of two.
+    ClusteredReduce(Reduction, u32),
+    /// [value].
+    InclusiveScan(Reduction),
+    /// [value]; the first gets the identity.
+    ExclusiveScan(Reduction),
+    /// [value, linear local index Int(64) (work-group) or lane Int(32) (sub-group)].
+    Broadcast,
+    /// [value]; from the lowest active lane.
+    BroadcastFirst,
+    /// []; true in the lowest active lane.
+    Elect,
+    /// [Bool].
+    All,
+    /// [Bool].
+    Any,
+    /// [value]; Bool.
+    AllEqual,
+    /// [Bool]; vector of 4 Int(32).
+    Ballot,
+    /// [value, lane Int(32)].
+    Shuffle,
+    /// [value, mask Int(32)].
+    ShuffleXor,
+    /// [value, delta Int(32)]; lane - delta.
+    ShuffleUp,
+    /// [value, delta Int(32)]; lane + delta.
+    ShuffleDown,
+    /// [previous, current, delta Int(32)]: INTEL's two-source form.
+    ShuffleUpPair,
+    /// [current, next, delta Int(32)]: INTEL's two-source form.
+    ShuffleDownPair,
+    /// [value, delta Int(32)]; within clusters of that many lanes (0: the sub-group).
+    Rotate(u32),
+    /// [pointer]: lane l reads element l of each row of `size` lanes; result scalar or vector.
+    BlockRead,
+    /// [pointer, value].
+    BlockWrite,
+}
+
+/// Which work-items take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GroupScope {
+    /// The work-group. Expanded before a back end sees the module.
+    Workgroup,
+    /// The sub-group.
+    Subgroup,
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// SSA join.
+    Phi(Vec<(BlockId, ValueId)>),
+    /// Arithmetic.
+    Binary(BinaryOp, ValueId, ValueId, Flags),
+    /// Arithmetic.
+    Unary(UnaryOp, ValueId, Flags),
+    /// Comparison.
+    Compare(Predicate, ValueId, ValueId),
+    /// Conversion to the result's type.
+    Convert(ConvertOp, ValueId, Rounding),
+    /// `cond` is Bool, or a Bool vector as long as the operands.
+    Select {
+        /// Condition.
+        cond: ValueId,
+        /// When true.
+        then: ValueId,
+        /// When false.
+        otherwise: ValueId,
+    },
+    /// Mathematics.
+    Math(MathFn, Vec<ValueId>, Flags),
+    /// Vector, array or struct from its parts; vectors may be given as parts of vectors.
+    Construct(Vec<ValueId>),
+    /// Part of an aggregate or vector at a constant path.
+    Extract(ValueId, Vec<u32>),
+    /// (aggregate, part, path): the aggregate with one part replaced.
+    Insert(ValueId, ValueId, Vec<u32>),
+    /// (vector, index): out of range is unspecified.
+    ExtractDynamic(ValueId, ValueId),
+    /// (vector, element, index).
+    InsertDynamic(ValueId, ValueId, ValueId),
+    /// (a, b, lanes): lane numbers into a then b; `u32::MAX` is undefined.
+    Shuffle(ValueId, ValueId, Vec<u32>),
+    /// Private memory of `size` bytes; result a private pointer. Evaluated anew in a loop it may give
+    /// the same memory. Only in the entry block after [`front`](crate) is done.
+    Alloca {
+        /// Bytes.
+        size: u64,
+        /// Alignment in bytes.
+        align: u64,
+    },
+    /// Result's type from memory.
+    Load {
+        /// Address.
+        ptr: ValueId,
+        /// Known alignment of the address in bytes; never more than is promised.
+        align: u64,
+        /// Must happen as written.
+        volatile: bool,
+    },
+    /// To memory.
+    Store {
+        /// Address.
+        ptr: ValueId,
+        /// What.
+        value: ValueId,
+        /// Known alignment in bytes.
+        align: u64,
+        /// Must happen as written.
+        volatile: bool,
+    },
+    /// `size` (Int(64)) bytes; the ranges do not overlap.
+    CopyMemory {
+        /// To.
+        dst: ValueId,
+        /// From.
+        src: ValueId,
+        /// Bytes, Int(64).
+        size: ValueId,
+        /// Known alignment of both in bytes.
+        align: u64,
+    },
+    /// `ptr + index * stride + offset` bytes; index Int(64), signed.
+    PtrOffset {
+        /// Base.
+        ptr: ValueId,
+        /// Index and stride in bytes.
+        index: Option<(ValueId, i64)>,
+        /// Bytes.
+        offset: i64,
+    },
+    /// Generic to a named space: null when the pointer does not point there.
+    GenericToExplicit(ValueId, AddressSpace),
+    /// Bool: whether a generic pointer points into `space`.
+    GenericIs(ValueId, AddressSpace),
+    /// Atomic access.
+    Atomic {
+        /// Which.
+        op: AtomicOp,
+        /// Address.
+        ptr: ValueId,
+        /// Operand; see [`AtomicOp`].
+        value: Option<ValueId>,
+        /// Only for `CompareExchange`.
+        comparator: Option<ValueId>,
+        /// Scope.
+        scope: Scope,
+        /// Order (of success).
+        order: Order,
+    },
+    /// Memory fence.
+    Fence(Scope, Order),
+    /// All work-items of the scope meet; memory of the scope is then in order. `Workgroup` or `Subgroup`.
+    Barrier(Scope),
+    /// A builtin in a dimension.
+    WorkItem(Builtin, u8),
+    /// A group operation.
+    Group(GroupOp, GroupScope, Vec<ValueId>),
+    /// Direct call.
+    Call(FunctionId, Vec<ValueId>),
+    /// Call through a function pointer.
+    CallIndirect(ValueId, Vec<ValueId>),
+    /// Format index in [`Module::printf_formats`], arguments; result Int(32).
+    Printf(u32, Vec<ValueId>),
+    /// The Bool holds.
+    Assume(ValueId),
+    /// The value, kept from being simplified away (OpCopyObject, freeze).
+    Copy(ValueId),
+}
+
+impl Op {
+    /// Calls `f` on every operand.
+    pub fn operands(&self, mut f: impl FnMut(ValueId)) {
+        // One walk serves both: the clone is of ids only and never on a hot path.
+        self.clone().operands_mut(|v| f(*v));
+    }
+    /// Calls `f` on every operand; `f` may replace it.
+    pub fn operands_mut(&mut self, mut f: impl FnMut(&mut ValueId)) {
+        match self {
+            Op::Phi(incoming) => incoming.iter_mut().for_each(|(_, v)| f(v)),
+            Op::Binary(_, a, b, _)
+            | Op::Compare(_, a, b)
+            | Op::Insert(a, b, _)
+            | Op::ExtractDynamic(a, b)
+            | Op::Shuffle(a, b, _) => {
+                f(a);
+                f(b);
+            }
+            Op::Unary(_, a, _)
+            | Op::Convert(_, a, _)
+            | Op::Extract(a, _)
+            | Op::GenericToExplicit(a, _)
+            | Op::GenericIs(a, _)
+            | Op::Assume(a)
+            | Op::Copy(a) => f(a),
+            Op::Select {
+                cond: a,
+                then: b,
+                otherwise: c,
+            }
+            | Op::InsertDynamic(a, b, c) => {
+                f(a);
+                f(b);
+                f(c);
+            }
+            Op::Math(_, args, _)
+            | Op::Construct(args)
+            | Op::Group(_, _, args)
+            | Op::Call(_, args)
+            | Op::Printf(_, args) => args.iter_mut().for_each(f),
+            Op::CallIndirect(callee, args) => {
+                f(callee);
+                args.iter_mut().for_each(f);
+            }
+            Op::Load { ptr, .. } => f(ptr),
+            Op::Store { ptr, value, .. } => {
+                f(ptr);
+                f(value);
+            }
+            Op::CopyMemory { dst, src, size, .. } => {
+                f(dst);
+                f(src);
+                f(size);
+            }
+            Op::PtrOffset { ptr, index, .. } => {
+                f(ptr);
+                if let Some((index, _)) = index {
+                    f(index);
+                }
+            }
+            Op::Atomic {
+                ptr,
+                value,
+                comparator,
+                ..
+            } => {
+                f(ptr);
+                value.iter_mut().for_each(&mut f);
+                comparator.iter_mut().for_each(f);
+            }
+            Op::Alloca { .. } | Op::Fence(..) | Op::Barrier(_) | Op::WorkItem(..) => {}
+        }
+    }
+    /// Whether it may be removed when its result is not used.
+    #[must_use]
+    pub fn is_pure(&self) -> bool {
+        !matches!(
+            self,
+            Op::Store { .. }
+                | Op::CopyMemory { .. }
+                | Op::Atomic { .. }
+                | Op::Fence(..)
+                | Op::Barrier(_)
+                | Op::Group(..)
+                | Op::Call(..)
+                | Op::CallIndirect(..)
+                | Op::Printf(..)
+                | Op::Assume(_)
+                | Op::Load { volatile: true, .. }
+        )
+    }
+}
