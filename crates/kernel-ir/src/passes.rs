@@ -12,6 +12,7 @@ pub mod fold;
 mod inline;
 mod number;
 mod promote;
+pub mod shape;
 mod slots;
 mod spaces;
 mod work_group;

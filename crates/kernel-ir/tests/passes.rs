@@ -3,6 +3,7 @@
 mod passes {
     mod analyses;
     mod memory;
+    mod shapes;
     mod simplify;
     mod text;
     mod validity;

@@ -1,0 +1,654 @@
+//! Shapes: how a value differs among work-items that run together, and which blocks only some of
+//! them run.
+//!
+//! Which work-items run together is a [`Lanes`]. The analysis is optimistic and forward; a branch on
+//! a value that differs makes values differ where its ways meet again, and values of a loop that is
+//! left at different times differ behind the loop. A program without data races is assumed: a plain
+//! load from one address gives one value.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::cfg::{Cfg, Loops, PostDominators};
+use crate::ir::{
+    BinaryOp, BlockId, Builtin, ConvertOp, Function, GroupOp, GroupScope, InstId, Module, Op,
+    Terminator, ValueDef, ValueId,
+};
+use crate::types::{AddressSpace, ConstId, Constant, Type};
+
+/// Work-items that run together, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// All of a work-group, by linear index.
+    Group,
+    /// Consecutive ones in dimension 0 that lie in one sub-group: dimensions 1 and 2 are equal.
+    Row,
+}
+
+/// How a value differs from lane to lane. Integers and addresses are taken modulo their width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// The same in all lanes.
+    Uniform,
+    /// One more in each lane.
+    Contiguous,
+    /// That much more in each lane (bytes, for pointers); neither 0 nor 1.
+    Strided(i64),
+    /// Anything.
+    Varying,
+}
+
+impl Shape {
+    /// The shape of a value that is `by` more in each lane.
+    #[must_use]
+    pub fn stride(by: i64) -> Self {
+        match by {
+            0 => Shape::Uniform,
+            1 => Shape::Contiguous,
+            n => Shape::Strided(n),
+        }
+    }
+    /// How much more it is in each lane; `None` when that is not one number.
+    #[must_use]
+    pub fn step(self) -> Option<i64> {
+        match self {
+            Shape::Uniform => Some(0),
+            Shape::Contiguous => Some(1),
+            Shape::Strided(n) => Some(n),
+            Shape::Varying => None,
+        }
+    }
+}
+
+/// The shapes of a function.
+#[derive(Clone, Debug)]
+pub struct Shapes {
+    values: Vec<Option<Shape>>,
+    no_wrap: Vec<bool>,
+    divergent: Vec<bool>,
+    masked: Vec<bool>,
+    divergent_loops: Vec<bool>,
+}
+
+impl Shapes {
+    /// The shape of `value`.
+    #[must_use]
+    pub fn of(&self, value: ValueId) -> Shape {
+        // What was never reached is undefined, which is the same everywhere.
+        self.values[value.index()].unwrap_or(Shape::Uniform)
+    }
+    /// Whether the shape of `value` holds only if narrower values that it is computed from do not
+    /// wrap around from one lane to another.
+    #[must_use]
+    pub fn assumes_no_wrap(&self, value: ValueId) -> bool {
+        self.no_wrap[value.index()]
+    }
+    /// Whether lanes leave `block` in different directions.
+    #[must_use]
+    pub fn is_divergent(&self, block: BlockId) -> bool {
+        self.divergent[block.index()]
+    }
+    /// Whether `block` may run with only some of the lanes that entered the function.
+    #[must_use]
+    pub fn is_masked(&self, block: BlockId) -> bool {
+        self.masked[block.index()]
+    }
+    /// Whether lanes leave loop `index` of [`Loops::loops`] in different rounds or directions.
+    #[must_use]
+    pub fn is_divergent_loop(&self, index: u32) -> bool {
+        self.divergent_loops[index as usize]
+    }
+}
+
+/// Blocks visited for all divergent branches together; beyond it everything counts as varying.
+const BUDGET: usize = 20_000_000;
+
+/// The shapes of `function`, for one kind of lanes.
+#[must_use]
+pub fn shapes(module: &Module, function: &Function, lanes: Lanes) -> Shapes {
+    let cfg = Cfg::new(function);
+    let loops = Loops::new(&cfg);
+    let post = PostDominators::new(&cfg);
+    let n = function.blocks.len();
+    let mut place = vec![u32::MAX; n];
+    for (i, block) in loops.order().iter().enumerate() {
+        place[block.index()] = i as u32;
+    }
+    let mut analysis = Analysis {
+        module,
+        f: function,
+        lanes,
+        cfg: &cfg,
+        loops: &loops,
+        post: &post,
+        place,
+        users: users(function),
+        home: homes(function),
+        shapes: Shapes {
+            values: vec![None; function.values.len()],
+            no_wrap: vec![false; function.values.len()],
+            divergent: vec![false; n],
+            masked: vec![false; n],
+            divergent_loops: vec![false; loops.loops.len()],
+        },
+        joins: vec![false; n],
+        arguments_written: writes_arguments(module, function),
+        work: Vec::new(),
+        budget: BUDGET,
+    };
+    analysis.run();
+    analysis.shapes
+}
+
+/// Users of each value: instructions, or terminators of blocks.
+#[derive(Clone, Copy)]
+enum User {
+    Inst(InstId),
+    Term(BlockId),
+}
+
+fn users(f: &Function) -> Vec<Vec<User>> {
+    let mut all = vec![Vec::new(); f.values.len()];
+    for (b, block) in f.blocks.iter().enumerate() {
+        for &inst in &block.insts {
+            f.insts[inst.index()]
+                .op
+                .operands(|v| all[v.index()].push(User::Inst(inst)));
+        }
+        if let Some(v) = block.term.operand() {
+            all[v.index()].push(User::Term(BlockId(b as u32)));
+        }
+    }
+    all
+}
+
+fn homes(f: &Function) -> Vec<Option<BlockId>> {
+    let mut home = vec![None; f.insts.len()];
+    for (b, block) in f.blocks.iter().enumerate() {
+        for inst in &block.insts {
+            home[inst.index()] = Some(BlockId(b as u32));
+        }
+    }
+    home
+}
+
+/// Whether private memory that is not an alloca's may be written: then by-value arguments differ.
+fn writes_arguments(module: &Module, f: &Function) -> bool {
+    let mut own = vec![false; f.values.len()];
+    let is_private = |v: ValueId| {
+        matches!(
+            module.types.get(f.ty(v)),
+            Type::Ptr(AddressSpace::Private | AddressSpace::Generic)
+        )
+    };
+    let mut result = false;
+    for &inst in f.blocks.iter().flat_map(|b| &b.insts) {
+        let entry = &f.insts[inst.index()];
+        match &entry.op {
+            Op::Alloca { .. } => {}
+            Op::PtrOffset { ptr, .. } if own[ptr.index()] => {}
+            Op::Convert(ConvertOp::AddressSpace, a, _) if own[a.index()] => {}
+            Op::Store { ptr, .. } | Op::CopyMemory { dst: ptr, .. } | Op::Atomic { ptr, .. }
+                if is_private(*ptr) && !own[ptr.index()] =>
+            {
+                result = true;
+                continue;
+            }
+            Op::CallIndirect(..) | Op::Call(..) => {
+                result = true;
+                continue;
+            }
+            _ => continue,
+        }
+        if let Some(result) = entry.result {
+            own[result.index()] = true;
+        }
+    }
+    result
+}
+
+struct Analysis<'a> {
+    module: &'a Module,
+    f: &'a Function,
+    lanes: Lanes,
+    cfg: &'a Cfg,
+    loops: &'a Loops,
+    post: &'a PostDominators,
+    /// Place of each block in the loop-contiguous order.
+    place: Vec<u32>,
+    users: Vec<Vec<User>>,
+    home: Vec<Option<BlockId>>,
+    shapes: Shapes,
+    /// Blocks in which lanes that took different ways meet.
+    joins: Vec<bool>,
+    arguments_written: bool,
+    work: Vec<User>,
+    budget: usize,
+}
+
+impl Analysis<'_> {
+    fn run(&mut self) {
+        for (i, value) in self.f.values.iter().enumerate() {
+            if !matches!(value.def, ValueDef::Inst(_)) {
+                self.shapes.values[i] = Some(Shape::Uniform);
+            }
+        }
+        for block in self.loops.order().iter().rev() {
+            self.work.push(User::Term(*block));
+            let insts = &self.f.blocks[block.index()].insts;
+            self.work.extend(insts.iter().rev().map(|i| User::Inst(*i)));
+        }
+        while let Some(user) = self.work.pop() {
+            match user {
+                User::Inst(inst) => self.evaluate(inst),
+                User::Term(block) => self.branch(block),
+            }
+            if self.budget == 0 {
+                self.give_up();
+                return;
+            }
+        }
+    }
+
+    fn give_up(&mut self) {
+        for (i, value) in self.f.values.iter().enumerate() {
+            if matches!(value.def, ValueDef::Inst(_)) {
+                self.shapes.values[i] = Some(Shape::Varying);
+            }
+        }
+        self.shapes.divergent.fill(true);
+        self.shapes.masked.fill(true);
+        self.shapes.divergent_loops.fill(true);
+    }
+
+    fn set(&mut self, value: ValueId, shape: Shape, no_wrap: bool) {
+        let slot = &mut self.shapes.values[value.index()];
+        // A value only ever gets less regular.
+        let shape = match *slot {
+            Some(old) if old != shape => Shape::Varying,
+            _ => shape,
+        };
+        let before = self.shapes.no_wrap[value.index()];
+        let no_wrap = (no_wrap || before) && shape != Shape::Varying;
+        if *slot != Some(shape) || before != no_wrap {
+            *slot = Some(shape);
+            self.shapes.no_wrap[value.index()] = no_wrap;
+            self.work.extend(&self.users[value.index()]);
+        }
+    }
+
+    fn evaluate(&mut self, inst: InstId) {
+        let entry = &self.f.insts[inst.index()];
+        let (Some(result), Some(block)) = (entry.result, self.home[inst.index()]) else {
+            return;
+        };
+        if self.shapes.values[result.index()] == Some(Shape::Varying)
+            || !self.cfg.is_reachable(block)
+        {
+            return;
+        }
+        let mut no_wrap = false;
+        entry
+            .op
+            .operands(|v| no_wrap |= self.shapes.no_wrap[v.index()]);
+        if let Some(shape) = self.shape(&entry.op, block, &mut no_wrap) {
+            self.set(result, shape, no_wrap);
+        }
+    }
+
+    /// The shape of operand `v` in `block`: `None` when not known yet.
+    fn operand(&self, v: ValueId, block: BlockId) -> Option<Shape> {
+        let shape = self.shapes.values[v.index()]?;
+        if let ValueDef::Inst(inst) = self.f.values[v.index()].def
+            && let Some(home) = self.home[inst.index()]
+        {
+            // Lanes that left a loop in different rounds carry values of different rounds.
+            let mut at = self.loops.innermost(home);
+            while let Some(l) = at {
+                if self.shapes.divergent_loops[l as usize] && !self.loops.contains(l, block) {
+                    return Some(Shape::Varying);
+                }
+                at = self.loops.loops[l as usize].parent;
+            }
+        }
+        Some(shape)
+    }
+
+    fn known_int(&self, v: ValueId) -> Option<i64> {
+        let ValueDef::Const(c) = self.f.values[v.index()].def else {
+            return None;
+        };
+        match self.module.constants.get(c) {
+            Constant::Int(n) => Some(n.cast_signed()),
+            _ => None,
+        }
+    }
+
+    fn is_undef(&self, v: ValueId) -> bool {
+        let undef = |c: ConstId| *self.module.constants.get(c) == Constant::Undef;
+        matches!(self.f.values[v.index()].def, ValueDef::Const(c) if undef(c))
+    }
+
+    fn shape(&self, op: &Op, block: BlockId, no_wrap: &mut bool) -> Option<Shape> {
+        let get = |v: ValueId| self.operand(v, block);
+        Some(match op {
+            Op::Phi(incoming) => return self.phi(incoming, block),
+            Op::Binary(op, a, b, _) => {
+                let (x, y) = (get(*a)?, get(*b)?);
+                match (op, x.step(), y.step()) {
+                    (_, Some(0), Some(0)) => Shape::Uniform,
+                    (BinaryOp::IAdd, Some(x), Some(y)) => Shape::stride(x.wrapping_add(y)),
+                    (BinaryOp::ISub, Some(x), Some(y)) => Shape::stride(x.wrapping_sub(y)),
+                    (BinaryOp::IMul, Some(x), Some(_)) if self.known_int(*b).is_some() => {
+                        Shape::stride(x.wrapping_mul(self.known_int(*b)?))
+                    }
+                    (BinaryOp::Shl, Some(x), Some(_)) if self.known_int(*b).is_some() => {
+                        let by = self.known_int(*b)?;
+                        Shape::stride(x.wrapping_mul(1i64.checked_shl(by as u32).unwrap_or(0)))
+                    }
+                    _ => Shape::Varying,
+                }
+            }
+            Op::Convert(op, a, _) => {
+                let shape = get(*a)?;
+                match op {
+                    ConvertOp::Trunc
+                    | ConvertOp::PtrToInt
+                    | ConvertOp::IntToPtr
+                    | ConvertOp::AddressSpace => shape,
+                    ConvertOp::SExt | ConvertOp::ZExt => {
+                        *no_wrap |= shape != Shape::Uniform && shape != Shape::Varying;
+                        shape
+                    }
+                    _ if shape == Shape::Uniform => shape,
+                    _ => Shape::Varying,
+                }
+            }
+            Op::Copy(a) => get(*a)?,
+            Op::Select {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let (cond, x, y) = (get(*cond)?, get(*then)?, get(*otherwise)?);
+                if cond == Shape::Uniform && x == y {
+                    x
+                } else {
+                    Shape::Varying
+                }
+            }
+            Op::PtrOffset { ptr, index, .. } => {
+                let base = get(*ptr)?.step();
+                let more = match index {
+                    None => Some(0),
+                    Some((v, stride)) => get(*v)?.step().map(|s| s.wrapping_mul(*stride)),
+                };
+                match (base, more) {
+                    (Some(x), Some(y)) => Shape::stride(x.wrapping_add(y)),
+                    _ => Shape::Varying,
+                }
+            }
+            Op::WorkItem(builtin, dimension) => self.builtin(*builtin, *dimension),
+            Op::Load {
+                ptr,
+                volatile: false,
+                ..
+            } => {
+                let shape = get(*ptr)?;
+                let private = matches!(
+                    self.module.types.get(self.f.ty(*ptr)),
+                    Type::Ptr(AddressSpace::Private)
+                );
+                if shape == Shape::Uniform && !(private && self.arguments_written) {
+                    Shape::Uniform
+                } else {
+                    Shape::Varying
+                }
+            }
+            Op::Group(op, scope, _) => {
+                let one_result = matches!(
+                    op,
+                    GroupOp::Reduce(_)
+                        | GroupOp::Broadcast
+                        | GroupOp::BroadcastFirst
+                        | GroupOp::All
+                        | GroupOp::Any
+                        | GroupOp::AllEqual
+                        | GroupOp::Ballot
+                );
+                let together = *scope == GroupScope::Workgroup || self.lanes == Lanes::Row;
+                if one_result && together {
+                    Shape::Uniform
+                } else {
+                    Shape::Varying
+                }
+            }
+            // Each lane has its own memory.
+            Op::Alloca { .. }
+            | Op::Load { .. }
+            | Op::Atomic { .. }
+            | Op::Call(..)
+            | Op::CallIndirect(..)
+            | Op::Printf(..) => Shape::Varying,
+            _ => {
+                let mut all = Some(Shape::Uniform);
+                op.operands(|v| {
+                    all = match (all, get(v)) {
+                        (Some(Shape::Varying), _) => all,
+                        (_, Some(Shape::Uniform)) => all,
+                        (_, Some(_)) => Some(Shape::Varying),
+                        (_, None) => None,
+                    };
+                });
+                return all;
+            }
+        })
+    }
+
+    fn phi(&self, incoming: &[(BlockId, ValueId)], block: BlockId) -> Option<Shape> {
+        let mut result = None;
+        let mut same = true;
+        let first = incoming.first()?.1;
+        for &(_, v) in incoming {
+            same &= v == first;
+            if self.is_undef(v) {
+                continue;
+            }
+            // Inputs not known yet are left out: they can only make it worse later.
+            let Some(shape) = self.operand(v, block) else {
+                continue;
+            };
+            result = match result {
+                None => Some(shape),
+                Some(old) if old == shape => Some(old),
+                Some(_) => Some(Shape::Varying),
+            };
+        }
+        if self.joins[block.index()] && !same {
+            return result.map(|_| Shape::Varying);
+        }
+        result
+    }
+
+    fn builtin(&self, builtin: Builtin, dimension: u8) -> Shape {
+        use Builtin as B;
+        let row = self.lanes == Lanes::Row;
+        match builtin {
+            B::LocalInvocationIndex => Shape::Contiguous,
+            B::GlobalInvocationId | B::LocalInvocationId => match (row, dimension) {
+                (true, 0) => Shape::Contiguous,
+                (true, _) => Shape::Uniform,
+                (false, _) => Shape::Varying,
+            },
+            B::GlobalLinearId | B::SubgroupLocalInvocationId if row => Shape::Contiguous,
+            B::SubgroupId | B::SubgroupSize if row => Shape::Uniform,
+            B::GlobalLinearId | B::SubgroupLocalInvocationId | B::SubgroupId | B::SubgroupSize => {
+                Shape::Varying
+            }
+            _ => Shape::Uniform,
+        }
+    }
+
+    fn branch(&mut self, block: BlockId) {
+        let term = &self.f.blocks[block.index()].term;
+        if self.shapes.divergent[block.index()] || matches!(term, Terminator::Ret(_)) {
+            return;
+        }
+        let Some(v) = term.operand() else { return };
+        let successors = self.cfg.successors(block);
+        match self.operand(v, block) {
+            None | Some(Shape::Uniform) => return,
+            Some(_) if successors.len() < 2 => return,
+            Some(_) => {}
+        }
+        self.shapes.divergent[block.index()] = true;
+        let stop = self.post.immediate(block);
+        self.irreducible(block);
+        self.spread(successors, self.loops.innermost(block), stop);
+    }
+
+    fn join(&mut self, block: BlockId) {
+        if std::mem::replace(&mut self.joins[block.index()], true) {
+            return;
+        }
+        for &inst in &self.f.blocks[block.index()].insts {
+            if !matches!(self.f.insts[inst.index()].op, Op::Phi(_)) {
+                break;
+            }
+            self.work.push(User::Inst(inst));
+        }
+    }
+
+    /// Lanes part to the blocks `to`, within loop `inner`, and are together again in `stop`: finds
+    /// where some of them meet, which loops they leave at different times, and which blocks run with
+    /// some lanes only.
+    fn spread(&mut self, to: &[BlockId], inner: Option<u32>, stop: Option<BlockId>) {
+        let mut around = Vec::new();
+        let mut at = inner;
+        while let Some(l) = at {
+            around.push(l);
+            at = self.loops.loops[l as usize].parent;
+        }
+        let mut search = Search {
+            label: HashMap::new(),
+            queue: BTreeSet::new(),
+            joins: Vec::new(),
+            stop,
+            headers: around
+                .iter()
+                .map(|l| self.loops.loops[*l as usize].header)
+                .collect(),
+        };
+        for &block in to {
+            search.arrive(block, block, &self.place);
+        }
+        while let Some(place) = search.queue.pop_first() {
+            self.budget = self.budget.saturating_sub(1);
+            if self.budget == 0 {
+                return;
+            }
+            let block = self.loops.order()[place as usize];
+            self.shapes.masked[block.index()] = true;
+            self.irreducible(block);
+            let from = search.label.get(&block).copied().unwrap_or(block);
+            for &next in self.cfg.successors(block) {
+                // Back edges of loops on the way lead to blocks that have been passed.
+                if self.place[next.index()] > place || search.headers.contains(&next) {
+                    search.arrive(next, from, &self.place);
+                }
+            }
+        }
+        for block in std::mem::take(&mut search.joins) {
+            self.join(block);
+        }
+        for l in around {
+            let header = self.loops.loops[l as usize].header;
+            let again = search.label.contains_key(&header);
+            let left = search.label.keys().any(|b| !self.loops.contains(l, *b));
+            if again && left {
+                self.leave_at_different_times(l);
+            }
+        }
+    }
+
+    /// Some lanes leave loop `l` while others stay.
+    fn leave_at_different_times(&mut self, l: u32) {
+        if std::mem::replace(&mut self.shapes.divergent_loops[l as usize], true) {
+            return;
+        }
+        let loops = self.loops;
+        let this = &loops.loops[l as usize];
+        let mut exits = Vec::new();
+        for &block in &this.blocks {
+            self.shapes.masked[block.index()] = true;
+            for &inst in &self.f.blocks[block.index()].insts {
+                if let Some(result) = self.f.insts[inst.index()].result {
+                    self.work.extend(&self.users[result.index()]);
+                }
+            }
+            for &to in self.cfg.successors(block) {
+                if !loops.contains(l, to) && !exits.contains(&to) {
+                    exits.push(to);
+                }
+            }
+        }
+        for &block in &exits {
+            self.join(block);
+        }
+        let Some(&first) = exits.first() else { return };
+        let mut stop = Some(first);
+        while let Some(block) = stop {
+            if exits.iter().all(|e| self.post.dominates(block, *e)) {
+                break;
+            }
+            stop = self.post.immediate(block);
+        }
+        self.spread(&exits, this.parent, stop);
+    }
+
+    /// Where a loop has several entries, lanes may meet anywhere in it.
+    fn irreducible(&mut self, block: BlockId) {
+        let loops = self.loops;
+        let mut at = loops.innermost(block);
+        while let Some(l) = at {
+            let this = &loops.loops[l as usize];
+            if this.irreducible && !self.shapes.divergent_loops[l as usize] {
+                for &block in &this.blocks {
+                    self.join(block);
+                }
+                self.leave_at_different_times(l);
+            }
+            at = this.parent;
+        }
+    }
+}
+
+/// Labels go down the acyclic order: a block that gets the labels of two ways is a join, and its own
+/// name from there on.
+struct Search {
+    label: HashMap<BlockId, BlockId>,
+    /// Places of blocks that have a label and are not passed yet.
+    queue: BTreeSet<u32>,
+    joins: Vec<BlockId>,
+    /// Not passed: all lanes are there again.
+    stop: Option<BlockId>,
+    /// Not passed: the next round begins.
+    headers: Vec<BlockId>,
+}
+
+impl Search {
+    fn arrive(&mut self, block: BlockId, from: BlockId, place: &[u32]) {
+        match self.label.get(&block) {
+            None => {
+                self.label.insert(block, from);
+                if self.stop != Some(block) && !self.headers.contains(&block) {
+                    self.queue.insert(place[block.index()]);
+                }
+            }
+            Some(&old) if old == from => {}
+            Some(_) => {
+                self.label.insert(block, block);
+                self.joins.push(block);
+            }
+        }
+    }
+}
