@@ -95,9 +95,10 @@ impl Settings {
         Self::read(
             &|name| match std::env::var_os(name) {
                 None => Ok(None),
-                Some(value) => value.into_string().map(Some).map_err(|value| {
-                    format!("{name}={} is not UTF-8", value.to_string_lossy())
-                }),
+                Some(value) => value
+                    .into_string()
+                    .map(Some)
+                    .map_err(|value| format!("{name}={} is not UTF-8", value.to_string_lossy())),
             },
             privileged(),
         )
@@ -162,11 +163,12 @@ impl Settings {
         let cache_dir = if privileged {
             None
         } else {
-            let absolute = |path: String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+            let absolute =
+                |path: String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
             match get("SOLUM_CACHE_DIR")? {
-                Some(path) => Some(
-                    absolute(path.clone()).ok_or_else(|| refuse("SOLUM_CACHE_DIR", &path))?,
-                ),
+                Some(path) => {
+                    Some(absolute(path.clone()).ok_or_else(|| refuse("SOLUM_CACHE_DIR", &path))?)
+                }
                 None => match get("XDG_CACHE_HOME")?.and_then(absolute) {
                     Some(base) => Some(base.join("solum")),
                     None => get("HOME")?
@@ -313,7 +315,9 @@ mod tests {
         for (text, devices, discrete) in good {
             assert_eq!(of(text), Ok((devices, discrete)), "{text:?}");
         }
-        for text in ["discrete", "fpga", "cpu:0", "cpu:65", "cpu:x", "cpu,,gpu", "cpu:-1"] {
+        for text in [
+            "discrete", "fpga", "cpu:0", "cpu:65", "cpu:x", "cpu,,gpu", "cpu:-1",
+        ] {
             let error = of(text).unwrap_err();
             assert!(
                 error.contains("SOLUM_DEVICES") && error.contains(text) && error.contains("cpu:N"),
@@ -337,7 +341,10 @@ mod tests {
             ("SOLUM_CPU_TARGET", "zn; rm -rf"),
         ] {
             let error = with(&[(name, bad)]).unwrap_err();
-            assert!(error.contains(name) && error.contains("allowed: "), "{error}");
+            assert!(
+                error.contains(name) && error.contains("allowed: "),
+                "{error}"
+            );
         }
         let settings = with(&[
             ("SOLUM_CACHE_SIZE", "64 MiB"),

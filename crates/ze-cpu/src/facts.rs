@@ -238,7 +238,12 @@ mod tests {
             assert_eq!(a.total_memory, machine.memory / 3);
             assert!(!a.integrated);
             for b in &facts[..i] {
-                assert!(a.uuid != b.uuid && a.name != b.name, "{} {}", a.name, b.name);
+                assert!(
+                    a.uuid != b.uuid && a.name != b.name,
+                    "{} {}",
+                    a.name,
+                    b.name
+                );
             }
         }
     }

@@ -135,8 +135,16 @@ mod tests {
         // SAFETY: the stream lives; the other pointers may be anything.
         unsafe {
             assert_eq!(solum_printf(address, 0, blob.as_ptr(), len), 0);
-            assert_eq!(solum_printf(address, 1, blob.as_ptr(), len), -1, "no such format");
-            assert_eq!(solum_printf(address, 0, 8 as *const u8, len), -1, "bad blob");
+            assert_eq!(
+                solum_printf(address, 1, blob.as_ptr(), len),
+                -1,
+                "no such format"
+            );
+            assert_eq!(
+                solum_printf(address, 0, 8 as *const u8, len),
+                -1,
+                "bad blob"
+            );
             assert_eq!(solum_printf(0, 0, blob.as_ptr(), len), -1);
         }
         let at = blob.len() - 8;

@@ -14,7 +14,10 @@ impl Scratch {
         Cache::open(&self.0, 1 << 20).unwrap()
     }
     fn files(&self) -> Vec<PathBuf> {
-        fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().path()).collect()
+        fs::read_dir(&self.0)
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect()
     }
 }
 
@@ -36,7 +39,11 @@ fn what_is_stored_comes_back_and_the_directory_is_private() {
     for payload in [&b""[..], b"x", &[7; 100_000]] {
         cache.put(&key(1), payload);
         assert_eq!(cache.get(&key(1)).as_deref(), Some(payload));
-        assert_eq!(scratch.cache().get(&key(1)).as_deref(), Some(payload), "another process");
+        assert_eq!(
+            scratch.cache().get(&key(1)).as_deref(),
+            Some(payload),
+            "another process"
+        );
     }
     assert_eq!(cache.get(&key(2)), None);
     assert_eq!(fs::metadata(&scratch.0).unwrap().mode() & 0o777, 0o700);
@@ -117,7 +124,8 @@ fn the_bound_holds_and_the_longest_unused_go_first() {
         let name = scratch.0.join(name_of(&key(n)).to_str().unwrap());
         // Ages them without waiting: lower numbers are older.
         let file = File::options().write(true).open(&name).unwrap();
-        file.set_modified(old + Duration::from_secs(n * 10)).unwrap();
+        file.set_modified(old + Duration::from_secs(n * 10))
+            .unwrap();
         if n >= 3 {
             // Entry 3 stays in use, which renews its time.
             assert!(cache.get(&key(3)).is_some(), "after {n}");
@@ -127,7 +135,10 @@ fn the_bound_holds_and_the_longest_unused_go_first() {
             .iter()
             .map(|file| fs::metadata(file).unwrap().len())
             .sum();
-        assert!(total <= (256 << 10) * 17 / 16 + (16 << 10), "{total} after {n}");
+        assert!(
+            total <= (256 << 10) * 17 / 16 + (16 << 10),
+            "{total} after {n}"
+        );
     }
     assert!(cache.get(&key(199)).is_some() && cache.get(&key(0)).is_none());
     cache.put(&key(999), &vec![0; 300 << 10]);
@@ -142,7 +153,8 @@ fn leftovers_of_dead_processes_go() {
     fs::write(&old, b"half").unwrap();
     fs::write(&new, b"half").unwrap();
     let file = File::options().write(true).open(&old).unwrap();
-    file.set_modified(SystemTime::now() - Duration::from_secs(5000)).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(5000))
+        .unwrap();
     // The first addition of a process looks around.
     cache.put(&key(1), b"x");
     assert!(!old.exists() && new.exists());
@@ -171,7 +183,10 @@ fn many_processes_write_read_and_die_without_a_wrong_byte() {
     let cache = Cache::open(&scratch.0, 128 << 10).unwrap();
     let start = || {
         std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "cache::tests::many_processes_write_read_and_die_without_a_wrong_byte"])
+            .args([
+                "--exact",
+                "cache::tests::many_processes_write_read_and_die_without_a_wrong_byte",
+            ])
             .env(DIRECTORY, &scratch.0)
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())

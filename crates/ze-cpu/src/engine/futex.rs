@@ -46,8 +46,7 @@ pub(crate) fn wait(word: &AtomicU32, value: u32, limit_ns: Option<u64>, scope: S
             word.as_ptr(),
             libc::FUTEX_WAIT | scope.flag(),
             value,
-            time.as_ref()
-                .map_or(std::ptr::null(), std::ptr::from_ref),
+            time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
         );
     }
 }

@@ -1,8 +1,8 @@
 //! A kernel launch: from the argument block to calls of the compiled code.
 
-use super::now_ns;
 use super::share::{Body, Cancel, Share};
 use super::worker::Worker;
+use super::{cooperative, now_ns};
 use crate::fault::{MXCSR, MXCSR_FLUSH};
 use crate::printf;
 use crate::program::{CpuProgram, Entry, Kernel};
@@ -34,7 +34,9 @@ pub(super) fn run(
     start_ns: u64,
 ) -> End {
     let Some((program, kernel)) = kernel_of(launch) else {
-        return End::Here(Some("the launch names a kernel that the program lacks".to_owned()));
+        return End::Here(Some(
+            "the launch names a kernel that the program lacks".to_owned(),
+        ));
     };
     let groups = match launch.groups {
         GroupCount::Direct(groups) => groups,
@@ -56,6 +58,9 @@ pub(super) fn run(
             return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name)));
         }
     };
+    if launch.cooperative && prepared.groups > 1 {
+        return cooperative::run(worker.engine, task, prepared, start_ns);
+    }
     let mut next = 0;
     let mut fault = None;
     while next < prepared.groups {
@@ -94,7 +99,7 @@ pub(crate) struct Prepared {
     args: Args,
     record: abi::Launch,
     memory: usize,
-    groups: u64,
+    pub(super) groups: u64,
     pub(super) cancel: Cancel,
     output: Option<Box<printf::Stream>>,
 }
@@ -211,9 +216,7 @@ impl Prepared {
         let Some((_, kernel)) = kernel_of(launch) else {
             return Ok(());
         };
-        let named = |text: &dyn std::fmt::Display| {
-            format!("kernel {:?}: {text}", kernel.info.name)
-        };
+        let named = |text: &dyn std::fmt::Display| format!("kernel {:?}: {text}", kernel.info.name);
         let memory = worker
             .memory(self.memory.max(64))
             .ok_or_else(|| named(&format!("no {} bytes for a work-group", self.memory)))?;

@@ -8,6 +8,7 @@
 //!   waits.
 //! - Workers are never joined; the process may end while they run.
 
+mod cooperative;
 mod futex;
 mod launch;
 mod share;
@@ -314,12 +315,7 @@ impl Engine {
                 self.running.fetch_add(1, Ordering::AcqRel);
             }
         }
-        if let Some(before) = before {
-            // SAFETY: puts back the mask that this thread had.
-            unsafe {
-                libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
-            }
-        }
+        restore_signals(before);
     }
 }
 
@@ -343,6 +339,16 @@ fn block_signals() -> Option<libc::sigset_t> {
             libc::sigdelset(&mut set, signal);
         }
         (libc::pthread_sigmask(libc::SIG_SETMASK, &set, &mut before) == 0).then_some(before)
+    }
+}
+
+/// Puts back what [`block_signals`] gave.
+fn restore_signals(before: Option<libc::sigset_t>) {
+    if let Some(before) = before {
+        // SAFETY: puts back the mask that this thread had.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+        }
     }
 }
 

@@ -61,7 +61,11 @@ impl Share {
         if let Body::Kernel(prepared) = &self.body {
             prepared.end();
         }
-        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let fault = self
+            .fault
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         finish(Arc::clone(&self.task), self.start_ns, fault);
     }
 }

@@ -44,7 +44,9 @@ fn submit(engine: &'static Engine, works: Vec<Work>) -> (Arc<AtomicU32>, Vec<Arc
 fn run(engine: &'static Engine, works: Vec<Work>) -> Vec<Outcome> {
     let (left, items) = submit(engine, works);
     assert!(engine.wait(&left, &|| left.load(Ordering::Acquire) == 0, u64::MAX));
-    let outcomes = items.iter().map(|item| item.outcome.lock().unwrap().take().unwrap());
+    let outcomes = items
+        .iter()
+        .map(|item| item.outcome.lock().unwrap().take().unwrap());
     outcomes.collect()
 }
 
@@ -153,7 +155,11 @@ fn a_task_may_submit_the_next_one() {
         left: AtomicU32::new(10_000),
     });
     engine.submit(Arc::clone(&chain) as Arc<dyn Task>);
-    assert!(engine.wait(&chain.left, &|| chain.left.load(Ordering::Acquire) == 0, u64::MAX));
+    assert!(engine.wait(
+        &chain.left,
+        &|| chain.left.load(Ordering::Acquire) == 0,
+        u64::MAX
+    ));
 }
 
 #[test]
@@ -175,9 +181,15 @@ fn copies_and_fills_of_all_sizes_are_exact() {
     for len in [0usize, 1, 4097, (4 << 20) - 1, (4 << 20) + 3, (9 << 20) + 1] {
         let src: Vec<u8> = (0..len).map(|i| (i * 7 + i / 256) as u8).collect();
         let mut dst = vec![0u8; len + 2];
-        let outcome = run(engine, vec![copy(dst.as_mut_ptr().wrapping_add(1), src.as_ptr(), len)]);
+        let outcome = run(
+            engine,
+            vec![copy(dst.as_mut_ptr().wrapping_add(1), src.as_ptr(), len)],
+        );
         assert_eq!(outcome[0].fault, None);
-        assert!(dst[1..=len] == src[..] && dst[0] == 0 && dst[len + 1] == 0, "{len}");
+        assert!(
+            dst[1..=len] == src[..] && dst[0] == 0 && dst[len + 1] == 0,
+            "{len}"
+        );
     }
     // Overlapping, in both directions, large enough to be split if it could be.
     let len = 8 << 20;
@@ -202,7 +214,11 @@ fn copies_and_fills_of_all_sizes_are_exact() {
                 len: len as u64,
             };
             assert_eq!(run(engine, vec![fill])[0].fault, None);
-            assert!(dst.chunks(pattern_len).take(repeats).all(|c| *c == pattern[..]));
+            assert!(
+                dst.chunks(pattern_len)
+                    .take(repeats)
+                    .all(|c| *c == pattern[..])
+            );
             assert_eq!(dst[len], 0, "{pattern_len} times {repeats}");
         }
     }
@@ -219,7 +235,9 @@ fn regions_are_copied_row_by_row() {
         (7, 1, 5, 0, 9, 0, 7),
         (3000, 700, 3, 3001, 3001 * 700, 3100, 3100 * 701),
     ] {
-        let src: Vec<u8> = (0..ssp * slices + sp * rows + width).map(|i| (i % 251) as u8).collect();
+        let src: Vec<u8> = (0..ssp * slices + sp * rows + width)
+            .map(|i| (i % 251) as u8)
+            .collect();
         let mut dst = vec![255u8; dsp * slices + dp * rows + width];
         let mut expected = dst.clone();
         for slice in 0..slices {
@@ -278,7 +296,9 @@ fn bad_pointers_and_panics_are_outcomes_and_the_workers_live_on() {
     assert!(outcome[0].fault.is_some());
     let mut stamp = 0u64;
     let outcome = run(engine, vec![Work::WriteTimestamp(&mut stamp)]);
-    assert!(outcome[0].fault.is_none() && outcome[0].start_ns <= stamp && stamp <= outcome[0].end_ns);
+    assert!(
+        outcome[0].fault.is_none() && outcome[0].start_ns <= stamp && stamp <= outcome[0].end_ns
+    );
 }
 
 #[test]
@@ -287,7 +307,10 @@ fn host_functions_run_on_workers() {
         // SAFETY: the test passes the address of its counter.
         let seen = unsafe { &*data.cast::<AtomicU64>() };
         // SAFETY: a system call without memory.
-        seen.store(unsafe { libc::syscall(libc::SYS_gettid) } as u64, Ordering::Release);
+        seen.store(
+            unsafe { libc::syscall(libc::SYS_gettid) } as u64,
+            Ordering::Release,
+        );
     }
     let engine = Engine::new(1);
     let seen = AtomicU64::new(0);

@@ -69,9 +69,13 @@ impl Worker {
             }
             work @ (Work::Copy { .. } | Work::Fill { .. } | Work::CopyRegion(_)) => {
                 let blocks = transfer::blocks(work);
-                let threads = self.engine.threads.min(usize::try_from(blocks).unwrap_or(1));
+                let threads = self
+                    .engine
+                    .threads
+                    .min(usize::try_from(blocks).unwrap_or(1));
                 if threads > 1 {
-                    let share = Share::new(Arc::clone(&task), 0, blocks, 1, start_ns, Body::Transfer);
+                    let share =
+                        Share::new(Arc::clone(&task), 0, blocks, 1, start_ns, Body::Transfer);
                     self.engine.offer(&share, threads - 1);
                     self.help(&share, true);
                     return;
@@ -99,19 +103,8 @@ impl Worker {
 
     /// Works on `share` until nothing is left to claim; a helper also leaves when a task waits.
     pub(super) fn help(&mut self, share: &Arc<Share>, owner: bool) {
-        while let Some(range) = share.dispatch.claim(share.chunk) {
-            let first = share.first + range.first;
-            let result = match &share.body {
-                Body::Transfer => transfer::run(&self.guard, share.task.work(), first, range.count),
-                Body::Kernel(prepared) => prepared.run(self, share.task.work(), first, range.count),
-            };
-            let mut done = range.count;
-            if let Err(fault) = result {
-                share.fail(fault);
-                done += share.dispatch.abandon();
-            }
-            if share.dispatch.finish(done) {
-                share.complete();
+        while let Some(ended) = self.part(share) {
+            if ended {
                 break;
             }
             if !owner && self.engine.task_waits() {
@@ -122,6 +115,31 @@ impl Worker {
             }
         }
         self.memory.shrink();
+    }
+
+    /// Does one claim of `share`.
+    pub(super) fn one_part(&mut self, share: &Arc<Share>) {
+        self.part(share);
+    }
+
+    /// Claims and does a part; whether it was the last to end, `None` when nothing was left.
+    fn part(&mut self, share: &Arc<Share>) -> Option<bool> {
+        let range = share.dispatch.claim(share.chunk)?;
+        let first = share.first + range.first;
+        let result = match &share.body {
+            Body::Transfer => transfer::run(&self.guard, share.task.work(), first, range.count),
+            Body::Kernel(prepared) => prepared.run(self, share.task.work(), first, range.count),
+        };
+        let mut done = range.count;
+        if let Err(fault) = result {
+            share.fail(fault);
+            done += share.dispatch.abandon();
+        }
+        let ended = share.dispatch.finish(done);
+        if ended {
+            share.complete();
+        }
+        Some(ended)
     }
 
     /// `bytes` of memory for a kernel, 64-byte aligned, not zeroed.
@@ -201,7 +219,8 @@ impl Block {
             unsafe {
                 libc::munmap((self.base - PAGE) as *mut libc::c_void, self.len + 2 * PAGE);
             }
-            *self = Self::default();
+            // Field by field: an assignment as a whole would drop, and so release, the old value.
+            (self.base, self.len) = (0, 0);
         }
     }
 }

@@ -129,12 +129,7 @@ fn learn_machine() {
 ///
 /// # Safety
 /// The arguments are those of a signal handler.
-unsafe fn chain(
-    signal: i32,
-    info: *mut libc::siginfo_t,
-    context: *mut libc::c_void,
-    frame: usize,
-) {
+unsafe fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void, frame: usize) {
     let Some(at) = SIGNALS.iter().position(|s| *s == signal) else {
         return;
     };

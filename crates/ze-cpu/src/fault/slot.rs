@@ -188,12 +188,7 @@ impl Guard {
     }
 
     /// Moves `len` bytes; the ranges may overlap, and need not be there.
-    pub(crate) fn move_bytes(
-        &self,
-        dst: *mut u8,
-        src: *const u8,
-        len: usize,
-    ) -> Result<(), Fault> {
+    pub(crate) fn move_bytes(&self, dst: *mut u8, src: *const u8, len: usize) -> Result<(), Fault> {
         let arguments = [dst as usize, src as usize, len, 0, 0];
         // SAFETY: `move_bytes` drops nothing; a bad pointer is what the guard is for.
         unsafe { self.call(move_bytes as *const () as usize, arguments) }

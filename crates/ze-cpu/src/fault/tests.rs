@@ -67,10 +67,20 @@ fn copies_through_bad_pointers_are_faults_of_the_copy() {
     let guard = Guard::enter().unwrap();
     let mut bytes = [1u8; 64];
     let good = bytes.as_mut_ptr();
-    assert_eq!(guard.move_bytes(good, std::ptr::null(), 8).unwrap_err().address, 0);
+    assert_eq!(
+        guard
+            .move_bytes(good, std::ptr::null(), 8)
+            .unwrap_err()
+            .address,
+        0
+    );
     assert!(guard.move_bytes(16 as *mut u8, good, 8).is_err());
     assert!(guard.set_bytes(usize::MAX as *mut u8, 0, 1).is_err());
-    assert!(guard.move_bytes(std::ptr::null_mut(), std::ptr::null(), 0).is_ok());
+    assert!(
+        guard
+            .move_bytes(std::ptr::null_mut(), std::ptr::null(), 0)
+            .is_ok()
+    );
     guard.set_bytes(good, 9, 64).unwrap();
     assert_eq!(bytes, [9; 64]);
     // Inside a callback the guard is off, but a nested copy may ask for it again.

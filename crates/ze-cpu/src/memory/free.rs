@@ -38,11 +38,7 @@ impl FreeList {
             let skip = (start - run) as u64;
             (skip.checked_add(len)? <= run_len).then_some((run, run_len, start))
         };
-        let close = self
-            .by_length
-            .range((len, 0)..)
-            .take(TRIES)
-            .find_map(fits);
+        let close = self.by_length.range((len, 0)..).take(TRIES).find_map(fits);
         // A run this long fits whatever its address is.
         let (run, run_len, start) = close.or_else(|| {
             self.by_length

@@ -59,7 +59,8 @@ impl Record {
         self.id.store(entry.id, Ordering::Relaxed);
         self.context.store(entry.context, Ordering::Relaxed);
         self.tag.store(entry.tag, Ordering::Relaxed);
-        self.store.store(entry.store as u32 as u64, Ordering::Relaxed);
+        self.store
+            .store(entry.store as u32 as u64, Ordering::Relaxed);
         self.offset.store(entry.offset, Ordering::Relaxed);
         self.sequence.fetch_add(1, Ordering::Release);
     }
@@ -302,7 +303,10 @@ mod tests {
                     let found = map.find(at + inner as usize).unwrap();
                     assert_eq!((found.id, found.base), (id as u64 + 1, at), "case {id}");
                 }
-                assert!(map.find(at + size as usize).is_none(), "case {id}, after the end");
+                assert!(
+                    map.find(at + size as usize).is_none(),
+                    "case {id}, after the end"
+                );
             }
             assert!(map.find(base - 1).is_none());
             if round == 0 {

@@ -203,7 +203,10 @@ fn unpack(tag: u64) -> (MemoryKind, Option<usize>) {
         1 => MemoryKind::Device,
         _ => MemoryKind::Shared,
     };
-    (kind, (tag >> 8).checked_sub(1).map(|device| device as usize))
+    (
+        kind,
+        (tag >> 8).checked_sub(1).map(|device| device as usize),
+    )
 }
 
 #[cfg(test)]
@@ -267,7 +270,10 @@ mod tests {
             assert_eq!(memory.allocate(&request(size, align)), Err(error), "{size}");
         }
         let base = memory.allocate(&request(1 << 20, 1)).unwrap();
-        assert_eq!(memory.allocate(&request(1, 1)), Err(AllocError::OutOfMemory));
+        assert_eq!(
+            memory.allocate(&request(1, 1)),
+            Err(AllocError::OutOfMemory)
+        );
         assert!(memory.free(base));
         assert!(memory.allocate(&request(1, 1)).is_ok());
     }
@@ -283,7 +289,8 @@ mod tests {
                     scope.spawn(|| {
                         while !stop.load(Ordering::Relaxed) {
                             for step in 0..256 {
-                                let info = memory.find((anchor + step * 4096) as *const u8).unwrap();
+                                let info =
+                                    memory.find((anchor + step * 4096) as *const u8).unwrap();
                                 assert_eq!((info.base as usize, info.size), (anchor, 1 << 20));
                             }
                         }

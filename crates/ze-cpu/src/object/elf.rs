@@ -154,7 +154,9 @@ impl<'a> Object<'a> {
                 let info = u64_at(entry, 8)?;
                 let symbol = (info >> 32) as usize;
                 if symbol >= self.symbols.len() {
-                    return Err(format!("a relocation names symbol {symbol}, which is not there"));
+                    return Err(format!(
+                        "a relocation names symbol {symbol}, which is not there"
+                    ));
                 }
                 Ok(Relocation {
                     offset: u64_at(entry, 0)?,

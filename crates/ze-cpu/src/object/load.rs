@@ -90,8 +90,7 @@ pub(crate) fn load(
             if section.flags & TLS != 0 {
                 return Err(format!("section {:?} is thread-local", section.name));
             }
-            let constant =
-                section.flags & WRITE == 0 || section.name.starts_with(".data.rel.ro");
+            let constant = section.flags & WRITE == 0 || section.name.starts_with(".data.rel.ro");
             let when = match (section.flags & EXEC != 0, constant) {
                 (true, true) => 0,
                 (false, true) => 1,
@@ -104,7 +103,10 @@ pub(crate) fn load(
                 continue;
             }
             if !section.align.is_power_of_two() || section.align > 4096 {
-                return Err(format!("section {:?} is aligned to {}", section.name, section.align));
+                return Err(format!(
+                    "section {:?} is aligned to {}",
+                    section.name, section.align
+                ));
             }
             let (end, align) = if pass < 2 {
                 (&mut code_end, &mut code_align)
@@ -150,9 +152,7 @@ pub(crate) fn load(
                         code_end = bounded(code_end.checked_add(SLOT))?;
                     }
                 }
-                kind::PC32 | kind::PLT32
-                    if symbol.section == UNDEFINED && extra.stub.is_none() =>
-                {
+                kind::PC32 | kind::PLT32 if symbol.section == UNDEFINED && extra.stub.is_none() => {
                     code_end = aligned(code_end, STUB)?;
                     extra.stub = Some(code_end);
                     code_end = bounded(code_end.checked_add(STUB))?;
@@ -192,6 +192,9 @@ mod kind {
     pub(super) const ABS32: u32 = 10;
     pub(super) const ABS32S: u32 = 11;
     pub(super) const PC64: u32 = 24;
+    pub(super) const GOTOFF64: u32 = 25;
+    pub(super) const GOTPC32: u32 = 26;
+    pub(super) const GOTPC64: u32 = 29;
     pub(super) const GOTPCRELX: u32 = 41;
     pub(super) const REX_GOTPCRELX: u32 = 42;
 }
@@ -248,6 +251,8 @@ impl Loader<'_> {
             let address = match symbol.section {
                 // The first symbol is a placeholder; an empty name is nobody's.
                 UNDEFINED if index == 0 || symbol.name.is_empty() => 0,
+                // Assemblers name the address table whenever code is position-independent.
+                UNDEFINED if symbol.name == "_GLOBAL_OFFSET_TABLE_" => self.code.address as u64,
                 UNDEFINED => match external(&symbol.name) {
                     Some(address) => address as u64,
                     None if symbol.weak => 0,
@@ -321,7 +326,7 @@ impl Loader<'_> {
         let symbol = &self.object.symbols[relocation.symbol];
         let width = match relocation.kind {
             kind::NONE => return Ok(()),
-            kind::ABS64 | kind::PC64 => 8,
+            kind::ABS64 | kind::PC64 | kind::GOTOFF64 | kind::GOTPC64 => 8,
             _ => 4,
         };
         if relocation
@@ -346,11 +351,31 @@ impl Loader<'_> {
         };
         let code = self.code.address as u64;
         let extra = self.extras[relocation.symbol];
-        let distance = |to: u64| to.wrapping_add_signed(relocation.addend).wrapping_sub(here) as i64;
+        let distance =
+            |to: u64| to.wrapping_add_signed(relocation.addend).wrapping_sub(here) as i64;
         match relocation.kind {
             kind::ABS64 => self.write(placed.in_code, offset, value.to_le_bytes()),
             kind::PC64 => {
-                self.write(placed.in_code, offset, value.wrapping_sub(here).to_le_bytes());
+                self.write(
+                    placed.in_code,
+                    offset,
+                    value.wrapping_sub(here).to_le_bytes(),
+                );
+            }
+            // The address table counts from the beginning of the code.
+            kind::GOTOFF64 => {
+                self.write(
+                    placed.in_code,
+                    offset,
+                    value.wrapping_sub(code).to_le_bytes(),
+                );
+            }
+            kind::GOTPC64 => {
+                self.write(placed.in_code, offset, distance(code).to_le_bytes());
+            }
+            kind::GOTPC32 => {
+                let short = i32::try_from(distance(code)).map_err(|_| far())?;
+                self.write(placed.in_code, offset, short.to_le_bytes());
             }
             kind::PC32 | kind::PLT32 => {
                 let near = i32::try_from(distance(address)).ok();

@@ -13,6 +13,8 @@ mod load;
 mod window;
 
 pub(crate) use load::{Image, load};
+#[cfg(test)]
+pub(crate) use tests::compile;
 
 #[cfg(test)]
 mod tests;

@@ -121,7 +121,8 @@ fn open(size: usize) -> Option<Window> {
         if fd >= 0 {
             libc::close(fd);
         }
-        let private = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+        let private =
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
         if write == libc::MAP_FAILED {
             // A system that runs no code from memory files may still allow one view for both.
             write = libc::mmap(all, size, read_write | libc::PROT_EXEC, private, -1, 0);

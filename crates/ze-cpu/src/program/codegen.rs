@@ -34,7 +34,9 @@ pub(crate) fn compile(request: &[u8]) -> Reply {
     let bytes = unsafe {
         let code = (library.compile)(request.as_ptr(), request.len(), &mut reply, &mut len);
         if reply.is_null() {
-            return Err(failure(format!("the code generator gave nothing, only code {code}")));
+            return Err(failure(format!(
+                "the code generator gave nothing, only code {code}"
+            )));
         }
         let bytes = std::slice::from_raw_parts(reply, len).to_vec();
         (library.free)(reply, len);
@@ -103,7 +105,10 @@ fn directories() -> Vec<PathBuf> {
         std::env::current_exe().unwrap_or(path)
     };
     let mut directories = Vec::new();
-    for path in [Some(path.clone()), path.canonicalize().ok()].into_iter().flatten() {
+    for path in [Some(path.clone()), path.canonicalize().ok()]
+        .into_iter()
+        .flatten()
+    {
         if let Some(directory) = path.parent() {
             // Cargo keeps a test's file one level below the libraries.
             let below = directory.file_name() == Some(OsStr::new("deps"));

@@ -112,7 +112,10 @@ mod tests {
         ] {
             let container = sample(options);
             let bytes = container.encode();
-            assert!(bytes.windows(level.len()).any(|w| w == level.as_bytes()), "{options}");
+            assert!(
+                bytes.windows(level.len()).any(|w| w == level.as_bytes()),
+                "{options}"
+            );
             assert_eq!(Container::decode(&bytes), Some(container));
         }
     }

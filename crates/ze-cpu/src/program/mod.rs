@@ -11,11 +11,11 @@ use crate::printf::Formats;
 use crate::topology::Machine;
 use container::{Container, Kind};
 use interpreted::{Interpreted, InterpretedKernel};
+use kernel_ir::BuildError;
 use kernel_ir::abi::{KernelInfo, ModuleInfo};
 use kernel_ir::build::{
     BuildErrorKind, COMPILER_BUILD, Compiled, Request, SpirvInput, decode_reply, encode_reply,
 };
-use kernel_ir::BuildError;
 use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -91,7 +91,9 @@ impl Program for CpuProgram {
         let functions = &self.loaded.info.functions;
         let symbol = functions.iter().find(|symbol| *symbol == name)?;
         match &self.loaded.body {
-            Body::Native(image) => image.symbol(symbol).map(|place| place.address as *mut c_void),
+            Body::Native(image) => image
+                .symbol(symbol)
+                .map(|place| place.address as *mut c_void),
             Body::Interpreted(_) => None,
         }
     }
@@ -240,9 +242,9 @@ impl Builder {
                 request.cpu.clone_from(&self.cpu);
                 self.from_request(&request)
             }
-            Kind::Code if self.compiler == Compiler::Interpreter => {
-                Err(refused("holds machine code, which SOLUM_COMPILER=interpreter does not run"))
-            }
+            Kind::Code if self.compiler == Compiler::Interpreter => Err(refused(
+                "holds machine code, which SOLUM_COMPILER=interpreter does not run",
+            )),
             Kind::Code if container.build != COMPILER_BUILD => Err(refused(&format!(
                 "made by compiler build {}, this is {COMPILER_BUILD}",
                 container.build
@@ -349,7 +351,12 @@ fn native_program(compiled: &Compiled, binary: Arc<[u8]>) -> Result<Loaded, Stri
             .filter(|place| place.room >= global.size)
             .ok_or_else(|| format!("variable {:?} has no memory", global.name))?;
     }
-    Ok(loaded(kernels, compiled.info.clone(), binary, Body::Native(image)))
+    Ok(loaded(
+        kernels,
+        compiled.info.clone(),
+        binary,
+        Body::Native(image),
+    ))
 }
 
 fn interpreted_program(request: &Request, binary: Arc<[u8]>) -> Result<Loaded, BuildError> {
@@ -425,3 +432,6 @@ fn facts(info: &KernelInfo) -> KernelFacts {
         attributes: info.attributes.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! Launches whose groups wait for each other: each group has a thread of its own, so that all are
+//! under way at once whatever else runs.
+
+use super::launch::{End, Prepared};
+use super::share::{Body, Share};
+use super::worker::Worker;
+use super::{Engine, STACK, block_signals, restore_signals};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use ze_driver::device::Task;
+
+/// Most groups of a cooperative launch.
+const MOST_GROUPS: u64 = 1024;
+
+/// Holds the threads back until all of them exist: none may wait for one that never comes.
+#[derive(Default)]
+struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    ready: u64,
+    /// Whether the threads are to run, once that is decided.
+    go: Option<bool>,
+}
+
+/// Starts a thread for each group; the last of them finishes the task.
+pub(super) fn run(
+    engine: &'static Engine,
+    task: &Arc<dyn Task>,
+    prepared: Prepared,
+    start_ns: u64,
+) -> End {
+    let groups = prepared.groups;
+    if groups > MOST_GROUPS {
+        return End::Here(Some(format!(
+            "a cooperative launch of {groups} groups; allowed: {MOST_GROUPS}"
+        )));
+    }
+    let body = Body::Kernel(Box::new(prepared));
+    let share = Share::new(Arc::clone(task), 0, groups, 1, start_ns, body);
+    let gate = Arc::new(Gate::default());
+    let before = block_signals();
+    let mut started = 0;
+    for _ in 0..groups {
+        let (share, gate) = (Arc::clone(&share), Arc::clone(&gate));
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let thread = thread.spawn(move || {
+            let worker = Worker::enter(engine);
+            if gate.pass(worker.is_some())
+                && let Some(mut worker) = worker
+            {
+                worker.one_part(&share);
+            }
+        });
+        if thread.is_err() {
+            break;
+        }
+        started += 1;
+    }
+    restore_signals(before);
+    if gate.decide(started, groups) {
+        End::Shared
+    } else {
+        End::Here(Some(format!(
+            "the system gives no {groups} threads for a cooperative launch"
+        )))
+    }
+}
+
+impl Gate {
+    /// Called by each thread, `able` to run or not; whether it is to run.
+    fn pass(&self, able: bool) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if able {
+            state.ready += 1;
+        } else {
+            state.go = Some(false);
+        }
+        self.changed.notify_all();
+        loop {
+            if let Some(go) = state.go {
+                return go;
+            }
+            let woken = self.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits for all of `started` and lets them run if they are `wanted` many.
+    fn decide(&self, started: u64, wanted: u64) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if started < wanted {
+            state.go = Some(false);
+        }
+        while state.go.is_none() && state.ready < wanted {
+            let woken = self.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        let go = *state.go.get_or_insert(true);
+        drop(state);
+        self.changed.notify_all();
+        go
+    }
+}

@@ -1,0 +1,300 @@
+use super::*;
+use crate::engine::Engine;
+use crate::object::compile;
+use kernel_ir::abi::ArgInfo;
+use std::sync::atomic::{AtomicU32, Ordering};
+use ze_driver::device::{GroupCount, Launch, Outcome, Task, Work};
+
+/// Kernels as the code generator would make them, by the launch ABI.
+const KERNELS: &str = r#"
+typedef unsigned int u32; typedef unsigned long u64; typedef unsigned char u8;
+struct launch { u32 size[3], dims, count[3], items; u64 offset[3], state, scratch, printf, cancel; };
+#define KERNEL(name) void name(const u8 *args, const struct launch *l, u64 first, u64 n, u8 *memory)
+int solum_printf(u64, u32, const void *, u32);
+
+/* out[global id] += global id + offset + bias */
+KERNEL(add) {
+    u64 *out = *(u64 **)args; u64 bias = *(u64 *)(args + 8);
+    for (u64 g = first; g < first + n; g++)
+        for (u32 i = 0; i < l->items; i++)
+            __atomic_fetch_add(&out[g * l->items + i], g * l->items + i + l->offset[0] + bias, 5);
+}
+/* Writes through two local arguments and all other memory it was promised. */
+KERNEL(locals) {
+    u64 *out = *(u64 **)args; u64 a = *(u64 *)(args + 8), b = *(u64 *)(args + 16);
+    for (u64 g = first; g < first + n; g++) {
+        for (u64 i = 0; i < 100; i++) memory[i] = 1;
+        for (u64 i = 0; i < 8ul * l->items; i++) memory[l->scratch + i] = 2;
+        for (u64 i = 0; i < 1000; i++) memory[a + i] = 3;
+        for (u64 i = 0; i < 5000; i++) memory[b + i] = 4;
+        for (u64 i = 0; i < 48ul * ((l->items + 15) / 16); i++) memory[l->state + i] = 5;
+        out[g] = memory[99] + 10 * memory[l->scratch] + 100 * memory[a + 999] + 1000 * memory[b]
+               + 10000 * (a % 128 + b % 128 + (u64)memory % 64) + 100000 * (memory[l->state] - 5);
+    }
+}
+KERNEL(null) { for (u64 g = first; g < first + n; g++) if (g == 777) *(volatile int *)16 = 1; }
+KERNEL(spin) {
+    volatile u32 *flags = *(u32 **)args; u64 mine = *(u64 *)(args + 8);
+    flags[mine] = 1; while (!flags[1 - mine]) ;
+}
+/* A barrier over all groups of the launch, five times. */
+KERNEL(meet) {
+    u32 *arrived = *(u32 **)args;
+    for (u64 g = first; g < first + n; g++)
+        for (u32 round = 1; round <= 5; round++) {
+            __atomic_fetch_add(arrived, 1, 5);
+            while (__atomic_load_n(arrived, 5) < round * l->count[0]) __asm__ volatile("pause");
+        }
+}
+KERNEL(print) {
+    struct { u32 kind, count, size, zero; u64 value; } a = {0, 1, 8, 0, 0};
+    for (u64 g = first; g < first + n; g++) { a.value = g; solum_printf(l->printf, 0, &a, sizeof a); }
+}
+"#;
+
+fn arg(kind: u8, offset: u32) -> ArgInfo {
+    ArgInfo {
+        name: String::new(),
+        kind,
+        size: 8,
+        offset,
+    }
+}
+
+fn program() -> Arc<CpuProgram> {
+    let kernel = |name: &str, args: Vec<ArgInfo>| KernelInfo {
+        name: name.to_owned(),
+        symbol: name.to_owned(),
+        args_size: (args.len() * 8).next_multiple_of(16) as u32,
+        args,
+        width: 16,
+        sub_group_size: 16,
+        ..KernelInfo::default()
+    };
+    let mut locals = kernel("locals", vec![arg(1, 0), arg(2, 8), arg(2, 16)]);
+    (
+        locals.local_size,
+        locals.local_per_item,
+        locals.state_per_block,
+    ) = (100, 8, 48);
+    let info = ModuleInfo {
+        kernels: vec![
+            kernel("add", vec![arg(1, 0), arg(0, 8)]),
+            locals,
+            kernel("null", vec![]),
+            kernel("spin", vec![arg(1, 0), arg(0, 8)]),
+            kernel("print", vec![]),
+            kernel("meet", vec![arg(1, 0)]),
+        ],
+        printf_formats: vec![b"%ld ".to_vec()],
+        ..ModuleInfo::default()
+    };
+    let compiled = Compiled {
+        object: compile("kernels", KERNELS, &["-fPIC"]),
+        info,
+    };
+    let loaded = native_program(&compiled, Arc::from(&b""[..])).unwrap();
+    Arc::new(CpuProgram {
+        loaded: Arc::new(loaded),
+    })
+}
+
+struct Item {
+    work: Work,
+    done: AtomicU32,
+    outcome: Mutex<Option<Outcome>>,
+}
+
+impl Task for Item {
+    fn work(&self) -> &Work {
+        &self.work
+    }
+    fn finished(self: Arc<Self>, outcome: Outcome) {
+        assert!(self.outcome.lock().unwrap().replace(outcome).is_none());
+        self.done.store(1, Ordering::Release);
+    }
+}
+
+fn submit(engine: &'static Engine, launch: Launch) -> Arc<Item> {
+    let item = Arc::new(Item {
+        work: Work::Launch(launch),
+        done: AtomicU32::new(0),
+        outcome: Mutex::new(None),
+    });
+    engine.submit(Arc::clone(&item) as Arc<dyn Task>);
+    item
+}
+
+fn end(item: &Item) -> Option<String> {
+    while item.done.load(Ordering::Acquire) == 0 {
+        std::thread::yield_now();
+    }
+    item.outcome.lock().unwrap().take().unwrap().fault
+}
+
+fn launch(program: &Arc<CpuProgram>, kernel: usize, args: &[u64], groups: [u32; 3]) -> Launch {
+    let bytes: Vec<u8> = args.iter().flat_map(|value| value.to_ne_bytes()).collect();
+    let mut args = vec![0; program.kernels()[kernel].args_size as usize];
+    args[..bytes.len()].copy_from_slice(&bytes);
+    Launch {
+        program: Arc::clone(program) as Arc<dyn Program>,
+        kernel,
+        args: args.into(),
+        group_size: [32, 1, 1],
+        groups: GroupCount::Direct(groups),
+        offset: [0; 3],
+        device: 0,
+        cooperative: false,
+    }
+}
+
+#[test]
+fn every_group_of_a_launch_runs_once_however_it_is_shared() {
+    let engine = Engine::new(2);
+    let program = program();
+    for groups in [[1, 1, 1], [3, 2, 1], [500, 1, 1], [40, 50, 20], [0, 5, 5]] {
+        let total = groups.iter().product::<u32>() as usize;
+        for round in 1..=4u64 {
+            let mut out = vec![0u64; total * 32];
+            let mut work = launch(&program, 0, &[out.as_mut_ptr() as u64, 7], groups);
+            work.offset[0] = 1000 * round;
+            // The same counts, read when the launch starts.
+            if round % 2 == 0 {
+                work.groups = GroupCount::Indirect(groups.as_ptr());
+            }
+            assert_eq!(end(&submit(engine, work)), None);
+            for (i, value) in out.iter().enumerate() {
+                assert_eq!(*value, i as u64 + 7 + 1000 * round, "{groups:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn local_memory_of_every_kind_is_there_and_aligned() {
+    let engine = Engine::new(2);
+    let program = program();
+    let mut out = vec![0u64; 64];
+    let work = launch(
+        &program,
+        1,
+        &[out.as_mut_ptr() as u64, 1000, 5000],
+        [64, 1, 1],
+    );
+    assert_eq!(end(&submit(engine, work)), None);
+    assert_eq!(out, vec![4321u64; 64]);
+    // More local memory than there is.
+    let work = launch(
+        &program,
+        1,
+        &[out.as_mut_ptr() as u64, 1000, u64::MAX - 5000],
+        [1, 1, 1],
+    );
+    assert!(
+        end(&submit(engine, work))
+            .unwrap()
+            .contains("memory exceeds")
+    );
+}
+
+#[test]
+fn a_faulting_group_ends_its_launch_by_name_and_nothing_else() {
+    let engine = Engine::new(2);
+    let program = program();
+    for _ in 0..200 {
+        let item = submit(engine, launch(&program, 2, &[], [100_000, 1, 1]));
+        let mut out = vec![0u64; 32 * 10];
+        let good = launch(&program, 0, &[out.as_mut_ptr() as u64, 0], [10, 1, 1]);
+        let other = submit(engine, good);
+        let fault = end(&item).unwrap();
+        assert!(
+            fault.contains("\"null\"") && fault.contains("0x10"),
+            "{fault}"
+        );
+        assert_eq!(end(&other), None);
+        assert_eq!(out[319], 319);
+    }
+    let bad = GroupCount::Indirect(64 as *const u32);
+    let mut work = launch(&program, 0, &[0, 0], [1, 1, 1]);
+    work.groups = bad;
+    assert!(end(&submit(engine, work)).unwrap().contains("group counts"));
+    let huge = launch(&program, 2, &[], [u32::MAX; 3]);
+    assert!(end(&submit(engine, huge)).unwrap().contains("2^64"));
+}
+
+#[test]
+fn two_kernels_that_spin_for_each_other_overlap() {
+    let engine = Engine::new(1);
+    let program = program();
+    for _ in 0..50 {
+        let mut flags = [0u32; 2];
+        let at = flags.as_mut_ptr() as u64;
+        let both = [0, 1].map(|mine| submit(engine, launch(&program, 3, &[at, mine], [1, 1, 1])));
+        for item in both {
+            assert_eq!(end(&item), None);
+        }
+    }
+}
+
+#[test]
+fn all_groups_of_a_cooperative_launch_are_under_way_at_once() {
+    let engine = Engine::new(1);
+    let program = program();
+    for groups in [1, 2, 5] {
+        let mut arrived = 0u32;
+        let at = std::ptr::from_mut(&mut arrived) as u64;
+        let mut work = launch(&program, 5, &[at], [groups, 1, 1]);
+        work.cooperative = true;
+        assert_eq!(end(&submit(engine, work)), None);
+        assert_eq!(arrived, 5 * groups);
+    }
+    let mut work = launch(&program, 5, &[0], [5000, 1, 1]);
+    work.cooperative = true;
+    assert!(end(&submit(engine, work)).unwrap().contains("cooperative"));
+}
+
+#[test]
+fn metadata_that_cannot_be_true_is_refused() {
+    let object = compile("empty", "void k(void) {} int v;", &["-fPIC"]);
+    let good = KernelInfo {
+        name: "k".to_owned(),
+        symbol: "k".to_owned(),
+        args: vec![arg(1, 8)],
+        args_size: 16,
+        width: 1,
+        ..KernelInfo::default()
+    };
+    let with = |change: &dyn Fn(&mut KernelInfo)| {
+        let mut kernel = good.clone();
+        change(&mut kernel);
+        let info = ModuleInfo {
+            kernels: vec![kernel],
+            ..ModuleInfo::default()
+        };
+        let object = object.clone();
+        native_program(&Compiled { object, info }, Arc::from(&b""[..])).err()
+    };
+    assert_eq!(with(&|_| {}), None);
+    assert!(with(&|k| k.args[0].offset = 9).is_some());
+    assert!(with(&|k| k.args[0].offset = u32::MAX).is_some());
+    assert!(with(&|k| k.width = 0).is_some());
+    assert!(with(&|k| k.args_size = u32::MAX).is_some());
+    assert!(
+        with(&|k| k.symbol = "v".to_owned()).is_some(),
+        "a variable is no kernel"
+    );
+    assert!(with(&|k| k.symbol = "absent".to_owned()).is_some());
+}
+
+#[test]
+fn code_runs_on_its_own_level_and_above() {
+    for (code, machine, runs) in [
+        ("x86-64", "x86-64-v4", true),
+        ("x86-64-v3", "x86-64-v3", true),
+        ("x86-64-v4", "x86-64-v3", false),
+        ("znver3", "znver3", true),
+        ("znver3", "x86-64-v4", false),
+    ] {
+        assert_eq!(runs_on(code, machine), runs, "{code} on {machine}");
+    }
+}
