@@ -8,7 +8,7 @@ use super::work_item;
 use crate::{AddressSpace, ConstId, Constant, FunctionId, GlobalId, Module, Type, TypeId};
 use spirv::{Decoration, Op, StorageClass};
 use spirv_reader::{Instruction, Operands};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Types larger than this are refused, in bytes.
 const MAX_TYPE: u64 = 1 << 40;
@@ -30,6 +30,8 @@ pub(super) struct Declare<'a, 'w> {
     pub(super) specialisation: &'a HashMap<u32, &'a [u8]>,
     /// Variables that linking gave a place.
     pub(super) variables: &'a HashMap<u32, GlobalId>,
+    /// Those that another declaration defines.
+    pub(super) borrowed: &'a HashSet<u32>,
     /// Functions that have an address.
     pub(super) functions: &'a HashMap<u32, FunctionId>,
     /// Leaves of composite constants.
@@ -479,17 +481,14 @@ impl Declare<'_, '_> {
             ));
         }
         let align = align.max(self.module.types.align_of(content));
-        if let Some(slot) = self.module.globals.get_mut(global.index()) {
-            // An import keeps what its definition says.
-            if slot.size == 0 {
-                slot.space = space;
-                slot.ty = content;
-                slot.size = size.max(1);
-                slot.align = align;
-                slot.init = init;
-            } else if slot.space != space {
-                return invalid("another storage class than the definition in another module");
-            }
+        if !self.borrowed.contains(&id)
+            && let Some(slot) = self.module.globals.get_mut(global.index())
+        {
+            slot.space = space;
+            slot.ty = content;
+            slot.size = size.max(1);
+            slot.align = align;
+            slot.init = init;
         }
         self.table.define(
             id,

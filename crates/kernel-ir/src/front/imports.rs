@@ -4,7 +4,8 @@
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
 use crate::{
-    AddressSpace, BinaryOp, ConvertOp, MathFn, Op, Predicate, Type, TypeId, UnaryOp, ValueId,
+    AddressSpace, AtomicOp, BinaryOp, ConvertOp, MathFn, Op, Order, Predicate, Scope, Type, TypeId,
+    UnaryOp, ValueId,
 };
 
 /// What a name means.
@@ -31,6 +32,12 @@ enum Special {
     FMulAdd,
     Expect,
     Ignore,
+    /// `to_global` and its like, which LLVM's own SPIR-V back end leaves as calls.
+    ToSpace(AddressSpace),
+    /// `sub_group_barrier`.
+    SubGroupBarrier,
+    /// `atomic_inc` and `atomic_dec`.
+    Step(AtomicOp),
 }
 
 /// The part of `name` that says what it does: without the types that LLVM adds.
@@ -117,6 +124,9 @@ fn c_function(name: &str) -> Option<Meaning> {
         }
         _ => {}
     }
+    if let Some(special) = opencl_c(name) {
+        return Some(Meaning::Special(special));
+    }
     let name = name.strip_prefix("__devicelib_").unwrap_or(name);
     let function = |name: &str| {
         Some(match name {
@@ -171,6 +181,19 @@ fn c_function(name: &str) -> Option<Meaning> {
     };
     let found = function(name).or_else(|| function(name.strip_suffix('f')?));
     found.map(Math)
+}
+
+/// Functions of OpenCL C that LLVM's own SPIR-V back end leaves as calls, mangled by clang.
+fn opencl_c(name: &str) -> Option<Special> {
+    Some(match name {
+        "__to_global" => Special::ToSpace(AddressSpace::Global),
+        "__to_local" => Special::ToSpace(AddressSpace::Local),
+        "__to_private" => Special::ToSpace(AddressSpace::Private),
+        _ if name.starts_with("_Z17sub_group_barrierj") => Special::SubGroupBarrier,
+        _ if name.starts_with("_Z10atomic_incP") => Special::Step(AtomicOp::IAdd),
+        _ if name.starts_with("_Z10atomic_decP") => Special::Step(AtomicOp::ISub),
+        _ => return None,
+    })
 }
 
 /// Whether calls of `name` need no definition.
@@ -258,6 +281,32 @@ impl Lower<'_, '_> {
                 let function = self.own_memset();
                 self.call_own(function, vec![to, byte, bytes]);
                 return Ok(None);
+            }
+            (Special::ToSpace(space), &[a]) => {
+                let ty = self.module.types.ptr(space);
+                if ty != result || !matches!(self.module.types.get(self.f.ty(a)), Type::Ptr(_)) {
+                    return invalid("from a pointer to a pointer of the named space");
+                }
+                self.emit(Op::GenericToExplicit(a, space), ty)
+            }
+            (Special::SubGroupBarrier, _) => {
+                self.emit_void(Op::Fence(Scope::Workgroup, Order::AcquireRelease));
+                self.emit_void(Op::Barrier(Scope::Subgroup));
+                return Ok(None);
+            }
+            (Special::Step(op), &[ptr]) => {
+                let one = self.int_of(result, 1);
+                self.emit(
+                    Op::Atomic {
+                        op,
+                        ptr,
+                        value: Some(one),
+                        comparator: None,
+                        scope: Scope::Device,
+                        order: Order::Relaxed,
+                    },
+                    result,
+                )
             }
             (Special::Ignore, _) => {
                 let void = self.module.types.void();

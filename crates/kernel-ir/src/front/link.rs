@@ -38,6 +38,8 @@ struct Symbols {
     functions: HashMap<u32, FunctionId>,
     /// Variables by id.
     variables: HashMap<u32, GlobalId>,
+    /// Variables that another declaration defines, by id.
+    borrowed: HashSet<u32>,
     /// Function indices whose bodies another module's definition replaces, or that have none.
     skipped: HashSet<usize>,
 }
@@ -319,7 +321,10 @@ impl Program {
                 Linkage::Private => continue,
             };
             let global = match places.get(&name).or_else(|| absent.get(&name)) {
-                Some(&global) => global,
+                Some(&global) => {
+                    symbols.borrowed.insert(id);
+                    global
+                }
                 None => {
                     self.unresolved.push(name.clone());
                     let global = self.add_global(name.clone(), false);
@@ -349,6 +354,7 @@ impl Program {
             table: &mut table,
             specialisation: &specialisation,
             variables: &symbols.variables,
+            borrowed: &symbols.borrowed,
             functions: &symbols.functions,
             leaves: HashMap::new(),
         }
