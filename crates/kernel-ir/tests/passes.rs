@@ -3,6 +3,10 @@
 mod passes {
     mod analyses;
     mod memory;
+    mod random;
+    #[expect(dead_code, reason = "the interpreter's tests use the rest")]
+    #[path = "../interpret/sandbox.rs"]
+    mod sandbox;
     mod shapes;
     mod simplify;
     mod text;

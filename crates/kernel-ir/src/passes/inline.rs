@@ -149,7 +149,7 @@ impl Inliner<'_, '_> {
         let mut replace = Replacements::new(self.edit.f);
         // The block in which each original block ends once it is split at its calls.
         let mut exit: Vec<BlockId> = (0..original as u32).map(BlockId).collect();
-        for b in 0..original {
+        for (b, end) in exit.iter_mut().enumerate() {
             let insts = std::mem::take(&mut self.edit.f.blocks[b].insts);
             let term = std::mem::replace(&mut self.edit.f.blocks[b].term, Terminator::Unreachable);
             let mut at = BlockId(b as u32);
@@ -171,7 +171,7 @@ impl Inliner<'_, '_> {
                 at = copy.after;
             }
             self.edit.f.blocks[at.index()].term = term;
-            exit[b] = at;
+            *end = at;
         }
         for block in self.edit.f.blocks.iter().take(original) {
             for &inst in &block.insts {
@@ -220,13 +220,13 @@ impl Inliner<'_, '_> {
             };
         }
         // Results first: phis and back edges use them before they are copied.
-        let mut next = self.edit.f.insts.len() as u32;
-        for &inst in callee.blocks.iter().flat_map(|b| &b.insts) {
+        let base = self.edit.f.insts.len();
+        for (i, &inst) in callee.blocks.iter().flat_map(|b| &b.insts).enumerate() {
             if let Some(result) = callee.insts[inst.index()].result {
                 let ty = callee.ty(result);
-                map[result.index()] = self.edit.f.add_value(ty, ValueDef::Inst(InstId(next)));
+                let id = InstId((base + i) as u32);
+                map[result.index()] = self.edit.f.add_value(ty, ValueDef::Inst(id));
             }
-            next += 1;
         }
         let moved = |b: BlockId| BlockId(first + b.0);
         let mut returns: Vec<(BlockId, ValueId)> = Vec::new();

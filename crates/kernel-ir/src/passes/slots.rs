@@ -567,7 +567,7 @@ impl Survey<'_, '_> {
         }
         let mut kinds: Vec<Option<Kind>> = vec![None; count as usize];
         for access in accesses {
-            if (access.offset - low) % piece != 0 || access.bytes % piece != 0 {
+            if !(access.offset - low).is_multiple_of(piece) || !access.bytes.is_multiple_of(piece) {
                 return None;
             }
             let element = scalar(access)?;

@@ -76,7 +76,7 @@ impl Expansion<'_, '_> {
         let original = self.edit.f.blocks.len();
         let mut replace = Replacements::new(self.edit.f);
         let mut exit: Vec<BlockId> = (0..original as u32).map(BlockId).collect();
-        for b in 0..original {
+        for (b, end) in exit.iter_mut().enumerate() {
             let insts = std::mem::take(&mut self.edit.f.blocks[b].insts);
             let term = std::mem::replace(&mut self.edit.f.blocks[b].term, Terminator::Unreachable);
             self.here = BlockId(b as u32);
@@ -94,7 +94,7 @@ impl Expansion<'_, '_> {
                 replace.set(result, value);
             }
             self.edit.f.blocks[self.here.index()].term = term;
-            exit[b] = self.here;
+            *end = self.here;
         }
         for block in self.edit.f.blocks.iter().take(original) {
             for &inst in &block.insts {

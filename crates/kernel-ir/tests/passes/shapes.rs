@@ -5,7 +5,7 @@ use kernel_ir::{BlockId, Module, ValueId, parse, validate};
 
 fn analysed(text: &str, lanes: Lanes) -> (Module, Shapes) {
     let header = "kernel @k(%p: ptr<global>, %n: i32, %c: bool, %z: i64) {\n";
-    let module = parse(&format!("{header}{text}\n}}\n")).unwrap();
+    let module = parse(&format!("{header}{text}\n}}\n")).unwrap_or_else(|e| panic!("{e}\n{text}"));
     validate(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let shapes = shapes(&module, &module.functions[0], lanes);
     (module, shapes)
@@ -22,7 +22,9 @@ fn stored(module: &Module, shapes: &Shapes) -> (Shape, bool) {
                 kernel_ir::Op::Store { value, .. } => Some(value),
                 _ => None,
             });
-    let value = value.unwrap();
+    let Some(value) = value else {
+        panic!("the function stores nothing");
+    };
     (shapes.of(value), shapes.assumes_no_wrap(value))
 }
 
