@@ -74,11 +74,18 @@ impl Lower<'_> {
             let result_is_int = self.ir.scalar(result) != self.ir.half;
             let wide_result = if result_is_int { result } else { wide_ty };
             let v = self.math_of(math, &wide, flags, wide_result);
-            return Ok(if result_is_int {
-                v
-            } else {
-                self.ir.cast(Opcode::LLVMFPTrunc, v, result)
-            });
+            if result_is_int {
+                return Ok(v);
+            }
+            let v = self.ir.cast(Opcode::LLVMFPTrunc, v, result);
+            if math != MathFn::Fract {
+                return Ok(v);
+            }
+            // The largest half below one: rounding may have carried up to one.
+            let one = self.ir.float_const(result, 1.0);
+            let below = self.ir.float_const(result, 1.0 - f64::powi(2.0, -11));
+            let carried = self.ir.fcmp(RealPred::LLVMRealOEQ, v, one);
+            return Ok(self.ir.select(carried, below, v));
         }
         Ok(self.math_of(math, args, flags, result))
     }
@@ -431,22 +438,24 @@ impl Lower<'_> {
         let magnitude = ir.intrinsic("llvm.fabs", &[ty], &[a]);
         let exponent = ir.bin(Opcode::LLVMFDiv, one, float_n);
         let root = self.per_lane2("pow", magnitude, exponent);
-        // root * (1 - (root^n / a - 1) / n), left out where it is not finite.
-        let power = self.per_lane2("pow", root, float_n);
-        let ratio = ir.bin(Opcode::LLVMFDiv, power, magnitude);
+        // root * (1 + ln a * what rounding 1/n has lost), left out where it is not finite.
+        let back = ir.intrinsic("llvm.fma", &[ty], &[ir.fneg(exponent), float_n, one]);
+        let lost = ir.bin(Opcode::LLVMFDiv, back, float_n);
         let error = ir.bin(
-            Opcode::LLVMFDiv,
-            ir.bin(Opcode::LLVMFSub, ratio, one),
-            float_n,
+            Opcode::LLVMFMul,
+            self.per_lane("log", &[magnitude], ty),
+            lost,
         );
         let better = ir.bin(
-            Opcode::LLVMFSub,
+            Opcode::LLVMFAdd,
             root,
             ir.bin(Opcode::LLVMFMul, root, error),
         );
         let small = ir.intrinsic("llvm.fabs", &[ty], &[error]);
         let near = ir.fcmp(RealPred::LLVMRealOLT, small, ir.float_const(ty, 1e-6));
-        let root = ir.select(near, better, root);
+        // An infinite root (n = -1) has no error.
+        let some = ir.fcmp(RealPred::LLVMRealOGT, small, zero);
+        let root = ir.select(ir.and(near, some), better, root);
         let int_ty = ir.type_of(n);
         let odd = ir.icmp(
             IntPred::LLVMIntNE,
@@ -463,10 +472,15 @@ impl Lower<'_> {
     }
 
     /// sin, cos or tan of pi times a double.
-    fn turn(&self, math: MathFn, a: Val) -> Val {
+    fn turn(&self, math: MathFn, of: Val) -> Val {
         let ir = self.ir;
-        let ty = ir.type_of(a);
+        let ty = ir.type_of(of);
         let number = |v: f64| ir.float_const(ty, v);
+        // From 2^53 on all numbers are even: as good as zero, and twice them stays finite.
+        let size = ir.intrinsic("llvm.fabs", &[ty], &[of]);
+        let large = ir.fcmp(RealPred::LLVMRealOGE, size, number(f64::powi(2.0, 53)));
+        let a = ir.intrinsic("llvm.copysign", &[ty], &[number(0.0), of]);
+        let a = ir.select(large, a, of);
         let mul = |a: Val, b: Val| ir.bin(Opcode::LLVMFMul, a, b);
         // a = quarter / 2 + rest with |rest| <= 1/4, exactly.
         let quarter = ir.intrinsic("llvm.roundeven", &[ty], &[mul(a, number(2.0))]);
@@ -489,11 +503,7 @@ impl Lower<'_> {
             let v = signed(ir.select(swap, cos, sin), turned);
             // A whole number gives a zero with the operand's sign.
             let zero = ir.fcmp(RealPred::LLVMRealOEQ, v, ir.null(ty));
-            ir.select(
-                zero,
-                ir.intrinsic("llvm.copysign", &[ty], &[v, a]),
-                v,
-            )
+            ir.select(zero, ir.intrinsic("llvm.copysign", &[ty], &[v, a]), v)
         };
         let cosine = || {
             let v = signed(ir.select(swap, sin, cos), ir.xor(swap, turned));
@@ -504,13 +514,18 @@ impl Lower<'_> {
             MathFn::Sinpi => sine(),
             MathFn::Cospi => cosine(),
             _ => {
+                // Whole numbers give a zero, halves between them an infinity; the signs alternate.
+                let whole = ir.fcmp(RealPred::LLVMRealOEQ, sin, ir.null(ty));
+                let zero = ir.intrinsic("llvm.copysign", &[ty], &[ir.null(ty), a]);
                 let plain = ir.bin(Opcode::LLVMFDiv, sin, cos);
-                let turned = ir.bin(Opcode::LLVMFDiv, ir.fneg(cos), sin);
-                ir.select(swap, turned, plain)
+                let plain = ir.select(whole, signed(zero, turned), plain);
+                let across = ir.bin(Opcode::LLVMFDiv, ir.fneg(cos), sin);
+                let across = ir.select(whole, signed(number(f64::INFINITY), turned), across);
+                ir.select(swap, across, plain)
             }
         };
         let nan = number(f64::NAN);
-        ir.select(self.is_infinite(a), nan, v)
+        ir.select(self.is_infinite(of), nan, v)
     }
 
     /// Seven low bits of the quotient nearest to a / b, with its sign: from the remainder modulo 128 b.
@@ -528,11 +543,7 @@ impl Lower<'_> {
         let reduced = ir.select(huge, x, self.per_lane2("fmod", x, many));
         // Exact: the remainder is a multiple away, and the quotient below 2^8.
         let rest = self.per_lane2("remainder", reduced, y);
-        let quotient = ir.bin(
-            Opcode::LLVMFDiv,
-            ir.bin(Opcode::LLVMFSub, reduced, rest),
-            y,
-        );
+        let quotient = ir.bin(Opcode::LLVMFDiv, ir.bin(Opcode::LLVMFSub, reduced, rest), y);
         let quotient = ir.intrinsic("llvm.roundeven", &[wide_ty], &[quotient]);
         let count = ir.intrinsic("llvm.fptosi.sat", &[result, wide_ty], &[quotient]);
         let count = ir.and(count, ir.int_const(result, 127));
@@ -546,10 +557,7 @@ impl Lower<'_> {
         let count = ir.select(negative, ir.neg(count), count);
         let undefined = ir.or(
             ir.fcmp(RealPred::LLVMRealUEQ, b, zero),
-            ir.or(
-                self.is_infinite(a),
-                ir.fcmp(RealPred::LLVMRealUNO, a, a),
-            ),
+            ir.or(self.is_infinite(a), ir.fcmp(RealPred::LLVMRealUNO, a, a)),
         );
         ir.select(undefined, ir.int_const(result, 0), count)
     }

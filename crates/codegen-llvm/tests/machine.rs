@@ -7,7 +7,9 @@ mod machine {
     mod generator;
     #[path = "../../../kernel-ir/tests/interpret/groups.rs"]
     mod groups;
+    mod mathematics;
     mod native;
+    mod raw;
     mod sandbox;
     #[path = "../../../kernel-ir/tests/interpret/work_items.rs"]
     mod work_items;

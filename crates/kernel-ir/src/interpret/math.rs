@@ -357,14 +357,12 @@ fn root(x: f64, n: i32) -> f64 {
         return f64::NAN;
     }
     let a = x.abs();
-    let mut r = a.powf(1.0 / f64::from(n));
-    if a != 0.0 && r.is_normal() && a.is_finite() {
-        // One Newton step takes away the error of 1/n.
-        let n = f64::from(n);
-        let power = r.powf(n);
-        if power.is_normal() {
-            r -= r * ((power - a) / (n * a));
-        }
+    let n = f64::from(n);
+    let inverse = 1.0 / n;
+    let mut r = a.powf(inverse);
+    if a != 0.0 && a.is_finite() && r.is_finite() {
+        // What rounding 1/n has lost, times the derivative by the exponent.
+        r += r * (a.ln() * ((-inverse).mul_add(n, 1.0) / n));
     }
     if odd { r.copysign(x) } else { r }
 }
