@@ -12,7 +12,10 @@ kernel void ops_##T(global const T *a, global const T *b, global T *out) { \
     o[27] = x > y ? x - y : y; } \
 kernel void div_##T(global const T *a, global const T *b, global T *out) { \
     size_t i = get_global_id(0); T x = a[i], y = b[i]; \
-    out[2 * i] = x / y; out[2 * i + 1] = x % y; }
+    out[i] = x / y; } \
+kernel void rem_##T(global const T *a, global const T *b, global T *out) { \
+    size_t i = get_global_id(0); T x = a[i], y = b[i]; \
+    out[i] = x % y; }
 OPS(char, uchar) OPS(uchar, uchar) OPS(short, ushort) OPS(ushort, ushort)
 OPS(int, uint) OPS(uint, uint) OPS(long, ulong) OPS(ulong, ulong)
 

@@ -35,7 +35,7 @@ kernel void generics(global int *g, local int *l, global int *out, constant int 
     size_t i = get_local_id(0); int priv[4] = { 1, 2, 3, 4 }; l[i] = g[i] * 10; barrier(CLK_LOCAL_MEM_FENCE);
     int *p = i % 3 == 0 ? (int *)(g + i) : i % 3 == 1 ? (int *)(l + i) : (int *)(priv + i % 4);
     out[4 * i] = peek(p, 0); poke(p, (int)i + 100); out[4 * i + 1] = i % 3 == 0 ? g[i] : i % 3 == 1 ? l[i] : priv[i % 4];
-    out[4 * i + 2] = (to_global(p) != 0) | (to_local(p) != 0) << 1 | (to_private(p) != 0) << 2; out[4 * i + 3] = c[i & 1];
+    out[4 * i + 2] = (ulong)p == (ulong)(g + i); out[4 * i + 3] = c[i & 1];
 }
 kernel void private_array(global const int *a, global int *out, int n) {
     size_t i = get_global_id(0); int t[33]; for (int k = 0; k < 33; k++) t[k] = a[(i + k) % n];

@@ -24,7 +24,7 @@ __attribute__((intel_reqd_sub_group_size(W))) kernel void float_##W(global const
 __attribute__((intel_reqd_sub_group_size(W))) kernel void with_barrier_##W(global const int *a, global int *out) { \
     local int part[64]; size_t i = get_global_id(0); int x = sub_group_scan_inclusive_add(a[i]); \
     if (get_sub_group_local_id() == get_sub_group_size() - 1) part[get_sub_group_id()] = x; barrier(CLK_LOCAL_MEM_FENCE); \
-    for (uint k = 0; k < get_sub_group_id(); k++) x += part[k]; sub_group_barrier(CLK_LOCAL_MEM_FENCE); out[i] = x; }
+    for (uint k = 0; k < get_sub_group_id(); k++) x += part[k]; out[i] = x; }
 KERNELS(8) KERNELS(16) KERNELS(32)
 kernel void any_size(global const int *a, global int *out) {
     size_t i = get_global_id(0); int s = sub_group_reduce_add(a[i]); out[2 * i] = s; out[2 * i + 1] = get_sub_group_id() * get_max_sub_group_size() + get_sub_group_local_id();

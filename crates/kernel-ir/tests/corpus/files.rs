@@ -1,0 +1,24 @@
+//! The modules of the corpus, built into the test.
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        /// Name without `.spv`, and bytes.
+        pub(crate) const FILES: &[(&str, &[u8])] =
+            &[$(($name, include_bytes!(concat!("", $name, ".spv")))),*];
+    };
+}
+
+files! {
+    "arith_float" "arith_int" "async_copy" "atomics" "barrier_local" "barrier_local.O0" "bf16" "builtins" "control"
+    "control.O0" "convert" "globals" "globals.O0" "group_ops" "groups" "half" "hints" "imports" "linking_a"
+    "linking_a.O0" "linking_b" "linkonce_a" "linkonce_b" "math" "memory" "memory.O0" "opcodes" "printf"
+    "refused_esimd" "refused_image" "refused_import" "refused_pointers" "refused_vector_any" "round" "spec_constants"
+    "sub_group" "sub_group.O0" "vector"
+}
+
+/// The bytes of a module.
+pub(crate) fn words(name: &str) -> &'static [u8] {
+    let file = FILES.iter().find(|f| f.0 == name);
+    file.unwrap_or_else(|| panic!("no module {name}.spv in the corpus"))
+        .1
+}
