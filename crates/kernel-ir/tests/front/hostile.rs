@@ -35,11 +35,7 @@ fn every_truncation_is_answered() {
             let built = build(&[file[..len].to_vec()]);
             // A module that is only debug information and types may end early and be whole.
             if let Ok(built) = built {
-                assert_eq!(
-                    kernel_ir::validate::validate(&built.module),
-                    Ok(()),
-                    "{name} {len}"
-                );
+                later_stages(&name, built.module);
             }
         }
         for odd in 1..4 {
@@ -49,6 +45,17 @@ fn every_truncation_is_answered() {
             );
         }
     }
+}
+
+/// What the front end accepts, the passes and the interpreter take without a panic.
+fn later_stages(name: &str, mut module: kernel_ir::Module) {
+    assert_eq!(kernel_ir::validate(&module), Ok(()), "{name}");
+    if kernel_ir::passes::prepare(&mut module, &kernel_ir::Options::default()).is_err() {
+        return;
+    }
+    assert_eq!(kernel_ir::validate(&module), Ok(()), "{name}, prepared");
+    // A refusal is fine, a panic is not.
+    let _ = kernel_ir::interpret::Program::new(module, 16);
 }
 
 /// Changed copies of each module.
@@ -82,8 +89,7 @@ fn changed_words_are_answered() {
             match build(&[bytes(&changed)]) {
                 Ok(built) => {
                     good += 1;
-                    let valid = kernel_ir::validate::validate(&built.module);
-                    assert_eq!(valid, Ok(()), "{name}");
+                    later_stages(&name, built.module);
                 }
                 Err(error) => {
                     bad += 1;
