@@ -1,4 +1,4 @@
-//! The driver's semantics over a platform that runs tasks on one thread.
+//! The driver's semantics over a platform that runs tasks on three threads.
 
 mod api;
 mod checks;
@@ -7,3 +7,4 @@ mod memory;
 mod order;
 mod platform;
 mod programs;
+mod random;

@@ -1,4 +1,4 @@
-//! A platform of two devices that runs tasks one after the other on one thread.
+//! A platform of two devices that runs tasks on three threads, in any order.
 //!
 //! Kernels: `add` (pointer, u32: adds the value to one `u32` per work-item), `count` (pointer, local: writes the
 //! group count), `fault`. SPIR-V is never read: the first input byte `'!'` makes a build fail.
@@ -296,17 +296,23 @@ pub(crate) fn platform() -> Result<Arc<dyn Platform>, String> {
         let (tasks, inbox) = mpsc::channel::<Arc<dyn Task>>();
         let start = Instant::now();
         let now = move || start.elapsed().as_nanos() as u64 + 1000;
-        std::thread::spawn(move || {
-            for task in inbox {
-                let start_ns = now();
-                let fault = run(task.work(), &now);
-                task.finished(Outcome {
-                    start_ns,
-                    end_ns: now().max(start_ns + 1),
-                    fault,
-                });
-            }
-        });
+        let inbox = Arc::new(Mutex::new(inbox));
+        for _ in 0..3 {
+            let inbox = Arc::clone(&inbox);
+            std::thread::spawn(move || {
+                loop {
+                    let next = inbox.lock().expect("no panic under the lock").recv();
+                    let Ok(task) = next else { return };
+                    let start_ns = now();
+                    let fault = run(task.work(), &now);
+                    task.finished(Outcome {
+                        start_ns,
+                        end_ns: now(),
+                        fault,
+                    });
+                }
+            });
+        }
         Arc::new(Fake {
             devices: vec![device(true), device(false)],
             facts: PlatformFacts {
