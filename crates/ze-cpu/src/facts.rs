@@ -217,7 +217,9 @@ mod tests {
             assert!(![0xbd0, 0xb60].contains(&(id & 0xff0)));
             assert!(id & 0xff00 != 0x5600 && id & 0xfff != 0x201);
         }
-        assert!(TABLE.timestamp_valid_bits < 64 && TABLE.kernel_timestamp_valid_bits < 64);
+        const {
+            assert!(TABLE.timestamp_valid_bits < 64 && TABLE.kernel_timestamp_valid_bits < 64);
+        }
     }
 
     #[test]

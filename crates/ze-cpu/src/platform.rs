@@ -6,6 +6,7 @@ use crate::facts;
 use crate::memory::Memory;
 use crate::program::Builder;
 use crate::topology::Machine;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use ze_driver::device::{
@@ -16,9 +17,18 @@ use ze_driver::device::{
 /// The machine's CPUs as Level Zero devices. Made once in a process's life; its threads never end.
 ///
 /// # Errors
-/// A text for the user when an environment variable has a value that is not understood.
+/// A text for the user when an environment variable has a value that is not understood. It also goes
+/// to stderr as one line, because most programs show no more than an error code.
 pub fn platform() -> Result<Arc<dyn Platform>, String> {
-    Ok(Arc::new(CpuPlatform::new(&Settings::from_process()?)))
+    match Settings::from_process() {
+        Ok(settings) => Ok(Arc::new(CpuPlatform::new(&settings))),
+        Err(text) => {
+            let line = text.replace(['\n', '\r'], " ");
+            // A closed stderr must not change what the program sees.
+            let _ = writeln!(std::io::stderr(), "solum: {line}");
+            Err(text)
+        }
+    }
 }
 
 /// As [`platform`], with settings of the caller's.

@@ -105,7 +105,7 @@ impl Cache {
             return None;
         }
         let mut bytes = Vec::with_capacity(len as usize);
-        Read::take(&*file, LARGEST).read_to_end(&mut bytes).ok()?;
+        Read::take(file, LARGEST).read_to_end(&mut bytes).ok()?;
         let (header, payload) = bytes.split_at_checked(HEADER)?;
         if header != header_of(key, payload) {
             return None;

@@ -31,6 +31,8 @@ const SPIN_NS: u64 = 20_000;
 const DOZE_NS: u64 = 4_000_000;
 /// One of its naps.
 const NAP_NS: u64 = 50_000;
+/// How long a waiting thread gives workers to notice the work it waits for.
+const NOTICE_NS: u64 = 1_000;
 /// Bytes of a worker's stack.
 const STACK: usize = 8 << 20;
 
@@ -169,12 +171,22 @@ impl Engine {
         }
         let begin = now_ns();
         let spin_end = begin.saturating_add(if self.threads > 1 { SPIN_NS } else { 0 });
-        while now_ns() < spin_end.min(deadline) {
+        let mut kicked = false;
+        loop {
             for _ in 0..32 {
                 if done() {
                     return true;
                 }
                 std::hint::spin_loop();
+            }
+            let now = now_ns();
+            if now >= spin_end.min(deadline) {
+                break;
+            }
+            if !kicked && now > begin.saturating_add(NOTICE_NS) {
+                // A spinning worker would have taken the work by now: whoever is there naps.
+                self.kick();
+                kicked = true;
             }
         }
         loop {

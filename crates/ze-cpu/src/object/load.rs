@@ -146,11 +146,9 @@ pub(crate) fn load(
             let symbol = &object.symbols[relocation.symbol];
             let extra = &mut extras[relocation.symbol];
             match relocation.kind {
-                kind::GOTPCREL | kind::GOTPCRELX | kind::REX_GOTPCRELX => {
-                    if extra.slot.is_none() {
-                        extra.slot = Some(code_end);
-                        code_end = bounded(code_end.checked_add(SLOT))?;
-                    }
+                kind::GOTPCREL | kind::GOTPCRELX | kind::REX_GOTPCRELX if extra.slot.is_none() => {
+                    extra.slot = Some(code_end);
+                    code_end = bounded(code_end.checked_add(SLOT))?;
                 }
                 kind::PC32 | kind::PLT32 if symbol.section == UNDEFINED && extra.stub.is_none() => {
                     code_end = aligned(code_end, STUB)?;

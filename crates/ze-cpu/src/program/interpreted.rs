@@ -61,8 +61,8 @@ impl Interpreted {
             let layout = usize::try_from(variable.size.max(1))
                 .ok()
                 .and_then(|size| Layout::from_size_align(size, align as usize).ok());
-            // SAFETY: the layout's size is not zero.
             let block = layout.and_then(|layout| {
+                // SAFETY: the layout's size is not zero.
                 let at = unsafe { alloc_zeroed(layout) };
                 (!at.is_null()).then_some((at, layout))
             });

@@ -115,6 +115,9 @@ impl Program for CpuProgram {
     }
 }
 
+/// A SPIR-V module and its specialisation constants, as the boundary has them.
+type Module = (Vec<u8>, Vec<(u32, Vec<u8>)>);
+
 /// Builds programs for one target.
 pub(crate) struct Builder {
     compiler: Compiler,
@@ -164,17 +167,13 @@ impl Builder {
     /// Builds a program.
     pub(crate) fn build(&self, input: &ProgramInput) -> Result<Arc<CpuProgram>, BuildFailure> {
         let loaded = match input {
-            ProgramInput::Spirv { modules, options } => self.from_spirv(modules, options)?,
-            ProgramInput::Native(bytes) => self.from_native(bytes)?,
+            ProgramInput::Spirv { modules, options } => self.spirv(modules, options)?,
+            ProgramInput::Native(bytes) => self.native(bytes)?,
         };
         Ok(Arc::new(CpuProgram { loaded }))
     }
 
-    fn from_spirv(
-        &self,
-        modules: &[(Vec<u8>, Vec<(u32, Vec<u8>)>)],
-        options: &str,
-    ) -> Result<Arc<Loaded>, BuildFailure> {
+    fn spirv(&self, modules: &[Module], options: &str) -> Result<Arc<Loaded>, BuildFailure> {
         let request = Request {
             modules: modules
                 .iter()
@@ -188,10 +187,10 @@ impl Builder {
             features: String::new(),
             sub_group_size: self.sub_group_size,
         };
-        self.from_request(&request)
+        self.request(&request)
     }
 
-    fn from_request(&self, request: &Request) -> Result<Arc<Loaded>, BuildFailure> {
+    fn request(&self, request: &Request) -> Result<Arc<Loaded>, BuildFailure> {
         let encoded = request.encode();
         let key = self.key(&encoded);
         if let Some(loaded) = self.known(&key) {
@@ -227,7 +226,7 @@ impl Builder {
         Ok(self.remember(key, loaded))
     }
 
-    fn from_native(&self, bytes: &[u8]) -> Result<Arc<Loaded>, BuildFailure> {
+    fn native(&self, bytes: &[u8]) -> Result<Arc<Loaded>, BuildFailure> {
         let refused = |why: &str| BuildFailure {
             not_a_binary: true,
             link: false,
@@ -240,7 +239,7 @@ impl Builder {
                 let mut request = Request::decode(&container.content)
                     .map_err(|error| refused(&error.to_string()))?;
                 request.cpu.clone_from(&self.cpu);
-                self.from_request(&request)
+                self.request(&request)
             }
             Kind::Code if self.compiler == Compiler::Interpreter => Err(refused(
                 "holds machine code, which SOLUM_COMPILER=interpreter does not run",

@@ -298,3 +298,173 @@ fn code_runs_on_its_own_level_and_above() {
         assert_eq!(runs_on(code, machine), runs, "{code} on {machine}");
     }
 }
+
+/// A builder with a cache directory of its own, deleted at the end.
+struct Fixture {
+    directory: std::path::PathBuf,
+    builder: Builder,
+}
+
+impl Fixture {
+    fn new(name: &str, more: &'static [(&str, &str)]) -> Self {
+        let directory =
+            std::env::temp_dir().join(format!("solum-build-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&directory);
+        let path = directory.to_string_lossy().into_owned();
+        let settings = Settings::read(
+            &|name| {
+                let given = more.iter().find(|(n, _)| *n == name);
+                let path = || (name == "SOLUM_CACHE_DIR").then(|| path.clone());
+                Ok(given.map(|(_, value)| (*value).to_owned()).or_else(path))
+            },
+            false,
+        );
+        let builder = Builder::new(&settings.unwrap(), &Machine::detect());
+        Self { directory, builder }
+    }
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn input(words: &[u8]) -> ProgramInput {
+    ProgramInput::Spirv {
+        modules: vec![(words.to_vec(), vec![(1, vec![2])])],
+        options: "-ze-opt-level=1".to_owned(),
+    }
+}
+
+/// Puts a compiled program into the fixture's cache, as if it had been built from `words`.
+fn plant(fixture: &Fixture, words: &[u8], source: &str) -> Key {
+    let ProgramInput::Spirv { modules, options } = input(words) else {
+        unreachable!("made above")
+    };
+    let request = Request {
+        modules: modules
+            .into_iter()
+            .map(|(words, constants)| SpirvInput { words, constants })
+            .collect(),
+        options: options.clone(),
+        cpu: fixture.builder.cpu.clone(),
+        features: String::new(),
+        sub_group_size: 16,
+    };
+    let key = fixture.builder.key(&request.encode());
+    let kernel = KernelInfo {
+        name: "k".to_owned(),
+        symbol: "k".to_owned(),
+        width: 1,
+        ..KernelInfo::default()
+    };
+    let reply = Ok(Compiled {
+        object: compile("planted", source, &["-fPIC"]),
+        info: ModuleInfo {
+            kernels: vec![kernel],
+            ..ModuleInfo::default()
+        },
+    });
+    let container = fixture
+        .builder
+        .container(Kind::Code, &options, encode_reply(&reply));
+    fixture.builder.cache.get().unwrap().put(&key, &container);
+    key
+}
+
+#[test]
+fn a_cached_program_is_loaded_without_the_code_generator_and_shared_when_it_may_be() {
+    let fixture = Fixture::new("cached", &[]);
+    // These words are no SPIR-V: a compiler would refuse them.
+    plant(&fixture, b"constant", "void k(void) {}");
+    plant(&fixture, b"variable", "int v = 1; void k(void) { v++; }");
+    let build = |words| fixture.builder.build(&input(words)).unwrap();
+    let (one, two) = (build(b"constant"), build(b"constant"));
+    assert!(
+        Arc::ptr_eq(&one.loaded, &two.loaded),
+        "one copy of the code"
+    );
+    let (three, four) = (build(b"variable"), build(b"variable"));
+    assert!(
+        !Arc::ptr_eq(&three.loaded, &four.loaded),
+        "variables are each program's own"
+    );
+    // The native binary is the same thing, and comes back.
+    let binary = one.native_binary().to_vec();
+    assert!(binary.windows(16).any(|w| w == b"-ze-opt-level=O1"));
+    let again = fixture
+        .builder
+        .build(&ProgramInput::Native(binary.clone()))
+        .unwrap();
+    assert_eq!(again.kernels()[0].name, "k");
+    // Damaged, cut, foreign, or for another machine: no binary.
+    for bytes in [
+        &binary[..binary.len() - 1],
+        b"",
+        b"\x7fELF\x02\x01\x01 Gen code",
+        &[0; 3000],
+    ] {
+        let failure = fixture
+            .builder
+            .build(&ProgramInput::Native(bytes.to_vec()))
+            .err()
+            .unwrap();
+        assert!(failure.not_a_binary && !failure.log.is_empty());
+    }
+    let other = Fixture::new("other", &[("SOLUM_CPU_TARGET", "znver9")]);
+    let failure = other
+        .builder
+        .build(&ProgramInput::Native(binary))
+        .err()
+        .unwrap();
+    assert!(
+        failure.not_a_binary && failure.log.contains("znver9"),
+        "{}",
+        failure.log
+    );
+}
+
+#[test]
+fn an_entry_that_does_not_load_is_compiled_again() {
+    let fixture = Fixture::new("unloadable", &[]);
+    let key = plant(
+        &fixture,
+        b"words",
+        "void system(void); void k(void) { system(); }",
+    );
+    assert!(fixture.builder.cache.get().unwrap().get(&key).is_some());
+    // The code generator, when it is there, refuses the words; when it is not, that is said.
+    let failure = fixture.builder.build(&input(b"words")).err().unwrap();
+    assert!(
+        !failure.not_a_binary && failure.log.starts_with("error: "),
+        "{}",
+        failure.log
+    );
+}
+
+#[test]
+fn the_interpreter_refuses_bad_words_and_foreign_code_by_text() {
+    let fixture = Fixture::new("interpreter", &[("SOLUM_COMPILER", "interpreter")]);
+    let failure = fixture
+        .builder
+        .build(&input(b"no SPIR-V at all"))
+        .err()
+        .unwrap();
+    assert!(
+        !failure.not_a_binary && failure.log.starts_with("error: module 0"),
+        "{}",
+        failure.log
+    );
+    let container = fixture.builder.container(Kind::Code, "", Vec::new());
+    let failure = fixture
+        .builder
+        .build(&ProgramInput::Native(container.to_vec()))
+        .err()
+        .unwrap();
+    assert!(
+        failure.not_a_binary && failure.log.contains("interpreter"),
+        "{}",
+        failure.log
+    );
+}

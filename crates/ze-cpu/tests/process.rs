@@ -1,0 +1,259 @@
+//! What the device does to the process around it: each test runs this test binary again as the
+//! program that has the trouble, and looks at how it ends.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Platform, Task, Work};
+
+/// Which program this process is to be; none: the tests.
+const ROLE: &str = "SOLUM_TEST_ROLE";
+
+/// Runs `role` in a process of its own, with `variables` in its environment.
+fn program(role: &str, variables: &[(&str, &str)]) -> Output {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "roles", "--nocapture"])
+        .env(ROLE, role)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap()
+}
+
+struct Item {
+    work: Work,
+    done: AtomicU32,
+    outcome: Mutex<Option<Outcome>>,
+}
+
+impl Task for Item {
+    fn work(&self) -> &Work {
+        &self.work
+    }
+    fn finished(self: Arc<Self>, outcome: Outcome) {
+        *self.outcome.lock().unwrap() = Some(outcome);
+        self.done.store(1, Ordering::Release);
+        // SAFETY: wakes whoever waits on a live word.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.done.as_ptr(),
+                libc::FUTEX_WAKE,
+                i32::MAX,
+            );
+        }
+    }
+}
+
+fn submit(platform: &Arc<dyn Platform>, work: Work) -> Arc<Item> {
+    let item = Arc::new(Item {
+        work,
+        done: AtomicU32::new(0),
+        outcome: Mutex::new(None),
+    });
+    platform.submit(Arc::clone(&item) as Arc<dyn Task>);
+    item
+}
+
+fn run(platform: &Arc<dyn Platform>, work: Work) -> Option<String> {
+    let item = submit(platform, work);
+    let done = || item.done.load(Ordering::Acquire) == 1;
+    assert!(platform.wait(&item.done, &done, u64::MAX));
+    let outcome = item.outcome.lock().unwrap().take();
+    outcome.unwrap().fault
+}
+
+fn bad_copy() -> Work {
+    Work::Copy {
+        dst: 4096 as *mut u8,
+        src: 8192 as *const u8,
+        len: 8,
+    }
+}
+
+/// Not a test of its own: the programs that the tests below run.
+#[test]
+fn roles() {
+    let Ok(role) = std::env::var(ROLE) else {
+        return;
+    };
+    let platform = ze_cpu::platform();
+    let Ok(platform) = platform else {
+        std::process::exit(3);
+    };
+    match role.as_str() {
+        "start" => {
+            let count = |dir| std::fs::read_dir(dir).unwrap().count();
+            // The test harness has its own two.
+            assert!(
+                count("/proc/self/task") <= 2,
+                "no thread before the first submission"
+            );
+            assert_eq!(run(&platform, Work::Nothing), None);
+            assert!(count("/proc/self/task") >= 4, "two workers at least");
+        }
+        "exit" => {
+            // Ends while workers copy, sleep and spin.
+            let len = 256u64 << 20;
+            let request = AllocRequest {
+                kind: MemoryKind::Shared,
+                size: len,
+                align: 1,
+                device: Some(0),
+                context: 0,
+            };
+            let at = platform.allocate(&request).unwrap();
+            for _ in 0..8 {
+                submit(
+                    &platform,
+                    Work::Fill {
+                        dst: at,
+                        pattern: Box::new([1, 2, 3, 4]),
+                        len,
+                    },
+                );
+            }
+            submit(&platform, Work::Internal(Arc::new(std::thread::park)));
+            std::process::exit(7);
+        }
+        "crash" => crash(),
+        "crash-after-work" => {
+            assert!(run(&platform, bad_copy()).is_some());
+            crash();
+        }
+        "own-handler" => {
+            // Installed after ours, as a program's crash reporter is; ours must come back, and it
+            // must still get what is its own.
+            assert!(run(&platform, bad_copy()).is_some());
+            install(report as *const () as usize, libc::SA_SIGINFO);
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            for _ in 0..100 {
+                assert!(run(&platform, bad_copy()).is_some());
+            }
+            crash();
+        }
+        "chaining-handler" => {
+            assert!(run(&platform, bad_copy()).is_some());
+            // SAFETY: remembers ours, then installs one that calls it.
+            unsafe {
+                let mut ours: libc::sigaction = std::mem::zeroed();
+                libc::sigaction(libc::SIGSEGV, std::ptr::null(), &mut ours);
+                OURS.store(ours.sa_sigaction, Ordering::Release);
+            }
+            install(pass_on as *const () as usize, libc::SA_SIGINFO);
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert!(run(&platform, bad_copy()).is_some());
+            crash();
+        }
+        "raise" => {
+            // Rust's own handler would let a signal pass that somebody sent.
+            install(libc::SIG_DFL, 0);
+            assert_eq!(run(&platform, Work::Nothing), None);
+            // SAFETY: sends a signal to this thread.
+            unsafe { libc::raise(libc::SIGSEGV) };
+        }
+        "fork" => {
+            assert_eq!(run(&platform, Work::Nothing), None);
+            // SAFETY: the child only calls us and `_exit`.
+            unsafe {
+                let child = libc::fork();
+                if child == 0 {
+                    submit(&platform, Work::Nothing);
+                    libc::_exit(9);
+                }
+                let mut status = 0;
+                libc::waitpid(child, &mut status, 0);
+                assert_eq!(libc::WEXITSTATUS(status), 9);
+            }
+            assert_eq!(run(&platform, Work::Nothing), None);
+        }
+        other => panic!("no role {other}"),
+    }
+}
+
+/// A null read that is no kernel's.
+fn crash() {
+    // SAFETY: none: this is the crash that the test is about.
+    unsafe { std::ptr::read_volatile(std::hint::black_box(16 as *const u8)) };
+}
+
+fn install(handler: usize, flags: i32) {
+    // SAFETY: the handlers below have the signature that the flags ask for.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler;
+        action.sa_flags = flags;
+        libc::sigaction(libc::SIGSEGV, &action, std::ptr::null_mut());
+    }
+}
+
+static OURS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+extern "C" fn report(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the system's, or whoever chains to us, gives a valid pointer.
+    let address = unsafe { (*info).si_addr() } as usize;
+    // SAFETY: ends the process at once.
+    unsafe { libc::_exit(if address == 16 { 42 } else { 43 }) };
+}
+
+extern "C" fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let ours = OURS.load(Ordering::Acquire);
+    // SAFETY: our handler's address, taken from the system.
+    let call: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) =
+        unsafe { std::mem::transmute(ours) };
+    call(signal, info, context);
+}
+
+#[test]
+fn threads_start_with_the_first_submission() {
+    let output = program("start", &[]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
+#[test]
+fn the_process_may_exit_while_work_runs() {
+    for _ in 0..5 {
+        assert_eq!(program("exit", &[]).status.code(), Some(7));
+    }
+}
+
+#[test]
+fn the_programs_own_crashes_stay_its_own() {
+    for role in ["crash", "crash-after-work", "raise", "chaining-handler"] {
+        let status = program(role, &[]).status;
+        assert_eq!(status.signal(), Some(libc::SIGSEGV), "{role}: {status}");
+    }
+    assert_eq!(program("own-handler", &[]).status.code(), Some(42));
+}
+
+#[test]
+fn a_forked_child_can_do_nothing_and_harms_nothing() {
+    let output = program("fork", &[]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
+#[test]
+fn a_value_that_is_not_understood_is_said_on_one_line() {
+    let output = program("start", &[("SOLUM_DEVICES", "toaster")]);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines: Vec<_> = text
+        .lines()
+        .filter(|line| line.contains("SOLUM_DEVICES"))
+        .collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    assert!(
+        lines[0].contains("toaster") && lines[0].contains("discrete"),
+        "{text}"
+    );
+}
