@@ -10,6 +10,7 @@ mod facts;
 mod flow;
 pub mod fold;
 mod inline;
+mod meet;
 mod number;
 mod promote;
 pub mod shape;
@@ -26,7 +27,8 @@ pub use work_group::identity;
 
 /// Brings a valid module into the form that back ends take: direct calls are inlined, functions
 /// that no kernel reaches are gone, allocas stand in entry blocks and are values where their
-/// address stays known, work-group operations are barriers and local memory.
+/// address stays known, work-group operations are barriers and local memory, lanes meet where one
+/// reads what another may just have written.
 ///
 /// # Errors
 /// Recursion, calls to functions without a body, a program that is too large, group operations that
@@ -47,6 +49,7 @@ pub fn prepare(module: &mut Module, options: &Options) -> Result<(), BuildError>
         let id = FunctionId(i as u32);
         work_group::expand(module, id, &mut slots)?;
         improve(module, id);
+        meet::meet_before_reading(&module.types, &mut module.functions[id.index()]);
     }
     Ok(())
 }

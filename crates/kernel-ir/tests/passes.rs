@@ -2,6 +2,7 @@
 
 mod passes {
     mod analyses;
+    mod meet;
     mod memory;
     mod random;
     #[expect(dead_code, reason = "the interpreter's tests use the rest")]

@@ -98,7 +98,7 @@ impl Promotion<'_, '_> {
                     // three may belong to another variable.
                     for leaf in leaves(self.e, self.e.f.ty(*value)).unwrap_or_default() {
                         let at = Place {
-                            offset: place.offset + leaf.offset,
+                            offset: place.offset.wrapping_add(leaf.offset),
                             ..place
                         };
                         range(at, self.bytes(leaf.ty), true);

@@ -105,7 +105,7 @@ pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
                     path.push(i as u32);
                     stack.push(Leaf {
                         path,
-                        offset: leaf.offset + size * i,
+                        offset: leaf.offset.saturating_add(size.saturating_mul(i)),
                         ty: *element,
                     });
                 }
@@ -119,7 +119,7 @@ pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
                     path.push(i as u32);
                     stack.push(Leaf {
                         path,
-                        offset: leaf.offset + e.types.field_offset(leaf.ty, i),
+                        offset: leaf.offset.saturating_add(e.types.field_offset(leaf.ty, i)),
                         ty: field,
                     });
                 }
@@ -395,9 +395,15 @@ impl Survey<'_, '_> {
             list.sort_unstable();
             list.dedup();
         }
-        for _ in 0..8 {
+        for round in 0..8 {
             let mut grown = false;
-            for i in 0..self.copies.len() {
+            for step in 0..self.copies.len() {
+                // To and fro, so that chains in program order and against it take one round.
+                let i = if round % 2 == 0 {
+                    self.copies.len() - 1 - step
+                } else {
+                    step
+                };
                 let copy = &self.copies[i];
                 let (dst, src) = (self.candidate(copy.dst), self.candidate(copy.src));
                 for (here, there) in [(dst, src), (src, dst)] {

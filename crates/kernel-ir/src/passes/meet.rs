@@ -1,0 +1,194 @@
+//! Lanes meet before one reads local memory that another may just have written.
+//!
+//! Programs are written for machines on which the work-items of a sub-group run in step: one lane's
+//! store is seen by the next instruction of the others. Without a barrier the specification promises
+//! nothing, but kernels that users run rely on it. Where a load from a work-group variable can follow a
+//! store to the same variable with no barrier between them, a sub-group barrier is put before the load;
+//! back ends that run work-items one after another then let the others catch up first.
+//!
+//! A load from the very pointer that was stored to is an item's own business and stays free, and so do
+//! pointers of which it is not known which variable they point into: the kernels with explicit barriers
+//! pay nothing.
+
+use crate::ir::{Function, InstId, Op, Scope, ValueDef, ValueId};
+use crate::types::{AddressSpace, Type, Types};
+
+/// What was stored to a variable since lanes last met.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Nothing,
+    Through(ValueId),
+    Several,
+}
+
+impl Written {
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Written::Nothing, x) | (x, Written::Nothing) => x,
+            (x, y) if x == y => x,
+            _ => Written::Several,
+        }
+    }
+}
+
+/// Puts the barriers into `f`; true if any was needed.
+pub(super) fn meet_before_reading(types: &Types, f: &mut Function) -> bool {
+    let (variable_of, count) = variables(types, f);
+    if count == 0 {
+        return false;
+    }
+    let order = f.reverse_post_order();
+    let predecessors = f.predecessors();
+    let mut any = false;
+    // Each round places at least one barrier; a barrier makes others unnecessary, so rounds are few.
+    for _ in 0..16 {
+        let clean = vec![Written::Nothing; count];
+        let mut after = vec![clean.clone(); f.blocks.len()];
+        loop {
+            let mut changed = false;
+            for &block in &order {
+                let mut state = clean.clone();
+                for &from in &predecessors[block.index()] {
+                    for (all, one) in state.iter_mut().zip(&after[from.index()]) {
+                        *all = all.join(*one);
+                    }
+                }
+                for &inst in &f.blocks[block.index()].insts {
+                    step(&f.insts[inst.index()].op, &variable_of, &mut state);
+                }
+                if state != after[block.index()] {
+                    after[block.index()] = state;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        for &block in &order {
+            let mut state = clean.clone();
+            for &from in &predecessors[block.index()] {
+                for (all, one) in state.iter_mut().zip(&after[from.index()]) {
+                    *all = all.join(*one);
+                }
+            }
+            let insts = &f.blocks[block.index()].insts;
+            let read_first = insts.iter().position(|inst| {
+                let op = &f.insts[inst.index()].op;
+                let found = reads(op, &variable_of).is_some_and(|(variable, ptr)| match state[variable] {
+                    Written::Nothing => false,
+                    Written::Through(stored) => stored != ptr,
+                    Written::Several => true,
+                });
+                if !found {
+                    step(op, &variable_of, &mut state);
+                }
+                found
+            });
+            if let Some(at) = read_first {
+                places.push((block.index(), at));
+            }
+        }
+        if places.is_empty() {
+            break;
+        }
+        any = true;
+        for (block, at) in places {
+            let word = f.insts[f.blocks[block].insts[at].index()].word;
+            let (barrier, _): (InstId, _) = f.add_inst(Op::Barrier(Scope::Subgroup), None, word);
+            f.blocks[block].insts.insert(at, barrier);
+        }
+    }
+    any
+}
+
+/// The effect of one instruction.
+fn step(op: &Op, variable_of: &[Option<usize>], state: &mut [Written]) {
+    match op {
+        Op::Barrier(_) | Op::Group(..) => state.fill(Written::Nothing),
+        Op::Store { ptr, .. } | Op::CopyMemory { dst: ptr, .. } => {
+            if let Some(variable) = variable_of[ptr.index()] {
+                state[variable] = state[variable].join(Written::Through(*ptr));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The variable and the pointer that an instruction reads through.
+fn reads(op: &Op, variable_of: &[Option<usize>]) -> Option<(usize, ValueId)> {
+    match op {
+        Op::Load { ptr, .. } | Op::CopyMemory { src: ptr, .. } => Some((variable_of[ptr.index()]?, *ptr)),
+        _ => None,
+    }
+}
+
+/// For each value the number of the one work-group variable or argument that it points into, and how
+/// many there are. Pointers that join several are none's.
+fn variables(types: &Types, f: &Function) -> (Vec<Option<usize>>, usize) {
+    let is_local = |value: ValueId| *types.get(f.ty(value)) == Type::Ptr(AddressSpace::Local);
+    let mut classes: Vec<u32> = (0..f.values.len() as u32).collect();
+    for block in &f.blocks {
+        for &inst in &block.insts {
+            let inst = &f.insts[inst.index()];
+            let Some(result) = inst.result.filter(|&r| is_local(r)) else { continue };
+            let mut same = |other: ValueId| {
+                if is_local(other) {
+                    let (a, b) = (class(&mut classes, result.0), class(&mut classes, other.0));
+                    classes[a as usize] = b;
+                }
+            };
+            match &inst.op {
+                Op::PtrOffset { ptr, .. } => same(*ptr),
+                Op::Convert(_, value, _) | Op::Copy(value) => same(*value),
+                Op::Select { then, otherwise, .. } => {
+                    same(*then);
+                    same(*otherwise);
+                }
+                Op::Phi(incoming) => incoming.iter().for_each(|&(_, value)| same(value)),
+                _ => {}
+            }
+        }
+    }
+    // Where each class begins: parameters, variables, pointers out of memory.
+    let mut origins = vec![0u32; f.values.len()];
+    for (i, value) in f.values.iter().enumerate() {
+        let id = ValueId(i as u32);
+        let begins = is_local(id)
+            && match value.def {
+                ValueDef::Param(_) | ValueDef::Global(_) => true,
+                ValueDef::Inst(inst) => !matches!(
+                    f.insts[inst.index()].op,
+                    Op::PtrOffset { .. } | Op::Convert(..) | Op::Copy(_) | Op::Select { .. } | Op::Phi(_)
+                ),
+                ValueDef::Const(_) => false,
+            };
+        if begins {
+            origins[class(&mut classes, id.0) as usize] += 1;
+        }
+    }
+    let mut numbers: Vec<Option<usize>> = vec![None; f.values.len()];
+    let mut count = 0;
+    let mut all = vec![None; f.values.len()];
+    for i in 0..f.values.len() {
+        let root = class(&mut classes, i as u32) as usize;
+        if origins[root] == 1 && is_local(ValueId(i as u32)) {
+            let number = *numbers[root].get_or_insert_with(|| {
+                count += 1;
+                count - 1
+            });
+            all[i] = Some(number);
+        }
+    }
+    (all, count)
+}
+
+/// The representative of a class, with the path to it halved.
+fn class(classes: &mut [u32], mut at: u32) -> u32 {
+    while classes[at as usize] != at {
+        classes[at as usize] = classes[classes[at as usize] as usize];
+        at = classes[at as usize];
+    }
+    at
+}
