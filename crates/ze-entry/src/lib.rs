@@ -1,7 +1,8 @@
 //! `#[ze_entry(PFN)]`: one safe Rust function in, one C function for a DDI table out.
 //!
 //! `#[ze_entry(PFN, any_state)]` omits the check that the driver is initialised and not a forked
-//! child: for the functions that initialise it or tell about the last error.
+//! child: for the functions that initialise it or tell about the last error. `#[ze_entry(PFN, or = VALUE)]` is for
+//! functions that return something else than a code: the body's `ZeResult<T>` becomes `T`, VALUE on errors.
 //!
 //! Invariants
 //! - The C function has exactly the generated type `PFN` (a `const` coercion fails to compile otherwise).
@@ -13,25 +14,51 @@
 use proc_macro::TokenStream;
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{FnArg, Ident, ItemFn, Pat, Path, Token, Type, parse_macro_input};
+use syn::{
+    Expr, FnArg, GenericArgument, Ident, ItemFn, Pat, Path, PathArguments, ReturnType, Token, Type,
+    parse_macro_input,
+};
 
 struct Attr {
     pfn: Path,
     any_state: bool,
+    or: Option<Expr>,
 }
 
 impl Parse for Attr {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let pfn = input.parse()?;
-        let mut any_state = false;
+        let (mut any_state, mut or) = (false, None);
         if input.parse::<Option<Token![,]>>()?.is_some() {
             let word: Ident = input.parse()?;
-            if word != "any_state" {
-                return Err(syn::Error::new_spanned(word, "expected `any_state`"));
+            if word == "any_state" {
+                any_state = true;
+            } else if word == "or" {
+                input.parse::<Token![=]>()?;
+                or = Some(input.parse()?);
+            } else {
+                return Err(syn::Error::new_spanned(
+                    word,
+                    "expected `any_state` or `or = VALUE`",
+                ));
             }
-            any_state = true;
         }
-        Ok(Self { pfn, any_state })
+        Ok(Self { pfn, any_state, or })
+    }
+}
+
+/// The `T` of a return type `ZeResult<T>`.
+fn result_of(output: &ReturnType) -> Option<&Type> {
+    let ReturnType::Type(_, ty) = output else {
+        return None;
+    };
+    let Type::Path(path) = &**ty else { return None };
+    let PathArguments::AngleBracketed(args) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    match args.args.first()? {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
     }
 }
 
@@ -50,7 +77,7 @@ fn is_pair(ty: &Type) -> bool {
 /// See the crate documentation.
 #[proc_macro_attribute]
 pub fn ze_entry(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let Attr { pfn, any_state } = parse_macro_input!(attr as Attr);
+    let Attr { pfn, any_state, or } = parse_macro_input!(attr as Attr);
     let mut body = parse_macro_input!(item as ItemFn);
     let vis = std::mem::replace(&mut body.vis, syn::Visibility::Inherited);
     let doc = std::mem::take(&mut body.attrs);
@@ -89,10 +116,31 @@ pub fn ze_entry(attr: TokenStream, item: TokenStream) -> TokenStream {
         }
     }
     let symbol = name.to_string();
-    let guard = if any_state {
-        quote!(guard_any_state)
-    } else {
-        quote!(guard)
+    let call = quote!(move || {
+        #(#handles)*
+        #name(#(#converted),*)
+    });
+    let (output, call) = match (or, any_state) {
+        (Some(value), _) => {
+            let Some(ty) = result_of(&body.sig.output) else {
+                let text = "with `or` the function returns `ZeResult<T>`";
+                return syn::Error::new_spanned(&body.sig, text)
+                    .to_compile_error()
+                    .into();
+            };
+            (
+                quote!(#ty),
+                quote!(::ze_abi::guard_value(#symbol, #value, #call)),
+            )
+        }
+        (None, true) => (
+            quote!(::ze_abi::ze_result_t),
+            quote!(::ze_abi::guard_any_state(#symbol, #call)),
+        ),
+        (None, false) => (
+            quote!(::ze_abi::ze_result_t),
+            quote!(::ze_abi::guard(#symbol, #call)),
+        ),
     };
     quote! {
         #(#doc)*
@@ -101,13 +149,10 @@ pub fn ze_entry(attr: TokenStream, item: TokenStream) -> TokenStream {
         ///
         /// Called from C: each non-null pointer is valid for the duration of the call.
         #[allow(clippy::too_many_arguments, non_snake_case, reason = "the C signature")]
-        #vis unsafe extern "C" fn #name(#(#params),*) -> ::ze_abi::ze_result_t {
+        #vis unsafe extern "C" fn #name(#(#params),*) -> #output {
             #[allow(clippy::too_many_arguments, non_snake_case, reason = "the C signature")]
             #body
-            ::ze_abi::#guard(#symbol, move || {
-                #(#handles)*
-                #name(#(#converted),*)
-            })
+            #call
         }
         const _: #pfn = Some(#name);
     }

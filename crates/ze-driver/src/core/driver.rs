@@ -11,7 +11,7 @@ use crate::{state, tables};
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
-use ze_abi::{Enumerate, Handle, Head, Object, Out, Prop, ZeResult, guard_value, last_error};
+use ze_abi::{Enumerate, Handle, Head, Object, Out, Prop, ZeResult, last_error};
 use ze_entry::ze_entry;
 
 /// One for the process; never freed.
@@ -232,17 +232,9 @@ pub(crate) fn zeDriverGetLastErrorDescription(
 }
 
 /// One context with all devices, never destroyed; core/driver.yml.
-///
-/// # Safety
-/// `hDriver` is null or a driver handle.
-pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(
-    hDriver: ze_driver_handle_t,
-) -> ze_context_handle_t {
-    guard_value("zeDriverGetDefaultContext", std::ptr::null_mut(), || {
-        <Handle<'_, Driver> as ze_abi::AbiArg>::check_handle(&hDriver, "hDriver")?;
-        // SAFETY: not null, so a driver handle by contract.
-        let driver = unsafe { Driver::from_handle(hDriver, "hDriver") }?;
-        Ok(driver.default_context().handle())
-    })
+#[ze_entry(ze_pfnDriverGetDefaultContext_t, or = std::ptr::null_mut())]
+pub(crate) fn zeDriverGetDefaultContext(
+    hDriver: Handle<'_, Driver>,
+) -> ZeResult<ze_context_handle_t> {
+    Ok(hDriver.default_context().handle())
 }
-const _: ze_pfnDriverGetDefaultContext_t = Some(zeDriverGetDefaultContext);

@@ -226,6 +226,31 @@ fn driver_answers_extensions_and_unknown_names() {
 }
 
 #[test]
+fn runtime_entries_name_devices_by_number() {
+    let default = ze!(Driver.pfnGetDefaultContext(driver()));
+    let mut table = zer_global_dditable_t::default();
+    // SAFETY: a live table; the functions take a handle or a number.
+    unsafe {
+        let got =
+            ze_driver::getters::zerGetGlobalProcAddrTable(ZE_API_VERSION_1_17, &raw mut table);
+        assert_eq!(got, ZE_RESULT_SUCCESS);
+        let (to, from) = (
+            table
+                .pfnTranslateDeviceHandleToIdentifier
+                .expect("complete"),
+            table
+                .pfnTranslateIdentifierToDeviceHandle
+                .expect("complete"),
+        );
+        assert_eq!((to(device(1)), from(1)), (1, device(1)));
+        assert_eq!((to(null_mut()), from(2)), (u32::MAX, null_mut()));
+        assert!(last_error().contains("identifier is 2"), "{}", last_error());
+        let context = (table.pfnGetDefaultContext.expect("complete"))();
+        assert_eq!(context, default);
+    }
+}
+
+#[test]
 fn device_properties_fill_what_they_know_in_the_chain() {
     let device = device(1);
     let unknown = ze_base_properties_t {
