@@ -203,7 +203,7 @@ fn driver_answers_extensions_and_unknown_names() {
     };
     assert!(has("ZE_experimental_module_program", 0x1_0000));
     assert!(has("ZE_extension_driver_ddi_handles", 0x1_0001));
-    let mut address = 1 as *mut std::ffi::c_void;
+    let mut address = std::ptr::dangling_mut::<std::ffi::c_void>();
     let got = ze!(Driver.pfnGetExtensionFunctionAddress(
         driver,
         c"zexNothing".as_ptr(),

@@ -31,7 +31,7 @@ fn allocation_checks_size_and_alignment() {
         let got = ze!(Mem.pfnAllocHost(context, &raw const desc, size, alignment, &raw mut at));
         assert_eq!(got, want, "size {size} alignment {alignment}");
         if want == ZE_RESULT_SUCCESS {
-            assert!(at as usize % alignment.max(1) == 0);
+            assert!((at as usize).is_multiple_of(alignment.max(1)));
             ok!(Mem.pfnFree(context, at));
             assert_eq!(
                 ze!(Mem.pfnFree(context, at)),

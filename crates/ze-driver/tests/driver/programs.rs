@@ -82,7 +82,7 @@ fn the_input_beside_a_program_is_a_dummy() {
         pNext: (&raw const program).cast(),
         format: ZE_MODULE_FORMAT_IL_SPIRV,
         inputSize: 1,
-        pInputModule: 1 as *const u8,
+        pInputModule: std::ptr::dangling(),
         ..Default::default()
     };
     let (got, module, _) = build(context, &desc);
