@@ -28,11 +28,12 @@ pub use work_group::identity;
 /// Brings a valid module into the form that back ends take: direct calls are inlined, functions
 /// that no kernel reaches are gone, allocas stand in entry blocks and are values where their
 /// address stays known, work-group operations are barriers and local memory, lanes meet where one
-/// reads what another may just have written.
+/// reads what another may just have written. Calls of functions without a body stay: such a module
+/// must be linked before it runs.
 ///
 /// # Errors
-/// Recursion, calls to functions without a body, a program that is too large, group operations that
-/// have no meaning for a work-group. The module is then unusable.
+/// Recursion, a program that is too large, group operations that have no meaning for a work-group.
+/// The module is then unusable.
 pub fn prepare(module: &mut Module, options: &Options) -> Result<(), BuildError> {
     let _ = options;
     inline::kernels_return_nothing(module)?;

@@ -55,16 +55,12 @@ fn calls_are_inlined_bottom_up_and_their_functions_dropped() {
 }
 
 #[test]
-fn recursion_and_missing_bodies_are_refused() {
+fn recursion_is_refused_and_so_is_what_only_sub_groups_do() {
     for (text, part) in [
         (
             "func @f() -> void {\ne:\n call @g()\n ret\n}\nfunc @g() -> void {\ne:\n call @f()\n ret\n}\n\
              kernel @k() {\ne:\n call @f()\n ret\n}",
             "recursion",
-        ),
-        (
-            "func @f() -> void;\nkernel @k() {\ne:\n call @f()\n ret\n}",
-            "defined nowhere",
         ),
         (
             "kernel @k(%c: i32) {\ne:\n %x: i32 = group.rotate.0 Workgroup %c, %c\n store ptr<private> null, %x align 4\n ret\n}",
@@ -75,6 +71,30 @@ fn recursion_and_missing_bodies_are_refused() {
         let error = prepare(&mut module, &Options::default()).unwrap_err();
         assert!(error.message.contains(part), "{error}");
     }
+}
+
+#[test]
+fn calls_of_imports_stay() {
+    let module = prepared(
+        "func @f(%a: i32) -> i32;
+         func @g(%a: i32) -> i32 {
+         e:
+           %r: i32 = call @f(%a)
+           ret %r
+         }
+         kernel @k(%p: ptr<global>) {
+         e:
+           %r: i32 = call @g(i32 3)
+           store %p, %r align 4
+           ret
+         }",
+    );
+    let text = print(&module);
+    assert!(
+        text.contains("func @f(%0: i32) -> i32;") && !text.contains("@g"),
+        "{text}"
+    );
+    assert!(text.contains("call @f(i32 3)"), "{text}");
 }
 
 #[test]
