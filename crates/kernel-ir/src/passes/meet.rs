@@ -76,11 +76,12 @@ pub(super) fn meet_before_reading(types: &Types, f: &mut Function) -> bool {
             let insts = &f.blocks[block.index()].insts;
             let read_first = insts.iter().position(|inst| {
                 let op = &f.insts[inst.index()].op;
-                let found = reads(op, &variable_of).is_some_and(|(variable, ptr)| match state[variable] {
-                    Written::Nothing => false,
-                    Written::Through(stored) => stored != ptr,
-                    Written::Several => true,
-                });
+                let found =
+                    reads(op, &variable_of).is_some_and(|(variable, ptr)| match state[variable] {
+                        Written::Nothing => false,
+                        Written::Through(stored) => stored != ptr,
+                        Written::Several => true,
+                    });
                 if !found {
                     step(op, &variable_of, &mut state);
                 }
@@ -119,7 +120,9 @@ fn step(op: &Op, variable_of: &[Option<usize>], state: &mut [Written]) {
 /// The variable and the pointer that an instruction reads through.
 fn reads(op: &Op, variable_of: &[Option<usize>]) -> Option<(usize, ValueId)> {
     match op {
-        Op::Load { ptr, .. } | Op::CopyMemory { src: ptr, .. } => Some((variable_of[ptr.index()]?, *ptr)),
+        Op::Load { ptr, .. } | Op::CopyMemory { src: ptr, .. } => {
+            Some((variable_of[ptr.index()]?, *ptr))
+        }
         _ => None,
     }
 }
@@ -132,7 +135,9 @@ fn variables(types: &Types, f: &Function) -> (Vec<Option<usize>>, usize) {
     for block in &f.blocks {
         for &inst in &block.insts {
             let inst = &f.insts[inst.index()];
-            let Some(result) = inst.result.filter(|&r| is_local(r)) else { continue };
+            let Some(result) = inst.result.filter(|&r| is_local(r)) else {
+                continue;
+            };
             let mut same = |other: ValueId| {
                 if is_local(other) {
                     let (a, b) = (class(&mut classes, result.0), class(&mut classes, other.0));
@@ -142,7 +147,9 @@ fn variables(types: &Types, f: &Function) -> (Vec<Option<usize>>, usize) {
             match &inst.op {
                 Op::PtrOffset { ptr, .. } => same(*ptr),
                 Op::Convert(_, value, _) | Op::Copy(value) => same(*value),
-                Op::Select { then, otherwise, .. } => {
+                Op::Select {
+                    then, otherwise, ..
+                } => {
                     same(*then);
                     same(*otherwise);
                 }
@@ -160,7 +167,11 @@ fn variables(types: &Types, f: &Function) -> (Vec<Option<usize>>, usize) {
                 ValueDef::Param(_) | ValueDef::Global(_) => true,
                 ValueDef::Inst(inst) => !matches!(
                     f.insts[inst.index()].op,
-                    Op::PtrOffset { .. } | Op::Convert(..) | Op::Copy(_) | Op::Select { .. } | Op::Phi(_)
+                    Op::PtrOffset { .. }
+                        | Op::Convert(..)
+                        | Op::Copy(_)
+                        | Op::Select { .. }
+                        | Op::Phi(_)
                 ),
                 ValueDef::Const(_) => false,
             };
@@ -171,14 +182,14 @@ fn variables(types: &Types, f: &Function) -> (Vec<Option<usize>>, usize) {
     let mut numbers: Vec<Option<usize>> = vec![None; f.values.len()];
     let mut count = 0;
     let mut all = vec![None; f.values.len()];
-    for i in 0..f.values.len() {
+    for (i, variable) in all.iter_mut().enumerate() {
         let root = class(&mut classes, i as u32) as usize;
         if origins[root] == 1 && is_local(ValueId(i as u32)) {
             let number = *numbers[root].get_or_insert_with(|| {
                 count += 1;
                 count - 1
             });
-            all[i] = Some(number);
+            *variable = Some(number);
         }
     }
     (all, count)

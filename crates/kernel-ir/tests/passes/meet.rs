@@ -21,10 +21,26 @@ fn kernel(steps: &str) -> String {
 #[test]
 fn lanes_meet_only_between_a_store_and_a_load_of_another_place_in_the_same_block() {
     for (what, steps, want) in [
-        ("another item's place", "store %mine, i32 1 align 4\n%v: i32 = load %other align 4\nstore %out, %v align 4", 1),
-        ("its own place", "store %mine, i32 1 align 4\n%v: i32 = load volatile %mine align 4\nstore %out, %v align 4", 0),
-        ("another block", "store %theirs, i32 1 align 4\n%v: i32 = load %other align 4\nstore %out, %v align 4", 0),
-        ("read before written", "%v: i32 = load %other align 4\nstore %mine, %v align 4", 0),
+        (
+            "another item's place",
+            "store %mine, i32 1 align 4\n%v: i32 = load %other align 4\nstore %out, %v align 4",
+            1,
+        ),
+        (
+            "its own place",
+            "store %mine, i32 1 align 4\n%v: i32 = load %mine align 4 volatile\nstore %out, %v align 4",
+            0,
+        ),
+        (
+            "another block",
+            "store %theirs, i32 1 align 4\n%v: i32 = load %other align 4\nstore %out, %v align 4",
+            0,
+        ),
+        (
+            "read before written",
+            "%v: i32 = load %other align 4\nstore %mine, %v align 4",
+            0,
+        ),
         (
             "a barrier between",
             "store %mine, i32 1 align 4\nbarrier Workgroup\n%v: i32 = load %other align 4\nstore %out, %v align 4",
@@ -32,13 +48,17 @@ fn lanes_meet_only_between_a_store_and_a_load_of_another_place_in_the_same_block
         ),
         (
             "two reads, one meeting",
-            "store %mine, i32 1 align 4\n%v: i32 = load volatile %other align 4\n%w: i32 = load volatile %other align 4\n\
+            "store %mine, i32 1 align 4\n%v: i32 = load %other align 4 volatile\n%w: i32 = load %other align 4 volatile\n\
              %s: i32 = iadd %v, %w\nstore %out, %s align 4",
             1,
         ),
     ] {
         let text = print(&prepared(&kernel(steps)));
-        assert_eq!(text.matches("barrier Subgroup").count(), want, "{what}: {text}");
+        assert_eq!(
+            text.matches("barrier Subgroup").count(),
+            want,
+            "{what}: {text}"
+        );
     }
 }
 
