@@ -109,7 +109,7 @@ pub(crate) fn lower(
     let (values, ir) = (setting.values, setting.values.ir);
     let module = values.module;
     let function = &module.functions[kernel.function.index()];
-    let plan = Plan::new(function, &module.constants);
+    let plan = Plan::new(function, &module.constants, &module.types);
 
     let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
     let llvm_function = ir.add_function(setting.symbol, ty);

@@ -27,6 +27,7 @@ mod plan;
 mod printf;
 mod record;
 mod service;
+mod settle;
 mod values;
 
 pub use compile::{Settings, compile, compile_module, llvm_text};

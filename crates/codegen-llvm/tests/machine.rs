@@ -8,6 +8,7 @@ mod machine {
     #[path = "../../../kernel-ir/tests/interpret/groups.rs"]
     mod groups;
     mod mathematics;
+    mod lock_step;
     mod native;
     mod raw;
     mod sandbox;
