@@ -172,6 +172,18 @@ impl Lower<'_, '_> {
             self.conversion(op, operands)?;
             return Ok(true);
         }
+        if matches!(
+            op,
+            Spv::SDot
+                | Spv::UDot
+                | Spv::SUDot
+                | Spv::SDotAccSat
+                | Spv::UDotAccSat
+                | Spv::SUDotAccSat
+        ) {
+            self.integer_dot(op, operands)?;
+            return Ok(true);
+        }
         let (ty, id) = match op {
             Spv::Select
             | Spv::VectorTimesScalar

@@ -341,11 +341,12 @@ impl<'w> Lower<'_, 'w> {
         let (ty, id) = (operands.next()?, operands.next()?);
         let ir = self.value_type(ty)?;
         let block = self.f.blocks.get(self.block.index());
-        let late = block.is_some_and(|block| {
-            block
-                .insts
-                .iter()
-                .any(|i| !matches!(self.f.insts.get(i.index()).map(|i| &i.op), Some(Op::Phi(_))))
+        let last = block.and_then(|block| block.insts.last());
+        let late = last.is_some_and(|last| {
+            !matches!(
+                self.f.insts.get(last.index()).map(|i| &i.op),
+                Some(Op::Phi(_))
+            )
         });
         if late {
             return invalid("after other instructions of its block");

@@ -36,6 +36,8 @@ pub(super) struct Declare<'a, 'w> {
     pub(super) functions: &'a HashMap<u32, FunctionId>,
     /// Leaves of composite constants.
     pub(super) leaves: HashMap<ConstId, u64>,
+    /// Constituents that replicating instructions made.
+    pub(super) replicated: u64,
 }
 
 impl Declare<'_, '_> {
@@ -311,7 +313,14 @@ impl Declare<'_, '_> {
     fn constant(&mut self, op: Op, operands: &mut Operands<'_>, more: &[u32]) -> Res<()> {
         let (ty, id) = (operands.next()?, operands.next()?);
         let ir = self.table.sized(ty)?;
-        let kind = self.table.ty(ty)?.kind.clone();
+        let (is_bool, is_float, is_pointer) = {
+            let kind = &self.table.ty(ty)?.kind;
+            (
+                matches!(kind, Kind::Bool),
+                matches!(kind, Kind::Float),
+                matches!(kind, Kind::Pointer(..)),
+            )
+        };
         let value = match op {
             Op::ConstantTrue | Op::ConstantFalse => Constant::Bool(op == Op::ConstantTrue),
             Op::SpecConstantTrue | Op::SpecConstantFalse => Constant::Bool(
@@ -333,7 +342,7 @@ impl Declare<'_, '_> {
                     value = self.specialised(id, bits).unwrap_or(value);
                 }
                 value = low_bits(value, bits);
-                if matches!(kind, Kind::Float) {
+                if is_float {
                     Constant::Float(value)
                 } else {
                     Constant::Int(value)
@@ -352,6 +361,12 @@ impl Declare<'_, '_> {
                     Type::Array(_, len) if len <= 1 << 16 => len,
                     _ => return invalid("the type is no vector or reasonably long array"),
                 };
+                self.replicated = self.replicated.saturating_add(len);
+                if self.replicated > MAX_LEAVES {
+                    return unsupported(format!(
+                        "more than {MAX_LEAVES} constituents made by replication"
+                    ));
+                }
                 let constant = self.composite(ir, &vec![part; len as usize])?;
                 return self.table.define(id, ty, Entity::Const(constant));
             }
@@ -360,7 +375,7 @@ impl Declare<'_, '_> {
                 let Some(&function) = self.functions.get(&function) else {
                     return invalid(format!("id %{function} is no function with an address"));
                 };
-                if !matches!(kind, Kind::Pointer(..)) {
+                if !is_pointer {
                     return invalid("the type is no pointer");
                 }
                 Constant::FunctionAddress(function)
@@ -373,7 +388,7 @@ impl Declare<'_, '_> {
             _ => return unsupported("this kind of constant"),
         };
         let fits = match value {
-            Constant::Bool(_) => matches!(kind, Kind::Bool),
+            Constant::Bool(_) => is_bool,
             _ => true,
         };
         if !fits {

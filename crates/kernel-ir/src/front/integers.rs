@@ -3,7 +3,8 @@
 use super::fault::{Res, invalid};
 use super::lower::Lower;
 use crate::{BinaryOp, ConvertOp, Op, Predicate, Type, UnaryOp, ValueId};
-use spirv_reader::OpenClStd as Cl;
+use spirv::Op as Spv;
+use spirv_reader::{OpenClStd as Cl, Operands};
 
 fn binary(inst: Cl) -> Option<BinaryOp> {
     Some(match inst {
@@ -103,6 +104,76 @@ impl Lower<'_, '_> {
             _ => return Ok(None),
         };
         Ok(Some(value))
+    }
+
+    /// `OpSDot` and its like: products of lanes, widened, summed, perhaps added with saturation.
+    pub(super) fn integer_dot(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<()> {
+        let (ty, id) = (operands.next()?, operands.next()?);
+        let (a, b) = (operands.next()?, operands.next()?);
+        let saturating = matches!(op, Spv::SDotAccSat | Spv::UDotAccSat | Spv::SUDotAccSat);
+        let sum = if saturating {
+            let sum = operands.next()?;
+            Some(self.value(sum)?)
+        } else {
+            None
+        };
+        let signed_a = !matches!(op, Spv::UDot | Spv::UDotAccSat);
+        let signed_b = matches!(op, Spv::SDot | Spv::SDotAccSat);
+        let ir = self.value_type(ty)?;
+        let Type::Int(bits) = *self.module.types.get(ir) else {
+            return invalid("the result type is no integer");
+        };
+        let (a, b) = (self.value(a)?, self.value(b)?);
+        let (a, b) = (self.unpacked(a)?, self.unpacked(b)?);
+        if self.lane_count(a) != self.lane_count(b) {
+            return invalid("vectors of different lengths");
+        }
+        let mut total = None;
+        for (a, b) in self.lanes(a).into_iter().zip(self.lanes(b)) {
+            let a = self.widen(a, bits, signed_a)?;
+            let b = self.widen(b, bits, signed_b)?;
+            let product = self.binary(BinaryOp::IMul, a, b);
+            total = Some(match total {
+                None => product,
+                Some(total) => self.binary(BinaryOp::IAdd, total, product),
+            });
+        }
+        let (Some(mut total), add) = (
+            total,
+            if signed_a {
+                BinaryOp::SAddSat
+            } else {
+                BinaryOp::UAddSat
+            },
+        ) else {
+            return invalid("the operands have no component");
+        };
+        if let Some(sum) = sum {
+            total = self.binary(add, total, sum);
+        }
+        self.result(ty, id, total)
+    }
+
+    /// Four bytes that lie packed in a 32-bit integer, as a vector.
+    fn unpacked(&mut self, value: ValueId) -> Res<ValueId> {
+        if self.lane_count(value) != 1 {
+            return Ok(value);
+        }
+        let byte = self.module.types.int(8);
+        let four = self.module.types.intern(Type::Vector(byte, 4));
+        self.bitcast(value, four)
+    }
+
+    fn widen(&mut self, value: ValueId, to: u8, signed: bool) -> Res<ValueId> {
+        let from = self.int_bits(value)?;
+        if from > to {
+            return invalid("the result is narrower than the operands");
+        }
+        if from == to || !signed {
+            return Ok(self.resize(value, from, to));
+        }
+        let ty = self.module.types.int(to);
+        Ok(self.convert(ConvertOp::SExt, value, ty))
     }
 
     fn signed_mad_sat(&mut self, a: ValueId, b: ValueId, c: ValueId) -> Res<ValueId> {

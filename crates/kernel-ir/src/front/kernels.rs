@@ -27,10 +27,8 @@ pub(super) fn kernel(
         arg_infos: Vec::new(),
         attributes: String::new(),
     };
-    for &(id, mode, operands, word) in &source.modes {
-        if id == entry.function {
-            execution_mode(&mut kernel, module, table, mode, operands).at(word)?;
-        }
+    for (mode, operands, word) in source.modes_of(entry.function) {
+        execution_mode(&mut kernel, module, table, mode, operands).at(word)?;
     }
     for &(id, ty, word) in &function.0.params {
         let arg = argument(module, source, table, id, ty).at(word)?;

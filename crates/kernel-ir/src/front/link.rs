@@ -19,6 +19,8 @@ use std::collections::{HashMap, HashSet};
 
 /// Instructions that one kernel may have once every call is expanded.
 const MAX_EXPANDED: u64 = 1 << 23;
+/// Arguments of all kernels together: several entry points may name one function.
+const MAX_ARGUMENTS: usize = 1 << 20;
 
 /// Where a symbol is defined.
 #[derive(Clone, Copy)]
@@ -66,6 +68,9 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
         module: Module::default(),
         signatures: Vec::new(),
         unresolved: Vec::new(),
+        missing: HashSet::new(),
+        kernel_names: HashSet::new(),
+        arguments: 0,
         own: Own::new(),
         fast: licences(options),
         flush_denorms: options.denorms_are_zero,
@@ -140,6 +145,10 @@ struct Program {
     module: Module,
     signatures: Vec<Signature>,
     unresolved: Vec<String>,
+    /// Functions that nothing defines.
+    missing: HashSet<FunctionId>,
+    kernel_names: HashSet<String>,
+    arguments: usize,
     own: Own,
     fast: u32,
     flush_denorms: bool,
@@ -301,6 +310,7 @@ impl Program {
                     None => {
                         self.unresolved.push(name.clone());
                         let id = self.add_function(name.clone());
+                        self.missing.insert(id);
                         missing.insert(name, id);
                         id
                     }
@@ -357,6 +367,7 @@ impl Program {
             borrowed: &symbols.borrowed,
             functions: &symbols.functions,
             leaves: HashMap::new(),
+            replicated: 0,
         }
         .all()?;
         for function in &source.functions {
@@ -379,7 +390,7 @@ impl Program {
                 .signatures
                 .get(id.index())
                 .is_some_and(|s| s.result.is_none());
-            let defined = !self.unresolved.contains_name(&self.module, id);
+            let defined = !self.missing.contains(&id);
             if imported && (defined || !open) {
                 check_params(table, function).at(function.word)?;
                 continue;
@@ -400,7 +411,7 @@ impl Program {
     ) -> Res<()> {
         check_params(table, function)?;
         let result = table.ty(function.result)?.ir;
-        let entry = source.entries.iter().any(|e| e.function == function.id);
+        let entry = source.entry_functions.contains(&function.id);
         let void = self.module.types.void();
         if entry && result != void {
             return invalid("a kernel returns nothing");
@@ -488,13 +499,14 @@ impl Program {
     }
 
     fn kernels(&mut self, source: &Source<'_>, symbols: &Symbols, table: &Table) -> Res<()> {
+        let by_id: HashMap<u32, (usize, &FunctionSource<'_>)> = source
+            .functions
+            .iter()
+            .enumerate()
+            .map(|(which, function)| (function.id, (which, function)))
+            .collect();
         for entry in &source.entries {
-            let by_id = source
-                .functions
-                .iter()
-                .enumerate()
-                .find(|(_, f)| f.id == entry.function);
-            let Some((which, function)) = by_id else {
+            let Some(&(which, function)) = by_id.get(&entry.function) else {
                 return invalid(format!("id %{} is no function", entry.function)).at(entry.word);
             };
             if symbols.skipped.contains(&which) {
@@ -504,7 +516,7 @@ impl Program {
                 // Merged into an equal kernel of another module.
                 continue;
             }
-            if self.module.kernels.iter().any(|k| k.name == entry.name) {
+            if !self.kernel_names.insert(entry.name.clone()) {
                 return unlinkable(format!("kernel {:?} is defined twice", entry.name))
                     .at(entry.word);
             }
@@ -520,6 +532,13 @@ impl Program {
                 self.flush_denorms,
             )
             .at(entry.word)?;
+            self.arguments += kernel.arg_infos.len();
+            if self.arguments > MAX_ARGUMENTS {
+                return unsupported(format!(
+                    "more than {MAX_ARGUMENTS} arguments of all kernels together"
+                ))
+                .at(entry.word);
+            }
             if let Some(f) = self.module.functions.get_mut(id.index())
                 && f.name.is_empty()
             {
@@ -579,18 +598,6 @@ impl Program {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether function `id` is one of the unresolved names.
-trait Named {
-    fn contains_name(&self, module: &Module, id: FunctionId) -> bool;
-}
-
-impl Named for Vec<String> {
-    fn contains_name(&self, module: &Module, id: FunctionId) -> bool {
-        let name = module.functions.get(id.index()).map(|f| &f.name);
-        name.is_some_and(|name| self.contains(name))
     }
 }
 

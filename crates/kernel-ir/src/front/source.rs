@@ -3,6 +3,7 @@
 use super::fault::{At, Res, invalid, unsupported};
 use spirv::{AddressingModel, Capability, Decoration, MemoryModel, Op};
 use spirv_reader::{Instruction, Words};
+use std::collections::HashSet;
 
 /// A module's instructions by section. Ids are not resolved yet.
 pub(super) struct Source<'w> {
@@ -11,8 +12,10 @@ pub(super) struct Source<'w> {
     pub(super) declarations: Vec<Instruction<'w>>,
     pub(super) functions: Vec<FunctionSource<'w>>,
     pub(super) entries: Vec<Entry>,
+    /// Ids of the functions that are entry points.
+    pub(super) entry_functions: HashSet<u32>,
     /// (function id, mode, operands, word)
-    pub(super) modes: Vec<(u32, u32, &'w [u32], usize)>,
+    modes: Vec<(u32, u32, &'w [u32], usize)>,
     decorations: Vec<Decorated<'w>>,
     names: Vec<(u32, &'w [u32])>,
     /// Whether any struct is packed: then an access without `Aligned` promises nothing.
@@ -61,6 +64,7 @@ impl<'w> Source<'w> {
             declarations: Vec::new(),
             functions: Vec::new(),
             entries: Vec::new(),
+            entry_functions: HashSet::new(),
             modes: Vec::new(),
             decorations: Vec::new(),
             names: Vec::new(),
@@ -145,6 +149,7 @@ impl<'w> Source<'w> {
                     ));
                 }
                 let function = operands.next()?;
+                self.entry_functions.insert(function);
                 self.entries.push(Entry {
                     function,
                     name: operands.text()?,
@@ -213,6 +218,7 @@ impl<'w> Source<'w> {
         let by_target = |d: &Decorated<'w>| d.target;
         self.decorations.sort_by_key(by_target);
         self.names.sort_by_key(|&(id, _)| id);
+        self.modes.sort_by_key(|&(function, ..)| function);
         let limit = self.words.len();
         let mut spread = Vec::new();
         for &(group, targets) in groups {
@@ -279,6 +285,15 @@ impl<'w> Source<'w> {
                 .unwrap_or_default(),
             _ => String::new(),
         }
+    }
+
+    /// (mode, operands, word) of every execution mode of function `id`.
+    pub(super) fn modes_of(&self, id: u32) -> impl Iterator<Item = (u32, &'w [u32], usize)> + '_ {
+        let from = self.modes.partition_point(|&(other, ..)| other < id);
+        let rest = self.modes.get(from..).unwrap_or(&[]);
+        rest.iter()
+            .take_while(move |(other, ..)| *other == id)
+            .map(|&(_, mode, operands, word)| (mode, operands, word))
     }
 
     /// The linkage of `id`.
