@@ -37,6 +37,8 @@ fn copy(
 ) -> ZeResult {
     not_null("dstptr", dst)?;
     not_null("srcptr", src)?;
+    list.check_reach("dstptr", dst)?;
+    list.check_reach("srcptr", src)?;
     let op = if size == 0 {
         Op::Nothing
     } else {
@@ -106,6 +108,7 @@ unsafe fn fill(
 ) -> ZeResult {
     not_null("ptr", ptr)?;
     not_null("pattern", pattern)?;
+    list.check_reach("ptr", ptr)?;
     // core/copy.yml: INVALID_SIZE when the size is no multiple of the pattern's.
     if pattern_size == 0 || !size.is_multiple_of(pattern_size) {
         return error(
@@ -200,6 +203,8 @@ pub(crate) fn zeCommandListAppendMemoryCopyRegion(
 ) -> ZeResult {
     not_null("dstptr", dstptr)?;
     not_null("srcptr", srcptr)?;
+    hCommandList.check_reach("dstptr", dstptr)?;
+    hCommandList.check_reach("srcptr", srcptr)?;
     let (dst, src) = (&*dstRegion, &*srcRegion);
     let extent = |region: &ze_copy_region_t| (region.width, region.height, region.depth);
     if extent(dst) != extent(src) {

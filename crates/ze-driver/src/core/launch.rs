@@ -46,6 +46,19 @@ fn launch(
             ),
         );
     }
+    for arg in facts
+        .args
+        .iter()
+        .filter(|arg| arg.kind == KernelArgKind::Pointer)
+    {
+        let at = arg.offset as usize;
+        let bytes = state.args.get(at..).and_then(<[u8]>::first_chunk::<8>);
+        let address = bytes.map_or(0, |bytes| usize::from_ne_bytes(*bytes));
+        list.check_reach(
+            "a pointer argument",
+            std::ptr::without_provenance::<u8>(address),
+        )?;
+    }
     Ok(Launch {
         program: Arc::clone(kernel.module().program()),
         kernel: kernel.index(),

@@ -6,6 +6,7 @@ use crate::core::device::Device;
 use crate::core::event::Event;
 use crate::core::object;
 use crate::core::queue::{QueueDesc, check_ordinal};
+use crate::device::MemoryKind;
 use crate::schedule::{Command, Lane, Op};
 use crate::tables;
 use level_zero_sys::*;
@@ -89,6 +90,28 @@ impl CommandList {
     /// The device.
     pub(crate) fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// INVALID_ARGUMENT for an address in device memory that the list's device cannot reach: only between devices
+    /// with memories of their own.
+    pub(crate) fn check_reach<T>(&self, name: &str, address: *const T) -> ZeResult {
+        if self.device.facts().integrated {
+            return Ok(());
+        }
+        let Some(info) = self.context.platform().find(address.cast()) else {
+            return Ok(());
+        };
+        let (mine, other) = (self.device.index(), info.device);
+        if info.kind != MemoryKind::Device || other.is_none_or(|other| other == mine) {
+            return Ok(());
+        }
+        error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!(
+                "{name} is {address:p}, in memory of device {}, which device {mine} of the list has no peer access to",
+                other.unwrap_or_default()
+            ),
+        )
     }
 
     /// Appends one command; immediate lists submit it, synchronous ones wait for it.

@@ -60,14 +60,14 @@ pub(crate) fn last_error() -> String {
         .into_owned()
 }
 
-/// Device 0 or 1.
+/// Device 0, 1 or 2.
 pub(crate) fn device(index: usize) -> ze_device_handle_t {
-    let (mut count, mut devices) = (2, [null_mut(); 2]);
+    let (mut count, mut devices) = (3, [null_mut(); 3]);
     ok!(Device.pfnGet(driver(), &raw mut count, devices.as_mut_ptr()));
     devices[index]
 }
 
-/// A new context of both devices.
+/// A new context of all devices.
 pub(crate) fn context() -> ze_context_handle_t {
     let (desc, mut context) = (ze_context_desc_t::default(), null_mut());
     ok!(Context.pfnCreate(driver(), &raw const desc, &raw mut context));

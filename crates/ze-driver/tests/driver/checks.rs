@@ -243,8 +243,8 @@ fn runtime_entries_name_devices_by_number() {
                 .expect("complete"),
         );
         assert_eq!((to(device(1)), from(1)), (1, device(1)));
-        assert_eq!((to(null_mut()), from(2)), (u32::MAX, null_mut()));
-        assert!(last_error().contains("identifier is 2"), "{}", last_error());
+        assert_eq!((to(null_mut()), from(3)), (u32::MAX, null_mut()));
+        assert!(last_error().contains("identifier is 3"), "{}", last_error());
         let context = (table.pfnGetDefaultContext.expect("complete"))();
         assert_eq!(context, default);
     }
@@ -301,6 +301,8 @@ fn device_properties_fill_what_they_know_in_the_chain() {
     let mut value = 0;
     ok!(Device.pfnCanAccessPeer(device, crate::api::device(0), &raw mut value));
     assert_eq!(value, 1);
+    ok!(Device.pfnCanAccessPeer(device, crate::api::device(2), &raw mut value));
+    assert_eq!(value, 0);
 }
 
 #[test]

@@ -191,3 +191,37 @@ fn fills_repeat_their_pattern() {
         ZE_RESULT_ERROR_INVALID_NULL_POINTER
     );
 }
+
+#[test]
+fn a_device_without_peer_access_refuses_anothers_memory_by_name() {
+    let context = context();
+    let desc = ze_command_queue_desc_t::default();
+    let mut list = null_mut();
+    ok!(CommandList.pfnCreateImmediate(context, device(2), &raw const desc, &raw mut list));
+    let on = ze_device_mem_alloc_desc_t::default();
+    let memory = |index| {
+        let mut at: *mut c_void = null_mut();
+        ok!(Mem.pfnAllocDevice(context, &raw const on, 64, 0, device(index), &raw mut at));
+        at
+    };
+    let (mine, others) = (memory(2), memory(0));
+    let shared = words(context, 16).as_mut_ptr().cast();
+    let copy = |to, from: *mut c_void| {
+        ze!(CommandList.pfnAppendMemoryCopy(list, to, from, 4, null_mut(), 0, null_mut()))
+    };
+    let refused = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    for (to, from, want) in [
+        (mine, shared, ZE_RESULT_SUCCESS),
+        (mine, others, refused),
+        (others, mine, refused),
+    ] {
+        assert_eq!(copy(to, from), want);
+    }
+    assert!(last_error().contains("dstptr is 0x"), "{}", last_error());
+    assert!(
+        last_error().contains("memory of device 0"),
+        "{}",
+        last_error()
+    );
+    ok!(CommandList.pfnHostSynchronize(list, u64::MAX));
+}

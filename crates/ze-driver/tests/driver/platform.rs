@@ -1,4 +1,4 @@
-//! A platform of two devices that runs tasks on three threads, in any order.
+//! A platform of three devices (the third with a memory of its own) that runs tasks on three threads, in any order.
 //!
 //! Kernels: `add` (pointer, u32: adds the value to one `u32` per work-item), `count` (pointer, local: writes the
 //! group count), `fault`. SPIR-V is never read: the first input byte `'!'` makes a build fail.
@@ -30,14 +30,14 @@ impl Device for FakeDevice {
     }
 }
 
-fn device(gpu_typed: bool) -> Arc<dyn Device> {
+fn device(gpu_typed: bool, integrated: bool) -> Arc<dyn Device> {
     Arc::new(FakeDevice(DeviceFacts {
         gpu_typed,
-        integrated: true,
+        integrated,
         vendor_id: 0x8086,
         device_id: 1,
         name: "fake".into(),
-        uuid: [u8::from(gpu_typed) + 1; 16],
+        uuid: [u8::from(gpu_typed) + 2 * u8::from(integrated); 16],
         ip_version: 0x0300_0000,
         core_clock_mhz: 1000,
         max_mem_alloc_size: 1 << 20,
@@ -314,7 +314,11 @@ pub(crate) fn platform() -> Result<Arc<dyn Platform>, String> {
             });
         }
         Arc::new(Fake {
-            devices: vec![device(true), device(false)],
+            devices: vec![
+                device(true, true),
+                device(false, true),
+                device(false, false),
+            ],
             facts: PlatformFacts {
                 driver_version: 7,
                 uuid: [9; 16],
