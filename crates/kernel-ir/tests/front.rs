@@ -6,4 +6,11 @@ mod front {
     mod errors;
     mod hostile;
     mod linking;
+    mod meaning;
+    #[path = "../interpret/sandbox.rs"]
+    #[expect(
+        dead_code,
+        reason = "shared with the interpreter's tests, which use more of it"
+    )]
+    mod sandbox;
 }
