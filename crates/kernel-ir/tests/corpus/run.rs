@@ -1,6 +1,6 @@
 //! Runs the cases in the interpreter, in a sandboxed memory.
 
-use crate::corpus::cases::{self, Arg, Case, Expect, Printed, Step};
+use crate::corpus::cases::{self, Arg, Case, Expect, Step};
 use crate::corpus::files;
 use crate::sandbox::Sandbox;
 use kernel_ir::abi::Launch;
@@ -73,26 +73,13 @@ fn run(case: &Case) -> Result<(), String> {
             format, &arguments, &mut read,
         )));
     }
-    printed(&text, expected)
+    cases::printed(&text, expected)
 }
 
-/// Compares what was printed.
-pub(crate) fn printed(text: &str, expected: &Printed) -> Result<(), String> {
-    let same = match expected {
-        Printed::Text(expected) => text == expected,
-        Printed::Lines(expected) => {
-            let mut found: Vec<&str> = text.lines().collect();
-            let mut expected: Vec<&str> = expected.iter().map(String::as_str).collect();
-            found.sort_unstable();
-            expected.sort_unstable();
-            found == expected
-        }
-    };
-    if same {
-        Ok(())
-    } else {
-        Err(format!("printed:\n{text}"))
-    }
+/// Dimensions in which there is more than one work-item, as a driver counts them that is told three.
+fn dimensions(step: &Step) -> u32 {
+    let used = (0..3).rfind(|&d| step.groups[d] > 1 || step.size[d] > 1);
+    used.map_or(1, |d| d as u32 + 1)
 }
 
 fn launch(
@@ -145,7 +132,7 @@ fn launch(
     }
     let grid = Launch {
         group_size: step.size,
-        work_dim: 3,
+        work_dim: dimensions(step),
         group_count: step.groups,
         items_per_group: items,
         global_offset: step.offset,

@@ -190,6 +190,25 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<Case>)> {
     ]
 }
 
+/// Compares what was printed.
+pub(crate) fn printed(text: &str, expected: &Printed) -> Result<(), String> {
+    let same = match expected {
+        Printed::Text(expected) => text == expected,
+        Printed::Lines(expected) => {
+            let mut found: Vec<&str> = text.lines().collect();
+            let mut expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            found == expected
+        }
+    };
+    if same {
+        Ok(())
+    } else {
+        Err(format!("printed:\n{text}"))
+    }
+}
+
 /// Compares a buffer with what it must hold; the first difference in words.
 pub(crate) fn compare(found: &[u8], expected: &Expect) -> Result<(), String> {
     match expected {

@@ -7,6 +7,7 @@ fn places(groups: [u32; 3], size: [u32; 3], offset: [u64; 3]) -> Case {
     let g = groups.map(u64::from);
     let s = size.map(u64::from);
     let total: Vec<u64> = (0..3).map(|d| g[d] * s[d]).collect();
+    let dimensions = (0..3).rfind(|&d| total[d] > 1).map_or(1, |d| d as u64 + 1);
     let mut out = Vec::new();
     for z in 0..total[2] {
         for y in 0..total[1] {
@@ -29,8 +30,14 @@ fn places(groups: [u32; 3], size: [u32; 3], offset: [u64; 3]) -> Case {
                 }
                 let linear = (z * total[1] + y) * total[0] + x;
                 out.extend([linear, (local[2] * s[1] + local[1]) * s[0] + local[0]]);
-                // The number of dimensions that the host gave is checked in the test of the driver.
-                out.extend([3, 0, 1, 1, 0, id[0] + 10 * local[1] + 100 * group[2]]);
+                out.extend([
+                    dimensions,
+                    0,
+                    1,
+                    1,
+                    0,
+                    id[0] + 10 * local[1] + 100 * group[2],
+                ]);
             }
         }
     }
@@ -311,7 +318,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = vec![
         places([2, 3, 2], [4, 2, 3], [0; 3]),
         places([3, 1, 1], [5, 1, 1], [7, 0, 0]),
-        places([1, 2, 2], [3, 3, 1], [1 << 33, 5, 1]),
+        places([1, 2, 2], [3, 3, 1], [1 << 31, 5, 1]),
     ];
     cases.extend(globals("globals"));
     cases.extend(also("globals.O0", globals("globals.O0")));

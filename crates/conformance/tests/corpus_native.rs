@@ -1,0 +1,93 @@
+//! The corpus of `kernel-ir` through the driver, as machine code and in the interpreter: the same kernels on the
+//! same data with the same results.
+//!
+//! The engine is chosen when the driver is loaded, so each run has a process of its own: this binary, asked for
+//! its one ignored test.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stderr, reason = "the child says which case it runs")]
+
+mod corpus_native {
+    pub(crate) mod native;
+}
+#[path = "../../kernel-ir/tests/corpus/cases/mod.rs"]
+mod cases;
+#[path = "../../kernel-ir/tests/corpus/files.rs"]
+mod files;
+
+use std::process::Command;
+
+/// Runs the whole corpus in a process with this environment; its own words when it fails.
+fn in_a_process(environment: &[(&str, &str)]) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "every_case_here",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env("LD_LIBRARY_PATH", conformance::artefacts())
+        .env("CORPUS_LIBRARIES", conformance::artefacts())
+        .env("SOLUM_CACHE", "0")
+        .env_remove("SOLUM_DEVICES")
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    let last: Vec<&str> = text.lines().filter(|l| !l.starts_with("case ")).collect();
+    let case = text.lines().rfind(|l| l.starts_with("case "));
+    assert!(
+        output.status.success() && case.is_some(),
+        "{environment:?}: {}, the last one run is {case:?}\n{}",
+        output.status,
+        last.join("\n")
+    );
+}
+
+#[test]
+fn machine_code_gives_the_expected_results() {
+    in_a_process(&[]);
+}
+
+#[test]
+fn machine_code_without_optimisation_gives_the_expected_results() {
+    in_a_process(&[("CORPUS_FLAGS", "-ze-opt-disable")]);
+}
+
+#[test]
+fn the_interpreter_behind_the_driver_gives_the_expected_results() {
+    in_a_process(&[("SOLUM_COMPILER", "interpreter")]);
+}
+
+#[test]
+#[ignore = "the tests above run it, each in a process with its own engine"]
+fn every_case_here() {
+    let Some(folder) = std::env::var_os("CORPUS_LIBRARIES") else {
+        return;
+    };
+    let flags = std::env::var("CORPUS_FLAGS").unwrap_or_default();
+    let only = std::env::var("CORPUS_ONLY").unwrap_or_default();
+    let machine = corpus_native::native::Machine::open(folder.as_ref()).unwrap();
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for (theme, cases) in cases::all() {
+        for case in cases.iter().filter(|c| c.name.contains(&only)) {
+            count += 1;
+            eprintln!("case {theme}: {}", case.name);
+            if let Err(e) = machine.run(case, &flags) {
+                let grid = &case.steps[0];
+                failures.push(format!(
+                    "{theme}: {} ({:?} x {:?}): {e}",
+                    case.name, grid.groups, grid.size
+                ));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {count} cases fail:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}

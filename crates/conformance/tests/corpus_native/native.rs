@@ -1,0 +1,354 @@
+//! A case through `libze_loader.so.1`: built, given its arguments, launched, compared.
+
+use crate::cases::{self, Arg, Case, Expect, Step};
+use crate::files;
+use level_zero::sys::*;
+use level_zero::{Allocation, CommandList, Context, Device, Loader, SharedMemory};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::io::{Read, Seek};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::ptr::null_mut;
+
+/// The functions that crate `level-zero` does not wrap: several inputs, constants, raw arguments, offsets.
+struct Raw {
+    module_create: ze_pfnModuleCreate_t,
+    module_destroy: ze_pfnModuleDestroy_t,
+    log_string: ze_pfnModuleBuildLogGetString_t,
+    log_destroy: ze_pfnModuleBuildLogDestroy_t,
+    kernel_create: ze_pfnKernelCreate_t,
+    kernel_destroy: ze_pfnKernelDestroy_t,
+    set_group_size: ze_pfnKernelSetGroupSize_t,
+    set_argument: ze_pfnKernelSetArgumentValue_t,
+    set_offset: ze_pfnKernelSetGlobalOffsetExp_t,
+    launch: ze_pfnCommandListAppendLaunchKernel_t,
+}
+
+/// The first device and a way to it.
+pub(crate) struct Machine {
+    raw: Raw,
+    context: Context,
+    device: Device,
+    list: CommandList,
+    /// Modules of cases that leave nothing in them, by their files.
+    built: RefCell<HashMap<String, ze_module_handle_t>>,
+    _library: libloading::Library,
+}
+
+fn checked(what: &str, code: Option<ze_result_t>) -> Result<(), String> {
+    match code {
+        Some(ZE_RESULT_SUCCESS) => Ok(()),
+        Some(code) => Err(format!(
+            "{what}: {}",
+            code.name().unwrap_or("an unknown code")
+        )),
+        None => Err(format!("{what}: not exported")),
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        for module in self.built.take().into_values() {
+            // SAFETY: ours, destroyed once, after its kernels.
+            let _ = self.raw.module_destroy.map(|f| unsafe { f(module) });
+        }
+    }
+}
+
+impl Machine {
+    /// Opens the loader in `folder`.
+    pub(crate) fn open(folder: &Path) -> Result<Self, String> {
+        let path = folder.join("libze_loader.so.1");
+        let text = |e: level_zero::Error| e.to_string();
+        let loader = Loader::open_at(&path).map_err(text)?;
+        // SAFETY: the library is loaded already; opening it again runs no code.
+        let library = unsafe { libloading::Library::new(&path) }.map_err(|e| e.to_string())?;
+        macro_rules! function {
+            ($name:literal) => {
+                // SAFETY: the export of this name has this C signature by the specification.
+                unsafe { library.get($name) }.map_or(None, |symbol| *symbol)
+            };
+        }
+        let raw = Raw {
+            module_create: function!(b"zeModuleCreate\0"),
+            module_destroy: function!(b"zeModuleDestroy\0"),
+            log_string: function!(b"zeModuleBuildLogGetString\0"),
+            log_destroy: function!(b"zeModuleBuildLogDestroy\0"),
+            kernel_create: function!(b"zeKernelCreate\0"),
+            kernel_destroy: function!(b"zeKernelDestroy\0"),
+            set_group_size: function!(b"zeKernelSetGroupSize\0"),
+            set_argument: function!(b"zeKernelSetArgumentValue\0"),
+            set_offset: function!(b"zeKernelSetGlobalOffsetExp\0"),
+            launch: function!(b"zeCommandListAppendLaunchKernel\0"),
+        };
+        let driver = loader
+            .drivers()
+            .map_err(text)?
+            .into_iter()
+            .next()
+            .ok_or("no driver")?;
+        let device = driver
+            .devices()
+            .map_err(text)?
+            .into_iter()
+            .next()
+            .ok_or("no device")?;
+        let context = driver.create_context().map_err(text)?;
+        let list = context
+            .create_immediate_list(&device, Default::default())
+            .map_err(text)?;
+        Ok(Self {
+            raw,
+            context,
+            device,
+            list,
+            built: RefCell::default(),
+            _library: library,
+        })
+    }
+
+    /// Runs `case`, built with `flags`.
+    pub(crate) fn run(&self, case: &Case, flags: &str) -> Result<(), String> {
+        let lasting = case.steps.len() == 1 && case.constants.is_empty();
+        let name = case.modules.join(" ");
+        let known = self.built.borrow().get(&name).copied();
+        let module = match known {
+            Some(module) if lasting => module,
+            _ => self.build(case, flags)?,
+        };
+        let steps = || {
+            for (number, step) in case.steps.iter().enumerate() {
+                self.step(module, step)
+                    .map_err(|e| format!("step {number}, {}: {e}", step.kernel))?;
+            }
+            Ok(())
+        };
+        let result = match &case.printed {
+            None => steps(),
+            Some(expected) => captured(steps).and_then(|text| cases::printed(&text, expected)),
+        };
+        if lasting {
+            self.built.borrow_mut().insert(name, module);
+            return result;
+        }
+        // SAFETY: ours, destroyed once, after its kernels.
+        let destroyed = self.raw.module_destroy.map(|f| unsafe { f(module) });
+        result.and(checked("zeModuleDestroy", destroyed))
+    }
+
+    fn build(&self, case: &Case, flags: &str) -> Result<ze_module_handle_t, String> {
+        let flags = CString::new(flags).map_err(|e| e.to_string())?;
+        let inputs: Vec<&[u8]> = case.modules.iter().map(|name| files::words(name)).collect();
+        let ids: Vec<u32> = case.constants.iter().map(|c| c.0).collect();
+        // The values are read by the size that the module says, at most eight bytes.
+        let values: Vec<[u8; 8]> = case
+            .constants
+            .iter()
+            .map(|c| std::array::from_fn(|i| c.1.get(i).copied().unwrap_or(0)))
+            .collect();
+        let mut pointers: Vec<*const c_void> = values.iter().map(|v| v.as_ptr().cast()).collect();
+        let constants = ze_module_constants_t {
+            numConstants: ids.len() as u32,
+            pConstantIds: ids.as_ptr(),
+            pConstantValues: pointers.as_mut_ptr(),
+        };
+        let constants: *const ze_module_constants_t = if ids.is_empty() {
+            std::ptr::null()
+        } else {
+            &raw const constants
+        };
+        let sizes: Vec<usize> = inputs.iter().map(|i| i.len()).collect();
+        let mut starts: Vec<*const u8> = inputs.iter().map(|i| i.as_ptr()).collect();
+        let mut all_flags: Vec<*const c_char> = inputs.iter().map(|_| flags.as_ptr()).collect();
+        let mut all_constants: Vec<*const ze_module_constants_t> =
+            vec![std::ptr::null(); inputs.len()];
+        all_constants[0] = constants;
+        let program = ze_module_program_exp_desc_t {
+            count: inputs.len() as u32,
+            inputSizes: sizes.as_ptr(),
+            pInputModules: starts.as_mut_ptr(),
+            pBuildFlags: all_flags.as_mut_ptr(),
+            pConstants: all_constants.as_mut_ptr(),
+            ..Default::default()
+        };
+        let mut desc = ze_module_desc_t {
+            format: ZE_MODULE_FORMAT_IL_SPIRV,
+            inputSize: inputs[0].len(),
+            pInputModule: inputs[0].as_ptr(),
+            pBuildFlags: flags.as_ptr(),
+            pConstants: constants,
+            ..Default::default()
+        };
+        if inputs.len() > 1 {
+            desc.pNext = (&raw const program).cast();
+        }
+        let (mut module, mut log) = (null_mut(), null_mut());
+        // SAFETY: live handles; what `desc` points to lives for the call; valid outputs.
+        let code = self.raw.module_create.map(|f| unsafe {
+            f(
+                self.context.as_raw(),
+                self.device.as_raw(),
+                &raw const desc,
+                &raw mut module,
+                &raw mut log,
+            )
+        });
+        let text = self.log(log);
+        checked("zeModuleCreate", code).map_err(|e| format!("{e}\n{text}"))?;
+        Ok(module)
+    }
+
+    fn log(&self, log: ze_module_build_log_handle_t) -> String {
+        let (Some(get), Some(destroy), false) =
+            (self.raw.log_string, self.raw.log_destroy, log.is_null())
+        else {
+            return String::new();
+        };
+        let mut size = 0;
+        // SAFETY: a live handle; a null output asks for the size.
+        let _ = unsafe { get(log, &raw mut size, null_mut()) };
+        let mut bytes = vec![0u8; size];
+        // SAFETY: a live handle and an output of `size` bytes.
+        let _ = unsafe { get(log, &raw mut size, bytes.as_mut_ptr().cast()) };
+        // SAFETY: ours, destroyed once.
+        let _ = unsafe { destroy(log) };
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn step(&self, module: ze_module_handle_t, step: &Step) -> Result<(), String> {
+        let name = CString::new(step.kernel.as_str()).map_err(|e| e.to_string())?;
+        let desc = ze_kernel_desc_t {
+            pKernelName: name.as_ptr(),
+            ..Default::default()
+        };
+        let mut kernel = null_mut();
+        // SAFETY: a live module, valid input and output.
+        let code = self
+            .raw
+            .kernel_create
+            .map(|f| unsafe { f(module, &raw const desc, &raw mut kernel) });
+        checked("zeKernelCreate", code)?;
+        let result = self.launch(kernel, step);
+        // SAFETY: ours, destroyed once; nothing that uses it is under way.
+        let code = self.raw.kernel_destroy.map(|f| unsafe { f(kernel) });
+        result.and(checked("zeKernelDestroy", code))
+    }
+
+    fn launch(&self, kernel: ze_kernel_handle_t, step: &Step) -> Result<(), String> {
+        let text = |e: level_zero::Error| e.to_string();
+        let [x, y, z] = step.size;
+        // SAFETY: a live kernel.
+        checked(
+            "zeKernelSetGroupSize",
+            self.raw
+                .set_group_size
+                .map(|f| unsafe { f(kernel, x, y, z) }),
+        )?;
+        if step.offset != [0; 3] {
+            let [x, y, z] = step.offset.map(|o| o as u32);
+            // SAFETY: a live kernel.
+            checked(
+                "zeKernelSetGlobalOffsetExp",
+                self.raw.set_offset.map(|f| unsafe { f(kernel, x, y, z) }),
+            )?;
+        }
+        let mut buffers: Vec<Option<SharedMemory<u8>>> = Vec::new();
+        for (i, arg) in step.args.iter().enumerate() {
+            let mut buffer = None;
+            if let Arg::In(bytes) | Arg::Out(bytes, _) = arg {
+                let mut memory = self
+                    .context
+                    .allocate_shared::<u8>(&self.device, bytes.len())
+                    .map_err(text)?;
+                memory.as_mut_slice().copy_from_slice(bytes);
+                buffer = Some(memory);
+            }
+            let address = buffer.as_ref().map_or(std::ptr::null(), |b| b.as_ptr());
+            let (size, value): (usize, *const c_void) = match arg {
+                Arg::In(_) | Arg::Out(..) => (8, (&raw const address).cast()),
+                Arg::Value(bytes) => (bytes.len(), bytes.as_ptr().cast()),
+                Arg::Local(size) => (*size as usize, std::ptr::null()),
+            };
+            // SAFETY: a live kernel; `value` is null or `size` readable bytes.
+            let code = self
+                .raw
+                .set_argument
+                .map(|f| unsafe { f(kernel, i as u32, size, value) });
+            checked("zeKernelSetArgumentValue", code).map_err(|e| format!("argument {i}: {e}"))?;
+            buffers.push(buffer);
+        }
+        let [x, y, z] = step.groups;
+        let groups = ze_group_count_t {
+            groupCountX: x,
+            groupCountY: y,
+            groupCountZ: z,
+        };
+        // SAFETY: live handles; the buffers live until after the wait below.
+        let code = self.raw.launch.map(|f| unsafe {
+            f(
+                self.list.as_raw(),
+                kernel,
+                &raw const groups,
+                null_mut(),
+                0,
+                null_mut(),
+            )
+        });
+        checked("zeCommandListAppendLaunchKernel", code)?;
+        if !self.list.synchronize(60_000_000_000).map_err(text)? {
+            return Err("not done after a minute".into());
+        }
+        for (i, (arg, buffer)) in step.args.iter().zip(&buffers).enumerate() {
+            let expected = match arg {
+                Arg::Out(_, expected) => expected,
+                Arg::In(before) => &Expect::Bytes(before.clone()),
+                _ => continue,
+            };
+            let found = buffer.as_ref().map_or(&[][..], |b| b.as_slice());
+            cases::compare(found, expected).map_err(|e| format!("argument {i}: {e}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// What is written to standard output while `f` runs.
+fn captured(f: impl FnOnce() -> Result<(), String>) -> Result<String, String> {
+    let fail = |what: &str| format!("{what}: {}", std::io::Error::last_os_error());
+    let path =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("printed-{}", std::process::id()));
+    let options = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&path);
+    let mut file = options.map_err(|e| e.to_string())?;
+    const STDOUT: c_int = 1;
+    // SAFETY: plain descriptor calls and a flush of C's streams; nothing else in this process writes meanwhile.
+    let kept = unsafe {
+        libc::fflush(null_mut());
+        libc::dup(STDOUT)
+    };
+    // SAFETY: as above.
+    if kept < 0 || unsafe { libc::dup2(file.as_raw_fd(), STDOUT) } < 0 {
+        return Err(fail("standard output"));
+    }
+    let result = f();
+    // SAFETY: as above.
+    let restored = unsafe {
+        libc::fflush(null_mut());
+        libc::dup2(kept, STDOUT)
+    };
+    // SAFETY: ours, closed once.
+    unsafe { libc::close(kept) };
+    if restored < 0 {
+        return Err(fail("standard output"));
+    }
+    result?;
+    let mut text = String::new();
+    let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
+    let _ = std::fs::remove_file(path);
+    read.map(|_| text).map_err(|e| e.to_string())
+}
