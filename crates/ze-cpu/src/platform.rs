@@ -71,7 +71,7 @@ impl CpuPlatform {
             facts: facts::platform(),
             devices,
             memory: Memory::new(facts::memory_limit(&machine, settings)),
-            engine: Engine::new(settings.workers.unwrap_or(machine.cpus)),
+            engine: Engine::new(settings.workers.unwrap_or(machine.cpus), settings.help),
             builder: Builder::new(settings, &machine),
         }
     }

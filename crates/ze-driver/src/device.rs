@@ -376,4 +376,11 @@ pub trait Task: Send + Sync {
     fn work(&self) -> &Work;
     /// Called once on a worker, after the work's effects are visible to all threads.
     fn finished(self: Arc<Self>, outcome: Outcome);
+    /// Whether a [`Platform::wait`] on `word` cannot end before this task has: then the waiting thread
+    /// may run it, and calls [`Task::finished`] itself. Asked under a lock of the platform's: cheap,
+    /// and without calls back.
+    fn needed_by(&self, word: &std::sync::atomic::AtomicU32) -> bool {
+        let _ = word;
+        false
+    }
 }

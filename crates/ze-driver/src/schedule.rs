@@ -14,6 +14,7 @@ use crate::check::lock;
 use crate::core::context::Context;
 use crate::device::{Outcome, Platform, Task, Work};
 use crate::signal::{Signal, wait_until, wake_sleepers};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -79,6 +80,11 @@ struct LaneState {
     pushed: u64,
     /// A thread is in `drive`; it looks again at everything under the lock before it leaves.
     driving: bool,
+}
+
+thread_local! {
+    /// The number up to which this thread waits for a lane.
+    static WAITED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// A queue or an immediate list, as the scheduler sees it.
@@ -182,13 +188,16 @@ impl Lane {
     pub(crate) fn wait(&self, number: u64, timeout: u64) -> bool {
         // Acquire: pairs with the store in `finish`.
         let done = || self.retired.load(Ordering::Acquire) >= number;
-        wait_until(
+        let outer = WAITED.replace(number);
+        let met = wait_until(
             &**self.platform(),
             &self.word,
             &self.sleepers,
             &done,
             timeout,
-        )
+        );
+        WAITED.set(outer);
+        met
     }
 
     /// Starts what can start.
@@ -325,6 +334,13 @@ impl Task for Node {
             Op::Work(work) | Op::WorkBelow { work, .. } => work,
             _ => &Work::Nothing,
         }
+    }
+
+    fn needed_by(&self, word: &AtomicU32) -> bool {
+        let signal = self.command.signal.as_ref();
+        // Asked by the waiting thread: it waits for the lane up to this number, not for what came later.
+        (std::ptr::eq(word, &self.lane.word) && self.number <= WAITED.get())
+            || signal.is_some_and(|signal| signal.is_word(word))
     }
 
     fn finished(self: Arc<Self>, outcome: Outcome) {

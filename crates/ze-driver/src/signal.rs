@@ -58,6 +58,11 @@ impl Signal {
         &self.slots[self.index]
     }
 
+    /// Whether `word` is what a wait for this signal sleeps on.
+    pub(crate) fn is_word(&self, word: &AtomicU32) -> bool {
+        std::ptr::eq(word, &self.slot().state)
+    }
+
     /// True once signalled; all effects of the signalling command are visible then.
     pub(crate) fn is_set(&self) -> bool {
         // Acquire: pairs with the store in `set`.

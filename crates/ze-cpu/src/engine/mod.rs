@@ -10,6 +10,7 @@
 
 mod cooperative;
 mod futex;
+mod help;
 mod launch;
 mod share;
 mod transfer;
@@ -53,6 +54,8 @@ pub(crate) struct Engine {
     dozing: AtomicBool,
     last_submission: AtomicU64,
     workers: usize,
+    /// Whether waiting threads run what they wait for.
+    help: bool,
     /// CPUs that a launch may spread over.
     threads: usize,
     start: Once,
@@ -81,7 +84,7 @@ thread_local! {
 impl Engine {
     /// An engine for `cpus` CPUs; its workers start with the first task. Lives for ever, because
     /// workers do.
-    pub(crate) fn new(cpus: usize) -> &'static Self {
+    pub(crate) fn new(cpus: usize, help: bool) -> &'static Self {
         static FORK: Once = Once::new();
         FORK.call_once(|| {
             // SAFETY: the handler only stores to an atomic.
@@ -99,6 +102,7 @@ impl Engine {
             dozing: AtomicBool::new(false),
             last_submission: AtomicU64::new(0),
             workers: cpus.max(2),
+            help,
             threads: cpus.max(1),
             start: Once::new(),
             running: AtomicUsize::new(0),
@@ -165,9 +169,20 @@ impl Engine {
     }
 
     /// Blocks until `done()`; see `Platform::wait`.
-    pub(crate) fn wait(&self, word: &AtomicU32, done: &dyn Fn() -> bool, deadline: u64) -> bool {
+    pub(crate) fn wait(
+        &'static self,
+        word: &AtomicU32,
+        done: &dyn Fn() -> bool,
+        deadline: u64,
+    ) -> bool {
         if done() {
             return true;
+        }
+        let helps = self.help && deadline == u64::MAX;
+        while helps && self.help(word) {
+            if done() {
+                return true;
+            }
         }
         let begin = now_ns();
         let spin_end = begin.saturating_add(if self.threads > 1 { SPIN_NS } else { 0 });
@@ -183,6 +198,9 @@ impl Engine {
             if now >= spin_end.min(deadline) {
                 break;
             }
+            if helps && self.help(word) {
+                continue;
+            }
             if !kicked && now > begin.saturating_add(NOTICE_NS) {
                 // A spinning worker would have taken the work by now: whoever is there naps.
                 self.kick();
@@ -193,6 +211,9 @@ impl Engine {
             let value = word.load(Ordering::Acquire);
             if done() {
                 return true;
+            }
+            if helps && self.help(word) {
+                continue;
             }
             let limit = if deadline == u64::MAX {
                 None

@@ -14,6 +14,9 @@ impl Task for Item {
     fn work(&self) -> &Work {
         &self.work
     }
+    fn needed_by(&self, word: &AtomicU32) -> bool {
+        std::ptr::eq(word, &*self.left)
+    }
     fn finished(self: Arc<Self>, outcome: Outcome) {
         let old = self.outcome.lock().unwrap().replace(outcome);
         assert!(old.is_none(), "finished twice");
@@ -60,7 +63,7 @@ fn copy(dst: *mut u8, src: *const u8, len: usize) -> Work {
 
 #[test]
 fn a_hundred_thousand_tasks_from_many_threads_all_end_once() {
-    let engine = Engine::new(4);
+    let engine = Engine::new(4, true);
     let count = Arc::new(AtomicU64::new(0));
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -86,7 +89,7 @@ fn a_hundred_thousand_tasks_from_many_threads_all_end_once() {
 
 #[test]
 fn single_submissions_are_noticed_spinning_dozing_and_asleep() {
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     // Idle times that reach each stage of a worker's sleep.
     for idle_us in [0u64, 5, 60, 300, 1000, 8000] {
         for _ in 0..20 {
@@ -102,7 +105,7 @@ fn single_submissions_are_noticed_spinning_dozing_and_asleep() {
 #[test]
 fn two_tasks_that_wait_for_each_other_overlap_on_one_cpu_too() {
     for cpus in [1, 2] {
-        let engine = Engine::new(cpus);
+        let engine = Engine::new(cpus, true);
         for _ in 0..50 {
             let flags = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
             let works = [(0, 1), (1, 0)].map(|(mine, other)| {
@@ -121,7 +124,7 @@ fn two_tasks_that_wait_for_each_other_overlap_on_one_cpu_too() {
 
 #[test]
 fn work_progresses_without_a_waiter() {
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     let (left, _items) = submit(engine, vec![Work::Nothing; 100]);
     // Looks only, as a query does.
     while left.load(Ordering::Acquire) > 0 {
@@ -148,7 +151,7 @@ fn a_task_may_submit_the_next_one() {
             }
         }
     }
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     let chain = Arc::new(Chain {
         engine,
         work: Work::Nothing,
@@ -164,7 +167,7 @@ fn a_task_may_submit_the_next_one() {
 
 #[test]
 fn a_wait_ends_at_its_deadline_and_a_zero_one_at_once() {
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     let word = AtomicU32::new(0);
     for limit in [0, 1_000_000] {
         let begin = now_ns();
@@ -177,7 +180,7 @@ fn a_wait_ends_at_its_deadline_and_a_zero_one_at_once() {
 
 #[test]
 fn copies_and_fills_of_all_sizes_are_exact() {
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     for len in [0usize, 1, 4097, (4 << 20) - 1, (4 << 20) + 3, (9 << 20) + 1] {
         let src: Vec<u8> = (0..len).map(|i| (i * 7 + i / 256) as u8).collect();
         let mut dst = vec![0u8; len + 2];
@@ -226,7 +229,7 @@ fn copies_and_fills_of_all_sizes_are_exact() {
 
 #[test]
 fn regions_are_copied_row_by_row() {
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     // (width, rows, slices, dst pitches, src pitches)
     for (width, rows, slices, dp, dsp, sp, ssp) in [
         (5usize, 3usize, 2usize, 8usize, 30usize, 6usize, 40usize),
@@ -264,7 +267,7 @@ fn regions_are_copied_row_by_row() {
 
 #[test]
 fn bad_pointers_and_panics_are_outcomes_and_the_workers_live_on() {
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     let mut byte = 0u8;
     let good = std::ptr::from_mut(&mut byte);
     let (null, low) = (std::ptr::null_mut(), 4096 as *mut u8);
@@ -312,7 +315,7 @@ fn host_functions_run_on_workers() {
             Ordering::Release,
         );
     }
-    let engine = Engine::new(1);
+    let engine = Engine::new(1, true);
     let seen = AtomicU64::new(0);
     let work = Work::Host {
         function: note,
@@ -322,4 +325,60 @@ fn host_functions_run_on_workers() {
     // SAFETY: a system call without memory.
     let me = unsafe { libc::syscall(libc::SYS_gettid) } as u64;
     assert!(![0, me].contains(&seen.load(Ordering::Acquire)));
+}
+
+#[test]
+fn an_unlimited_wait_runs_what_it_waits_for_and_nothing_else() {
+    let engine = Engine::new(2, true);
+    // Keeps all workers busy until the flag is set, which this thread does only after its wait.
+    let gate = Arc::new(AtomicU32::new(0));
+    let arrived = Arc::new(AtomicU32::new(0));
+    let blocker = || {
+        let (gate, arrived) = (Arc::clone(&gate), Arc::clone(&arrived));
+        Work::Internal(Arc::new(move || {
+            arrived.fetch_add(1, Ordering::Release);
+            while gate.load(Ordering::Acquire) == 0 {
+                std::thread::yield_now();
+            }
+        }))
+    };
+    let (blocked, _blockers) = submit(engine, vec![blocker(), blocker()]);
+    while arrived.load(Ordering::Acquire) < 2 {
+        std::thread::yield_now();
+    }
+    let mut bytes = [0u8; 64];
+    let source = [7u8; 64];
+    let mut other = [0u8; 8];
+    let (others, _others) = submit(engine, vec![copy(other.as_mut_ptr(), source.as_ptr(), 8)]);
+    // No worker is free: only this thread can do it. A fault there is survived as on a worker.
+    let good = copy(bytes.as_mut_ptr(), source.as_ptr(), 64);
+    let outcomes = run(
+        engine,
+        vec![good, copy(bytes.as_mut_ptr(), std::ptr::null(), 8)],
+    );
+    assert_eq!((bytes, &outcomes[0].fault), (source, &None));
+    assert!(outcomes[1].fault.as_ref().unwrap().contains("SIGSEGV"));
+    assert_eq!(
+        others.load(Ordering::Acquire),
+        1,
+        "what the wait does not need stays in the queue"
+    );
+    // A wait with a limit never runs work.
+    let (left, _items) = submit(engine, vec![copy(bytes.as_mut_ptr(), source.as_ptr(), 1)]);
+    assert!(!engine.wait(
+        &left,
+        &|| left.load(Ordering::Acquire) == 0,
+        now_ns() + 2_000_000
+    ));
+    gate.store(1, Ordering::Release);
+    for word in [left, blocked, others] {
+        assert!(engine.wait(&word, &|| word.load(Ordering::Acquire) == 0, u64::MAX));
+    }
+    // The thread's own signal stack and mask are back.
+    // SAFETY: only asks.
+    unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), &mut mask);
+        assert_eq!(libc::sigismember(&mask, libc::SIGINT), 0);
+    }
 }

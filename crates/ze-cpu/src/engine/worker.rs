@@ -44,7 +44,7 @@ impl Worker {
         }
     }
 
-    fn job(&mut self, job: Job) {
+    pub(super) fn job(&mut self, job: Job) {
         let now = now_ns();
         if now.saturating_sub(self.checked_ns) > RECHECK_NS {
             // The program may have replaced our handlers meanwhile.

@@ -36,7 +36,15 @@ const _: () = assert!(
 pub(super) struct Region {
     base: usize,
     records: usize,
-    free: Mutex<Vec<usize>>,
+    free: Mutex<Free>,
+}
+
+/// Slots without an owner.
+struct Free {
+    /// Used before: their guard page is closed.
+    used: Vec<usize>,
+    /// All from here on are as new.
+    fresh: usize,
 }
 
 static REGION: OnceLock<Option<Region>> = OnceLock::new();
@@ -63,7 +71,10 @@ fn region() -> Option<&'static Region> {
             Some(Region {
                 base: base as usize,
                 records: base as usize + SLOTS * SLOT,
-                free: Mutex::new((0..SLOTS).rev().collect()),
+                free: Mutex::new(Free {
+                    used: Vec::new(),
+                    fresh: 0,
+                }),
             })
         })
         .as_ref()
@@ -98,17 +109,25 @@ impl Guard {
         }
         let region = region()?;
         install();
-        let slot = region
-            .free
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()?;
+        let (slot, fresh) = {
+            let mut free = region.free.lock().unwrap_or_else(PoisonError::into_inner);
+            match free.used.pop() {
+                Some(slot) => (slot, false),
+                None if free.fresh < SLOTS => {
+                    free.fresh += 1;
+                    (free.fresh - 1, true)
+                }
+                None => return None,
+            }
+        };
         let stack = region.base + slot * SLOT;
         let record = (region.records + slot * 64) as *mut Record;
         // SAFETY: slot and record are ours until given back; the signal stack is inside the slot and
         // its first page becomes the guard.
         let before = unsafe {
-            libc::mprotect(stack as *mut libc::c_void, 4096, libc::PROT_NONE);
+            if fresh {
+                libc::mprotect(stack as *mut libc::c_void, 4096, libc::PROT_NONE);
+            }
             record.write(Record {
                 stack: 0,
                 signal: 0,
@@ -211,7 +230,7 @@ impl Drop for Guard {
         }
         if let Some(region) = region() {
             let mut free = region.free.lock().unwrap_or_else(PoisonError::into_inner);
-            free.push(self.slot);
+            free.used.push(self.slot);
         }
     }
 }

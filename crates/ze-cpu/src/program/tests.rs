@@ -150,7 +150,7 @@ fn launch(program: &Arc<CpuProgram>, kernel: usize, args: &[u64], groups: [u32; 
 
 #[test]
 fn every_group_of_a_launch_runs_once_however_it_is_shared() {
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     let program = program();
     for groups in [[1, 1, 1], [3, 2, 1], [500, 1, 1], [40, 50, 20], [0, 5, 5]] {
         let total = groups.iter().product::<u32>() as usize;
@@ -172,7 +172,7 @@ fn every_group_of_a_launch_runs_once_however_it_is_shared() {
 
 #[test]
 fn local_memory_of_every_kind_is_there_and_aligned() {
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     let program = program();
     let mut out = vec![0u64; 64];
     let work = launch(
@@ -199,7 +199,7 @@ fn local_memory_of_every_kind_is_there_and_aligned() {
 
 #[test]
 fn a_faulting_group_ends_its_launch_by_name_and_nothing_else() {
-    let engine = Engine::new(2);
+    let engine = Engine::new(2, true);
     let program = program();
     for _ in 0..200 {
         let item = submit(engine, launch(&program, 2, &[], [100_000, 1, 1]));
@@ -224,7 +224,7 @@ fn a_faulting_group_ends_its_launch_by_name_and_nothing_else() {
 
 #[test]
 fn two_kernels_that_spin_for_each_other_overlap() {
-    let engine = Engine::new(1);
+    let engine = Engine::new(1, true);
     let program = program();
     for _ in 0..50 {
         let mut flags = [0u32; 2];
@@ -238,7 +238,7 @@ fn two_kernels_that_spin_for_each_other_overlap() {
 
 #[test]
 fn all_groups_of_a_cooperative_launch_are_under_way_at_once() {
-    let engine = Engine::new(1);
+    let engine = Engine::new(1, true);
     let program = program();
     for groups in [1, 2, 5] {
         let mut arrived = 0u32;

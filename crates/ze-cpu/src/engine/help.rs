@@ -1,0 +1,188 @@
+//! A thread that waits without limit runs, meanwhile, the very work that it waits for.
+//!
+//! Saves the wake of a worker and the switch to it. Only tasks that say that the wait depends on them
+//! are taken: any other kernel may itself be waiting for something that this thread does later. The
+//! work runs on a stack, a signal stack and a signal mask of ours; all of the thread's own come back.
+
+use super::worker::Worker;
+use super::{Engine, Job, block_signals, now_ns, restore_signals};
+use crate::fault;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use ze_driver::device::{Task, Work};
+
+/// Bytes of a helper's stack.
+const STACK: usize = 8 << 20;
+/// Bytes below it that nobody may touch.
+const BELOW: usize = 64 << 10;
+/// Entries of the queue that a waiting thread looks at.
+const LOOK: usize = 64;
+/// Stacks kept for the next wait.
+const KEEP: usize = 16;
+/// How often the signal handlers are looked at.
+const RECHECK_NS: u64 = 1_000_000;
+
+std::arch::global_asm!(
+    // rdi = top of the stack, rsi = function, rdx = its argument.
+    ".p2align 4",
+    ".hidden solum_on_stack",
+    ".globl solum_on_stack",
+    "solum_on_stack:",
+    "push rbp",
+    "mov rbp, rsp",
+    "mov rsp, rdi",
+    "mov rdi, rdx",
+    "call rsi",
+    "mov rsp, rbp",
+    "pop rbp",
+    "ret",
+);
+
+unsafe extern "C" {
+    /// Calls `function(argument)` on another stack.
+    ///
+    /// # Safety
+    /// `top` is 16-byte aligned, the end of a stack nobody uses; `function` does not unwind.
+    fn solum_on_stack(
+        top: usize,
+        function: unsafe extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+    );
+}
+
+/// What is to be done on the other stack.
+struct Errand {
+    worker: Worker,
+    job: Option<Job>,
+}
+
+unsafe extern "C" fn run(errand: *mut c_void) {
+    // SAFETY: called by `help` with its own errand, which outlives the call.
+    let errand = unsafe { &mut *errand.cast::<Errand>() };
+    let job = errand.job.take();
+    let work = std::panic::AssertUnwindSafe(|| {
+        if let Some(job) = job {
+            errand.worker.job(job);
+        }
+    });
+    // Nothing may unwind into the assembly; what panicked has lost its task, as on a worker.
+    let _ = std::panic::catch_unwind(work);
+}
+
+/// A stack with a guard below it.
+struct Stack {
+    base: usize,
+}
+
+static STACKS: Mutex<Vec<Stack>> = Mutex::new(Vec::new());
+
+impl Stack {
+    fn take() -> Option<Self> {
+        let kept = STACKS.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if kept.is_some() {
+            return kept;
+        }
+        // SAFETY: fresh memory; its lower end is closed.
+        unsafe {
+            let base = libc::mmap(
+                std::ptr::null_mut(),
+                BELOW + STACK,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
+                -1,
+                0,
+            );
+            if base == libc::MAP_FAILED {
+                return None;
+            }
+            libc::mprotect(base, BELOW, libc::PROT_NONE);
+            Some(Self {
+                base: base as usize,
+            })
+        }
+    }
+
+    fn top(&self) -> usize {
+        self.base + BELOW + STACK
+    }
+
+    fn give_back(self) {
+        let mut kept = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < KEEP {
+            kept.push(self);
+            return;
+        }
+        drop(kept);
+        // SAFETY: mapped by `take`; nobody runs on it any more.
+        unsafe {
+            libc::munmap(self.base as *mut libc::c_void, BELOW + STACK);
+        }
+    }
+}
+
+impl Engine {
+    /// Runs one task that a wait on `word` depends on; `false` when there is none to run.
+    pub(super) fn help(&'static self, word: &AtomicU32) -> bool {
+        if !self.task_waits() {
+            return false;
+        }
+        let Some(task) = self.take_needed(word) else {
+            return false;
+        };
+        let before = block_signals();
+        let stack = Stack::take();
+        let worker = Worker::enter(self);
+        let helped = match (stack, worker) {
+            (Some(stack), Some(worker)) => {
+                static CHECKED: AtomicU64 = AtomicU64::new(0);
+                let now = now_ns();
+                if now.saturating_sub(CHECKED.load(Ordering::Relaxed)) > RECHECK_NS {
+                    fault::reinstall();
+                    CHECKED.store(now, Ordering::Relaxed);
+                }
+                let mut errand = Errand {
+                    worker,
+                    job: Some(Job::Task(task)),
+                };
+                // SAFETY: the stack is ours alone and its top a multiple of a page; `run` catches
+                // panics.
+                unsafe { solum_on_stack(stack.top(), run, (&raw mut errand).cast()) };
+                stack.give_back();
+                true
+            }
+            (stack, _) => {
+                // A worker, a thread inside a callback, or no memory: a worker does it.
+                if let Some(stack) = stack {
+                    stack.give_back();
+                }
+                self.submit(task);
+                false
+            }
+        };
+        restore_signals(before);
+        helped
+    }
+
+    fn take_needed(&self, word: &AtomicU32) -> Option<Arc<dyn Task>> {
+        let mut queue = self.lock();
+        let at = queue
+            .tasks
+            .iter()
+            .take(LOOK)
+            .position(|task| may_help(task.work()) && task.needed_by(word))?;
+        let task = queue.tasks.remove(at)?;
+        self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
+        self.note_pending(&queue);
+        Some(task)
+    }
+}
+
+/// Host functions are the workers' alone; cooperative launches need threads of their own.
+fn may_help(work: &Work) -> bool {
+    match work {
+        Work::Host { .. } | Work::Internal(_) => false,
+        Work::Launch(launch) => !launch.cooperative,
+        _ => true,
+    }
+}
