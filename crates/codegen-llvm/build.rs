@@ -65,7 +65,6 @@ fn ask(program: &str, arguments: &[&str]) -> String {
 }
 
 fn fail(message: &str) -> ! {
-    println!("cargo:warning={message}");
-    eprintln!("error: {message}");
+    println!("cargo::error={message}");
     exit(1)
 }
