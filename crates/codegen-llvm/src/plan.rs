@@ -352,7 +352,10 @@ fn loops_to_meet_in(function: &Function, shape: &Shape) -> Vec<bool> {
                         && inner.members.contains(&s)
                 })
             };
-            let held = stops.iter().any(|&s| shape.dominates(s, end) && once(s));
+            // It must be the last one: a lane that waits at an earlier one would go on before those
+            // that still wait at a later one of the turn before.
+            let last = shape.order.iter().rfind(|block| stops.contains(block));
+            let held = last.is_some_and(|&s| shape.dominates(s, end) && once(s));
             if !held {
                 latch[end] = true;
             }

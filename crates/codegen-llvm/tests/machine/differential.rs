@@ -50,23 +50,28 @@ fn bytes_of(block: &[u64]) -> Vec<u8> {
 }
 
 fn compare(seed: u64, sub_group: u32) {
-    const GROUPS: u32 = 2;
-    let size = [20, 8, 13, 33][seed as usize % 4];
-    let items = (GROUPS * size) as usize;
     let text = generator::kernel(seed, generator::features(seed));
-    let module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+    compare_text(seed, &text, generator::group_size(seed), sub_group);
+}
+
+fn compare_text(seed: u64, text: &str, size: u32, sub_group: u32) {
+    const GROUPS: u32 = 2;
+    let items = (GROUPS * size) as usize;
+    let module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
     let mut prepared = module.clone();
     kernel_ir::passes::prepare(&mut prepared, &kernel_ir::Options::default())
         .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
 
     let program = Program::new(module, sub_group).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     let info = &program.info().kernels[0];
-    let launch = |state_offset| Launch {
+    let launch = |info: &KernelInfo| Launch {
         group_size: [size, 1, 1],
         work_dim: 1,
         group_count: [GROUPS, 1, 1],
         items_per_group: size,
-        state_offset,
+        scratch_offset: info.local_size,
+        state_offset: (info.local_size + info.local_per_item * u64::from(size))
+            .next_multiple_of(64),
         ..Launch::default()
     };
     let mut expected = Buffers::new(seed, items);
@@ -74,7 +79,7 @@ fn compare(seed: u64, sub_group: u32) {
     let run = Run {
         kernel: 0,
         args: &bytes_of(&block),
-        launch: &launch(info.local_size),
+        launch: &launch(info),
         first_group: 0,
         group_count: u64::from(GROUPS),
         variables: &[],
@@ -90,7 +95,7 @@ fn compare(seed: u64, sub_group: u32) {
     let block = bytes_of(&found.block(seed, info));
     let mut args = vec![0u128; block.len() / 16];
     let blocks = u64::from(size.div_ceil(info.width.max(1)));
-    let room = info.local_size + info.state_per_block * blocks;
+    let room = launch(info).state_offset + info.state_per_block * blocks;
     let mut memory = vec![0xaau8; room as usize + 128];
     let at = memory.as_mut_ptr().align_offset(64);
     // SAFETY: `args` has the block's size; the kernel gets what its information asks for, and every
@@ -98,7 +103,7 @@ fn compare(seed: u64, sub_group: u32) {
     unsafe {
         std::ptr::copy_nonoverlapping(block.as_ptr(), args.as_mut_ptr().cast::<u8>(), block.len());
         let args = std::slice::from_raw_parts(args.as_ptr().cast::<u8>(), block.len());
-        let launch = launch(info.local_size);
+        let launch = launch(info);
         let groups = 0..u64::from(GROUPS);
         native.run(0, args, &launch, groups, memory.as_mut_ptr().add(at));
     }
@@ -126,4 +131,13 @@ fn random_kernels_at_sub_group_size_16() {
 #[test]
 fn random_kernels_at_sub_group_size_32() {
     (48..72).for_each(|seed| compare(seed, 32));
+}
+
+/// Blocks that jump anywhere; barriers where all go the same way.
+#[test]
+fn random_graphs() {
+    for seed in 0..24 {
+        let text = generator::graph(seed, seed % 2 == 0);
+        compare_text(seed, &text, [20, 8, 13][seed as usize % 3], 8);
+    }
 }

@@ -64,6 +64,9 @@ pub(crate) const COUNTERS: usize = 8;
 pub(crate) struct Features {
     pub(crate) barriers: bool,
     pub(crate) sub_groups: bool,
+    /// Every sub-group has all its lanes.
+    pub(crate) full: bool,
+    pub(crate) calls: bool,
     pub(crate) statements: u32,
 }
 
@@ -127,11 +130,70 @@ pub(crate) fn difference(a: &[u8], b: &[u8]) -> Option<String> {
     None
 }
 
+/// Functions that kernels may call.
+const FUNCTIONS: &str = "
+func @mix(%a: i32, %b: i32) -> i32 {
+b0:
+  %array: ptr<private> = alloca 16 align 4
+  %p1: ptr<private> = offset %array [4]
+  store %array, %a align 4
+  store %p1, %b align 4
+  %n: i32 = and %b, i32 3
+  br head
+head:
+  %i: i32 = phi b0: i32 0, next: %i1
+  %more: bool = cmp.ult %i, %n
+  br_if %more, body, end
+body:
+  %x: i32 = load %array align 4
+  %y: i32 = imul %x, i32 31
+  %odd: i32 = and %y, i32 1
+  %leave: bool = cmp.ieq %odd, %i
+  br_if %leave, early, next
+next:
+  store %array, %y align 4
+  %i1: i32 = iadd %i, i32 1
+  br head
+early:
+  ret %y
+end:
+  %q: i32 = load %array align 4
+  %r: i32 = load %p1 align 4
+  %s: i32 = iadd %q, %r
+  ret %s
+}
+func @blend(%v: <2 x f32>, %t: f32) -> f32 {
+b0:
+  %x: f32 = extract %v [0]
+  %y: f32 = extract %v [1]
+  %d: f32 = fsub %y, %x
+  %m: f32 = fmul %d, %t
+  %r: f32 = fadd %x, %m
+  ret %r
+}
+func @vote(%x: i32) -> i32 {
+b0:
+  %r: i32 = group.reduce.smax Subgroup %x
+  ret %r
+}
+";
+
+/// Work-items of a group for the kernel of `seed`.
+pub(crate) fn group_size(seed: u64) -> u32 {
+    if features(seed).full {
+        [32, 64][seed as usize % 2]
+    } else {
+        [20, 8, 13, 33][seed as usize / 4 % 4]
+    }
+}
+
 /// A spread of features by seed.
 pub(crate) fn features(seed: u64) -> Features {
     Features {
         barriers: seed.is_multiple_of(3),
         sub_groups: seed.is_multiple_of(2),
+        full: seed % 4 < 2,
+        calls: seed.is_multiple_of(5),
         statements: 6 + (seed % 30) as u32,
     }
 }
@@ -178,6 +240,9 @@ pub(crate) fn kernel(seed: u64, features: Features) -> String {
         uniforms: vec!["%n".into()],
     };
     g.out.push_str("var @tile: [64 x i32] in local\n");
+    if features.calls {
+        g.out.push_str(FUNCTIONS);
+    }
     g.out.push_str(
         "kernel @k(%in: ptr<global>, %out: ptr<global>, %counters: ptr<global>, %n: i32) {\nb0:\n",
     );
@@ -353,6 +418,7 @@ impl Generator {
             5 if matches!(ty, Ty::I32 | Ty::F32) => return self.vector(ty, depth),
             6 if self.features.sub_groups && ty == Ty::I32 => return self.sub_group(depth),
             7 => return self.unary(ty, depth),
+            8 if self.features.calls => return self.call(ty, depth),
             _ => {}
         }
         let (a, b) = (
@@ -385,6 +451,22 @@ impl Generator {
                 "saddsat", "uaddsat", "ssubsat", "usubsat", "rotate", "iadd", "xor",
             ]);
             self.value(ty.name(), &format!("{op} {a}, {b}"))
+        }
+    }
+
+    fn call(&mut self, ty: Ty, depth: u32) -> String {
+        let a = self.expression(ty, depth - 1);
+        let b = self.operand(ty);
+        match ty {
+            Ty::I32 if self.features.sub_groups && self.random.below(3) == 0 => {
+                self.value("i32", &format!("call @vote({a})"))
+            }
+            Ty::I32 => self.value("i32", &format!("call @mix({a}, {b})")),
+            Ty::F32 => {
+                let v = self.value("<2 x f32>", &format!("construct {a}, {b}"));
+                self.value("f32", &format!("call @blend({v}, f32 0.25)"))
+            }
+            _ => a,
         }
     }
 
@@ -492,7 +574,26 @@ impl Generator {
 
     fn sub_group(&mut self, depth: u32) -> String {
         let a = self.expression(Ty::I32, depth - 1);
-        match self.random.below(10) {
+        if self.features.full && self.uniform && self.random.below(3) == 0 {
+            return self.shuffle(&a);
+        }
+        match self.random.below(12) {
+            10 => {
+                // Small whole numbers: their sum is exact in any order.
+                let small = self.value("i32", &format!("and {a}, i32 255"));
+                let real = self.value("f32", &format!("to.stof {small}"));
+                let op = self
+                    .random
+                    .pick(&["reduce.fadd", "inclusive_scan.fadd", "reduce.fmax"]);
+                let sum = self.value("f32", &format!("group.{op} Subgroup {real}"));
+                self.value("i32", &format!("to.satftos {sum}"))
+            }
+            11 => {
+                let b = self.operand(Ty::I32);
+                let v = self.value("<2 x i32>", &format!("construct {a}, {b}"));
+                let sum = self.value("<2 x i32>", &format!("group.reduce.iadd Subgroup {v}"));
+                self.value("i32", &format!("extract {sum} [1]"))
+            }
             0 => self.value("i32", "wi.SubgroupLocalInvocationId 0"),
             1 => {
                 let c = self.bool();
@@ -531,6 +632,40 @@ impl Generator {
                 self.value("i32", &format!("group.{op} Subgroup {a}"))
             }
         }
+    }
+
+    /// Among lanes that are all there.
+    fn shuffle(&mut self, a: &str) -> String {
+        let size = self.value("i32", "wi.SubgroupMaxSize 0");
+        let by = self.operand(Ty::I32);
+        let by = self.value("i32", &format!("urem {by}, {size}"));
+        let op = match self.random.below(8) {
+            0 => format!("group.shuffle Subgroup {a}, {by}"),
+            1 => format!("group.shuffle_xor Subgroup {a}, {by}"),
+            2 => format!("group.shuffle_up Subgroup {a}, {by}"),
+            3 => format!("group.shuffle_down Subgroup {a}, {by}"),
+            4 => {
+                let b = self.operand(Ty::I32);
+                let n = self.random.below(8);
+                format!("group.shuffle_up_pair Subgroup {a}, {b}, i32 {n}")
+            }
+            5 => {
+                let b = self.operand(Ty::I32);
+                let n = self.random.below(8);
+                format!("group.shuffle_down_pair Subgroup {a}, {b}, i32 {n}")
+            }
+            6 => {
+                let n = self.random.below(8);
+                format!("group.rotate.{} Subgroup {a}, i32 {n}", [0, 2, 4, 8][n % 4])
+            }
+            _ => {
+                let list = self.uniforms.clone();
+                let lane = list[self.random.below(list.len())].clone();
+                let lane = self.value("i32", &format!("urem {lane}, {size}"));
+                format!("group.broadcast Subgroup {a}, {lane}")
+            }
+        };
+        self.value("i32", &op)
     }
 
     fn assign(&mut self) {
@@ -726,9 +861,20 @@ impl Generator {
         self.start(&go);
     }
 
-    /// A value from a neighbour through local memory.
+    /// A value from a neighbour through local memory, or an operation of the work-group.
     fn exchange(&mut self) {
         let own = self.operand(Ty::I32);
+        if self.random.below(3) == 0 {
+            let op = self.random.pick(&[
+                "group.reduce.iadd Workgroup",
+                "group.reduce.umax Workgroup",
+                "group.inclusive_scan.iadd Workgroup",
+                "group.exclusive_scan.smin Workgroup",
+            ]);
+            let i = self.random.below(3);
+            self.vars[i] = self.value("i32", &format!("{op} {own}"));
+            return;
+        }
         let at = self.value("ptr<local>", "offset @tile [%lid * 4 + 0]");
         self.line("barrier Workgroup");
         self.line(&format!("store {at}, {own} align 4"));
@@ -759,4 +905,112 @@ impl Generator {
         let at = self.value("ptr<global>", &format!("offset %counters [{}]", which * 4));
         self.value("i32", &format!("atomic.{op} Device Relaxed {at}, {value}"));
     }
+}
+
+/// A kernel of blocks that jump anywhere, cycles with many entries included. Its variables lie in
+/// private memory, its steps are counted. With `uniform` all work-items go the same way, and meet.
+pub(crate) fn graph(seed: u64, uniform: bool) -> String {
+    let mut random = Random::new(seed ^ 0x6a09_e667);
+    let mut out = String::from(
+        "var @tile: [64 x i32] in local
+kernel @k(%in: ptr<global>, %out: ptr<global>, %counters: ptr<global>, %n: i32) {
+b0:
+  %steps: ptr<private> = alloca 4 align 4
+  %dice: ptr<private> = alloca 4 align 4
+  %v0: ptr<private> = alloca 4 align 4
+  %v1: ptr<private> = alloca 4 align 4
+  %v2: ptr<private> = alloca 4 align 4
+  %gid: i64 = wi.GlobalInvocationId 0
+  %lid: i64 = wi.LocalInvocationId 0
+  %size: i64 = wi.WorkgroupSize 0
+  %g32: i32 = to.trunc %gid
+  %base: ptr<global> = offset %out [%gid * 72 + 0]
+  store %steps, i32 0 align 4
+  store %dice, %n align 4
+  store %v0, %g32 align 4
+  store %v1, %n align 4
+  store %v2, i32 5 align 4
+  br x0
+",
+    );
+    let blocks = 3 + random.below(9);
+    let mut names = 0;
+    for block in 0..blocks {
+        let _ = writeln!(out, "x{block}:");
+        let mut line = |op: &str| {
+            names += 1;
+            let _ = writeln!(out, "  %t{names}{op}");
+            format!("%t{names}")
+        };
+        let dice = line(": i32 = load %dice align 4");
+        let scaled = line(&format!(": i32 = imul {dice}, i32 1103515245"));
+        let next = line(&format!(": i32 = iadd {scaled}, i32 {}", 12345 + 2 * block));
+        line(&format!(
+            ": i32 = copy {next}\n  store %dice, {next} align 4"
+        ));
+        for _ in 0..random.below(3) {
+            let (i, j, k) = (random.below(3), random.below(3), random.below(3));
+            let a = line(&format!(": i32 = load %v{j} align 4"));
+            let b = line(&format!(": i32 = load %v{k} align 4"));
+            let op = random.pick(&["iadd", "xor", "imul", "isub", "smax"]);
+            let c = line(&format!(": i32 = {op} {a}, {b}"));
+            let c = line(&format!(": i32 = iadd {c}, i32 {}", block + 1));
+            line(&format!(": i32 = copy {c}\n  store %v{i}, {c} align 4"));
+        }
+        if uniform && random.below(2) == 0 {
+            let own = line(": i32 = load %v0 align 4");
+            let at = line(": ptr<local> = offset @tile [%lid * 4 + 0]");
+            line(&format!(
+                ": i32 = copy {own}\n  barrier Workgroup\n  store {at}, {own} align 4\n  barrier Workgroup"
+            ));
+            let other = line(": i64 = iadd %lid, i64 3");
+            let other = line(&format!(": i64 = urem {other}, %size"));
+            let at = line(&format!(": ptr<local> = offset @tile [{other} * 4 + 0]"));
+            let got = line(&format!(": i32 = load {at} align 4"));
+            line(&format!(": i32 = copy {got}\n  store %v1, {got} align 4"));
+        }
+        let steps = line(": i32 = load %steps align 4");
+        let more = line(&format!(": i32 = iadd {steps}, i32 1"));
+        line(&format!(
+            ": i32 = copy {more}\n  store %steps, {more} align 4"
+        ));
+        let stop = line(&format!(": bool = cmp.sgt {more}, i32 30"));
+        let chosen = if uniform {
+            line(&format!(": i32 = lshr {next}, i32 {}", 8 + random.below(8)))
+        } else {
+            let v = line(&format!(": i32 = load %v{} align 4", random.below(3)));
+            line(&format!(": i32 = lshr {v}, i32 {}", random.below(4)))
+        };
+        let targets: Vec<String> = (0..3)
+            .map(|_| format!("x{}", random.below(blocks)))
+            .collect();
+        let go = match random.below(3) {
+            0 => format!("br {}", targets[0]),
+            1 => {
+                let bit = line(&format!(": i32 = and {chosen}, i32 1"));
+                let cond = line(&format!(": bool = cmp.ine {bit}, i32 0"));
+                format!("br_if {cond}, {}, {}", targets[0], targets[1])
+            }
+            _ => {
+                let bits = line(&format!(": i32 = and {chosen}, i32 3"));
+                format!(
+                    "switch {bits}, {} [1: {}, 3: {}]",
+                    targets[0], targets[1], targets[2]
+                )
+            }
+        };
+        line(&format!(
+            ": i32 = copy {more}\n  br_if {stop}, end, y{block}\ny{block}:\n  {go}"
+        ));
+    }
+    out.push_str("end:\n");
+    for i in 0..3 {
+        let _ = write!(
+            out,
+            "  %r{i}: i32 = load %v{i} align 4\n  %q{i}: ptr<global> = offset %base [{}]\n  store %q{i}, %r{i} align 4\n",
+            i * 8
+        );
+    }
+    out.push_str("  ret\n}\n");
+    out
 }

@@ -286,6 +286,50 @@ end:
     assert_eq!(as_ints(&memory.buffers[0]), expected);
 }
 
+/// A lane that is done with the inner loop waits for the others of the same turn, although the next
+/// turn begins with an operation that stands before theirs.
+#[test]
+fn lanes_stay_in_the_same_turn() {
+    let text = "
+kernel @k(%out: ptr<global>) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %lane: i32 = wi.SubgroupLocalInvocationId 0
+  br head
+head:
+  %i: i32 = phi b0: i32 0, latch: %i1
+  %seen: i32 = phi b0: i32 0, latch: %seen2
+  %more: bool = cmp.ult %i, i32 3
+  br_if %more, body, end
+body:
+  %all: i32 = group.reduce.iadd Subgroup i32 1
+  %seen1: i32 = iadd %seen, %all
+  br inner
+inner:
+  %j: i32 = phi body: i32 0, step: %j1
+  %seen2: i32 = phi body: %seen1, step: %seen3
+  %on: bool = cmp.ult %j, %lane
+  br_if %on, step, latch
+step:
+  %here: i32 = group.reduce.iadd Subgroup i32 100
+  %seen3: i32 = iadd %seen2, %here
+  %j1: i32 = iadd %j, i32 1
+  br inner
+latch:
+  %i1: i32 = iadd %i, i32 1
+  br head
+end:
+  %po: ptr<global> = offset %out [%g * 4 + 0]
+  store %po, %seen align 4
+  ret
+}";
+    let memory = done(text, line(1, 8), vec![ints(&[0; 8])]);
+    let expected: Vec<i32> = (0..8)
+        .map(|lane| 3 * (8 + (0..lane).map(|j| 100 * (7 - j)).sum::<i32>()))
+        .collect();
+    assert_eq!(as_ints(&memory.buffers[0]), expected);
+}
+
 #[test]
 fn block_reads_are_by_column() {
     let text = "

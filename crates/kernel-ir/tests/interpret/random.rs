@@ -1,6 +1,8 @@
 //! Random kernels mean the same before and after [`kernel_ir::passes::prepare`].
 
-use super::generator::{COUNTERS, VARIABLES, difference, features, inputs, kernel};
+use super::generator::{
+    COUNTERS, VARIABLES, difference, features, graph, group_size, inputs, kernel,
+};
 use super::sandbox::{Arg, Grid, ints, line, run_module};
 use kernel_ir::Options;
 
@@ -14,39 +16,52 @@ fn arguments(seed: u64, items: usize) -> Vec<Arg> {
     ]
 }
 
+/// Runs `text` as it is and prepared, and compares.
+fn same_when_prepared(seed: u64, text: &str, size: u32) {
+    let grid = Grid {
+        budget: Some(50_000_000),
+        ..line(2, size)
+    };
+    let items = 2 * size as usize;
+    let module = super::sandbox::module(text);
+    let mut prepared = module.clone();
+    if let Err(e) = kernel_ir::passes::prepare(&mut prepared, &Options::default()) {
+        panic!("seed {seed}: {e}\n{text}");
+    }
+    if let Err(e) = kernel_ir::validate(&prepared) {
+        panic!("seed {seed}: {e:?}\n{}", kernel_ir::print(&prepared));
+    }
+    let plain = run_module(module, grid, arguments(seed, items));
+    let other = run_module(prepared.clone(), grid, arguments(seed, items));
+    let (plain, other) = match (plain, other) {
+        (Ok(plain), Ok(other)) => (plain, other),
+        (plain, other) => panic!("seed {seed}: {:?} {:?}\n{text}", plain.err(), other.err()),
+    };
+    let differs = difference(&plain.buffers[1], &other.buffers[1]);
+    assert_eq!(
+        differs,
+        None,
+        "seed {seed}\n{text}\n{}",
+        kernel_ir::print(&prepared)
+    );
+    assert_eq!(
+        plain.buffers[2], other.buffers[2],
+        "seed {seed}: counters\n{text}"
+    );
+}
+
 #[test]
 fn prepared_kernels_mean_the_same() {
     for seed in 0..150 {
         let text = kernel(seed, features(seed));
-        let grid = Grid {
-            budget: Some(50_000_000),
-            ..line(2, [20, 8, 13][seed as usize % 3])
-        };
-        let items = 2 * grid.size[0] as usize;
-        let module = super::sandbox::module(&text);
-        let mut prepared = module.clone();
-        if let Err(e) = kernel_ir::passes::prepare(&mut prepared, &Options::default()) {
-            panic!("seed {seed}: {e}\n{text}");
-        }
-        if let Err(e) = kernel_ir::validate(&prepared) {
-            panic!("seed {seed}: {e:?}\n{}", kernel_ir::print(&prepared));
-        }
-        let plain = run_module(module, grid, arguments(seed, items));
-        let other = run_module(prepared.clone(), grid, arguments(seed, items));
-        let (plain, other) = match (plain, other) {
-            (Ok(plain), Ok(other)) => (plain, other),
-            (plain, other) => panic!("seed {seed}: {:?} {:?}\n{text}", plain.err(), other.err()),
-        };
-        let differs = difference(&plain.buffers[1], &other.buffers[1]);
-        assert_eq!(
-            differs,
-            None,
-            "seed {seed}\n{text}\n{}",
-            kernel_ir::print(&prepared)
-        );
-        assert_eq!(
-            plain.buffers[2], other.buffers[2],
-            "seed {seed}: counters\n{text}"
-        );
+        same_when_prepared(seed, &text, group_size(seed));
+    }
+}
+
+#[test]
+fn prepared_graphs_mean_the_same() {
+    for seed in 0..150 {
+        let text = graph(seed, seed % 2 == 0);
+        same_when_prepared(seed, &text, [20, 8, 13][seed as usize % 3]);
     }
 }
