@@ -5,7 +5,6 @@
 //! its one ignored test.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stderr, reason = "the child says which case it runs")]
 
 mod corpus_native {
     pub(crate) mod native;

@@ -239,20 +239,15 @@ impl Machine {
     fn launch(&self, kernel: ze_kernel_handle_t, step: &Step) -> Result<(), String> {
         let text = |e: level_zero::Error| e.to_string();
         let [x, y, z] = step.size;
+        let set = self.raw.set_group_size;
         // SAFETY: a live kernel.
-        checked(
-            "zeKernelSetGroupSize",
-            self.raw
-                .set_group_size
-                .map(|f| unsafe { f(kernel, x, y, z) }),
-        )?;
+        let code = set.map(|f| unsafe { f(kernel, x, y, z) });
+        checked("zeKernelSetGroupSize", code)?;
         if step.offset != [0; 3] {
             let [x, y, z] = step.offset.map(|o| o as u32);
             // SAFETY: a live kernel.
-            checked(
-                "zeKernelSetGlobalOffsetExp",
-                self.raw.set_offset.map(|f| unsafe { f(kernel, x, y, z) }),
-            )?;
+            let code = self.raw.set_offset.map(|f| unsafe { f(kernel, x, y, z) });
+            checked("zeKernelSetGlobalOffsetExp", code)?;
         }
         let mut buffers: Vec<Option<SharedMemory<u8>>> = Vec::new();
         for (i, arg) in step.args.iter().enumerate() {

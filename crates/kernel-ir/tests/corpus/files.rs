@@ -13,7 +13,7 @@ files! {
     "control.O0" "convert" "globals" "globals.O0" "group_ops" "groups" "half" "hints" "imports" "linking_a"
     "linking_a.O0" "linking_b" "linkonce_a" "linkonce_b" "math" "memory" "memory.O0" "opcodes" "printf"
     "refused_esimd" "refused_image" "refused_import" "refused_pointers" "refused_vector_any" "round" "spec_constants"
-    "sub_group" "sub_group.O0" "vector"
+    "sub_group" "sub_group.O0" "types" "vector"
 }
 
 /// The bytes of a module.

@@ -329,7 +329,7 @@ fn hints() -> Case {
 }
 
 /// Reduction, inclusive and exclusive scan of `x`, for every item.
-fn folds<T: Copy>(x: &[T], identity: T, f: &dyn Fn(T, T) -> T) -> [Vec<T>; 3] {
+pub(super) fn folds<T: Copy>(x: &[T], identity: T, f: &dyn Fn(T, T) -> T) -> [Vec<T>; 3] {
     let fold = |v: &[T]| v.iter().fold(identity, |a, &b| f(a, b));
     let n = x.len();
     [

@@ -14,6 +14,7 @@ mod maths;
 mod memory;
 mod program;
 mod sub_groups;
+mod types;
 mod vectors;
 
 /// A program and the launches made with it, one after another.
@@ -187,6 +188,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("mathematics", maths::cases()),
         ("programs", program::cases()),
         ("hand-written", hand::cases()),
+        ("types", types::cases()),
     ]
 }
 

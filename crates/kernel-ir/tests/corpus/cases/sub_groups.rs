@@ -209,6 +209,34 @@ fn kernels(module: &'static str, width: usize) -> Vec<Case> {
             vec![input(&x), output(&out)],
         ));
     }
+    // Sub-groups follow the linear order of a group of three dimensions.
+    let size = [5u32, 3, 3];
+    let items = size.iter().product::<u32>() as usize;
+    let total = [10u32, 3, 6];
+    let mut places = vec![0u32; 6 * total.iter().product::<u32>() as usize];
+    for z in 0..total[2] {
+        for y in 0..total[1] {
+            for x in 0..total[0] {
+                let at = ((z * total[1] + y) * total[0] + x) as usize * 6;
+                let linear =
+                    ((z % size[2] * size[1] + y % size[1]) * size[0] + x % size[0]) as usize;
+                let (id, count) = (linear / width, items.div_ceil(width) as u32);
+                let real = (items - id * width).min(width) as u32;
+                places[at..at + 6].copy_from_slice(&[
+                    (linear % width) as u32,
+                    id as u32,
+                    real,
+                    width as u32,
+                    count,
+                    count,
+                ]);
+            }
+        }
+    }
+    let mut solid = case(module, &name("places"), 1, 1, vec![output(&places)]);
+    solid.steps[0].groups = [2, 1, 2];
+    solid.steps[0].size = size;
+    cases.push(solid);
     cases
 }
 
