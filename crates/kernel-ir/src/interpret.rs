@@ -7,9 +7,10 @@
 //! Order of execution: the sub-groups of a group run in turn. Within one, each work-item has its own
 //! place; those at the smallest place of the loop-contiguous reverse post-order run next, together
 //! ([`code`]). So a loop is finished before what follows it, and the two sides of a branch meet again
-//! at its join. Kernels without sub-group operations run each work-item on to its next barrier
+//! at its join. Kernels with neither sub-group operations nor barriers run each work-item to its end
 //! instead, which no correct program can tell apart. A work-group barrier waits for all work-items
-//! that have not returned.
+//! that have not returned. Lanes also meet where a block reads local memory that it has written:
+//! programs forget barriers that lanes in lock step do not need.
 //!
 //! Where the contract ([`crate::ir`]) leaves a result unspecified, code generator and interpreter
 //! choose alike, so that tests may compare bits:
@@ -415,7 +416,7 @@ impl Program {
             launch,
             sub_group_size: info.sub_group_size,
             flush: info.flush_denorms,
-            lock_step: plan.facts.uses_sub_group_ops,
+            lock_step: plan.facts.uses_sub_group_ops || plan.facts.uses_barrier,
             group: [0; 3],
             space: space::Space::new(memory, local, items)?,
             fuel: run.budget.unwrap_or(u64::MAX),

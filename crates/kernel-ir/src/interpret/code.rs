@@ -501,6 +501,11 @@ impl Builder<'_> {
         (kind.unwrap_or(Kind::I64), types.lane_count(ty))
     }
 
+    fn is_local(&self, ptr: ValueId) -> bool {
+        let ty = self.module.types.get(self.function.ty(ptr));
+        matches!(ty, Type::Ptr(AddressSpace::Local))
+    }
+
     fn count(&self, value: ValueId) -> u32 {
         scalar_count(&self.module.types, self.function.ty(value)).min(MAX_SLOTS) as u32
     }
@@ -512,12 +517,25 @@ impl Builder<'_> {
 
     fn blocks(&mut self) -> Result<(), BuildError> {
         let order = loop_contiguous_order(self.function);
+        let has_barrier = order
+            .iter()
+            .flat_map(|block| &self.function.blocks[block.index()].insts)
+            .any(|inst| matches!(self.function.insts[inst.index()].op, Op::Barrier(_)));
         let mut starts = vec![0u32; self.function.blocks.len()];
         for &block in &order {
             starts[block.index()] = self.body.code.len() as u32;
             let block_ref = &self.function.blocks[block.index()];
+            let mut wrote_local = false;
             for &inst in &block_ref.insts {
                 let inst = &self.function.insts[inst.index()];
+                match &inst.op {
+                    Op::Store { ptr, .. } => wrote_local |= self.is_local(*ptr),
+                    Op::Load { ptr, .. } if has_barrier && wrote_local && self.is_local(*ptr) => {
+                        wrote_local = false;
+                        self.emit(Code::Barrier { work_group: false }, inst.word);
+                    }
+                    _ => {}
+                }
                 if let Some(code) = self.inst(inst)? {
                     self.emit(code, inst.word);
                 }
