@@ -48,8 +48,14 @@ fn round(platform: &Arc<dyn Platform>) -> (u64, u64) {
 }
 
 fn main() {
+    let begin = std::time::Instant::now();
     let platform = ze_cpu::platform().unwrap();
+    let made = begin.elapsed();
     round(&platform);
+    println!(
+        "platform {made:?}, with the first submission {:?}",
+        begin.elapsed()
+    );
     println!("idle before  submit min median   submit+wait min median p90 (us)");
     for idle_us in [0u64, 10, 50, 200, 1000, 10_000] {
         let mut times: Vec<(u64, u64)> = (0..300)

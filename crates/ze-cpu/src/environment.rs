@@ -83,6 +83,54 @@ pub struct Settings {
     pub help: bool,
 }
 
+/// LLVM's names of 64-bit x86 processors, levels first.
+const PROCESSORS: [&str; 44] = [
+    "x86-64",
+    "x86-64-v2",
+    "x86-64-v3",
+    "x86-64-v4",
+    "nehalem",
+    "westmere",
+    "sandybridge",
+    "ivybridge",
+    "haswell",
+    "broadwell",
+    "skylake",
+    "skylake-avx512",
+    "cascadelake",
+    "cooperlake",
+    "cannonlake",
+    "icelake-client",
+    "icelake-server",
+    "rocketlake",
+    "tigerlake",
+    "alderlake",
+    "raptorlake",
+    "meteorlake",
+    "arrowlake",
+    "lunarlake",
+    "pantherlake",
+    "sapphirerapids",
+    "emeraldrapids",
+    "graniterapids",
+    "diamondrapids",
+    "gracemont",
+    "sierraforest",
+    "silvermont",
+    "goldmont",
+    "tremont",
+    "btver2",
+    "bdver2",
+    "bdver3",
+    "bdver4",
+    "znver1",
+    "znver2",
+    "znver3",
+    "znver4",
+    "znver5",
+    "core-avx2",
+];
+
 /// Devices that one process may have.
 const MOST_DEVICES: usize = 64;
 
@@ -132,8 +180,7 @@ impl Settings {
             Some(value) if value.trim() == "native" => None,
             Some(value) => {
                 let value = value.trim();
-                let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-                if value.len() > 64 || !value.chars().all(fits) {
+                if !PROCESSORS.contains(&value) {
                     return Err(refuse("SOLUM_CPU_TARGET", value));
                 }
                 Some(value.to_owned())
@@ -339,6 +386,7 @@ mod tests {
             ("SOLUM_MEMORY", "-1"),
             ("SOLUM_SUB_GROUP_SIZE", "64"),
             ("SOLUM_CPU_TARGET", "zn; rm -rf"),
+            ("SOLUM_CPU_TARGET", "znver99"),
         ] {
             let error = with(&[(name, bad)]).unwrap_err();
             assert!(

@@ -412,14 +412,14 @@ fn a_cached_program_is_loaded_without_the_code_generator_and_shared_when_it_may_
             .unwrap();
         assert!(failure.not_a_binary && !failure.log.is_empty());
     }
-    let other = Fixture::new("other", &[("SOLUM_CPU_TARGET", "znver9")]);
+    let other = Fixture::new("other", &[("SOLUM_CPU_TARGET", "btver2")]);
     let failure = other
         .builder
         .build(&ProgramInput::Native(binary))
         .err()
         .unwrap();
     assert!(
-        failure.not_a_binary && failure.log.contains("znver9"),
+        failure.not_a_binary && failure.log.contains("btver2"),
         "{}",
         failure.log
     );
