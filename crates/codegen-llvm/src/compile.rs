@@ -122,10 +122,9 @@ fn generate(module: &Module, settings: &Settings, unresolved: &[String]) -> Repl
             ..ModuleInfo::default()
         }
     };
-    if cfg!(debug_assertions) {
-        ir.verify()
-            .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
-    }
+    // A hundredth of the time, and all that stands between a defect of ours and LLVM's undefined behaviour.
+    ir.verify()
+        .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
     let target = target(settings);
     machine::optimise(&ir, &target).map_err(codegen_error)?;
     let object = machine::emit(&ir, &target).map_err(codegen_error)?;

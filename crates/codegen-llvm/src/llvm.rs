@@ -29,6 +29,9 @@ pub(crate) struct Ty(pub(crate) LLVMTypeRef);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Bb(pub(crate) LLVMBasicBlockRef);
 
+/// A function and its type.
+type Callee = (Val, Ty);
+
 /// Calls into LLVM with handles of this module.
 macro_rules! llvm {
     ($call:expr) => {{
@@ -43,8 +46,8 @@ pub(crate) struct Ir {
     pub(crate) context: LLVMContextRef,
     pub(crate) module: LLVMModuleRef,
     builder: LLVMBuilderRef,
-    intrinsics: RefCell<HashMap<(&'static str, Vec<Ty>), (Val, Ty)>>,
-    externals: RefCell<HashMap<String, (Val, Ty)>>,
+    intrinsics: RefCell<HashMap<(&'static str, Vec<Ty>), Callee>>,
+    externals: RefCell<HashMap<String, Callee>>,
     /// Problems that LLVM reports without dying.
     diagnostics: Box<RefCell<String>>,
     pub(crate) void: Ty,
