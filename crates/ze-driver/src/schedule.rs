@@ -80,7 +80,20 @@ struct LaneState {
     pushed: u64,
     /// A thread is in `drive`; it looks again at everything under the lock before it leaves.
     driving: bool,
+    /// The head hangs on a signal that nobody may ever give.
+    hanging: bool,
 }
+
+impl LaneState {
+    /// Commands not retired.
+    fn outstanding(&self) -> usize {
+        self.pending.len() + self.started.len()
+    }
+}
+
+/// Commands of one lane beyond which an append first waits for half of them: memory must not grow with a
+/// program that submits faster than the device works.
+const MOST_OUTSTANDING: usize = 1 << 15;
 
 thread_local! {
     /// The number up to which this thread waits for a lane.
@@ -169,9 +182,27 @@ impl Lane {
             });
         }
         let last = state.pushed;
+        let is_long = state.outstanding() > MOST_OUTSTANDING;
         drop(state);
         run(vec![Arc::clone(self)]);
+        if is_long {
+            self.shorten(last);
+        }
         last
+    }
+
+    /// Waits until half of [`MOST_OUTSTANDING`] are left, or the lane hangs on a signal.
+    #[cold]
+    fn shorten(&self, last: u64) {
+        let done = || {
+            let state = lock(&self.state);
+            state.hanging || state.outstanding() <= MOST_OUTSTANDING / 2 || self.context.is_lost()
+        };
+        self.wait_for(
+            last.saturating_sub(MOST_OUTSTANDING as u64 / 2),
+            &done,
+            u64::MAX,
+        );
     }
 
     /// Number of the last command pushed.
@@ -188,12 +219,17 @@ impl Lane {
     pub(crate) fn wait(&self, number: u64, timeout: u64) -> bool {
         // Acquire: pairs with the store in `finish`.
         let done = || self.retired.load(Ordering::Acquire) >= number;
+        self.wait_for(number, &done, timeout)
+    }
+
+    /// Waits for `done`, which the commands up to `number` bring about.
+    fn wait_for(&self, number: u64, done: &dyn Fn() -> bool, timeout: u64) -> bool {
         let outer = WAITED.replace(number);
         let met = wait_until(
             &**self.platform(),
             &self.word,
             &self.sleepers,
-            &done,
+            done,
             timeout,
         );
         WAITED.set(outer);
@@ -213,6 +249,11 @@ impl Lane {
             let mut state = lock(&self.state);
             if !self.head_may_start(&mut state) {
                 state.driving = false;
+                let hangs = state.hanging;
+                drop(state);
+                if hangs {
+                    self.tell();
+                }
                 return;
             }
             let Some(pending) = state.pending.pop_front() else {
@@ -229,6 +270,7 @@ impl Lane {
 
     fn head_may_start(self: &Arc<Self>, state: &mut LaneState) -> bool {
         let running = state.running;
+        state.hanging = false;
         let Some(head) = state.pending.front_mut() else {
             return false;
         };
@@ -241,6 +283,7 @@ impl Lane {
         }
         while let Some(signal) = head.command.waits.get(head.met) {
             if !signal.is_set_or_hang(self) {
+                state.hanging = true;
                 return false;
             }
             head.met += 1;
@@ -309,15 +352,22 @@ impl Lane {
         if moved {
             // SeqCst: ordered before the look at `sleepers`.
             self.retired.store(retired, Ordering::SeqCst);
-            self.word.fetch_add(1, Ordering::SeqCst);
         }
         drop(state);
         if moved {
-            wake_sleepers(&self.word, &self.sleepers);
+            self.tell();
         }
         if more {
             ready.push(Arc::clone(self));
         }
+    }
+}
+
+impl Lane {
+    /// Makes those who wait for the lane look again.
+    fn tell(&self) {
+        self.word.fetch_add(1, Ordering::SeqCst);
+        wake_sleepers(&self.word, &self.sleepers);
     }
 }
 

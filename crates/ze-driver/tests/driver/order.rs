@@ -386,3 +386,37 @@ fn a_fault_loses_the_context_and_nobody_waits_for_ever() {
     ok!(Context.pfnGetStatus(crate::api::context()));
     ok!(Device.pfnGetStatus(device(0)));
 }
+
+#[test]
+fn appends_beyond_the_bound_wait_for_work_but_never_for_the_host() {
+    const MANY: usize = 100_000;
+    let context = context();
+    let [gate] = events(context, false);
+    let counter = AtomicU32::new(0);
+    let data = (&raw const counter).cast_mut().cast();
+    for gated in [false, true] {
+        let list = immediate(context, ASYNC, ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+        for i in 0..MANY {
+            let waits = u32::from(gated && i == 0);
+            ok!(CommandList.pfnAppendHostFunction(
+                list,
+                Some(count_up),
+                data,
+                std::ptr::null(),
+                null_mut(),
+                waits,
+                (&raw const gate).cast_mut()
+            ));
+        }
+        let done = counter.load(Ordering::SeqCst) as usize;
+        if gated {
+            // The head hangs on the host's signal, which only this thread can give.
+            assert_eq!(done, 0);
+            ok!(Event.pfnHostSignal(gate));
+        } else {
+            assert!(MANY - done <= (1 << 15) + 1, "{done} of {MANY} are done");
+        }
+        ok!(CommandList.pfnHostSynchronize(list, FOREVER));
+        assert_eq!(counter.swap(0, Ordering::SeqCst) as usize, MANY);
+    }
+}
