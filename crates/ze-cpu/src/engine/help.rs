@@ -131,16 +131,11 @@ impl Engine {
             return false;
         };
         let before = block_signals();
+        look_at_signals(before.as_ref());
         let stack = Stack::take();
         let worker = Worker::enter(self);
         let helped = match (stack, worker) {
             (Some(stack), Some(worker)) => {
-                static CHECKED: AtomicU64 = AtomicU64::new(0);
-                let now = now_ns();
-                if now.saturating_sub(CHECKED.load(Ordering::Relaxed)) > RECHECK_NS {
-                    fault::reinstall();
-                    CHECKED.store(now, Ordering::Relaxed);
-                }
                 let mut errand = Errand {
                     worker,
                     job: Some(Job::Task(task)),
@@ -175,6 +170,48 @@ impl Engine {
         self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
         self.note_pending(&queue);
         Some(task)
+    }
+}
+
+/// Signals by which users end programs. Where they end it without a handler they stay open, or a
+/// kernel that never ends could not be interrupted.
+const ENDINGS: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
+/// Puts our fault handlers back if need be, and opens [`ENDINGS`] for this thread, as far as its own
+/// mask, `before`, had them open.
+fn look_at_signals(before: Option<&libc::sigset_t>) {
+    static CHECKED: AtomicU64 = AtomicU64::new(0);
+    /// Signals of `ENDINGS` without a handler, a bit each.
+    static OPEN: AtomicU32 = AtomicU32::new(0);
+    let now = now_ns();
+    if now.saturating_sub(CHECKED.load(Ordering::Relaxed)) > RECHECK_NS {
+        fault::reinstall();
+        let mut open = 0;
+        for (bit, signal) in ENDINGS.into_iter().enumerate() {
+            // SAFETY: only asks; zero bytes are a valid `sigaction`.
+            let plain = unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                libc::sigaction(signal, std::ptr::null(), &mut action) == 0
+                    && action.sa_sigaction == libc::SIG_DFL
+            };
+            open |= u32::from(plain) << bit;
+        }
+        OPEN.store(open, Ordering::Relaxed);
+        CHECKED.store(now, Ordering::Relaxed);
+    }
+    let open = OPEN.load(Ordering::Relaxed);
+    let Some(before) = before.filter(|_| open != 0) else {
+        return;
+    };
+    // SAFETY: zero bytes are a valid, empty set; the thread's own mask comes back after the work.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        for (bit, signal) in ENDINGS.into_iter().enumerate() {
+            if open >> bit & 1 == 1 && libc::sigismember(before, signal) == 0 {
+                libc::sigaddset(&mut set, signal);
+            }
+        }
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
     }
 }
 
