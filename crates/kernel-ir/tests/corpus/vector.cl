@@ -1,4 +1,4 @@
-// Vectors of 2, 3, 4, 8 and 16: parts, shuffles, elements by variable index, lane-wise selection.
+// Vectors of 2, 3, 4 and 8: parts, shuffles, elements by variable index, lane-wise selection.
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 kernel void parts(global const int4 *a, global int *out) {
     size_t i = get_global_id(0); int4 v = a[i]; global int *o = out + i * 12;
@@ -16,10 +16,6 @@ kernel void lanes(global const int4 *a, global const int4 *b, global int4 *out, 
     size_t i = get_global_id(0); int4 x = a[i], y = b[i], c = x < y;
     out[4 * i] = c; out[4 * i + 1] = select(x, y, c); out[4 * i + 2] = bitselect(x, y, (int4)0x0f0f0f0f);
     out[4 * i + 3] = c ? x : y; flags[i] = (c.x | c.y | c.z | c.w) + dot(convert_float4(x - y), (float4)(1.0f)) * 2;
-}
-kernel void sixteen(global const double *a, global double *out) {
-    size_t i = get_global_id(0); double16 v = vload16(i, a); v = v.sfedcba9876543210 * (double16)(2.0) + v;
-    vstore16(v, i, out); double8 h = v.hi - v.lo; vstore8(h.even.xyzwxyzw, i, out + 16 * get_global_size(0));
 }
 kernel void math4(global const float4 *a, global const float4 *b, global float4 *out, global float *d) {
     size_t i = get_global_id(0); float4 x = a[i], y = b[i];

@@ -1,8 +1,8 @@
 //! Atomics: results that do not depend on the order, and those of one work-item.
 
-use super::{Arg, Case, Draw, Expect, bytes, case, changed, input, output};
+use super::{Arg, Case, Draw, Expect, also, bytes, case, changed, input, output};
 
-pub(super) fn cases() -> Vec<Case> {
+fn kernels() -> Vec<Case> {
     let mut draw = Draw::new(11);
     let mut cases = Vec::new();
     let x = draw.ints(64, -1_000_000, 1_000_000);
@@ -168,5 +168,11 @@ pub(super) fn cases() -> Vec<Case> {
             output(&[total]),
         ],
     ));
+    cases
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = kernels();
+    cases.extend(also("atomics.O0", kernels()));
     cases
 }

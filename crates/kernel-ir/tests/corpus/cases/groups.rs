@@ -182,6 +182,14 @@ fn barriers(module: &'static str) -> Vec<Case> {
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = barriers("barrier_local");
     cases.extend(also("barrier_local.O0", barriers("barrier_local.O0")));
+    cases.extend(work_groups());
+    cases.extend(also("group_ops.O0", work_groups()));
+    cases.push(copies());
+    cases
+}
+
+fn work_groups() -> Vec<Case> {
+    let mut cases = Vec::new();
     let mut draw = Draw::new(31);
     let n = 72;
     let ints = draw.ints(n, -1000, 1000);
@@ -299,6 +307,10 @@ pub(super) fn cases() -> Vec<Case> {
         vec![input(&ints), output(&out), value(5i32)],
     ));
 
+    cases
+}
+
+fn copies() -> Case {
     let (n, groups) = (10usize, 3usize);
     let near: Vec<i32> = (0..30).map(|i| i * 3 + 1).collect();
     let far: Vec<i32> = (0..30).map(|i| 100 - i).collect();
@@ -318,6 +330,5 @@ pub(super) fn cases() -> Vec<Case> {
         Arg::Local(40),
         value(10i32),
     ];
-    cases.push(case("async_copy", "copies", 3, 10, args));
-    cases
+    case("async_copy", "copies", 3, 10, args)
 }

@@ -11,6 +11,7 @@ mod groups;
 mod hand;
 mod ints;
 mod maths;
+mod meeting;
 mod memory;
 mod program;
 mod sub_groups;
@@ -189,6 +190,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("programs", program::cases()),
         ("hand-written", hand::cases()),
         ("types", types::cases()),
+        ("parting and meeting", meeting::cases()),
     ]
 }
 

@@ -1,8 +1,8 @@
 //! Vectors: parts, shuffles, elements by index.
 
-use super::{Case, Draw, Near, case, input, output, reals};
+use super::{Case, Draw, Near, also, case, input, output, reals};
 
-pub(super) fn cases() -> Vec<Case> {
+fn kernels() -> Vec<Case> {
     let mut draw = Draw::new(3);
     let mut cases = Vec::new();
     let v = draw.ints(4 * 6, -1000, 1000);
@@ -90,31 +90,6 @@ pub(super) fn cases() -> Vec<Case> {
         vec![input(&a), input(&b), output(&out), output(&flags)],
     ));
 
-    let doubles: Vec<f64> = (0..32).map(|i| f64::from(i) * 1.25 - 7.0).collect();
-    let (mut out, mut tail) = (Vec::new(), Vec::new());
-    for v in doubles.chunks_exact(16) {
-        let w: Vec<f64> = (0..16).map(|i| v[15 - i] * 2.0 + v[i]).collect();
-        let h: Vec<f64> = (0..8).map(|i| w[8 + i] - w[i]).collect();
-        let even = [h[0], h[2], h[4], h[6]];
-        tail.extend("xyzwxyzw".bytes().map(|c| {
-            even[match c {
-                b'x' => 0,
-                b'y' => 1,
-                b'z' => 2,
-                _ => 3,
-            }]
-        }));
-        out.extend(w);
-    }
-    out.extend(tail);
-    cases.push(case(
-        "vector",
-        "sixteen",
-        1,
-        2,
-        vec![input(&doubles), output(&out)],
-    ));
-
     let (a, b): (Vec<f32>, Vec<f32>) = (0..16)
         .map(|i| (i as f32 * 0.75 - 5.0, (i * 3 % 7) as f32 - 2.0))
         .unzip();
@@ -189,4 +164,39 @@ pub(super) fn cases() -> Vec<Case> {
     }
     cases.push(case("vector", "masks", 1, 3, vec![input(&a), output(&out)]));
     cases
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = kernels();
+    cases.extend(also("vector.O0", kernels()));
+    cases.push(sixteen());
+    cases
+}
+
+/// Vectors of 16 doubles.
+fn sixteen() -> Case {
+    let doubles: Vec<f64> = (0..32).map(|i| f64::from(i) * 1.25 - 7.0).collect();
+    let (mut out, mut tail) = (Vec::new(), Vec::new());
+    for v in doubles.chunks_exact(16) {
+        let w: Vec<f64> = (0..16).map(|i| v[15 - i] * 2.0 + v[i]).collect();
+        let h: Vec<f64> = (0..8).map(|i| w[8 + i] - w[i]).collect();
+        let even = [h[0], h[2], h[4], h[6]];
+        tail.extend("xyzwxyzw".bytes().map(|c| {
+            even[match c {
+                b'x' => 0,
+                b'y' => 1,
+                b'z' => 2,
+                _ => 3,
+            }]
+        }));
+        out.extend(w);
+    }
+    out.extend(tail);
+    case(
+        "vector16",
+        "sixteen",
+        1,
+        2,
+        vec![input(&doubles), output(&out)],
+    )
 }
