@@ -9,6 +9,7 @@ use crate::schedule::Lane;
 use crate::{state, tables};
 use level_zero_sys::*;
 use std::ffi::c_void;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use ze_abi::{Handle, Handles, Head, In, Object, Out, ZeResult};
@@ -53,9 +54,14 @@ impl Context {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// A kernel or copy faulted: every later call on the context tells so.
+    /// A kernel or copy faulted: every later call on the context tells so, and one line on stderr, because
+    /// most programs show no more than an error code.
     pub(crate) fn lose(&self, fault: String) {
-        let _ = self.fault.set(fault);
+        if let Ok(()) = self.fault.set(fault) {
+            let fault = self.fault.get().map_or("", String::as_str);
+            // A closed stderr must not change what the program sees.
+            let _ = writeln!(std::io::stderr(), "solum: {fault}; the context is lost");
+        }
         self.lost.store(true, Ordering::Release);
     }
 
