@@ -16,6 +16,9 @@ const PRIVATE_SHIFT: u32 = 32;
 /// Private bytes that one work-item, and all of a group, may have.
 const MAX_PRIVATE: u64 = 1 << 26;
 const MAX_GROUP: u64 = 1 << 30;
+/// Bytes behind local memory that may be touched: programs read past their arrays and drop what they
+/// read (dpnp's masked extraction), as every device allows.
+const SLACK: u64 = 4096;
 /// Local bytes that a group may have.
 const MAX_LOCAL: u64 = 1 << 26;
 
@@ -70,7 +73,7 @@ impl<'m> Space<'m> {
         }
         Ok(Self {
             memory,
-            local: vec![0; local as usize],
+            local: vec![0; (local + SLACK) as usize],
             private: vec![Vec::new(); items as usize],
             private_total: 0,
         })
