@@ -195,6 +195,13 @@ pub(crate) fn zeKernelCreate(
     // SAFETY: null or a C string, by the specification.
     let name = unsafe { text("desc->pKernelName", desc.pKernelName) }?;
     let program = hModule.program();
+    // First: what kernels an unlinked program has is known when it is linked.
+    if let Some(import) = program.unresolved().first() {
+        return error(
+            ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
+            format!("the module's import \"{import}\" is not resolved"),
+        );
+    }
     let Some(index) = program
         .kernels()
         .iter()
@@ -205,12 +212,6 @@ pub(crate) fn zeKernelCreate(
             format!("desc->pKernelName is \"{name}\", which the module does not have"),
         );
     };
-    if let Some(import) = program.unresolved().first() {
-        return error(
-            ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
-            format!("the module's import \"{import}\" is not resolved"),
-        );
-    }
     let facts = &program.kernels()[index];
     let group_size = match facts.required_group_size {
         [0, 0, 0] => [1, 1, 1],
