@@ -59,6 +59,35 @@ fn the_interpreter_behind_the_driver_gives_the_expected_results() {
     in_a_process(&[("SOLUM_COMPILER", "interpreter")]);
 }
 
+/// Modules that are not built: the code, and what the build log must name.
+const REFUSED: [(&str, &str, &str); 5] = [
+    (
+        "refused_esimd",
+        "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE",
+        "VectorComputeINTEL",
+    ),
+    (
+        "refused_vector_any",
+        "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE",
+        "VectorAnyINTEL",
+    ),
+    (
+        "refused_image",
+        "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE",
+        "OpTypeImage",
+    ),
+    (
+        "refused_pointers",
+        "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE",
+        "addressing model",
+    ),
+    (
+        "refused_import",
+        "ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED",
+        "zeKernelCreate",
+    ),
+];
+
 #[test]
 #[ignore = "the tests above run it, each in a process with its own engine"]
 fn every_case_here() {
@@ -81,6 +110,15 @@ fn every_case_here() {
                     case.name, grid.groups, grid.size
                 ));
             }
+        }
+    }
+    for (name, code, text) in REFUSED {
+        let said = machine.run(&cases::case(name, "k", 1, 1, Vec::new()), &flags);
+        if !said
+            .as_ref()
+            .is_err_and(|e| e.contains(code) && e.contains(text))
+        {
+            failures.push(format!("{name}: {said:?}, not {code} naming {text}"));
         }
     }
     assert!(
