@@ -55,6 +55,18 @@ fn machine_code_without_optimisation_gives_the_expected_results() {
 }
 
 #[test]
+fn machine_code_for_the_least_processor_gives_the_expected_results() {
+    in_a_process(&[("SOLUM_CPU_TARGET", "x86-64")]);
+}
+
+#[test]
+fn other_sub_group_sizes_give_the_expected_results() {
+    for size in ["8", "32"] {
+        in_a_process(&[("SOLUM_SUB_GROUP_SIZE", size)]);
+    }
+}
+
+#[test]
 fn the_interpreter_behind_the_driver_gives_the_expected_results() {
     in_a_process(&[("SOLUM_COMPILER", "interpreter")]);
 }

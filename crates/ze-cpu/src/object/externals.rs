@@ -46,6 +46,7 @@ mod mathematics {
         __divti3 __modti3 __udivti3 __umodti3 __multi3 __ashlti3 __ashrti3 __lshrti3
         __fixdfti __fixsfti __fixunsdfti __fixunssfti __floattidf __floattisf __floatuntidf
         __floatuntisf
+        __extendhfsf2 __truncsfhf2 __truncdfhf2
     }
 }
 
