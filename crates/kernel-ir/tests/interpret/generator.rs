@@ -309,10 +309,38 @@ impl Generator {
                 let scaled = self.value("i32", &format!("imul %gid32, i32 {}", 2 * i + 1));
                 self.value("i32", &format!("iadd {scaled}, i32 {}", i * 31))
             }
-            None => self.operand(Ty::I32),
+            None => match self.random.below(5) {
+                // A row, a column, one word for all: what back ends tell apart. At most 128
+                // work-items, so within the input.
+                0 => {
+                    let by = self.random.below(INPUTS / 2);
+                    let index = self.value("i64", &format!("iadd %gid, i64 {by}"));
+                    return self.word(&index);
+                }
+                1 => {
+                    let by = self.random.below(INPUTS / 2);
+                    let index = self.value("i32", &format!("iadd %gid32, i32 {by}"));
+                    let index = self.value("i64", &format!("to.sext {index}"));
+                    return self.word(&index);
+                }
+                2 => {
+                    let index = self.value("i64", "shl %gid, i64 1");
+                    return self.word(&index);
+                }
+                3 => {
+                    let index = self.value("i64", "to.zext %n");
+                    return self.word(&index);
+                }
+                _ => self.operand(Ty::I32),
+            },
         };
         let index = self.value("i32", &format!("and {index}, i32 {}", INPUTS - 1));
         let index = self.value("i64", &format!("to.zext {index}"));
+        self.word(&index)
+    }
+
+    /// Word `index` of the input.
+    fn word(&mut self, index: &str) -> String {
         let at = self.value("ptr<global>", &format!("offset %in [{index} * 4 + 0]"));
         self.value("i32", &format!("load {at} align 4"))
     }
