@@ -18,6 +18,7 @@ struct Totals {
     code: Duration,
     objects: usize,
     kernels: usize,
+    wide: usize,
     slowest: Vec<(Duration, String)>,
     failures: BTreeMap<String, Vec<String>>,
 }
@@ -50,9 +51,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout();
     writeln!(
         out,
-        "{} modules, {} kernels in {:.1?}: front end {:.1?}, passes {:.1?}, code {:.1?}; {} bytes of objects",
+        "{} modules, {} kernels ({} of them wide) in {:.1?}: front end {:.1?}, passes {:.1?}, code {:.1?}; {} bytes of objects",
         files.len(),
         totals.kernels,
+        totals.wide,
         start.elapsed(),
         totals.front,
         totals.passes,
@@ -108,6 +110,7 @@ fn one(file: &std::path::Path, objects: Option<&str>, totals: &Mutex<Totals>) {
             totals.code += times[2] - times[1];
             totals.objects += compiled.object.len();
             totals.kernels += compiled.info.kernels.len();
+            totals.wide += compiled.info.kernels.iter().filter(|k| k.width > 1).count();
             totals.slowest.push((times[2] - start, name));
         }
         Err(error) => {

@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         features: String::new(),
         sub_group_size,
         options,
+        wide: true,
     };
     let text = codegen_llvm::llvm_text(&module, &settings)?;
     std::io::stdout().write_all(text.as_bytes())?;

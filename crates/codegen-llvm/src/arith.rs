@@ -136,7 +136,7 @@ impl Lower<'_> {
         }
     }
 
-    pub(crate) fn unary(&self, op: UnaryOp, a: Val, flags: Flags, result: TypeId) -> Val {
+    pub(crate) fn unary(&self, op: UnaryOp, a: Val, flags: Flags, result: Ty) -> Val {
         use UnaryOp as U;
         let ir = self.ir;
         let ty = ir.type_of(a);
@@ -165,7 +165,7 @@ impl Lower<'_> {
                 let bits = ir.cast(Opcode::LLVMBitCast, a, int);
                 let set = ir.icmp(IntPred::LLVMIntSLT, bits, ir.int_const(int, 0));
                 // A Bool, or an integer of the result's type.
-                ir.cast(Opcode::LLVMZExt, set, self.values.register(result))
+                ir.cast(Opcode::LLVMZExt, set, result)
             }
             U::AnyLane => match ir.lanes(ty) {
                 Some(_) => ir.intrinsic("llvm.vector.reduce.or", &[ty], &[a]),

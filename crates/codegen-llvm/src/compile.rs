@@ -24,6 +24,9 @@ pub struct Settings {
     pub sub_group_size: u32,
     /// Build flags.
     pub options: Options,
+    /// Whether kernels with sub-group operations run a sub-group's lanes at once, as vectors, where they can;
+    /// otherwise one after another.
+    pub wide: bool,
 }
 
 impl Settings {
@@ -35,6 +38,7 @@ impl Settings {
             features: request.features.clone(),
             sub_group_size: request.sub_group_size,
             options: Options::parse(&request.options).0,
+            wide: true,
         }
     }
 }
@@ -173,6 +177,7 @@ fn translate(ir: &Ir, module: &Module, settings: &Settings) -> Result<ModuleInfo
             values: &values,
             sub_group_size,
             fast: fast_flags(&settings.options, kernel.contract),
+            wide: settings.wide,
             symbol: &kernel_info.symbol.clone(),
         };
         lower(&setting, kernel, &mut kernel_info)?;

@@ -1,6 +1,6 @@
 //! Conversions, with the roundings and saturations that the processor does not have.
 
-use kernel_ir::{BuildError, ConvertOp, Rounding, TypeId};
+use kernel_ir::{BuildError, ConvertOp, Rounding};
 
 use crate::kernel::{Lower, unsupported};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
@@ -11,13 +11,12 @@ impl Lower<'_> {
         op: ConvertOp,
         v: Val,
         rounding: Rounding,
-        result: TypeId,
+        to: Ty,
         word: u32,
     ) -> Result<Val, BuildError> {
         use ConvertOp as C;
         let ir = self.ir;
         let from = ir.type_of(v);
-        let to = self.values.register(result);
         Ok(match op {
             C::Trunc => ir.cast(Opcode::LLVMTrunc, v, to),
             C::ZExt => ir.cast(Opcode::LLVMZExt, v, to),

@@ -17,7 +17,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn operation(
+    pub(crate) fn operation(
         &mut self,
         op: &Op,
         result: Option<kernel_ir::ValueId>,
@@ -35,7 +35,7 @@ impl Lower<'_> {
             }
             Op::Unary(op, a, flags) => {
                 let a = self.get(*a);
-                self.unary(*op, a, *flags, typed()?)
+                self.unary(*op, a, *flags, self.values.register(typed()?))
             }
             Op::Compare(predicate, a, b) => {
                 let (a, b) = (self.get(*a), self.get(*b));
@@ -43,7 +43,7 @@ impl Lower<'_> {
             }
             Op::Convert(op, a, rounding) => {
                 let a = self.get(*a);
-                self.convert(*op, a, *rounding, typed()?, word)?
+                self.convert(*op, a, *rounding, self.values.register(typed()?), word)?
             }
             Op::Select {
                 cond,
@@ -56,7 +56,7 @@ impl Lower<'_> {
             }
             Op::Math(math, args, flags) => {
                 let operands: Vec<Val> = args.iter().map(|&a| self.get(a)).collect();
-                self.math(*math, &operands, *flags, typed()?, word)?
+                self.math(*math, &operands, *flags, self.values.register(typed()?), word)?
             }
             Op::Construct(parts) => self.construct(parts, typed()?),
             Op::Extract(whole, path) => {

@@ -77,6 +77,10 @@ pub(crate) struct Lower<'a> {
     near: HashMap<ValueId, Val>,
     segment_starts: Vec<Bb>,
     segment_ends: Vec<Bb>,
+    /// Whether the lanes of a sub-group run at once.
+    pub(crate) wide: bool,
+    /// Bytes of a sub-group's record then.
+    wide_stride: u64,
     /// Number of the stop where the work-item at hand stopped.
     at_stop: Val,
     item_stopped: Bb,
@@ -87,6 +91,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) values: &'a Values<'a>,
     pub(crate) sub_group_size: u32,
     pub(crate) fast: u32,
+    /// Whether kernels with sub-group operations run a sub-group's lanes at once.
+    pub(crate) wide: bool,
     pub(crate) symbol: &'a str,
 }
 
@@ -109,7 +115,7 @@ pub(crate) fn lower(
     let (values, ir) = (setting.values, setting.values.ir);
     let module = values.module;
     let function = &module.functions[kernel.function.index()];
-    let plan = Plan::new(function, &module.constants, &module.types);
+    let plan = Plan::new(function, &module.constants, &module.types, true);
 
     let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
     let llvm_function = ir.add_function(setting.symbol, ty);
@@ -182,13 +188,18 @@ pub(crate) fn lower(
         near: HashMap::new(),
         segment_starts: Vec::new(),
         segment_ends: Vec::new(),
+        wide: false,
+        wide_stride: 0,
         at_stop: null,
         item_stopped: entry,
         plan,
     };
     low.load_params(kernel, info, args, &by_value)?;
     low.place_locals(kernel, info);
-    if !in_record {
+    low.wide = setting.wide && crate::wide::wanted(&low, !by_value.is_empty(), private);
+    if low.wide {
+        low.plan = Plan::new(function, &module.constants, &module.types, false);
+    } else if !in_record {
         for &(value, size, align) in &allocas {
             let room = low.room(ir.array(ir.i8, size), align);
             low.stack_allocas.insert(value, room);
@@ -204,6 +215,11 @@ pub(crate) fn lower(
         .stops
         .iter()
         .any(|s| s.kind == StopKind::Workgroup);
+    if low.wide {
+        info.width = low.sub_group_size;
+        info.state_per_block = low.wide_stride;
+        return Ok(());
+    }
     info.state_per_block = if low.plan.stops.is_empty() && low.record.is_empty() {
         0
     } else {
@@ -230,7 +246,7 @@ fn load_launch(ir: &Ir, launch: Val) -> LaunchValues {
 }
 
 /// (value, bytes, alignment) of each private array.
-fn private_arrays(function: &Function) -> Vec<(ValueId, u64, u64)> {
+pub(crate) fn private_arrays(function: &Function) -> Vec<(ValueId, u64, u64)> {
     let mut all = Vec::new();
     for block in &function.blocks {
         for inst in &block.insts {
@@ -426,7 +442,10 @@ impl<'a> Lower<'a> {
             let start = ir.mul(self.group[d], self.launch.size[d]);
             self.base[d] = ir.add(start, self.launch.offset[d]);
         }
-        if self.plan.stops.is_empty() {
+        if self.wide {
+            let stride = crate::wide::Wide::run(self, next)?;
+            self.wide_stride = stride;
+        } else if self.plan.stops.is_empty() {
             self.nested_items(next)?;
         } else {
             self.passes(next)?;
@@ -918,6 +937,16 @@ impl<'a> Lower<'a> {
         }
         // A use that no definition reaches: such code does not run.
         self.known[v.index()].unwrap_or_else(|| ir.null(self.values.register(self.ty(v))))
+    }
+
+    /// Forgets what was loaded or made again.
+    pub(crate) fn clear_near(&mut self) {
+        self.near.clear();
+    }
+
+    /// What `v` is where the builder stands.
+    pub(crate) fn set_near(&mut self, v: ValueId, value: Val) {
+        self.near.insert(v, value);
     }
 
     /// Address of a private array.

@@ -29,6 +29,8 @@ mod record;
 mod service;
 mod settle;
 mod values;
+mod wide;
+mod wide_ops;
 
 pub use compile::{Settings, compile, compile_module, llvm_text};
 

@@ -620,6 +620,18 @@ impl Ir {
             c"".as_ptr()
         )))
     }
+    /// Address of element `index` of an array of `ty` at `ptr`.
+    pub(crate) fn element(&self, ty: Ty, ptr: Val, index: Val) -> Val {
+        let mut index = index.0;
+        Val(llvm!(LLVMBuildGEP2(
+            self.builder,
+            ty.0,
+            ptr.0,
+            &raw mut index,
+            1,
+            c"".as_ptr()
+        )))
+    }
     /// `ptr + offset` bytes.
     pub(crate) fn offset_by(&self, ptr: Val, offset: u64) -> Val {
         if offset == 0 {

@@ -1,7 +1,7 @@
 //! Mathematics: instructions where there are any, C's library per lane otherwise, compositions for what C
 //! does not have. 32-bit compositions go through doubles, so that one rounding is left.
 
-use kernel_ir::{BuildError, Flags, MathFn, TypeId};
+use kernel_ir::{BuildError, Flags, MathFn};
 
 use crate::kernel::{Lower, unsupported};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
@@ -12,10 +12,9 @@ impl Lower<'_> {
         math: MathFn,
         args: &[Val],
         flags: Flags,
-        result: TypeId,
+        result: Ty,
         word: u32,
     ) -> Result<Val, BuildError> {
-        let result = self.values.register(result);
         let Some(&first) = args.first() else {
             return Err(unsupported(word, format!("{math:?} without operands")));
         };

@@ -34,7 +34,7 @@ fn store_ordering(order: Order) -> Ordering {
 }
 
 /// An alignment that LLVM takes: a power of two.
-fn sane_align(align: u64) -> u64 {
+pub(crate) fn sane_align(align: u64) -> u64 {
     let align = align.clamp(1, 4096);
     if align.is_power_of_two() {
         align
@@ -87,7 +87,13 @@ impl Lower<'_> {
             ir.icmp(IntPred::LLVMIntULT, ir.sub(address, base), size)
         };
         let local = within(self.memory, self.launch.state_offset);
-        let record_size = ir.mul(self.launch.items, ir.i64c(self.record.stride.max(1)));
+        let mut items = self.launch.items;
+        if self.wide {
+            // A sub-group's record is whole even where its last lanes are not.
+            let last = u64::from(self.sub_group_size - 1);
+            items = ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last));
+        }
+        let record_size = ir.mul(items, ir.i64c(self.record.stride.max(1)));
         let in_records = within(self.state, record_size);
         let frame = ir.intrinsic("llvm.frameaddress", &[ir.ptr], &[ir.i32c(0)]);
         // Everything is inlined: private arrays on the stack are in this very frame.

@@ -77,6 +77,7 @@ impl Plan {
         function: &Function,
         constants: &kernel_ir::Constants,
         types: &kernel_ir::Types,
+        remake: bool,
     ) -> Self {
         let shape = Shape::new(function);
         let meet_again = loops_to_meet_in(function, &shape);
@@ -105,7 +106,9 @@ impl Plan {
         }
         plan.remade = vec![false; function.values.len()];
         if !plan.stops.is_empty() {
-            plan.find_remade(function, constants);
+            if remake {
+                plan.find_remade(function, constants);
+            }
             plan.find_live(function);
         }
         plan

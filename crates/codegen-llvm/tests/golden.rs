@@ -16,6 +16,7 @@ fn check(name: &str) {
         features: String::new(),
         sub_group_size: 8,
         options,
+        wide: true,
     };
     let made = codegen_llvm::llvm_text(&module, &settings).unwrap_or_else(|e| panic!("{name}: {e}"));
     // The body only: attributes and declarations say nothing of the lowering.
@@ -50,4 +51,10 @@ fn barrier() {
 #[test]
 fn no_traps() {
     check("no_traps");
+}
+
+/// Eight lanes at once under a mask; a vector access where they lie side by side, else a loop over lanes.
+#[test]
+fn sub_group() {
+    check("sub_group");
 }

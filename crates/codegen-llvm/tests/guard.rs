@@ -72,6 +72,7 @@ fn too_large_is_refused_before_llvm_sees_it() {
         features: String::new(),
         sub_group_size: 8,
         options: Options::default(),
+        wide: true,
     };
     let error = codegen_llvm::compile_module(module, settings).expect_err("5,000 scalars");
     assert!(error.message.contains("5000 scalars; allowed are 4096"), "{error}");

@@ -50,6 +50,8 @@ extern "C" fn printed(_: u64, format: u32, blob: *const u8, len: u32) -> c_int {
 pub(crate) struct Native {
     library: libloading::Library,
     pub(crate) info: ModuleInfo,
+    /// LLVM's text of it.
+    pub(crate) text: String,
     _scratch: Scratch,
 }
 
@@ -60,6 +62,7 @@ pub(crate) fn settings(sub_group_size: u32) -> Settings {
         features: String::new(),
         sub_group_size,
         options: kernel_ir::Options::default(),
+        wide: true,
     }
 }
 
@@ -97,6 +100,7 @@ impl Native {
         Self {
             library,
             info: compiled.info,
+            text,
             _scratch: scratch,
         }
     }

@@ -2,6 +2,7 @@
 //! the same.
 
 use super::native::{Native, settings};
+use codegen_llvm::Settings;
 
 use kernel_ir::abi::Launch;
 use kernel_ir::interpret::{Fault, Memory, Program, Run, Stopped};
@@ -217,17 +218,42 @@ fn run_natively(
     block: &[u8],
     launch: &Launch,
     groups: std::ops::Range<u64>,
-    mut buffers: Vec<Vec<u8>>,
+    buffers: Vec<Vec<u8>>,
     expected: &Sandbox,
 ) {
     if !for_machines(text) {
         return;
     }
-    let native = Native::new(prepared(text), settings(grid.sub_group));
+    // Kernels with sub-group operations have two forms.
+    for wide in [true, false] {
+        let native = Native::new(
+            prepared(text),
+            Settings {
+                wide,
+                ..settings(grid.sub_group)
+            },
+        );
+        run_form(text, &native, block, launch, groups.clone(), &buffers, expected);
+        if wide && native.info.kernels[0].width == 1 {
+            break;
+        }
+    }
+}
+
+/// Runs one form of the machine code.
+fn run_form(
+    text: &str,
+    native: &Native,
+    block: &[u8],
+    launch: &Launch,
+    groups: std::ops::Range<u64>,
+    buffers: &[Vec<u8>],
+    expected: &Sandbox,
+) {
     let info = &native.info.kernels[0];
     // Buffers with room to be aligned by; addresses in the block become real ones.
     let mut real: Vec<Vec<u128>> = Vec::new();
-    for buffer in &mut buffers {
+    for buffer in buffers {
         let mut aligned = vec![0u128; buffer.len() / 16 + 1];
         // SAFETY: as large as the buffer, and any bytes are u128s.
         unsafe {
@@ -252,7 +278,8 @@ fn run_natively(
         args[at..at + 8].copy_from_slice(&address.to_le_bytes());
         next += 1;
     }
-    let state = info.state_per_block * u64::from(launch.items_per_group);
+    let blocks = launch.items_per_group.div_ceil(info.width);
+    let state = info.state_per_block * u64::from(blocks);
     let size = (launch.state_offset + state + 128) as usize;
     // What is not zeroed by contract is not zero here.
     let mut memory = vec![0xaa_u8; size];
@@ -270,7 +297,7 @@ fn run_natively(
             let at = found.iter().zip(expected).position(|(a, b)| a != b);
             panic!(
                 "buffer {i}, byte {at:?}: machine code left {found:x?}, the interpreter {expected:x?}\n{text}\n{}",
-                codegen_llvm::llvm_text(&module(text), &settings(grid.sub_group)).unwrap_or_default()
+                native.text
             );
         }
     }
