@@ -5,6 +5,8 @@ mod machine {
     mod differential;
     #[path = "../../../kernel-ir/tests/interpret/generator.rs"]
     mod generator;
+    #[path = "../../../kernel-ir/tests/interpret/graph.rs"]
+    mod graph;
     #[path = "../../../kernel-ir/tests/interpret/groups.rs"]
     mod groups;
     mod mathematics;

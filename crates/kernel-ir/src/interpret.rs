@@ -26,6 +26,7 @@
 
 mod code;
 mod group;
+mod layout;
 mod math;
 mod number;
 mod space;
@@ -39,7 +40,8 @@ use crate::build::BuildError;
 use crate::ir::{GlobalId, GroupScope, Module};
 use crate::passes::{KernelFacts, facts};
 use crate::types::AddressSpace;
-use code::{Body, Code, Flats, Late};
+use code::{Body, Code};
+use layout::{Flats, Late};
 use step::{Lane, Shared, State, Stop};
 
 /// Instructions between two looks at [`Memory::cancelled`], and that a lane runs before another
@@ -291,7 +293,7 @@ impl Program {
             return bytes;
         };
         let (mut bits, mut late) = (Vec::new(), Vec::new());
-        code::constant(&self.module, init, &mut bits, &mut late);
+        layout::constant(&self.module, init, &mut bits, &mut late);
         for (at, what) in late {
             bits[at] = self.address(what, variables, None);
         }

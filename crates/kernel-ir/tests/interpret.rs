@@ -2,6 +2,7 @@
 
 mod interpret {
     mod generator;
+    mod graph;
     mod groups;
     mod random;
     mod sandbox;

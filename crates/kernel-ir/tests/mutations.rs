@@ -1,5 +1,6 @@
 //! Damaged modules: what the fuzz targets do, on mutations of the corpus with fixed seeds.
 
+#[expect(unreachable_pub, reason = "a crate's root, where it comes from")]
 #[path = "../../../fuzz/src/lib.rs"]
 mod targets;
 

@@ -5,28 +5,19 @@
 //! after the loop, and a join after all that reaches it. The position in the list is therefore the
 //! priority of lanes that have gone different ways: the smallest runs next.
 
+use super::layout::{Flats, Late, MAX_SLOTS, constant, scalar_count, scalar_kind, too_large};
 use super::number::Kind;
 use crate::abi::KernelInfo;
-use crate::build::{BuildError, BuildErrorKind};
+use crate::build::BuildError;
 use crate::ir::*;
 use crate::passes::{KernelFacts, loop_contiguous_order};
-use crate::types::{AddressSpace, ConstId, Constant, Type, TypeId, Types};
+use crate::types::{AddressSpace, Type, TypeId};
 use std::collections::HashMap;
 
 /// Index of a register in a frame.
 pub(super) type Slot = u32;
 /// No slot.
 pub(super) const NONE: Slot = u32::MAX;
-/// Registers that one function may need: values beyond it are memory's business.
-const MAX_SLOTS: u64 = 1 << 22;
-
-/// How a value's scalars lie in memory.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Flat {
-    /// Byte offset and kind of each scalar, in register order.
-    pub(super) scalars: Vec<(u64, Kind)>,
-}
-
 /// A jump and the phi moves that it makes.
 #[derive(Clone, Debug)]
 pub(super) struct Edge {
@@ -245,13 +236,6 @@ pub(super) enum Code {
     Trap,
 }
 
-/// Where a template register gets its value when a run begins.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Late {
-    Global(GlobalId, i64),
-    Function(FunctionId),
-}
-
 /// A function ready to run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Body {
@@ -275,134 +259,6 @@ pub(super) struct Body {
     pub(super) by_value: Vec<Option<(u64, u64)>>,
     /// Made from a body; imports are not.
     pub(super) defined: bool,
-}
-
-/// Layouts of types, each once.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Flats {
-    pub(super) all: Vec<Flat>,
-    index: HashMap<TypeId, u32>,
-}
-
-fn scalar_kind(types: &Types, ty: TypeId) -> Option<Kind> {
-    Some(match types.get(ty) {
-        Type::Bool => Kind::Bool,
-        Type::Int(8) => Kind::I8,
-        Type::Int(16) => Kind::I16,
-        Type::Int(32) => Kind::I32,
-        Type::Int(_) | Type::Ptr(_) => Kind::I64,
-        Type::Float(16) => Kind::F16,
-        Type::Float(32) => Kind::F32,
-        Type::Float(_) => Kind::F64,
-        _ => return None,
-    })
-}
-
-/// The number of scalars in a value of type `ty`.
-pub(super) fn scalar_count(types: &Types, ty: TypeId) -> u64 {
-    match types.get(ty) {
-        Type::Void => 0,
-        Type::Bool | Type::Int(_) | Type::Float(_) | Type::Ptr(_) => 1,
-        Type::Vector(_, n) => u64::from(*n),
-        Type::Array(element, n) => scalar_count(types, *element).saturating_mul(*n),
-        Type::Struct { fields, .. } => fields
-            .iter()
-            .fold(0u64, |sum, &f| sum.saturating_add(scalar_count(types, f))),
-    }
-}
-
-fn flatten(types: &Types, ty: TypeId, at: u64, out: &mut Vec<(u64, Kind)>) {
-    if let Some(kind) = scalar_kind(types, ty) {
-        out.push((at, kind));
-        return;
-    }
-    match types.get(ty) {
-        Type::Vector(element, n) => {
-            let size = types.size_of(*element);
-            for i in 0..u64::from(*n) {
-                flatten(types, *element, at + i * size, out);
-            }
-        }
-        Type::Array(element, n) => {
-            let size = types.size_of(*element);
-            // An array of empty structs is long for nothing.
-            if scalar_count(types, *element) > 0 {
-                for i in 0..*n {
-                    flatten(types, *element, at + i * size, out);
-                }
-            }
-        }
-        Type::Struct { fields, .. } => {
-            for (i, &field) in fields.iter().enumerate() {
-                flatten(types, field, at + types.field_offset(ty, i), out);
-            }
-        }
-        _ => {}
-    }
-}
-
-impl Flats {
-    pub(super) fn of(&mut self, types: &Types, ty: TypeId) -> Result<u32, BuildError> {
-        if let Some(&id) = self.index.get(&ty) {
-            return Ok(id);
-        }
-        let count = scalar_count(types, ty);
-        if count > MAX_SLOTS {
-            return Err(too_large(count));
-        }
-        let mut scalars = Vec::new();
-        flatten(types, ty, 0, &mut scalars);
-        let id = self.all.len() as u32;
-        self.all.push(Flat { scalars });
-        self.index.insert(ty, id);
-        Ok(id)
-    }
-}
-
-fn too_large(count: u64) -> BuildError {
-    unsupported(format!(
-        "values of {count} scalars in one function; the interpreter allows {MAX_SLOTS}"
-    ))
-}
-
-pub(super) fn unsupported(message: String) -> BuildError {
-    BuildError {
-        kind: BuildErrorKind::Unsupported,
-        module: 0,
-        word: None,
-        instruction: None,
-        message,
-    }
-}
-
-/// Scalars of constant `id`, appended to `bits`; what depends on addresses goes to `late` by position.
-pub(super) fn constant(
-    module: &Module,
-    id: ConstId,
-    bits: &mut Vec<u64>,
-    late: &mut Vec<(usize, Late)>,
-) {
-    match module.constants.get(id) {
-        Constant::Null | Constant::Undef => {
-            let n = scalar_count(&module.types, module.constants.ty(id)).min(MAX_SLOTS);
-            bits.resize(bits.len() + n as usize, 0);
-        }
-        Constant::Bool(b) => bits.push(u64::from(*b)),
-        Constant::Int(v) | Constant::Float(v) => bits.push(*v),
-        Constant::Composite(parts) => {
-            for &part in parts {
-                constant(module, part, bits, late);
-            }
-        }
-        Constant::GlobalAddress(global, offset) => {
-            late.push((bits.len(), Late::Global(*global, *offset)));
-            bits.push(0);
-        }
-        Constant::FunctionAddress(function) => {
-            late.push((bits.len(), Late::Function(*function)));
-            bits.push(0);
-        }
-    }
 }
 
 struct Builder<'m> {

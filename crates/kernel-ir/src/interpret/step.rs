@@ -1,6 +1,7 @@
 //! One lane: its registers, its frames, and running it to the next place where others matter.
 
-use super::code::{Body, Code, Edge, Flat, NONE, PrintfArg, Slot};
+use super::code::{Body, Code, Edge, NONE, PrintfArg, Slot};
+use super::layout::Flat;
 use super::number::{self, Kind};
 use super::space::{self, Space};
 use super::{Fault, math};

@@ -1,8 +1,7 @@
 //! Random kernels mean the same before and after [`kernel_ir::passes::prepare`].
 
-use super::generator::{
-    COUNTERS, VARIABLES, difference, features, graph, group_size, inputs, kernel,
-};
+use super::generator::{COUNTERS, VARIABLES, difference, features, group_size, inputs, kernel};
+use super::graph::graph;
 use super::sandbox::{Arg, Grid, ints, line, run_module};
 use kernel_ir::Options;
 
