@@ -18,7 +18,10 @@ fn main() {
         ));
     }
     println!("cargo:rustc-env=SOLUM_LLVM_VERSION={version}");
-    println!("cargo:rustc-link-search=native={}", ask(&config, &["--libdir"]));
+    println!(
+        "cargo:rustc-link-search=native={}",
+        ask(&config, &["--libdir"])
+    );
     match std::env::var("SOLUM_LLVM").as_deref() {
         Ok("shared") => println!("cargo:rustc-link-lib=dylib=LLVM-22"),
         Ok("static" | "") | Err(_) => link_statically(&config),
@@ -33,7 +36,11 @@ fn link_statically(config: &str) {
         let name = file
             .strip_prefix("lib")
             .and_then(|name| name.strip_suffix(".a"))
-            .unwrap_or_else(|| fail(&format!("{config} names {file}, which is no static archive")));
+            .unwrap_or_else(|| {
+                fail(&format!(
+                    "{config} names {file}, which is no static archive"
+                ))
+            });
         // Not bundled: 50 archives would be copied into our rlib.
         println!("cargo:rustc-link-lib=static:-bundle={name}");
     }

@@ -72,7 +72,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn one(file: &std::path::Path, objects: Option<&str>, totals: &Mutex<Totals>) {
-    let name = file.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    let name = file
+        .file_name()
+        .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let words = std::fs::read(file).unwrap_or_default();
     let request = Request {
         modules: vec![SpirvInput {
@@ -95,7 +97,9 @@ fn one(file: &std::path::Path, objects: Option<&str>, totals: &Mutex<Totals>) {
         times[2] = Instant::now();
         reply
     });
-    let Ok(mut totals) = totals.lock() else { return };
+    let Ok(mut totals) = totals.lock() else {
+        return;
+    };
     match result {
         Ok(compiled) => {
             if let Some(folder) = objects {

@@ -50,7 +50,11 @@ impl Lower<'_> {
         if signed {
             let minimum = ir.int_const(ty, 1 << (self.bits(ty) - 1));
             let low = ir.icmp(IntPred::LLVMIntEQ, a, minimum);
-            let ones = ir.icmp(IntPred::LLVMIntEQ, b, ir.int_const(ty, u64::MAX >> (64 - self.bits(ty))));
+            let ones = ir.icmp(
+                IntPred::LLVMIntEQ,
+                b,
+                ir.int_const(ty, u64::MAX >> (64 - self.bits(ty))),
+            );
             bad = ir.or(bad, ir.and(low, ones));
         }
         ir.select(bad, ir.int_const(ty, 1), b)
@@ -71,9 +75,8 @@ impl Lower<'_> {
             let amount = ir.and(b, ir.int_const(ty, u64::from(self.bits(ty) - 1)));
             ir.bin(opcode, a, amount)
         };
-        let divide = |opcode: Opcode, signed: bool| {
-            ir.bin(opcode, a, self.safe_divisor(a, b, signed))
-        };
+        let divide =
+            |opcode: Opcode, signed: bool| ir.bin(opcode, a, self.safe_divisor(a, b, signed));
         match op {
             B::IAdd => wrap(Opcode::LLVMAdd),
             B::ISub => wrap(Opcode::LLVMSub),
@@ -313,7 +316,9 @@ impl Lower<'_> {
         // The same length for both, the shorter padded.
         let n = na.max(nb);
         let widen = |v: Val, from: u32| {
-            let lanes: Vec<u32> = (0..n).map(|i| if i < from { i } else { u32::MAX }).collect();
+            let lanes: Vec<u32> = (0..n)
+                .map(|i| if i < from { i } else { u32::MAX })
+                .collect();
             ir.shuffle(v, v, &lanes)
         };
         let (a, b) = (widen(a, na), widen(b, nb));

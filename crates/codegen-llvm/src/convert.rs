@@ -54,12 +54,12 @@ impl Lower<'_> {
                 ir.cast(Opcode::LLVMBitCast, bits, to)
             }
             C::SatSToS | C::SatSToU | C::SatUToS | C::SatUToU => {
-                let (a, b) = (
-                    ir.int_width(ir.scalar(from)),
-                    ir.int_width(ir.scalar(to)),
-                );
+                let (a, b) = (ir.int_width(ir.scalar(from)), ir.int_width(ir.scalar(to)));
                 if b > a {
-                    return Err(unsupported(word, "a saturating conversion to a wider integer"));
+                    return Err(unsupported(
+                        word,
+                        "a saturating conversion to a wider integer",
+                    ));
                 }
                 let max = |bits: u32| u64::MAX >> (64 - bits);
                 let clamp = |v: Val, name: &'static str, limit: u64| {
@@ -69,11 +69,19 @@ impl Lower<'_> {
                     C::SatSToS if a == b => v,
                     C::SatSToS => {
                         let low = (1u64 << (b - 1)).wrapping_neg();
-                        clamp(clamp(v, "llvm.smin", max(b) >> 1), "llvm.smax", low & max(a))
+                        clamp(
+                            clamp(v, "llvm.smin", max(b) >> 1),
+                            "llvm.smax",
+                            low & max(a),
+                        )
                     }
                     C::SatSToU => {
                         let v = clamp(v, "llvm.smax", 0);
-                        if a == b { v } else { clamp(v, "llvm.umin", max(b)) }
+                        if a == b {
+                            v
+                        } else {
+                            clamp(v, "llvm.umin", max(b))
+                        }
                     }
                     C::SatUToS => clamp(v, "llvm.umin", max(b) >> 1),
                     _ if a == b => v,
@@ -147,10 +155,7 @@ impl Lower<'_> {
             ),
             _ => {
                 let abs = |v: Val| ir.intrinsic("llvm.fabs", &[from], &[v]);
-                (
-                    ir.fcmp(RealPred::LLVMRealOGT, abs(back), abs(v)),
-                    smaller,
-                )
+                (ir.fcmp(RealPred::LLVMRealOGT, abs(back), abs(v)), smaller)
             }
         };
         ir.cast(Opcode::LLVMBitCast, ir.select(wrong, stepped, bits), to)
@@ -207,11 +212,7 @@ impl Lower<'_> {
             (wide_v, ir.icmp(IntPred::LLVMIntNE, zero, zero))
         };
         let precision = if self.float_width(to) == 32 { 24 } else { 53 };
-        let zeros = ir.intrinsic(
-            "llvm.ctlz",
-            &[wide],
-            &[magnitude, ir.int_const(ir.i1, 0)],
-        );
+        let zeros = ir.intrinsic("llvm.ctlz", &[wide], &[magnitude, ir.int_const(ir.i1, 0)]);
         let spare = ir.intrinsic(
             "llvm.usub.sat",
             &[wide],

@@ -170,11 +170,10 @@ impl Lower<'_> {
                 let cluster = cluster.clamp(1, self.sub_group_size.max(1));
                 // One running value for each cluster.
                 let size = self.values.module.types.size_of(ty).max(1);
-                let sums = self.room(
-                    ir.array(ir.i8, size * u64::from(self.sub_group_size)),
-                    64,
-                );
-                let identity = self.values.to_memory(self.identity(reduction, register), ty);
+                let sums = self.room(ir.array(ir.i8, size * u64::from(self.sub_group_size)), 64);
+                let identity = self
+                    .values
+                    .to_memory(self.identity(reduction, register), ty);
                 for i in 0..u64::from(self.sub_group_size / cluster) {
                     ir.store(identity, ir.offset_by(sums, i * size), 1);
                 }
@@ -318,9 +317,7 @@ impl Lower<'_> {
         let last = ir.i64c(size - 1);
         let pair = matches!(op, GroupOp::ShuffleUpPair | GroupOp::ShuffleDownPair);
         let index_at = if pair { 2 } else { 1 };
-        let index_ty = operands
-            .get(index_at)
-            .map_or(ty, |&v| self.function.ty(v));
+        let index_ty = operands.get(index_at).map_or(ty, |&v| self.function.ty(v));
         // Broadcast's index is uniform: the lowest lane's counts.
         let uniform = (op == GroupOp::Broadcast).then(|| {
             let register = self.values.register(index_ty);

@@ -25,7 +25,8 @@ impl Lower<'_> {
     ) -> Result<Option<Val>, BuildError> {
         let ir = self.ir;
         let result_ty = result.map(|r| self.ty(r));
-        let typed = || result_ty.ok_or_else(|| unsupported(word, "an operation without its result"));
+        let typed =
+            || result_ty.ok_or_else(|| unsupported(word, "an operation without its result"));
         Ok(Some(match op {
             // Made at the start of the block.
             Op::Phi(_) => return Ok(None),
@@ -56,7 +57,13 @@ impl Lower<'_> {
             }
             Op::Math(math, args, flags) => {
                 let operands: Vec<Val> = args.iter().map(|&a| self.get(a)).collect();
-                self.math(*math, &operands, *flags, self.values.register(typed()?), word)?
+                self.math(
+                    *math,
+                    &operands,
+                    *flags,
+                    self.values.register(typed()?),
+                    word,
+                )?
             }
             Op::Construct(parts) => self.construct(parts, typed()?),
             Op::Extract(whole, path) => {

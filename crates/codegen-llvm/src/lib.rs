@@ -10,6 +10,7 @@
 //!
 //! Non-goals: loading objects, caching them, knowing the host's processor. Those belong to `ze-cpu`.
 
+mod arguments;
 mod arith;
 mod compile;
 mod convert;

@@ -19,7 +19,12 @@ pub(crate) fn check(module: &Module) -> Result<(), BuildError> {
     let mut shapes = Vec::with_capacity(module.types.len());
     for at in 0..module.types.len() {
         // Parts are interned before wholes.
-        let shape = |part: TypeId| shapes.get(part.0 as usize).copied().unwrap_or((u64::MAX, 0));
+        let shape = |part: TypeId| {
+            shapes
+                .get(part.0 as usize)
+                .copied()
+                .unwrap_or((u64::MAX, 0))
+        };
         shapes.push(match module.types.get(TypeId(at as u32)) {
             Type::Vector(_, n) => (u64::from(*n), 1),
             Type::Array(element, len) => {
@@ -34,11 +39,17 @@ pub(crate) fn check(module: &Module) -> Result<(), BuildError> {
         });
     }
     if let Some(depth) = shapes.iter().map(|s| s.1).max().filter(|&d| d > NESTING) {
-        return Err(too_large(None, format!("types nest {depth} deep; allowed are {NESTING}")));
+        return Err(too_large(
+            None,
+            format!("types nest {depth} deep; allowed are {NESTING}"),
+        ));
     }
     for kernel in &module.kernels {
         let Some(function) = module.functions.get(kernel.function.index()) else {
-            return Err(too_large(None, format!("kernel {:?} has no body", kernel.name)));
+            return Err(too_large(
+                None,
+                format!("kernel {:?} has no body", kernel.name),
+            ));
         };
         check_function(function, &shapes)?;
     }
@@ -50,12 +61,18 @@ fn check_function(function: &Function, shapes: &[(u64, u32)]) -> Result<(), Buil
     if function.blocks.is_empty() {
         return Err(BuildError {
             kind: BuildErrorKind::Link,
-            ..too_large(None, format!("kernel {name:?} is an import that nothing satisfies"))
+            ..too_large(
+                None,
+                format!("kernel {name:?} is an import that nothing satisfies"),
+            )
         });
     }
     if function.blocks.len() > BLOCKS {
         let found = function.blocks.len();
-        return Err(too_large(None, format!("{name:?} has {found} blocks; allowed are {BLOCKS}")));
+        return Err(too_large(
+            None,
+            format!("{name:?} has {found} blocks; allowed are {BLOCKS}"),
+        ));
     }
     let mut all = 0;
     for block in &function.blocks {
@@ -64,7 +81,9 @@ fn check_function(function: &Function, shapes: &[(u64, u32)]) -> Result<(), Buil
         if count > BLOCK_INSTRUCTIONS {
             return Err(too_large(
                 None,
-                format!("a block of {name:?} has {count} instructions; allowed are {BLOCK_INSTRUCTIONS}"),
+                format!(
+                    "a block of {name:?} has {count} instructions; allowed are {BLOCK_INSTRUCTIONS}"
+                ),
             ));
         }
         for inst in &block.insts {

@@ -189,8 +189,7 @@ impl Ir {
     }
     /// Lanes of a vector type; `None` for others.
     pub(crate) fn lanes(&self, ty: Ty) -> Option<u32> {
-        self.is_vector(ty)
-            .then(|| llvm!(LLVMGetVectorSize(ty.0)))
+        self.is_vector(ty).then(|| llvm!(LLVMGetVectorSize(ty.0)))
     }
     /// The scalar behind a scalar or vector type.
     pub(crate) fn scalar(&self, ty: Ty) -> Ty {
@@ -280,12 +279,7 @@ impl Ir {
     /// `base + offset` bytes of a constant address.
     pub(crate) fn const_offset(&self, base: Val, offset: i64) -> Val {
         let mut index = self.i64c(offset as u64).0;
-        Val(llvm!(LLVMConstGEP2(
-            self.i8.0,
-            base.0,
-            &raw mut index,
-            1
-        )))
+        Val(llvm!(LLVMConstGEP2(self.i8.0, base.0, &raw mut index, 1)))
     }
 
     // Functions and variables.
@@ -577,11 +571,7 @@ impl Ir {
         )))
     }
     pub(crate) fn alloca(&self, ty: Ty, align: u64) -> Val {
-        let v = Val(llvm!(LLVMBuildAlloca(
-            self.builder,
-            ty.0,
-            c"".as_ptr()
-        )));
+        let v = Val(llvm!(LLVMBuildAlloca(self.builder, ty.0, c"".as_ptr())));
         if align > 0 {
             llvm!(LLVMSetAlignment(v.0, align as u32));
         }
@@ -714,14 +704,12 @@ impl Ir {
         });
     }
     pub(crate) fn set_fast(&self, v: Val, flags: u32) {
-        llvm!(
-            if flags != 0
-                && !LLVMIsAInstruction(v.0).is_null()
-                && LLVMCanValueUseFastMathFlags(v.0) != 0
-            {
-                LLVMSetFastMathFlags(v.0, flags);
-            }
-        );
+        llvm!(if flags != 0
+            && !LLVMIsAInstruction(v.0).is_null()
+            && LLVMCanValueUseFastMathFlags(v.0) != 0
+        {
+            LLVMSetFastMathFlags(v.0, flags);
+        });
     }
 }
 

@@ -181,7 +181,13 @@ impl Lower<'_> {
                 let (new, memory) = (needs(operand)?, self.values.memory(ty));
                 // Only integers and pointers may be compared in memory.
                 let int = ir.int(types.size_of(ty) as u32 * 8);
-                let bits = |v: Val| if float { ir.cast(Opcode::LLVMBitCast, v, int) } else { v };
+                let bits = |v: Val| {
+                    if float {
+                        ir.cast(Opcode::LLVMBitCast, v, int)
+                    } else {
+                        v
+                    }
+                };
                 let old = ir.cmpxchg(
                     at,
                     bits(self.values.to_memory(expected, ty)),

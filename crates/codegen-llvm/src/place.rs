@@ -17,9 +17,8 @@ impl Lower<'_> {
         let ir = self.ir;
         let d = usize::from(dimension);
         let launch = &self.launch;
-        let of = |all: &[Val; 3], outside: u64| {
-            all.get(d).copied().unwrap_or_else(|| ir.i64c(outside))
-        };
+        let of =
+            |all: &[Val; 3], outside: u64| all.get(d).copied().unwrap_or_else(|| ir.i64c(outside));
         let global = |d: usize| ir.add(self.base[d], self.item.local[d]);
         let size = u64::from(self.sub_group_size.max(1));
         let shift = ir.i64c(u64::from(size.trailing_zeros()));

@@ -298,9 +298,7 @@ impl Plan {
             changed = false;
             for at in (0..count).rev() {
                 for word in 0..words {
-                    let out = next[at]
-                        .iter()
-                        .fold(0, |all, &to| all | live_in[to][word]);
+                    let out = next[at].iter().fold(0, |all, &to| all | live_in[to][word]);
                     let new = live_in[at][word] | (out & !made[at][word]);
                     if new != live_in[at][word] {
                         live_in[at][word] = new;
@@ -337,9 +335,10 @@ fn get(bits: &[u64], v: ValueId) -> bool {
 fn loops_to_meet_in(function: &Function, shape: &Shape) -> Vec<bool> {
     let mut latch = vec![false; function.blocks.len()];
     let waits = |block: usize| {
-        function.blocks[block].insts.iter().any(|inst| {
-            stop_of(&function.insts[inst.index()].op) == Some(StopKind::Subgroup)
-        })
+        function.blocks[block]
+            .insts
+            .iter()
+            .any(|inst| stop_of(&function.insts[inst.index()].op) == Some(StopKind::Subgroup))
     };
     for l in &shape.loops {
         let stops: Vec<usize> = l.members.iter().copied().filter(|&b| waits(b)).collect();

@@ -44,11 +44,7 @@ impl Lower<'_> {
             let value = self.values.to_memory(value, self.ty(arg));
             ir.store(value, ir.offset_by(blob, at + 16), 8);
         }
-        let (function, ty) = ir.external(
-            PRINTF_SYMBOL,
-            ir.i32,
-            &[ir.i64, ir.i32, ir.ptr, ir.i32],
-        );
+        let (function, ty) = ir.external(PRINTF_SYMBOL, ir.i32, &[ir.i64, ir.i32, ir.ptr, ir.i32]);
         let args = [
             self.launch.printf,
             ir.i32c(format),

@@ -48,7 +48,9 @@ fn codegen_error(message: impl Into<String>) -> BuildError {
 
 extern "C" fn fatal(reason: *const libc::c_char) {
     // SAFETY: LLVM passes a zero-terminated text.
-    let text = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
+    let text = unsafe { CStr::from_ptr(reason) }
+        .to_string_lossy()
+        .into_owned();
     let waiting = CURRENT.with(RefCell::take);
     let Some(waiting) = waiting else {
         // Not one of our threads: there is nobody to tell, LLVM's own end is the honest one.

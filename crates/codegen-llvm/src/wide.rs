@@ -138,7 +138,7 @@ fn lay_out(low: &Lower<'_>, shared: &[ValueId]) -> Layout {
         let places = all.iter().map(|&(ty, _)| take(types.size_of(ty) * width));
         rooms.insert(v, places.collect());
     }
-    let allocas = crate::kernel::private_arrays(low.function)
+    let allocas = crate::arguments::private_arrays(low.function)
         .into_iter()
         .map(|(v, size, align)| (v, take(size.next_multiple_of(align) * width)))
         .collect();
@@ -174,7 +174,12 @@ impl<'l, 'a> Wide<'l, 'a> {
             scheduler: low.entry,
             low,
         };
-        let stops = wide.low.plan.stops.iter().any(|s| s.kind == StopKind::Workgroup);
+        let stops = wide
+            .low
+            .plan
+            .stops
+            .iter()
+            .any(|s| s.kind == StopKind::Workgroup);
         let [round, group, scheduler, leave, round_end] =
             [c"round", c"sub_group", c"scheduler", c"leave", c"round.end"]
                 .map(|name| wide.low.new_block(name));
@@ -206,7 +211,7 @@ impl<'l, 'a> Wide<'l, 'a> {
         let none = ir.int_const(numbers_ty, u64::from(DONE));
         let fresh = ir.select(exists, ir.null(numbers_ty), none);
         ir.store(fresh, wide.numbers, 64);
-        for (v, size, align) in crate::kernel::private_arrays(wide.low.function) {
+        for (v, size, align) in crate::arguments::private_arrays(wide.low.function) {
             let step = size.next_multiple_of(align);
             let place = ir.offset_by(record, layout.allocas[&v]);
             wide.allocas.insert(v, (place, step));
@@ -262,7 +267,12 @@ impl<'l, 'a> Wide<'l, 'a> {
 
     pub(crate) fn leaves_of(&self, v: ValueId) -> Vec<(TypeId, u64)> {
         let mut all = Vec::new();
-        leaves(&self.low.values.module.types, self.low.function.ty(v), 0, &mut all);
+        leaves(
+            &self.low.values.module.types,
+            self.low.function.ty(v),
+            0,
+            &mut all,
+        );
         all
     }
 
@@ -338,7 +348,11 @@ impl<'l, 'a> Wide<'l, 'a> {
             Type::Vector(element, n) => vec![*element; *n as usize],
             Type::Array(element, len) => vec![*element; *len as usize],
             Type::Struct { fields, .. } => fields.clone(),
-            _ => return scalars.next().unwrap_or_else(|| ir.null(self.low.values.register(ty))),
+            _ => {
+                return scalars
+                    .next()
+                    .unwrap_or_else(|| ir.null(self.low.values.register(ty)));
+            }
         };
         let vector = matches!(types.get(ty), Type::Vector(..));
         let mut whole = ir.poison(self.low.values.register(ty));
@@ -366,7 +380,9 @@ impl<'l, 'a> Wide<'l, 'a> {
             return near.clone();
         }
         if let Some(&(base, step)) = self.allocas.get(&v) {
-            let lanes: Vec<Val> = (0..u64::from(self.width)).map(|l| ir.i64c(l * step)).collect();
+            let lanes: Vec<Val> = (0..u64::from(self.width))
+                .map(|l| ir.i64c(l * step))
+                .collect();
             let at = ir.offset(self.splat(base), ir.const_vector(&lanes));
             return vec![at];
         }
@@ -382,7 +398,10 @@ impl<'l, 'a> Wide<'l, 'a> {
                 })
                 .collect(),
             // A use that no definition reaches: such code does not run.
-            None => all.iter().map(|&(ty, _)| ir.null(self.lane_type(ty))).collect(),
+            None => all
+                .iter()
+                .map(|&(ty, _)| ir.null(self.lane_type(ty)))
+                .collect(),
         };
         self.near.insert(v, found.clone());
         found
@@ -403,7 +422,9 @@ impl<'l, 'a> Wide<'l, 'a> {
     /// Changes the variables of `v` in the lanes of `mask`.
     fn blend(&self, v: ValueId, value: &[Val], mask: Val) {
         let ir = self.low.ir;
-        let Some(rooms) = self.rooms.get(&v) else { return };
+        let Some(rooms) = self.rooms.get(&v) else {
+            return;
+        };
         for ((&(ty, _), &room), &new) in self.leaves_of(v).iter().zip(rooms).zip(value) {
             let memory = ir.vector(self.low.values.memory(ty), self.width);
             let new = ir.cast(Opcode::LLVMZExt, new, memory);
@@ -477,7 +498,11 @@ impl<'l, 'a> Wide<'l, 'a> {
                 self.renumber(number_val(target));
                 // Nobody stands before the target: it is the next, or one that all others have passed.
                 let direct = target <= at + 1;
-                ir.br(if direct { self.blocks[target] } else { self.scheduler });
+                ir.br(if direct {
+                    self.blocks[target]
+                } else {
+                    self.scheduler
+                });
             }
             Terminator::CondBr {
                 cond,

@@ -1,6 +1,8 @@
 //! Instructions in their vector form, and operations among the lanes.
 
-use kernel_ir::{BuildError, Builtin, GroupOp, GroupScope, InstId, MathFn, Op, Reduction, Type, TypeId, ValueId};
+use kernel_ir::{
+    BuildError, Builtin, GroupOp, GroupScope, InstId, MathFn, Op, Reduction, Type, TypeId, ValueId,
+};
 
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
 use crate::wide::{Wide, leaves};
@@ -11,7 +13,10 @@ impl Wide<'_, '_> {
         let inst = &function.insts[inst.index()];
         let word = inst.word;
         // Phis are set where a block is entered; allocas are addresses made on use.
-        if matches!(inst.op, Op::Phi(_) | Op::Alloca { .. } | Op::Assume(_) | Op::Barrier(_)) {
+        if matches!(
+            inst.op,
+            Op::Phi(_) | Op::Alloca { .. } | Op::Assume(_) | Op::Barrier(_)
+        ) {
             return Ok(());
         }
         let Some(result) = inst.result else {
@@ -37,7 +42,8 @@ impl Wide<'_, '_> {
             Op::Binary(op, a, b, flags) if !calls_a_function(*op) => {
                 let (a, b) = (self.get(*a), self.get(*b));
                 let each = a.into_iter().zip(b);
-                each.map(|(a, b)| self.low.binary(*op, a, b, *flags)).collect()
+                each.map(|(a, b)| self.low.binary(*op, a, b, *flags))
+                    .collect()
             }
             Op::Unary(op, a, flags) => {
                 use kernel_ir::UnaryOp::{AllLanes, AnyLane};
@@ -47,7 +53,11 @@ impl Wide<'_, '_> {
                     // Over the vector of each lane, not over the lanes.
                     AnyLane | AllLanes => {
                         let join = |a: Val, b: Val| {
-                            if *op == AnyLane { ir.or(a, b) } else { ir.and(a, b) }
+                            if *op == AnyLane {
+                                ir.or(a, b)
+                            } else {
+                                ir.and(a, b)
+                            }
                         };
                         parts.into_iter().reduce(join).into_iter().collect()
                     }
@@ -60,7 +70,8 @@ impl Wide<'_, '_> {
             Op::Compare(predicate, a, b) => {
                 let (a, b) = (self.get(*a), self.get(*b));
                 let each = a.into_iter().zip(b);
-                each.map(|(a, b)| self.low.compare(*predicate, a, b)).collect()
+                each.map(|(a, b)| self.low.compare(*predicate, a, b))
+                    .collect()
             }
             Op::Convert(op, a, rounding) => {
                 let parts = self.get(*a);
@@ -82,7 +93,8 @@ impl Wide<'_, '_> {
             } => {
                 let (cond, a, b) = (self.get(*cond), self.get(*then), self.get(*otherwise));
                 let each = a.into_iter().zip(b).enumerate();
-                each.map(|(i, (a, b))| ir.select(cond[i.min(cond.len() - 1)], a, b)).collect()
+                each.map(|(i, (a, b))| ir.select(cond[i.min(cond.len() - 1)], a, b))
+                    .collect()
             }
             Op::Math(math, args, flags) if is_inline(*math) => {
                 let args: Vec<Vec<Val>> = args.iter().map(|&a| self.get(a)).collect();
@@ -115,7 +127,10 @@ impl Wide<'_, '_> {
             Op::Shuffle(a, b, lanes) => {
                 let mut all = self.get(*a);
                 all.extend(self.get(*b));
-                lanes.iter().map(|&l| all[(l as usize).min(all.len() - 1)]).collect()
+                lanes
+                    .iter()
+                    .map(|&l| all[(l as usize).min(all.len() - 1)])
+                    .collect()
             }
             Op::PtrOffset { ptr, index, offset } => {
                 let base = self.get(*ptr)[0];
@@ -157,7 +172,9 @@ impl Wide<'_, '_> {
         let size = self.low.values.module.types.size_of(ty);
         let at = self.get(ptr)[0];
         let first = ir.extract_element(at, ir.i32c(0));
-        let steps: Vec<Val> = (0..u64::from(self.width)).map(|l| ir.i64c(l * size)).collect();
+        let steps: Vec<Val> = (0..u64::from(self.width))
+            .map(|l| ir.i64c(l * size))
+            .collect();
         let wanted = ir.offset(self.splat(first), ir.const_vector(&steps));
         let same = ir.icmp(IntPred::LLVMIntEQ, at, wanted);
         let all = self.reduce(Reduction::And, ir.and(same, self.mask));
@@ -265,9 +282,11 @@ impl Wide<'_, '_> {
             B::LocalInvocationId if d < 3 => local[d],
             B::GlobalInvocationId if d < 3 => global(d),
             B::LocalInvocationIndex => linear,
-            B::SubgroupLocalInvocationId => {
-                ir.cast(Opcode::LLVMZExt, self.lane_numbers(), ir.vector(ir.i64, self.width))
-            }
+            B::SubgroupLocalInvocationId => ir.cast(
+                Opcode::LLVMZExt,
+                self.lane_numbers(),
+                ir.vector(ir.i64, self.width),
+            ),
             B::GlobalLinearId => {
                 let launch = &self.low.launch;
                 let at = |d: usize| ir.sub(global(d), self.splat(launch.offset[d]));
@@ -494,7 +513,11 @@ impl Wide<'_, '_> {
             _ => (index, None),
         };
         let source = ir.and(source, last);
-        let other = if pair { self.get(operands[1]) } else { Vec::new() };
+        let other = if pair {
+            self.get(operands[1])
+        } else {
+            Vec::new()
+        };
         let mut made = Vec::new();
         for (i, v) in value.into_iter().enumerate() {
             let mut moved = self.move_lanes(v, source);

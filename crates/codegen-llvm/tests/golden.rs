@@ -18,13 +18,22 @@ fn check(name: &str) {
         options,
         wide: true,
     };
-    let made = codegen_llvm::llvm_text(&module, &settings).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let made =
+        codegen_llvm::llvm_text(&module, &settings).unwrap_or_else(|e| panic!("{name}: {e}"));
     // The body only: attributes and declarations say nothing of the lowering.
     let body: String = made
         .lines()
         .skip_while(|line| !line.starts_with("define"))
         .take_while(|line| !line.starts_with('}'))
-        .map(|line| format!("{}\n", line.split("  ; preds").next().unwrap_or_default().trim_end()))
+        .map(|line| {
+            format!(
+                "{}\n",
+                line.split("  ; preds")
+                    .next()
+                    .unwrap_or_default()
+                    .trim_end()
+            )
+        })
         .collect();
     let path = folder.join(format!("{name}.ll"));
     if std::env::var_os("SOLUM_BLESS").is_some() {
@@ -32,7 +41,10 @@ fn check(name: &str) {
     }
     let wanted = std::fs::read_to_string(&path).unwrap_or_default();
     let differs = body.lines().zip(wanted.lines()).position(|(a, b)| a != b);
-    assert!(body == wanted, "{name}: first difference in line {differs:?}; now:\n{body}");
+    assert!(
+        body == wanted,
+        "{name}: first difference in line {differs:?}; now:\n{body}"
+    );
 }
 
 /// Three loops around the body; a 4-byte store at a computed address; arguments loaded once.

@@ -53,7 +53,12 @@ fn requests_compile_side_by_side() {
 fn what_makes_no_sense_is_refused_with_its_kind() {
     for (name, words, options, kind) in [
         ("no words", &[][..], "", BuildErrorKind::Invalid),
-        ("half a module", &CONTROL[..CONTROL.len() / 2], "", BuildErrorKind::Invalid),
+        (
+            "half a module",
+            &CONTROL[..CONTROL.len() / 2],
+            "",
+            BuildErrorKind::Invalid,
+        ),
         ("text", b"kernel void k() {}..", "", BuildErrorKind::Invalid),
     ] {
         let error = codegen_llvm::compile(&request(words, options)).expect_err(name);
@@ -75,7 +80,10 @@ fn too_large_is_refused_before_llvm_sees_it() {
         wide: true,
     };
     let error = codegen_llvm::compile_module(module, settings).expect_err("5,000 scalars");
-    assert!(error.message.contains("5000 scalars; allowed are 4096"), "{error}");
+    assert!(
+        error.message.contains("5000 scalars; allowed are 4096"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -10,7 +10,10 @@ use kernel_ir::{BuildErrorKind, Request};
 fn library() -> PathBuf {
     let folder = conformance::artefacts();
     let named = ["libsolum_codegen.so.1", "libsolum_codegen.so"];
-    let found = named.iter().map(|name| folder.join(name)).find(|path| path.exists());
+    let found = named
+        .iter()
+        .map(|name| folder.join(name))
+        .find(|path| path.exists());
     found.unwrap_or_else(|| panic!("no libsolum_codegen in {}", folder.display()))
 }
 
@@ -50,8 +53,14 @@ fn the_interface_answers() {
             library.get(b"solum_codegen_compile").expect("compile");
         let free: libloading::Symbol<'_, Free> = library.get(b"solum_codegen_free").expect("free");
         let (mut reply, mut len) = (std::ptr::null_mut(), 0);
-        assert_eq!(compile(std::ptr::null(), 0, &raw mut reply, &raw mut len), 1);
-        assert_eq!(compile([1, 2, 3].as_ptr(), 3, &raw mut reply, &raw mut len), 2);
+        assert_eq!(
+            compile(std::ptr::null(), 0, &raw mut reply, &raw mut len),
+            1
+        );
+        assert_eq!(
+            compile([1, 2, 3].as_ptr(), 3, &raw mut reply, &raw mut len),
+            2
+        );
         assert!(reply.is_null());
         let request = Request {
             modules: vec![SpirvInput::default()],
@@ -59,7 +68,12 @@ fn the_interface_answers() {
         }
         .encode();
         assert_eq!(
-            compile(request.as_ptr(), request.len(), &raw mut reply, &raw mut len),
+            compile(
+                request.as_ptr(),
+                request.len(),
+                &raw mut reply,
+                &raw mut len
+            ),
             0
         );
         let answer = decode_reply(std::slice::from_raw_parts(reply, len)).expect("reply");

@@ -12,8 +12,8 @@ use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-use kernel_ir::build::{COMPILER_BUILD, encode_reply};
 use kernel_ir::Request;
+use kernel_ir::build::{COMPILER_BUILD, encode_reply};
 
 /// The request was answered: see the reply.
 const ANSWERED: i32 = 0;

@@ -136,7 +136,9 @@ pub(crate) fn module(text: &str) -> kernel_ir::Module {
 /// Whether machine code can do it: neither recursion and calls through pointers, nor work-items of one
 /// group that wait for each other without a barrier.
 fn for_machines(text: &str) -> bool {
-    !text.contains("@factorial") && !text.contains("@down") && !text.contains("br_if %set, tell, wait")
+    !text.contains("@factorial")
+        && !text.contains("@down")
+        && !text.contains("br_if %set, tell, wait")
 }
 
 /// The module as a back end gets it.
@@ -233,7 +235,15 @@ fn run_natively(
                 ..settings(grid.sub_group)
             },
         );
-        run_form(text, &native, block, launch, groups.clone(), &buffers, expected);
+        run_form(
+            text,
+            &native,
+            block,
+            launch,
+            groups.clone(),
+            &buffers,
+            expected,
+        );
         if wide && native.info.kernels[0].width == 1 {
             break;
         }
@@ -267,9 +277,8 @@ fn run_form(
     }
     let mut args = vec![0u128; block.len() / 16 + 1];
     // SAFETY: the same bytes as another type.
-    let args = unsafe {
-        std::slice::from_raw_parts_mut(args.as_mut_ptr().cast::<u8>(), block.len())
-    };
+    let args =
+        unsafe { std::slice::from_raw_parts_mut(args.as_mut_ptr().cast::<u8>(), block.len()) };
     args.copy_from_slice(block);
     let mut next = 0;
     for arg in info.args.iter().filter(|arg| arg.kind == 1) {
@@ -285,14 +294,11 @@ fn run_form(
     let mut memory = vec![0xaa_u8; size];
     let at = memory.as_mut_ptr().align_offset(64);
     // SAFETY: block, launch and memory are as the kernel's information says.
-    let printed = unsafe {
-        native.run(0, args, launch, groups, memory.as_mut_ptr().add(at))
-    };
+    let printed = unsafe { native.run(0, args, launch, groups, memory.as_mut_ptr().add(at)) };
     for (i, (found, expected)) in real.iter().zip(&expected.buffers).enumerate().take(next) {
         // SAFETY: as large as the buffer.
-        let found = unsafe {
-            std::slice::from_raw_parts(found.as_ptr().cast::<u8>(), expected.len())
-        };
+        let found =
+            unsafe { std::slice::from_raw_parts(found.as_ptr().cast::<u8>(), expected.len()) };
         if found != expected {
             let at = found.iter().zip(expected).position(|(a, b)| a != b);
             panic!(
@@ -301,7 +307,11 @@ fn run_form(
             );
         }
     }
-    assert_eq!(printed.len(), expected.printed.len(), "printf calls\n{text}");
+    assert_eq!(
+        printed.len(),
+        expected.printed.len(),
+        "printf calls\n{text}"
+    );
 }
 
 /// As [`run`], for kernels that must succeed.

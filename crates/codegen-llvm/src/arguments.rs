@@ -1,0 +1,173 @@
+//! What a kernel is given: the launch record, the argument block, private and work-group memory.
+
+use kernel_ir::abi::{KernelInfo, launch_offset};
+use kernel_ir::{ArgKind, BuildError, Function, Kernel, Op, ValueDef, ValueId};
+
+use crate::kernel::{Lower, unsupported};
+use crate::llvm::{Ir, Val};
+
+/// What a launch says, loaded once per call.
+pub(crate) struct LaunchValues {
+    pub(crate) size: [Val; 3],
+    pub(crate) count: [Val; 3],
+    pub(crate) offset: [Val; 3],
+    pub(crate) items: Val,
+    pub(crate) work_dim: Val,
+    pub(crate) printf: Val,
+    pub(crate) state_offset: Val,
+}
+
+pub(crate) fn load_launch(ir: &Ir, launch: Val) -> LaunchValues {
+    let wide = |offset: u64| ir.load(ir.i64, ir.offset_by(launch, offset), 8);
+    let narrow = |offset: u64| {
+        let v = ir.load(ir.i32, ir.offset_by(launch, offset), 4);
+        ir.zext_or_trunc(v, ir.i64)
+    };
+    LaunchValues {
+        size: [0, 4, 8].map(|d| narrow(launch_offset::GROUP_SIZE + d)),
+        count: [0, 4, 8].map(|d| narrow(launch_offset::GROUP_COUNT + d)),
+        offset: [0, 8, 16].map(|d| wide(launch_offset::GLOBAL_OFFSET + d)),
+        items: narrow(launch_offset::ITEMS_PER_GROUP),
+        work_dim: narrow(launch_offset::WORK_DIM),
+        printf: wide(launch_offset::PRINTF),
+        state_offset: wide(launch_offset::STATE_OFFSET),
+    }
+}
+
+/// (value, bytes, alignment) of each private array.
+pub(crate) fn private_arrays(function: &Function) -> Vec<(ValueId, u64, u64)> {
+    let mut all = Vec::new();
+    for block in &function.blocks {
+        for inst in &block.insts {
+            let inst = &function.insts[inst.index()];
+            if let (Op::Alloca { size, align }, Some(result)) = (&inst.op, inst.result) {
+                all.push((result, *size, (*align).clamp(1, 128)));
+            }
+        }
+    }
+    all
+}
+
+/// Whether the body may write through by-value parameter `param`: it does not when every use is a load
+/// or the source of a copy, at constant or computed offsets.
+pub(crate) fn may_be_written(function: &Function, param: usize) -> bool {
+    let mut derived = vec![false; function.values.len()];
+    for (value, def) in derived.iter_mut().zip(&function.values) {
+        *value = def.def == ValueDef::Param(param as u32);
+    }
+    // Definitions come before uses in this order but for phis, and those count as writes.
+    for block in function.reverse_post_order() {
+        for inst in &function.blocks[block.index()].insts {
+            let inst = &function.insts[inst.index()];
+            let mut uses = false;
+            inst.op.operands(|v| uses |= derived[v.index()]);
+            if !uses {
+                continue;
+            }
+            match &inst.op {
+                Op::Load { .. } => {}
+                Op::CopyMemory { dst, src, size, .. }
+                    if derived[src.index()] && !derived[dst.index()] && !derived[size.index()] => {}
+                Op::PtrOffset { ptr, index, .. }
+                    if derived[ptr.index()] && index.is_none_or(|(i, _)| !derived[i.index()]) =>
+                {
+                    if let Some(result) = inst.result {
+                        derived[result.index()] = true;
+                    }
+                }
+                Op::Convert(
+                    kernel_ir::ConvertOp::AddressSpace | kernel_ir::ConvertOp::Bitcast,
+                    ..,
+                ) => {
+                    if let Some(result) = inst.result {
+                        derived[result.index()] = true;
+                    }
+                }
+                _ => return true,
+            }
+        }
+    }
+    false
+}
+
+impl Lower<'_> {
+    pub(crate) fn load_params(
+        &mut self,
+        kernel: &Kernel,
+        info: &KernelInfo,
+        args: Val,
+        written: &[(usize, u64)],
+    ) -> Result<(), BuildError> {
+        let (ir, function) = (self.ir, self.function);
+        if kernel.arg_infos.len() != function.params.len() {
+            return Err(unsupported(
+                0,
+                format!(
+                    "kernel {:?} has {} parameters but {} argument descriptions",
+                    kernel.name,
+                    function.params.len(),
+                    kernel.arg_infos.len()
+                ),
+            ));
+        }
+        for (i, (arg, &param)) in kernel.arg_infos.iter().zip(&function.params).enumerate() {
+            let at = ir.offset_by(args, u64::from(info.args[i].offset));
+            let align = arg.align.clamp(1, 16);
+            let value = match arg.kind {
+                ArgKind::Local => {
+                    let offset = ir.load(ir.i64, at, 8);
+                    ir.offset(self.memory, offset)
+                }
+                ArgKind::Pointer | ArgKind::Image | ArgKind::Sampler => {
+                    let ty = self.values.register(self.ty(param));
+                    ir.load(ty, at, 8)
+                }
+                ArgKind::Value if function.by_value.get(i).copied().flatten().is_some() => {
+                    if let Some(&(_, size)) = written.iter().find(|w| w.0 == i) {
+                        self.copies.push((i, at, size));
+                    }
+                    at
+                }
+                ArgKind::Value => {
+                    let ty = self.ty(param);
+                    let loaded = ir.load(self.values.memory(ty), at, align);
+                    self.values.to_register(loaded, ty)
+                }
+            };
+            self.params.push(value);
+        }
+        // Without records the copies have one place on the stack.
+        if self.plan.stops.is_empty() {
+            for &(i, _, size) in &self.copies {
+                self.params[i] = self.room(ir.array(ir.i8, size), 16);
+            }
+        }
+        Ok(())
+    }
+
+    /// Addresses of the work-group variables that the kernel mentions.
+    pub(crate) fn place_locals(&mut self, kernel: &Kernel, info: &mut KernelInfo) {
+        let ir = self.ir;
+        let facts = kernel_ir::passes::facts(self.values.module, kernel);
+        for &(id, offset) in &facts.local_fixed {
+            self.locals.insert(id, ir.offset_by(self.memory, offset));
+        }
+        if !facts.local_per_item.is_empty() {
+            let launch = ir.param(self.llvm_function, 1);
+            let scratch = ir.load(
+                ir.i64,
+                ir.offset_by(launch, launch_offset::SCRATCH_OFFSET),
+                8,
+            );
+            let mut at = ir.offset(self.memory, scratch);
+            for &(id, size) in &facts.local_per_item {
+                self.locals.insert(id, at);
+                let block = ir.mul(self.launch.items, ir.i64c(size));
+                let padded = ir.and(ir.add(block, ir.i64c(15)), ir.i64c(!15));
+                at = ir.offset(at, padded);
+            }
+        }
+        info.local_size = facts.local_size;
+        info.local_per_item = facts.local_per_item_size;
+    }
+}
