@@ -17,7 +17,8 @@
 //! - Shift amounts are taken modulo the width.
 //! - Integer division by zero and `INT_MIN / -1` divide by 1: the quotient is the dividend, the
 //!   remainder 0.
-//! - Float to integer out of range saturates; NaN gives 0.
+//! - Float to integer out of range gives what x86-64's scalar instructions give (the code generator:
+//!   the processor's, whatever the form of its code); tests do not look at it.
 //! - `Mad` is `Fma`; separate multiplications and additions are never contracted.
 //! - Sub-group shuffles take the lane modulo the sub-group's size; a lane that is not there gives 0.
 //! - `Ilogb` of zero is `INT_MIN`, of NaN `INT_MAX`; `RemquoQuotient` has seven bits.

@@ -369,6 +369,21 @@ fn round_integral(value: f64, rounding: Rounding) -> f64 {
     }
 }
 
+/// A whole number as an integer, the way x86-64 converts: out of range is unspecified, but programs
+/// have come to expect NumPy's results, which are these.
+fn machine_integer(value: f64, to: Kind, unsigned: bool) -> u64 {
+    const TWO_63: f64 = 9_223_372_036_854_775_808.0;
+    if to.bits() < 32 || (to.bits() == 32 && !unsigned) {
+        let fits = value >= f64::from(i32::MIN) && value <= f64::from(i32::MAX);
+        return if fits { value as i32 } else { i32::MIN } as u64;
+    }
+    if unsigned && (TWO_63..2.0 * TWO_63).contains(&value) {
+        return value as u64;
+    }
+    let fits = (-TWO_63..TWO_63).contains(&value);
+    (if fits { value as i64 } else { i64::MIN }) as u64
+}
+
 /// A conversion of one scalar.
 pub(super) fn convert(op: ConvertOp, from: Kind, to: Kind, rounding: Rounding, a: u64) -> u64 {
     let (min, max) = to.signed_range();
@@ -380,12 +395,15 @@ pub(super) fn convert(op: ConvertOp, from: Kind, to: Kind, rounding: Rounding, a
         | ConvertOp::IntToPtr
         | ConvertOp::AddressSpace => a & to.mask(),
         ConvertOp::SExt => from.signed(a) as u64 & to.mask(),
-        // Out of range is unspecified: one choice for both, to saturate (Rust's `as`).
-        ConvertOp::FToU | ConvertOp::SatFToU => {
+        ConvertOp::FToU | ConvertOp::FToS => {
+            let value = round_integral(to_f64(from, a), rounding);
+            machine_integer(value, to, op == ConvertOp::FToU) & to.mask()
+        }
+        ConvertOp::SatFToU => {
             let value = round_integral(to_f64(from, a), rounding);
             (value as u64).min(to.mask())
         }
-        ConvertOp::FToS | ConvertOp::SatFToS => {
+        ConvertOp::SatFToS => {
             let value = round_integral(to_f64(from, a), rounding);
             (value as i64).clamp(min, max) as u64 & to.mask()
         }
@@ -526,14 +544,27 @@ mod tests {
     }
 
     #[test]
-    fn conversions_saturate() {
+    fn conversions_saturate_where_they_say_so() {
         use ConvertOp as C;
         let f = |v: f32| u64::from(v.to_bits());
         for (op, from, to, a, expected) in [
-            (C::FToS, Kind::F32, Kind::I8, f(-1e9), 0x80),
-            (C::FToU, Kind::F32, Kind::I8, f(-1.0), 0),
-            (C::FToU, Kind::F32, Kind::I64, f(1e30), u64::MAX),
-            (C::FToS, Kind::F32, Kind::I32, f(f32::NAN), 0),
+            (C::SatFToS, Kind::F32, Kind::I8, f(-1e9), 0x80),
+            (C::SatFToU, Kind::F32, Kind::I8, f(-1.0), 0),
+            (C::SatFToU, Kind::F32, Kind::I64, f(1e30), u64::MAX),
+            (C::SatFToS, Kind::F32, Kind::I32, f(f32::NAN), 0),
+            (C::FToU, Kind::F32, Kind::I8, f(-1.0), 255),
+            (C::FToS, Kind::F32, Kind::I8, f(300.0), 44),
+            (C::FToU, Kind::F32, Kind::I32, f(-1.0), 0xffff_ffff),
+            (C::FToU, Kind::F32, Kind::I32, f(4e9), 4_000_000_000),
+            (C::FToS, Kind::F32, Kind::I32, f(f32::NAN), 0x8000_0000),
+            (
+                C::FToU,
+                Kind::F64,
+                Kind::I64,
+                1.5e19f64.to_bits(),
+                15_000_000_000_000_000_000,
+            ),
+            (C::FToS, Kind::F32, Kind::I64, f(f32::INFINITY), 1 << 63),
             (C::SatSToU, Kind::I32, Kind::I8, 0xffff_ffff, 0),
             (C::SatSToS, Kind::I32, Kind::I8, 0xffff_0000, 0x80),
             (C::SatUToS, Kind::I32, Kind::I8, 200, 127),
