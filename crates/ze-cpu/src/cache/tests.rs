@@ -1,3 +1,5 @@
+//! The cache against damage, other users, bounds, and processes that die.
+
 use super::*;
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,3 +1,5 @@
+//! The engine with tasks of the tests' own: order of sleep and wake, transfers, faults, helping.
+
 use super::*;
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU64;

@@ -1,3 +1,5 @@
+//! Faults of hand-made machine code.
+
 use super::*;
 
 /// Memory that holds machine code, leaked.

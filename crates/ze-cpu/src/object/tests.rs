@@ -1,3 +1,5 @@
+//! Objects of a C compiler, whole and damaged.
+
 use super::*;
 use std::path::PathBuf;
 use std::process::Command;

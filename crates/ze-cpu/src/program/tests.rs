@@ -1,3 +1,5 @@
+//! Programs from a C compiler through loader, launch and cache.
+
 use super::*;
 use crate::engine::Engine;
 use crate::object::compile;
