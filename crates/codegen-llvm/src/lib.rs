@@ -3,6 +3,10 @@
 //! Input: a [`Request`] (SPIR-V, options, processor) or a finished [`Module`]. Output: a relocatable ELF
 //! object with one function per kernel, called as `kernel_ir::abi` says, and the module's metadata.
 //!
+//! A kernel has one of three forms: nested loops over its work-items; with barriers, passes in which each
+//! work-item resumes where it stopped (`plan`, `kernel`); with sub-group operations, whole sub-groups as
+//! vectors under a mask (`wide`), or, where those would be too large, the second form again.
+//!
 //! Invariants
 //! - LLVM runs on threads of this crate only; its fatal errors fail the one request (see `service`).
 //! - Generated code never traps on arithmetic, and branches on no undefined value.
