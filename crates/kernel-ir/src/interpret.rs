@@ -400,18 +400,20 @@ impl Program {
             .state_offset
             .max(info.local_size)
             .max(scratch.saturating_add(scratch_size));
-        let templates: Vec<Vec<u64>> = self
-            .bodies
-            .iter()
-            .map(|body| {
-                let mut template = body.template.clone();
-                for &(slot, what) in &body.late {
-                    let local = Some((&plan.facts, scratch, u64::from(items)));
-                    template[slot as usize] = self.address(what, run.variables, local);
-                }
-                template
-            })
-            .collect();
+        // Others than the kernel's own only where something is called: modules have many kernels.
+        let calls = plan.facts.uses_calls || plan.facts.uses_indirect_calls;
+        let template = |(i, body): (usize, &Body)| {
+            if !calls && i != plan.function as usize {
+                return Vec::new();
+            }
+            let mut template = body.template.clone();
+            for &(slot, what) in &body.late {
+                let local = Some((&plan.facts, scratch, u64::from(items)));
+                template[slot as usize] = self.address(what, run.variables, local);
+            }
+            template
+        };
+        let templates: Vec<Vec<u64>> = self.bodies.iter().enumerate().map(template).collect();
         let mut shared = Shared {
             bodies: &self.bodies,
             flats: &self.flats.all,
