@@ -7,6 +7,8 @@ mod machine {
     mod generator;
     #[path = "../../../kernel-ir/tests/interpret/graph.rs"]
     mod graph;
+    #[path = "../../../kernel-ir/tests/interpret/ingredients.rs"]
+    mod ingredients;
     #[path = "../../../kernel-ir/tests/interpret/groups.rs"]
     mod groups;
     mod mathematics;

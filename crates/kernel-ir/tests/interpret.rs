@@ -4,6 +4,7 @@ mod interpret {
     mod generator;
     mod graph;
     mod groups;
+    mod ingredients;
     mod random;
     mod sandbox;
     mod turns;

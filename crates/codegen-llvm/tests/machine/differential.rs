@@ -1,6 +1,7 @@
 //! Random kernels leave the same memory as machine code and interpreted, at each sub-group size.
 
-use super::generator::{self, COUNTERS, VARIABLES};
+use super::generator;
+use super::ingredients::{self, COUNTERS, VARIABLES};
 use super::native::{Native, settings};
 use super::raw::Raw;
 use kernel_ir::abi::{KernelInfo, Launch};
@@ -22,7 +23,7 @@ impl Buffers {
                 .collect()
         };
         Self {
-            input: words(&generator::inputs(seed)),
+            input: words(&ingredients::inputs(seed)),
             out: vec![0; items * VARIABLES.len()],
             counters: words(&[7; COUNTERS]),
         }
@@ -113,7 +114,7 @@ fn compare_text(seed: u64, text: &str, size: u32, sub_group: u32) {
         let groups = 0..u64::from(GROUPS);
         native.run(0, args, &launch, groups, memory.as_mut_ptr().add(at));
     }
-    let differs = generator::difference(&found.out_bytes(), &expected.out_bytes());
+    let differs = ingredients::difference(&found.out_bytes(), &expected.out_bytes());
     assert_eq!(
         differs, None,
         "seed {seed}, sub-group size {sub_group}: machine code and interpreter\n{text}"

@@ -1,7 +1,7 @@
 //! Every function of mathematics as machine code against the interpreter, which rounds a double result
 //! once: within OpenCL's limits (or better), at special values and over all magnitudes.
 
-use super::generator::Random;
+use super::ingredients::Random;
 use super::native::{Native, settings};
 use super::raw::Raw;
 use kernel_ir::MathFn;

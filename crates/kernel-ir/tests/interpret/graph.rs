@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::generator::Random;
+use super::ingredients::Random;
 
 /// A kernel of blocks that jump anywhere, cycles with many entries included. Its variables lie in
 /// private memory, its steps are counted. With `uniform` all work-items go the same way, and meet.

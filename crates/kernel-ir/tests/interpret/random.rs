@@ -1,7 +1,8 @@
 //! Random kernels mean the same before and after [`kernel_ir::passes::prepare`].
 
-use super::generator::{COUNTERS, VARIABLES, difference, features, group_size, inputs, kernel};
+use super::generator::{features, group_size, kernel};
 use super::graph::graph;
+use super::ingredients::{COUNTERS, VARIABLES, difference, inputs};
 use super::sandbox::{Arg, Grid, ints, line, run_module};
 use kernel_ir::Options;
 
