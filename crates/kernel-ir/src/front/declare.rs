@@ -486,10 +486,7 @@ impl Declare<'_, '_> {
             }
             None => None,
         };
-        let align = self
-            .source
-            .literal(id, Decoration::Alignment)
-            .map_or(1, u64::from);
+        let align = self.source.alignment(id).map_or(1, u64::from);
         if !align.is_power_of_two() || align > 1 << 16 {
             return invalid(format!(
                 "alignment {align}, a power of two to 65536 is needed"

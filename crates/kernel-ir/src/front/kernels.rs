@@ -4,7 +4,7 @@ use super::fault::{At, Res, invalid, unsupported};
 use super::source::{Entry, FunctionSource, Source};
 use super::table::{Kind, Table};
 use crate::{AddressSpace, ArgKind, FunctionId, Kernel, KernelArg, Module};
-use spirv::{Decoration, ExecutionMode, FunctionParameterAttribute};
+use spirv::{ExecutionMode, FunctionParameterAttribute};
 use std::fmt::Write as _;
 
 /// The kernel behind `entry`.
@@ -170,7 +170,7 @@ pub(super) fn by_value(
     }
     let content = table.sized(pointee)?;
     let align = source
-        .literal(id, Decoration::Alignment)
+        .alignment(id)
         .map_or(1, u64::from)
         .max(module.types.align_of(content));
     if !align.is_power_of_two() || align > 4096 {

@@ -261,10 +261,7 @@ impl Lower<'_, '_> {
         };
         let content = self.table.sized(pointee)?;
         let size = self.module.types.size_of(content);
-        let align = self
-            .source
-            .literal(id, spirv::Decoration::Alignment)
-            .map_or(1, u64::from);
+        let align = self.source.alignment(id).map_or(1, u64::from);
         if !align.is_power_of_two() || align > 4096 {
             return invalid(format!(
                 "alignment {align}, a power of two to 4096 is needed"

@@ -266,6 +266,13 @@ impl<'w> Source<'w> {
         self.decoration(id, decoration)?.first().copied()
     }
 
+    /// The alignment in bytes that `id` is decorated with.
+    pub(super) fn alignment(&self, id: u32) -> Option<u32> {
+        // LLVM 22 writes 128 as a signed byte.
+        let signed_byte = |bytes| if bytes == 0xffff_ff80 { 128 } else { bytes };
+        self.literal(id, Decoration::Alignment).map(signed_byte)
+    }
+
     /// Whether function parameter `id` has attribute `attribute`.
     pub(super) fn has_attribute(
         &self,

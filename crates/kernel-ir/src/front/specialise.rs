@@ -103,7 +103,7 @@ pub(super) fn fold(d: &mut Declare<'_, '_>, ty: u32, operands: &mut Operands<'_>
         Op::AccessChain
         | Op::InBoundsAccessChain
         | Op::PtrAccessChain
-        | Op::InBoundsPtrAccessChain => return chain(d, op, operands),
+        | Op::InBoundsPtrAccessChain => return chain(d, op, ty, operands),
         Op::PtrCastToGeneric | Op::GenericCastToPtr | Op::Bitcast | Op::ConvertUToPtr => {
             let Kind::Pointer(space, _) = d.table.ty(ty)?.kind else {
                 let from = operands.next()?;
@@ -391,10 +391,11 @@ fn pointer_cast(
     }
 }
 
-fn chain(d: &mut Declare<'_, '_>, op: Op, operands: &mut Operands<'_>) -> Res<Entity> {
+fn chain(d: &mut Declare<'_, '_>, op: Op, ty: u32, operands: &mut Operands<'_>) -> Res<Entity> {
     let base = operands.next()?;
     let mut at = d.table.pointee_of(base)?;
     let mut offset = 0i64;
+    let mut last = (0i64, 0i64);
     let mut first = matches!(op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
     for &id in operands.rest() {
         let value = d.table.integer(d.module, id)?;
@@ -426,7 +427,15 @@ fn chain(d: &mut Declare<'_, '_>, op: Op, operands: &mut Operands<'_>) -> Res<En
                 _ => return invalid("a type without parts"),
             }
         };
+        last = (offset, index);
         offset = offset.wrapping_add(step);
+    }
+    // LLVM 22 writes a constant offset in bytes as the index of an array of larger elements, with a
+    // pointer to bytes as the result.
+    let (_, pointee) = d.table.pointer(ty)?;
+    let size_of = |ty| d.table.sized(ty).map_or(0, |ty| d.module.types.size_of(ty));
+    if pointee != 0 && size_of(pointee) == 1 && size_of(at) > 1 {
+        offset = last.0.wrapping_add(last.1);
     }
     match d.table.get(base)? {
         Entity::Address {

@@ -3,7 +3,7 @@ typedef struct { int a; constant int *p; float f[2]; } Entry;
 constant int numbers[5] = { 2, 3, 5, 7, 11 };
 constant short table[3][4] = { { 1, 2, 3, 4 }, { -1, -2, -3, -4 }, { 9, 8, 7, 6 } };
 constant int more[3] = { 100, -50, 25 };
-constant Entry entries[2] = { { 1, numbers, { 0.5f, -2.0f } }, { -4, more, { 1e30f, 3.0f } } };
+constant Entry entries[2] = { { 1, numbers + 2, { 0.5f, -2.0f } }, { -4, &more[1], { 1e30f, 3.0f } } };
 constant float4 rows[2] = { (float4)(1, 2, 3, 4), (float4)(-1, 0.25f, 8, 1e-3f) };
 global int counter = 5;
 global ulong wide[4] = { 1, 2, 3, 0x123456789abcdef0UL };

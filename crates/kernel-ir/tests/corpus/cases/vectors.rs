@@ -170,6 +170,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = kernels();
     cases.extend(also("vector.O0", kernels()));
     cases.push(sixteen());
+    cases.extend(also("vector16.O0", vec![sixteen()]));
     cases
 }
 
