@@ -7,12 +7,12 @@ mod machine {
     mod generator;
     #[path = "../../../kernel-ir/tests/interpret/graph.rs"]
     mod graph;
-    #[path = "../../../kernel-ir/tests/interpret/ingredients.rs"]
-    mod ingredients;
     #[path = "../../../kernel-ir/tests/interpret/groups.rs"]
     mod groups;
-    mod mathematics;
+    #[path = "../../../kernel-ir/tests/interpret/ingredients.rs"]
+    mod ingredients;
     mod lock_step;
+    mod mathematics;
     mod native;
     mod raw;
     mod sandbox;

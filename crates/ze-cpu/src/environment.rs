@@ -73,6 +73,8 @@ pub struct Settings {
     pub cache: bool,
     /// Where; none: nowhere.
     pub cache_dir: Option<PathBuf>,
+    /// File that is told of the first kernel; never with elevated privileges.
+    pub witness: Option<PathBuf>,
     /// Bound in bytes.
     pub cache_size: u64,
     /// Threads; none: as many as CPUs.
@@ -232,6 +234,9 @@ impl Settings {
             sub_group_size,
             cache: switch("SOLUM_CACHE")?,
             cache_dir,
+            witness: get("SOLUM_WITNESS")?
+                .filter(|_| !privileged)
+                .map(PathBuf::from),
             cache_size: bytes("SOLUM_CACHE_SIZE")?.unwrap_or(1 << 30),
             workers: match get("SOLUM_WORKERS")? {
                 None => None,

@@ -21,5 +21,6 @@ mod platform;
 mod printf;
 mod program;
 mod topology;
+mod witness;
 
 pub use platform::{platform, platform_with};

@@ -57,6 +57,7 @@ impl Device for CpuDevice {
 
 impl CpuPlatform {
     fn new(settings: &Settings) -> Self {
+        crate::witness::name(settings.witness.as_ref());
         let machine = Machine::detect();
         let devices = settings
             .devices

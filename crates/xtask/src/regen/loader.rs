@@ -17,7 +17,10 @@ const DRIVER_TABLES: [(&str, &str, &str); 4] = [
 ];
 
 /// The oldest driver table that the loader lets in; functions up to it need no version check.
-const FLOOR: Version = Version { major: 1, minor: 13 };
+const FLOOR: Version = Version {
+    major: 1,
+    minor: 13,
+};
 
 /// Functions with a slot that `libze_loader` defines by hand: no handle decides, all drivers are asked, or the result
 /// is no code.
@@ -38,13 +41,19 @@ const BY_HAND: [&str; 12] = [
 
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     let mut outputs = vec![
-        Output::new(format!("{LOGIC}/mod.rs"), rust::head("What the loader knows about tables.") + "pub(crate) mod driver_tables;\n"),
+        Output::new(
+            format!("{LOGIC}/mod.rs"),
+            rust::head("What the loader knows about tables.") + "pub(crate) mod driver_tables;\n",
+        ),
         Output::new(format!("{LOGIC}/driver_tables.rs"), driver_tables(table)?),
     ];
     let mut modules = rust::head("The exports, by namespace.");
     for (prefix, module) in [("ze", "core"), ("zet", "tools"), ("zes", "sysman")] {
         writeln!(modules, "pub(crate) mod {module};")?;
-        outputs.push(Output::new(format!("{SHELL}/{module}.rs"), entries(table, prefix)?));
+        outputs.push(Output::new(
+            format!("{SHELL}/{module}.rs"),
+            entries(table, prefix)?,
+        ));
     }
     modules += "mod getters;\nmod tracer;\n";
     outputs.push(Output::new(format!("{SHELL}/getters.rs"), getters(table)?));
@@ -59,25 +68,46 @@ fn number(version: Version) -> u32 {
 
 /// The sub-tables of a table of tables: member name and struct.
 pub(super) fn members<'t>(table: &'t Table, name: &str) -> Result<Vec<(&'t str, &'t Struct)>> {
-    let outer = table.structure(name).with_context(|| format!("no table {name}"))?;
-    let pointers = outer.fields.iter().filter_map(|f| f.ty.strip_suffix(" *").map(|inner| (f, inner)));
+    let outer = table
+        .structure(name)
+        .with_context(|| format!("no table {name}"))?;
+    let pointers = outer
+        .fields
+        .iter()
+        .filter_map(|f| f.ty.strip_suffix(" *").map(|inner| (f, inner)));
     pointers
         .map(|(field, inner)| {
-            let inner = table.structure(inner).with_context(|| format!("{name}.{}: no table {inner}", field.name))?;
+            let inner = table
+                .structure(inner)
+                .with_context(|| format!("{name}.{}: no table {inner}", field.name))?;
             Ok((field.name.as_str(), inner))
         })
         .collect()
 }
 
 fn driver_tables(table: &Table) -> Result<String> {
-    let mut out = rust::head("The members of the four driver tables, in the order of their offsets from 8.");
+    let mut out =
+        rust::head("The members of the four driver tables, in the order of their offsets from 8.");
     out += "use crate::driver::Member;\n\n";
     for (name, header, list) in DRIVER_TABLES {
         let members = members(table, name)?;
-        writeln!(out, "/// `{header}`: `{name}`.\npub(crate) static {list}: [Member; {}] = [", members.len())?;
+        writeln!(
+            out,
+            "/// `{header}`: `{name}`.\npub(crate) static {list}: [Member; {}] = [",
+            members.len()
+        )?;
         for (member, inner) in members {
-            let since = inner.fields.iter().map(|f| f.since).min().context("an empty table")?;
-            writeln!(out, "    Member {{ name: {member:?}, since: {:#x} }},", number(since))?;
+            let since = inner
+                .fields
+                .iter()
+                .map(|f| f.since)
+                .min()
+                .context("an empty table")?;
+            writeln!(
+                out,
+                "    Member {{ name: {member:?}, since: {:#x} }},",
+                number(since)
+            )?;
         }
         out += "];\n\n";
     }
@@ -86,9 +116,14 @@ fn driver_tables(table: &Table) -> Result<String> {
 
 /// Header member and sub-table through which a function is reached.
 fn way<'t>(table: &'t Table, function: &Function) -> Result<Option<(&'static str, &'t str)>> {
-    let Some(slot) = &function.slot else { return Ok(None) };
+    let Some(slot) = &function.slot else {
+        return Ok(None);
+    };
     for (name, header, _) in DRIVER_TABLES {
-        if let Some((member, _)) = members(table, name)?.into_iter().find(|(_, inner)| inner.name == slot.table) {
+        if let Some((member, _)) = members(table, name)?
+            .into_iter()
+            .find(|(_, inner)| inner.name == slot.table)
+        {
             return Ok(Some((header, member)));
         }
     }
@@ -103,22 +138,43 @@ pub(super) fn parameters(function: &Function) -> Result<String> {
     Ok(list.join(", "))
 }
 
-const LINTS: &str = "#![expect(non_snake_case, reason = \"functions and parameters carry C's names\")]\n\n";
+const LINTS: &str =
+    "#![expect(non_snake_case, reason = \"functions and parameters carry C's names\")]\n\n";
 
 fn entries(table: &Table, prefix: &str) -> Result<String> {
-    let mut out = rust::head("Exported functions: each goes the way that its first handle's header shows.") + LINTS;
+    let mut out =
+        rust::head("Exported functions: each goes the way that its first handle's header shows.")
+            + LINTS;
     out += "use level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\nuse ze_loader::forward;\n\n";
-    for function in table.functions.iter().filter(|f| f.prefix() == prefix && !BY_HAND.contains(&f.name.as_str())) {
-        let Some((header, member)) = way(table, function)? else { continue };
+    for function in table
+        .functions
+        .iter()
+        .filter(|f| f.prefix() == prefix && !BY_HAND.contains(&f.name.as_str()))
+    {
+        let Some((header, member)) = way(table, function)? else {
+            continue;
+        };
         let slot = function.slot.as_ref().context("a way without a slot")?;
-        let first = function.params.first().with_context(|| format!("{}: no handle decides", function.name))?;
+        let first = function
+            .params
+            .first()
+            .with_context(|| format!("{}: no handle decides", function.name))?;
         if !table.handles.iter().any(|h| h.name == first.ty) || function.ret != "ze_result_t" {
-            bail!("{}: must be written by hand (no leading handle, or another result)", function.name);
+            bail!(
+                "{}: must be written by hand (no leading handle, or another result)",
+                function.name
+            );
         }
-        let since = table.structure(&slot.table).and_then(|t| t.fields.iter().find(|f| f.name == slot.field));
+        let since = table
+            .structure(&slot.table)
+            .and_then(|t| t.fields.iter().find(|f| f.name == slot.field));
         let since = since.map(|f| f.since).filter(|v| *v > FLOOR);
         let since = since.map_or(String::new(), |v| format!(" since {:#x}", number(v)));
-        let arguments: Vec<String> = function.params.iter().map(|p| rust::ident(&p.name)).collect();
+        let arguments: Vec<String> = function
+            .params
+            .iter()
+            .map(|p| rust::ident(&p.name))
+            .collect();
         writeln!(
             out,
             "#[unsafe(no_mangle)]\npub(crate) unsafe extern \"C\" fn {}({}) -> ze_result_t {{\n    forward!({:?}, {header}, {member}, {}{since}, {} => {})\n}}\n",
@@ -135,7 +191,11 @@ fn entries(table: &Table, prefix: &str) -> Result<String> {
 
 /// Leaves out what a file does not use.
 pub(super) fn trim_imports(text: String) -> String {
-    let used: Vec<&str> = ["c_char", "c_void"].into_iter().filter(|n| text.contains(&format!(" {n}"))).filter(|n| text.matches(n).count() > 1).collect();
+    let used: Vec<&str> = ["c_char", "c_void"]
+        .into_iter()
+        .filter(|n| text.contains(&format!(" {n}")))
+        .filter(|n| text.matches(n).count() > 1)
+        .collect();
     let line = match used.as_slice() {
         [] => String::new(),
         [one] => format!("use std::ffi::{one};\n"),
@@ -146,9 +206,14 @@ pub(super) fn trim_imports(text: String) -> String {
 
 /// The table that a getter fills.
 pub(super) fn filled<'t>(table: &'t Table, getter: &Function) -> Result<&'t Struct> {
-    let out = getter.params.get(1).with_context(|| format!("{}: no table", getter.name))?;
+    let out = getter
+        .params
+        .get(1)
+        .with_context(|| format!("{}: no table", getter.name))?;
     let name = out.ty.strip_suffix(" *").unwrap_or(&out.ty);
-    let found = table.structure(name).with_context(|| format!("{}: no table {name}", getter.name))?;
+    let found = table
+        .structure(name)
+        .with_context(|| format!("{}: no table {name}", getter.name))?;
     if found.kind != Kind::Table {
         bail!("{}: {name} is no table", getter.name);
     }
@@ -157,7 +222,10 @@ pub(super) fn filled<'t>(table: &'t Table, getter: &Function) -> Result<&'t Stru
 
 /// The getters of drivers' tables, without that of the tracer table.
 pub(super) fn driver_getters(table: &Table) -> impl Iterator<Item = &Function> {
-    table.functions.iter().filter(|f| f.is_getter() && f.prefix() != "zel")
+    table
+        .functions
+        .iter()
+        .filter(|f| f.is_getter() && f.prefix() != "zel")
 }
 
 fn getters(table: &Table) -> Result<String> {
@@ -169,7 +237,9 @@ fn getters(table: &Table) -> Result<String> {
         writeln!(out, "static {0}: {0} = {0} {{", inner.name)?;
         let mut reach: Vec<(u32, usize)> = Vec::new();
         for (index, slot) in inner.fields.iter().enumerate() {
-            let function = table.function_of_pfn(&slot.ty).with_context(|| format!("{}: no function", slot.name))?;
+            let function = table
+                .function_of_pfn(&slot.ty)
+                .with_context(|| format!("{}: no function", slot.name))?;
             writeln!(out, "    {}: Some({}),", slot.name, function.name)?;
             let since = number(slot.since);
             match reach.last_mut() {
@@ -177,7 +247,10 @@ fn getters(table: &Table) -> Result<String> {
                 _ => reach.push((since, index + 1)),
             }
         }
-        let reach: Vec<String> = reach.iter().map(|(since, slots)| format!("({since:#x}, {slots})")).collect();
+        let reach: Vec<String> = reach
+            .iter()
+            .map(|(since, slots)| format!("({since:#x}, {slots})"))
+            .collect();
         writeln!(out, "}};\n")?;
         writeln!(
             out,
@@ -192,9 +265,15 @@ fn getters(table: &Table) -> Result<String> {
 }
 
 fn tracer(table: &Table) -> String {
-    let mut out = rust::head("Registration of tracing callbacks: there is no tracing layer yet, each answers so.");
+    let mut out = rust::head(
+        "Registration of tracing callbacks: there is no tracing layer yet, each answers so.",
+    );
     out += "use crate::entries::no_tracer;\n\nno_tracer! {\n";
-    for function in table.functions.iter().filter(|f| f.name.ends_with("RegisterCallback")) {
+    for function in table
+        .functions
+        .iter()
+        .filter(|f| f.name.ends_with("RegisterCallback"))
+    {
         writeln!(out, "    {}", function.name).ok();
     }
     out + "}\n"

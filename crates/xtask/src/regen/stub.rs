@@ -42,14 +42,23 @@ fn slots(table: &Table) -> Result<String> {
     out += "#![expect(non_snake_case, unused_variables, reason = \"functions and parameters carry C's names; most arguments are not looked at\")]\n\n";
     out += "use crate::script::{created, none, slot};\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
     for function in slot_functions(table).filter(|f| !BY_HAND.contains(&f.name.as_str())) {
-        writeln!(out, "pub(super) unsafe extern \"C\" fn {}({}){} {{", function.name, loader::parameters(function)?, rust::arrow(&function.ret)?)?;
+        writeln!(
+            out,
+            "pub(super) unsafe extern \"C\" fn {}({}){} {{",
+            function.name,
+            loader::parameters(function)?,
+            rust::arrow(&function.ret)?
+        )?;
         let outputs = outputs(table, function);
         if outputs.is_empty() {
             writeln!(out, "    slot({:?})", function.name)?;
         } else {
             writeln!(out, "    let result = slot({:?});", function.name)?;
             for (call, parameter) in outputs {
-                writeln!(out, "    // SAFETY: the caller gives null or a place to write.\n    unsafe {{ {call}(result, {parameter}) }};")?;
+                writeln!(
+                    out,
+                    "    // SAFETY: the caller gives null or a place to write.\n    unsafe {{ {call}(result, {parameter}) }};"
+                )?;
             }
             out += "    result\n";
         }
@@ -60,18 +69,30 @@ fn slots(table: &Table) -> Result<String> {
 
 /// The functions with a slot that drivers fill.
 fn slot_functions(table: &Table) -> impl Iterator<Item = &Function> {
-    table.functions.iter().filter(|f| f.slot.is_some() && f.prefix() != "zel")
+    table
+        .functions
+        .iter()
+        .filter(|f| f.slot.is_some() && f.prefix() != "zel")
 }
 
 /// What a call writes when it succeeds: new objects for single handles, zero for counts.
 fn outputs<'t>(table: &Table, function: &'t Function) -> Vec<(&'static str, &'t str)> {
-    let written = function.params.iter().filter(|p| p.direction != Direction::In);
+    let written = function
+        .params
+        .iter()
+        .filter(|p| p.direction != Direction::In);
     written
         .filter_map(|p| {
             let inner = p.ty.strip_suffix(" *")?;
-            if p.direction == Direction::Out && p.count.is_none() && table.handles.iter().any(|h| h.name == inner) {
+            if p.direction == Direction::Out
+                && p.count.is_none()
+                && table.handles.iter().any(|h| h.name == inner)
+            {
                 Some(("created", p.name.as_str()))
-            } else if p.direction == Direction::InOut && inner == "uint32_t" && p.name.ends_with("Count") {
+            } else if p.direction == Direction::InOut
+                && inner == "uint32_t"
+                && p.name.ends_with("Count")
+            {
                 Some(("none", p.name.as_str()))
             } else {
                 None
@@ -84,28 +105,51 @@ fn tables(table: &Table) -> Result<String> {
     let mut out = rust::head("Which function stands in which slot, and how tables hang together.");
     out += "use super::slots::*;\nuse crate::answers::*;\nuse crate::objects::{DriverTable, Slot, Table};\n\n";
     let getters: Vec<_> = loader::driver_getters(table).collect();
-    writeln!(out, "/// The tables of functions, in the order of the getters.\npub(crate) static TABLES: [Table; {}] = [", getters.len())?;
+    writeln!(
+        out,
+        "/// The tables of functions, in the order of the getters.\npub(crate) static TABLES: [Table; {}] = [",
+        getters.len()
+    )?;
     let mut names = Vec::new();
     for getter in getters {
         let inner = loader::filled(table, getter)?;
         names.push(inner.name.as_str());
         out += "    Table {\n        slots: &[\n";
         for slot in &inner.fields {
-            let function = table.function_of_pfn(&slot.ty).with_context(|| format!("{}: no function", slot.name))?;
+            let function = table
+                .function_of_pfn(&slot.ty)
+                .with_context(|| format!("{}: no function", slot.name))?;
             let since = slot.since.major << 16 | slot.since.minor;
-            writeln!(out, "            Slot {{ name: {0:?}, since: {since:#x}, function: {0} as *const () }},", function.name)?;
+            writeln!(
+                out,
+                "            Slot {{ name: {0:?}, since: {since:#x}, function: {0} as *const () }},",
+                function.name
+            )?;
         }
         out += "        ],\n    },\n";
     }
     out += "];\n\n/// The four tables behind a handle's header: places in [`TABLES`] in the order of their members.\n";
     out += "pub(crate) static DRIVER_TABLES: [DriverTable; 4] = [\n";
-    for name in ["ze_dditable_driver_t", "zet_dditable_driver_t", "zes_dditable_driver_t", "zer_dditable_driver_t"] {
+    for name in [
+        "ze_dditable_driver_t",
+        "zet_dditable_driver_t",
+        "zes_dditable_driver_t",
+        "zer_dditable_driver_t",
+    ] {
         let mut places = Vec::new();
         for (_, inner) in loader::members(table, name)? {
             let place = names.iter().position(|n| *n == inner.name);
-            places.push(place.with_context(|| format!("{}: no getter fills it", inner.name))?.to_string());
+            places.push(
+                place
+                    .with_context(|| format!("{}: no getter fills it", inner.name))?
+                    .to_string(),
+            );
         }
-        writeln!(out, "    DriverTable {{ members: &[{}] }},", places.join(", "))?;
+        writeln!(
+            out,
+            "    DriverTable {{ members: &[{}] }},",
+            places.join(", ")
+        )?;
     }
     Ok(out + "];\n")
 }

@@ -58,6 +58,7 @@ pub(super) fn run(
             return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name)));
         }
     };
+    crate::witness::kernel_runs();
     if launch.cooperative && prepared.groups > 1 {
         return cooperative::run(worker.engine, task, prepared, start_ns);
     }
