@@ -10,7 +10,7 @@
 //! pointers of which it is not known which variable they point into: the kernels with explicit barriers
 //! pay nothing.
 
-use crate::ir::{Function, InstId, Op, Scope, ValueDef, ValueId};
+use crate::ir::{BlockId, Function, InstId, Op, Scope, ValueDef, ValueId};
 use crate::types::{AddressSpace, Type, Types};
 
 /// What was stored to a variable since lanes last met.
@@ -42,17 +42,11 @@ pub(super) fn meet_before_reading(types: &Types, f: &mut Function) -> bool {
     let mut any = false;
     // Each round places at least one barrier; a barrier makes others unnecessary, so rounds are few.
     for _ in 0..16 {
-        let clean = vec![Written::Nothing; count];
-        let mut after = vec![clean.clone(); f.blocks.len()];
+        let mut after = vec![vec![Written::Nothing; count]; f.blocks.len()];
         loop {
             let mut changed = false;
             for &block in &order {
-                let mut state = clean.clone();
-                for &from in &predecessors[block.index()] {
-                    for (all, one) in state.iter_mut().zip(&after[from.index()]) {
-                        *all = all.join(*one);
-                    }
-                }
+                let mut state = on_entry(&predecessors[block.index()], &after, count);
                 for &inst in &f.blocks[block.index()].insts {
                     step(&f.insts[inst.index()].op, &variable_of, &mut state);
                 }
@@ -67,12 +61,7 @@ pub(super) fn meet_before_reading(types: &Types, f: &mut Function) -> bool {
         }
         let mut places: Vec<(usize, usize)> = Vec::new();
         for &block in &order {
-            let mut state = clean.clone();
-            for &from in &predecessors[block.index()] {
-                for (all, one) in state.iter_mut().zip(&after[from.index()]) {
-                    *all = all.join(*one);
-                }
-            }
+            let mut state = on_entry(&predecessors[block.index()], &after, count);
             let insts = &f.blocks[block.index()].insts;
             let read_first = insts.iter().position(|inst| {
                 let op = &f.insts[inst.index()].op;
@@ -102,6 +91,17 @@ pub(super) fn meet_before_reading(types: &Types, f: &mut Function) -> bool {
         }
     }
     any
+}
+
+/// The state at the start of a block: what any predecessor leaves.
+fn on_entry(predecessors: &[BlockId], after: &[Vec<Written>], count: usize) -> Vec<Written> {
+    let mut state = vec![Written::Nothing; count];
+    for from in predecessors {
+        for (all, one) in state.iter_mut().zip(&after[from.index()]) {
+            *all = all.join(*one);
+        }
+    }
+    state
 }
 
 /// The effect of one instruction.
