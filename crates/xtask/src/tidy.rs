@@ -79,7 +79,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     if let Err(error) = regen::run(root, true) {
         findings.push(format!("{error:#}"));
     }
-    for file in tracked(root)? {
+    for file in files(root)? {
         let Ok(text) = std::fs::read_to_string(root.join(&file)) else {
             continue;
         };
@@ -155,31 +155,23 @@ fn levels(metadata: &Metadata) -> Vec<String> {
     findings
 }
 
-/// The files of the repository, from its root.
-fn tracked(root: &Path) -> Result<Vec<String>> {
-    let run = Command::new("git")
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
-        .current_dir(root)
-        .output()
-        .context("running git ls-files")?;
-    if !run.status.success() {
-        bail!(
-            "git ls-files: {}",
-            String::from_utf8_lossy(&run.stderr).trim()
-        );
+/// The repository's files, relative to its root; read from the tree itself, so that neither git nor a clone is needed.
+fn files(root: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let walk = ignore::WalkBuilder::new(root)
+        .hidden(false)
+        .require_git(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .build();
+    for entry in walk {
+        let entry = entry.context("walking the repository")?;
+        if entry.file_type().is_some_and(|kind| !kind.is_dir()) {
+            let path = entry.path().strip_prefix(root)?;
+            found.push(path.to_string_lossy().into_owned());
+        }
     }
-    let text = String::from_utf8_lossy(&run.stdout).into_owned();
-    Ok(text
-        .split('\0')
-        .filter(|f| !f.is_empty())
-        .map(str::to_string)
-        .collect())
+    found.sort();
+    Ok(found)
 }
 
 /// What must not stand in a Rust source, put together here so that this file does not contain it either.
