@@ -1,0 +1,346 @@
+//! The file that a traced process appends to: a header page, then chunks of one size.
+//!
+//! A chunk belongs to a lane, which one thread at a time writes, or holds strings. Within a lane records are in the
+//! order of time; [`merge`] brings the lanes of all processes into one order. Strings lie in chunks of their own, so that
+//! they can be read before everything else.
+//!
+//! Header, little-endian: magic (8 bytes), version, chunk size, process, 1 when the process ended its recording (4 each),
+//! chunks taken, records lost, recording clock and calendar clock at the start in nanoseconds (8 each), length of the
+//! command line (4) and the command line, its words separated by NUL.
+//! Chunk head: magic, kind, lane, thread at its start (4 each), number within the lane (8), 8 unused.
+//! A string: a word with its length in bytes (low 32) and its number (high 32), then the bytes, padded to whole words.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::io::{self, Read, Seek, SeekFrom};
+
+use crate::record::{self, Event, Record, Text};
+
+/// First bytes of a recording.
+pub const MAGIC: [u8; 8] = *b"SOLUMTRC";
+/// Version of the format.
+pub const VERSION: u32 = 1;
+/// Bytes of the header.
+pub const HEADER_BYTES: usize = 4096;
+/// Bytes of a chunk as our writer makes them; a reader takes the header's word within [`MAX_CHUNK_BYTES`].
+pub const CHUNK_BYTES: usize = 128 * 1024;
+/// The largest chunk that a reader accepts.
+pub const MAX_CHUNK_BYTES: usize = 16 << 20;
+/// Bytes of a chunk's head.
+pub const CHUNK_HEAD_BYTES: usize = 32;
+/// First word of a chunk.
+pub const CHUNK_MAGIC: u32 = 0x4b4e_4843;
+/// A chunk of strings.
+pub const STRINGS: u32 = 1;
+/// A chunk of records.
+pub const RECORDS: u32 = 2;
+/// The longest string; longer ones are cut by the writer.
+pub const MAX_STRING_BYTES: usize = 16 * 1024;
+/// Most strings that a reader keeps.
+pub const MAX_STRINGS: usize = 1 << 21;
+
+/// Places in the header, in bytes.
+pub mod header {
+    /// `u32`: [`super::VERSION`].
+    pub const VERSION: usize = 8;
+    /// `u32`: bytes of a chunk.
+    pub const CHUNK: usize = 12;
+    /// `u32`: the process.
+    pub const PROCESS: usize = 16;
+    /// `u32`: 1 when the recording was ended in order.
+    pub const FINISHED: usize = 20;
+    /// `u64`: chunks taken.
+    pub const CHUNKS: usize = 24;
+    /// `u64`: records that found no room.
+    pub const LOST: usize = 32;
+    /// `u64`: the recording's clock at the start.
+    pub const CLOCK: usize = 40;
+    /// `u64`: nanoseconds since 1970 at the start.
+    pub const CALENDAR: usize = 48;
+    /// `u32`: bytes of the command line.
+    pub const COMMAND_LENGTH: usize = 56;
+    /// The command line.
+    pub const COMMAND: usize = 60;
+}
+
+/// The head of a chunk.
+#[must_use]
+pub fn chunk_head(kind: u32, lane: u32, thread: u32, number: u64) -> [u64; 4] {
+    [
+        u64::from(CHUNK_MAGIC) | u64::from(kind) << 32,
+        u64::from(lane) | u64::from(thread) << 32,
+        number,
+        0,
+    ]
+}
+
+/// Why a file is no recording.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It could not be read.
+    #[error("cannot read the recording: {0}")]
+    Read(#[from] io::Error),
+    /// It is something else.
+    #[error("not a recording of solum trace: {0}")]
+    Foreign(&'static str),
+}
+
+/// One process's recording, opened.
+pub struct Recording<R> {
+    source: R,
+    chunk_bytes: usize,
+    /// The process.
+    pub process: u32,
+    /// Whether it ended its recording in order.
+    pub finished: bool,
+    /// Records that found no room.
+    pub lost: u64,
+    /// The recording's clock when it began.
+    pub clock: u64,
+    /// Nanoseconds since 1970 when it began.
+    pub calendar: u64,
+    /// The command line.
+    pub command: Vec<String>,
+    strings: HashMap<Text, Box<str>>,
+    lanes: BTreeMap<u32, BTreeMap<u64, Chunk>>,
+}
+
+#[derive(Clone, Copy)]
+struct Chunk {
+    offset: u64,
+    thread: u32,
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes
+        .get(at..at + 4)
+        .and_then(|b| b.try_into().ok())
+        .map_or(0, u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes
+        .get(at..at + 8)
+        .and_then(|b| b.try_into().ok())
+        .map_or(0, u64::from_le_bytes)
+}
+
+/// Reads until `buffer` is full or the source ends.
+fn read_up_to(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match source.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+impl<R: Read + Seek> Recording<R> {
+    /// Reads header, strings and the places of the chunks.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is something else.
+    pub fn open(mut source: R) -> Result<Self, Error> {
+        let mut head = vec![0u8; HEADER_BYTES];
+        source.seek(SeekFrom::Start(0))?;
+        if read_up_to(&mut source, &mut head)? < HEADER_BYTES || head[..8] != MAGIC {
+            return Err(Error::Foreign("it does not begin as one"));
+        }
+        if u32_at(&head, header::VERSION) != VERSION {
+            return Err(Error::Foreign("it is of another version of the format"));
+        }
+        let chunk_bytes = u32_at(&head, header::CHUNK) as usize;
+        if !(4096..=MAX_CHUNK_BYTES).contains(&chunk_bytes) || !chunk_bytes.is_multiple_of(8) {
+            return Err(Error::Foreign("its chunks have an impossible size"));
+        }
+        let length = u32_at(&head, header::COMMAND_LENGTH) as usize;
+        let command = head
+            .get(header::COMMAND..header::COMMAND.saturating_add(length))
+            .unwrap_or_default();
+        let command = command
+            .split(|byte| *byte == 0)
+            .filter(|word| !word.is_empty())
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect();
+        let mut recording = Self {
+            source,
+            chunk_bytes,
+            process: u32_at(&head, header::PROCESS),
+            finished: u32_at(&head, header::FINISHED) != 0,
+            lost: u64_at(&head, header::LOST),
+            clock: u64_at(&head, header::CLOCK),
+            calendar: u64_at(&head, header::CALENDAR),
+            command,
+            strings: HashMap::new(),
+            lanes: BTreeMap::new(),
+        };
+        recording.index(HEADER_BYTES as u64)?;
+        Ok(recording)
+    }
+
+    /// Notes the chunks from `offset` on and reads the strings among them.
+    fn index(&mut self, mut offset: u64) -> Result<(), Error> {
+        let mut head = [0u8; CHUNK_HEAD_BYTES];
+        loop {
+            self.source.seek(SeekFrom::Start(offset))?;
+            if read_up_to(&mut self.source, &mut head)? < head.len() {
+                return Ok(());
+            }
+            if u32_at(&head, 0) == CHUNK_MAGIC {
+                match u32_at(&head, 4) {
+                    STRINGS => {
+                        let words = read_words(&mut self.source, self.chunk_bytes)?;
+                        self.take_strings(&words);
+                    }
+                    RECORDS => {
+                        let chunk = Chunk {
+                            offset,
+                            thread: u32_at(&head, 12),
+                        };
+                        let lane = self.lanes.entry(u32_at(&head, 8)).or_default();
+                        lane.insert(u64_at(&head, 16), chunk);
+                    }
+                    _ => {}
+                }
+            }
+            offset += self.chunk_bytes as u64;
+        }
+    }
+
+    fn take_strings(&mut self, words: &[u64]) {
+        let mut rest = words;
+        while let Some((&head, after)) = rest.split_first() {
+            let (length, number) = (head as u32 as usize, (head >> 32) as u32);
+            let count = length.div_ceil(8);
+            if number == 0 || count > after.len() || self.strings.len() >= MAX_STRINGS {
+                return;
+            }
+            let bytes: Vec<u8> = after[..count]
+                .iter()
+                .flat_map(|word| word.to_le_bytes())
+                .take(length)
+                .collect();
+            self.strings
+                .insert(number, String::from_utf8_lossy(&bytes).into());
+            rest = &after[count..];
+        }
+    }
+
+    /// The string of that number; empty when there is none.
+    #[must_use]
+    pub fn text(&self, number: Text) -> &str {
+        self.strings.get(&number).map_or("", |text| text)
+    }
+
+    fn chunk(&mut self, chunk: Chunk) -> Result<Vec<u64>, Error> {
+        let start = chunk.offset + CHUNK_HEAD_BYTES as u64;
+        self.source.seek(SeekFrom::Start(start))?;
+        Ok(read_words(&mut self.source, self.chunk_bytes)?)
+    }
+}
+
+/// The rest of a chunk after its head; fewer words where the file ends.
+fn read_words(source: &mut impl Read, chunk_bytes: usize) -> io::Result<Vec<u64>> {
+    let mut bytes = vec![0u8; chunk_bytes - CHUNK_HEAD_BYTES];
+    let filled = read_up_to(source, &mut bytes)?;
+    let whole = bytes[..filled].chunks_exact(8);
+    Ok(whole.map(|word| u64_at(word, 0)).collect())
+}
+
+/// One lane while it is read.
+struct Lane {
+    recording: usize,
+    chunks: std::vec::IntoIter<Chunk>,
+    words: Vec<u64>,
+    at: usize,
+    thread: u32,
+    next: Option<Record>,
+}
+
+impl Lane {
+    fn advance<R: Read + Seek>(&mut self, recording: &mut Recording<R>) -> Result<(), Error> {
+        loop {
+            match record::decode(self.words.get(self.at..).unwrap_or_default()) {
+                Ok(Some((record, count))) => {
+                    self.at += count;
+                    self.next = Some(record);
+                    return Ok(());
+                }
+                // A damaged record ends its chunk only: the next one starts afresh.
+                Ok(None) | Err(_) => match self.chunks.next() {
+                    Some(chunk) => {
+                        self.words = recording.chunk(chunk)?;
+                        self.at = 0;
+                        self.thread = chunk.thread;
+                    }
+                    None => {
+                        self.next = None;
+                        return Ok(());
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// Where a record came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Origin {
+    /// Number in the slice of recordings.
+    pub recording: usize,
+    /// The thread that wrote it.
+    pub thread: u32,
+}
+
+/// Gives every record of all recordings to `each`, in the order of time. `each` gets the recordings too, for texts.
+///
+/// # Errors
+/// A file cannot be read, or `each` fails.
+pub fn merge<R: Read + Seek, E: From<Error>>(
+    recordings: &mut [Recording<R>],
+    mut each: impl FnMut(&[Recording<R>], Origin, &Record) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut lanes = Vec::new();
+    for (number, recording) in recordings.iter().enumerate() {
+        for chunks in recording.lanes.values() {
+            lanes.push(Lane {
+                recording: number,
+                chunks: chunks.values().copied().collect::<Vec<_>>().into_iter(),
+                words: Vec::new(),
+                at: 0,
+                thread: 0,
+                next: None,
+            });
+        }
+    }
+    let mut heap = BinaryHeap::new();
+    for (number, lane) in lanes.iter_mut().enumerate() {
+        lane.advance(&mut recordings[lane.recording])?;
+        if let Some(record) = &lane.next {
+            heap.push(Reverse((record.time, number)));
+        }
+    }
+    while let Some(Reverse((_, number))) = heap.pop() {
+        let lane = &mut lanes[number];
+        let Some(record) = lane.next.take() else {
+            continue;
+        };
+        if let Event::Thread { tid, .. } = record.event {
+            lane.thread = tid;
+        }
+        let origin = Origin {
+            recording: lane.recording,
+            thread: lane.thread,
+        };
+        each(recordings, origin, &record)?;
+        lane.advance(&mut recordings[lane.recording])?;
+        if let Some(record) = &lane.next {
+            heap.push(Reverse((record.time, number)));
+        }
+    }
+    Ok(())
+}
