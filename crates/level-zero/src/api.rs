@@ -9,18 +9,23 @@ use level_zero_sys::*;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 
-/// The way in: what both the loader and a linked-in driver export.
-#[derive(Clone, Copy)]
-#[expect(non_snake_case, reason = "the specification's names")]
+/// Where the functions of a driver lie that is linked into the program (`ze_cpu::entry()` for Solum's own).
+#[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// `zeInitDrivers`, when it exists.
-    pub zeInitDrivers: ze_pfnInitDrivers_t,
-    /// `zeInit`.
-    pub zeInit: ze_pfnInit_t,
-    /// Returns the address of an exported `zeGet…ProcAddrTable` function by its name, or null.
-    pub lookup: unsafe fn(name: &CStr, data: *const ()) -> *const (),
-    /// Passed to `lookup`.
-    pub data: *const (),
+    lookup: fn(name: &CStr) -> *const (),
+}
+
+impl Entry {
+    /// A driver by its functions.
+    ///
+    /// # Safety
+    /// `lookup` answers null, or the address of a C function with the signature that the name has in the specification,
+    /// which stays for the process's life. The names are those of the getters (`zeGet…ProcAddrTable`), of `zeInit`,
+    /// `zeInitDrivers` and `zerGetLastErrorDescription`.
+    #[must_use]
+    pub const unsafe fn new(lookup: fn(name: &CStr) -> *const ()) -> Self {
+        Self { lookup }
+    }
 }
 
 /// The functions of one Level Zero implementation. Cheap to clone; keeps the library open.
@@ -102,13 +107,7 @@ impl Loader {
             let symbol = unsafe { library.get::<*const ()>(name.to_bytes_with_nul()) };
             symbol.map_or(std::ptr::null(), |symbol| *symbol)
         };
-        // SAFETY: the export of this name has this C signature by the specification.
-        let init_drivers = unsafe {
-            std::mem::transmute::<*const (), ze_pfnInitDrivers_t>(lookup(c"zeInitDrivers"))
-        };
-        // SAFETY: the export of this name has this C signature by the specification.
-        let init = unsafe { std::mem::transmute::<*const (), ze_pfnInit_t>(lookup(c"zeInit")) };
-        let api = Self::tables(init_drivers, init, lookup)?;
+        let api = Self::tables(lookup)?;
         Ok(Self {
             api: Arc::new(Api {
                 _library: Some(library),
@@ -117,26 +116,23 @@ impl Loader {
         })
     }
 
-    /// Takes a driver that is linked into the program.
-    ///
-    /// # Safety
-    /// `entry`'s functions are those of a Level Zero implementation that stays loaded for the process's life.
+    /// Takes a driver that is linked into the program: no library is opened, and no loader is needed.
     ///
     /// # Errors
     /// [`Error::Call`] when it could not be initialised.
-    pub unsafe fn from_entry(entry: Entry) -> Result<Self> {
-        // SAFETY: the caller promises a true `lookup`.
-        let lookup = |name: &CStr| unsafe { (entry.lookup)(name, entry.data) };
+    pub fn from_entry(entry: Entry) -> Result<Self> {
         Ok(Self {
-            api: Arc::new(Self::tables(entry.zeInitDrivers, entry.zeInit, lookup)?),
+            api: Arc::new(Self::tables(entry.lookup)?),
         })
     }
 
-    fn tables(
-        init_drivers: ze_pfnInitDrivers_t,
-        init: ze_pfnInit_t,
-        lookup: impl Fn(&CStr) -> *const (),
-    ) -> Result<Api> {
+    fn tables(lookup: impl Fn(&CStr) -> *const ()) -> Result<Api> {
+        let init_drivers = lookup(c"zeInitDrivers");
+        // SAFETY: the function of this name has this C signature by the specification; `Option<fn>` is a pointer.
+        let init_drivers =
+            unsafe { std::mem::transmute::<*const (), ze_pfnInitDrivers_t>(init_drivers) };
+        // SAFETY: as above.
+        let init = unsafe { std::mem::transmute::<*const (), ze_pfnInit_t>(lookup(c"zeInit")) };
         // Drivers come to life by zeInitDrivers where it exists; older loaders know zeInit only.
         let mut count = 0;
         let mut desc = ze_init_driver_type_desc_t {

@@ -1,6 +1,7 @@
 //! The CPU as a Level Zero device: topology, memory, engine, faults, programs and their cache.
 //!
-//! Implements the boundary `ze_driver::device`; [`platform`] is what the shell asks for.
+//! Implements the boundary `ze_driver::device`; [`platform`] is what the shell asks for, [`entry`] what a Rust program
+//! asks for that has the driver linked in.
 //!
 //! Invariants
 //! - Nothing happens before it is asked for: no thread starts before the first submission, the code
@@ -12,6 +13,7 @@
 
 mod cache;
 mod engine;
+mod entry;
 pub mod environment;
 mod facts;
 mod fault;
@@ -23,4 +25,5 @@ mod program;
 mod topology;
 mod witness;
 
+pub use entry::entry;
 pub use platform::{platform, platform_with};

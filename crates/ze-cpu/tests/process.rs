@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Platform, Task, Work};
 
+#[path = "process/linked.rs"]
+mod linked;
+
 /// Which program this process is to be; none: the tests.
 const ROLE: &str = "SOLUM_TEST_ROLE";
 
@@ -79,6 +82,9 @@ fn roles() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
+    if role == "linked" {
+        return linked::run();
+    }
     let platform = ze_cpu::platform();
     let Ok(platform) = platform else {
         std::process::exit(3);
@@ -239,6 +245,16 @@ fn a_forked_child_can_do_nothing_and_harms_nothing() {
         output.status.success(),
         "{}",
         String::from_utf8_lossy(&output.stdout)
+    );
+}
+
+#[test]
+fn a_program_with_the_driver_linked_in_needs_no_library() {
+    let output = program("linked", &[("SOLUM_COMPILER", "interpreter")]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
     );
 }
 

@@ -1,9 +1,11 @@
 //! The getters through which a loader takes the tables; a shell exports them.
 //!
-//! [`for_each_getter`] hands the list to a macro of the shell: `(name, table type)`.
+//! [`for_each_getter`] hands the list to a macro of the shell: `(name, table type)`. A program that has the driver
+//! linked in finds getters and functions by name instead, through [`lookup`].
 
 use crate::tables;
 use level_zero_sys::*;
+use std::ffi::CStr;
 
 /// Calls `$with! { (getter, table type), … }` with every getter of a driver.
 #[macro_export]
@@ -119,11 +121,50 @@ macro_rules! getters {
         ///
         /// # Safety
         /// `table` is null or valid for writes of the slots that `version` has.
-        pub unsafe fn $name(version: ze_api_version_t, table: *mut $table) -> ze_result_t {
+        pub unsafe extern "C" fn $name(version: ze_api_version_t, table: *mut $table) -> ze_result_t {
             // SAFETY: forwarded.
             unsafe { fill(stringify!($table), version, table, &tables::$ours) }
         }
-    )*};
+    )*
+
+        fn getter(name: &str) -> Option<*const ()> {
+            match name {
+                $(stringify!($name) => Some($name as *const ()),)*
+                _ => None,
+            }
+        }
+
+        /// The words of a table, one a slot, and how many there are.
+        fn slots(table: &str) -> Option<(*const usize, usize)> {
+            match table {
+                $(stringify!($table) => Some((
+                    (&raw const tables::$ours).cast(),
+                    size_of::<$table>() / size_of::<usize>(),
+                )),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+/// The address of a getter, or of a function that has a slot in a driver's table; null for other names.
+///
+/// What is found is a C function with the signature that its name has in the specification, there for the process's
+/// life. Call [`crate::install`] first, or the driver has no devices to initialise.
+#[must_use]
+pub fn lookup(name: &CStr) -> *const () {
+    let find = || {
+        let name = name.to_str().ok()?;
+        if let Some(getter) = getter(name) {
+            return Some(getter);
+        }
+        let slot = ze_spec::function(name)?.slot?;
+        let (first, count) = slots(slot.table)?;
+        let index = usize::from(slot.index);
+        // SAFETY: `index` lies inside the table, and a slot is one word: an address, as `Option<fn>` is.
+        (index < count).then(|| unsafe { first.cast::<*const ()>().add(index).read() })
+    };
+    find().unwrap_or(std::ptr::null())
 }
 
 getters! {
@@ -236,6 +277,31 @@ mod tests {
         // SAFETY: null is answered.
         let null = unsafe { zeGetDeviceProcAddrTable(ZE_API_VERSION_1_17, std::ptr::null_mut()) };
         assert_eq!(null, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    }
+
+    #[test]
+    fn a_lookup_finds_what_the_tables_hold() {
+        let mut table = ze_kernel_dditable_t::default();
+        // SAFETY: a writable table.
+        let code = unsafe { zeGetKernelProcAddrTable(ZE_API_VERSION_1_17, &raw mut table) };
+        assert_eq!(code, ZE_RESULT_SUCCESS);
+        let word = |slot: ze_pfnKernelGetName_t| slot.map_or(std::ptr::null(), |f| f as *const ());
+        assert_eq!(lookup(c"zeKernelGetName"), word(table.pfnGetName));
+        assert_eq!(
+            lookup(c"zeGetKernelProcAddrTable"),
+            zeGetKernelProcAddrTable as *const ()
+        );
+        // The tables of `zel` are the loader's.
+        for function in ze_spec::FUNCTIONS
+            .iter()
+            .filter(|f| f.slot.is_some() && f.namespace != ze_spec::Namespace::Zel)
+        {
+            let name = std::ffi::CString::new(function.name).unwrap_or_default();
+            assert!(!lookup(&name).is_null(), "{}", function.name);
+        }
+        for none in [c"zeNothing", c"", c"zelTracerCreate", c"\xff"] {
+            assert!(lookup(none).is_null(), "{none:?}");
+        }
     }
 
     #[test]
