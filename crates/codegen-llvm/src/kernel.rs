@@ -105,7 +105,7 @@ pub(crate) fn lower(
     let (values, ir) = (setting.values, setting.values.ir);
     let module = values.module;
     let function = &module.functions[kernel.function.index()];
-    let plan = Plan::new(function, &module.constants, &module.types, true);
+    let plan = Plan::new(function, &module.constants, true);
 
     let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
     let llvm_function = ir.add_function(setting.symbol, ty);
@@ -187,7 +187,7 @@ pub(crate) fn lower(
     low.place_locals(kernel, info);
     low.wide = setting.wide && crate::wide::wanted(&low, !by_value.is_empty(), private);
     if low.wide {
-        low.plan = Plan::new(function, &module.constants, &module.types, false);
+        low.plan = Plan::new(function, &module.constants, false);
     } else if !in_record {
         for &(value, size, align) in &allocas {
             let room = low.room(ir.array(ir.i8, size), align);

@@ -32,7 +32,6 @@ mod plan;
 mod printf;
 mod record;
 mod service;
-mod settle;
 mod values;
 mod wide;
 mod wide_ops;

@@ -3,8 +3,8 @@
 //! A kernel without meeting points runs each work-item from start to end. Any other is cut into
 //! *segments* at its *stops*: work-group barriers, sub-group barriers, sub-group operations, and the
 //! latches of loops in which a lane may skip a sub-group operation (without a stop there it would meet the
-//! other lanes one turn ahead), and the places of `settle`. One copy of the code is kept: each work-item resumes at the stop its
-//! record names, runs to the next one, and leaves what it needs later in its record.
+//! other lanes one turn ahead). One copy of the code is kept: each work-item resumes at the stop its record
+//! names, runs to the next one, and leaves what it needs later in its record.
 
 use std::ops::Range;
 
@@ -76,12 +76,10 @@ impl Plan {
     pub(crate) fn new(
         function: &Function,
         constants: &kernel_ir::Constants,
-        types: &kernel_ir::Types,
         remake: bool,
     ) -> Self {
         let shape = Shape::new(function);
         let meet_again = loops_to_meet_in(function, &shape);
-        let settled = crate::settle::places(function, types, &shape);
         let mut plan = Self {
             segments: Vec::new(),
             stops: Vec::new(),
@@ -92,7 +90,7 @@ impl Plan {
             kept: Vec::new(),
         };
         for &block in &shape.order {
-            plan.cut(function, block, meet_again[block], &settled[block]);
+            plan.cut(function, block, meet_again[block]);
         }
         let mut number = 0;
         for kind in [StopKind::Subgroup, StopKind::Workgroup] {
@@ -114,23 +112,19 @@ impl Plan {
         plan
     }
 
-    fn cut(&mut self, function: &Function, block: usize, meet_again: bool, settled: &[usize]) {
+    fn cut(&mut self, function: &Function, block: usize, meet_again: bool) {
         let insts = &function.blocks[block].insts;
         self.first_segment[block] = self.segments.len();
         let mut start = 0;
         for (at, &inst) in insts.iter().enumerate() {
             let op = &function.insts[inst.index()].op;
-            if settled.contains(&at) {
-                self.end_at_stop(block, start..at, StopKind::Subgroup, None);
-                start = at;
-            }
             if let Some(kind) = stop_of(op) {
                 let group = matches!(op, Op::Group(..)).then_some(inst);
                 self.end_at_stop(block, start..at, kind, group);
                 start = at + 1;
             }
         }
-        if meet_again || settled.contains(&insts.len()) {
+        if meet_again {
             self.end_at_stop(block, start..insts.len(), StopKind::Subgroup, None);
             start = insts.len();
         }

@@ -1,4 +1,4 @@
-//! What programs take for granted of lanes in lock step, beyond what the interpreter promises.
+//! What programs take for granted of lanes in lock step.
 
 use super::native::{Native, settings};
 use kernel_ir::abi::Launch;
@@ -49,7 +49,9 @@ meet:
   store %at, %r align 4
   ret
 }";
-    let module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    kernel_ir::passes::prepare(&mut module, &kernel_ir::Options::default())
+        .unwrap_or_else(|e| panic!("{e}"));
     let native = Native::new(module, settings(8));
     let info = &native.info.kernels[0];
     let input: [i32; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
