@@ -1,6 +1,6 @@
-//! `bench [AREA] [--json]`: ours, the peer's, the ratio; both alternate in one run.
+//! `bench [AREA [CASE...]] [--json]`: ours, the peer's, the ratio; both alternate in one run.
 //!
-//! Areas: `loader`, `driver`. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
+//! Areas: `loader`, `driver`, `kernels` (only this one takes cases). A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
 //! Timing here is never a test.
 
 #![expect(
@@ -10,6 +10,7 @@
 )]
 
 mod driver;
+mod kernels;
 mod loader;
 
 use std::process::ExitCode;
@@ -114,11 +115,15 @@ fn main() -> ExitCode {
             }
         };
     }
+    let (areas, cases) = match areas.iter().position(|area| *area == "kernels") {
+        Some(at) => areas.split_at(at + 1),
+        None => (&areas[..], &[][..]),
+    };
     if let Some(unknown) = areas
         .iter()
-        .find(|area| !["loader", "driver"].contains(area))
+        .find(|area| !["loader", "driver", "kernels"].contains(area))
     {
-        eprintln!("bench: no area {unknown:?} (loader, driver)");
+        eprintln!("bench: no area {unknown:?} (loader, driver, kernels)");
         return ExitCode::from(2);
     }
     let wanted = |area: &str| areas.is_empty() || areas.contains(&area);
@@ -140,7 +145,8 @@ fn main() -> ExitCode {
             );
         }
     };
-    let mut run = |area: &str, bench: fn(&mut dyn FnMut(Row)) -> level_zero::Result<()>| {
+    type Bench<'a> = &'a dyn Fn(&mut dyn FnMut(Row)) -> level_zero::Result<()>;
+    let mut run = |area: &str, bench: Bench<'_>| {
         if !wanted(area) {
             return true;
         }
@@ -148,7 +154,9 @@ fn main() -> ExitCode {
             .map_err(|error| eprintln!("bench: {area}: {error}"))
             .is_ok()
     };
-    let good = run("loader", loader::run) & run("driver", driver::run);
+    let good = run("loader", &loader::run)
+        & run("driver", &driver::run)
+        & run("kernels", &|emit| kernels::run(cases, emit));
     if good {
         ExitCode::SUCCESS
     } else {
