@@ -1,0 +1,142 @@
+//! The framework library of this process.
+
+use core::ffi::{CStr, c_char, c_void};
+use std::ffi::CString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::sync::OnceLock;
+
+use xpti_sys::{Functions, INVALID_OBJECT, INVALID_STRING, object_data_t};
+
+/// Functions of the loaded framework, of all threads.
+#[derive(Debug)]
+pub struct Framework {
+    functions: Functions,
+}
+
+impl Framework {
+    /// The library that `XPTI_FRAMEWORK_DISPATCHER` names, opened at the first call; `None` when the variable is unset or
+    /// empty, or the library lacks a function. With elevated privileges the variable is not read.
+    pub fn get() -> Option<&'static Self> {
+        static FRAMEWORK: OnceLock<Option<Framework>> = OnceLock::new();
+        FRAMEWORK.get_or_init(Self::open).as_ref()
+    }
+
+    fn open() -> Option<Self> {
+        // SAFETY: a constant of the C library.
+        if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+            return None;
+        }
+        let path = std::env::var_os("XPTI_FRAMEWORK_DISPATCHER").filter(|path| !path.is_empty())?;
+        let path = CString::new(path.into_vec()).ok()?;
+        // Local and never closed, as DPC++'s proxy opens it: the same file is the same instance.
+        // SAFETY: a C string; the library's initialisers are what the user asked for.
+        let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY) };
+        if library.is_null() {
+            return None;
+        }
+        // SAFETY: an open library, a C string.
+        let resolve = |name: &CStr| unsafe { libc::dlsym(library, name.as_ptr()) }.cast_const();
+        // SAFETY: the library calls itself an XPTI framework, and is never closed.
+        unsafe { Functions::load(resolve) }.map(|functions| Self { functions })
+    }
+
+    /// The C functions.
+    pub fn functions(&self) -> &Functions {
+        &self.functions
+    }
+
+    /// Whether tracing is on and somebody subscribes.
+    pub fn enabled(&self) -> bool {
+        // SAFETY: no arguments.
+        unsafe { (self.functions.xptiTraceEnabled)() }
+    }
+
+    /// A number that nobody else in the process gets.
+    pub fn unique_id(&self) -> u64 {
+        // SAFETY: no arguments.
+        unsafe { (self.functions.xptiGetUniqueId)() }
+    }
+
+    /// The location that this thread works for, 0 when none.
+    pub fn universal_id(&self) -> u64 {
+        // SAFETY: no arguments.
+        unsafe { (self.functions.xptiGetUniversalId)() }
+    }
+
+    /// The tuple that this thread has stashed: DPC++ keeps the queue's number under `queue_id`.
+    pub fn stashed(&self) -> Option<(&CStr, u64)> {
+        let (mut key, mut value): (*mut c_char, u64) = (core::ptr::null_mut(), 0);
+        // SAFETY: two places to write to.
+        let code = unsafe { (self.functions.xptiGetStashedTuple)(&raw mut key, &raw mut value) };
+        if code != xpti_sys::result::SUCCESS || key.is_null() {
+            return None;
+        }
+        // SAFETY: stashed keys are literals of the emitter, by contract valid while stashed on this thread.
+        Some((unsafe { CStr::from_ptr(key) }, value))
+    }
+
+    /// The interned string's number; `None` for the empty string.
+    pub fn intern(&self, text: &CStr) -> Option<u32> {
+        let mut copy = core::ptr::null_mut();
+        // SAFETY: a C string and a place to write to.
+        let id = unsafe { (self.functions.xptiRegisterString)(text.as_ptr(), &raw mut copy) };
+        (id != INVALID_STRING).then_some(id)
+    }
+
+    /// The interned string of this number.
+    pub fn string(&self, id: u32) -> Option<&'static CStr> {
+        // SAFETY: any number is allowed.
+        let text = unsafe { (self.functions.xptiLookupString)(id) };
+        // SAFETY: a string of the table, which lives as long as the process (ours) or the framework (Intel's).
+        (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
+    }
+
+    /// The interned object's number.
+    pub fn intern_object(&self, bytes: &[u8], kind: u8) -> Option<i32> {
+        // SAFETY: the slice's memory.
+        let id = unsafe {
+            (self.functions.xptiRegisterObject)(bytes.as_ptr().cast(), bytes.len(), kind)
+        };
+        (id != INVALID_OBJECT).then_some(id)
+    }
+
+    /// The interned object of this number, as type and bytes. Intel's library faults on numbers that it never gave out.
+    ///
+    /// The bytes are valid until the next object is interned under Intel's library, for the process under ours.
+    pub(crate) fn object(&self, id: i32) -> Option<(u8, *const [u8])> {
+        // SAFETY: numbers come from events of this framework.
+        let object: object_data_t = unsafe { (self.functions.xptiLookupObject)(id) };
+        (!object.data.is_null()).then(|| {
+            (
+                object.kind,
+                core::ptr::slice_from_raw_parts(object.data.cast(), object.size),
+            )
+        })
+    }
+
+    /// The payload of a location, by its id.
+    pub fn payload(&self, uid: u64) -> Option<crate::Payload<'static>> {
+        // SAFETY: any number is allowed.
+        let payload = unsafe { (self.functions.xptiQueryPayloadByUID)(uid) };
+        // SAFETY: payloads of locations live as long as the process under our framework.
+        unsafe { crate::Payload::from_raw(payload) }
+    }
+}
+
+/// A string that C gave, as text: invalid UTF-8 is replaced.
+pub(crate) fn text<'a>(pointer: *const c_char) -> Option<std::borrow::Cow<'a, str>> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: the callers pass strings that live as long as the structs they stand in.
+    Some(unsafe { CStr::from_ptr(pointer) }.to_string_lossy())
+}
+
+/// Reads a struct that user data points to.
+pub(crate) fn read<'a, T>(pointer: *const c_void) -> Option<&'a T> {
+    if pointer.is_null() || !pointer.cast::<T>().is_aligned() {
+        return None;
+    }
+    // SAFETY: the callers derive the type from stream and trace point type, as the ABI fixes it.
+    Some(unsafe { &*pointer.cast::<T>() })
+}

@@ -1,0 +1,247 @@
+//! What a callback is given, with its pointers turned into borrowed values.
+
+use core::ffi::{CStr, c_void};
+use std::borrow::Cow;
+
+use xpti_sys::trace_point_type as point;
+use xpti_sys::{
+    function_with_args_t, mem_alloc_data_t, offload_accessor_data_t, offload_association_data_t,
+    offload_buffer_data_t, offload_image_accessor_data_t, offload_image_data_t, payload_t,
+    trace_event_data_t,
+};
+
+use crate::framework::{read, text};
+use crate::{Framework, Metadata, StreamInfo};
+
+/// One notification; lent for the time of the callback.
+#[derive(Debug)]
+pub struct Notification<'a> {
+    pub(crate) framework: &'static Framework,
+    pub(crate) stream: &'a StreamInfo,
+    pub(crate) kind: u16,
+    pub(crate) parent: *const trace_event_data_t,
+    pub(crate) event: *const trace_event_data_t,
+    pub(crate) instance: u64,
+    pub(crate) user_data: *const c_void,
+}
+
+impl<'a> Notification<'a> {
+    /// The stream that it came on.
+    pub fn stream(&self) -> &'a StreamInfo {
+        self.stream
+    }
+
+    /// [`crate::trace_point_type`].
+    pub fn kind(&self) -> u16 {
+        self.kind
+    }
+
+    /// What the event belongs to: the graph, or the event of the layer.
+    pub fn parent(&self) -> Option<Event<'a>> {
+        Event::from_raw(self.parent, self.framework)
+    }
+
+    /// What happens.
+    pub fn event(&self) -> Option<Event<'a>> {
+        Event::from_raw(self.event, self.framework)
+    }
+
+    /// Joins a begin with its end.
+    pub fn instance(&self) -> u64 {
+        self.instance
+    }
+
+    /// The framework that sends it: thread-local ids and tuples are asked there.
+    pub fn framework(&self) -> &'static Framework {
+        self.framework
+    }
+
+    /// User data, read as the stream and the type say.
+    pub fn user_data(&self) -> UserData<'a> {
+        let data = self.user_data;
+        if data.is_null() {
+            return UserData::None;
+        }
+        let image = self.stream.name() == c"sycl.experimental.image";
+        let known = match self.kind {
+            point::FUNCTION_WITH_ARGS_BEGIN | point::FUNCTION_WITH_ARGS_END => {
+                read(data).map(UserData::FunctionWithArgs)
+            }
+            // DPC++ passes a string where it passes an event (USM), and the struct where it passes none (buffers).
+            point::MEM_ALLOC_BEGIN..=point::MEM_RELEASE_END if self.event.is_null() => {
+                read(data).map(UserData::MemAlloc)
+            }
+            point::OFFLOAD_ALLOC_MEMORY_OBJECT_CONSTRUCT
+            | point::OFFLOAD_ALLOC_MEMORY_OBJECT_DESTRUCT
+                if image =>
+            {
+                read(data).map(UserData::Image)
+            }
+            point::OFFLOAD_ALLOC_MEMORY_OBJECT_CONSTRUCT
+            | point::OFFLOAD_ALLOC_MEMORY_OBJECT_DESTRUCT => read(data).map(UserData::Buffer),
+            point::OFFLOAD_ALLOC_MEMORY_OBJECT_ASSOCIATE
+            | point::OFFLOAD_ALLOC_MEMORY_OBJECT_RELEASE => read(data).map(UserData::Association),
+            point::OFFLOAD_ALLOC_ACCESSOR if image => read(data).map(UserData::ImageAccessor),
+            point::OFFLOAD_ALLOC_ACCESSOR => read(data).map(UserData::Accessor),
+            point::NODE_CREATE
+            | point::MEM_ALLOC_BEGIN..=point::MEM_RELEASE_END
+            | point::TASK_BEGIN
+            | point::TASK_END
+            | point::BARRIER_BEGIN
+            | point::BARRIER_END
+            | point::WAIT_BEGIN
+            | point::WAIT_END
+            | point::FUNCTION_BEGIN
+            | point::FUNCTION_END
+            | point::QUEUE_CREATE
+            | point::QUEUE_DESTROY
+            | point::DIAGNOSTICS => text(data.cast()).map(UserData::Text),
+            point::SIGNAL => Some(UserData::Handle(data.addr())),
+            _ => None,
+        };
+        known.unwrap_or(UserData::Unknown(data))
+    }
+}
+
+/// User data of a notification.
+#[derive(Clone, Debug)]
+pub enum UserData<'a> {
+    /// Null.
+    None,
+    /// A name, a node's kind, a message.
+    Text(Cow<'a, str>),
+    /// A native handle.
+    Handle(usize),
+    /// A call with its arguments.
+    FunctionWithArgs(&'a function_with_args_t),
+    /// Memory of a buffer.
+    MemAlloc(&'a mem_alloc_data_t),
+    /// A buffer.
+    Buffer(&'a offload_buffer_data_t),
+    /// An image.
+    Image(&'a offload_image_data_t),
+    /// An accessor of a buffer.
+    Accessor(&'a offload_accessor_data_t),
+    /// An accessor of an image.
+    ImageAccessor(&'a offload_image_accessor_data_t),
+    /// A buffer's memory on a device.
+    Association(&'a offload_association_data_t),
+    /// Of a type whose user data nobody fixed, such as a tool's own.
+    Unknown(*const c_void),
+}
+
+impl UserData<'_> {
+    /// The function's name and its number, of a call with arguments.
+    pub fn function(&self) -> Option<(Cow<'_, str>, u32)> {
+        match self {
+            Self::FunctionWithArgs(call) => Some((text(call.function_name)?, call.function_id)),
+            _ => None,
+        }
+    }
+}
+
+/// One visit of a location.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    raw: &'a trace_event_data_t,
+    framework: &'static Framework,
+}
+
+impl<'a> Event<'a> {
+    fn from_raw(raw: *const trace_event_data_t, framework: &'static Framework) -> Option<Self> {
+        // SAFETY: null, or an event that lives during the callback; `'a` ends with it.
+        unsafe { raw.as_ref() }.map(|raw| Self { raw, framework })
+    }
+
+    /// Id of the location: stable for the process under our framework; an address under Intel's, reused.
+    pub fn unique_id(&self) -> u64 {
+        self.raw.unique_id
+    }
+
+    /// Which visit of the location, from 1.
+    pub fn instance_id(&self) -> u64 {
+        self.raw.instance_id
+    }
+
+    /// [`crate::event_type`].
+    pub fn event_type(&self) -> u16 {
+        self.raw.event_type
+    }
+
+    /// Of an edge: the node that it leaves.
+    pub fn source_id(&self) -> u64 {
+        self.raw.source_id
+    }
+
+    /// Of an edge: the node that it reaches.
+    pub fn target_id(&self) -> u64 {
+        self.raw.target_id
+    }
+
+    /// The event's address: tells events apart while they live.
+    pub fn address(&self) -> usize {
+        core::ptr::from_ref(self.raw).addr()
+    }
+
+    /// Where it happens.
+    pub fn payload(&self) -> Option<Payload<'a>> {
+        // SAFETY: the event's payload lives as long as the event.
+        unsafe { Payload::from_raw(self.raw.payload) }
+    }
+
+    /// Its metadata, names and values.
+    pub fn metadata(&self) -> Metadata<'a> {
+        Metadata::new(&self.raw.metadata, self.framework)
+    }
+}
+
+/// Where something happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Payload<'a> {
+    raw: &'a payload_t,
+}
+
+impl<'a> Payload<'a> {
+    /// # Safety
+    /// Null, or a payload whose strings live for `'a`.
+    pub(crate) unsafe fn from_raw(raw: *const payload_t) -> Option<Self> {
+        // SAFETY: the caller's.
+        unsafe { raw.as_ref() }.map(|raw| Self { raw })
+    }
+
+    /// Function, kernel or label.
+    pub fn name(&self) -> Option<Cow<'a, str>> {
+        text(self.raw.name)
+    }
+
+    /// Source file, `<unknown-file>` where the emitter gave none.
+    pub fn source_file(&self) -> Option<Cow<'a, str>> {
+        text(self.raw.source_file)
+    }
+
+    /// Line; `None` when absent or 0.
+    pub fn line(&self) -> Option<u32> {
+        Some(self.raw.line_no).filter(|line| !matches!(*line, 0 | u32::MAX))
+    }
+
+    /// Column; `None` when absent or 0.
+    pub fn column(&self) -> Option<u32> {
+        Some(self.raw.column_no).filter(|column| !matches!(*column, 0 | u32::MAX))
+    }
+
+    /// Address of the code; 0 when absent.
+    pub fn code_address(&self) -> usize {
+        self.raw.code_ptr_va.addr()
+    }
+
+    /// Id of the location.
+    pub fn unique_id(&self) -> u64 {
+        self.raw.internal
+    }
+
+    /// Name as C string, for those who pass it on.
+    pub fn c_name(&self) -> Option<&'a CStr> {
+        // SAFETY: the payload's strings live as long as it.
+        (!self.raw.name.is_null()).then(|| unsafe { CStr::from_ptr(self.raw.name) })
+    }
+}
