@@ -24,6 +24,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("ze-driver", 3),
     ("xpti", 3),
     ("xpti-framework", 3),
+    ("ze-layers", 3),
     ("codegen-llvm", 3),
     ("ze-loader", 4),
     ("ze-cpu", 4),

@@ -62,7 +62,7 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     Ok(outputs)
 }
 
-fn number(version: Version) -> u32 {
+pub(super) fn number(version: Version) -> u32 {
     version.major << 16 | version.minor
 }
 

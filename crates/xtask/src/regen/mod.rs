@@ -3,6 +3,7 @@
 //! Each room yields [`Output`]s and touches no file; writing and comparing happen here only.
 
 mod headers;
+mod layers;
 mod loader;
 mod rust;
 mod spec;
@@ -41,6 +42,7 @@ const ROOMS: &[Room] = &[
     ("headers", headers::generate),
     ("loader", loader::generate),
     ("stub", stub::generate),
+    ("layers", layers::generate),
 ];
 
 /// Writes what differs, or with `check` fails naming it. A room that fails does not keep the others from writing.

@@ -1,0 +1,296 @@
+//! The layers: lists of functions, tables, getters and tracing callbacks that the layers' own macros expand.
+
+use super::{Output, loader, rust};
+use crate::table::{Function, Table};
+use anyhow::{Context as _, Result};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+const FOLDER: &str = "crates/ze-layers/src/generated";
+
+/// The tables that hold one table of functions per object, with the namespace's prefix.
+const AGGREGATES: [(&str, &str); 4] = [
+    ("ze", "ze_dditable_t"),
+    ("zet", "zet_dditable_t"),
+    ("zes", "zes_dditable_t"),
+    ("zer", "zer_dditable_t"),
+];
+
+pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
+    let ways = Ways::new(table)?;
+    let modules = rust::head(
+        "Lists that the layers' macros expand, and what the API table says about each function.",
+    ) + "#[macro_use]\nmod functions;\n#[macro_use]\nmod tables;\n#[macro_use]\nmod callbacks;\n\npub(crate) use callbacks::{CALLBACKS, TRACED};\n";
+    Ok(vec![
+        Output::new(format!("{FOLDER}/mod.rs"), modules),
+        Output::new(format!("{FOLDER}/functions.rs"), functions(&ways)?),
+        Output::new(format!("{FOLDER}/tables.rs"), tables(table, &ways)?),
+        Output::new(format!("{FOLDER}/callbacks.rs"), callbacks(table, &ways)?),
+    ])
+}
+
+/// A function with its place in `Tables`.
+pub(super) struct Way<'t> {
+    pub(super) function: &'t Function,
+    /// Aggregate, member, slot: `ze`, `Fence`, `pfnCreate`.
+    pub(super) path: (&'static str, &'t str, &'t str),
+}
+
+/// The functions of the four namespaces in the order of their slots.
+pub(super) struct Ways<'t> {
+    pub(super) all: Vec<Way<'t>>,
+    index: HashMap<&'t str, usize>,
+}
+
+impl<'t> Ways<'t> {
+    pub(super) fn new(table: &'t Table) -> Result<Ways<'t>> {
+        let mut all = Vec::new();
+        for (prefix, name) in AGGREGATES {
+            let aggregate = table
+                .structure(name)
+                .with_context(|| format!("no {name}"))?;
+            for member in &aggregate.fields {
+                let inner = table
+                    .structure(&member.ty)
+                    .with_context(|| format!("no {}", member.ty))?;
+                for slot in &inner.fields {
+                    let function = table
+                        .function_of_pfn(&slot.ty)
+                        .with_context(|| format!("{}.{}: no function", inner.name, slot.name))?;
+                    all.push(Way {
+                        function,
+                        path: (prefix, &member.name, &slot.name),
+                    });
+                }
+            }
+        }
+        let index = all
+            .iter()
+            .enumerate()
+            .map(|(i, w)| (w.function.name.as_str(), i))
+            .collect();
+        Ok(Ways { all, index })
+    }
+}
+
+fn functions(ways: &Ways<'_>) -> Result<String> {
+    let mut out = rust::head("Every function that has a slot, in the order of the slots.");
+    out += "/// Expands `$m!` over all functions: `INDEX name(param: Type, …) -> Type = aggregate.Table.slot;`.\n";
+    out += "macro_rules! each_function {\n    ($m:ident) => {\n        $m! {\n";
+    for (index, way) in ways.all.iter().enumerate() {
+        let (aggregate, member, slot) = way.path;
+        writeln!(
+            out,
+            "            {index} {}({}) -> {} = {aggregate}.{member}.{slot};",
+            way.function.name,
+            loader::parameters(way.function)?,
+            rust::ty(&way.function.ret)?,
+        )?;
+    }
+    out += "        }\n    };\n}\n\n";
+    writeln!(
+        out,
+        "/// How many functions have a slot.\npub(crate) const FUNCTIONS: usize = {};\n",
+        ways.all.len()
+    )?;
+    writeln!(
+        out,
+        "/// Their names, by index.\npub(crate) static NAMES: [&str; FUNCTIONS] = ["
+    )?;
+    for way in &ways.all {
+        writeln!(out, "    {:?},", way.function.name)?;
+    }
+    Ok(out + "];\n")
+}
+
+fn tables(table: &Table, ways: &Ways<'_>) -> Result<String> {
+    let mut out = rust::head("The tables of `Tables`.");
+    out += "/// `Tables` whose slots are the functions of the API's names in scope.\nmacro_rules! complete_tables {\n    () => {\n        $crate::Tables {\n";
+    for (prefix, name) in AGGREGATES {
+        let aggregate = table
+            .structure(name)
+            .with_context(|| format!("no {name}"))?;
+        writeln!(out, "            {prefix}: level_zero_sys::{name} {{")?;
+        for member in &aggregate.fields {
+            writeln!(
+                out,
+                "                {}: level_zero_sys::{} {{",
+                member.name, member.ty
+            )?;
+            let slots = ways
+                .all
+                .iter()
+                .filter(|w| w.path.0 == prefix && w.path.1 == member.name);
+            for way in slots {
+                writeln!(
+                    out,
+                    "                    {}: Some({}),",
+                    way.path.2, way.function.name
+                )?;
+            }
+            out += "                },\n";
+        }
+        out += "            },\n";
+    }
+    out += "        }\n    };\n}\n\n";
+    out += "/// Expands `$m!` over the tables: `zeGet…ProcAddrTable aggregate.Table: type [(since, slots), …];`, the slots\n/// that exist at each version.\nmacro_rules! each_table {\n    ($m:ident) => {\n        $m! {\n";
+    for getter in loader::driver_getters(table) {
+        let inner = loader::filled(table, getter)?;
+        let (prefix, member) = AGGREGATES
+            .iter()
+            .find_map(|(prefix, name)| {
+                let member = table
+                    .structure(name)?
+                    .fields
+                    .iter()
+                    .find(|f| f.ty == inner.name)?;
+                Some((prefix, &member.name))
+            })
+            .with_context(|| format!("{}: in no aggregate", inner.name))?;
+        let mut reach: Vec<(u32, usize)> = Vec::new();
+        for (index, slot) in inner.fields.iter().enumerate() {
+            let since = loader::number(slot.since);
+            match reach.last_mut() {
+                Some(last) if last.0 == since => last.1 = index + 1,
+                _ => reach.push((since, index + 1)),
+            }
+        }
+        let reach: Vec<String> = reach
+            .iter()
+            .map(|(since, slots)| format!("({since:#x}, {slots})"))
+            .collect();
+        writeln!(
+            out,
+            "            {} {prefix}.{member}: {} [{}];",
+            getter.name,
+            inner.name,
+            reach.join(", ")
+        )?;
+    }
+    Ok(out + "        }\n    };\n}\n")
+}
+
+/// The tracing callbacks: one per function whose calls can be traced.
+fn callbacks(table: &Table, ways: &Ways<'_>) -> Result<String> {
+    let mut out =
+        rust::head("Tracing callbacks: which function each belongs to, and its parameter block.");
+    let mut list = String::new();
+    let mut names = String::new();
+    let mut order: HashMap<&str, usize> = HashMap::new();
+    let registrations = table
+        .functions
+        .iter()
+        .filter(|f| f.name.ends_with("RegisterCallback"));
+    for (number, registration) in registrations.enumerate() {
+        let callback = &registration
+            .params
+            .get(2)
+            .with_context(|| format!("{}: no callback", registration.name))?
+            .ty;
+        // `ze_pfnInitCb_t` is for `zeInit`, `zer_pfn…Cb_t` for `zer…`.
+        let (prefix, rest) = callback
+            .split_once("_pfn")
+            .with_context(|| format!("{callback}: unusual name"))?;
+        let name = format!(
+            "{prefix}{}",
+            rest.strip_suffix("Cb_t")
+                .with_context(|| format!("{callback}: unusual name"))?
+        );
+        let index = *ways
+            .index
+            .get(name.as_str())
+            .with_context(|| format!("{callback}: no function {name}"))?;
+        let function = ways.all[index].function;
+        let block = table
+            .callbacks
+            .iter()
+            .find(|c| c.name == *callback)
+            .and_then(|c| c.params.first())
+            .and_then(|(_, ty)| ty.strip_suffix(" *"))
+            .with_context(|| format!("{callback}: no parameter block"))?;
+        let fields = &table
+            .structure(block)
+            .with_context(|| format!("no {block}"))?
+            .fields;
+        anyhow::ensure!(
+            fields.len() == function.params.len()
+                || (function.params.is_empty() && fields.len() == 1),
+            "{block}: {} fields for {} parameters of {name}",
+            fields.len(),
+            function.params.len()
+        );
+        let mut pairs = Vec::new();
+        for (field, parameter) in fields.iter().zip(&function.params) {
+            anyhow::ensure!(
+                field.name == format!("p{}", parameter.name),
+                "{block}.{}: not {}",
+                field.name,
+                parameter.name
+            );
+            pairs.push(format!(
+                "{} {}: {}",
+                field.name,
+                rust::ident(&parameter.name),
+                rust::ty(&parameter.ty)?
+            ));
+        }
+        let (aggregate, member, slot) = ways.all[index].path;
+        writeln!(
+            list,
+            "            {number} {name}({}) -> {} = {aggregate}.{member}.{slot}, {block};",
+            pairs.join(", "),
+            rust::ty(&function.ret)?,
+        )?;
+        writeln!(names, "    {:?},", name)?;
+        order.insert(callback, number);
+    }
+    out += "/// Expands `$m!` over the functions that can be traced, in the order of the registration functions:\n/// `INDEX name(field param: Type, …) -> Type = aggregate.Table.slot, block;`.\n";
+    writeln!(
+        out,
+        "macro_rules! each_callback {{\n    ($m:ident) => {{\n        $m! {{\n{list}        }}\n    }};\n}}\n"
+    )?;
+    // Everything with a slot that no tracer sees goes straight on.
+    out += "/// Expands `$m!` over the functions that cannot be traced: `name = aggregate.Table.slot;`.\nmacro_rules! each_untraced {\n    ($m:ident) => {\n        $m! {\n";
+    for way in &ways.all {
+        let traced = names
+            .lines()
+            .any(|l| l.trim() == format!("{:?},", way.function.name));
+        if !traced {
+            let (aggregate, member, slot) = way.path;
+            writeln!(
+                out,
+                "            {}({}) -> {} = {aggregate}.{member}.{slot};",
+                way.function.name,
+                loader::parameters(way.function)?,
+                rust::ty(&way.function.ret)?
+            )?;
+        }
+    }
+    out += "        }\n    };\n}\n\n";
+    writeln!(
+        out,
+        "/// How many functions can be traced.\npub(crate) const CALLBACKS: usize = {};\n",
+        order.len()
+    )?;
+    writeln!(
+        out,
+        "/// Their names, by number.\npub(crate) static TRACED: [&str; CALLBACKS] = [\n{names}];\n"
+    )?;
+    // The frozen set of the specification's 1.0.
+    let set = table
+        .structure("ze_callbacks_t")
+        .context("no ze_callbacks_t")?;
+    out += "/// Expands `$m!` over the members of `ze_callbacks_t`: `Group.slot NUMBER;`.\nmacro_rules! each_core_callback {\n    ($m:ident) => {\n        $m! {\n";
+    for group in &set.fields {
+        let inner = table
+            .structure(&group.ty)
+            .with_context(|| format!("no {}", group.ty))?;
+        for slot in &inner.fields {
+            let number = order
+                .get(slot.ty.as_str())
+                .with_context(|| format!("{}: no registration", slot.ty))?;
+            writeln!(out, "            {}.{} {number};", group.name, slot.name)?;
+        }
+    }
+    Ok(out + "        }\n    };\n}\n")
+}

@@ -1,0 +1,28 @@
+//! Layers above Level Zero drivers: each is a table of every function, which does something of its own and calls the
+//! next table.
+//!
+//! - [`Tables`]: all functions of the four namespaces, by object. [`Tables::read`] fills one from a driver's or a
+//!   loader's getters, [`Tables::serve`] answers a getter from one.
+//! - [`tracing`]: what `zelTracer*` promises, prologues and epilogues around calls.
+//!
+//! Invariants
+//! - A layer's `over(next)` gives a complete table: no slot is empty. A slot that is empty in `next` answers
+//!   UNSUPPORTED_FEATURE (functions without a result: null, or the invalid identifier).
+//! - A layer has one `next` per process (per copy of this crate); a later `over` replaces it. Calls in flight end in
+//!   the table that they began with, so tables are `'static`.
+//! - No thread-local here has a destructor, so a library that holds this crate can be unloaded.
+//! - Nothing unwinds into a caller: no entry of a layer can panic on what a client passes.
+//!
+//! Not here: finding drivers, `zel*` exports and their state before initialisation (`ze-loader`), and any dispatch by
+//! handle: the table that the lowest layer calls does that.
+
+#[macro_use]
+#[rustfmt::skip]
+mod generated;
+
+mod answer;
+mod next;
+mod tables;
+pub mod tracing;
+
+pub use tables::Tables;

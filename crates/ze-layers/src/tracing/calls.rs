@@ -1,0 +1,130 @@
+//! The tracing layer's functions: straight on where nobody listens, else callbacks around the call.
+
+#![expect(non_snake_case, reason = "functions and parameters carry C's names")]
+
+use std::ffi::{c_char, c_void};
+
+use level_zero_sys::*;
+
+use super::Callback;
+use super::tracers::{Call, Entry, is_wanted};
+use crate::Tables;
+use crate::answer::Answer;
+use crate::next::{Next, call_next};
+
+static NEXT: Next = Next::new();
+
+static TABLE: Tables = complete_tables!();
+
+/// The table that traces calls on their way to `next`. The last call decides what `next` is.
+#[must_use]
+pub fn over(next: &'static Tables) -> &'static Tables {
+    NEXT.set(next);
+    &TABLE
+}
+
+/// What callbacks of a function with results of type `R` look like; all parameter blocks are pointers alike.
+type Typed<R> = unsafe extern "C" fn(*mut c_void, R, *mut c_void, *mut *mut c_void);
+
+/// The cells of a call: one per tracer, on the stack for the first few.
+struct Cells {
+    few: [*mut c_void; 4],
+    many: Vec<*mut c_void>,
+}
+
+impl Cells {
+    fn new(count: usize) -> Self {
+        let few = [std::ptr::null_mut(); 4];
+        let many = if count > few.len() {
+            vec![std::ptr::null_mut(); count]
+        } else {
+            Vec::new()
+        };
+        Self { few, many }
+    }
+
+    fn all(&mut self) -> &mut [*mut c_void] {
+        if self.many.is_empty() {
+            &mut self.few
+        } else {
+            &mut self.many
+        }
+    }
+}
+
+/// Runs one side's callbacks.
+///
+/// # Safety
+/// `block` is the function's parameter block, and the entries' callbacks take it and an `R`.
+unsafe fn notify<R: Answer>(
+    entries: &[Entry],
+    side: impl Fn(&Entry) -> Callback,
+    block: *mut c_void,
+    result: R,
+    cells: &mut Cells,
+) {
+    for (entry, cell) in entries.iter().zip(cells.all()) {
+        if let Some(callback) = side(entry) {
+            // SAFETY: the client registered a callback of this function, whose signature this is.
+            unsafe {
+                let callback = std::mem::transmute::<unsafe extern "C" fn(), Typed<R>>(callback);
+                callback(block, result, entry.user_data.0, std::ptr::from_mut(cell));
+            }
+        }
+    }
+}
+
+macro_rules! traced {
+    ($($number:literal $name:ident($($field:ident $param:ident: $ty:ty),*) -> $ret:ty = $aggregate:ident.$table:ident.$slot:ident, $block:ident;)*) => { $(
+        unsafe extern "C" fn $name($($param: $ty),*) -> $ret {
+            /// The way with callbacks, apart so that the straight way needs no stack frame.
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C" fn traced($(mut $param: $ty),*) -> $ret {
+                let Some(call) = Call::begin() else {
+                    return call_next!(NEXT, $aggregate.$table.$slot => $($param),*);
+                };
+                let entries = call.entries($number);
+                let mut cells = Cells::new(entries.len());
+                let mut block = $block { $($field: &raw mut $param),* };
+                let at = (&raw mut block).cast::<c_void>();
+                // SAFETY: the block is this function's, and its pointers lead to the arguments.
+                unsafe { notify::<$ret>(entries, |entry| entry.prologue, at, <$ret>::NOTHING, &mut cells) };
+                // The prologues may have changed the arguments.
+                let result = call_next!(NEXT, $aggregate.$table.$slot => $($param),*);
+                // SAFETY: as above.
+                unsafe { notify::<$ret>(entries, |entry| entry.epilogue, at, result, &mut cells) };
+                result
+            }
+            if is_wanted($number) {
+                // SAFETY: the caller's contract is the same.
+                return unsafe { traced($($param),*) };
+            }
+            call_next!(NEXT, $aggregate.$table.$slot => $($param),*)
+        }
+    )* };
+}
+each_callback!(traced);
+
+macro_rules! untraced {
+    ($($name:ident($($param:ident: $ty:ty),*) -> $ret:ty = $aggregate:ident.$table:ident.$slot:ident;)*) => { $(
+        unsafe extern "C" fn $name($($param: $ty),*) -> $ret {
+            call_next!(NEXT, $aggregate.$table.$slot => $($param),*)
+        }
+    )* };
+}
+each_untraced!(untraced);
+
+macro_rules! core_callbacks {
+    ($($group:ident.$slot:ident $number:literal;)*) => {
+        /// Visits the callbacks of the frozen set.
+        pub(super) fn each_core(callbacks: &zel_core_callbacks_t, mut visit: impl FnMut(usize, Callback)) {
+            $(
+                // SAFETY: function pointers of all signatures are alike, and null is none.
+                let callback = unsafe { std::mem::transmute::<_, Callback>(callbacks.$group.$slot) };
+                visit($number, callback);
+            )*
+        }
+    };
+}
+each_core_callback!(core_callbacks);

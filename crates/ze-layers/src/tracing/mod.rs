@@ -1,0 +1,195 @@
+//! API tracing: prologues and epilogues around calls, for any number of tracers.
+//!
+//! For the loader: put [`over`]`(base)` above everything else while tracing is on, and forward the `zelTracer*` exports:
+//!
+//! | export | here |
+//! |---|---|
+//! | `zelTracerCreate(desc, phTracer)` | [`create`] |
+//! | `zelTracerDestroy(hTracer)` | [`destroy`] |
+//! | `zelTracerSetPrologues(hTracer, pCoreCbs)` | [`set_prologues`] |
+//! | `zelTracerSetEpilogues(hTracer, pCoreCbs)` | [`set_epilogues`] |
+//! | `zelTracerSetEnabled(hTracer, enable)` | [`set_enabled`] |
+//! | `zelTracer<Function>RegisterCallback(hTracer, kind, pfn)` | [`register`] with [`number_of`]`("zelTracer…")`, a constant |
+//! | `zelTracerResetAllCallbacks(hTracer)` | [`reset_all`] |
+//!
+//! These functions work whether or not the table is in use. The loader answers UNINITIALIZED before its own
+//! initialisation, and counts `zelEnableTracingLayer`. While no tracer is enabled ([`is_idle`]) the table of [`over`]
+//! costs two loads and a jump per call.
+//!
+//! What a call does: the tracers that were enabled, in the order of their enabling, when it began; all prologues, the
+//! function with the arguments as the prologues left them, all epilogues in the same order. A tracer that is disabled
+//! meanwhile still gets its epilogue, one that is enabled meanwhile gets none. Each tracer has a cell of its own per
+//! call, null before its prologue. Calls that a thread makes while a traced call of its own is under way (from a
+//! callback, or from below) are not traced.
+//!
+//! Result codes: an unknown tracer → INVALID_ARGUMENT, null → INVALID_NULL_HANDLE, null pointers → INVALID_NULL_POINTER;
+//! changing callbacks of an enabled tracer → INVALID_ARGUMENT; destroying an enabled one → HANDLE_OBJECT_IN_USE;
+//! enabling or disabling a disabled one whose callbacks still run → HANDLE_OBJECT_IN_USE. [`destroy`] waits until no
+//! call needs the tracer, except on a thread that would wait for itself, where it answers HANDLE_OBJECT_IN_USE.
+//!
+//! `zetTracerExp*` is a driver's own affair and is forwarded like any function.
+
+mod calls;
+mod held;
+mod tracers;
+
+use std::ffi::c_void;
+
+use level_zero_sys::*;
+
+use crate::generated::{CALLBACKS, TRACED};
+
+pub use calls::over;
+
+/// A callback of any of the signatures, as it is stored.
+pub type Callback = Option<unsafe extern "C" fn()>;
+
+/// The number of a registration function's callback, by its name (`zelTracerInitRegisterCallback`). For constants.
+#[must_use]
+pub const fn number_of(registration: &str) -> Option<usize> {
+    let name = registration.as_bytes();
+    let (before, after) = (b"zelTracer", b"RegisterCallback");
+    if name.len() <= before.len() + after.len() {
+        return None;
+    }
+    let mut number = 0;
+    while number < CALLBACKS {
+        // `zeInit` and `zerGetDefaultContext` are registered without their prefix, which is of two or three letters.
+        let traced = TRACED[number].as_bytes();
+        let prefix = if traced[2].is_ascii_uppercase() { 2 } else { 3 };
+        if matches(name, 0, before, 0, before.len())
+            && name.len() == before.len() + (traced.len() - prefix) + after.len()
+            && matches(name, before.len(), traced, prefix, traced.len() - prefix)
+            && matches(name, name.len() - after.len(), after, 0, after.len())
+        {
+            return Some(number);
+        }
+        number += 1;
+    }
+    None
+}
+
+/// Compares `length` bytes of both, which have as many from there on.
+const fn matches(a: &[u8], from_a: usize, b: &[u8], from_b: usize, length: usize) -> bool {
+    let mut i = 0;
+    while i < length {
+        if a[from_a + i] != b[from_b + i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// True while no tracer is enabled.
+#[must_use]
+pub fn is_idle() -> bool {
+    tracers::is_idle()
+}
+
+/// Makes a tracer, disabled and without callbacks.
+///
+/// # Safety
+/// `desc` is null or points to a descriptor, `tracer` is null or writable.
+pub unsafe fn create(
+    desc: *const zel_tracer_desc_t,
+    tracer: *mut zel_tracer_handle_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract.
+    let (Some(desc), false) = (unsafe { desc.as_ref() }, tracer.is_null()) else {
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    };
+    let handle = tracers::create(desc.pUserData);
+    // SAFETY: the caller's contract.
+    unsafe { tracer.write(handle) };
+    ZE_RESULT_SUCCESS
+}
+
+/// Ends a disabled tracer, after the last call that still needs it.
+#[must_use]
+pub fn destroy(tracer: zel_tracer_handle_t) -> ze_result_t {
+    tracers::destroy(tracer)
+}
+
+/// Replaces the prologues of the specification's first version; those registered for later functions stay.
+///
+/// # Safety
+/// `callbacks` is null or points to the callbacks, each null or callable as its type says until the tracer is gone.
+pub unsafe fn set_prologues(
+    tracer: zel_tracer_handle_t,
+    callbacks: *const zel_core_callbacks_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract.
+    unsafe { set(tracer, tracers::Side::Prologue, callbacks) }
+}
+
+/// Replaces the epilogues, as [`set_prologues`] does.
+///
+/// # Safety
+/// As [`set_prologues`].
+pub unsafe fn set_epilogues(
+    tracer: zel_tracer_handle_t,
+    callbacks: *const zel_core_callbacks_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract.
+    unsafe { set(tracer, tracers::Side::Epilogue, callbacks) }
+}
+
+unsafe fn set(
+    tracer: zel_tracer_handle_t,
+    side: tracers::Side,
+    callbacks: *const zel_core_callbacks_t,
+) -> ze_result_t {
+    if tracer.is_null() {
+        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    }
+    // SAFETY: the caller's contract.
+    let Some(callbacks) = (unsafe { callbacks.as_ref() }) else {
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    };
+    tracers::change(tracer, |of| {
+        calls::each_core(callbacks, |number, callback| of.set(side, number, callback));
+    })
+}
+
+/// Enables (any value but zero) or disables a tracer; saying it twice is no error.
+#[must_use]
+pub fn set_enabled(tracer: zel_tracer_handle_t, enable: ze_bool_t) -> ze_result_t {
+    tracers::set_enabled(tracer, enable != 0)
+}
+
+/// Sets or, with null, clears one callback: `number` by [`number_of`]; any `kind` but the prologue's is the epilogue's.
+///
+/// # Safety
+/// `callback` is null or callable with the signature of that function's callback until the tracer is gone.
+pub unsafe fn register(
+    tracer: zel_tracer_handle_t,
+    number: usize,
+    kind: zel_tracer_reg_t,
+    callback: Callback,
+) -> ze_result_t {
+    if number >= CALLBACKS {
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    let side = if kind == ZEL_REGISTER_PROLOGUE {
+        tracers::Side::Prologue
+    } else {
+        tracers::Side::Epilogue
+    };
+    tracers::change(tracer, |of| of.set(side, number, callback))
+}
+
+/// Clears every callback.
+#[must_use]
+pub fn reset_all(tracer: zel_tracer_handle_t) -> ze_result_t {
+    tracers::change(tracer, tracers::Callbacks::clear)
+}
+
+/// The user data as tracers carry it from thread to thread; what it points to is the client's affair.
+#[derive(Clone, Copy)]
+pub(crate) struct UserData(pub(crate) *mut c_void);
+
+// SAFETY: never looked behind here.
+unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}
