@@ -4,6 +4,9 @@
 //! - [`Tables`]: all functions of the four namespaces, by object. [`Tables::read`] fills one from a driver's or a
 //!   loader's getters, [`Tables::serve`] answers a getter from one.
 //! - [`tracing`]: what `zelTracer*` promises, prologues and epilogues around calls.
+//! - [`recorder`]: a log of calls, and calls that fail, come late or wait as a script says.
+//!
+//! From the application down: tracing, validation, recorder, then the loader's dispatch.
 //!
 //! Invariants
 //! - A layer's `over(next)` gives a complete table: no slot is empty. A slot that is empty in `next` answers
@@ -16,13 +19,30 @@
 //! Not here: finding drivers, `zel*` exports and their state before initialisation (`ze-loader`), and any dispatch by
 //! handle: the table that the lowest layer calls does that.
 
+#[cfg(not(loom))]
 #[macro_use]
 #[rustfmt::skip]
 mod generated;
 
+#[cfg(not(loom))]
 mod answer;
+#[cfg(all(test, not(loom)))]
+mod fake;
+#[cfg(not(loom))]
 mod next;
+#[cfg(not(loom))]
+pub mod recorder;
+#[cfg(not(loom))]
 mod tables;
+#[cfg(not(loom))]
 pub mod tracing;
+#[cfg(not(loom))]
+mod value;
 
+#[cfg(not(loom))]
 pub use tables::Tables;
+
+// Under loom, whose atomics cannot stand in statics, only what it models.
+#[cfg(loom)]
+#[path = "tracing/held.rs"]
+mod held;

@@ -20,10 +20,10 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     let ways = Ways::new(table)?;
     let modules = rust::head(
         "Lists that the layers' macros expand, and what the API table says about each function.",
-    ) + "#[macro_use]\nmod functions;\n#[macro_use]\nmod tables;\n#[macro_use]\nmod callbacks;\n\npub(crate) use callbacks::{CALLBACKS, TRACED};\n";
+    ) + "#[macro_use]\nmod functions;\n#[macro_use]\nmod tables;\n#[macro_use]\nmod callbacks;\n\npub(crate) use callbacks::{CALLBACKS, TRACED};\npub(crate) use functions::{FUNCTIONS, PLACES};\n";
     Ok(vec![
         Output::new(format!("{FOLDER}/mod.rs"), modules),
-        Output::new(format!("{FOLDER}/functions.rs"), functions(&ways)?),
+        Output::new(format!("{FOLDER}/functions.rs"), functions(table, &ways)?),
         Output::new(format!("{FOLDER}/tables.rs"), tables(table, &ways)?),
         Output::new(format!("{FOLDER}/callbacks.rs"), callbacks(table, &ways)?),
     ])
@@ -73,7 +73,7 @@ impl<'t> Ways<'t> {
     }
 }
 
-fn functions(ways: &Ways<'_>) -> Result<String> {
+fn functions(table: &Table, ways: &Ways<'_>) -> Result<String> {
     let mut out = rust::head("Every function that has a slot, in the order of the slots.");
     out += "/// Expands `$m!` over all functions: `INDEX name(param: Type, …) -> Type = aggregate.Table.slot;`.\n";
     out += "macro_rules! each_function {\n    ($m:ident) => {\n        $m! {\n";
@@ -93,12 +93,14 @@ fn functions(ways: &Ways<'_>) -> Result<String> {
         "/// How many functions have a slot.\npub(crate) const FUNCTIONS: usize = {};\n",
         ways.all.len()
     )?;
-    writeln!(
-        out,
-        "/// Their names, by index.\npub(crate) static NAMES: [&str; FUNCTIONS] = ["
-    )?;
+    out += "/// Their places in `ze_spec::FUNCTIONS`, by index.\npub(crate) static PLACES: [u16; FUNCTIONS] = [\n";
+    let mut names: Vec<&str> = table.functions.iter().map(|f| f.name.as_str()).collect();
+    names.sort_unstable();
     for way in &ways.all {
-        writeln!(out, "    {:?},", way.function.name)?;
+        let place = names
+            .binary_search(&way.function.name.as_str())
+            .map_err(|_| anyhow::anyhow!("{}: not in the table", way.function.name))?;
+        writeln!(out, "    {place},")?;
     }
     Ok(out + "];\n")
 }

@@ -10,3 +10,4 @@ mod tables;
 mod callbacks;
 
 pub(crate) use callbacks::{CALLBACKS, TRACED};
+pub(crate) use functions::{FUNCTIONS, PLACES};

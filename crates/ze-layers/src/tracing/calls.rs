@@ -115,14 +115,19 @@ macro_rules! untraced {
 }
 each_untraced!(untraced);
 
+/// A callback of any signature as it is kept.
+fn stored<F: Copy>(callback: F) -> Callback {
+    const { assert!(size_of::<F>() == size_of::<Callback>()) };
+    // SAFETY: function pointers of all signatures are alike, and null is none.
+    unsafe { std::mem::transmute_copy(&callback) }
+}
+
 macro_rules! core_callbacks {
     ($($group:ident.$slot:ident $number:literal;)*) => {
         /// Visits the callbacks of the frozen set.
         pub(super) fn each_core(callbacks: &zel_core_callbacks_t, mut visit: impl FnMut(usize, Callback)) {
             $(
-                // SAFETY: function pointers of all signatures are alike, and null is none.
-                let callback = unsafe { std::mem::transmute::<_, Callback>(callbacks.$group.$slot) };
-                visit($number, callback);
+                visit($number, stored(callbacks.$group.$slot));
             )*
         }
     };

@@ -193,3 +193,6 @@ pub(crate) struct UserData(pub(crate) *mut c_void);
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}
+
+#[cfg(test)]
+mod tests;
