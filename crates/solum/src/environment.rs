@@ -25,17 +25,19 @@ struct Document {
     variables: Vec<Variable>,
 }
 
+/// One variable of the table.
 #[derive(Serialize)]
-struct Variable {
-    name: &'static str,
+pub(crate) struct Variable {
+    pub(crate) name: &'static str,
     value: Option<String>,
     default: &'static str,
-    choices: &'static str,
+    pub(crate) choices: &'static str,
     reader: &'static str,
-    meaning: &'static str,
+    pub(crate) meaning: &'static str,
 }
 
-fn variables() -> Vec<Variable> {
+/// Every variable of the table with its present value.
+pub(crate) fn variables() -> Vec<Variable> {
     let lines = TABLE
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'));

@@ -7,11 +7,13 @@
 //!
 //! Non-goals: no device code, no compiler; those are the libraries'.
 
+mod doctor;
 mod environment;
 mod install;
 mod list;
 mod pass_through;
 mod run;
+mod units;
 
 use std::process::ExitCode;
 
@@ -43,6 +45,11 @@ enum Verb {
     Ls(list::Options),
     /// Every SOLUM_* variable: value, default, reader, meaning.
     Env(environment::Options),
+    /// Check everything between a program and a device: cause and cure of what is not well.
+    Doctor(doctor::Options),
+    /// One of doctor's children.
+    #[command(name = doctor::probe::VERB, hide = true)]
+    Probe(doctor::probe::Options),
 }
 
 fn main() -> ExitCode {
@@ -50,6 +57,8 @@ fn main() -> ExitCode {
         Verb::Run(options) => run::run(&options),
         Verb::Ls(options) => list::list(&options),
         Verb::Env(options) => environment::show(&options),
+        Verb::Doctor(options) => doctor::doctor(&options),
+        Verb::Probe(options) => doctor::probe::child(&options),
     };
     ExitCode::from(code)
 }

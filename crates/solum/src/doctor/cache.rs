@@ -1,0 +1,246 @@
+//! The directory where compiled programs are kept: whether Solum's driver would use it.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::report::Check;
+use super::setting::Setting;
+use crate::units;
+
+const AREA: &str = "cache";
+/// What the driver takes when nothing is set, in bytes.
+const BOUND: u64 = 1 << 30;
+/// Less room than this on the disk is told, in bytes.
+const LITTLE: u64 = 64 << 20;
+/// Without a cache each process compiles anew; nothing else is lost.
+const CURE: &str = "set SOLUM_CACHE_DIR to a directory that belongs to you alone, or SOLUM_CACHE=0";
+
+/// The directory by the driver's rule.
+fn place(setting: &Setting, privileged: bool) -> Option<PathBuf> {
+    if privileged {
+        return None;
+    }
+    let absolute = |name: &str| {
+        let path = setting.get(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    match setting.get("SOLUM_CACHE_DIR") {
+        Some(path) => Some(PathBuf::from(path)),
+        None => absolute("XDG_CACHE_HOME")
+            .map(|base| base.join("solum"))
+            .or_else(|| absolute("HOME").map(|home| home.join(".cache/solum"))),
+    }
+}
+
+/// The line about the cache.
+pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
+    if setting.get("SOLUM_CACHE").is_some_and(|value| value == "0") {
+        return Check::note(
+            AREA,
+            "off by SOLUM_CACHE=0: each process compiles its kernels anew",
+        );
+    }
+    let Some(path) = place(setting, privileged) else {
+        let cause = if privileged {
+            "the program runs with more rights than its caller: paths from the environment are ignored"
+        } else {
+            "neither SOLUM_CACHE_DIR nor XDG_CACHE_HOME nor HOME names a place"
+        };
+        return Check::note(AREA, format!("none: {cause}"));
+    };
+    let shown = path.display();
+    if !path.is_absolute() {
+        return Check::fail(
+            AREA,
+            format!("SOLUM_CACHE_DIR={shown}"),
+            "it must begin with /, and initialisation fails",
+            CURE,
+        );
+    }
+    let refused = |cause: String| {
+        Check::warn(
+            AREA,
+            format!("{shown} is not used: each process compiles its kernels anew"),
+            cause,
+            CURE,
+        )
+    };
+    let data = match fs::symlink_metadata(&path) {
+        Ok(data) => data,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return match nearest(&path) {
+                Some(parent) if is_writable(&parent) => {
+                    Check::ok(AREA, format!("{shown}, made with the first program"))
+                }
+                Some(parent) => refused(format!(
+                    "it is not there, and {} is not writable",
+                    parent.display()
+                )),
+                None => refused("it is not there, and nothing above it".into()),
+            };
+        }
+        Err(error) => return refused(error.to_string()),
+    };
+    if data.is_symlink() {
+        return refused("it is a symbolic link".into());
+    }
+    if !data.is_dir() {
+        return refused("it is no directory".into());
+    }
+    // SAFETY: a system call without memory.
+    let user = unsafe { libc::geteuid() };
+    if data.uid() != user {
+        return refused(format!("it belongs to user {}, not to {user}", data.uid()));
+    }
+    if data.mode() & 0o022 != 0 {
+        return refused(format!(
+            "others may write to it (mode {:o})",
+            data.mode() & 0o7777
+        ));
+    }
+    if !is_writable(&path) {
+        return refused("no file can be made in it".into());
+    }
+    let (entries, bytes) = contents(&path);
+    let bound = setting
+        .text("SOLUM_CACHE_SIZE")
+        .unwrap_or_else(|| units::bytes(BOUND));
+    let text = format!(
+        "{shown}: yours, writable; {entries} programs in {}, bound {bound}",
+        units::bytes(bytes)
+    );
+    match free(&path) {
+        Some(free) if free < LITTLE => Check::warn(
+            AREA,
+            text,
+            format!("only {} are free on its disk", units::bytes(free)),
+            "make room, or set SOLUM_CACHE_DIR to another disk",
+        ),
+        _ => Check::ok(AREA, text),
+    }
+}
+
+/// The nearest directory above that exists.
+fn nearest(path: &Path) -> Option<PathBuf> {
+    path.ancestors()
+        .skip(1)
+        .find(|parent| parent.is_dir())
+        .map(Path::to_owned)
+}
+
+/// A file without a name can be made in it; where the file system has no such files, the rights are believed.
+fn is_writable(directory: &Path) -> bool {
+    let made = fs::OpenOptions::new()
+        .write(true)
+        .custom_flags(libc::O_TMPFILE)
+        .mode(0o600)
+        .open(directory);
+    match made {
+        Ok(_) => true,
+        Err(error)
+            if matches!(
+                error.raw_os_error(),
+                Some(libc::EOPNOTSUPP | libc::EISDIR | libc::EINVAL)
+            ) =>
+        {
+            use std::os::unix::ffi::OsStrExt;
+            let Ok(path) = std::ffi::CString::new(directory.as_os_str().as_bytes()) else {
+                return false;
+            };
+            // SAFETY: a C string that lives through the call.
+            unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
+        }
+        Err(_) => false,
+    }
+}
+
+/// How many programs, and their bytes.
+fn contents(directory: &Path) -> (usize, u64) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.path().extension().is_some_and(|end| end == "solum"))
+        .filter_map(|entry| entry.metadata().ok())
+        .fold((0, 0), |(count, bytes), data| {
+            (count + 1, bytes + data.len())
+        })
+}
+
+/// Bytes that this user may still write.
+fn free(path: &Path) -> Option<u64> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: a struct of numbers.
+    let mut data: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: a C string and a valid output.
+    let done = unsafe { libc::statvfs(path.as_ptr(), &raw mut data) } == 0;
+    done.then(|| data.f_bavail.saturating_mul(data.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::super::report::State;
+    use super::*;
+
+    #[test]
+    fn directories_are_judged_by_the_drivers_rule() {
+        let base = std::env::temp_dir().join(format!("solum-doctor-cache-{}", std::process::id()));
+        let make = |name: &str, mode: u32| {
+            let path = base.join(name);
+            fs::create_dir_all(&path).expect("a folder below the temporary one");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+            path.to_string_lossy().into_owned()
+        };
+        let (good, open) = (make("good", 0o700), make("open", 0o777));
+        fs::write(base.join("good/one.solum"), b"12345").expect("writable");
+        fs::write(base.join("file"), b"").expect("writable");
+        let link = base.join("link");
+        let _ = std::os::unix::fs::symlink(&good, &link);
+        let (link, file) = (
+            link.to_string_lossy().into_owned(),
+            base.join("file").to_string_lossy().into_owned(),
+        );
+        let fresh = base.join("not/there/yet").to_string_lossy().into_owned();
+        for (name, value, state, word) in [
+            (
+                "SOLUM_CACHE_DIR",
+                good.as_str(),
+                State::Ok,
+                "1 programs in 5 B",
+            ),
+            ("SOLUM_CACHE_DIR", open.as_str(), State::Warn, "mode 777"),
+            (
+                "SOLUM_CACHE_DIR",
+                link.as_str(),
+                State::Warn,
+                "symbolic link",
+            ),
+            (
+                "SOLUM_CACHE_DIR",
+                file.as_str(),
+                State::Warn,
+                "no directory",
+            ),
+            (
+                "SOLUM_CACHE_DIR",
+                fresh.as_str(),
+                State::Ok,
+                "first program",
+            ),
+            ("SOLUM_CACHE_DIR", "relative", State::Fail, "begin with /"),
+            ("SOLUM_CACHE", "0", State::Note, "off"),
+            ("HOME", "relative", State::Note, "none"),
+            ("XDG_CACHE_HOME", fresh.as_str(), State::Ok, "yet/solum"),
+        ] {
+            let check = check(&Setting::of(&[(name, value)]), false);
+            assert_eq!(check.state, state, "{name}={value}: {check:?}");
+            assert!(
+                format!("{check:?}").contains(word),
+                "{name}={value}: {check:?}"
+            );
+        }
+        let _ = fs::remove_dir_all(base);
+    }
+}

@@ -1,0 +1,294 @@
+//! The few calls that show what a loader or a driver has, over C's own types: a library that lacks any is described by
+//! the rest.
+
+use std::ffi::{CStr, c_char};
+
+use level_zero::sys::*;
+
+use super::probe::{Device, Step};
+use super::probe_library::Library;
+
+/// More drivers, devices or extensions than there are: a count beyond is a library gone wrong.
+const COUNT_BOUND: u32 = 4096;
+
+/// Where the functions lie.
+#[derive(Default)]
+pub(crate) struct Calls {
+    pub(crate) init: ze_pfnInit_t,
+    pub(crate) init_drivers: ze_pfnInitDrivers_t,
+    driver: ze_driver_dditable_t,
+    device: ze_device_dditable_t,
+    runtime: zer_global_dditable_t,
+}
+
+/// Asks a getter of tables, oldest usable version last.
+///
+/// # Safety
+/// `name` is that of the getter for table `T`.
+unsafe fn table<T: Default>(library: &Library, name: &CStr) -> Result<T, String> {
+    type Getter<T> = unsafe extern "C" fn(ze_api_version_t, *mut T) -> ze_result_t;
+    // SAFETY: by the caller's contract.
+    let Some(getter) = (unsafe { library.function::<Getter<T>>(name) }) else {
+        return Ok(T::default());
+    };
+    let mut result = ZE_RESULT_SUCCESS;
+    for version in [
+        ZE_API_VERSION_CURRENT,
+        ZE_API_VERSION_1_13,
+        ZE_API_VERSION_1_0,
+    ] {
+        let mut table = T::default();
+        // SAFETY: the table is as large as the newest version says; older ones fill a prefix.
+        result = unsafe { getter(version, &raw mut table) };
+        if result == ZE_RESULT_SUCCESS {
+            return Ok(table);
+        }
+    }
+    Err(format!(
+        "{} answered {}",
+        name.to_string_lossy(),
+        code(result)
+    ))
+}
+
+impl Calls {
+    /// Of a driver, through its getters.
+    ///
+    /// # Errors
+    /// One line why it is no driver.
+    pub(crate) fn of_driver(library: &Library) -> Result<Self, String> {
+        if library.symbol(c"zeGetGlobalProcAddrTable").is_none() {
+            return Err("not a Level Zero driver: it exports no zeGetGlobalProcAddrTable".into());
+        }
+        if library.symbol(c"zeLoaderInit").is_some() {
+            return Err("a Level Zero loader, not a driver".into());
+        }
+        // SAFETY: each name is that of the getter for its table.
+        unsafe {
+            let global: ze_global_dditable_t = table(library, c"zeGetGlobalProcAddrTable")?;
+            Ok(Self {
+                init: global.pfnInit,
+                init_drivers: global.pfnInitDrivers,
+                driver: table(library, c"zeGetDriverProcAddrTable")?,
+                device: table(library, c"zeGetDeviceProcAddrTable")?,
+                runtime: table(library, c"zerGetGlobalProcAddrTable").unwrap_or_default(),
+            })
+        }
+    }
+
+    /// Of a loader, through its exports.
+    pub(crate) fn of_loader(library: &Library) -> Self {
+        // SAFETY: each name has this C signature in the specification; the slots' types are `Option` of it.
+        unsafe {
+            Self {
+                init: library.function(c"zeInit"),
+                init_drivers: library.function(c"zeInitDrivers"),
+                driver: ze_driver_dditable_t {
+                    pfnGet: library.function(c"zeDriverGet"),
+                    pfnGetApiVersion: library.function(c"zeDriverGetApiVersion"),
+                    pfnGetProperties: library.function(c"zeDriverGetProperties"),
+                    pfnGetExtensionProperties: library.function(c"zeDriverGetExtensionProperties"),
+                    ..Default::default()
+                },
+                device: ze_device_dditable_t {
+                    pfnGet: library.function(c"zeDeviceGet"),
+                    pfnGetProperties: library.function(c"zeDeviceGetProperties"),
+                    ..Default::default()
+                },
+                runtime: zer_global_dditable_t {
+                    pfnGetLastErrorDescription: library.function(c"zerGetLastErrorDescription"),
+                    ..Default::default()
+                },
+            }
+        }
+    }
+
+    /// What the library says about the last error of this thread.
+    pub(crate) fn last_error(&self) -> String {
+        let Some(get) = self.runtime.pfnGetLastErrorDescription else {
+            return String::new();
+        };
+        let mut text: *const c_char = std::ptr::null();
+        // SAFETY: the output is valid.
+        if unsafe { get(&raw mut text) } != ZE_RESULT_SUCCESS || text.is_null() {
+            return String::new();
+        }
+        // SAFETY: a C string of the library's until this thread's next call.
+        unsafe { CStr::from_ptr(text) }
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// All drivers by `zeDriverGet`.
+    ///
+    /// # Errors
+    /// The call and its result.
+    pub(crate) fn drivers(&self) -> Result<Vec<ze_driver_handle_t>, String> {
+        let get = self.driver.pfnGet.ok_or("zeDriverGet is missing")?;
+        // SAFETY: the two-call idiom.
+        list("zeDriverGet", |count, array| unsafe { get(count, array) })
+    }
+
+    /// All drivers of a kind by `zeInitDrivers`.
+    ///
+    /// # Errors
+    /// The call and its result.
+    pub(crate) fn drivers_of(&self, flags: u32) -> Result<Vec<ze_driver_handle_t>, String> {
+        let init = self.init_drivers.ok_or("zeInitDrivers is missing")?;
+        let mut desc = ze_init_driver_type_desc_t {
+            flags,
+            ..Default::default()
+        };
+        list("zeInitDrivers", |count, array| {
+            // SAFETY: the two-call idiom; the descriptor is valid for the call.
+            unsafe { init(count, array, &raw mut desc) }
+        })
+    }
+
+    /// What a driver says of itself and its devices.
+    ///
+    /// # Errors
+    /// The call and its result.
+    pub(crate) fn describe(&self, driver: ze_driver_handle_t) -> Result<Step, String> {
+        let mut api = ze_api_version_t(0);
+        let get = self
+            .driver
+            .pfnGetApiVersion
+            .ok_or("zeDriverGetApiVersion is missing")?;
+        // SAFETY: a driver that the library gave out, a valid output.
+        check("zeDriverGetApiVersion", unsafe {
+            get(driver, &raw mut api)
+        })?;
+        let mut ddi = ze_driver_ddi_handles_ext_properties_t::default();
+        let mut properties = ze_driver_properties_t {
+            pNext: (&raw mut ddi).cast(),
+            ..Default::default()
+        };
+        let get = self
+            .driver
+            .pfnGetProperties
+            .ok_or("zeDriverGetProperties is missing")?;
+        // SAFETY: as above; the chained struct lives through the call.
+        check("zeDriverGetProperties", unsafe {
+            get(driver, &raw mut properties)
+        })?;
+        let get = self
+            .driver
+            .pfnGetExtensionProperties
+            .ok_or("zeDriverGetExtensionProperties is missing")?;
+        let extensions: Vec<ze_driver_extension_properties_t> =
+            // SAFETY: the two-call idiom.
+            list("zeDriverGetExtensionProperties", |count, array| unsafe {
+                get(driver, count, array)
+            })?;
+        let has = |name: &str| extensions.iter().any(|e| text(&e.name) == name);
+        Ok(Step::Driver {
+            api: version(api.0),
+            version: properties.driverVersion,
+            ddi_handles: api.0 >= ZE_API_VERSION_1_17.0
+                || (has("ZE_extension_driver_ddi_handles")
+                    && ddi.flags & ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED != 0),
+            module_program: has("ZE_experimental_module_program"),
+            devices: self.devices(driver)?,
+        })
+    }
+
+    fn devices(&self, driver: ze_driver_handle_t) -> Result<Vec<Device>, String> {
+        let get = self.device.pfnGet.ok_or("zeDeviceGet is missing")?;
+        // SAFETY: the two-call idiom.
+        let handles = list("zeDeviceGet", |count, array| unsafe {
+            get(driver, count, array)
+        })?;
+        let get = self
+            .device
+            .pfnGetProperties
+            .ok_or("zeDeviceGetProperties is missing")?;
+        handles
+            .into_iter()
+            .map(|device: ze_device_handle_t| {
+                let mut properties = ze_device_properties_t::default();
+                // SAFETY: a device that the library gave out, a valid output.
+                check("zeDeviceGetProperties", unsafe {
+                    get(device, &raw mut properties)
+                })?;
+                Ok(Device {
+                    name: text(&properties.name),
+                    kind: kind(properties.r#type),
+                })
+            })
+            .collect()
+    }
+}
+
+/// The specification's word for a device's type, without its prefix.
+fn kind(kind: ze_device_type_t) -> String {
+    match kind.name() {
+        Some(name) => name
+            .trim_start_matches("ZE_DEVICE_TYPE_")
+            .to_ascii_lowercase(),
+        None => format!("type {:#x}", kind.0),
+    }
+}
+
+/// A result's name, or its number.
+pub(crate) fn code(code: ze_result_t) -> String {
+    code.name()
+        .map_or_else(|| format!("{:#x}", code.0), str::to_owned)
+}
+
+/// `major.minor` of the C API's number.
+pub(crate) fn version(bits: u32) -> String {
+    format!("{}.{}", bits >> 16, bits & 0xffff)
+}
+
+fn check(function: &str, result: ze_result_t) -> Result<(), String> {
+    if result == ZE_RESULT_SUCCESS {
+        Ok(())
+    } else {
+        Err(format!("{function} answered {}", code(result)))
+    }
+}
+
+/// The two-call idiom with a bound.
+fn list<T: Element>(
+    function: &str,
+    mut call: impl FnMut(*mut u32, *mut T) -> ze_result_t,
+) -> Result<Vec<T>, String> {
+    let mut count = 0;
+    check(function, call(&raw mut count, std::ptr::null_mut()))?;
+    if count > COUNT_BOUND {
+        return Err(format!(
+            "{function} counts {count}, at most {COUNT_BOUND} are believed"
+        ));
+    }
+    let mut all = vec![T::EMPTY; count as usize];
+    if count > 0 {
+        check(function, call(&raw mut count, all.as_mut_ptr()))?;
+        all.truncate(count as usize);
+    }
+    Ok(all)
+}
+
+/// What an array is filled with before the second call.
+trait Element: Clone {
+    const EMPTY: Self;
+}
+impl<T> Element for *mut T {
+    const EMPTY: Self = std::ptr::null_mut();
+}
+impl Element for ze_driver_extension_properties_t {
+    const EMPTY: Self = Self {
+        name: [0; ZE_MAX_EXTENSION_NAME as usize],
+        version: 0,
+    };
+}
+
+/// A fixed array of C characters up to its NUL.
+fn text(array: &[c_char]) -> String {
+    let bytes: Vec<u8> = array
+        .iter()
+        .map(|c| c.cast_unsigned())
+        .take_while(|c| *c != 0)
+        .collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,163 @@
+//! What an ELF file says to the dynamic linker: machine, interpreter, needs and search paths.
+//!
+//! Only headers and the dynamic section are read, so that a library of any size costs little; every offset in the file
+//! is checked by the `object` crate, and a file that lies is an error, never a panic.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use object::elf;
+use object::read::elf::{Dyn as _, FileHeader, ProgramHeader as _};
+use object::read::{ReadCache, ReadRef, StringTable};
+
+/// For which machine a file is made: two objects of one process have the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Abi {
+    /// 64-bit addresses.
+    pub(crate) wide: bool,
+    /// `e_machine`.
+    pub(crate) machine: u16,
+}
+
+impl Abi {
+    /// What Solum's libraries are made for.
+    pub(crate) const SOLUM: Abi = Abi {
+        wide: true,
+        machine: elf::EM_X86_64.0,
+    };
+
+    /// For people.
+    pub(crate) fn name(self) -> String {
+        match (self.wide, elf::Machine(self.machine)) {
+            (true, elf::EM_X86_64) => "x86-64".into(),
+            (false, elf::EM_X86_64) => "x32".into(),
+            (_, elf::EM_386) => "32-bit x86".into(),
+            (_, elf::EM_AARCH64) => "aarch64".into(),
+            (_, elf::Machine(machine)) => format!("machine {machine}"),
+        }
+    }
+}
+
+/// The dynamic linker's view of one file.
+#[derive(Clone, Debug)]
+pub(crate) struct Elf {
+    pub(crate) abi: Abi,
+    /// `PT_INTERP`: which dynamic linker starts it.
+    pub(crate) interpreter: Option<PathBuf>,
+    /// It has a dynamic section: without one nothing can be loaded into it.
+    pub(crate) dynamic: bool,
+    pub(crate) soname: Option<OsString>,
+    pub(crate) needed: Vec<OsString>,
+    /// `DT_RPATH`, which counts only where there is no `DT_RUNPATH`.
+    pub(crate) rpath: Vec<OsString>,
+    pub(crate) runpath: Option<Vec<OsString>>,
+    /// `DF_1_NODEFLIB`: cache and default directories are not searched.
+    pub(crate) no_default: bool,
+}
+
+/// Reads the file at `path`.
+///
+/// # Errors
+/// One line why it is no ELF file that can be loaded.
+pub(crate) fn read(path: &Path) -> Result<Elf, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    if !file.metadata().is_ok_and(|data| data.is_file()) {
+        return Err("not a regular file".into());
+    }
+    let cache = ReadCache::new(file);
+    let magic = (&cache)
+        .read_bytes_at(0, 5)
+        .map_err(|()| "too short for an ELF file".to_owned())?;
+    match magic {
+        [0x7f, b'E', b'L', b'F', 1] => {
+            parse::<elf::FileHeader32<object::Endianness>, _>(&cache, false)
+        }
+        [0x7f, b'E', b'L', b'F', 2] => {
+            parse::<elf::FileHeader64<object::Endianness>, _>(&cache, true)
+        }
+        [b'#', b'!', ..] => Err("a script, not an ELF file".into()),
+        _ => Err("not an ELF file".into()),
+    }
+}
+
+fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
+    data: R,
+    wide: bool,
+) -> Result<Elf, String> {
+    let damaged = |error: object::read::Error| format!("a damaged ELF file: {error}");
+    let header = H::parse(data).map_err(damaged)?;
+    let endian = header.endian().map_err(damaged)?;
+    let segments = header.program_headers(endian, data).map_err(damaged)?;
+    let mut elf = Elf {
+        abi: Abi {
+            wide,
+            machine: header.e_machine(endian).0,
+        },
+        interpreter: None,
+        dynamic: false,
+        soname: None,
+        needed: Vec::new(),
+        rpath: Vec::new(),
+        runpath: None,
+        no_default: false,
+    };
+    for segment in segments {
+        if let Some(name) = segment.interpreter(endian, data).map_err(damaged)? {
+            elf.interpreter = Some(PathBuf::from(OsStr::from_bytes(name)));
+        }
+        let Some(entries) = segment.dynamic(endian, data).map_err(damaged)? else {
+            continue;
+        };
+        elf.dynamic = true;
+        let value = |tag: elf::DynamicTag| {
+            let mut found = entries.iter().filter(|entry| entry.tag(endian) == tag);
+            found.next().map(|entry| entry.val(endian))
+        };
+        elf.no_default =
+            value(elf::DT_FLAGS_1).is_some_and(|flags| flags & elf::DF_1_NODEFLIB.0 as u64 != 0);
+        // The table of strings is named by its address in memory; the segment that holds it says where that is here.
+        let (Some(address), Some(size)) = (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) else {
+            continue;
+        };
+        let start = segments.iter().find_map(|load| {
+            let first: u64 = load.p_vaddr(endian).into();
+            let length: u64 = load.p_filesz(endian).into();
+            let offset: u64 = load.p_offset(endian).into();
+            let inside = address.checked_sub(first).filter(|at| *at < length)?;
+            (load.p_type(endian) == elf::PT_LOAD).then(|| offset.checked_add(inside))?
+        });
+        let Some(start) = start else {
+            return Err("a damaged ELF file: its names lie in no segment".into());
+        };
+        let names = StringTable::new(data, start, start.saturating_add(size));
+        let text = |offset: u64| -> Result<OsString, String> {
+            let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+            names
+                .get(offset)
+                .map(|name| OsString::from_vec(name.to_vec()))
+                .map_err(|()| "a damaged ELF file: a name lies outside".to_owned())
+        };
+        let paths = |offset: u64| -> Result<Vec<OsString>, String> { Ok(split(&text(offset)?)) };
+        for entry in entries {
+            match entry.tag(endian) {
+                elf::DT_NULL => break,
+                elf::DT_NEEDED => elf.needed.push(text(entry.val(endian))?),
+                elf::DT_SONAME => elf.soname = Some(text(entry.val(endian))?),
+                elf::DT_RPATH => elf.rpath = paths(entry.val(endian))?,
+                elf::DT_RUNPATH => elf.runpath = Some(paths(entry.val(endian))?),
+                _ => {}
+            }
+        }
+    }
+    Ok(elf)
+}
+
+/// A list of directories between colons; empty entries, which mean the working directory, stay.
+pub(crate) fn split(list: &OsStr) -> Vec<OsString> {
+    list.as_bytes()
+        .split(|byte| *byte == b':')
+        .map(|part| OsStr::from_bytes(part).to_owned())
+        .collect()
+}

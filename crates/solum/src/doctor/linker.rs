@@ -1,0 +1,444 @@
+//! The dynamic linker's search, replayed without starting anything: which file a name means to which object.
+//!
+//! The rules are glibc's (ld.so(8)): names with a slash are paths; otherwise `DT_RPATH` of the asking object and of
+//! those that loaded it (unless it has a `DT_RUNPATH`), `LD_LIBRARY_PATH`, `DT_RUNPATH` of the asking object, the cache,
+//! the default directories. Files for another machine are passed over, and an object that is loaded already answers to
+//! its name and its `DT_SONAME`.
+//!
+//! Not here: namespaces, audit libraries, `$PLATFORM` below its modern value.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use super::elf::{self, Abi, Elf};
+
+/// Directories that are searched last; those that a system lacks do no harm.
+const DEFAULTS: [&str; 6] = [
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+];
+/// `$LIB` on Debian's systems and on the others.
+const LIB: [&str; 2] = ["lib/x86_64-linux-gnu", "lib64"];
+/// More objects than any process has: what needs more is a circle of names.
+const OBJECTS_BOUND: usize = 4096;
+
+/// Which rule led to a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Rule {
+    /// The program itself.
+    Program,
+    /// `LD_PRELOAD`.
+    Preload,
+    /// The name is a path.
+    Path,
+    /// `DT_RPATH` of this file.
+    Rpath(PathBuf),
+    /// An entry of `LD_LIBRARY_PATH`.
+    LibraryPath,
+    /// `DT_RUNPATH` of this file.
+    Runpath(PathBuf),
+    /// `/etc/ld.so.cache`.
+    Cache,
+    /// A default directory.
+    Default,
+    /// An object that was loaded before.
+    Loaded,
+}
+
+impl Rule {
+    /// For people, after a path.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Rule::Program => "the program itself".into(),
+            Rule::Preload => "by LD_PRELOAD".into(),
+            Rule::Path => "by its path".into(),
+            Rule::Rpath(file) => format!("by the RPATH of {}", file.display()),
+            Rule::LibraryPath => "by LD_LIBRARY_PATH".into(),
+            Rule::Runpath(file) => format!("by the RUNPATH of {}", file.display()),
+            Rule::Cache => "by the system's library cache (ldconfig)".into(),
+            Rule::Default => "in a default directory".into(),
+            Rule::Loaded => "linked into the program".into(),
+        }
+    }
+}
+
+/// One object of the process.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    /// The name it was asked for by.
+    pub(crate) name: OsString,
+    pub(crate) path: PathBuf,
+    pub(crate) elf: Elf,
+    pub(crate) rule: Rule,
+    /// The object that asked for it.
+    parent: Option<usize>,
+}
+
+/// A file that a name led to.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) rule: Rule,
+}
+
+/// What a search yields: the file that would be opened, and what was passed over on the way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Search {
+    pub(crate) found: Option<Found>,
+    /// Files of that name that cannot be loaded, with the reason.
+    pub(crate) refused: Vec<(PathBuf, String)>,
+    /// Other files of that name, further on.
+    pub(crate) others: Vec<PathBuf>,
+}
+
+/// The system's part of the search.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    /// Name and path, in the cache's order.
+    cache: Vec<(OsString, PathBuf)>,
+    defaults: Vec<PathBuf>,
+    /// Sub-directories of better builds that this processor can run, best first.
+    levels: Vec<&'static str>,
+}
+
+impl System {
+    /// This machine's.
+    pub(crate) fn of_this_machine() -> Self {
+        Self {
+            cache: std::fs::read("/etc/ld.so.cache")
+                .map(|bytes| read_cache(&bytes))
+                .unwrap_or_default(),
+            defaults: DEFAULTS.iter().map(PathBuf::from).collect(),
+            levels: levels(),
+        }
+    }
+}
+
+/// The x86-64 levels that glibc looks for below `glibc-hwcaps`.
+fn levels() -> Vec<&'static str> {
+    let mut levels = Vec::new();
+    #[cfg(target_arch = "x86_64")]
+    {
+        let v2 = is_x86_feature_detected!("sse4.2") && is_x86_feature_detected!("popcnt");
+        let v3 = v2 && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
+        let v4 = v3 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
+        for (has, name) in [
+            (v4, "glibc-hwcaps/x86-64-v4"),
+            (v3, "glibc-hwcaps/x86-64-v3"),
+            (v2, "glibc-hwcaps/x86-64-v2"),
+        ] {
+            if has {
+                levels.push(name);
+            }
+        }
+    }
+    levels
+}
+
+/// Entries of `ld.so.cache` for 64-bit x86; a file of another format has none.
+fn read_cache(bytes: &[u8]) -> Vec<(OsString, PathBuf)> {
+    const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
+    const HEADER: usize = 48;
+    const ENTRY: usize = 24;
+    /// ELF for libc 6 on x86-64.
+    const FLAGS: u32 = 0x0303;
+    // The new format may stand behind an old one.
+    let Some(start) = bytes.windows(MAGIC.len()).position(|at| at == MAGIC) else {
+        return Vec::new();
+    };
+    let table = bytes.get(start..).unwrap_or_default();
+    let word = |at: usize| -> Option<u32> {
+        let part = table.get(at..at.checked_add(4)?)?;
+        Some(u32::from_le_bytes(part.try_into().ok()?))
+    };
+    let text = |at: u32| -> Option<&[u8]> {
+        let from = table.get(at as usize..)?;
+        from.split(|byte| *byte == 0).next()
+    };
+    let count = word(MAGIC.len()).unwrap_or(0) as usize;
+    (0..count)
+        .map_while(|index| {
+            let at = HEADER.checked_add(index.checked_mul(ENTRY)?)?;
+            let (flags, key, value) = (word(at)?, word(at + 4)?, word(at + 8)?);
+            Some((flags, text(key)?, text(value)?))
+        })
+        .filter(|(flags, ..)| *flags == FLAGS)
+        .map(|(_, key, value)| {
+            (
+                OsString::from_vec(key.to_vec()),
+                PathBuf::from(OsStr::from_bytes(value)),
+            )
+        })
+        .collect()
+}
+
+/// A process as it would be after its start.
+pub(crate) struct Process {
+    system: System,
+    library_path: Vec<PathBuf>,
+    abi: Abi,
+    pub(crate) objects: Vec<Object>,
+    /// Names that lead nowhere, and the object that needs them.
+    pub(crate) missing: Vec<(OsString, PathBuf)>,
+}
+
+impl Process {
+    /// The process of the program at `path`, with all that it needs.
+    ///
+    /// # Errors
+    /// One line why the program cannot be started as a dynamic one.
+    pub(crate) fn start(
+        system: System,
+        path: &Path,
+        library_path: Option<&OsStr>,
+        preload: Option<&OsStr>,
+    ) -> Result<Self, String> {
+        let elf = elf::read(path)?;
+        let mut process = Self {
+            system,
+            library_path: Vec::new(),
+            abi: elf.abi,
+            objects: Vec::new(),
+            missing: Vec::new(),
+        };
+        process.objects.push(Object {
+            name: path.as_os_str().to_owned(),
+            // The kernel resolves links before the program sees its own place.
+            path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+            elf,
+            rule: Rule::Program,
+            parent: None,
+        });
+        // Semicolons separate too; empty entries are the working directory.
+        if let Some(list) = library_path.filter(|list| !list.is_empty()) {
+            let parts = list.as_bytes().split(|byte| matches!(byte, b':' | b';'));
+            process.library_path = parts
+                .flat_map(|part| process.expand(OsStr::from_bytes(part), 0))
+                .collect();
+        }
+        let preload = preload.unwrap_or_default().as_bytes();
+        for name in preload.split(|byte| matches!(byte, b':' | b' ')) {
+            if !name.is_empty() {
+                process.load_as(OsStr::from_bytes(name), 0, Some(Rule::Preload));
+            }
+        }
+        process.load_needs_of(0);
+        Ok(process)
+    }
+
+    /// Loads a library as `dlopen` called by object `by` does, with all that it needs; `None` when it is not found.
+    pub(crate) fn open(&mut self, name: &OsStr, by: usize) -> Option<usize> {
+        self.load_as(name, by, None)
+    }
+
+    fn load_as(&mut self, name: &OsStr, by: usize, rule: Option<Rule>) -> Option<usize> {
+        let known = self.loaded(name);
+        if known.is_some() {
+            return known;
+        }
+        let found = self.search(name, by).found?;
+        let index = self.add(name, found.path, rule.unwrap_or(found.rule), by)?;
+        self.load_needs_of(index);
+        Some(index)
+    }
+
+    fn add(&mut self, name: &OsStr, path: PathBuf, rule: Rule, by: usize) -> Option<usize> {
+        if let Some(same) = self.objects.iter().position(|object| object.path == path) {
+            return Some(same);
+        }
+        let elf = elf::read(&path).ok()?;
+        self.objects.push(Object {
+            name: name.to_owned(),
+            path,
+            elf,
+            rule,
+            parent: Some(by),
+        });
+        Some(self.objects.len() - 1)
+    }
+
+    fn load_needs_of(&mut self, first: usize) {
+        let mut open = VecDeque::from([first]);
+        while let Some(index) = open.pop_front() {
+            let Some(object) = self.objects.get(index) else {
+                continue;
+            };
+            let (path, needed) = (object.path.clone(), object.elf.needed.clone());
+            for name in needed {
+                if self.objects.len() >= OBJECTS_BOUND || self.loaded(&name).is_some() {
+                    continue;
+                }
+                let before = self.objects.len();
+                let found = self.search(&name, index).found;
+                match found.and_then(|found| self.add(&name, found.path, found.rule, index)) {
+                    Some(added) if added >= before => open.push_back(added),
+                    Some(_) => {}
+                    None => {
+                        if !self.missing.iter().any(|(known, _)| *known == name) {
+                            self.missing.push((name, path.clone()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The object that answers to `name` already.
+    pub(crate) fn loaded(&self, name: &OsStr) -> Option<usize> {
+        self.objects
+            .iter()
+            .position(|object| object.name == name || object.elf.soname.as_deref() == Some(name))
+    }
+
+    /// Which file `name` means when object `by` asks for it.
+    pub(crate) fn search(&self, name: &OsStr, by: usize) -> Search {
+        let mut search = Search::default();
+        if let Some(object) = self.loaded(name).and_then(|index| self.objects.get(index)) {
+            search.found = Some(Found {
+                path: object.path.clone(),
+                rule: match object.rule {
+                    Rule::Preload => Rule::Preload,
+                    _ => Rule::Loaded,
+                },
+            });
+            return search;
+        }
+        if name.as_bytes().contains(&b'/') {
+            for path in self.expand(name, by) {
+                self.consider(&mut search, path, Rule::Path);
+            }
+            return search;
+        }
+        for (directory, rule) in self.directories(by) {
+            let levels = self.system.levels.iter();
+            for path in levels
+                .map(|level| directory.join(level).join(name))
+                .chain([directory.join(name)])
+            {
+                self.consider(&mut search, path, rule.clone());
+            }
+        }
+        // The cache stands between the object's own paths and the default directories.
+        let no_default = self
+            .objects
+            .get(by)
+            .is_some_and(|object| object.elf.no_default);
+        if !no_default {
+            for (_, path) in self.system.cache.iter().filter(|(key, _)| key == name) {
+                self.consider(&mut search, path.clone(), Rule::Cache);
+            }
+            for directory in &self.system.defaults {
+                self.consider(&mut search, directory.join(name), Rule::Default);
+            }
+        }
+        search
+    }
+
+    /// Takes a file if it is the first that can be loaded, or notes why it cannot.
+    fn consider(&self, search: &mut Search, path: PathBuf, rule: Rule) {
+        if !path.exists() {
+            return;
+        }
+        if let Some(found) = &search.found {
+            let same = |known: &PathBuf| known.canonicalize().ok() == path.canonicalize().ok();
+            if !same(&found.path) && !search.others.iter().any(same) {
+                search.others.push(path);
+            }
+            return;
+        }
+        match elf::read(&path) {
+            Ok(elf) if elf.abi == self.abi => search.found = Some(Found { path, rule }),
+            Ok(elf) => search.refused.push((
+                path,
+                format!("made for {}, not {}", elf.abi.name(), self.abi.name()),
+            )),
+            Err(reason) => search.refused.push((path, reason)),
+        }
+    }
+
+    /// The directories before the cache that object `by` makes the linker search, in order.
+    fn directories(&self, by: usize) -> Vec<(PathBuf, Rule)> {
+        let mut all = Vec::new();
+        let asking = self.objects.get(by);
+        let runpath = asking.and_then(|object| object.elf.runpath.as_ref());
+        if runpath.is_none() {
+            // The chain of those that loaded it; the program ends every chain.
+            let mut next = Some(by);
+            let mut chain = Vec::new();
+            while let Some(index) = next.filter(|index| !chain.contains(index)) {
+                chain.push(index);
+                next = self.objects.get(index).and_then(|object| object.parent);
+            }
+            if !chain.contains(&0) {
+                chain.push(0);
+            }
+            for index in chain {
+                let Some(object) = self.objects.get(index) else {
+                    continue;
+                };
+                if object.elf.runpath.is_some() {
+                    continue;
+                }
+                for entry in &object.elf.rpath {
+                    for path in self.expand(entry, index) {
+                        all.push((path, Rule::Rpath(object.path.clone())));
+                    }
+                }
+            }
+        }
+        for path in &self.library_path {
+            all.push((path.clone(), Rule::LibraryPath));
+        }
+        if let (Some(object), Some(runpath)) = (asking, runpath) {
+            for entry in runpath {
+                for path in self.expand(entry, by) {
+                    all.push((path, Rule::Runpath(object.path.clone())));
+                }
+            }
+        }
+        all
+    }
+
+    /// Puts the place of object `by` for `$ORIGIN`, and the machine's words for `$LIB` and `$PLATFORM`.
+    fn expand(&self, text: &OsStr, by: usize) -> Vec<PathBuf> {
+        if text.is_empty() {
+            return vec![PathBuf::from(".")];
+        }
+        let origin = self
+            .objects
+            .get(by)
+            .and_then(|object| object.path.parent())
+            .unwrap_or(Path::new("/"));
+        let text = replace(text, "ORIGIN", origin.as_os_str());
+        let text = replace(&text, "PLATFORM", OsStr::new("x86_64"));
+        let all = LIB.map(|lib| PathBuf::from(replace(&text, "LIB", OsStr::new(lib))));
+        match all {
+            [first, second] if first == second => vec![first],
+            both => both.to_vec(),
+        }
+    }
+}
+
+/// `$NAME` and `${NAME}` in `text` by `value`.
+fn replace(text: &OsStr, name: &str, value: &OsStr) -> OsString {
+    let mut bytes = text.as_bytes().to_vec();
+    for token in [format!("${{{name}}}"), format!("${name}")] {
+        let token = token.as_bytes();
+        let mut from = 0;
+        while let Some(at) = bytes
+            .get(from..)
+            .and_then(|rest| rest.windows(token.len()).position(|at| at == token))
+        {
+            let at = from + at;
+            bytes.splice(at..at + token.len(), value.as_bytes().iter().copied());
+            from = at + value.len();
+        }
+    }
+    OsString::from_vec(bytes)
+}

@@ -1,0 +1,377 @@
+//! Which `libze_loader.so.1` a program gets, and what it finds behind it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::linker::{Found, Process, Rule, Search};
+use super::probe::{self, End, Outcome, Step};
+use super::program::Program;
+use super::report::Check;
+use super::selector;
+use super::setting::Setting;
+
+/// The name that everyone asks for.
+pub(crate) const NAME: &str = "libze_loader.so.1";
+const AREA: &str = "loader";
+/// A loader that has not come through in this time hangs; code may be compiled meanwhile.
+const LIMIT: Duration = Duration::from_secs(90);
+/// Without these a client of the static loader finds no device, whatever its version.
+const REQUIRED: [&str; 6] = [
+    "zeLoaderInit",
+    "zelLoaderGetVersionsInternal",
+    "zeLoaderGetTracingHandle",
+    "zelGetTracerApiProcAddrTable",
+    "zelLoaderTranslateHandleInternal",
+    "zeInit",
+];
+const GET_OURS: &str = "solum run -- PROGRAM, or eval \"$(solum env --shell)\"";
+
+/// DPC++'s runtime, as far as Level Zero goes.
+pub(crate) struct Runtime {
+    /// Adapters by name, with their place in the process.
+    pub(crate) adapters: Vec<(&'static str, usize)>,
+    pub(crate) checks: Vec<Check>,
+}
+
+/// Looks for DPC++'s runtime where the program or its surroundings have it.
+pub(crate) fn runtime(
+    process: &mut Process,
+    setting: &Setting,
+    program: Option<&Program>,
+) -> Runtime {
+    const LOADER: &str = "libur_loader.so.0";
+    const ADAPTERS: [(&str, &str); 2] = [
+        ("level_zero", "libur_adapter_level_zero.so.0"),
+        ("level_zero_v2", "libur_adapter_level_zero_v2.so.0"),
+    ];
+    let mut runtime = Runtime {
+        adapters: Vec::new(),
+        checks: Vec::new(),
+    };
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let linked = process.objects.iter().find(|object| {
+        let name = object.name.to_string_lossy();
+        name.starts_with("libsycl.so") || name.starts_with("libur_loader.so")
+    });
+    folders.extend(linked.and_then(|object| object.path.parent().map(Path::to_owned)));
+    let found = process.search(OsStr::new(LOADER), 0).found;
+    folders.extend(found.and_then(|found| found.path.parent().map(Path::to_owned)));
+    // Python packages lie beside their interpreter: PREFIX/bin and PREFIX/lib.
+    let prefix = program.and_then(|program| program.binary.parent()?.parent());
+    folders.extend(prefix.map(|prefix| prefix.join("lib")));
+    for (variable, below) in [
+        ("VIRTUAL_ENV", "lib"),
+        ("CONDA_PREFIX", "lib"),
+        ("HOME", ".local/lib"),
+    ] {
+        folders.extend(
+            setting
+                .get(variable)
+                .map(|base| Path::new(base).join(below)),
+        );
+    }
+    let folder = folders.into_iter().find(|folder| {
+        folder.join(LOADER).exists() || ADAPTERS.iter().any(|(_, file)| folder.join(file).exists())
+    });
+    let Some(folder) = folder else {
+        runtime.checks.push(Check::note(
+            "dpcpp",
+            "no DPC++ runtime in the program's needs, its library path or the Python environment (programs that use Level \
+             Zero themselves need none)",
+        ));
+        return runtime;
+    };
+    let by = process
+        .open(folder.join(LOADER).as_os_str(), 0)
+        .unwrap_or(0);
+    let mut broken = Vec::new();
+    for (name, file) in ADAPTERS {
+        let path = folder.join(file);
+        if !path.exists() {
+            continue;
+        }
+        let before = process.missing.len();
+        let Some(adapter) = process.open(path.as_os_str(), by) else {
+            broken.push(format!("{name}: {} cannot be read", path.display()));
+            continue;
+        };
+        let missing: Vec<String> = process
+            .missing
+            .iter()
+            .skip(before)
+            .map(|(name, by)| format!("{} for {}", name.display(), by.display()))
+            .collect();
+        if missing.is_empty() {
+            runtime.adapters.push((name, adapter));
+        } else {
+            broken.push(format!("{name}: not found: {}", missing.join(", ")));
+        }
+    }
+    let names: Vec<&str> = runtime.adapters.iter().map(|(name, _)| *name).collect();
+    if names.is_empty() {
+        let cause = if broken.is_empty() {
+            "no libur_adapter_level_zero.so.0 beside it".to_owned()
+        } else {
+            format!(
+                "DPC++ passes over adapters that cannot be loaded, silently:\n{}",
+                broken.join("\n")
+            )
+        };
+        runtime.checks.push(Check::fail(
+            "dpcpp",
+            format!("the DPC++ runtime in {} has no Level Zero adapter", folder.display()),
+            cause,
+            "install the missing libraries: with pip, intel-sycl-rt and intel-cmplr-lib-ur bring them",
+        ));
+        return runtime;
+    }
+    runtime.checks.push(Check::ok(
+        "dpcpp",
+        format!(
+            "runtime in {}, adapters {}",
+            folder.display(),
+            names.join(", ")
+        ),
+    ));
+    if !broken.is_empty() {
+        runtime.checks.push(Check::warn(
+            "dpcpp",
+            "not every adapter can be loaded",
+            broken.join("\n"),
+            "install what is missing; DPC++ uses the other adapter meanwhile",
+        ));
+    }
+    runtime
+}
+
+/// The loader that object `by` gets by asking for it.
+pub(crate) fn which(process: &Process, setting: &Setting, runtime: &Runtime) -> Search {
+    let by = runtime.adapters.first().map_or(0, |(_, index)| *index);
+    // DPC++'s adapters contain the static loader, which puts this before the name.
+    if let Some(folder) = setting
+        .get("ZEL_LIBRARY_PATH")
+        .filter(|folder| !folder.is_empty() && !runtime.adapters.is_empty())
+    {
+        return process.search(Path::new(folder).join(NAME).as_os_str(), by);
+    }
+    process.search(OsStr::new(NAME), by)
+}
+
+/// The line about a search that found nothing.
+pub(crate) fn not_found(search: &Search, setting: &Setting) -> Check {
+    let mut cause = if search.refused.is_empty() {
+        "no file of this name on the program's search path".to_owned()
+    } else {
+        let all: Vec<String> = search
+            .refused
+            .iter()
+            .map(|(path, reason)| format!("{}: {reason}", path.display()))
+            .collect();
+        format!("none that can be loaded:\n{}", all.join("\n"))
+    };
+    match setting
+        .text("LD_LIBRARY_PATH")
+        .filter(|path| !path.is_empty())
+    {
+        Some(path) => cause += &format!("; LD_LIBRARY_PATH={path}"),
+        None => cause += "; LD_LIBRARY_PATH is not set",
+    }
+    if let Some(folder) = setting.text("ZEL_LIBRARY_PATH") {
+        cause += &format!("; ZEL_LIBRARY_PATH={folder}");
+    }
+    Check::fail(AREA, format!("{NAME} is not found"), cause, GET_OURS)
+}
+
+/// Where the loader lies and whose it is.
+pub(crate) fn found(found: &Found, search: &Search, ours: bool) -> Vec<Check> {
+    let whose = if ours { "Solum's" } else { "not Solum's" };
+    let mut checks = vec![Check::ok(
+        AREA,
+        format!("{} ({whose}), {}", found.path.display(), found.rule.text()),
+    )];
+    if !ours {
+        checks.push(Check::note(
+            AREA,
+            "this loader does not know Solum's driver by itself: solum run puts Solum's loader first, or \
+             ZE_ENABLE_ALT_DRIVERS names libze_solum_cpu.so.1 to this one",
+        ));
+    }
+    if found.rule != Rule::Loaded && !search.others.is_empty() {
+        let others: Vec<String> = search
+            .others
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        checks.push(Check::note(
+            AREA,
+            format!("further on and not used: {}", others.join(", ")),
+        ));
+    }
+    for (path, reason) in &search.refused {
+        checks.push(Check::warn(
+            AREA,
+            format!("{} stands first and is passed over", path.display()),
+            reason.clone(),
+            "remove it from the search path",
+        ));
+    }
+    checks
+}
+
+/// Whether two files are one, or copies.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    if let (Ok(one), Ok(other)) = (one.canonicalize(), other.canonicalize())
+        && one == other
+    {
+        return true;
+    }
+    match (std::fs::read(one), std::fs::read(other)) {
+        (Ok(one), Ok(other)) => !one.is_empty() && one == other,
+        _ => false,
+    }
+}
+
+/// Goes through the loader to a kernel's results, in a child.
+pub(crate) fn probe(setting: &Setting, path: &Path) -> Outcome {
+    let mut setting = setting.clone();
+    // The loader's own words about each driver that it does not use.
+    setting.set("ZE_ENABLE_LOADER_DEBUG_TRACE", "1");
+    // What is compiled already would hide a missing code generator.
+    setting.set("SOLUM_CACHE", "0");
+    probe::run(&setting, "loader", path.as_os_str(), &[], LIMIT)
+}
+
+/// The lines about opening and initialising.
+pub(crate) fn judge(outcome: &Outcome, ours: bool) -> Vec<Check> {
+    if let Some(reason) = outcome.refused() {
+        return vec![Check::fail(
+            AREA,
+            "it cannot be opened",
+            reason,
+            format!("repair or remove that file; {GET_OURS} gives another"),
+        )];
+    }
+    let mut checks = Vec::new();
+    let (mut version, mut drivers) = (None, 0);
+    for step in &outcome.steps {
+        match step {
+            Step::Missing { symbols } => {
+                let missing: Vec<&str> = symbols
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|symbol| REQUIRED.contains(symbol))
+                    .collect();
+                if !missing.is_empty() {
+                    checks.push(Check::fail(
+                        AREA,
+                        format!("it lacks {}", missing.join(", ")),
+                        "DPC++ looks for these names and shows no device without them",
+                        format!("use a whole loader: {GET_OURS}"),
+                    ));
+                }
+            }
+            Step::Version { library, api } => {
+                version = Some(format!("version {library}, specification {api}"));
+                checks.extend(selector::loader_version(library));
+            }
+            Step::Initialised {
+                function,
+                code,
+                text,
+            } if code != "ZE_RESULT_SUCCESS" => {
+                let text = if text.is_empty() {
+                    "it found no driver that it can use".to_owned()
+                } else {
+                    text.clone()
+                };
+                let cure = if ours {
+                    "the lines about drivers below say what to do".to_owned()
+                } else {
+                    format!("get Solum's loader, which brings a driver: {GET_OURS}")
+                };
+                checks.push(Check::fail(
+                    AREA,
+                    format!("{function} answered {code}"),
+                    text,
+                    cure,
+                ));
+            }
+            Step::Failed { what } => checks.push(Check::fail(
+                AREA,
+                what.clone(),
+                "a call fails that a working driver answers",
+                "ZE_ENABLE_LOADER_DEBUG_TRACE=1 makes the loader say what it does; without the driver that fails \
+                 (ZE_ENABLE_ALT_DRIVERS names the others) the rest may work",
+            )),
+            Step::Driver { .. } => drivers += 1,
+            _ => {}
+        }
+    }
+    if let Some(version) = version {
+        checks.insert(
+            0,
+            Check::ok(AREA, format!("{version}, {drivers} driver(s)")),
+        );
+    }
+    if outcome.end != End::Done {
+        checks.push(Check::fail(
+            AREA,
+            format!("a program {}", behind(outcome)),
+            outcome.end_text(),
+            "leave out one driver after the other with ZE_ENABLE_ALT_DRIVERS to find the one that does it",
+        ));
+    }
+    checks
+}
+
+/// What the child was doing when it ended.
+fn behind(outcome: &Outcome) -> &'static str {
+    match outcome.steps.last() {
+        None => "does not come through opening the loader",
+        Some(Step::Initialised { .. } | Step::Driver { .. } | Step::Launched { .. }) => {
+            "does not come through asking for devices and running a kernel"
+        }
+        Some(_) => "does not come through initialising the loader",
+    }
+}
+
+/// The lines about the kernel that was run on each device.
+pub(crate) fn launches(outcome: &Outcome) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for step in &outcome.steps {
+        let Step::Launched {
+            device,
+            error,
+            build_ms,
+            launch_us,
+        } = step
+        else {
+            continue;
+        };
+        checks.push(match error {
+            None => Check::ok(
+                "launch",
+                format!(
+                    "{device}: kernel built in {build_ms:.1} ms, ran in {launch_us:.1} µs, results exact"
+                ),
+            ),
+            Some(error) => Check::fail(
+                "launch",
+                format!("{device}: a kernel does not run"),
+                error.clone(),
+                "the lines above may say why; else report it with the output of solum doctor --json",
+            ),
+        });
+    }
+    checks
+}
+
+/// Why the loader does not use a driver: its own line about the name.
+pub(crate) fn reason_against(outcome: &Outcome, name: &str) -> Option<String> {
+    let start = format!("not used: {name}: ");
+    outcome
+        .talk
+        .lines()
+        .find_map(|line| Some(line.split_once(&start)?.1.to_owned()))
+}

@@ -1,0 +1,137 @@
+//! The set-up of XPTI: who would receive DPC++'s traces, and whether anything is sent.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use super::linker::Process;
+use super::probe;
+use super::report::Check;
+use super::setting::Setting;
+
+const AREA: &str = "xpti";
+const LIMIT: Duration = Duration::from_secs(20);
+/// What a framework must have for a client to find it whole.
+const FRAMEWORK: [&str; 3] = ["xptiInitialize", "xptiFinalize", "xptiTraceEnabled"];
+/// What a subscriber must have.
+const SUBSCRIBER: [&str; 2] = ["xptiTraceInit", "xptiTraceFinish"];
+
+/// The lines about tracing.
+pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
+    let (framework, subscribers, enable) = (
+        setting
+            .text("XPTI_FRAMEWORK_DISPATCHER")
+            .unwrap_or_default(),
+        setting.text("XPTI_SUBSCRIBERS").unwrap_or_default(),
+        setting.text("XPTI_TRACE_ENABLE"),
+    );
+    if framework.is_empty() && subscribers.is_empty() && enable.is_none() {
+        return vec![Check::ok(AREA, "tracing is off: no XPTI variable is set")];
+    }
+    let mut checks = Vec::new();
+    match enable.as_deref() {
+        None | Some("" | "1" | "true") => {}
+        Some(value) => checks.push(Check::warn(
+            AREA,
+            format!("XPTI_TRACE_ENABLE={value}"),
+            "tracing is off: only 1 and true, in small letters, turn it on",
+            "XPTI_TRACE_ENABLE=1, or unset it",
+        )),
+    }
+    if framework.is_empty() {
+        checks.push(Check::warn(
+            AREA,
+            "XPTI_FRAMEWORK_DISPATCHER is not set",
+            "DPC++ opens no framework, and nothing is traced",
+            match process.search(OsStr::new("libxptifw.so.1"), 0).found {
+                Some(found) => format!("XPTI_FRAMEWORK_DISPATCHER={}", found.path.display()),
+                None => "set it to the path of libxptifw.so.1".into(),
+            },
+        ));
+    } else {
+        checks.push(library(
+            setting,
+            "XPTI_FRAMEWORK_DISPATCHER",
+            &framework,
+            &FRAMEWORK,
+        ));
+    }
+    let names: Vec<&str> = subscribers
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
+    if names.is_empty() {
+        checks.push(Check::warn(
+            AREA,
+            "XPTI_SUBSCRIBERS names nobody",
+            "without a receiver nothing is traced",
+            "set it to the path of a tool's library, or unset the other XPTI variables",
+        ));
+    }
+    for name in names {
+        checks.push(library(setting, "XPTI_SUBSCRIBERS", name, &SUBSCRIBER));
+    }
+    if subscribers
+        .split(',')
+        .any(|name| name.starts_with([' ', '\t']))
+    {
+        checks.push(Check::warn(
+            AREA,
+            "a blank stands before a name in XPTI_SUBSCRIBERS",
+            "the vendor's framework takes it for a part of the name and does not find the file",
+            "no blanks between the commas",
+        ));
+    }
+    if !setting
+        .text("UR_ENABLE_LAYERS")
+        .is_some_and(|layers| layers.contains("UR_LAYER_TRACING"))
+    {
+        checks.push(Check::note(
+            AREA,
+            "calls below SYCL (stream ur.call) come only with UR_ENABLE_LAYERS=UR_LAYER_TRACING",
+        ));
+    }
+    checks
+}
+
+/// Whether a library opens and has what it must.
+fn library(setting: &Setting, variable: &str, name: &str, symbols: &[&str]) -> Check {
+    let outcome = probe::run(setting, "library", OsStr::new(name), symbols, LIMIT);
+    let found = format!("{variable}: {name}");
+    if let Some(reason) = outcome.refused() {
+        return Check::warn(
+            AREA,
+            format!("{found} cannot be opened"),
+            format!("{reason}; nothing is traced, and the program runs on"),
+            format!("correct the path, or unset {variable}"),
+        );
+    }
+    if outcome.end != probe::End::Done {
+        return Check::fail(
+            AREA,
+            format!("{found} takes the process down"),
+            outcome.end_text(),
+            format!("unset {variable}"),
+        );
+    }
+    let missing: Vec<&str> = outcome
+        .steps
+        .iter()
+        .flat_map(|step| match step {
+            probe::Step::Missing { symbols } => symbols.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    if missing.is_empty() {
+        return Check::ok(
+            AREA,
+            format!("{variable}: {}", outcome.opened().unwrap_or(name)),
+        );
+    }
+    Check::warn(
+        AREA,
+        format!("{found} lacks {}", missing.join(", ")),
+        "it is another kind of library, and is passed over",
+        format!("set {variable} to the right one"),
+    )
+}
