@@ -13,6 +13,7 @@ mod install;
 mod list;
 mod pass_through;
 mod run;
+mod trace;
 mod units;
 
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ struct Arguments {
 enum Verb {
     /// Run a program on Solum.
     Run(run::Options),
+    /// Run a program and tell what it did: timelines, task graph, summary.
+    Trace(trace::Options),
     /// List the devices, and how to choose one.
     Ls(list::Options),
     /// Every SOLUM_* variable: value, default, reader, meaning.
@@ -55,6 +58,7 @@ enum Verb {
 fn main() -> ExitCode {
     let code = match Arguments::parse().verb {
         Verb::Run(options) => run::run(&options),
+        Verb::Trace(options) => trace::trace(&options),
         Verb::Ls(options) => list::list(&options),
         Verb::Env(options) => environment::show(&options),
         Verb::Doctor(options) => doctor::doctor(&options),

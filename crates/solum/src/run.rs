@@ -28,7 +28,7 @@ pub(crate) struct Options {
 
 /// The typed device that the selector names.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Device {
+pub(crate) enum Device {
     /// The CPU-typed device: oneMKL runs whole on it.
     Cpu,
     /// The GPU-typed device, for programs that insist on a GPU.
@@ -38,7 +38,7 @@ enum Device {
 }
 
 impl Device {
-    fn selector(self) -> &'static str {
+    pub(crate) fn selector(self) -> &'static str {
         match self {
             Device::Cpu => "level_zero:cpu",
             Device::Gpu => "level_zero:gpu",
@@ -51,7 +51,7 @@ const SELECTOR: &str = "ONEAPI_DEVICE_SELECTOR";
 /// Named by `solum run`; the driver appends to it at the first kernel launch.
 const WITNESS: &str = "SOLUM_WITNESS";
 /// What DPC++'s runtime says when the selector leaves nothing.
-const NO_DEVICE: &[u8] = b"No device of requested type";
+pub(crate) const NO_DEVICE: &[u8] = b"No device of requested type";
 
 /// The variables that a program needs to find Solum, from `folder` and what is set already.
 pub(crate) fn variables(folder: &Path, selector: Option<&str>) -> Vec<(&'static str, OsString)> {

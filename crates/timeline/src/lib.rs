@@ -12,5 +12,9 @@
 //! Not here: whatever happens in the traced process, and its clock. Nothing in this crate opens a file or asks for the
 //! time; it works on what it is given.
 
+pub mod chrome;
 pub mod file;
+pub mod filter;
+pub mod play;
 pub mod record;
+pub mod summary;

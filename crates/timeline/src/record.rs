@@ -5,6 +5,8 @@
 //! recording's clock; the third the name (a string's number). Fields and attributes (two words each) follow. A length
 //! of zero ends a chunk, so a writer publishes a record by storing its first word last.
 
+use std::sync::atomic::{Ordering, fence};
+
 /// A string's number in its recording; 0 is "none".
 pub type Text = u32;
 
@@ -159,6 +161,8 @@ pub enum Event {
     },
     /// Memory was allocated.
     Allocate {
+        /// Who says so: [`Domain::Memory`] for SYCL, [`Domain::LevelZero`] for the driver's own.
+        domain: Domain,
         /// Kind of memory (`device`, `shared`, `host`, `buffer`).
         kind: Text,
         /// Address or handle.
@@ -170,6 +174,8 @@ pub enum Event {
     },
     /// Memory was released.
     Release {
+        /// As in [`Event::Allocate`].
+        domain: Domain,
         /// What [`Event::Allocate`] named.
         pointer: u64,
     },
@@ -386,12 +392,19 @@ pub fn encode(
             target,
         } => (5, name, &[source, target]),
         Event::Allocate {
+            domain,
             kind,
             pointer,
             bytes,
             uid,
-        } => (6, kind, &[pointer, bytes, uid]),
-        Event::Release { pointer } => (7, 0, &[pointer]),
+        } => {
+            detail = domain as u8;
+            (6, kind, &[pointer, bytes, uid])
+        }
+        Event::Release { domain, pointer } => {
+            detail = domain as u8;
+            (7, 0, &[pointer])
+        }
         Event::Submit {
             work,
             name,
@@ -437,6 +450,8 @@ pub fn encode(
     {
         place.copy_from_slice(&attribute.words());
     }
+    // The first word makes the record visible to whoever reads the file, also after a kill: it is stored last.
+    fence(Ordering::Release);
     out[0] = words as u64 * 8
         | u64::from(kind) << 32
         | (fields.len() as u64) << 40
@@ -508,12 +523,16 @@ pub fn decode(words: &[u64]) -> Result<Option<(Record, usize)>, Damage> {
             target,
         },
         (6, &[pointer, bytes, uid]) => Event::Allocate {
+            domain: Domain::from_byte(detail).ok_or(wrong)?,
             kind: name,
             pointer,
             bytes,
             uid,
         },
-        (7, &[pointer]) => Event::Release { pointer },
+        (7, &[pointer]) => Event::Release {
+            domain: Domain::from_byte(detail).ok_or(wrong)?,
+            pointer,
+        },
         (8, &[correlation, uid, instance, queue, bytes]) => Event::Submit {
             work: Work::from_byte(detail).ok_or(wrong)?,
             name,

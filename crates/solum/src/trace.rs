@@ -1,0 +1,210 @@
+//! `solum trace`: runs a program with `libsolum_trace.so.1` listening, and tells what it did.
+//!
+//! The program's processes append to recordings in the output folder; they are read when it has ended, however it ended.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+use timeline::chrome::Chrome;
+use timeline::file::Recording;
+use timeline::filter::Filter;
+use timeline::play::{self, Listener};
+use timeline::summary::{Summary, Summing};
+
+use crate::{complain, exit, install, pass_through, run};
+
+/// Trace a program: timelines, task graph, summary.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Folder for the results; made when missing, an older trace in it is replaced.
+    #[arg(short, long, value_name = "FOLDER", default_value = "solum-trace")]
+    output: PathBuf,
+    /// Device that the program's default selection meets.
+    #[arg(long = "as", value_enum)]
+    device: Option<run::Device>,
+    /// Print the summary as one JSON document.
+    #[arg(long)]
+    json: bool,
+    /// XPTI streams to hear, separated by commas.
+    #[arg(long, value_name = "NAMES")]
+    streams: Option<String>,
+    /// Names to show: patterns with * and ?, separated by commas; a leading - leaves out.
+    #[arg(
+        long,
+        value_name = "PATTERNS",
+        default_value = "",
+        allow_hyphen_values = true
+    )]
+    filter: String,
+    /// Rows of each table of the summary.
+    #[arg(long, default_value_t = 12)]
+    rows: usize,
+    /// The program and its arguments.
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// What the recordings are called.
+const RECORDING: &str = "events";
+
+/// Runs the program and converts; the exit code is the program's, 125 when there is nothing to tell.
+pub(crate) fn trace(options: &Options) -> u8 {
+    match attempt(options) {
+        Ok(code) => code,
+        Err((error, hint)) => {
+            complain(&error, hint);
+            exit::WRAPPER
+        }
+    }
+}
+
+type Failure = (String, Option<&'static str>);
+
+fn attempt(options: &Options) -> Result<u8, Failure> {
+    let build = Some("build with ./x build, or install with ./x install PREFIX");
+    let folder = install::library_folder().map_err(|error| (error, build))?;
+    let recorder = folder.join("libsolum_trace.so.1");
+    if !recorder.is_file() {
+        return Err((format!("{} is missing", recorder.display()), build));
+    }
+    let output = prepare(&options.output).map_err(|error| {
+        let text = format!("cannot use {}: {error}", options.output.display());
+        (text, Some("choose another folder with -o"))
+    })?;
+    let Some((program, arguments)) = options.program.split_first() else {
+        return Ok(exit::CANNOT);
+    };
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .envs(run::variables(
+            &folder,
+            options.device.map(run::Device::selector),
+        ))
+        .envs(variables(&folder, &recorder, &output))
+        .envs(options.streams.iter().map(|names| (STREAMS, names)));
+    let status = match pass_through::run(command, run::NO_DEVICE) {
+        Ok(watched) => watched.status,
+        Err(error) => {
+            complain(&format!("cannot run {}: {error}", program.display()), None);
+            return Ok(match error.kind() {
+                io::ErrorKind::NotFound => 127,
+                _ => 126,
+            });
+        }
+    };
+    let code = match (status.code(), status.signal()) {
+        (Some(code), _) => code as u8,
+        (None, Some(signal)) => 128u8.saturating_add(signal as u8),
+        (None, None) => exit::WRAPPER,
+    };
+    let summary = convert(&output, &Filter::new(&options.filter)).map_err(|error| {
+        let text = format!("the program ended with {code}, but its trace is lost: {error}");
+        (text, None)
+    })?;
+    let Some(summary) = summary else {
+        return Err((
+            format!("the program ended with {code} and recorded nothing"),
+            Some("it met neither Level Zero nor a SYCL runtime: solum ls, SYCL_UR_TRACE=1"),
+        ));
+    };
+    tell(options, &summary, &output)
+        .map_err(|error| (format!("cannot print the summary: {error}"), None))?;
+    Ok(code)
+}
+
+const STREAMS: &str = "SOLUM_TRACE_STREAMS";
+
+/// What makes a program's runtimes load and feed the recorder.
+fn variables(folder: &Path, recorder: &Path, output: &Path) -> Vec<(&'static str, OsString)> {
+    let ours = folder.join("libxptifw.so.1");
+    // Without ours the runtime's own framework is found beside it, by name.
+    let framework = if ours.is_file() {
+        ours.into_os_string()
+    } else {
+        "libxptifw.so.1".into()
+    };
+    let mut subscribers = OsString::from(recorder);
+    if let Some(others) = std::env::var_os("XPTI_SUBSCRIBERS").filter(|others| !others.is_empty()) {
+        subscribers.push(",");
+        subscribers.push(others);
+    }
+    let mut layers = OsString::from("UR_LAYER_TRACING");
+    if let Some(others) = std::env::var_os("UR_ENABLE_LAYERS").filter(|others| !others.is_empty()) {
+        layers.push(";");
+        layers.push(others);
+    }
+    vec![
+        ("SOLUM_TRACE", output.into()),
+        ("XPTI_TRACE_ENABLE", "1".into()),
+        ("XPTI_FRAMEWORK_DISPATCHER", framework),
+        ("XPTI_SUBSCRIBERS", subscribers),
+        ("UR_ENABLE_LAYERS", layers),
+    ]
+}
+
+/// Makes the folder and removes recordings of an earlier trace.
+fn prepare(output: &Path) -> io::Result<PathBuf> {
+    fs::create_dir_all(output)?;
+    for file in recordings(output)? {
+        fs::remove_file(file)?;
+    }
+    output.canonicalize()
+}
+
+fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == RECORDING) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Reads the recordings in `folder` and writes everything made of them beside; `None` when there are none.
+fn convert(folder: &Path, filter: &Filter) -> Result<Option<Summary>, play::Error> {
+    let mut open = Vec::new();
+    for file in recordings(folder)? {
+        match Recording::open(BufReader::with_capacity(1 << 16, File::open(&file)?)) {
+            Ok(recording) => open.push(recording),
+            Err(error) => complain(&format!("{}: {error}", file.display()), None),
+        }
+    }
+    let Some(zero) = open.iter().map(|recording| recording.clock).min() else {
+        return Ok(None);
+    };
+    let complete = open.iter().all(|recording| recording.finished);
+    let lost = open.iter().map(|recording| recording.lost).sum();
+    let write = |name: &str| Ok::<_, io::Error>(BufWriter::new(File::create(folder.join(name))?));
+    let mut chrome = Chrome::new(write("timeline.json")?, zero)?;
+    let mut summing = Summing::new(zero);
+    let listeners: &mut [&mut dyn Listener] = &mut [&mut chrome, &mut summing];
+    play::play(&mut open, filter, listeners)?;
+    let summary = summing.finish(complete, lost);
+    let mut file = write("summary.json")?;
+    serde_json::to_writer_pretty(&mut file, &summary).map_err(io::Error::from)?;
+    file.flush()?;
+    Ok(Some(summary))
+}
+
+fn tell(options: &Options, summary: &Summary, output: &Path) -> io::Result<()> {
+    if options.json {
+        let text = serde_json::to_string_pretty(summary)?;
+        anstream::println!("{text}");
+        return Ok(());
+    }
+    // The program's own output goes to stdout: talk about it does not.
+    anstream::eprintln!("\n{}", summary.text(options.rows));
+    anstream::eprintln!("{}/", output.display());
+    anstream::eprintln!("  timeline.json  for chrome://tracing and ui.perfetto.dev");
+    anstream::eprintln!("  summary.json");
+    Ok(())
+}

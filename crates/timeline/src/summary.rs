@@ -1,0 +1,802 @@
+//! What a person wants to know first: time per kernel, per call and per source line, how long queues were idle, what was
+//! transferred, what was transferred twice, and what is still allocated at the end.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::io;
+
+use serde::Serialize;
+
+use crate::play::{
+    Allocation, Argument, Arguments, Call, Listener, Node, Place, Submission, Track, TrackId,
+};
+use crate::record::{Domain, Work};
+
+/// Contents of transfers that are remembered; beyond it duplicates are no longer looked for.
+const MAX_CONTENTS: usize = 1 << 18;
+/// Distinct names in one table; beyond it everything else is one row.
+const MAX_ROWS: usize = 1 << 16;
+/// Allocations that are listed one by one.
+const MAX_LISTED: usize = 100;
+
+/// Count and times of one thing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// What.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+    /// Together.
+    pub total_ns: u64,
+    /// Without the time of calls inside.
+    pub own_ns: u64,
+    /// Shortest.
+    pub min_ns: u64,
+    /// Longest.
+    pub max_ns: u64,
+    /// Bytes moved, where any.
+    pub bytes: u64,
+}
+
+impl Row {
+    fn add(&mut self, total: u64, own: u64, bytes: u64) {
+        self.min_ns = if self.count == 0 {
+            total
+        } else {
+            self.min_ns.min(total)
+        };
+        self.max_ns = self.max_ns.max(total);
+        self.count += 1;
+        self.total_ns += total;
+        self.own_ns += own;
+        self.bytes += bytes;
+    }
+}
+
+/// A table that stays bounded.
+#[derive(Default)]
+struct Rows(HashMap<String, Row>);
+
+impl Rows {
+    fn at(&mut self, name: &str) -> &mut Row {
+        let name = if self.0.len() < MAX_ROWS || self.0.contains_key(name) {
+            name
+        } else {
+            "(others)"
+        };
+        if !self.0.contains_key(name) {
+            let row = Row {
+                name: name.to_owned(),
+                ..Row::default()
+            };
+            self.0.insert(name.to_owned(), row);
+        }
+        self.0.entry(name.to_owned()).or_default()
+    }
+
+    fn sorted(self) -> Vec<Row> {
+        let mut rows: Vec<Row> = self.0.into_values().collect();
+        rows.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then(a.name.cmp(&b.name)));
+        rows
+    }
+}
+
+/// What one source location cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// `file:line (function)`, as far as it is known.
+    pub source: String,
+    /// Commands of this location that ran on a device.
+    pub device_count: u64,
+    /// Their time.
+    pub device_ns: u64,
+    /// Commands handed over.
+    pub host_count: u64,
+    /// Host time spent handing them over.
+    pub host_ns: u64,
+}
+
+/// How busy a queue was between its first and last work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Queue {
+    /// The device.
+    pub device: String,
+    /// Number of the queue on it.
+    pub queue: usize,
+    /// Commands.
+    pub count: u64,
+    /// Time in which it worked.
+    pub busy_ns: u64,
+    /// Time in between.
+    pub idle_ns: u64,
+    /// The longest pause.
+    pub longest_pause_ns: u64,
+}
+
+/// Transfers of one direction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Transfer {
+    /// Kind of memory that is read.
+    pub from: String,
+    /// Kind of memory that is written.
+    pub to: String,
+    /// How many.
+    pub count: u64,
+    /// Together.
+    pub bytes: u64,
+    /// Time on the device, as far as it is known.
+    pub device_ns: u64,
+}
+
+/// Contents that went to the same place more than once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Duplicates {
+    /// Transfers whose contents had gone to the same place before.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Transfers whose contents could be compared.
+    pub compared: u64,
+    /// By source location.
+    pub by_source: Vec<Duplicate>,
+}
+
+/// Duplicated transfers of one location.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Duplicate {
+    /// The location, or the kind of transfer.
+    pub source: String,
+    /// How many.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// An allocation that was never released.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Live {
+    /// `sycl` or `level-zero`.
+    pub layer: String,
+    /// Kind of memory.
+    pub kind: String,
+    /// Size.
+    pub bytes: u64,
+    /// When it was made, after the start.
+    pub made_ns: u64,
+    /// Where.
+    pub source: String,
+}
+
+/// Everything, as it is printed and written as JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Name of this form.
+    pub schema: &'static str,
+    /// Command lines of the processes.
+    pub processes: Vec<String>,
+    /// First to last record.
+    pub duration_ns: u64,
+    /// Whether every process ended its recording in order.
+    pub complete: bool,
+    /// Records that found no room.
+    pub lost_records: u64,
+    /// Time on devices, by kernel or kind of command.
+    pub kernels: Vec<Row>,
+    /// Time on the host, by call.
+    pub calls: Vec<CallRow>,
+    /// By source location.
+    pub lines: Vec<Line>,
+    /// By queue.
+    pub queues: Vec<Queue>,
+    /// By direction.
+    pub transfers: Vec<Transfer>,
+    /// Same contents to the same place again.
+    pub duplicated_transfers: Duplicates,
+    /// Bytes at the highest point, by kind of memory.
+    pub peak_memory: Vec<Peak>,
+    /// Number and bytes of allocations never released, by layer.
+    pub live_at_end: Vec<LiveTotal>,
+    /// The largest of them.
+    pub live_allocations: Vec<Live>,
+}
+
+/// A [`Row`] of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CallRow {
+    /// Whose.
+    pub api: &'static str,
+    /// Calls that did not return 0.
+    pub failed: u64,
+    /// The rest.
+    #[serde(flatten)]
+    pub row: Row,
+}
+
+/// The highest level of a kind of memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Peak {
+    /// As the counter is called.
+    pub name: String,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// What one layer never released.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LiveTotal {
+    /// `sycl` or `level-zero`.
+    pub layer: &'static str,
+    /// How many.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+struct Busy {
+    device: String,
+    number: usize,
+    count: u64,
+    first: u64,
+    last: u64,
+    busy: u64,
+    pause: u64,
+}
+
+/// Listens and counts.
+#[derive(Default)]
+pub struct Summing {
+    kernels: Rows,
+    calls: BTreeMap<(Domain, String), (Row, u64)>,
+    /// Time of finished inner calls for each open call of a thread.
+    inner: HashMap<TrackId, Vec<u64>>,
+    lines: HashMap<String, Line>,
+    devices: HashMap<TrackId, String>,
+    queues: BTreeMap<TrackId, Busy>,
+    transfers: BTreeMap<(String, String), (u64, u64, u64)>,
+    told_transfers: BTreeMap<(String, String), (u64, u64, u64)>,
+    contents: HashMap<(u64, u64, u64), ()>,
+    duplicates: Duplicates,
+    duplicate_lines: BTreeMap<String, (u64, u64)>,
+    places: HashMap<u64, String>,
+    live: BTreeMap<(Domain, u64, u64), Allocation>,
+    peaks: BTreeMap<String, u64>,
+    counters: HashMap<TrackId, String>,
+    processes: Vec<String>,
+    started: u64,
+    ended: u64,
+}
+
+impl Summing {
+    /// Begins; `started` is the time that counts as 0.
+    #[must_use]
+    pub fn new(started: u64) -> Self {
+        Self {
+            started,
+            ended: started,
+            ..Self::default()
+        }
+    }
+
+    /// The result. `complete` and `lost_records` are what the recordings' headers say.
+    #[must_use]
+    pub fn finish(self, complete: bool, lost_records: u64) -> Summary {
+        let mut calls: Vec<CallRow> = self
+            .calls
+            .into_iter()
+            .map(|((domain, _), (row, failed))| CallRow {
+                api: domain.name(),
+                failed,
+                row,
+            })
+            .collect();
+        calls.sort_by(|a, b| b.row.own_ns.cmp(&a.row.own_ns));
+        let mut lines: Vec<Line> = self.lines.into_values().collect();
+        lines.sort_by(|a, b| {
+            (b.device_ns, b.host_ns, &a.source).cmp(&(a.device_ns, a.host_ns, &b.source))
+        });
+        let queues = self.queues.into_values().map(|queue| Queue {
+            idle_ns: (queue.last - queue.first).saturating_sub(queue.busy),
+            device: queue.device,
+            queue: queue.number,
+            count: queue.count,
+            busy_ns: queue.busy,
+            longest_pause_ns: queue.pause,
+        });
+        // What the driver was asked to copy counts; what SYCL said only where no driver was heard.
+        let transfers = if self.transfers.is_empty() {
+            self.told_transfers
+        } else {
+            self.transfers
+        };
+        let mut live: Vec<&Allocation> = self.live.values().collect();
+        live.sort_by_key(|allocation| std::cmp::Reverse(allocation.bytes));
+        let layer = |domain| match domain {
+            Domain::LevelZero => "level-zero",
+            _ => "sycl",
+        };
+        let mut live_totals: BTreeMap<&'static str, (u64, u64)> = BTreeMap::new();
+        for allocation in &live {
+            let total = live_totals.entry(layer(allocation.domain)).or_default();
+            total.0 += 1;
+            total.1 += allocation.bytes;
+        }
+        let mut duplicates = self.duplicates;
+        duplicates.by_source = self
+            .duplicate_lines
+            .into_iter()
+            .map(|(source, (count, bytes))| Duplicate {
+                source,
+                count,
+                bytes,
+            })
+            .collect();
+        duplicates
+            .by_source
+            .sort_by_key(|duplicate| std::cmp::Reverse(duplicate.bytes));
+        Summary {
+            schema: "solum.trace/1",
+            processes: self.processes,
+            duration_ns: self.ended.saturating_sub(self.started),
+            complete,
+            lost_records,
+            kernels: self.kernels.sorted(),
+            calls,
+            lines,
+            queues: queues.collect(),
+            transfers: transfers
+                .into_iter()
+                .map(|((from, to), (count, bytes, device_ns))| Transfer {
+                    from,
+                    to,
+                    count,
+                    bytes,
+                    device_ns,
+                })
+                .collect(),
+            duplicated_transfers: duplicates,
+            peak_memory: self
+                .peaks
+                .into_iter()
+                .map(|(name, bytes)| Peak { name, bytes })
+                .collect(),
+            live_at_end: live_totals
+                .into_iter()
+                .map(|(layer, (count, bytes))| LiveTotal {
+                    layer,
+                    count,
+                    bytes,
+                })
+                .collect(),
+            live_allocations: live
+                .iter()
+                .take(MAX_LISTED)
+                .map(|allocation| Live {
+                    layer: layer(allocation.domain).to_owned(),
+                    kind: allocation.kind.clone(),
+                    bytes: allocation.bytes,
+                    made_ns: allocation.time.saturating_sub(self.started),
+                    source: allocation.place.clone(),
+                })
+                .collect(),
+        }
+    }
+
+    fn line(&mut self, place: &Place) -> &mut Line {
+        let source = place.to_string();
+        let source = if self.lines.len() < MAX_ROWS || self.lines.contains_key(&source) {
+            source
+        } else {
+            "(others)".to_owned()
+        };
+        self.lines.entry(source.clone()).or_insert_with(|| Line {
+            source,
+            ..Line::default()
+        })
+    }
+}
+
+impl Listener for Summing {
+    fn track(&mut self, id: TrackId, track: &Track<'_>) -> io::Result<()> {
+        match track {
+            Track::Process { command, .. } => self.processes.push(command.join(" ")),
+            Track::Device { name } => {
+                self.devices.insert(id, (*name).to_owned());
+            }
+            Track::Queue { device, number } => {
+                let device = self.devices.get(device).cloned().unwrap_or_default();
+                let busy = Busy {
+                    device,
+                    number: *number,
+                    count: 0,
+                    first: u64::MAX,
+                    last: 0,
+                    busy: 0,
+                    pause: 0,
+                };
+                self.queues.insert(id, busy);
+            }
+            Track::Counter { name, .. } => {
+                self.counters.insert(id, (*name).to_owned());
+            }
+            Track::Thread { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, call: &Call<'_>, _: &Arguments<'_>) -> io::Result<()> {
+        self.inner.entry(call.track).or_default().push(0);
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        call: &Call<'_>,
+        end: u64,
+        result: Option<i64>,
+        _: &Arguments<'_>,
+    ) -> io::Result<()> {
+        let total = end.saturating_sub(call.begin);
+        let open = self.inner.entry(call.track).or_default();
+        let inner = open.pop().unwrap_or(0);
+        if let Some(outer) = open.last_mut() {
+            *outer += total;
+        }
+        let own = total.saturating_sub(inner);
+        if call.domain == Domain::Sycl
+            && let Some(place) = call.place
+        {
+            let line = self.line(place);
+            line.host_count += 1;
+            line.host_ns += total;
+        }
+        let full = self.calls.len() >= MAX_ROWS;
+        let mut key = (call.domain, call.name.to_owned());
+        if full && !self.calls.contains_key(&key) {
+            key.1 = "(others)".to_owned();
+        }
+        let name = key.1.clone();
+        let (row, failed) = self.calls.entry(key).or_default();
+        row.name = name;
+        row.add(total, own, 0);
+        *failed += u64::from(result.is_some_and(|result| result != 0));
+        Ok(())
+    }
+
+    fn submit(&mut self, submission: &Submission, _: &Arguments<'_>) -> io::Result<()> {
+        if submission.work == Work::Copy {
+            let (from, to) = submission.direction.unwrap_or(("unknown", "unknown"));
+            let sum = self
+                .transfers
+                .entry((from.to_owned(), to.to_owned()))
+                .or_default();
+            sum.0 += 1;
+            sum.1 += submission.bytes;
+            if let Some(content) = submission.content {
+                self.duplicates.compared += 1;
+                let key = (content, submission.bytes, submission.destination);
+                if self.contents.contains_key(&key) {
+                    self.duplicates.count += 1;
+                    self.duplicates.bytes += submission.bytes;
+                    let place = self.places.get(&submission.uid);
+                    let place = place.cloned().unwrap_or_else(|| submission.name.clone());
+                    let line = self.duplicate_lines.entry(place).or_default();
+                    line.0 += 1;
+                    line.1 += submission.bytes;
+                } else if self.contents.len() < MAX_CONTENTS {
+                    self.contents.insert(key, ());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn slice(
+        &mut self,
+        track: TrackId,
+        begin: u64,
+        end: u64,
+        submission: &Submission,
+        place: Option<&Place>,
+    ) -> io::Result<()> {
+        let time = end - begin;
+        self.ended = self.ended.max(end);
+        self.kernels
+            .at(&submission.name)
+            .add(time, time, submission.bytes);
+        if let Some(place) = place {
+            let line = self.line(place);
+            line.device_count += 1;
+            line.device_ns += time;
+        }
+        if submission.work == Work::Copy {
+            let (from, to) = submission.direction.unwrap_or(("unknown", "unknown"));
+            let key = (from.to_owned(), to.to_owned());
+            self.transfers.entry(key).or_default().2 += time;
+        }
+        if let Some(queue) = self.queues.get_mut(&track) {
+            if queue.count > 0 && begin > queue.last {
+                queue.pause = queue.pause.max(begin - queue.last);
+            }
+            queue.count += 1;
+            // Slices of one track do not overlap.
+            queue.busy += time;
+            queue.first = queue.first.min(begin);
+            queue.last = queue.last.max(end);
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, node: &Node<'_>) -> io::Result<()> {
+        if self.places.len() < MAX_ROWS || self.places.contains_key(&node.uid) {
+            self.places.insert(node.uid, node.place.to_string());
+        }
+        let number = |key: &str| {
+            node.arguments.iter().find_map(|(name, value)| match value {
+                Argument::Unsigned(v) | Argument::Address(v) if *name == key => Some(*v),
+                _ => None,
+            })
+        };
+        if node.kind.contains("memory_transfer")
+            && number("src_memory_ptr").is_some()
+            && let Some(bytes) = number("memory_size")
+        {
+            let key = ("usm".to_owned(), "usm".to_owned());
+            let sum = self.told_transfers.entry(key).or_default();
+            sum.0 += 1;
+            sum.1 += bytes;
+        }
+        Ok(())
+    }
+
+    fn memory(&mut self, allocation: &Allocation, made: bool) -> io::Result<()> {
+        // The time tells allocations of several processes at one address apart.
+        let key = (allocation.domain, allocation.pointer, allocation.time);
+        if made {
+            self.live.insert(key, allocation.clone());
+        } else {
+            self.live.remove(&key);
+        }
+        Ok(())
+    }
+
+    fn level(&mut self, track: TrackId, _: u64, value: u64) -> io::Result<()> {
+        if let Some(name) = self.counters.get(&track) {
+            let peak = self.peaks.entry(name.clone()).or_default();
+            *peak = (*peak).max(value);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, time: u64) -> io::Result<()> {
+        self.ended = self.ended.max(time);
+        Ok(())
+    }
+}
+
+/// A time with three digits and its unit.
+#[must_use]
+pub fn time(nanos: u64) -> String {
+    let value = nanos as f64;
+    let (value, unit) = match nanos {
+        0..1_000 => return format!("{nanos} ns"),
+        1_000..1_000_000 => (value / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (value / 1e6, "ms"),
+        _ => (value / 1e9, "s"),
+    };
+    let digits = match value {
+        v if v < 10.0 => 2,
+        v if v < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+/// A size with its unit.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    let value = bytes as f64;
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..0x10_0000 => format!("{:.1} KiB", value / 1024.0),
+        0x10_0000..0x4000_0000 => format!("{:.1} MiB", value / f64::from(1 << 20)),
+        _ => format!("{:.2} GiB", value / f64::from(1 << 30)),
+    }
+}
+
+/// Cuts a long name in the middle: both ends of a kernel's name tell something.
+fn short(name: &str, width: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= width {
+        return name.to_owned();
+    }
+    let head = width * 2 / 3;
+    let tail = width - head - 1;
+    let first: String = letters[..head].iter().collect();
+    let last: String = letters[letters.len() - tail..].iter().collect();
+    format!("{first}…{last}")
+}
+
+const WIDTH: usize = 52;
+
+impl Summary {
+    /// For the terminal: the first `rows` of each table.
+    #[must_use]
+    pub fn text(&self, rows: usize) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write(&mut out, rows);
+        out
+    }
+
+    fn write(&self, out: &mut String, rows: usize) -> std::fmt::Result {
+        writeln!(out, "traced for {}", time(self.duration_ns))?;
+        if !self.complete {
+            writeln!(
+                out,
+                "a process ended without notice (crash, kill or _exit): everything up to then is here"
+            )?;
+        }
+        if self.lost_records > 0 {
+            writeln!(out, "{} records found no room", self.lost_records)?;
+        }
+        let table = |out: &mut String, title: &str, count: usize| -> std::fmt::Result {
+            let more = count.saturating_sub(rows);
+            let more = match more {
+                0 => String::new(),
+                more => format!(" ({more} more in summary.json)"),
+            };
+            writeln!(out, "\n{title}{more}")
+        };
+        if !self.kernels.is_empty() {
+            table(out, "on devices", self.kernels.len())?;
+            let all: u64 = self.kernels.iter().map(|row| row.total_ns).sum();
+            for row in self.kernels.iter().take(rows) {
+                let share = row.total_ns as f64 / all.max(1) as f64;
+                let bar = "█".repeat((share * 10.0).round() as usize);
+                writeln!(
+                    out,
+                    "  {:<WIDTH$} {:>8}× {:>9} {:>9} mean {:>5.1} % {bar}",
+                    short(&row.name, WIDTH),
+                    row.count,
+                    time(row.total_ns),
+                    time(row.total_ns / row.count.max(1)),
+                    share * 100.0
+                )?;
+            }
+        }
+        if !self.calls.is_empty() {
+            table(out, "calls, by own time", self.calls.len())?;
+            for CallRow { api, failed, row } in self.calls.iter().take(rows) {
+                let failed = match failed {
+                    0 => String::new(),
+                    failed => format!("  {failed} not 0"),
+                };
+                writeln!(
+                    out,
+                    "  {:<WIDTH$} {:>8}× {:>9} {:>9} mean  {api}{failed}",
+                    short(&row.name, WIDTH),
+                    row.count,
+                    time(row.own_ns),
+                    time(row.own_ns / row.count.max(1)),
+                )?;
+            }
+        }
+        if !self.lines.is_empty() {
+            table(out, "source lines", self.lines.len())?;
+            for line in self.lines.iter().take(rows) {
+                writeln!(
+                    out,
+                    "  {:<WIDTH$} {:>8}× {:>9} on devices {:>9} handing over",
+                    short(&line.source, WIDTH),
+                    line.host_count.max(line.device_count),
+                    time(line.device_ns),
+                    time(line.host_ns),
+                )?;
+            }
+        }
+        if !self.queues.is_empty() {
+            table(out, "queues", self.queues.len())?;
+            for queue in self.queues.iter().take(rows) {
+                let name = format!("{} queue {}", queue.device, queue.queue);
+                writeln!(
+                    out,
+                    "  {:<WIDTH$} {:>8}× {:>9} busy {:>9} idle, longest pause {}",
+                    short(&name, WIDTH),
+                    queue.count,
+                    time(queue.busy_ns),
+                    time(queue.idle_ns),
+                    time(queue.longest_pause_ns),
+                )?;
+            }
+        }
+        if !self.transfers.is_empty() {
+            table(out, "transfers", self.transfers.len())?;
+            for transfer in self.transfers.iter().take(rows) {
+                let name = format!("{} → {}", transfer.from, transfer.to);
+                writeln!(
+                    out,
+                    "  {name:<WIDTH$} {:>8}× {:>9} {:>9}",
+                    transfer.count,
+                    size(transfer.bytes),
+                    time(transfer.device_ns),
+                )?;
+            }
+            let again = &self.duplicated_transfers;
+            if again.count > 0 {
+                writeln!(
+                    out,
+                    "  the same contents to the same place again: {}× {} of {} compared",
+                    again.count,
+                    size(again.bytes),
+                    again.compared
+                )?;
+                for line in again.by_source.iter().take(rows.min(5)) {
+                    writeln!(
+                        out,
+                        "    {:<WIDTH$} {:>6}× {:>9}",
+                        short(&line.source, WIDTH),
+                        line.count,
+                        size(line.bytes)
+                    )?;
+                }
+            }
+        }
+        if !self.peak_memory.is_empty() {
+            table(out, "memory", self.peak_memory.len())?;
+            for peak in self.peak_memory.iter().take(rows) {
+                writeln!(
+                    out,
+                    "  {:<WIDTH$} {:>9} at most",
+                    peak.name,
+                    size(peak.bytes)
+                )?;
+            }
+            for live in &self.live_at_end {
+                writeln!(
+                    out,
+                    "  alive at the end ({}): {} allocations, {}",
+                    live.layer,
+                    live.count,
+                    size(live.bytes)
+                )?;
+            }
+            for live in self.live_allocations.iter().take(rows.min(5)) {
+                writeln!(
+                    out,
+                    "    {:>9} {} {}",
+                    size(live.bytes),
+                    live.kind,
+                    live.source
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits_and_a_unit() {
+        for (nanos, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_500, "1.50 µs"),
+            (12_345, "12.3 µs"),
+            (123_456_789, "123 ms"),
+            (5_000_000_000, "5.00 s"),
+        ] {
+            assert_eq!(time(nanos), text);
+        }
+        for (bytes, text) in [
+            (5, "5 B"),
+            (1536, "1.5 KiB"),
+            (3 << 20, "3.0 MiB"),
+            (5 << 30, "5.00 GiB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Level Zero calls, through the loader's tracing layer.

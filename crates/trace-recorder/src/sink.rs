@@ -1,0 +1,299 @@
+//! The recording of this process: a file, mapped chunk by chunk, that every thread appends to without a lock.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use timeline::file::{self, CHUNK_BYTES, CHUNK_HEAD_BYTES, HEADER_BYTES, header};
+use timeline::record::{Attribute, Event, Text};
+
+use crate::lane;
+use crate::strings::Strings;
+
+/// Words of a chunk after its head.
+pub(crate) const CHUNK_WORDS: usize = (CHUNK_BYTES - CHUNK_HEAD_BYTES) / 8;
+
+/// Names the folder that recordings go to; unset means that nothing is recorded.
+const FOLDER: &str = "SOLUM_TRACE";
+
+/// The open recording.
+pub struct Sink {
+    file: OwnedFd,
+    /// The mapped header page.
+    page: *mut u8,
+    chunks: AtomicU64,
+    lanes: AtomicU32,
+    /// No chunk could be had: nothing more is recorded.
+    full: AtomicBool,
+    pub(crate) strings: Strings,
+    pub(crate) idle: lane::Idle,
+}
+
+// SAFETY: the page is written through atomics or before the sink is shared.
+unsafe impl Send for Sink {}
+// SAFETY: as above.
+unsafe impl Sync for Sink {}
+
+static SINK: OnceLock<Option<Sink>> = OnceLock::new();
+/// Set in a forked child, which shares the mappings with its parent and must not write to them.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// The recording; `None` when nobody asked for one or it cannot be made (said once on stderr).
+#[inline]
+pub fn sink() -> Option<&'static Sink> {
+    if FORKED.load(Ordering::Relaxed) {
+        return None;
+    }
+    SINK.get_or_init(open).as_ref()
+}
+
+/// Nanoseconds of the recording's clock, which is the system's monotonic one.
+#[inline]
+#[must_use]
+pub fn now() -> u64 {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+fn clock(which: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` may be written.
+    unsafe { libc::clock_gettime(which, &raw mut time) };
+    (time.tv_sec as u64)
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(time.tv_nsec as u64)
+}
+
+extern "C" fn in_child() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+/// The value of a variable; `None` when unset or empty, and for programs with elevated privileges.
+pub(crate) fn variable(name: &str) -> Option<Vec<u8>> {
+    // SAFETY: no pointers.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return None;
+    }
+    let value = std::env::var_os(name)?.into_vec();
+    (!value.is_empty()).then_some(value)
+}
+
+fn open() -> Option<Sink> {
+    let folder = variable(FOLDER)?;
+    match create(&folder) {
+        Ok(sink) => {
+            // SAFETY: the handler only stores to a static.
+            unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+            Some(sink)
+        }
+        Err(error) => {
+            let folder = OsStr::from_bytes(&folder);
+            say(&format!(
+                "solum trace: nothing is recorded: {}: {error}\n",
+                folder.display()
+            ));
+            None
+        }
+    }
+}
+
+/// Straight to stderr: the standard library's lock may belong to nobody any more when a process ends.
+pub(crate) fn say(text: &str) {
+    // SAFETY: the bytes are readable.
+    unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+}
+
+fn create(folder: &[u8]) -> std::io::Result<Sink> {
+    let process = std::process::id();
+    let mut attempt = 0u32;
+    let file = loop {
+        let mut path = folder.to_vec();
+        path.extend_from_slice(format!("/{process}-{attempt}.events").as_bytes());
+        let path = CString::new(path)?;
+        // SAFETY: the path ends with NUL.
+        let file = unsafe {
+            libc::open(
+                path.as_ptr(),
+                libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC,
+                0o644,
+            )
+        };
+        if file >= 0 {
+            // SAFETY: just opened, and nobody else's.
+            break unsafe { OwnedFd::from_raw_fd(file) };
+        }
+        let error = std::io::Error::last_os_error();
+        // A process number comes again, and so does a process that replaces itself by exec.
+        if error.kind() != std::io::ErrorKind::AlreadyExists || attempt > 1000 {
+            return Err(error);
+        }
+        attempt += 1;
+    };
+    let page = map(&file, 0, HEADER_BYTES)?;
+    let command = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let command = &command[..command.len().min(HEADER_BYTES - header::COMMAND)];
+    let mut head = vec![0u8; HEADER_BYTES];
+    let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
+    put(header::VERSION, &file::VERSION.to_le_bytes());
+    put(header::CHUNK, &(CHUNK_BYTES as u32).to_le_bytes());
+    put(header::PROCESS, &process.to_le_bytes());
+    put(header::CLOCK, &now().to_le_bytes());
+    put(header::CALENDAR, &clock(libc::CLOCK_REALTIME).to_le_bytes());
+    put(
+        header::COMMAND_LENGTH,
+        &(command.len() as u32).to_le_bytes(),
+    );
+    put(header::COMMAND, command);
+    // The magic goes last, so that a header is whole or none.
+    head[..8].copy_from_slice(&file::MAGIC);
+    // SAFETY: the page is ours alone and as long as the header.
+    unsafe { ptr::copy_nonoverlapping(head.as_ptr(), page, HEADER_BYTES) };
+    Ok(Sink {
+        file,
+        page,
+        chunks: AtomicU64::new(0),
+        lanes: AtomicU32::new(1),
+        full: AtomicBool::new(false),
+        strings: Strings::new(),
+        idle: lane::Idle::new(),
+    })
+}
+
+/// Makes room in the file and maps it, so that a full disk is an error here and no signal later.
+fn map(file: &OwnedFd, offset: u64, length: usize) -> std::io::Result<*mut u8> {
+    let (at, bytes) = (offset as libc::off_t, length as libc::off_t);
+    // SAFETY: a system call on our own descriptor.
+    if unsafe { libc::fallocate(file.as_raw_fd(), 0, at, bytes) } != 0 {
+        let error = std::io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EOPNOTSUPP) {
+            return Err(error);
+        }
+        // A file system that reserves nothing: zeros are written instead.
+        let zeros = vec![0u8; length];
+        // SAFETY: `zeros` is as long as said.
+        let wrote = unsafe { libc::pwrite(file.as_raw_fd(), zeros.as_ptr().cast(), length, at) };
+        if usize::try_from(wrote) != Ok(length) {
+            return Err(std::io::Error::last_os_error());
+        }
+    }
+    // SAFETY: a fresh mapping at a place of the system's choosing.
+    let place = unsafe {
+        libc::mmap(
+            ptr::null_mut(),
+            length,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_POPULATE,
+            file.as_raw_fd(),
+            at,
+        )
+    };
+    if place == libc::MAP_FAILED {
+        return Err(std::io::Error::last_os_error());
+    }
+    Ok(place.cast())
+}
+
+/// A mapped chunk: the words after its head, zero at first.
+pub(crate) struct Chunk {
+    /// The first word.
+    pub(crate) words: *mut u64,
+}
+
+impl Chunk {
+    /// Gives the mapping back; the bytes stay in the file.
+    pub(crate) fn close(self) {
+        // SAFETY: `words` lies one head after the mapping's begin, and the mapping is one chunk long.
+        unsafe {
+            libc::munmap(
+                self.words.cast::<u8>().sub(CHUNK_HEAD_BYTES).cast(),
+                CHUNK_BYTES,
+            )
+        };
+    }
+}
+
+impl Sink {
+    /// A fresh chunk; `None` when the disk has no room.
+    pub(crate) fn chunk(&self, kind: u32, lane: u32, number: u64) -> Option<Chunk> {
+        if self.full.load(Ordering::Relaxed) {
+            return None;
+        }
+        let place = self.chunks.fetch_add(1, Ordering::Relaxed);
+        let offset = HEADER_BYTES as u64 + place * CHUNK_BYTES as u64;
+        match map(&self.file, offset, CHUNK_BYTES) {
+            Ok(start) => {
+                let head = file::chunk_head(kind, lane, lane::thread(), number);
+                // SAFETY: the mapping is page-aligned, ours alone, and longer than the head.
+                let words = unsafe {
+                    ptr::copy_nonoverlapping(head.as_ptr(), start.cast(), head.len());
+                    start.cast::<u64>().add(head.len())
+                };
+                self.count(header::CHUNKS, 1);
+                Some(Chunk { words })
+            }
+            Err(error) => {
+                if !self.full.swap(true, Ordering::Relaxed) {
+                    say(&format!(
+                        "solum trace: nothing more is recorded, the recording has no room: {error}\n"
+                    ));
+                }
+                None
+            }
+        }
+    }
+
+    /// A number for a new lane.
+    pub(crate) fn lane_number(&self) -> u32 {
+        self.lanes.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn count(&self, at: usize, more: u64) {
+        // SAFETY: `at` is one of the header's aligned 8-byte places.
+        let place = unsafe { AtomicU64::from_ptr(self.page.add(at).cast()) };
+        place.fetch_add(more, Ordering::Relaxed);
+    }
+
+    /// Notes that a record found no room.
+    pub(crate) fn lose(&self) {
+        self.count(header::LOST, 1);
+    }
+
+    /// Notes that the process ended its recording in order; what still comes is recorded all the same.
+    pub fn finish(&self) {
+        // SAFETY: an aligned 4-byte place of the header.
+        let place = unsafe { AtomicU32::from_ptr(self.page.add(header::FINISHED).cast()) };
+        place.store(1, Ordering::Relaxed);
+    }
+
+    /// Appends a record with the time of now.
+    #[inline]
+    pub fn emit(&self, event: &Event, attributes: &[Attribute]) {
+        self.emit_at(now(), event, attributes);
+    }
+
+    /// Appends a record; times of one thread must not run backwards.
+    #[inline]
+    pub fn emit_at(&self, time: u64, event: &Event, attributes: &[Attribute]) {
+        lane::append(self, time, event, attributes);
+    }
+
+    /// The number of a string, 0 for the empty one.
+    pub fn text(&self, bytes: &[u8]) -> Text {
+        self.strings.number(self, bytes)
+    }
+}
+
+/// Notes that the process ends, when there is a recording at all.
+pub fn finish() {
+    if FORKED.load(Ordering::Relaxed) {
+        return;
+    }
+    if let Some(Some(sink)) = SINK.get() {
+        sink.finish();
+    }
+}
