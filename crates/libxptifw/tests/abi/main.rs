@@ -1,0 +1,125 @@
+//! The library as C++ clients see it: its ELF header, the facts of Intel's library, concurrency, faults.
+//!
+//! `cpp/probe.cpp` prints facts, one a line; `probe_expected.txt` has them as Intel's library gives them, with ours beside
+//! those in which we differ on purpose. `cpp/stress.cpp` is its test under concurrency, `cpp/faults.cpp` ours of bad input.
+
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+#[path = "../../../ze-loader/tests/loader/elf.rs"]
+mod elf;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The library of this profile; cargo builds none for a test of a shell, so the test asks for it.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let program = std::env::current_exe().expect("a program has a path");
+        let folder = program
+            .ancestors()
+            .nth(2)
+            .expect("cargo puts tests two levels deep");
+        let target = folder
+            .parent()
+            .expect("a profile's folder lies in the target folder");
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["build", "--quiet", "-p", "libxptifw", "--target-dir"]);
+        cargo.arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
+        if folder.ends_with("release") {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().is_ok_and(|status| status.success()));
+        folder.join("libxptifw.so")
+    })
+}
+
+/// Builds `cpp/NAME` into `OUT` of this test's own folder.
+fn compile(source: &str, out: &str, options: &[&str]) -> PathBuf {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(out);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/cpp")
+        .join(source);
+    let status = Command::new("g++")
+        .args(["-std=c++17", "-O1", "-g", "-pthread"])
+        .args(options)
+        .arg(source)
+        .arg("-o")
+        .arg(&out)
+        .arg("-ldl")
+        .status();
+    assert!(
+        status.is_ok_and(|status| status.success()),
+        "g++ is needed, and must build the client"
+    );
+    out
+}
+
+fn text(output: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+#[test]
+fn the_library_exports_the_fifty_functions_alone() {
+    let library = elf::read(library());
+    let got: BTreeSet<_> = library.exports.iter().map(|e| e.name.as_str()).collect();
+    let want: BTreeSet<_> = xpti_sys::Functions::NAMES.iter().copied().collect();
+    assert_eq!(got, want);
+    assert!(library.exports.iter().all(|e| e.binding == 1), "STB_GLOBAL");
+    assert_eq!(library.soname, "libxptifw.so.1");
+}
+
+#[test]
+fn the_facts_of_intels_library_hold() {
+    let subscriber = compile(
+        "probe.cpp",
+        "libprobe_sub.so",
+        &["-fPIC", "-shared", "-DPROBE_SUBSCRIBER"],
+    );
+    let probe = compile("probe.cpp", "probe", &[]);
+    let run = || {
+        Command::new(&probe)
+            .arg(library())
+            .arg(&subscriber)
+            .output()
+            .unwrap()
+    };
+    let first = run();
+    let expected = include_str!("../cpp/probe_expected.txt");
+    let facts = expected
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| match line.split_once("# OURS: ") {
+            Some((_, "(absent)")) => None,
+            Some((theirs, ours)) => Some(format!("{}={ours}", theirs.split('=').next()?)),
+            None => Some(line.to_owned()),
+        });
+    let got = String::from_utf8(first.stdout.clone()).unwrap();
+    let different: Vec<_> = facts
+        .clone()
+        .zip(got.lines())
+        .filter(|(want, got)| want != got)
+        .collect();
+    assert_eq!(different, [], "wanted, found");
+    assert_eq!(facts.count(), got.lines().count());
+    assert_eq!(run().stdout, first.stdout, "two runs say the same");
+}
+
+#[test]
+fn nothing_is_lost_or_broken_under_concurrency() {
+    let stress = compile("stress.cpp", "stress", &["-O2"]);
+    for threads in ["2", "8"] {
+        let run = Command::new(&stress)
+            .arg(library())
+            .args([threads, "1"])
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{threads} threads: {}", text(&run));
+    }
+}

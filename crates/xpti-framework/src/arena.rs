@@ -1,0 +1,61 @@
+//! Memory for entries that live as long as the process.
+
+use std::alloc::Layout;
+
+const CHUNK: usize = 64 << 10;
+
+/// A bump allocator; used under its owner's lock.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    at: usize,
+    end: usize,
+    chunk: *mut u8,
+}
+
+// SAFETY: only its owner's lock holder touches it.
+unsafe impl Send for Arena {}
+
+impl Arena {
+    pub(crate) const fn new() -> Self {
+        Self {
+            at: 0,
+            end: 0,
+            chunk: core::ptr::null_mut(),
+        }
+    }
+
+    /// `size` bytes aligned to 8, uninitialised; `None` when memory is out.
+    pub(crate) fn allocate(&mut self, size: usize) -> Option<*mut u8> {
+        let size = size.checked_next_multiple_of(8)?;
+        if size > CHUNK / 4 {
+            let layout = Layout::from_size_align(size, 8).ok()?;
+            // SAFETY: a size that is not 0.
+            let memory = unsafe { std::alloc::alloc(layout) };
+            return (!memory.is_null()).then_some(memory);
+        }
+        if self.end - self.at < size {
+            let layout = Layout::from_size_align(CHUNK, 64).ok()?;
+            // SAFETY: a size that is not 0.
+            let chunk = unsafe { std::alloc::alloc(layout) };
+            if chunk.is_null() {
+                return None;
+            }
+            (self.chunk, self.at, self.end) = (chunk, 0, CHUNK);
+        }
+        // SAFETY: `at + size` lies inside the chunk.
+        let memory = unsafe { self.chunk.add(self.at) };
+        self.at += size;
+        Some(memory)
+    }
+
+    /// A copy of `bytes` with a zero after it.
+    pub(crate) fn text(&mut self, bytes: &[u8]) -> Option<*const core::ffi::c_char> {
+        let memory = self.allocate(bytes.len().checked_add(1)?)?;
+        // SAFETY: fresh memory of that size.
+        unsafe {
+            memory.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            memory.add(bytes.len()).write(0);
+        }
+        Some(memory.cast_const().cast())
+    }
+}

@@ -1,0 +1,99 @@
+//! Variables of the environment, read when the framework starts, and lines for people on stderr.
+
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// What is said on stderr: 0 nothing, 1 subscribers that do not load (the default), 2 subscribers and streams too.
+static LOG: AtomicU8 = AtomicU8::new(1);
+
+/// The variable's value; `None` when it is unset.
+fn get(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: a C string.
+    let value = unsafe { libc::getenv(name.as_ptr()) };
+    // SAFETY: the environment's string; read at once by the callers, before the program goes on.
+    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
+}
+
+/// Whether `XPTI_TRACE_ENABLE` lets tracing be on: unset, empty, `1` or `true`.
+pub(crate) fn trace_enable() -> bool {
+    get(c"XPTI_TRACE_ENABLE").is_none_or(|value| matches!(value.to_bytes(), b"" | b"1" | b"true"))
+}
+
+/// Whether `XPTI_USE_STRICT_HASH` is not empty: payloads then carry string numbers instead of hashes.
+pub(crate) fn strict_hash() -> bool {
+    static STRICT: AtomicU8 = AtomicU8::new(2);
+    match STRICT.load(Ordering::Relaxed) {
+        2 => {
+            let strict = get(c"XPTI_USE_STRICT_HASH").is_some_and(|value| !value.is_empty());
+            STRICT.store(u8::from(strict), Ordering::Relaxed);
+            strict
+        }
+        known => known == 1,
+    }
+}
+
+/// The paths of `XPTI_SUBSCRIBERS`, blanks around them trimmed; none with elevated privileges.
+pub(crate) fn subscribers() -> Vec<Vec<u8>> {
+    // SAFETY: a constant of the C library.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return Vec::new();
+    }
+    get(c"XPTI_SUBSCRIBERS").map_or_else(Vec::new, |list| split(list.to_bytes()))
+}
+
+fn split(list: &[u8]) -> Vec<Vec<u8>> {
+    list.split(|byte| *byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|path| !path.is_empty())
+        .map(<[u8]>::to_vec)
+        .collect()
+}
+
+/// Reads `SOLUM_XPTI_LOG`; what is no number from 0 to 3 leaves the default.
+pub(crate) fn read_log_level() {
+    if let Some([digit @ b'0'..=b'3']) = get(c"SOLUM_XPTI_LOG").map(CStr::to_bytes) {
+        LOG.store(digit - b'0', Ordering::Relaxed);
+    }
+}
+
+/// One line on stderr, when the level asks for it; written at once, past Rust's own locks, since it may come from the
+/// dynamic linker's exit.
+pub(crate) fn say(level: u8, parts: &[&[u8]]) {
+    if LOG.load(Ordering::Relaxed) < level {
+        return;
+    }
+    let mut line = b"libxptifw: ".to_vec();
+    for part in parts {
+        line.extend_from_slice(part);
+    }
+    line.push(b'\n');
+    // SAFETY: the vector's memory. A line that cannot be written is lost.
+    let _ = unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
+}
+
+/// The bytes of a C string of ours.
+pub(crate) fn bytes<'a>(text: *const c_char) -> &'a [u8] {
+    if text.is_null() {
+        return b"";
+    }
+    // SAFETY: the callers pass C strings.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn lists_of_subscribers() {
+        for (list, paths) in [
+            (&b""[..], &[][..]),
+            (b",, ,", &[]),
+            (b"a.so", &[&b"a.so"[..]]),
+            (b" a.so , b c.so,", &[b"a.so", b"b c.so"]),
+            (b"\xFF.so,\xFF.so", &[b"\xFF.so", b"\xFF.so"]),
+        ] {
+            assert_eq!(split(list), paths);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The XPTI framework behind `libxptifw.so.1`: what its 50 functions do.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`strings`], [`values`] | interned strings and objects |
+//! | [`locations`] | source locations: identity, payloads |
+//! | [`visits`] | tracepoints: one object for each visit of a location |
+//! | [`metadata`] | the map inside an event, as libstdc++ lays it out |
+//! | [`streams`] | numbers of streams and tools, defaults |
+//! | [`callbacks`] | who listens to what; check and notify |
+//! | [`subscribers`] | environment, loading, announcing, finishing |
+//! | [`thread`] | what each thread keeps |
+//!
+//! Invariants
+//! - Readers take no lock and write no shared memory: check, notify, every lookup. `table` and `callback_list` are
+//!   modelled with loom.
+//! - Strings, objects and locations live as long as the process; tables are never freed, so a library that finishes in
+//!   the dynamic linker's own exit finds them all. No destructor of ours runs, no thread is joined, no `atexit`.
+//! - An address that a client gives as a tracepoint is looked up before it is read.
+//! - No lock is held while a subscriber runs; locks are taken for a fork and released on both sides.
+//! - A location's id is a hash of function, file, line and column, equal in every run; collisions are told apart by the
+//!   full key.
+//!
+//! Non-goals: it exports nothing (`libxptifw` does), emits nothing and knows no stream but its own.
+
+mod hash;
+mod sync;
+mod table;
+
+pub mod callback_list;
+
+#[cfg(not(loom))]
+mod arena;
+#[cfg(not(loom))]
+mod directory;
+#[cfg(not(loom))]
+mod fork;
+
+#[cfg(not(loom))]
+pub mod callbacks;
+#[cfg(not(loom))]
+pub mod environment;
+#[cfg(not(loom))]
+pub mod locations;
+#[cfg(not(loom))]
+pub mod metadata;
+#[cfg(not(loom))]
+mod slab;
+#[cfg(not(loom))]
+pub mod streams;
+#[cfg(not(loom))]
+pub mod strings;
+#[cfg(not(loom))]
+pub mod subscribers;
+#[cfg(not(loom))]
+pub mod thread;
+#[cfg(not(loom))]
+pub mod values;
+#[cfg(not(loom))]
+pub mod visits;
+#[cfg(not(loom))]
+mod vtables;
+
+pub use table::{Keyed, Table};
+
+#[cfg(not(loom))]
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// On a line of its own: the one word that all emitters write.
+#[cfg(not(loom))]
+#[repr(align(128))]
+struct Unique(AtomicU64);
+
+#[cfg(not(loom))]
+static UNIQUE: Unique = Unique(AtomicU64::new(1));
+
+/// A number that nobody else in the process gets: 1, 2, 3 ….
+#[cfg(not(loom))]
+#[inline]
+pub fn unique_id() -> u64 {
+    UNIQUE.0.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Forgets strings, objects, locations, callbacks and starts unique ids at 1; streams keep their numbers. Pointers given
+/// out before stay valid. For tests of tools.
+#[cfg(not(loom))]
+pub fn reset() {
+    strings::reset();
+    values::reset();
+    locations::reset();
+    callbacks::reset();
+    UNIQUE.0.store(1, Ordering::Relaxed);
+}

@@ -1,0 +1,103 @@
+//! Where visits lie: chunks that double and never move, so that any address can be judged before it is read.
+
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::visits::Visit;
+
+const FIRST_LOG: u32 = 8;
+const CHUNKS: usize = 23;
+
+/// Visits by number, from 1.
+#[derive(Debug)]
+pub(crate) struct Slab {
+    chunks: [AtomicPtr<Visit>; CHUNKS],
+}
+
+#[inline]
+const fn capacity(chunk: usize) -> usize {
+    1 << (FIRST_LOG as usize + chunk)
+}
+
+impl Slab {
+    pub(crate) const fn new() -> Self {
+        Self {
+            chunks: [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS],
+        }
+    }
+
+    /// The visit of a number that was given out; null for 0 and others.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> *mut Visit {
+        let shifted = u64::from(number) - u64::from(number != 0) + (1 << FIRST_LOG);
+        let log = 63 - shifted.leading_zeros();
+        let chunk = self.chunks.get((log - FIRST_LOG) as usize);
+        let first = chunk.map_or(core::ptr::null_mut(), |chunk| chunk.load(Ordering::Acquire));
+        if first.is_null() || number == 0 {
+            return core::ptr::null_mut();
+        }
+        // SAFETY: the chunk has that many places.
+        unsafe { first.add((shifted - (1 << log)) as usize) }
+    }
+
+    /// The number of the visit that begins at this address, if one does.
+    #[inline]
+    pub(crate) fn number(&self, address: usize) -> Option<u32> {
+        for (at, chunk) in self.chunks.iter().enumerate() {
+            let first = chunk.load(Ordering::Acquire);
+            if first.is_null() {
+                return None;
+            }
+            let offset = address.wrapping_sub(first.addr());
+            if offset < capacity(at) * size_of::<Visit>() {
+                let place = offset / size_of::<Visit>();
+                let before = capacity(at) - capacity(0);
+                return (place * size_of::<Visit>() == offset)
+                    .then_some((before + place + 1) as u32);
+            }
+        }
+        None
+    }
+
+    /// Memory for the visit of this number, the next in order; zero at first. `None` when memory is out. One caller at a
+    /// time.
+    pub(crate) fn extend(&self, number: u32) -> Option<*mut Visit> {
+        let known = self.get(number);
+        if !known.is_null() {
+            return Some(known);
+        }
+        let at = self
+            .chunks
+            .iter()
+            .position(|chunk| chunk.load(Ordering::Relaxed).is_null())?;
+        let layout = std::alloc::Layout::array::<Visit>(capacity(at)).ok()?;
+        // SAFETY: a size that is not 0. Large chunks are fresh pages, touched as visits are made.
+        let memory = unsafe { std::alloc::alloc_zeroed(layout) };
+        if memory.is_null() {
+            return None;
+        }
+        self.chunks[at].store(memory.cast(), Ordering::Release);
+        Some(self.get(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_addresses_are_inverse() {
+        let slab = Slab::new();
+        assert!(slab.get(1).is_null());
+        for number in 1..=3000 {
+            let Some(visit) = slab.extend(number) else {
+                panic!("memory is out");
+            };
+            assert_eq!(slab.get(number), visit);
+            assert_eq!(slab.number(visit.addr()), Some(number));
+            assert_eq!(slab.number(visit.addr() + 8), None);
+        }
+        assert!(slab.get(0).is_null());
+        assert_eq!(slab.number(0), None);
+        assert_eq!(slab.number(usize::MAX), None);
+    }
+}

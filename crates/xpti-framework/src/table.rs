@@ -1,0 +1,119 @@
+//! A hash table that only grows, read without locks.
+//!
+//! Entries are given by reference for ever. A reader sees every entry that was inserted before it was told of it; a
+//! concurrent insertion it may miss, then the writer's own look under its lock decides. Growing copies the pointers into
+//! new slots and leaves the old ones to those who still read them: in sum less than the last ones.
+
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
+
+/// What an entry is found by.
+pub trait Keyed {
+    /// Hash of the entry's key, never changing.
+    fn hash(&self) -> u64;
+}
+
+/// The table; `insert` by one thread at a time, the rest by anybody.
+#[derive(Debug)]
+pub struct Table<T: 'static> {
+    slots: AtomicPtr<Slots<T>>,
+    length: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Slots<T: 'static>(Box<[AtomicPtr<T>]>);
+
+#[cfg(not(loom))]
+const FIRST: usize = 64;
+#[cfg(loom)]
+const FIRST: usize = 2;
+
+impl<T: Keyed + Sync + 'static> Table<T> {
+    /// An empty one.
+    #[cfg(not(loom))]
+    pub const fn new() -> Self {
+        Self {
+            slots: AtomicPtr::new(core::ptr::null_mut()),
+            length: AtomicUsize::new(0),
+        }
+    }
+
+    /// An empty one.
+    #[cfg(loom)]
+    pub fn new() -> Self {
+        Self {
+            slots: AtomicPtr::new(core::ptr::null_mut()),
+            length: AtomicUsize::new(0),
+        }
+    }
+
+    /// The first entry with this hash that `same` accepts.
+    #[inline]
+    pub fn find(&self, hash: u64, mut same: impl FnMut(&'static T) -> bool) -> Option<&'static T> {
+        // SAFETY: null, or slots that were published by `grow` and are never freed.
+        let slots = unsafe { self.slots.load(Ordering::Acquire).as_ref() }?;
+        let mask = slots.0.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            // SAFETY: null, or an entry that lives for ever; the load sees what was written before it was published.
+            let entry: &'static T = unsafe { slots.0.get(at)?.load(Ordering::Acquire).as_ref() }?;
+            if entry.hash() == hash && same(entry) {
+                return Some(entry);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Adds an entry. One caller at a time, who has looked for it under the same lock.
+    pub fn insert(&self, entry: &'static T) {
+        let length = self.length.load(Ordering::Relaxed);
+        let mut current = self.slots.load(Ordering::Acquire);
+        // SAFETY: as in `find`.
+        let capacity = unsafe { current.as_ref() }.map_or(0, |slots| slots.0.len());
+        // At most half full: a search always meets an empty slot.
+        if (length + 1) * 2 > capacity {
+            current = self.grow(current, capacity);
+        }
+        // SAFETY: not null after growing.
+        let slots = unsafe { &*current };
+        place(&slots.0, entry, Ordering::Release);
+        self.length.store(length + 1, Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn grow(&self, current: *mut Slots<T>, capacity: usize) -> *mut Slots<T> {
+        let larger: Box<[AtomicPtr<T>]> = (0..(capacity * 2).max(FIRST))
+            .map(|_| AtomicPtr::new(core::ptr::null_mut()))
+            .collect();
+        // SAFETY: as in `find`.
+        for slot in unsafe { current.as_ref() }.map_or(&[][..], |slots| &slots.0) {
+            // SAFETY: as in `find`.
+            if let Some(entry) = unsafe { slot.load(Ordering::Relaxed).as_ref() } {
+                place(&larger, entry, Ordering::Relaxed);
+            }
+        }
+        let larger = Box::into_raw(Box::new(Slots(larger)));
+        self.slots.store(larger, Ordering::Release);
+        larger
+    }
+
+    /// Forgets all entries; one caller at a time.
+    pub fn clear(&self) {
+        self.slots.store(core::ptr::null_mut(), Ordering::Release);
+        self.length.store(0, Ordering::Relaxed);
+    }
+}
+
+impl<T: Keyed + Sync + 'static> Default for Table<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn place<T: Keyed>(slots: &[AtomicPtr<T>], entry: &'static T, ordering: Ordering) {
+    let mask = slots.len() - 1;
+    let mut at = entry.hash() as usize & mask;
+    while !slots[at].load(Ordering::Relaxed).is_null() {
+        at = (at + 1) & mask;
+    }
+    slots[at].store(core::ptr::from_ref(entry).cast_mut(), ordering);
+}
