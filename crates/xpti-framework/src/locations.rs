@@ -5,7 +5,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_char, c_void};
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use xpti_sys::{payload_flag, payload_t, xpti_payload_t};
 
@@ -21,7 +21,7 @@ const UNKNOWN_FILE: &[u8] = b"<unknown-file>";
 #[repr(C)]
 pub struct Location {
     pub(crate) object: xpti_payload_t,
-    /// Only `code_ptr_va` and `flags` change, both atomically.
+    /// Only `code_ptr_va` changes, atomically.
     pub(crate) payload: UnsafeCell<payload_t>,
     name_length: usize,
     file_length: usize,
@@ -98,11 +98,6 @@ impl Location {
         unsafe { AtomicPtr::from_ptr((&raw mut (*self.payload.get()).code_ptr_va).cast()) }
     }
 
-    fn flags(&self) -> &AtomicU64 {
-        // SAFETY: an aligned word that is only touched atomically after publication.
-        unsafe { AtomicU64::from_ptr(&raw mut (*self.payload.get()).flags) }
-    }
-
     #[inline]
     fn is(&self, place: &Place<'_>) -> bool {
         // SAFETY: name, file, line and column never change; the lengths are theirs.
@@ -121,13 +116,11 @@ impl Location {
         }
     }
 
-    /// The first address that comes with the location is its address.
+    /// The first address that comes with the location is its address; its flags stay those of the first visit.
     #[inline]
     fn note_code(&self, code: *const c_void) {
         if !code.is_null() && self.code().load(Ordering::Relaxed).is_null() {
             self.code().store(code.cast_mut(), Ordering::Relaxed);
-            self.flags()
-                .fetch_or(payload_flag::CODE_POINTER, Ordering::Relaxed);
         }
     }
 }
