@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "commands/doctor.rs"]
+mod doctor;
+
 use std::process::{Command, Output};
 
 fn solum(arguments: &[&str]) -> Command {

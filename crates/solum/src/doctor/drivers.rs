@@ -212,7 +212,10 @@ fn judge(
                 first_version.get_or_insert(*version);
                 let list: Vec<String> = devices
                     .iter()
-                    .map(|device| format!("{} ({})", device.name, device.kind))
+                    .map(|device| match device.name.as_str() {
+                        "" => format!("unnamed ({})", device.kind),
+                        name => format!("{name} ({})", device.kind),
+                    })
                     .collect();
                 let ddi = if *ddi_handles {
                     "DDI handles"

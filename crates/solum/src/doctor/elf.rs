@@ -116,7 +116,7 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
             found.next().map(|entry| entry.val(endian))
         };
         elf.no_default =
-            value(elf::DT_FLAGS_1).is_some_and(|flags| flags & elf::DF_1_NODEFLIB.0 as u64 != 0);
+            value(elf::DT_FLAGS_1).is_some_and(|flags| flags & elf::DF_1_NODEFLIB.0 != 0);
         // The table of strings is named by its address in memory; the segment that holds it says where that is here.
         let (Some(address), Some(size)) = (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) else {
             continue;
@@ -160,4 +160,137 @@ pub(crate) fn split(list: &OsStr) -> Vec<OsString> {
         .split(|byte| *byte == b':')
         .map(|part| OsStr::from_bytes(part).to_owned())
         .collect()
+}
+
+/// Files for tests: as much ELF as the dynamic linker looks at.
+#[cfg(test)]
+pub(crate) mod made {
+    use std::path::Path;
+
+    /// What the file says.
+    pub(crate) struct File<'f> {
+        pub(crate) needed: &'f [&'f str],
+        pub(crate) soname: Option<&'f str>,
+        pub(crate) rpath: Option<&'f str>,
+        pub(crate) runpath: Option<&'f str>,
+        pub(crate) interpreter: Option<&'f str>,
+        pub(crate) machine: u16,
+        pub(crate) no_default: bool,
+    }
+
+    impl Default for File<'_> {
+        fn default() -> Self {
+            Self {
+                needed: &[],
+                soname: None,
+                rpath: None,
+                runpath: None,
+                interpreter: None,
+                machine: 62,
+                no_default: false,
+            }
+        }
+    }
+
+    /// Writes it: header, three segments, names, dynamic section, each at its address.
+    pub(crate) fn write(path: &Path, file: &File<'_>) {
+        const HEADER: u64 = 64 + 3 * 56;
+        let mut names = vec![0u8];
+        let mut name = |text: &str| {
+            let at = names.len() as u64;
+            names.extend(text.as_bytes());
+            names.push(0);
+            at
+        };
+        let mut entries: Vec<(u64, u64)> = file.needed.iter().map(|need| (1, name(need))).collect();
+        for (tag, text) in [(14, file.soname), (15, file.rpath), (29, file.runpath)] {
+            entries.extend(text.map(|text| (tag, name(text))));
+        }
+        if file.no_default {
+            entries.push((0x6fff_fffb, 0x800));
+        }
+        let interpreter = file
+            .interpreter
+            .map(|text| (HEADER + name(text), text.len() as u64 + 1));
+        while !names.len().is_multiple_of(8) {
+            names.push(0);
+        }
+        entries.extend([(5, HEADER), (10, names.len() as u64), (0, 0)]);
+        let dynamic = HEADER + names.len() as u64;
+        let size = dynamic + 16 * entries.len() as u64;
+
+        let mut bytes = b"\x7fELF\x02\x01\x01".to_vec();
+        bytes.resize(16, 0);
+        bytes.extend(3u16.to_le_bytes());
+        bytes.extend(file.machine.to_le_bytes());
+        bytes.extend(1u32.to_le_bytes());
+        for word in [0u64, 64, 0] {
+            bytes.extend(word.to_le_bytes());
+        }
+        bytes.extend(0u32.to_le_bytes());
+        for half in [64u16, 56, 3, 64, 0, 0] {
+            bytes.extend(half.to_le_bytes());
+        }
+        let (start, length) = interpreter.unwrap_or((0, 0));
+        for (kind, offset, length) in [
+            (1u32, 0, size),
+            (2, dynamic, size - dynamic),
+            (if interpreter.is_some() { 3 } else { 0 }, start, length),
+        ] {
+            bytes.extend(kind.to_le_bytes());
+            bytes.extend(4u32.to_le_bytes());
+            for word in [offset, offset, offset, length, length, 8] {
+                bytes.extend(word.to_le_bytes());
+            }
+        }
+        bytes.extend(names);
+        for (tag, value) in entries {
+            bytes.extend(tag.to_le_bytes());
+            bytes.extend(value.to_le_bytes());
+        }
+        std::fs::write(path, bytes).expect("a temporary file is writable");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made::{File, write};
+    use super::*;
+
+    #[test]
+    fn files_that_lie_are_errors() {
+        let path = std::env::temp_dir().join(format!("solum-elf-{}", std::process::id()));
+        write(
+            &path,
+            &File {
+                needed: &["liba.so", "libb.so"],
+                soname: Some("me"),
+                runpath: Some("/x:$ORIGIN"),
+                interpreter: Some("/lib/ld"),
+                ..File::default()
+            },
+        );
+        let elf = read(&path).expect("well made");
+        assert_eq!(elf.needed, ["liba.so", "libb.so"]);
+        assert_eq!(elf.soname.as_deref(), Some(OsStr::new("me")));
+        assert_eq!(elf.runpath, Some(vec!["/x".into(), "$ORIGIN".into()]));
+        assert_eq!(elf.interpreter, Some("/lib/ld".into()));
+        let whole = std::fs::read(&path).expect("just written");
+        // Every cut and every changed byte is read or refused, never more.
+        for end in 0..whole.len() {
+            std::fs::write(&path, &whole[..end]).expect("writable");
+            let _ = read(&path);
+        }
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0xff;
+            std::fs::write(&path, &bytes).expect("writable");
+            let _ = read(&path);
+        }
+        std::fs::write(&path, b"#!/bin/sh\n").expect("writable");
+        assert!(read(&path).is_err_and(|reason| reason.contains("script")));
+        let _ = std::fs::remove_file(&path);
+        assert!(read(&path).is_err());
+        assert!(read(Path::new("/dev/zero")).is_err_and(|reason| reason.contains("regular")));
+    }
 }

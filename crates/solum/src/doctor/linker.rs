@@ -442,3 +442,252 @@ fn replace(text: &OsStr, name: &str, value: &OsStr) -> OsString {
     }
     OsString::from_vec(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use super::super::elf::made::{File, write};
+    use super::*;
+
+    /// A fresh folder that goes with the value.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path =
+                std::env::temp_dir().join(format!("solum-linker-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).expect("a folder below the temporary one");
+            // Places are compared with what the kernel would say.
+            Self(path.canonicalize().expect("it was just made"))
+        }
+
+        fn file(&self, name: &str, file: &File<'_>) -> PathBuf {
+            let path = self.0.join(name);
+            fs::create_dir_all(path.parent().expect("below the folder")).expect("writable");
+            write(&path, file);
+            path
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn bare() -> System {
+        System {
+            cache: Vec::new(),
+            defaults: Vec::new(),
+            levels: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn rules_stand_in_the_linkers_order() {
+        let folder = Folder::new("order");
+        let library = File::default();
+        for place in ["rpath", "path", "runpath", "cache", "default"] {
+            folder.file(&format!("{place}/libx.so.1"), &library);
+        }
+        let at = |place: &str| folder.0.join(place).join("libx.so.1");
+        let rpath = folder.0.join("rpath").to_string_lossy().into_owned();
+        let runpath = folder.0.join("runpath").to_string_lossy().into_owned();
+        // What the program has, whether LD_LIBRARY_PATH is set, and where the name leads.
+        for (name, own_rpath, own_runpath, path, no_default, want) in [
+            ("all", Some("$ORIGIN/rpath"), None, true, false, "rpath"),
+            (
+                "braces",
+                Some("${ORIGIN}/rpath"),
+                None,
+                true,
+                false,
+                "rpath",
+            ),
+            ("absolute", Some(rpath.as_str()), None, true, false, "rpath"),
+            (
+                "runpath hides rpath",
+                Some("$ORIGIN/rpath"),
+                Some("$ORIGIN/runpath"),
+                true,
+                false,
+                "path",
+            ),
+            (
+                "runpath",
+                None,
+                Some(runpath.as_str()),
+                false,
+                false,
+                "runpath",
+            ),
+            ("library path", None, None, true, false, "path"),
+            ("cache", None, None, false, false, "cache"),
+            ("nodeflib", None, None, false, true, ""),
+        ] {
+            let program = folder.file(
+                "program",
+                &File {
+                    rpath: own_rpath,
+                    runpath: own_runpath,
+                    no_default,
+                    ..File::default()
+                },
+            );
+            let system = System {
+                cache: vec![("libx.so.1".into(), at("cache"))],
+                defaults: vec![folder.0.join("default")],
+                levels: Vec::new(),
+            };
+            let list = folder.0.join("path");
+            let process = Process::start(system, &program, path.then_some(list.as_os_str()), None)
+                .expect(name);
+            let search = process.search(OsStr::new("libx.so.1"), 0);
+            let got = search.found.map(|found| found.path);
+            assert_eq!(got, (!want.is_empty()).then(|| at(want)), "{name}");
+        }
+    }
+
+    #[test]
+    fn needs_bring_their_loaders_rpath_but_not_their_runpath() {
+        for (rpath, runpath, found) in [
+            (Some("$ORIGIN/lib"), None, true),
+            (None, Some("$ORIGIN/lib"), false),
+        ] {
+            let folder = Folder::new(if found { "inherit" } else { "own" });
+            let program = folder.file(
+                "program",
+                &File {
+                    needed: &["liba.so"],
+                    rpath,
+                    runpath,
+                    ..File::default()
+                },
+            );
+            folder.file(
+                "lib/liba.so",
+                &File {
+                    needed: &["libb.so"],
+                    ..File::default()
+                },
+            );
+            folder.file("lib/libb.so", &File::default());
+            let process = Process::start(bare(), &program, None, None).expect("it can be read");
+            let missing: Vec<String> = process
+                .missing
+                .iter()
+                .map(|(name, _)| name.to_string_lossy().into_owned())
+                .collect();
+            assert_eq!(missing.is_empty(), found, "{missing:?}");
+            assert_eq!(process.objects.len(), if found { 3 } else { 2 });
+        }
+    }
+
+    #[test]
+    fn what_is_loaded_answers_to_its_soname_and_what_does_not_fit_is_passed_over() {
+        let folder = Folder::new("names");
+        let program = folder.file("program", &File::default());
+        let preload = folder.file(
+            "other-name.so",
+            &File {
+                soname: Some("libze_loader.so.1"),
+                ..File::default()
+            },
+        );
+        folder.file(
+            "wrong/libze_loader.so.1",
+            &File {
+                machine: 183,
+                ..File::default()
+            },
+        );
+        fs::create_dir_all(folder.0.join("text")).expect("writable");
+        fs::write(folder.0.join("text/libze_loader.so.1"), "INPUT(x)").expect("writable");
+        let good = folder.file("good/libze_loader.so.1", &File::default());
+        let later = folder.file("later/libze_loader.so.1", &File::default());
+        let list = ["wrong", "text", "good", "later"]
+            .map(|name| folder.0.join(name).to_string_lossy().into_owned())
+            .join(":");
+        let name = OsStr::new("libze_loader.so.1");
+
+        let process = Process::start(bare(), &program, Some(OsStr::new(&list)), None)
+            .expect("it can be read");
+        let search = process.search(name, 0);
+        assert_eq!(
+            search.found.map(|f| (f.path, f.rule)),
+            Some((good, Rule::LibraryPath))
+        );
+        assert_eq!(search.others, [later]);
+        let reasons: Vec<&str> = search.refused.iter().map(|(_, why)| why.as_str()).collect();
+        assert_eq!(reasons, ["made for aarch64, not x86-64", "not an ELF file"]);
+
+        let process = Process::start(
+            bare(),
+            &program,
+            Some(OsStr::new(&list)),
+            Some(preload.as_os_str()),
+        )
+        .expect("it can be read");
+        let search = process.search(name, 0);
+        assert_eq!(
+            search.found.map(|f| (f.path, f.rule)),
+            Some((preload, Rule::Preload))
+        );
+    }
+
+    #[test]
+    fn the_replay_agrees_with_the_linker_about_this_process() {
+        let own = std::env::current_exe().expect("it runs");
+        let path = std::env::var_os("LD_LIBRARY_PATH");
+        let process = Process::start(System::of_this_machine(), &own, path.as_deref(), None)
+            .expect("it was started");
+        assert!(process.missing.is_empty(), "{:?}", process.missing);
+        let ours: BTreeSet<PathBuf> = process
+            .objects
+            .iter()
+            .map(|object| object.path.canonicalize().expect("it exists"))
+            .collect();
+        let maps = fs::read_to_string("/proc/self/maps").expect("it is mapped");
+        let theirs: BTreeSet<PathBuf> = maps
+            .lines()
+            .filter_map(|line| Some(PathBuf::from(&line[line.find('/')?..])))
+            .filter(|path| elf::read(path).is_ok())
+            .collect();
+        assert_eq!(ours, theirs);
+        assert!(ours.len() > 2, "{ours:?}");
+    }
+
+    #[test]
+    fn caches_that_lie_have_no_entries() {
+        let mut cache = b"glibc-ld.so.cache1.1".to_vec();
+        cache.extend(1u32.to_le_bytes());
+        cache.resize(48, 0);
+        let entry = |cache: &[u8], flags: u32, key: u32, value: u32| {
+            let mut cache = cache.to_vec();
+            for word in [flags, key, value, 0, 0, 0] {
+                cache.extend(word.to_le_bytes());
+            }
+            cache.extend(b"libx.so\0/lib/libx.so\0");
+            cache
+        };
+        let good = entry(&cache, 0x0303, 72, 80);
+        assert_eq!(
+            read_cache(&good),
+            [("libx.so".into(), "/lib/libx.so".into())]
+        );
+        let behind = [b"old format".as_slice(), &good].concat();
+        assert_eq!(read_cache(&behind).len(), 1);
+        for (what, bytes) in [
+            ("another machine", entry(&cache, 0x0a03, 72, 80)),
+            ("a name outside", entry(&cache, 0x0303, u32::MAX, 80)),
+            ("cut", good[..60].to_vec()),
+            ("no magic", b"nothing".to_vec()),
+            ("empty", Vec::new()),
+        ] {
+            assert_eq!(read_cache(&bytes), [], "{what}");
+        }
+    }
+}

@@ -56,10 +56,8 @@ fn level() -> &'static str {
         if is_x86_feature_detected!("sse4.2") {
             return "x86-64-v2 (SSE4.2)";
         }
-        return "x86-64 (SSE2)";
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    "not x86-64"
+    "x86-64 (SSE2)"
 }
 
 /// What the kernel forbids, and rights that are more than usual.

@@ -175,14 +175,18 @@ impl Outcome {
         })
     }
 
-    /// The end, with the last words of the child.
+    /// The end, with the first words of the child: the later ones are traces.
     pub(crate) fn end_text(&self) -> String {
-        let last: Vec<&str> = self.talk.lines().rev().take(3).collect();
-        let last: Vec<&str> = last.into_iter().rev().collect();
-        if last.is_empty() {
+        let words: Vec<&str> = self
+            .talk
+            .lines()
+            .filter(|line| !line.trim().is_empty() && !line.starts_with("ZE_LOADER_DEBUG_TRACE"))
+            .take(3)
+            .collect();
+        if words.is_empty() {
             self.end.text()
         } else {
-            format!("{}; it printed: {}", self.end.text(), last.join(" / "))
+            format!("{}; it printed:\n{}", self.end.text(), words.join("\n"))
         }
     }
 }
@@ -294,6 +298,12 @@ pub(crate) fn run(
 
 /// The child's part.
 pub(crate) fn child(options: &Options) -> u8 {
+    let none = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a valid limit. A crash here is a finding; nobody wants its core file.
+    unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
     match options.kind.as_str() {
         "loader" => probe_loader::probe(&options.name),
         "driver" => probe_driver::probe(&options.name),

@@ -141,13 +141,16 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
             continue;
         };
         if !devices.is_empty() && !devices.iter().any(|device| device.kind == "gpu") {
-            let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+            let names: Vec<String> = devices
+                .iter()
+                .map(|device| format!("{} ({})", device.name, device.kind))
+                .collect();
             checks.push(Check::warn(
                 AREA,
                 format!("DPC++ does not show {}", names.join(", ")),
                 "it drops each Level Zero driver that has no device of type GPU",
                 "with Solum's driver: let SOLUM_DEVICES hold gpu (gpu,cpu is the default); programs that use Level Zero \
-                 itself see the devices as they are",
+                 themselves see the devices as they are",
             ));
             continue;
         }
