@@ -4,6 +4,19 @@
 //!
 //! Invariants: exports only, all of the work is `trace-recorder`'s; the library is never unloaded; no panic leaves it.
 
+use std::ffi::c_char;
+
 use trace_recorder::subscriber::RECORDER;
 
 xpti::export_subscriber!(RECORDER);
+
+/// For the loader, once it is initialised: traces the calls that go through it from now on. `path` is the file that it
+/// was loaded from. Returns 0, also when `SOLUM_TRACE` asks for nothing; 1 when the loader's tracing layer does not work.
+///
+/// # Safety
+/// `path` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn solum_trace_attach(path: *const c_char) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { trace_recorder::level_zero::attach(path) }
+}

@@ -12,6 +12,7 @@
 //! Not here: reading recordings and everything made of them, which is `timeline`.
 
 mod arguments;
+mod content;
 mod lane;
 pub mod level_zero;
 pub mod sink;

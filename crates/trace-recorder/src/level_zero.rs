@@ -1,1 +1,0 @@
-//! Level Zero calls, through the loader's tracing layer.
