@@ -89,6 +89,17 @@ fn a_forked_child_is_told_and_exits() {
 }
 
 #[test]
+fn processes_share_memory_and_events_and_survive_each_other() {
+    passes("ipc", &[], &[]);
+    passes("ipc", &[], &[("SOLUM_COMPILER", "interpreter")]);
+}
+
+#[test]
+fn virtual_memory_keeps_its_attributes() {
+    passes("virtual_memory", &[], &[]);
+}
+
+#[test]
 fn eight_threads_initialise_and_launch() {
     passes("threads", &[], &[]);
 }

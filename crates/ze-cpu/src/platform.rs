@@ -9,6 +9,7 @@ use crate::topology::Machine;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use ze_driver::address_space::AddressSpace;
 use ze_driver::device::{
     AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, Platform,
     PlatformFacts, Program, ProgramInput, Task,
@@ -113,5 +114,9 @@ impl Platform for CpuPlatform {
 
     fn now_ns(&self) -> u64 {
         engine::now_ns()
+    }
+
+    fn address_space(&self) -> Option<&dyn AddressSpace> {
+        Some(&self.memory)
     }
 }

@@ -4,6 +4,7 @@
 //! runs [`Task`]s whose dependencies have been met. Everything here is `Send + Sync` and may be called
 //! from any thread at any time, from inside [`Task::finished`] too.
 
+use crate::address_space::AddressSpace;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -41,6 +42,19 @@ pub trait Platform: Send + Sync {
     ) -> bool;
     /// Nanoseconds of the monotonic clock that all timestamps use.
     fn now_ns(&self) -> u64;
+    /// Pages and files, where the platform has them.
+    fn address_space(&self) -> Option<&dyn AddressSpace> {
+        None
+    }
+    /// Calls `look` about once a millisecond from a thread of its own until it returns `false`: for what other
+    /// processes do without telling.
+    fn poll(&self, mut look: Box<dyn FnMut() -> bool + Send>) {
+        std::thread::spawn(move || {
+            while look() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        });
+    }
 }
 
 /// One device.
@@ -166,6 +180,8 @@ pub struct AllocInfo {
     pub id: u64,
     /// Page size in bytes.
     pub page_size: u64,
+    /// Opened from a handle of another process or of ours; not freed but closed.
+    pub imported: bool,
 }
 
 /// Bytes of a SPIR-V module, and its specialisation constants: `SpecId` and value bytes.

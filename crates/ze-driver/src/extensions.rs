@@ -22,12 +22,15 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_extension_driver_ddi_handles", V1_1),
     ("ZE_extension_eu_count", V1_0),
     ("ZE_extension_event_query_kernel_timestamps", V1_0),
+    ("ZE_extension_external_memmap_sysmem", V1_0),
     ("ZE_extension_float_atomics", V1_0),
+    ("ZE_extension_ipc_mem_handle_type", V1_0),
     ("ZE_extension_kernel_max_group_size_properties", V1_0),
     ("ZE_extension_linkonce_odr", V1_0),
     ("ZE_extension_memory_free_policies", V1_0),
     ("ZE_extension_relaxed_allocation_limits", V1_0),
     ("ZE_extension_subgroups", V1_0),
+    ("ZE_extension_virtual_mem_readonly_properties", V1_0),
 ];
 
 /// An entry point outside the tables: name and address.

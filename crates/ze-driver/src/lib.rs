@@ -16,6 +16,7 @@
     reason = "entry points and their parameters carry the specification's names"
 )]
 
+pub mod address_space;
 mod check;
 mod core;
 pub mod device;

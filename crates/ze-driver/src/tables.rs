@@ -4,8 +4,8 @@
 //! getters copy from the same tables.
 
 use crate::core::{
-    append, context, device, device_more, driver, event, event_pool, fence, image, kernel, launch,
-    list, mem, module, queue, runtime,
+    append, context, device, device_more, driver, event, event_pool, fence, image, ipc, kernel,
+    launch, list, mem, module, queue, runtime, virtual_mem,
 };
 use crate::unsupported_entries as unsupported;
 use level_zero_sys::*;
@@ -290,11 +290,20 @@ pub(crate) static ZE_MEM: ze_mem_dditable_t = ze_mem_dditable_t {
     pfnGetAllocProperties: Some(mem::zeMemGetAllocProperties),
     pfnGetAddressRange: Some(mem::zeMemGetAddressRange),
     pfnFreeExt: Some(mem::zeMemFreeExt),
+    pfnGetIpcHandle: Some(ipc::zeMemGetIpcHandle),
+    pfnOpenIpcHandle: Some(ipc::zeMemOpenIpcHandle),
+    pfnCloseIpcHandle: Some(ipc::zeMemCloseIpcHandle),
+    pfnPutIpcHandle: Some(ipc::zeMemPutIpcHandle),
+    pfnGetIpcHandleWithProperties: Some(ipc::zeMemGetIpcHandleWithProperties),
     ..unsupported::ZE_MEM
 };
 
 /// `ze_mem_exp_dditable_t`.
-pub(crate) static ZE_MEM_EXP: ze_mem_exp_dditable_t = unsupported::ZE_MEM_EXP;
+pub(crate) static ZE_MEM_EXP: ze_mem_exp_dditable_t = ze_mem_exp_dditable_t {
+    pfnGetIpcHandleFromFileDescriptorExp: Some(ipc::zeMemGetIpcHandleFromFileDescriptorExp),
+    pfnGetFileDescriptorFromIpcHandleExp: Some(ipc::zeMemGetFileDescriptorFromIpcHandleExp),
+    ..unsupported::ZE_MEM_EXP
+};
 
 /// `ze_fence_dditable_t`.
 pub(crate) static ZE_FENCE: ze_fence_dditable_t = ze_fence_dditable_t {
@@ -311,7 +320,10 @@ pub(crate) static ZE_EVENT_POOL: ze_event_pool_dditable_t = ze_event_pool_dditab
     pfnDestroy: Some(event_pool::zeEventPoolDestroy),
     pfnGetContextHandle: Some(event_pool::zeEventPoolGetContextHandle),
     pfnGetFlags: Some(event_pool::zeEventPoolGetFlags),
-    ..unsupported::ZE_EVENT_POOL
+    pfnGetIpcHandle: Some(event_pool::zeEventPoolGetIpcHandle),
+    pfnOpenIpcHandle: Some(event_pool::zeEventPoolOpenIpcHandle),
+    pfnCloseIpcHandle: Some(event_pool::zeEventPoolCloseIpcHandle),
+    pfnPutIpcHandle: Some(event_pool::zeEventPoolPutIpcHandle),
 };
 
 /// `ze_event_dditable_t`.
@@ -388,10 +400,22 @@ pub(crate) static ZE_SAMPLER: ze_sampler_dditable_t = ze_sampler_dditable_t {
 };
 
 /// `ze_physical_mem_dditable_t`.
-pub(crate) static ZE_PHYSICAL_MEM: ze_physical_mem_dditable_t = unsupported::ZE_PHYSICAL_MEM;
+pub(crate) static ZE_PHYSICAL_MEM: ze_physical_mem_dditable_t = ze_physical_mem_dditable_t {
+    pfnCreate: Some(virtual_mem::zePhysicalMemCreate),
+    pfnDestroy: Some(virtual_mem::zePhysicalMemDestroy),
+    pfnGetProperties: Some(virtual_mem::zePhysicalMemGetProperties),
+};
 
 /// `ze_virtual_mem_dditable_t`.
-pub(crate) static ZE_VIRTUAL_MEM: ze_virtual_mem_dditable_t = unsupported::ZE_VIRTUAL_MEM;
+pub(crate) static ZE_VIRTUAL_MEM: ze_virtual_mem_dditable_t = ze_virtual_mem_dditable_t {
+    pfnReserve: Some(virtual_mem::zeVirtualMemReserve),
+    pfnFree: Some(virtual_mem::zeVirtualMemFree),
+    pfnQueryPageSize: Some(virtual_mem::zeVirtualMemQueryPageSize),
+    pfnMap: Some(virtual_mem::zeVirtualMemMap),
+    pfnUnmap: Some(virtual_mem::zeVirtualMemUnmap),
+    pfnSetAccessAttribute: Some(virtual_mem::zeVirtualMemSetAccessAttribute),
+    pfnGetAccessAttribute: Some(virtual_mem::zeVirtualMemGetAccessAttribute),
+};
 
 /// `ze_fabric_vertex_exp_dditable_t`.
 pub(crate) static ZE_FABRIC_VERTEX_EXP: ze_fabric_vertex_exp_dditable_t =

@@ -9,11 +9,14 @@
 
 mod free;
 mod map;
+mod space;
 mod store;
 
 pub(crate) use free::FreeList;
 use map::{Entry, Map, PAGE, Record};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::Store;
 use ze_driver::device::{AllocError, AllocInfo, AllocRequest, MemoryKind};
 
@@ -30,8 +33,14 @@ const LARGEST_ALIGN: u64 = 1 << 40;
 pub(crate) struct Memory {
     map: Box<Map>,
     limit: u64,
+    /// Bytes of physical memory objects, which have no address of their own.
+    unplaced: Arc<AtomicU64>,
     state: Mutex<State>,
 }
+
+/// Bits of an entry's tag beside kind and device.
+const IMPORTED: u64 = 0x10;
+const ADOPTED: u64 = 0x20;
 
 #[derive(Default)]
 struct State {
@@ -41,8 +50,8 @@ struct State {
     /// Bytes on the free list that still hold pages.
     filled: u64,
     shared: Vec<Store>,
-    /// Stores of one allocation each.
-    own: Vec<Store>,
+    /// Stores of one allocation each, by its address.
+    own: BTreeMap<usize, Store>,
     records: Vec<&'static Record>,
 }
 
@@ -52,12 +61,18 @@ impl Memory {
         Self {
             map: Map::new(),
             limit,
+            unplaced: Arc::default(),
             state: Mutex::new(State::default()),
         }
     }
 
     /// Allocates whole pages.
     pub(crate) fn allocate(&self, request: &AllocRequest) -> Result<*mut u8, AllocError> {
+        self.allocate_from(request, false)
+    }
+
+    /// As [`Self::allocate`], in a store of its own when `alone`.
+    fn allocate_from(&self, request: &AllocRequest, alone: bool) -> Result<*mut u8, AllocError> {
         let len = request
             .size
             .max(1)
@@ -68,14 +83,37 @@ impl Memory {
             return Err(AllocError::TooLarge);
         }
         let mut state = self.lock();
+        let placed = self.unplaced.load(Ordering::Relaxed);
         if state
             .used
             .checked_add(len)
+            .and_then(|used| used.checked_add(placed))
             .is_none_or(|used| used > self.limit)
         {
             return Err(AllocError::OutOfMemory);
         }
-        let (base, store, offset) = state.place(len, align).ok_or(AllocError::OutOfMemory)?;
+        let (base, store, offset) = if alone {
+            state.place_alone(len, align)
+        } else {
+            state.place(len, align)
+        }
+        .ok_or(AllocError::OutOfMemory)?;
+        if !self.enter(&mut state, request, (base, store, offset), 0) {
+            state.give_back(base, len);
+            return Err(AllocError::OutOfMemory);
+        }
+        state.used += len;
+        Ok(base as *mut u8)
+    }
+
+    /// Makes `place` (address, descriptor, offset) known as `request`'s allocation.
+    fn enter(
+        &self,
+        state: &mut State,
+        request: &AllocRequest,
+        (base, store, offset): (usize, i32, u64),
+        bits: u64,
+    ) -> bool {
         let record = state.record();
         state.next_id += 1;
         let entry = Entry {
@@ -83,17 +121,15 @@ impl Memory {
             size: request.size.max(1),
             id: state.next_id,
             context: request.context,
-            tag: pack(request.kind, request.device),
+            tag: pack(request.kind, request.device) | bits,
             store,
             offset,
         };
-        if !self.map.insert(record, &entry) {
+        let entered = self.map.insert(record, &entry);
+        if !entered {
             state.records.push(record);
-            state.give_back(base, len);
-            return Err(AllocError::OutOfMemory);
         }
-        state.used += len;
-        Ok(base as *mut u8)
+        entered
     }
 
     /// Gives an allocation back.
@@ -104,8 +140,12 @@ impl Memory {
         };
         state.records.push(record);
         let len = entry.size.next_multiple_of(PAGE);
-        state.used -= len;
-        state.give_back(entry.base, len);
+        if entry.tag & (IMPORTED | ADOPTED) == 0 {
+            state.used -= len;
+        }
+        if entry.tag & ADOPTED == 0 {
+            state.give_back(entry.base, len);
+        }
         true
     }
 
@@ -121,12 +161,12 @@ impl Memory {
                 context: entry.context,
                 id: entry.id,
                 page_size: PAGE,
+                imported: entry.tag & IMPORTED != 0,
             }
         })
     }
 
     /// File descriptor and offset behind an allocation, for exporting it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "asked by the export of memory"))]
     pub(crate) fn backing(&self, ptr: *const u8) -> Option<(i32, u64)> {
         let entry = self.map.find(ptr as usize)?;
         Some((entry.store, entry.offset))
@@ -141,10 +181,7 @@ impl State {
     /// Address, descriptor and offset of `len` fresh bytes.
     fn place(&mut self, len: u64, align: u64) -> Option<(usize, i32, u64)> {
         if len >= OWN_STORE {
-            let store = Store::map(len, align)?;
-            let place = (store.base(), store.descriptor(), 0);
-            self.own.push(store);
-            return Some(place);
+            return self.place_alone(len, align);
         }
         let base = match self.free.take(len, align) {
             Some(base) => base,
@@ -161,10 +198,21 @@ impl State {
         Some((base, store.descriptor(), (base - store.base()) as u64))
     }
 
+    /// As [`Self::place`], in a store of its own.
+    fn place_alone(&mut self, len: u64, align: u64) -> Option<(usize, i32, u64)> {
+        Some(self.keep(Store::map(len, align)?))
+    }
+
+    /// Keeps the store of one allocation.
+    fn keep(&mut self, store: Store) -> (usize, i32, u64) {
+        let place = (store.base(), store.descriptor(), store.offset());
+        self.own.insert(store.base(), store);
+        place
+    }
+
     fn give_back(&mut self, base: usize, len: u64) {
-        if len >= OWN_STORE {
-            // Unmaps and closes.
-            self.own.retain(|store| store.base() != base);
+        // Unmaps and closes.
+        if self.own.remove(&base).is_some() {
             return;
         }
         if self.filled + len > KEEP {
@@ -198,7 +246,7 @@ fn pack(kind: MemoryKind, device: Option<usize>) -> u64 {
 }
 
 fn unpack(tag: u64) -> (MemoryKind, Option<usize>) {
-    let kind = match tag & 0xff {
+    let kind = match tag & 0xf {
         0 => MemoryKind::Host,
         1 => MemoryKind::Device,
         _ => MemoryKind::Shared,
@@ -212,7 +260,7 @@ fn unpack(tag: u64) -> (MemoryKind, Option<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::AtomicBool;
 
     fn request(size: u64, align: u64) -> AllocRequest {
         AllocRequest {

@@ -3,26 +3,42 @@
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// A memory file, mapped once and whole.
+/// A memory file, or a part of one, mapped once.
 #[derive(Debug)]
 pub(crate) struct Store {
     base: usize,
     len: u64,
+    offset: u64,
     file: File,
+}
+
+/// A memory file of `len` bytes. Nobody who gets it can make it shorter, which would turn accesses into faults.
+pub(crate) fn memory_file(len: u64) -> Option<File> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the name is a C string; the call gives a new descriptor or -1.
+    let fd = unsafe { libc::memfd_create(c"solum".as_ptr(), flags) };
+    if fd < 0 {
+        return None;
+    }
+    // SAFETY: `fd` is new and ours alone.
+    let file = unsafe { File::from_raw_fd(fd) };
+    file.set_len(len).ok()?;
+    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+    // SAFETY: changes only the file's seals; a kernel that refuses leaves a file that works.
+    unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, seals) };
+    Some(file)
 }
 
 impl Store {
     /// `len` bytes, the base a multiple of `align` (at least a page, a power of two). Pages come when
     /// they are touched.
     pub(crate) fn map(len: u64, align: u64) -> Option<Self> {
-        // SAFETY: the name is a C string; the call gives a new descriptor or -1.
-        let fd = unsafe { libc::memfd_create(c"solum".as_ptr(), libc::MFD_CLOEXEC) };
-        if fd < 0 {
-            return None;
-        }
-        // SAFETY: `fd` is new and ours alone.
-        let file = unsafe { File::from_raw_fd(fd) };
-        file.set_len(len).ok()?;
+        Self::view(memory_file(len)?, 0, len, align)
+    }
+
+    /// As [`Self::map`], over a part of a file that has it.
+    pub(crate) fn view(file: File, offset: u64, len: u64, align: u64) -> Option<Self> {
+        let from = libc::off_t::try_from(offset).ok()?;
         let room = usize::try_from(len.checked_add(align)?).ok()?;
         // SAFETY: reserves fresh address space; nothing is mapped over.
         let reserved = unsafe {
@@ -49,8 +65,8 @@ impl Store {
                 len as usize,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE,
-                fd,
-                0,
+                file.as_raw_fd(),
+                from,
             );
             if mapped == libc::MAP_FAILED {
                 libc::munmap(reserved, room);
@@ -63,7 +79,17 @@ impl Store {
                 libc::munmap(end as *mut libc::c_void, start + room - end);
             }
         }
-        Some(Self { base, len, file })
+        Some(Self {
+            base,
+            len,
+            offset,
+            file,
+        })
+    }
+
+    /// Where in the file it begins.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
     }
 
     pub(crate) fn base(&self) -> usize {

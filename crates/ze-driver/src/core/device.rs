@@ -162,6 +162,12 @@ pub(crate) fn zeDeviceGetProperties(
                 let usable = unsafe { link.get::<ze_device_usablemem_size_ext_properties_t>() };
                 usable.currUsableMemSize = facts.total_memory;
             }
+            ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out = unsafe { link.get::<ze_device_readonly_memory_ext_properties_t>() };
+                // Reservations have the processor's page protection.
+                out.readonlyCapability = ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED;
+            }
             _ => {}
         }
     }

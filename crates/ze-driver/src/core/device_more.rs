@@ -2,6 +2,7 @@
 
 use crate::check::{error, not_null};
 use crate::core::device::Device;
+use crate::core::external::{EXPORTS, IMPORTS};
 use crate::device::DeviceFacts;
 use crate::extensions::COUNTER_MAX;
 use level_zero_sys::*;
@@ -23,15 +24,21 @@ pub(crate) fn zeDeviceGetImageProperties(
     Ok(())
 }
 
-/// Nothing can be imported or exported; core/device.yml.
+/// Memory by file descriptors, where the platform has files; no images; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetExternalMemoryProperties_t)]
 pub(crate) fn zeDeviceGetExternalMemoryProperties(
-    _hDevice: Handle<'_, Device>,
+    hDevice: Handle<'_, Device>,
     mut pExternalMemoryProperties: Prop<'_, ze_device_external_memory_properties_t>,
 ) -> ZeResult {
     let out = &mut *pExternalMemoryProperties;
-    out.memoryAllocationImportTypes = 0;
-    out.memoryAllocationExportTypes = 0;
+    let has_files = hDevice.platform().address_space().is_some();
+    let (imports, exports) = if has_files {
+        (IMPORTS, EXPORTS)
+    } else {
+        (0, 0)
+    };
+    out.memoryAllocationImportTypes = imports;
+    out.memoryAllocationExportTypes = exports;
     out.imageImportTypes = 0;
     out.imageExportTypes = 0;
     Ok(())

@@ -3,13 +3,16 @@
 use crate::check::{error, fill_name, flags, lock, text};
 use crate::core::context::Context;
 use crate::core::device::Device;
+use crate::core::ipc::Exports;
 use crate::core::object;
+use crate::core::virtual_mem::VirtualMemory;
 use crate::device::Platform;
 use crate::extensions::{EXTENSIONS, FUNCTIONS};
 use crate::schedule::Lane;
 use crate::{state, tables};
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use ze_abi::{Enumerate, Handle, Head, Object, Out, Prop, ZeResult, last_error};
 use ze_entry::ze_entry;
@@ -22,6 +25,9 @@ pub(crate) struct Driver {
     devices: Vec<Arc<Device>>,
     default_context: OnceLock<Arc<Context>>,
     lanes: Mutex<Vec<Weak<Lane>>>,
+    ids: AtomicU64,
+    virtual_memory: VirtualMemory,
+    exports: Exports,
 }
 object!(Driver, _ze_driver_handle_t, b"ZeDr", "driver");
 
@@ -40,7 +46,25 @@ impl Driver {
             devices,
             default_context: OnceLock::new(),
             lanes: Mutex::new(Vec::new()),
+            ids: AtomicU64::new(0),
+            virtual_memory: VirtualMemory::default(),
+            exports: Exports::default(),
         }))
+    }
+
+    /// A number that no other call gives.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Reservations and physical memory.
+    pub(crate) fn virtual_memory(&self) -> &VirtualMemory {
+        &self.virtual_memory
+    }
+
+    /// Memory that handles were given out for.
+    pub(crate) fn exports(&self) -> &Exports {
+        &self.exports
     }
 
     /// The platform.
@@ -171,13 +195,16 @@ pub(crate) fn zeDriverGetProperties(
     Ok(())
 }
 
-/// What can be shared between processes: nothing yet; core/driver.yml.
+/// Memory and event pools go to other processes, where the platform has files; core/driver.yml.
 #[ze_entry(ze_pfnDriverGetIpcProperties_t)]
 pub(crate) fn zeDriverGetIpcProperties(
-    _hDriver: Handle<'_, Driver>,
+    hDriver: Handle<'_, Driver>,
     mut pIpcProperties: Prop<'_, ze_driver_ipc_properties_t>,
 ) -> ZeResult {
-    pIpcProperties.flags = 0;
+    pIpcProperties.flags = match hDriver.platform.address_space() {
+        Some(_) => ZE_IPC_PROPERTY_FLAG_MEMORY | ZE_IPC_PROPERTY_FLAG_EVENT_POOL,
+        None => 0,
+    };
     Ok(())
 }
 

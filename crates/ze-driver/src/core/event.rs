@@ -128,7 +128,7 @@ pub(crate) fn zeEventCreate(
     hEventPool.context().check()?;
     flags("desc->signal", desc.signal, SCOPES)?;
     flags("desc->wait", desc.wait, SCOPES)?;
-    let (index, count) = (desc.index as usize, hEventPool.slots().len());
+    let (index, count) = (desc.index as usize, hEventPool.slots().get().len());
     if index >= count {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -137,6 +137,9 @@ pub(crate) fn zeEventCreate(
     }
     let kind = match hEventPool.counter_based() {
         Some(flags) => counter(flags),
+        None if hEventPool.is_opened() => {
+            Kind::Regular(Signal::attach(Arc::clone(hEventPool.slots()), index))
+        }
         None => Kind::Regular(Signal::new(Arc::clone(hEventPool.slots()), index)),
     };
     let event = Event {

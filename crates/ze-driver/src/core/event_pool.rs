@@ -4,7 +4,8 @@ use crate::check::{error, flags};
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::object;
-use crate::signal::{Slot, slots};
+use crate::core::shared_file::{self, Part, Purpose};
+use crate::signal::Slots;
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
@@ -22,8 +23,10 @@ pub(crate) struct EventPool {
     head: Head,
     context: Arc<Context>,
     flags: u32,
-    slots: Arc<[Slot]>,
+    slots: Arc<Slots>,
     counter_based: Option<u32>,
+    /// Made by another process: its events are as they are.
+    opened: bool,
 }
 object!(EventPool, _ze_event_pool_handle_t, b"ZeEp", "event pool");
 
@@ -34,8 +37,13 @@ impl EventPool {
     }
 
     /// Memory of the events.
-    pub(crate) fn slots(&self) -> &Arc<[Slot]> {
+    pub(crate) fn slots(&self) -> &Arc<Slots> {
         &self.slots
+    }
+
+    /// True for a pool of another process.
+    pub(crate) fn is_opened(&self) -> bool {
+        self.opened
     }
 
     /// Flags of counter-based events, when the pool makes those.
@@ -93,10 +101,111 @@ pub(crate) fn zeEventPoolCreate(
         head: Head::new::<EventPool>(tables::all()),
         context: hContext.arc(),
         flags: desc.flags,
-        slots: slots(desc.count as usize),
+        slots: if desc.flags & ZE_EVENT_POOL_FLAG_IPC != 0 {
+            shared_slots(&hContext, desc.count as usize)?
+        } else {
+            Slots::own(desc.count as usize)
+        },
         counter_based,
+        opened: false,
     };
     phEventPool.write(Object::give(Arc::new(pool)));
+    Ok(())
+}
+
+fn shared_slots(context: &Context, count: usize) -> ZeResult<Arc<Slots>> {
+    match Slots::shared(context.platform(), count) {
+        Some(slots) => Ok(slots),
+        None if context.platform().address_space().is_none() => Ok(Slots::own(count)),
+        None => error(
+            ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+            format!("no shared memory for {count} events"),
+        ),
+    }
+}
+
+/// A handle for other processes; core/event.yml.
+#[ze_entry(ze_pfnEventPoolGetIpcHandle_t)]
+pub(crate) fn zeEventPoolGetIpcHandle(
+    hEventPool: Handle<'_, EventPool>,
+    phIpc: Out<'_, ze_ipc_event_pool_handle_t>,
+) -> ZeResult {
+    hEventPool.context.check()?;
+    let Some((file, size)) = hEventPool.slots.file() else {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "hEventPool was created without ZE_EVENT_POOL_FLAG_IPC",
+        );
+    };
+    let part = Part {
+        offset: 0,
+        size,
+        words: [hEventPool.slots.get().len() as u32, hEventPool.flags],
+    };
+    match shared_file::encode(Purpose::EventPool, file, part) {
+        Some(data) => phIpc.write(ze_ipc_event_pool_handle_t { data }),
+        None => {
+            return error(
+                ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                "the pool's file cannot be looked at: too many open files?",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Nothing to give back: the pool keeps its file; core/event.yml (1.6).
+#[ze_entry(ze_pfnEventPoolPutIpcHandle_t)]
+pub(crate) fn zeEventPoolPutIpcHandle(
+    hContext: Handle<'_, Context>,
+    hIpc: ze_ipc_event_pool_handle_t,
+) -> ZeResult {
+    hContext.check()?;
+    shared_file::decode(Purpose::EventPool, &hIpc.data).map(drop)
+}
+
+/// The pool of another process, or of this one anew; core/event.yml.
+#[ze_entry(ze_pfnEventPoolOpenIpcHandle_t)]
+pub(crate) fn zeEventPoolOpenIpcHandle(
+    hContext: Handle<'_, Context>,
+    hIpc: ze_ipc_event_pool_handle_t,
+    phEventPool: Out<'_, ze_event_pool_handle_t>,
+) -> ZeResult {
+    hContext.check()?;
+    let (part, file) = shared_file::open(Purpose::EventPool, &hIpc.data)?;
+    let [count, flags] = part.words;
+    let context = hContext.arc();
+    let Some(slots) = Slots::over(context.platform(), file, part.size, count as usize) else {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!(
+                "hIpc names {count} events in {} bytes, which cannot be",
+                part.size
+            ),
+        );
+    };
+    let pool = EventPool {
+        head: Head::new::<EventPool>(tables::all()),
+        context,
+        flags: flags & POOL_FLAGS,
+        slots,
+        counter_based: None,
+        opened: true,
+    };
+    phEventPool.write(Object::give(Arc::new(pool)));
+    Ok(())
+}
+
+/// Ends the handle of an opened pool; core/event.yml.
+#[ze_entry(ze_pfnEventPoolCloseIpcHandle_t)]
+pub(crate) fn zeEventPoolCloseIpcHandle(hEventPool: Handle<'_, EventPool>) -> ZeResult {
+    if !hEventPool.opened {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "hEventPool was created here: zeEventPoolDestroy ends it",
+        );
+    }
+    drop(hEventPool.take());
     Ok(())
 }
 

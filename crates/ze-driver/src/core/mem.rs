@@ -3,12 +3,17 @@
 use crate::check::{error, flags, not_null};
 use crate::core::context::Context;
 use crate::core::device::Device;
+use crate::core::driver::Driver;
+use crate::core::external::{self, Source};
+use crate::core::shared_file;
+use crate::core::virtual_mem::address_space;
 use crate::device::{AllocError, AllocRequest, MemoryKind, Platform};
 use crate::schedule::{Command, Op};
 use level_zero_sys::*;
 use std::ffi::c_void;
+use std::os::fd::IntoRawFd;
 use std::sync::{Arc, Mutex};
-use ze_abi::{Chain, Handle, In, Object, OptHandle, OptOut, Out, Prop, ZeResult};
+use ze_abi::{Chain, ChainMut, Handle, In, Object, OptHandle, OptOut, Out, Prop, ZeResult};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_device_mem_alloc_flags_t`.
@@ -22,8 +27,15 @@ struct Request<'a> {
     device: Option<&'a Device>,
     size: usize,
     alignment: usize,
-    /// A chained struct lifts the limit of one allocation.
+    /// What the descriptors' chains say.
+    wishes: Wishes,
+}
+
+/// What the chains of an allocation's descriptors ask for.
+struct Wishes {
+    /// Lifts the limit of one allocation.
     relaxed: bool,
+    source: Source,
 }
 
 fn is_relaxed(next: *const c_void) -> bool {
@@ -43,28 +55,7 @@ fn is_relaxed(next: *const c_void) -> bool {
     })
 }
 
-/// INVALID_ARGUMENT for a chain that wants to import or export: nothing of that is advertised.
-fn refuse_external(next: *const c_void) -> ZeResult {
-    // SAFETY: the caller's chain of descriptors, valid for the call.
-    for link in unsafe { Chain::new(next) } {
-        let what = match link.stype {
-            ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD
-            | ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32 => "import",
-            ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC => "export",
-            ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC => "mapping of system memory",
-            _ => continue,
-        };
-        return error(
-            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            format!(
-                "the descriptor's chain asks for {what} of memory, which the device does not report"
-            ),
-        );
-    }
-    Ok(())
-}
-
-fn allocate(request: &Request<'_>) -> ZeResult<*mut c_void> {
+fn allocate(request: Request<'_>) -> ZeResult<*mut c_void> {
     request.context.check()?;
     let (size, alignment) = (request.size, request.alignment);
     // core/memory.yml: UNSUPPORTED_SIZE for 0, UNSUPPORTED_ALIGNMENT unless 0 or a power of two.
@@ -93,7 +84,7 @@ fn allocate(request: &Request<'_>) -> ZeResult<*mut c_void> {
             .max()
             .unwrap_or(u64::MAX),
     };
-    if !request.relaxed && size as u64 > limit {
+    if !request.wishes.relaxed && size as u64 > limit {
         return error(
             ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
             format!(
@@ -101,13 +92,23 @@ fn allocate(request: &Request<'_>) -> ZeResult<*mut c_void> {
             ),
         );
     }
-    let made = platform.allocate(&AllocRequest {
+    let wanted = AllocRequest {
         kind: request.kind,
         size: size as u64,
         align: alignment.max(1) as u64,
         device: request.device.map(Device::index),
         context: request.context.handle() as usize,
-    });
+    };
+    let made = match request.wishes.source {
+        Source::Fresh { exported: false } => platform.allocate(&wanted),
+        Source::Fresh { exported: true } => {
+            address_space(request.context.driver())?.allocate_in_file(&wanted)
+        }
+        Source::File(file) => import(request.context.driver(), &wanted, file)?,
+        Source::System { base, size: has } => {
+            return adopt(request.context.driver(), &wanted, base, has);
+        }
+    };
     match made {
         Ok(base) => Ok(base.cast()),
         Err(AllocError::TooLarge) => error(
@@ -125,25 +126,74 @@ fn allocate(request: &Request<'_>) -> ZeResult<*mut c_void> {
     }
 }
 
-fn check_device_desc(desc: &ze_device_mem_alloc_desc_t) -> ZeResult<bool> {
-    flags("device_desc->flags", desc.flags, DEVICE_FLAGS)?;
-    if desc.ordinal != 0 {
+/// An allocation over a file from outside.
+fn import(
+    driver: &Driver,
+    wanted: &AllocRequest,
+    file: std::fs::File,
+) -> ZeResult<Result<*mut u8, AllocError>> {
+    let Some(part) = shared_file::marked(&file).filter(|part| part.size >= wanted.size) else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
-                "device_desc->ordinal is {}, the device has one memory: 0 is allowed",
-                desc.ordinal
+                "size is {} bytes, which the file to import does not have",
+                wanted.size
+            ),
+        );
+    };
+    Ok(address_space(driver)?.import(wanted, file.into(), part.offset))
+}
+
+/// The program's own memory as an allocation, at its own address.
+fn adopt(
+    driver: &Driver,
+    wanted: &AllocRequest,
+    base: *mut c_void,
+    has: u64,
+) -> ZeResult<*mut c_void> {
+    not_null("pSystemMemory", base)?;
+    let space = address_space(driver)?;
+    let page = space.page_size();
+    if !(base.addr() as u64).is_multiple_of(page) || has < wanted.size || has == 0 {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!(
+                "pSystemMemory is {base:p} of {has} bytes, a multiple of {page} and at least {} bytes are required",
+                wanted.size
             ),
         );
     }
-    refuse_external(desc.pNext)?;
-    Ok(is_relaxed(desc.pNext))
+    if wanted.kind != MemoryKind::Host {
+        return error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            "memory of the program's own can only become a host allocation",
+        );
+    }
+    if space.adopt(wanted, base.cast()) {
+        return Ok(base);
+    }
+    error(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        format!("pSystemMemory is {base:p}, where an allocation is already"),
+    )
 }
 
-fn check_host_desc(desc: &ze_host_mem_alloc_desc_t) -> ZeResult<bool> {
+/// There is one memory, so every ordinal means it: the conformance tests pass others too.
+fn check_device_desc(desc: &ze_device_mem_alloc_desc_t) -> ZeResult<Wishes> {
+    flags("device_desc->flags", desc.flags, DEVICE_FLAGS)?;
+    wishes(desc.pNext)
+}
+
+fn check_host_desc(desc: &ze_host_mem_alloc_desc_t) -> ZeResult<Wishes> {
     flags("host_desc->flags", desc.flags, HOST_FLAGS)?;
-    refuse_external(desc.pNext)?;
-    Ok(is_relaxed(desc.pNext))
+    wishes(desc.pNext)
+}
+
+fn wishes(next: *const c_void) -> ZeResult<Wishes> {
+    Ok(Wishes {
+        relaxed: is_relaxed(next),
+        source: external::source(next)?,
+    })
 }
 
 /// Shared memory; core/memory.yml.
@@ -157,14 +207,15 @@ pub(crate) fn zeMemAllocShared(
     hDevice: OptHandle<'_, Device>,
     pptr: Out<'_, *mut c_void>,
 ) -> ZeResult {
-    let relaxed = check_device_desc(&device_desc)? | check_host_desc(&host_desc)?;
-    pptr.write(allocate(&Request {
+    let mut wishes = check_device_desc(&device_desc)?;
+    wishes.relaxed |= check_host_desc(&host_desc)?.relaxed;
+    pptr.write(allocate(Request {
         context: &hContext,
         kind: MemoryKind::Shared,
         device: hDevice.0.map(Handle::get),
         size,
         alignment,
-        relaxed,
+        wishes,
     })?);
     Ok(())
 }
@@ -179,14 +230,14 @@ pub(crate) fn zeMemAllocDevice(
     hDevice: Handle<'_, Device>,
     pptr: Out<'_, *mut c_void>,
 ) -> ZeResult {
-    let relaxed = check_device_desc(&device_desc)?;
-    pptr.write(allocate(&Request {
+    let wishes = check_device_desc(&device_desc)?;
+    pptr.write(allocate(Request {
         context: &hContext,
         kind: MemoryKind::Device,
         device: Some(hDevice.get()),
         size,
         alignment,
-        relaxed,
+        wishes,
     })?);
     Ok(())
 }
@@ -200,14 +251,14 @@ pub(crate) fn zeMemAllocHost(
     alignment: usize,
     pptr: Out<'_, *mut c_void>,
 ) -> ZeResult {
-    let relaxed = check_host_desc(&host_desc)?;
-    pptr.write(allocate(&Request {
+    let wishes = check_host_desc(&host_desc)?;
+    pptr.write(allocate(Request {
         context: &hContext,
         kind: MemoryKind::Host,
         device: None,
         size,
         alignment,
-        relaxed,
+        wishes,
     })?);
     Ok(())
 }
@@ -216,6 +267,10 @@ pub(crate) fn zeMemAllocHost(
 fn check_base(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
     not_null("ptr", ptr)?;
     match platform.find(ptr.cast()) {
+        Some(info) if info.base == ptr.cast() && info.imported => error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!("ptr is {ptr:p}, opened by zeMemOpenIpcHandle: zeMemCloseIpcHandle ends it"),
+        ),
         Some(info) if info.base == ptr.cast() => Ok(()),
         Some(info) => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -246,6 +301,7 @@ fn free(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
 pub(crate) fn zeMemFree(hContext: Handle<'_, Context>, ptr: *mut c_void) -> ZeResult {
     let platform = &**hContext.platform();
     check_base(platform, ptr)?;
+    hContext.driver().exports().forget(ptr.addr());
     free(platform, ptr)
 }
 
@@ -277,6 +333,7 @@ pub(crate) fn zeMemFreeExt(
     flags("pMemFreeDesc->freePolicy", policy, 0x3)?;
     let platform = hContext.platform();
     check_base(&**platform, ptr)?;
+    hContext.driver().exports().forget(ptr.addr());
     let busy: Vec<_> = hContext
         .arc()
         .lanes()
@@ -321,20 +378,66 @@ pub(crate) fn zeMemGetAllocProperties(
 ) -> ZeResult {
     not_null("ptr", ptr)?;
     let out = &mut *pMemAllocProperties;
-    let info = hContext.platform().find(ptr.cast());
-    out.r#type = match info.map(|info| info.kind) {
+    let driver = hContext.driver();
+    let info = driver.platform().find(ptr.cast());
+    let known = match info {
+        Some(info) => Some((info.kind, info.device, info.id)),
+        None => driver
+            .virtual_memory()
+            .mapped(ptr.addr())
+            .map(|found| found.properties()),
+    };
+    out.r#type = match known.map(|(kind, ..)| kind) {
         None => ZE_MEMORY_TYPE_UNKNOWN,
         Some(MemoryKind::Host) => ZE_MEMORY_TYPE_HOST,
         Some(MemoryKind::Device) => ZE_MEMORY_TYPE_DEVICE,
         Some(MemoryKind::Shared) => ZE_MEMORY_TYPE_SHARED,
     };
-    out.id = info.map_or(0, |info| info.id);
-    out.pageSize = info.map_or(0, |info| info.page_size);
-    let device = info
-        .and_then(|info| info.device)
-        .and_then(|index| hContext.driver().devices().get(index));
+    out.id = known.map_or(0, |(.., id)| id);
+    out.pageSize = match (info, known) {
+        (Some(info), _) => info.page_size,
+        (None, Some(_)) => address_space(driver)?.page_size(),
+        (None, None) => 0,
+    };
+    let device = known
+        .and_then(|(_, device, _)| device)
+        .and_then(|index| driver.devices().get(index));
     phDevice.write(device.map_or(std::ptr::null_mut(), |device| device.handle()));
+    // SAFETY: the caller's chain of properties, valid for the call.
+    for link in unsafe { ChainMut::new(out.pNext) } {
+        if link.stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD {
+            // SAFETY: the type says which struct it is.
+            let fd = unsafe { link.get::<ze_external_memory_export_fd_t>() };
+            let name = "ze_external_memory_export_fd_t::flags";
+            external::supported(name, fd.flags, external::EXPORTS)?;
+            fd.fd = export(driver, ptr)?;
+        }
+    }
     Ok(())
+}
+
+/// A descriptor of the caller's own for the allocation around a pointer.
+fn export(driver: &Driver, ptr: *const c_void) -> ZeResult<i32> {
+    let info = driver.platform().find(ptr.cast());
+    let exported = info.and_then(|info| {
+        let (file, offset) = driver
+            .platform()
+            .address_space()?
+            .export(info.base.addr())?;
+        let part = shared_file::Part {
+            offset,
+            size: info.size,
+            words: [0; 2],
+        };
+        Some(shared_file::mark(file, part).into_raw_fd())
+    });
+    match exported {
+        Some(fd) => Ok(fd),
+        None => error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!("ptr is {ptr:p}, which is in no allocation that has a file"),
+        ),
+    }
 }
 
 /// Base and size of the allocation around a pointer; core/memory.yml.
@@ -347,6 +450,11 @@ pub(crate) fn zeMemGetAddressRange(
 ) -> ZeResult {
     not_null("ptr", ptr)?;
     let Some(info) = hContext.platform().find(ptr.cast()) else {
+        if let Some(found) = hContext.driver().virtual_memory().mapped(ptr.addr()) {
+            pBase.write(std::ptr::without_provenance_mut(found.base));
+            pSize.write(usize::try_from(found.size).unwrap_or(usize::MAX));
+            return Ok(());
+        }
         return error(
             ZE_RESULT_ERROR_ADDRESS_NOT_FOUND,
             format!("ptr is {ptr:p}, which is in no allocation of this driver"),

@@ -7,8 +7,10 @@ pub(crate) mod device_more;
 pub(crate) mod driver;
 pub(crate) mod event;
 pub(crate) mod event_pool;
+pub(crate) mod external;
 pub(crate) mod fence;
 pub(crate) mod image;
+pub(crate) mod ipc;
 pub(crate) mod kernel;
 pub(crate) mod launch;
 pub(crate) mod list;
@@ -16,6 +18,8 @@ pub(crate) mod mem;
 pub(crate) mod module;
 pub(crate) mod queue;
 pub(crate) mod runtime;
+pub(crate) mod shared_file;
+pub(crate) mod virtual_mem;
 
 /// Marks `$ty` as the object behind the C handle to `$opaque`.
 macro_rules! object {

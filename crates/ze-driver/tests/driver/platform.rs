@@ -198,6 +198,7 @@ impl Platform for Fake {
             context: request.context,
             id: self.ids.fetch_add(1, Ordering::Relaxed),
             page_size: 4096,
+            imported: false,
         };
         self.memory
             .lock()

@@ -1,0 +1,258 @@
+//! Reservations, physical memory, and allocations over files that others gave us.
+
+use super::map::PAGE;
+use super::store::{Store, memory_file};
+use super::{ADOPTED, IMPORTED, Memory};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use ze_driver::address_space::{Access, AddressSpace, Pages};
+use ze_driver::device::{AllocError, AllocRequest};
+
+struct PhysicalPages {
+    file: File,
+    size: u64,
+    unplaced: Arc<AtomicU64>,
+}
+
+impl Pages for PhysicalPages {
+    fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+    fn size(&self) -> u64 {
+        self.size
+    }
+}
+
+impl Drop for PhysicalPages {
+    fn drop(&mut self) {
+        self.unplaced.fetch_sub(self.size, Ordering::Relaxed);
+    }
+}
+
+fn protection(access: Access) -> i32 {
+    match access {
+        Access::None => libc::PROT_NONE,
+        Access::ReadOnly => libc::PROT_READ,
+        Access::ReadWrite => libc::PROT_READ | libc::PROT_WRITE,
+    }
+}
+
+/// Inaccessible address space: at `at` or not at all when `exact` is a flag that says so.
+fn inaccessible(at: usize, size: u64, exact: i32) -> Option<usize> {
+    let size = usize::try_from(size).ok()?;
+    // SAFETY: without MAP_FIXED nothing is mapped over; with it the caller owns the range.
+    let base = unsafe {
+        libc::mmap(
+            at as *mut libc::c_void,
+            size,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | exact,
+            -1,
+            0,
+        )
+    };
+    (base != libc::MAP_FAILED).then_some(base as usize)
+}
+
+impl AddressSpace for Memory {
+    fn page_size(&self) -> u64 {
+        PAGE
+    }
+
+    fn reserve(&self, hint: usize, size: u64) -> Option<usize> {
+        // A hint that is taken makes the system choose another place.
+        inaccessible(hint, size, 0)
+    }
+
+    fn release(&self, base: usize, size: u64) {
+        // SAFETY: the caller owns the reservation and has ended its use.
+        unsafe { libc::munmap(base as *mut libc::c_void, size as usize) };
+    }
+
+    fn pages(&self, size: u64) -> Result<Arc<dyn Pages>, AllocError> {
+        if size > self.limit {
+            return Err(AllocError::TooLarge);
+        }
+        let used = self.lock().used;
+        let before = self.unplaced.fetch_add(size, Ordering::Relaxed);
+        let fits = used.saturating_add(before).saturating_add(size) <= self.limit;
+        let file = if fits { memory_file(size) } else { None };
+        let Some(file) = file else {
+            self.unplaced.fetch_sub(size, Ordering::Relaxed);
+            return Err(AllocError::OutOfMemory);
+        };
+        Ok(Arc::new(PhysicalPages {
+            file,
+            size,
+            unplaced: Arc::clone(&self.unplaced),
+        }))
+    }
+
+    fn map(&self, at: usize, size: u64, file: BorrowedFd<'_>, offset: u64, access: Access) -> bool {
+        let Ok(offset) = libc::off_t::try_from(offset) else {
+            return false;
+        };
+        // SAFETY: the caller owns the reservation around `at`; what was mapped there is no longer used.
+        let mapped = unsafe {
+            libc::mmap(
+                at as *mut libc::c_void,
+                size as usize,
+                protection(access),
+                libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE,
+                file.as_raw_fd(),
+                offset,
+            )
+        };
+        mapped != libc::MAP_FAILED
+    }
+
+    fn unmap(&self, at: usize, size: u64) -> bool {
+        inaccessible(at, size, libc::MAP_FIXED).is_some()
+    }
+
+    fn protect(&self, at: usize, size: u64, access: Access) -> bool {
+        // SAFETY: the caller owns the reservation; kernels that break the new rule lose their context.
+        let done =
+            unsafe { libc::mprotect(at as *mut libc::c_void, size as usize, protection(access)) };
+        done == 0
+    }
+
+    fn allocate_in_file(&self, request: &AllocRequest) -> Result<*mut u8, AllocError> {
+        self.allocate_from(request, true)
+    }
+
+    fn export(&self, base: usize) -> Option<(OwnedFd, u64)> {
+        let entry = self.map.find(base).filter(|entry| entry.base == base)?;
+        // Under the lock the store cannot be closed between the look and the copy of its descriptor.
+        let _state = self.lock();
+        let (store, offset) = self.backing(entry.base as *const u8)?;
+        if store < 0 {
+            return None;
+        }
+        // SAFETY: the descriptor is a store's, which lives as long as its allocation.
+        let file = unsafe { BorrowedFd::borrow_raw(store) };
+        Some((file.try_clone_to_owned().ok()?, offset))
+    }
+
+    fn import(
+        &self,
+        request: &AllocRequest,
+        file: OwnedFd,
+        offset: u64,
+    ) -> Result<*mut u8, AllocError> {
+        let len = request
+            .size
+            .max(1)
+            .checked_next_multiple_of(PAGE)
+            .ok_or(AllocError::TooLarge)?;
+        let store = Store::view(File::from(file), offset, len, request.align.max(PAGE))
+            .ok_or(AllocError::OutOfMemory)?;
+        let mut state = self.lock();
+        let place = state.keep(store);
+        if !self.enter(&mut state, request, place, IMPORTED) {
+            state.give_back(place.0, len);
+            return Err(AllocError::OutOfMemory);
+        }
+        Ok(place.0 as *mut u8)
+    }
+
+    fn adopt(&self, request: &AllocRequest, base: *mut u8) -> bool {
+        let mut state = self.lock();
+        let pages = request.size.div_ceil(PAGE);
+        let taken = (0..pages).any(|page| {
+            let at = base.wrapping_add((page * PAGE) as usize);
+            self.map.find(at as usize).is_some()
+        });
+        !taken && self.enter(&mut state, request, (base as usize, -1, 0), ADOPTED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ze_driver::device::MemoryKind;
+
+    fn request(size: u64) -> AllocRequest {
+        AllocRequest {
+            kind: MemoryKind::Device,
+            size,
+            align: 1,
+            device: Some(0),
+            context: 1,
+        }
+    }
+
+    #[test]
+    fn two_views_of_one_physical_memory_alias() {
+        let memory = Memory::new(1 << 20);
+        let pages = memory.pages(8 * PAGE).unwrap();
+        let base = memory.reserve(0, 16 * PAGE).unwrap();
+        let views = [base, base + 8 * PAGE as usize];
+        for view in views {
+            assert!(memory.map(view, 8 * PAGE, pages.file(), 0, Access::ReadWrite));
+        }
+        // SAFETY: both views are mapped for reading and writing.
+        unsafe {
+            (views[0] as *mut u32).write(7);
+            assert_eq!((views[1] as *const u32).read(), 7);
+        }
+        assert!(memory.unmap(views[0], 8 * PAGE));
+        assert!(memory.protect(views[1], 8 * PAGE, Access::ReadOnly));
+        // SAFETY: mapped for reading.
+        unsafe { assert_eq!((views[1] as *const u32).read(), 7) };
+        memory.release(base, 16 * PAGE);
+        assert!(
+            memory.pages(1 << 20).is_err(),
+            "physical memory counts against the limit"
+        );
+        drop(pages);
+        assert!(memory.pages(1 << 20).is_ok());
+    }
+
+    #[test]
+    fn imports_of_one_allocation_are_distinct_and_see_it_alone() {
+        let memory = Memory::new(1 << 30);
+        let [before, mine, after] = [(); 3].map(|()| memory.allocate(&request(8)).unwrap());
+        // SAFETY: each has a page.
+        unsafe {
+            before.write(1);
+            mine.write(2);
+            after.write(3);
+        }
+        let mut opened = Vec::new();
+        for _ in 0..10 {
+            let (file, offset) = memory.export(mine as usize).unwrap();
+            let view = memory.import(&request(8), file, offset).unwrap();
+            // SAFETY: an import of 8 bytes.
+            unsafe { assert_eq!(view.read(), 2) };
+            assert!(memory.find(view).unwrap().imported);
+            assert!(view != mine && !opened.contains(&view));
+            opened.push(view);
+        }
+        for view in opened {
+            assert!(memory.free(view) && memory.find(view).is_none());
+        }
+        assert!(memory.export(mine.wrapping_add(1) as usize).is_none());
+    }
+
+    #[test]
+    fn adopted_memory_is_found_and_left_alone() {
+        let memory = Memory::new(1 << 20);
+        let base = memory.reserve(0, 4 * PAGE).unwrap();
+        assert!(memory.adopt(&request(4 * PAGE), base as *mut u8));
+        assert!(!memory.adopt(&request(PAGE), (base + PAGE as usize) as *mut u8));
+        assert_eq!(
+            memory.find((base + 5000) as *const u8).unwrap().base as usize,
+            base
+        );
+        assert!(memory.export(base).is_none());
+        assert!(memory.free(base as *mut u8));
+        assert!(
+            memory.protect(base, 4 * PAGE, Access::ReadOnly),
+            "still there"
+        );
+        memory.release(base, 4 * PAGE);
+    }
+}

@@ -1,0 +1,66 @@
+//! The boundary for pages: address space without memory, memory without an address, and files shared with others.
+//!
+//! A platform that has it serves virtual reservations, physical memory, and memory and events that other processes
+//! see. Everything is in whole pages of [`AddressSpace::page_size`] bytes; callers have checked alignment.
+
+use crate::device::{AllocError, AllocRequest};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// What may be done with pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the specification's names")]
+pub enum Access {
+    None,
+    ReadWrite,
+    ReadOnly,
+}
+
+/// Memory without an address, in a file of its own; given back when the last holder and the last mapping are gone.
+pub trait Pages: Send + Sync {
+    /// The file; its first byte is the memory's.
+    fn file(&self) -> BorrowedFd<'_>;
+    /// Bytes, whole pages.
+    fn size(&self) -> u64;
+}
+
+/// Address space of the process, and files behind it.
+pub trait AddressSpace: Send + Sync {
+    /// Bytes of a page.
+    fn page_size(&self) -> u64;
+    /// Takes `size` bytes of address space that nothing may touch: at `hint` if that is free, else anywhere.
+    fn reserve(&self, hint: usize, size: u64) -> Option<usize>;
+    /// Gives a whole reservation back, mappings included.
+    fn release(&self, base: usize, size: u64);
+    /// Memory without an address.
+    ///
+    /// # Errors
+    /// [`AllocError`].
+    fn pages(&self, size: u64) -> Result<Arc<dyn Pages>, AllocError>;
+    /// Shows `size` bytes of a file from `offset` on inside a reservation; `false` when the system refuses.
+    fn map(&self, at: usize, size: u64, file: BorrowedFd<'_>, offset: u64, access: Access) -> bool;
+    /// Makes a part of a reservation as empty as it was.
+    fn unmap(&self, at: usize, size: u64) -> bool;
+    /// Changes what may be done with a mapped part of a reservation.
+    fn protect(&self, at: usize, size: u64, access: Access) -> bool;
+    /// As [`Platform::allocate`](crate::device::Platform::allocate), in a file of its own from its first byte on.
+    ///
+    /// # Errors
+    /// [`AllocError`].
+    fn allocate_in_file(&self, request: &AllocRequest) -> Result<*mut u8, AllocError>;
+    /// The file behind the allocation that begins at `base`, and where in it: a descriptor of the caller's own.
+    fn export(&self, base: usize) -> Option<(OwnedFd, u64)>;
+    /// An allocation over `request.size` bytes of a file from `offset` on; never at the address of another one.
+    ///
+    /// # Errors
+    /// [`AllocError`].
+    fn import(
+        &self,
+        request: &AllocRequest,
+        file: OwnedFd,
+        offset: u64,
+    ) -> Result<*mut u8, AllocError>;
+    /// Makes memory of the program's own, from `base` on, an allocation; freeing it leaves the memory alone. `false`
+    /// when an allocation is there already.
+    fn adopt(&self, request: &AllocRequest, base: *mut u8) -> bool;
+}

@@ -1,0 +1,95 @@
+//! Memory from outside and for outside: what descriptor chains ask for.
+
+use crate::check::{error, flags};
+use crate::core::shared_file::duplicate;
+use level_zero_sys::*;
+use std::ffi::c_void;
+use std::fs::File;
+use ze_abi::{Chain, ZeResult};
+
+/// Kinds of descriptors that memory can be made from: anything that can be mapped.
+pub(crate) const IMPORTS: u32 =
+    ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+/// Kinds of descriptors that memory can be given out as: always a memory file, which whoever takes it maps, as with
+/// any buffer on a CPU.
+pub(crate) const EXPORTS: u32 = IMPORTS;
+
+/// Where the bytes of an allocation come from.
+pub(crate) enum Source {
+    /// Fresh.
+    Fresh {
+        /// In a file of its own, to be exported.
+        exported: bool,
+    },
+    /// A file from outside.
+    File(File),
+    /// The program's own memory.
+    System {
+        /// First byte.
+        base: *mut c_void,
+        /// Bytes.
+        size: u64,
+    },
+}
+
+/// What the chain of an allocation's descriptor asks for.
+pub(crate) fn source(next: *const c_void) -> ZeResult<Source> {
+    let mut source = Source::Fresh { exported: false };
+    // SAFETY: the caller's chain of descriptors, valid for the call.
+    for link in unsafe { Chain::new(next) } {
+        match link.stype {
+            ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC => {
+                // SAFETY: the type says which struct it is.
+                let desc = unsafe { link.get::<ze_external_memory_export_desc_t>() };
+                supported(
+                    "ze_external_memory_export_desc_t::flags",
+                    desc.flags,
+                    EXPORTS,
+                )?;
+                source = Source::Fresh { exported: true };
+            }
+            ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD => {
+                // SAFETY: the type says which struct it is.
+                let desc = unsafe { link.get::<ze_external_memory_import_fd_t>() };
+                supported("ze_external_memory_import_fd_t::flags", desc.flags, IMPORTS)?;
+                source = Source::File(duplicate(desc.fd).map_or_else(
+                    || {
+                        error(
+                            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            format!("ze_external_memory_import_fd_t::fd is {}, an open descriptor is required", desc.fd),
+                        )
+                    },
+                    Ok,
+                )?);
+            }
+            ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC => {
+                // SAFETY: the type says which struct it is.
+                let desc = unsafe { link.get::<ze_external_memmap_sysmem_ext_desc_t>() };
+                source = Source::System {
+                    base: desc.pSystemMemory,
+                    size: desc.size,
+                };
+            }
+            ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32 => {
+                return error(
+                    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                    "the descriptor's chain asks for an import by a Windows handle",
+                );
+            }
+            _ => {}
+        }
+    }
+    Ok(source)
+}
+
+/// INVALID_ENUMERATION for unknown bits, UNSUPPORTED_ENUMERATION unless one of `have` is among them.
+pub(crate) fn supported(name: &str, value: u32, have: u32) -> ZeResult {
+    flags(name, value, 0xff)?;
+    if value & have != 0 {
+        return Ok(());
+    }
+    error(
+        ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+        format!("{name} is {value:#x}, one of {have:#x} is required"),
+    )
+}

@@ -1,0 +1,284 @@
+//! Memory that other processes open: handles of USM and physical memory.
+//!
+//! A handle holds a descriptor that this process keeps open until the handle is put back or the memory is freed.
+
+use crate::check::{error, flags, lock, not_null};
+use crate::core::context::Context;
+use crate::core::device::Device;
+use crate::core::shared_file::{self, Part, Purpose};
+use crate::core::virtual_mem::address_space;
+use crate::device::{AllocRequest, MemoryKind};
+use level_zero_sys::*;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ffi::c_void;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use ze_abi::{Chain, Handle, Object, Out, ZeResult};
+use ze_entry::ze_entry;
+
+/// Descriptors in handles that were given out, by the address or physical memory that they stand for.
+#[derive(Default)]
+pub(crate) struct Exports {
+    /// Number of entries: a free asks only this when nothing is exported.
+    count: AtomicUsize,
+    all: Mutex<BTreeMap<usize, (OwnedFd, Part)>>,
+}
+
+impl Exports {
+    /// The handle of the memory known as `key`; `make` gives its file the first time.
+    fn give(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Option<(OwnedFd, Part)>,
+    ) -> Option<shared_file::HandleBytes> {
+        let mut all = lock(&self.all);
+        let (file, part) = match all.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let (file, part) = make()?;
+                self.count.fetch_add(1, Ordering::Relaxed);
+                place.insert((shared_file::mark(file, part), part))
+            }
+        };
+        shared_file::encode(Purpose::Memory, file.as_fd(), *part)
+    }
+
+    /// Closes what the memory known as `key` was exported by: it is freed.
+    pub(crate) fn forget(&self, key: usize) {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let mut all = lock(&self.all);
+        all.remove(&key);
+        self.count.store(all.len(), Ordering::Relaxed);
+    }
+
+    /// Closes a descriptor that a handle begins with.
+    fn put(&self, descriptor: i32) {
+        let mut all = lock(&self.all);
+        all.retain(|_, (file, _)| file.as_raw_fd() != descriptor);
+        self.count.store(all.len(), Ordering::Relaxed);
+    }
+}
+
+fn word_of(kind: MemoryKind) -> u32 {
+    match kind {
+        MemoryKind::Host => 0,
+        MemoryKind::Device => 1,
+        MemoryKind::Shared => 2,
+    }
+}
+
+fn kind_of(word: u32) -> MemoryKind {
+    match word {
+        0 => MemoryKind::Host,
+        2 => MemoryKind::Shared,
+        _ => MemoryKind::Device,
+    }
+}
+
+/// The handle of an allocation, a physical memory, or what is mapped at an address.
+fn handle(context: &Context, ptr: *const c_void) -> ZeResult<ze_ipc_mem_handle_t> {
+    context.check()?;
+    not_null("ptr", ptr)?;
+    let driver = context.driver();
+    let space = address_space(driver)?;
+    let virtual_memory = driver.virtual_memory();
+    let physical = virtual_memory
+        .physical(ptr.addr())
+        .or_else(|| virtual_memory.mapped(ptr.addr()).map(|found| found.memory));
+    let given = if let Some(memory) = physical {
+        driver.exports().give(memory.handle().addr(), || {
+            let (file, offset) = memory.file();
+            let part = Part {
+                offset,
+                size: memory.size(),
+                words: [word_of(memory.kind()), 0],
+            };
+            Some((file.try_clone_to_owned().ok()?, part))
+        })
+    } else {
+        let info = driver.platform().find(ptr.cast());
+        let Some(info) = info.filter(|info| info.base == ptr.cast_mut().cast()) else {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                format!(
+                    "ptr is {ptr:p}, the base of an allocation or a physical memory is required"
+                ),
+            );
+        };
+        driver.exports().give(ptr.addr(), || {
+            let (file, offset) = space.export(ptr.addr())?;
+            let part = Part {
+                offset,
+                size: info.size,
+                words: [word_of(info.kind), 0],
+            };
+            Some((file, part))
+        })
+    };
+    match given {
+        Some(data) => Ok(ze_ipc_mem_handle_t { data }),
+        None => error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            format!("the memory at {ptr:p} has no file: it is the program's own"),
+        ),
+    }
+}
+
+/// A handle for other processes; core/memory.yml.
+#[ze_entry(ze_pfnMemGetIpcHandle_t)]
+pub(crate) fn zeMemGetIpcHandle(
+    hContext: Handle<'_, Context>,
+    ptr: *const c_void,
+    pIpcHandle: Out<'_, ze_ipc_mem_handle_t>,
+) -> ZeResult {
+    pIpcHandle.write(handle(&hContext, ptr)?);
+    Ok(())
+}
+
+/// As without properties: there is one type of handle; core/ipcMemHandleType.yml (1.15).
+#[ze_entry(ze_pfnMemGetIpcHandleWithProperties_t)]
+pub(crate) fn zeMemGetIpcHandleWithProperties(
+    hContext: Handle<'_, Context>,
+    ptr: *const c_void,
+    pNext: *mut c_void,
+    pIpcHandle: Out<'_, ze_ipc_mem_handle_t>,
+) -> ZeResult {
+    // SAFETY: the caller's chain of descriptors, valid for the call.
+    for link in unsafe { Chain::new(pNext) } {
+        if link.stype == ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC {
+            // SAFETY: the type says which struct it is.
+            let desc = unsafe { link.get::<ze_ipc_mem_handle_type_ext_desc_t>() };
+            flags(
+                "ze_ipc_mem_handle_type_ext_desc_t::typeFlags",
+                desc.typeFlags,
+                0x3,
+            )?;
+            if desc.typeFlags & ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE != 0 {
+                return error(
+                    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                    "typeFlags asks for a handle that a fabric carries: there is none",
+                );
+            }
+        }
+    }
+    pIpcHandle.write(handle(&hContext, ptr)?);
+    Ok(())
+}
+
+/// A handle from the descriptor of exported memory; core/memory.yml (1.6).
+#[ze_entry(ze_pfnMemGetIpcHandleFromFileDescriptorExp_t)]
+pub(crate) fn zeMemGetIpcHandleFromFileDescriptorExp(
+    hContext: Handle<'_, Context>,
+    handle: u64,
+    pIpcHandle: Out<'_, ze_ipc_mem_handle_t>,
+) -> ZeResult {
+    hContext.check()?;
+    let file = i32::try_from(handle).ok().and_then(shared_file::duplicate);
+    let part = file.as_ref().and_then(shared_file::marked);
+    let (Some(file), Some(part)) = (file, part) else {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!("handle is {handle}, an open descriptor of exported memory is required"),
+        );
+    };
+    let part = Part {
+        words: [word_of(MemoryKind::Device), 0],
+        ..part
+    };
+    // The caller's own number stays in the handle: it is what others are sent.
+    drop(file);
+    // SAFETY: the caller keeps the descriptor open, by the specification; nothing is closed here.
+    let file = unsafe { std::os::fd::BorrowedFd::borrow_raw(handle as i32) };
+    match shared_file::encode(Purpose::Memory, file, part) {
+        Some(data) => pIpcHandle.write(ze_ipc_mem_handle_t { data }),
+        None => {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                format!("handle is {handle}, which is no file"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The descriptor in a handle; core/memory.yml (1.6).
+#[ze_entry(ze_pfnMemGetFileDescriptorFromIpcHandleExp_t)]
+pub(crate) fn zeMemGetFileDescriptorFromIpcHandleExp(
+    hContext: Handle<'_, Context>,
+    ipcHandle: ze_ipc_mem_handle_t,
+    pHandle: Out<'_, u64>,
+) -> ZeResult {
+    hContext.check()?;
+    shared_file::decode(Purpose::Memory, &ipcHandle.data)?;
+    pHandle.write(shared_file::descriptor(&ipcHandle.data) as u64);
+    Ok(())
+}
+
+/// Closes what the handle holds; opened memory stays; core/memory.yml (1.6).
+#[ze_entry(ze_pfnMemPutIpcHandle_t)]
+pub(crate) fn zeMemPutIpcHandle(
+    hContext: Handle<'_, Context>,
+    handle: ze_ipc_mem_handle_t,
+) -> ZeResult {
+    shared_file::decode(Purpose::Memory, &handle.data)?;
+    hContext
+        .driver()
+        .exports()
+        .put(shared_file::descriptor(&handle.data));
+    Ok(())
+}
+
+/// The memory of a handle at an address of its own; core/memory.yml.
+#[ze_entry(ze_pfnMemOpenIpcHandle_t)]
+pub(crate) fn zeMemOpenIpcHandle(
+    hContext: Handle<'_, Context>,
+    hDevice: Handle<'_, Device>,
+    handle: ze_ipc_mem_handle_t,
+    flags: ze_ipc_memory_flags_t,
+    pptr: Out<'_, *mut c_void>,
+) -> ZeResult {
+    hContext.check()?;
+    hContext.check_device(&hDevice)?;
+    crate::check::flags("flags", flags, 0x3)?;
+    let space = address_space(hContext.driver())?;
+    let (part, file) = shared_file::open(Purpose::Memory, &handle.data)?;
+    let request = AllocRequest {
+        kind: kind_of(part.words[0]),
+        size: part.size,
+        align: 1,
+        device: Some(hDevice.index()),
+        context: hContext.handle() as usize,
+    };
+    match space.import(&request, file, part.offset) {
+        Ok(base) => pptr.write(base.cast()),
+        Err(_) => {
+            return error(
+                ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                format!("no room for {} bytes in the address space", part.size),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Ends what was opened; core/memory.yml.
+#[ze_entry(ze_pfnMemCloseIpcHandle_t)]
+pub(crate) fn zeMemCloseIpcHandle(hContext: Handle<'_, Context>, ptr: *const c_void) -> ZeResult {
+    not_null("ptr", ptr)?;
+    let platform = hContext.platform();
+    let opened = platform
+        .find(ptr.cast())
+        .is_some_and(|info| info.imported && info.base == ptr.cast_mut().cast());
+    if opened && platform.free(ptr.cast_mut().cast()) {
+        hContext.driver().exports().forget(ptr.addr());
+        return Ok(());
+    }
+    error(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        format!("ptr is {ptr:p}, which zeMemOpenIpcHandle did not give (closed already?)"),
+    )
+}

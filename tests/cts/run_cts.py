@@ -1,0 +1,229 @@
+"""Runs built Level Zero conformance programs over Solum, in parallel and with time limits, against expectations.
+
+DIR holds the programs (`test_*`, GoogleTest) beside the kernels they read. Each area is one program. expect/AREA.txt
+says what is known, one line each, `*` and `?` in patterns as in a shell:
+  fail<TAB>pattern<TAB>reason    these tests do not pass; "not run: ..." keeps them from being started
+  skip<TAB>pattern<TAB>reason    these tests may skip themselves
+  pass<TAB>count                 so many tests of the area pass at least
+
+Exit code 0: everything as expected. 1: a test fails or skips that is not listed, a listed one passes (take its line
+out), or fewer tests pass than promised. A test that kills its process or exceeds its time counts as failed, and the
+rest of its batch goes on in a new process. What fails in company is tried again alone: some tests measure times.
+"""
+import argparse
+import concurrent.futures
+import functools
+import os
+import pathlib
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+BATCH = 150
+# More failures than this are no matter of company.
+AGAIN = 100
+EVENT = re.compile(r"\[( RUN      |       OK |  FAILED  |  SKIPPED )\] ([^\s,(]+)")
+OUTCOME = {"       OK ": "passed", "  FAILED  ": "failed", "  SKIPPED ": "skipped"}
+
+
+@functools.cache
+def glob(pattern):
+    return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
+
+
+def first_match(patterns, name):
+    return next((pattern for pattern in patterns if glob(pattern).fullmatch(name)), None)
+
+
+class Expectations:
+    """The lines of expect/AREA.txt."""
+
+    def __init__(self, area):
+        self.fails, self.skips, self.least = {}, {}, 0
+        path = HERE / "expect" / f"{area}.txt"
+        for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
+            kind, *rest = line.split("\t")
+            if not line or line.startswith("#"):
+                continue
+            if kind in ("fail", "skip") and len(rest) == 2 and all(rest):
+                (self.fails if kind == "fail" else self.skips)[rest[0]] = rest[1]
+            elif kind == "pass" and len(rest) == 1 and rest[0].isdigit():
+                self.least = int(rest[0])
+            else:
+                sys.exit(f"{path.name}:{number}: no fail, skip or pass line as run_cts.py describes")
+
+
+def environment(arguments):
+    libraries = [arguments.libraries, os.environ.get("LD_LIBRARY_PATH", "")]
+    return dict(os.environ, LD_LIBRARY_PATH=":".join(filter(None, libraries)))
+
+
+def list_tests(arguments, program):
+    """Full names of a program's tests, without disabled ones."""
+    done = subprocess.run([program, "--gtest_list_tests"], cwd=program.parent, env=environment(arguments), text=True,
+                          errors="replace", timeout=120, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    names, suite = [], ""
+    for line in done.stdout.splitlines():
+        word = line.split("#")[0].rstrip()
+        if re.fullmatch(r"\S+\.", word):
+            suite = word
+        elif suite and re.fullmatch(r"  \S+", word) and "DISABLED_" not in suite + word:
+            names.append(suite + word.strip())
+    return names
+
+
+def run_once(arguments, program, names):
+    """Outcomes of the tests that ran, the one under way when the process ended early, and the output."""
+    outcomes, current, output = {}, None, []
+    with tempfile.NamedTemporaryFile("w", suffix=".flags") as flags:
+        flags.write("--gtest_filter=" + ":".join(names) + "\n")
+        flags.flush()
+        process = subprocess.Popen([program, f"--gtest_flagfile={flags.name}"], cwd=program.parent, start_new_session=True,
+                                   env=environment(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        began, rest, open_end = time.monotonic(), b"", True
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while open_end:
+                left = began + arguments.timeout - time.monotonic()
+                if left <= 0:
+                    output.append(f"no end after {arguments.timeout} s")
+                    break
+                if not selector.select(left):
+                    continue
+                data = os.read(process.stdout.fileno(), 1 << 16)
+                open_end = bool(data)
+                *lines, rest = (rest + data).split(b"\n")
+                for line in (line.decode(errors="replace") for line in lines):
+                    output.append(line)
+                    event = EVENT.search(line)
+                    if not event or event[2] not in names:
+                        continue
+                    began = time.monotonic()
+                    if event[1] == " RUN      ":
+                        current = event[2]
+                    else:
+                        outcomes[event[2]], current = OUTCOME[event[1]], None
+        # The helpers that a test started belong to the same session.
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        code = process.wait()
+    return outcomes, current, "\n".join(output[-60:]) + f"\n(exit code {code})"
+
+
+def run_batch(arguments, program, names):
+    """Outcomes of all of a batch, and the end of the output for those that did not pass."""
+    outcomes, texts, left = {}, {}, list(names)
+    while left:
+        found, current, output = run_once(arguments, program, left)
+        outcomes.update(found)
+        for name in (name for name, outcome in found.items() if outcome == "failed"):
+            texts[name] = ""
+        if current or not found:
+            culprit = current or left[0]
+            outcomes[culprit], texts[culprit] = "crashed", output
+        left = [name for name in left if name not in outcomes]
+    return outcomes, texts
+
+
+def judge(area, outcomes, expected, whole):
+    """Lines on what is not as expected."""
+    wrong, used = [], set()
+    for name, outcome in sorted(outcomes.items()):
+        known, skip = first_match(expected.fails, name), first_match(expected.skips, name)
+        used.update(filter(None, (known, skip)))
+        if outcome in ("failed", "crashed") and not known:
+            wrong.append(f"{outcome}: {area}\t{name}")
+        elif outcome == "passed" and known:
+            wrong.append(f"passes, take its line out of the list: {area}\t{name}")
+        elif outcome == "skipped" and not (skip or known):
+            wrong.append(f"skipped without a reason in the list: {area}\t{name}")
+    if whole:
+        stale = [p for p, reason in {**expected.fails, **expected.skips}.items() if p not in used and not reason.startswith("not run:")]
+        wrong += [f"no test matches, take the line out: {area}\t{pattern}" for pattern in stale]
+        passed = sum(outcome == "passed" for outcome in outcomes.values())
+        if passed < expected.least:
+            wrong.append(f"{area}: {passed} passed, {expected.least} are promised")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("directory", type=pathlib.Path, help="built conformance programs")
+    parser.add_argument("areas", nargs="*", help="programs to run (default: all test_* of the directory)")
+    parser.add_argument("--libraries", required=True, help="directory of libze_loader.so.1 and libze_solum_cpu.so.1")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
+    parser.add_argument("--timeout", type=int, default=120, help="seconds one test may take")
+    parser.add_argument("--filter", default="*", help="only tests that match this pattern; several with ':'")
+    parser.add_argument("--milestone", type=pathlib.Path, help="only tests of a list of 'area<TAB>pattern' lines")
+    parser.add_argument("--outcomes", type=pathlib.Path, help="write 'outcome<TAB>area<TAB>test' lines here")
+    parser.add_argument("--verbose", action="store_true", help="print the last output of tests that crash or hang")
+    arguments = parser.parse_args()
+    directory = arguments.directory.resolve()
+    programs = {path.name: path for path in sorted(directory.glob("test_*")) if os.access(path, os.X_OK) and path.is_file()}
+    programs = {name: path for name, path in programs.items() if not name.endswith("_helper")}
+    unknown = [area for area in arguments.areas if area not in programs]
+    if unknown or not programs:
+        sys.exit(f"no program {', '.join(unknown) or 'test_*'} in {directory}; there are: {', '.join(programs) or 'none'}")
+    patterns = {}
+    if arguments.milestone:
+        for line in arguments.milestone.read_text().splitlines():
+            area, _, pattern = line.partition("\t")
+            patterns.setdefault(area, []).append(pattern)
+    areas = arguments.areas or [area for area in programs if not patterns or area in patterns]
+    whole = arguments.filter == "*" and not patterns
+    outcomes, wrong, texts = {}, [], {}
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        batches, expectations, skipped = {}, {}, {}
+        for area in areas:
+            expected = expectations[area] = Expectations(area)
+            names = [name for name in list_tests(arguments, programs[area])
+                     if first_match(tuple(arguments.filter.split(":")), name) and (not patterns or first_match(tuple(patterns[area]), name))]
+            if not names:
+                wrong.append(f"{area}: no test found")
+            dangerous = {name for name in names if expected.fails.get(first_match(expected.fails, name), "").startswith("not run:")}
+            skipped[area] = len(dangerous)
+            names = [name for name in names if name not in dangerous]
+            size = max(1, min(BATCH, -(-len(names) // arguments.jobs)))
+            for at in range(0, len(names), size):
+                batches[pool.submit(run_batch, arguments, programs[area], names[at:at + size])] = area
+        began = time.monotonic()
+        for future in concurrent.futures.as_completed(batches):
+            found, output = future.result()
+            outcomes.setdefault(batches[future], {}).update(found)
+            texts.update(output)
+    again = [(area, name) for area in areas for name, outcome in sorted(outcomes.get(area, {}).items())
+             if outcome in ("failed", "crashed") and not first_match(expectations[area].fails, name)]
+    for area, name in again[:AGAIN]:
+        found, output = run_batch(arguments, programs[area], [name])
+        outcomes[area].update(found)
+        texts.update(output)
+    total = 0
+    for area in areas:
+        found = outcomes.get(area, {})
+        count = {kind: sum(o == kind for o in found.values()) for kind in ("passed", "failed", "skipped", "crashed")}
+        total += count["passed"]
+        print(f"{area:<28} {count['passed']:6} passed {count['failed']:5} failed {count['skipped']:5} skipped {count['crashed']:4} crashed"
+              f" {skipped[area]:4} not run")
+        wrong += judge(area, found, expectations[area], whole)
+    if arguments.outcomes:
+        lines = [f"{outcome}\t{area}\t{name}" for area, found in sorted(outcomes.items()) for name, outcome in sorted(found.items())]
+        arguments.outcomes.write_text("\n".join(lines) + "\n")
+    for line in wrong[:200]:
+        print(f"  {line}")
+        if arguments.verbose and texts.get(line.split("\t")[-1]):
+            print(texts[line.split("\t")[-1]])
+    if len(wrong) > 200:
+        print(f"  and {len(wrong) - 200} more")
+    print(f"conformance in {time.monotonic() - began:.0f} s:\n{total} passed, {len(wrong)} failed")
+    return 1 if wrong or not total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
