@@ -5,8 +5,7 @@
 use std::ffi::{c_char, c_void};
 
 use level_zero_sys::*;
-use ze_loader::dispatch::{first_of, not_ready};
-use ze_loader::{forward, info, init, runtime, state, tables, teardown};
+use ze_loader::{info, init, tables, teardown, through};
 
 /// Defines registrations of tracing callbacks that answer that there is no tracing layer.
 macro_rules! no_tracer {
@@ -29,7 +28,7 @@ pub(crate) use no_tracer;
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zeInit(flags: ze_init_flags_t) -> ze_result_t {
-    init::init(flags)
+    through!(ze.Global.pfnInit(flags) or ZE_RESULT_ERROR_UNINITIALIZED)
 }
 
 #[unsafe(no_mangle)]
@@ -38,8 +37,7 @@ pub(crate) unsafe extern "C" fn zeInitDrivers(
     phDrivers: *mut ze_driver_handle_t,
     desc: *mut ze_init_driver_type_desc_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
-    unsafe { init::init_drivers(pCount, phDrivers, desc) }
+    through!(ze.Global.pfnInitDrivers(pCount, phDrivers, desc) or ZE_RESULT_ERROR_UNINITIALIZED)
 }
 
 #[unsafe(no_mangle)]
@@ -47,13 +45,12 @@ pub(crate) unsafe extern "C" fn zeDriverGet(
     pCount: *mut u32,
     phDrivers: *mut ze_driver_handle_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
-    unsafe { init::driver_get(pCount, phDrivers) }
+    through!(ze.Driver.pfnGet(pCount, phDrivers) or ZE_RESULT_ERROR_UNINITIALIZED)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zesInit(flags: zes_init_flags_t) -> ze_result_t {
-    init::sysman_init(flags)
+    through!(zes.Global.pfnInit(flags) or ZE_RESULT_ERROR_UNINITIALIZED)
 }
 
 #[unsafe(no_mangle)]
@@ -61,16 +58,14 @@ pub(crate) unsafe extern "C" fn zesDriverGet(
     pCount: *mut u32,
     phDrivers: *mut zes_driver_handle_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
-    unsafe { init::sysman_driver_get(pCount, phDrivers) }
+    through!(zes.Driver.pfnGet(pCount, phDrivers) or ZE_RESULT_ERROR_UNINITIALIZED)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(
     hDriver: ze_driver_handle_t,
 ) -> ze_context_handle_t {
-    // SAFETY: the caller's contract is the same.
-    unsafe { runtime::default_context_of(hDriver) }
+    through!(ze.Driver.pfnGetDefaultContext(hDriver) or std::ptr::null_mut())
 }
 
 // The first module's driver decides.
@@ -81,16 +76,7 @@ pub(crate) unsafe extern "C" fn zeModuleDynamicLink(
     phModules: *mut ze_module_handle_t,
     phLinkLog: *mut ze_module_build_log_handle_t,
 ) -> ze_result_t {
-    const NAME: &str = "zeModuleDynamicLink";
-    if !state::is_ready() {
-        return not_ready(&NAME);
-    }
-    // SAFETY: the caller's contract: null or `numModules` handles.
-    let module = match unsafe { first_of(NAME, "phModules", numModules, phModules) } {
-        Ok(module) => module,
-        Err(error) => return error,
-    };
-    forward!("zeModuleDynamicLink", pCore, Module, pfnDynamicLink, module => numModules, phModules, phLinkLog)
+    through!(ze.Module.pfnDynamicLink(numModules, phModules, phLinkLog) or ZE_RESULT_ERROR_UNINITIALIZED)
 }
 
 #[unsafe(no_mangle)]
@@ -100,19 +86,7 @@ pub(crate) unsafe extern "C" fn zeModuleInspectLinkageExt(
     phModules: *mut ze_module_handle_t,
     phLog: *mut ze_module_build_log_handle_t,
 ) -> ze_result_t {
-    const NAME: &str = "zeModuleInspectLinkageExt";
-    if !state::is_ready() {
-        return not_ready(&NAME);
-    }
-    // SAFETY: the caller's contract: null or `numModules` handles.
-    let module = match unsafe { first_of(NAME, "phModules", numModules, phModules) } {
-        Ok(module) => module,
-        Err(error) => return error,
-    };
-    forward!(
-        "zeModuleInspectLinkageExt", pCore, Module, pfnInspectLinkageExt,
-        module => pInspectDesc, numModules, phModules, phLog
-    )
+    through!(ze.Module.pfnInspectLinkageExt(pInspectDesc, numModules, phModules, phLog) or ZE_RESULT_ERROR_UNINITIALIZED)
 }
 
 // The default driver.
@@ -121,28 +95,26 @@ pub(crate) unsafe extern "C" fn zeModuleInspectLinkageExt(
 pub(crate) unsafe extern "C" fn zerGetLastErrorDescription(
     ppString: *mut *const c_char,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
-    unsafe { runtime::last_error(ppString) }
+    through!(zer.Global.pfnGetLastErrorDescription(ppString) or ZE_RESULT_ERROR_UNINITIALIZED)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(
     hDevice: ze_device_handle_t,
 ) -> u32 {
-    // SAFETY: the caller's contract is the same.
-    unsafe { runtime::device_to_identifier(hDevice) }
+    through!(zer.Global.pfnTranslateDeviceHandleToIdentifier(hDevice) or u32::MAX)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zerTranslateIdentifierToDeviceHandle(
     identifier: u32,
 ) -> ze_device_handle_t {
-    runtime::identifier_to_device(identifier)
+    through!(zer.Global.pfnTranslateIdentifierToDeviceHandle(identifier) or std::ptr::null_mut())
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zerGetDefaultContext() -> ze_context_handle_t {
-    runtime::default_context()
+    through!(zer.Global.pfnGetDefaultContext() or std::ptr::null_mut())
 }
 
 // The loader itself.

@@ -1,5 +1,8 @@
-//! The way of one call: state, handle, table, slot, jump. Everything that is not the straight way is cold, and of the C
+//! The way of one call: way, handle, table, slot, jump. Everything that is not the straight way is cold, and of the C
 //! calling convention with thin arguments, so that the exports need no stack frame.
+//!
+//! The straight way is open while the loader is ready, no layer is on, and no driver is wrapped. Else calls go through
+//! tables ([`state::way`]), at whose bottom [`bottom!`] looks at state and handle before anything is read through it.
 
 use level_zero_sys::{
     ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
@@ -11,15 +14,19 @@ use crate::{state, text};
 
 /// Forwards a call to the slot that the handle's own header names.
 ///
-/// `forward!("zeFoo", pCore, Foo, pfnBar, hFoo => hFoo, other, arguments)`: name for error texts, header member,
-/// sub-table, slot, the handle that decides (after the arrow all arguments in their order). With `since 0x1000e` after
-/// the slot, a driver whose table is older answers UNSUPPORTED_VERSION; it is given only for functions newer than 1.13,
-/// the oldest table that is let in.
+/// `forward!("zeFoo", ze pCore, Foo, pfnBar, hFoo => hFoo, other, arguments)`: name for error texts, namespace and header
+/// member, sub-table, slot, the handle that decides (after the arrow all arguments in their order). With `since 0x1000e`
+/// after the slot, a driver whose table is older answers UNSUPPORTED_VERSION; it is given only for functions newer than
+/// 1.13, the oldest table that is let in.
 #[macro_export]
 macro_rules! forward {
-    ($name:literal, $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
-        if !$crate::state::is_ready() {
-            return $crate::dispatch::not_ready(&$name);
+    ($name:literal, $namespace:ident $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
+        if let Some(tables) = $crate::state::way() {
+            return match tables.$namespace.$sub.$slot {
+                // SAFETY: the arguments are the caller's own, under the same contract as this function.
+                Some(function) => unsafe { function($($arg),+) },
+                None => $crate::dispatch::null_slot(&$name),
+            };
         }
         if $handle.is_null() {
             return $crate::dispatch::null_handle(&$name, &stringify!($handle));
@@ -40,6 +47,68 @@ macro_rules! forward {
         }
     }};
 }
+
+/// Calls a function that no handle's header decides through the tables: `through!("zeInit", ze.Global.pfnInit(flags))`.
+/// Where a layer leaves the slot empty, the loader's own function answers.
+#[macro_export]
+macro_rules! through {
+    ($namespace:ident.$sub:ident.$slot:ident($($arg:ident),*) or $otherwise:expr) => {
+        match $crate::state::tables().$namespace.$sub.$slot.or($crate::state::bottom().$namespace.$sub.$slot) {
+            // SAFETY: the arguments are the caller's own, under the same contract as this function.
+            Some(function) => unsafe { function($($arg),*) },
+            None => $otherwise,
+        }
+    };
+}
+
+/// The same as [`forward!`] below all layers: state and handle are looked at before anything is read through them.
+///
+/// After the slot stands the function for wrapped handles; `first of COUNT ARRAY` where an array's first handle decides.
+macro_rules! bottom {
+    ($name:literal, $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $legacy:path, first of $count:ident $array:ident => $($arg:ident),+) => {{
+        if !$crate::state::is_ready() {
+            return $crate::dispatch::not_ready(&$name);
+        }
+        // SAFETY: the caller's contract: null or as many handles as announced.
+        let first = match unsafe { $crate::dispatch::first_of($name, stringify!($array), $count, $array) } {
+            Ok(first) => first,
+            Err(error) => return error,
+        };
+        $crate::dispatch::bottom!($name, $header, $sub, $slot $(since $since)?, $legacy, first => $($arg),+)
+    }};
+    ($name:literal, $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $legacy:path, $handle:ident => $($arg:ident),+) => {{
+        if !$crate::state::is_ready() {
+            return $crate::dispatch::not_ready(&$name);
+        }
+        if $handle.is_null() {
+            return $crate::dispatch::null_handle(&$name, &stringify!($handle));
+        }
+        if $crate::wrapper::arena::is_in_use() {
+            if $crate::wrapper::arena::holds($handle.addr()) {
+                // SAFETY: the arguments are the caller's own, under the same contract as this function.
+                return unsafe { $legacy($($arg),+) };
+            }
+            if !$crate::driver::is_known($handle.cast()) {
+                return $crate::wrapper::arguments::foreign(&$name, &stringify!($handle), $handle.cast());
+            }
+        }
+        // SAFETY: the caller passes a live handle of a driver that was let in, and each object of such a driver begins
+        // with a `ze_handle_t` whose four pointers and sub-table pointers were checked on load and are static.
+        let table = unsafe { &*(*$handle.cast::<$crate::sys::ze_handle_t>()).$header };
+        $(
+            if table.version.0 < $since {
+                return $crate::dispatch::too_old(&$name, table.version.0, $since);
+            }
+        )?
+        // SAFETY: as above; the version says that this table reaches as far as this sub-table and slot.
+        match unsafe { (*table.$sub).$slot } {
+            // SAFETY: the arguments are the caller's own, under the same contract as this function.
+            Some(function) => unsafe { function($($arg),+) },
+            None => $crate::dispatch::null_slot(&$name),
+        }
+    }};
+}
+pub(crate) use bottom;
 
 /// Answers a call that came before init or after teardown.
 #[cold]

@@ -1,15 +1,17 @@
-//! Whether a driver's handles may be dispatched through: checked once, here, so that no call has to.
+//! Whether a driver's handles may be dispatched through or must be wrapped: checked once, here, so that no call has to.
 
 use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use level_zero_sys as sys;
 use level_zero_sys::{
-    ZE_API_VERSION_1_13, ZE_API_VERSION_1_17,
+    ZE_API_VERSION_1_0, ZE_API_VERSION_1_13, ZE_API_VERSION_1_17,
     ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED, ZE_RESULT_SUCCESS, ze_api_version_t,
     ze_device_handle_t, ze_driver_handle_t, ze_handle_t,
 };
 
 use crate::generated::driver_tables::{CORE, RUNTIME, SYSMAN, TOOLS};
+use crate::legacy::LegacyDriver;
 use crate::library::Library;
 use crate::order::{self, Rank};
 
@@ -23,32 +25,105 @@ pub(crate) struct Member {
 const EXTENSION: &CStr = c"ZE_extension_driver_ddi_handles";
 /// Since this version of the extension the header has its fourth pointer.
 const EXTENSION_NEEDED: u32 = 0x1_0001;
+/// What drivers without the extension are.
+const LEGACY: &str = "its handles carry no DDI tables";
 /// More extensions or devices than any driver has: a count beyond is a driver gone wrong.
 const COUNT_BOUND: u32 = 4096;
 
-/// Why drivers without the extension are not used yet.
-const LEGACY: &str =
-    "legacy driver (its handles carry no DDI tables); wrapping such drivers is not built yet";
+/// How the handles of a library's drivers are dispatched through.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// They begin with tables that have passed the checks.
+    Ddi,
+    /// They are wrapped.
+    Wrapped(&'static LegacyDriver),
+}
 
-/// Checks a core driver handle.
+/// What the checks say about a driver that can be used.
+pub(crate) enum Verdict {
+    Ddi,
+    /// Why its handles must be wrapped, and its API version.
+    Wrap(String, u32),
+}
+
+/// The core tables of drivers that were let in; the first null ends the list.
+static KNOWN: [AtomicPtr<c_void>; 64] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 64];
+
+/// Addresses below are no objects: the kernel maps nothing there.
+const LOWEST: usize = 0x1_0000;
+
+/// Whether a handle that is no wrapper begins with the tables of a driver that was let in. Asked only while wrapped drivers
+/// are there, whose own handles an application may have by mistake: those are addresses of something that is no header.
+#[inline]
+pub(crate) fn is_known(handle: *const c_void) -> bool {
+    if handle.addr() < LOWEST || !handle.addr().is_multiple_of(align_of::<usize>()) {
+        return false;
+    }
+    // SAFETY: handles of Level Zero are addresses of objects, of a word at least; what is none was sorted out above.
+    let tables = unsafe { handle.cast::<*mut c_void>().read() };
+    for known in &KNOWN {
+        let known = known.load(Ordering::Relaxed);
+        if known == tables {
+            return !known.is_null();
+        }
+        if known.is_null() {
+            return false;
+        }
+    }
+    false
+}
+
+/// Notes the tables of a driver that is let in; false when there are too many.
+fn remember(tables: *mut c_void) -> bool {
+    KNOWN.iter().any(|known| {
+        let null = std::ptr::null_mut();
+        let before = known.compare_exchange(null, tables, Ordering::AcqRel, Ordering::Acquire);
+        before.is_ok() || before == Err(tables)
+    })
+}
+
+/// `ZE_ENABLE_LOADER_DRIVER_DDI_PATH`: off only for `0` and `false`.
+fn is_ddi_path_off() -> bool {
+    std::env::var_os("ZE_ENABLE_LOADER_DRIVER_DDI_PATH")
+        .is_some_and(|value| value == "0" || value == "false")
+}
+
+/// Looks at a core driver handle.
 ///
 /// # Errors
-/// One line why its driver cannot be dispatched to.
+/// One line why its driver cannot be used at all.
 ///
 /// # Safety
 /// `handle` came from this library's `zeDriverGet` or `zeInitDrivers`.
-pub(crate) unsafe fn check(library: &Library, handle: ze_driver_handle_t) -> Result<(), String> {
+pub(crate) unsafe fn judge(
+    library: &Library,
+    handle: ze_driver_handle_t,
+) -> Result<Verdict, String> {
     if handle.is_null() {
         return Err("it returned a null driver handle".into());
     }
     // SAFETY: the handle is this library's.
-    unsafe {
-        let version = api_version(library, handle)?;
-        // Since 1.17 the specification takes the extension for granted.
-        if version < ZE_API_VERSION_1_17.0 {
-            check_extension(library, handle)?;
-        }
-        check_header(handle.cast())
+    let Some(version) = (unsafe { api_version(library, handle)? }) else {
+        let reason = "it has no zeDriverGetApiVersion";
+        return Ok(Verdict::Wrap(reason.into(), ZE_API_VERSION_1_0.0));
+    };
+    if is_ddi_path_off() {
+        return Ok(Verdict::Wrap(
+            "ZE_ENABLE_LOADER_DRIVER_DDI_PATH is off".into(),
+            version,
+        ));
+    }
+    // Since 1.17 the specification takes the extension for granted.
+    if version < ZE_API_VERSION_1_17.0
+        // SAFETY: as above.
+        && let Some(reason) = unsafe { missing_extension(library, handle)? }
+    {
+        return Ok(Verdict::Wrap(reason, version));
+    }
+    // SAFETY: as above, and it offers the extension in the version with four tables.
+    match unsafe { check_header(handle.cast()) } {
+        Ok(()) => Ok(Verdict::Ddi),
+        Err(reason) => Ok(Verdict::Wrap(reason, version)),
     }
 }
 
@@ -71,6 +146,12 @@ pub(crate) unsafe fn check_header(handle: *const c_void) -> Result<(), String> {
     for (name, table, members) in tables {
         // SAFETY: null, or a driver table: version, valid flag, then one pointer for each member of its version.
         unsafe { check_table(name, table, members)? };
+    }
+    if !remember(header.pCore.cast()) {
+        return Err(format!(
+            "more than {} drivers with tables of their own",
+            KNOWN.len()
+        ));
     }
     Ok(())
 }
@@ -111,27 +192,38 @@ unsafe fn check_table(name: &str, table: *const c_void, members: &[Member]) -> R
 }
 
 /// # Safety
-/// As [`check`].
-unsafe fn api_version(library: &Library, handle: ze_driver_handle_t) -> Result<u32, String> {
+/// As [`judge`].
+unsafe fn api_version(
+    library: &Library,
+    handle: ze_driver_handle_t,
+) -> Result<Option<u32>, String> {
     let Some(get) = library.driver.pfnGetApiVersion else {
-        return Err(LEGACY.into());
+        return Ok(None);
     };
     let mut version = ze_api_version_t(0);
     // SAFETY: the library's own handle and a place to write.
     match unsafe { get(handle, &raw mut version) } {
-        ZE_RESULT_SUCCESS => Ok(version.0),
+        ZE_RESULT_SUCCESS => Ok(Some(version.0)),
         error => Err(format!("its zeDriverGetApiVersion answered {error:?}")),
     }
 }
 
+/// Why a driver does not offer the extension; `None` when it does.
+///
+/// # Errors
+/// The driver cannot even list its extensions.
+///
 /// # Safety
-/// As [`check`].
-unsafe fn check_extension(library: &Library, handle: ze_driver_handle_t) -> Result<(), String> {
+/// As [`judge`].
+unsafe fn missing_extension(
+    library: &Library,
+    handle: ze_driver_handle_t,
+) -> Result<Option<String>, String> {
     let (Some(extensions), Some(properties)) = (
         library.driver.pfnGetExtensionProperties,
         library.driver.pfnGetProperties,
     ) else {
-        return Err(LEGACY.into());
+        return Ok(Some(LEGACY.into()));
     };
     let mut count = 0;
     // SAFETY: count query with a place to write.
@@ -166,15 +258,15 @@ unsafe fn check_extension(library: &Library, handle: ze_driver_handle_t) -> Resu
                 .all(|(have, want)| have.cast_unsigned() == *want)
     });
     let Some(found) = found else {
-        return Err(LEGACY.into());
+        return Ok(Some(LEGACY.into()));
     };
     if found.version < EXTENSION_NEEDED {
-        return Err(format!(
-            "its handles have the header of {} {}.{}, this loader needs 1.1 (four tables); wrapping is not built yet",
+        return Ok(Some(format!(
+            "its handles have the header of {} {}.{}, this loader dispatches through 1.1 and later (four tables)",
             EXTENSION.to_string_lossy(),
             found.version >> 16,
             found.version & 0xffff
-        ));
+        )));
     }
     let mut ddi = sys::ze_driver_ddi_handles_ext_properties_t::default();
     let mut base = sys::ze_driver_properties_t {
@@ -184,18 +276,20 @@ unsafe fn check_extension(library: &Library, handle: ze_driver_handle_t) -> Resu
     // SAFETY: both structs are ours, typed by `stype` and chained for the time of the call.
     let result = unsafe { properties(handle, &raw mut base) };
     if result != ZE_RESULT_SUCCESS {
-        return Err(format!("its zeDriverGetProperties answered {result:?}"));
+        return Ok(Some(format!(
+            "its zeDriverGetProperties answered {result:?}"
+        )));
     }
     if ddi.flags & ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED == 0 {
-        return Err(LEGACY.into());
+        return Ok(Some(LEGACY.into()));
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The rank of a checked driver, from its devices. A driver that cannot list them counts as OTHER.
 ///
 /// # Safety
-/// `handle` has passed [`check`].
+/// `handle` was admitted: it has passed [`judge`], or is a wrapper.
 pub(crate) unsafe fn rank(handle: ze_driver_handle_t) -> Rank {
     // SAFETY: the header was checked; tables are static.
     let device = unsafe { &*(*(*handle.cast::<ze_handle_t>()).pCore).Device };

@@ -5,13 +5,13 @@ use std::ptr;
 
 use level_zero_sys as sys;
 use level_zero_sys::{
-    ZE_API_VERSION_CURRENT, ZE_RESULT_ERROR_INVALID_ENUMERATION,
+    ZE_API_VERSION_CURRENT, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZE_RESULT_ERROR_INVALID_ENUMERATION,
     ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNINITIALIZED,
     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_SUCCESS, ZEL_HANDLE_PHYSICAL_MEM, ze_result_t,
     zel_component_version_t, zel_handle_type_t, zel_version_t,
 };
 
-use crate::{state, text};
+use crate::{state, text, wrapper};
 
 /// The reference loader whose behaviour this one offers. Clients need major 1, and minor ≥ 19 for `zeInitDrivers`.
 const LOADER_VERSION: zel_version_t = zel_version_t {
@@ -75,7 +75,11 @@ pub unsafe fn version(name: &'static str, version: *mut zel_component_version_t)
     ZE_RESULT_SUCCESS
 }
 
-/// `zelLoaderTranslateHandle`: the driver's own handle behind an application's. Nothing is wrapped, so it is the same.
+/// `zelLoaderTranslateHandle`: the driver's own handle behind an application's. That is the same one for drivers with DDI
+/// handles, and for what is translated already.
+///
+/// # Errors
+/// INVALID_NULL_POINTER, INVALID_ENUMERATION; INVALID_ARGUMENT for a wrapped object that was destroyed.
 ///
 /// # Safety
 /// `output` is null or writable.
@@ -100,8 +104,18 @@ pub unsafe fn translate(
         ));
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     }
+    let native = match wrapper::of(input) {
+        Some(wrapper) if wrapper.is_live() => wrapper.native(),
+        Some(_) => {
+            text::set(format_args!(
+                "{name}: handleIn ({input:p}) was destroyed, a live handle is required"
+            ));
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        }
+        None => input,
+    };
     // SAFETY: non-null and writable by the caller's contract.
-    unsafe { output.write(input) };
+    unsafe { output.write(native) };
     ZE_RESULT_SUCCESS
 }
 

@@ -14,11 +14,15 @@ use level_zero_sys::{
 use crate::candidate;
 use crate::dispatch::not_ready;
 use crate::driver;
+use crate::generated::legacy::DRIVER;
 use crate::guard::guarded;
+use crate::legacy::LegacyDriver;
 use crate::library::Library;
 use crate::order::{self, Rank};
+use crate::wrapper::{Origin, wrap};
 use crate::{state, text, trace};
 
+const NO_MEMORY: &str = "the loader has no memory for wrapping its handles";
 /// More drivers than one library has: a count beyond is a driver gone wrong.
 const COUNT_BOUND: u32 = 256;
 
@@ -187,7 +191,7 @@ impl Loader {
         ));
     }
 
-    /// Lets a driver handle in after its checks; true when it may be shown.
+    /// Lets a driver handle in after its checks; returns the application's, which is a wrapper for some drivers.
     ///
     /// # Safety
     /// `handle` came from this library's `zeDriverGet` or `zeInitDrivers`.
@@ -196,30 +200,75 @@ impl Loader {
         library: usize,
         handle: ze_driver_handle_t,
         enumerable: bool,
-    ) -> bool {
-        if let Some(record) = self
-            .records
-            .iter_mut()
-            .find(|record| record.handle == handle)
-        {
-            record.enumerable |= enumerable;
-            return true;
-        }
+    ) -> Option<ze_driver_handle_t> {
         // SAFETY: by the caller's contract.
-        match unsafe { driver::check(&self.libraries[library], handle) } {
-            Ok(()) => {
-                self.records.push(Record {
-                    handle,
-                    library,
-                    rank: Rank::Other,
-                    enumerable,
-                });
-                true
-            }
+        let shown = match unsafe { self.shown(library, handle) } {
+            Ok(shown) => shown,
             Err(reason) => {
                 self.refuse_library(library, reason);
-                false
+                return None;
             }
+        };
+        match self
+            .records
+            .iter_mut()
+            .find(|record| record.handle == shown)
+        {
+            Some(record) => record.enumerable |= enumerable,
+            None => self.records.push(Record {
+                handle: shown,
+                library,
+                rank: Rank::Other,
+                enumerable,
+            }),
+        }
+        Some(shown)
+    }
+
+    /// What the application gets for a driver handle; the first one decides for its library.
+    ///
+    /// # Safety
+    /// As [`Loader::admit`].
+    unsafe fn shown(
+        &mut self,
+        library: usize,
+        handle: ze_driver_handle_t,
+    ) -> Result<ze_driver_handle_t, String> {
+        let known = self
+            .records
+            .iter()
+            .any(|record| record.handle == handle && record.library == library);
+        if known {
+            return Ok(handle);
+        }
+        let entry = &mut self.libraries[library];
+        if entry.kind.is_none() {
+            // SAFETY: by the caller's contract.
+            entry.kind = Some(match unsafe { driver::judge(entry, handle) }? {
+                driver::Verdict::Ddi => driver::Kind::Ddi,
+                driver::Verdict::Wrap(reason, version) => {
+                    trace::line(format_args!(
+                        "wrapped: {}: {reason}",
+                        entry.name.to_string_lossy()
+                    ));
+                    driver::Kind::Wrapped(LegacyDriver::new(entry, version))
+                }
+            });
+        }
+        match entry.kind {
+            Some(driver::Kind::Wrapped(legacy)) => {
+                if handle.is_null() {
+                    return Err("it returned a null driver handle".into());
+                }
+                wrap(legacy, DRIVER, handle, Origin::Known).ok_or_else(|| NO_MEMORY.into())
+            }
+            // SAFETY: as above.
+            _ => match unsafe { driver::judge(entry, handle) }? {
+                driver::Verdict::Ddi => Ok(handle),
+                driver::Verdict::Wrap(reason, _) => Err(format!(
+                    "one of its drivers differs from the first: {reason}"
+                )),
+            },
         }
     }
 
@@ -235,7 +284,7 @@ impl Loader {
                 let mut any = false;
                 for handle in handles {
                     // SAFETY: the handle is this library's.
-                    any |= unsafe { self.admit(index, handle, true) };
+                    any |= unsafe { self.admit(index, handle, true) }.is_some();
                 }
                 any
             }
@@ -498,12 +547,9 @@ impl Loader {
             Ok(handles) => {
                 let mut usable = Vec::new();
                 for handle in handles {
+                    let enumerable = self.libraries[index].driver.pfnGet.is_none();
                     // SAFETY: the handle is this library's.
-                    if unsafe {
-                        self.admit(index, handle, self.libraries[index].driver.pfnGet.is_none())
-                    } {
-                        usable.push(handle);
-                    }
+                    usable.extend(unsafe { self.admit(index, handle, enumerable) });
                 }
                 if !usable.is_empty() {
                     // Drivers initialised by any way are enumerable by all.
@@ -580,14 +626,18 @@ impl Loader {
         // SAFETY: the library's own function.
         let handles = collect(|count, array| unsafe { get(count, array) })
             .map_err(|error| format!("its zesDriverGet answered {error}"))?;
-        for handle in &handles {
+        let kind = self.libraries[index].kind;
+        let shown = handles.into_iter().map(|handle| {
             if handle.is_null() {
                 return Err("it returned a null sysman driver handle".into());
             }
+            if let Some(driver::Kind::Wrapped(legacy)) = kind {
+                return wrap(legacy, DRIVER, handle, Origin::Known).ok_or_else(|| NO_MEMORY.into());
+            }
             // SAFETY: an object of a driver whose core has shown that it offers DDI handles.
-            unsafe { driver::check_header(handle.cast_const().cast())? };
-        }
-        Ok(handles)
+            unsafe { driver::check_header(handle.cast_const().cast()) }.map(|()| handle)
+        });
+        shown.collect()
     }
 }
 

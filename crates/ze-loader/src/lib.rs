@@ -6,6 +6,7 @@
 //! - A call of the application takes one load of the state, then three dependent loads (handle, table, slot); no lock,
 //!   no allocation, whatever the number of drivers ([`forward!`]).
 //! - A driver's handle is trusted only after [`driver`] has checked header, versions and sub-tables of its four tables.
+//!   Handles of other drivers are wrapped ([`wrapper`]); while there are any, calls take a way that tells handles apart.
 //! - A driver library is never unmapped once one of its functions has run: its threads may live on.
 //! - No thread-local of ours has a destructor; nothing here keeps the library mapped after `dlclose`.
 //! - Each driver that is not used leaves a reason, readable by `zerGetLastErrorDescription` after a failed init.
@@ -14,7 +15,7 @@
 //! specification allows other flags and another environment), candidates are opened without looking for files first,
 //! and a null handle is answered with INVALID_NULL_HANDLE.
 //!
-//! Not here yet: wrapping of drivers without DDI handles, `ZEL_DRIVERS_ORDER`, the null driver, and the layers. The
+//! Not here yet: `ZEL_DRIVERS_ORDER`, the null driver, and the layers. The
 //! tracer functions answer UNINITIALIZED, which is what the reference says when its tracing library is absent.
 
 pub mod dispatch;
@@ -28,11 +29,14 @@ pub mod teardown;
 pub mod text;
 
 mod candidate;
+mod entries;
 #[rustfmt::skip]
 mod generated;
 mod guard;
+mod legacy;
 mod library;
 mod order;
 mod trace;
+mod wrapper;
 
 pub use level_zero_sys as sys;

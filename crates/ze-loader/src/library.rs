@@ -5,10 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 
 use level_zero_sys as sys;
 use level_zero_sys::{
-    ZE_API_VERSION_1_13, ZE_API_VERSION_1_17, ZE_RESULT_SUCCESS, ze_api_version_t, ze_result_t,
+    ZE_API_VERSION_1_0, ZE_API_VERSION_1_17, ZE_RESULT_SUCCESS, ze_api_version_t, ze_result_t,
 };
 
 use crate::candidate::{Candidate, Class, file_of};
+use crate::driver;
 
 /// A driver library that is open, and stays so.
 pub(crate) struct Library {
@@ -16,6 +17,8 @@ pub(crate) struct Library {
     pub(crate) class: Class,
     pub(crate) own: bool,
     handle: *mut c_void,
+    /// How its handles are dispatched through, known after the first one was looked at.
+    pub(crate) kind: Option<driver::Kind>,
     pub(crate) global: sys::ze_global_dditable_t,
     pub(crate) driver: sys::ze_driver_dditable_t,
     pub(crate) sysman_global: sys::zes_global_dditable_t,
@@ -61,27 +64,40 @@ unsafe fn table<T: Default>(handle: *mut c_void, name: &CStr, required: bool) ->
             unsafe extern "C" fn(ze_api_version_t, *mut T) -> ze_result_t,
         >(address)
     };
-    let mut result = ZE_RESULT_SUCCESS;
-    // Drivers must serve a newer minor version with what they have; those that refuse get the oldest one we can use.
-    for version in [ZE_API_VERSION_1_17, ZE_API_VERSION_1_13] {
-        let mut table = T::default();
+    let mut filled = T::default();
+    let result = newest(|version| {
+        filled = T::default();
         // SAFETY: the table is ours and as large as version 1.17 says; older requests fill a prefix of it.
-        result = unsafe { getter(version, &raw mut table) };
-        if result == ZE_RESULT_SUCCESS {
-            return Ok(table);
-        }
-    }
-    if required {
-        Err(format!(
+        unsafe { getter(version, &raw mut filled) }
+    });
+    match result {
+        ZE_RESULT_SUCCESS => Ok(filled),
+        _ if required => Err(format!(
             "its {} answered {result:?}",
             name.to_string_lossy()
-        ))
-    } else {
-        Ok(T::default())
+        )),
+        _ => Ok(T::default()),
     }
 }
 
+/// Asks a getter for the newest version that it takes. Drivers must serve a newer minor version with what they have;
+/// those that refuse are asked for older ones. The first refusal is what is returned if none is taken.
+pub(crate) fn newest(mut ask: impl FnMut(ze_api_version_t) -> ze_result_t) -> ze_result_t {
+    let (newest, oldest) = (ZE_API_VERSION_1_17.0, ZE_API_VERSION_1_0.0);
+    let first = ask(ze_api_version_t(newest));
+    let older = || (oldest..newest).rev().map(ze_api_version_t);
+    if first == ZE_RESULT_SUCCESS || older().any(|version| ask(version) == ZE_RESULT_SUCCESS) {
+        return ZE_RESULT_SUCCESS;
+    }
+    first
+}
+
 impl Library {
+    /// The address of an exported symbol.
+    pub(crate) fn symbol(&self, name: &CStr) -> Option<*mut c_void> {
+        symbol(self.handle, name)
+    }
+
     /// Opens a candidate and asks for its entry tables; calls nothing else in it.
     ///
     /// # Errors
@@ -132,6 +148,7 @@ impl Library {
                 class: candidate.class,
                 own: candidate.own,
                 handle,
+                kind: None,
                 global: table(handle, c"zeGetGlobalProcAddrTable", true)?,
                 driver: table(handle, c"zeGetDriverProcAddrTable", true)?,
                 sysman_global: table(handle, c"zesGetGlobalProcAddrTable", false)?,

@@ -9,21 +9,56 @@ use level_zero_sys::{
 };
 
 use crate::dispatch::{not_ready, null_handle, null_slot, too_old};
-use crate::{init, state, text};
+use crate::generated::legacy::{CONTEXT, DEVICE};
+use crate::legacy::{self, LegacyDriver};
+use crate::wrapper::arguments::{Call, Name, foreign};
+use crate::wrapper::{self, Kind, Origin, arena};
+use crate::{driver, init, state, text};
 
-/// The `zer` tables of the default driver: the first one in order.
-fn default_tables() -> Option<&'static sys::zer_dditable_driver_t> {
-    if !state::is_ready() {
-        return None;
+/// The default driver: the first one in order.
+enum Default {
+    /// Its handles carry tables.
+    Ddi(&'static sys::zer_dditable_driver_t),
+    /// Its handles are wrapped.
+    Wrapped(&'static LegacyDriver),
+}
+
+impl Default {
+    fn find() -> Option<Default> {
+        if !state::is_ready() {
+            return None;
+        }
+        let first = *init::snapshot()?.drivers.first()?;
+        Some(match wrapper::of(first) {
+            Some(first) => Default::Wrapped(first.driver()),
+            // SAFETY: published handles have passed the checks; tables are static.
+            None => Default::Ddi(unsafe { &*(*first.cast::<ze_handle_t>()).pRuntime }),
+        })
     }
-    let first = *init::snapshot()?.drivers.first()?;
-    // SAFETY: published handles have passed the checks; tables are static.
-    Some(unsafe { &*(*first.cast::<ze_handle_t>()).pRuntime })
+
+    fn slots(&self) -> &'static sys::zer_global_dditable_t {
+        match self {
+            // SAFETY: sub-tables were checked on load.
+            Default::Ddi(tables) => unsafe { &*tables.Global },
+            Default::Wrapped(driver) => &driver.tables.zer.Global,
+        }
+    }
+
+    /// A handle of this driver's as the application's; null and a text when there is no memory.
+    fn shown<T>(&self, name: Name, kind: Kind, handle: *mut T) -> *mut T {
+        match self {
+            Default::Ddi(_) => handle,
+            Default::Wrapped(driver) => {
+                let call = Call { name, driver };
+                call.wrapped(kind, handle, Origin::Known)
+                    .unwrap_or(std::ptr::null_mut())
+            }
+        }
+    }
 }
 
 fn default_slots() -> Option<&'static sys::zer_global_dditable_t> {
-    // SAFETY: sub-tables were checked on load.
-    default_tables().map(|tables| unsafe { &*tables.Global })
+    Default::find().map(|default| default.slots())
 }
 
 /// The default driver's last-error text of this thread.
@@ -78,7 +113,7 @@ pub unsafe fn last_error(out: *mut *const c_char) -> ze_result_t {
 /// `device` is null or a live device handle.
 pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
     const NAME: &str = "zerTranslateDeviceHandleToIdentifier";
-    let Some(tables) = default_tables() else {
+    let Some(default) = Default::find() else {
         not_ready(&NAME);
         return u32::MAX;
     };
@@ -86,18 +121,34 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
         null_handle(&NAME, &"hDevice");
         return u32::MAX;
     }
-    // SAFETY: each object of a driver that was let in begins with this header.
-    let runtime = unsafe { (*device.cast::<ze_handle_t>()).pRuntime };
-    if !std::ptr::eq(runtime, tables) {
-        text::set(format_args!(
-            "{NAME}: hDevice belongs to another driver than the default one (the first of zeDriverGet)"
-        ));
-        return u32::MAX;
-    }
-    // SAFETY: sub-tables were checked on load; the handle is the driver's own.
-    match unsafe { (*tables.Global).pfnTranslateDeviceHandleToIdentifier } {
-        // SAFETY: as above.
-        Some(translate) => unsafe { translate(device) },
+    let native = match &default {
+        Default::Wrapped(driver) => {
+            let call = Call {
+                name: &NAME,
+                driver,
+            };
+            match call.required(&"hDevice", DEVICE, device) {
+                Ok(native) => native,
+                Err(_) => return u32::MAX,
+            }
+        }
+        Default::Ddi(tables) => {
+            let known = !arena::is_in_use()
+                || !arena::holds(device.addr()) && driver::is_known(device.cast());
+            // SAFETY: each object of a driver that was let in begins with this header.
+            if !known || !std::ptr::eq(unsafe { (*device.cast::<ze_handle_t>()).pRuntime }, *tables)
+            {
+                text::set(format_args!(
+                    "{NAME}: hDevice belongs to another driver than the default one (the first of zeDriverGet)"
+                ));
+                return u32::MAX;
+            }
+            device
+        }
+    };
+    match default.slots().pfnTranslateDeviceHandleToIdentifier {
+        // SAFETY: the driver's own handle.
+        Some(translate) => unsafe { translate(native) },
         None => {
             null_slot(&NAME);
             u32::MAX
@@ -109,13 +160,13 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
 #[must_use]
 pub fn identifier_to_device(identifier: u32) -> ze_device_handle_t {
     const NAME: &str = "zerTranslateIdentifierToDeviceHandle";
-    let Some(slots) = default_slots() else {
+    let Some(default) = Default::find() else {
         not_ready(&NAME);
         return std::ptr::null_mut();
     };
-    match slots.pfnTranslateIdentifierToDeviceHandle {
+    match default.slots().pfnTranslateIdentifierToDeviceHandle {
         // SAFETY: any number may be asked.
-        Some(translate) => unsafe { translate(identifier) },
+        Some(translate) => default.shown(&NAME, DEVICE, unsafe { translate(identifier) }),
         None => {
             null_slot(&NAME);
             std::ptr::null_mut()
@@ -127,13 +178,13 @@ pub fn identifier_to_device(identifier: u32) -> ze_device_handle_t {
 #[must_use]
 pub fn default_context() -> ze_context_handle_t {
     const NAME: &str = "zerGetDefaultContext";
-    let Some(slots) = default_slots() else {
+    let Some(default) = Default::find() else {
         not_ready(&NAME);
         return std::ptr::null_mut();
     };
-    match slots.pfnGetDefaultContext {
+    match default.slots().pfnGetDefaultContext {
         // SAFETY: no arguments.
-        Some(get) => unsafe { get() },
+        Some(get) => default.shown(&NAME, CONTEXT, unsafe { get() }),
         None => {
             null_slot(&NAME);
             std::ptr::null_mut()
@@ -155,6 +206,16 @@ pub unsafe fn default_context_of(driver: ze_driver_handle_t) -> ze_context_handl
         }
         if driver.is_null() {
             return null_handle(&NAME, &"hDriver");
+        }
+        if arena::is_in_use() {
+            if arena::holds(driver.addr()) {
+                // SAFETY: the caller's contract is the same.
+                context = unsafe { legacy::zeDriverGetDefaultContext(driver) };
+                return ZE_RESULT_SUCCESS;
+            }
+            if !driver::is_known(driver.cast()) {
+                return foreign(&NAME, &"hDriver", driver.cast());
+            }
         }
         // SAFETY: each object of a driver that was let in begins with this header; tables are static.
         let table = unsafe { &*(*driver.cast::<ze_handle_t>()).pCore };

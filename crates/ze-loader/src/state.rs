@@ -1,6 +1,11 @@
-//! The one word that every call reads first.
+//! The one word that every call reads first, and what decides it.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::generated::bottom::BOTTOM;
+use crate::tables::Tables;
+use crate::wrapper::arena;
 
 /// No init function has succeeded yet.
 const IDLE: u8 = 0;
@@ -11,11 +16,40 @@ const TORN_DOWN: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(IDLE);
 
+/// Null while calls go straight through their handles; else the tables that they go through: the top layer's, or the
+/// bottom's, which tells the states apart and handles of drivers that are wrapped from others.
+static WAY: AtomicPtr<Tables> = AtomicPtr::new((&raw const BOTTOM).cast_mut());
+
+/// The top layer's tables, null without layers. Behind the lock stands the choice of the way.
+static TOP: AtomicPtr<Tables> = AtomicPtr::new(std::ptr::null_mut());
+static CHOICE: Mutex<()> = Mutex::new(());
+
+/// The tables that calls go through; `None`: straight through the handle.
+#[inline(always)]
+#[must_use]
+pub fn way() -> Option<&'static Tables> {
+    // Relaxed is enough: tables are static or leaked before they are published, and a handle reaches the caller by a
+    // happens-before edge of its own.
+    // SAFETY: null or tables that live as long as the program.
+    unsafe { WAY.load(Ordering::Relaxed).as_ref() }
+}
+
+/// The tables of the top layer, or of the bottom.
+#[must_use]
+pub fn tables() -> &'static Tables {
+    way().unwrap_or(&BOTTOM)
+}
+
+/// The tables below all layers.
+#[must_use]
+pub fn bottom() -> &'static Tables {
+    &BOTTOM
+}
+
 /// True when calls may be dispatched.
 #[inline(always)]
 #[must_use]
 pub fn is_ready() -> bool {
-    // Relaxed is enough: a handle reaches the caller by a happens-before edge of its own.
     STATE.load(Ordering::Relaxed) == READY
 }
 
@@ -29,9 +63,35 @@ pub fn is_torn_down() -> bool {
 pub(crate) fn mark_ready() {
     // A failed exchange means: ready already, or torn down, and both stay.
     let _ = STATE.compare_exchange(IDLE, READY, Ordering::Release, Ordering::Relaxed);
+    choose();
 }
 
 /// Marks the loader as torn down; returns false when it was already.
 pub(crate) fn mark_torn_down() -> bool {
-    STATE.swap(TORN_DOWN, Ordering::AcqRel) != TORN_DOWN
+    let first = STATE.swap(TORN_DOWN, Ordering::AcqRel) != TORN_DOWN;
+    choose();
+    first
+}
+
+/// Puts a layer on top, or takes all away.
+pub(crate) fn set_top(top: Option<&'static Tables>) {
+    let top = top.map_or(std::ptr::null_mut(), |top| {
+        std::ptr::from_ref(top).cast_mut()
+    });
+    TOP.store(top, Ordering::Release);
+    choose();
+}
+
+/// Chooses the way anew, after anything that it depends on has changed.
+fn choose() {
+    let _choice = CHOICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let bottom = (&raw const BOTTOM).cast_mut();
+    let top = TOP.load(Ordering::Acquire);
+    let way = match STATE.load(Ordering::Acquire) {
+        TORN_DOWN => bottom,
+        _ if !top.is_null() => top,
+        READY if !arena::is_in_use() => std::ptr::null_mut(),
+        _ => bottom,
+    };
+    WAY.store(way, Ordering::Release);
 }

@@ -7,6 +7,20 @@ use level_zero_sys::{
 
 use crate::{init, text};
 
+/// All tables of functions, flat: a driver's own, or a layer's.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct Tables {
+    /// Core.
+    pub ze: level_zero_sys::ze_dditable_t,
+    /// Tools.
+    pub zet: level_zero_sys::zet_dditable_t,
+    /// System management.
+    pub zes: level_zero_sys::zes_dditable_t,
+    /// Runtime.
+    pub zer: level_zero_sys::zer_dditable_t,
+}
+
 /// What every getter checks first, in this order: drivers found, table given, version known.
 ///
 /// # Errors

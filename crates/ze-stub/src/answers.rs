@@ -2,13 +2,13 @@
 
 #![expect(non_snake_case, reason = "functions and parameters carry C's names")]
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 
 use level_zero_sys::*;
 
 use crate::objects::object;
-use crate::script::{Device, script, slot};
+use crate::script::{Call, Device, script, slot};
 
 /// An object that every call returns again.
 struct Kept(*mut c_void);
@@ -70,6 +70,13 @@ unsafe fn list<T>(
     ZE_RESULT_SUCCESS
 }
 
+/// Logs a call on the driver and says what it answers.
+fn with_driver(name: &'static str, driver: ze_driver_handle_t) -> ze_result_t {
+    let mut call = Call::new(name);
+    call.handle("hDriver", driver);
+    call.finish()
+}
+
 pub(crate) extern "C" fn zeInit(_flags: ze_init_flags_t) -> ze_result_t {
     slot("zeInit")
 }
@@ -104,24 +111,23 @@ pub(crate) unsafe extern "C" fn zesDriverGet(
 }
 
 pub(crate) unsafe extern "C" fn zeDriverGetApiVersion(
-    _hDriver: ze_driver_handle_t,
+    hDriver: ze_driver_handle_t,
     version: *mut ze_api_version_t,
 ) -> ze_result_t {
     let script = script();
     let old = script.legacy || script.extension.is_some();
-    // SAFETY: the caller gives a place to write.
-    unsafe {
-        version.write(if old {
-            ZE_API_VERSION_1_16
-        } else {
-            ZE_API_VERSION_1_17
-        })
+    let usual = if old {
+        ZE_API_VERSION_1_16
+    } else {
+        ZE_API_VERSION_1_17
     };
-    slot("zeDriverGetApiVersion")
+    // SAFETY: the caller gives a place to write.
+    unsafe { version.write(script.api.map_or(usual, ze_api_version_t)) };
+    with_driver("zeDriverGetApiVersion", hDriver)
 }
 
 pub(crate) unsafe extern "C" fn zeDriverGetProperties(
-    _hDriver: ze_driver_handle_t,
+    hDriver: ze_driver_handle_t,
     pDriverProperties: *mut ze_driver_properties_t,
 ) -> ze_result_t {
     // SAFETY: the caller gives a struct and a chain of structs that begin alike.
@@ -137,11 +143,11 @@ pub(crate) unsafe extern "C" fn zeDriverGetProperties(
             (*next).flags = ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED;
         }
     }
-    slot("zeDriverGetProperties")
+    with_driver("zeDriverGetProperties", hDriver)
 }
 
 pub(crate) unsafe extern "C" fn zeDriverGetExtensionProperties(
-    _hDriver: ze_driver_handle_t,
+    hDriver: ze_driver_handle_t,
     pCount: *mut u32,
     pExtensionProperties: *mut ze_driver_extension_properties_t,
 ) -> ze_result_t {
@@ -162,7 +168,7 @@ pub(crate) unsafe extern "C" fn zeDriverGetExtensionProperties(
         }
         *pCount = available;
     }
-    slot("zeDriverGetExtensionProperties")
+    with_driver("zeDriverGetExtensionProperties", hDriver)
 }
 
 pub(crate) extern "C" fn zeDriverGetDefaultContext(
@@ -173,13 +179,15 @@ pub(crate) extern "C" fn zeDriverGetDefaultContext(
 }
 
 pub(crate) unsafe extern "C" fn zeDeviceGet(
-    _hDriver: ze_driver_handle_t,
+    hDriver: ze_driver_handle_t,
     pCount: *mut u32,
     phDevices: *mut ze_device_handle_t,
 ) -> ze_result_t {
     let handles: Vec<_> = devices().iter().map(|(kept, _)| kept.0).collect();
+    let mut call = Call::new("zeDeviceGet");
+    call.handle("hDriver", hDriver);
     // SAFETY: the caller's contract is the same.
-    unsafe { list(slot("zeDeviceGet"), &handles, pCount, phDevices) }
+    unsafe { list(call.finish(), &handles, pCount, phDevices) }
 }
 
 pub(crate) unsafe extern "C" fn zeDeviceGetProperties(
@@ -200,7 +208,98 @@ pub(crate) unsafe extern "C" fn zeDeviceGetProperties(
         (*pDeviceProperties).r#type = r#type;
         (*pDeviceProperties).flags = flags;
     }
-    slot("zeDeviceGetProperties")
+    let mut call = Call::new("zeDeviceGetProperties");
+    call.handle("hDevice", hDevice);
+    call.finish()
+}
+
+/// The stub's extension: an event that the loader has not seen.
+unsafe extern "C" fn make_event(
+    hContext: ze_context_handle_t,
+    phEvent: *mut ze_event_handle_t,
+) -> ze_result_t {
+    let mut call = Call::new("stubMakeEvent");
+    call.handle("hContext", hContext);
+    // SAFETY: the caller gives a place to write.
+    unsafe { call.created("phEvent", phEvent) };
+    call.finish()
+}
+
+/// The stub's extension: a function of its own on an event.
+unsafe extern "C" fn use_event(hEvent: ze_event_handle_t) -> ze_result_t {
+    let mut call = Call::new("stubUseEvent");
+    call.handle("hEvent", hEvent);
+    call.finish()
+}
+
+pub(crate) unsafe extern "C" fn zeDriverGetExtensionFunctionAddress(
+    hDriver: ze_driver_handle_t,
+    name: *const c_char,
+    ppFunctionAddress: *mut *mut c_void,
+) -> ze_result_t {
+    let mut call = Call::new("zeDriverGetExtensionFunctionAddress");
+    call.handle("hDriver", hDriver);
+    if !name.is_null() && !ppFunctionAddress.is_null() {
+        // SAFETY: the caller gives a C string and a place to write.
+        unsafe {
+            match CStr::from_ptr(name).to_bytes() {
+                b"stubMakeEvent" => ppFunctionAddress.write(make_event as *mut c_void),
+                b"stubUseEvent" => ppFunctionAddress.write(use_event as *mut c_void),
+                _ => {}
+            }
+        }
+    }
+    call.finish()
+}
+
+/// Each kernel has two arguments.
+pub(crate) unsafe extern "C" fn zeKernelGetProperties(
+    hKernel: ze_kernel_handle_t,
+    pKernelProperties: *mut ze_kernel_properties_t,
+) -> ze_result_t {
+    let mut call = Call::new("zeKernelGetProperties");
+    call.handle("hKernel", hKernel);
+    if !pKernelProperties.is_null() {
+        // SAFETY: the caller gives a struct.
+        unsafe { (*pKernelProperties).numKernelArgs = 2 };
+    }
+    call.finish()
+}
+
+/// Logs values of eight bytes.
+pub(crate) unsafe extern "C" fn zeKernelSetArgumentValue(
+    hKernel: ze_kernel_handle_t,
+    _argIndex: u32,
+    argSize: usize,
+    pArgValue: *const c_void,
+) -> ze_result_t {
+    let mut call = Call::new("zeKernelSetArgumentValue");
+    call.handle("hKernel", hKernel);
+    if argSize == 8 && !pArgValue.is_null() {
+        // SAFETY: the caller gives eight bytes.
+        call.handle("pArgValue", unsafe {
+            pArgValue.cast::<*mut c_void>().read_unaligned()
+        });
+    }
+    call.finish()
+}
+
+/// Logs the handle in the descriptor.
+pub(crate) unsafe extern "C" fn zeDeviceGetRuntimeRequirements(
+    hDevice: ze_device_handle_t,
+    pObjDesc: *const c_void,
+    _pSize: *mut usize,
+    _pRequirements: *mut c_char,
+) -> ze_result_t {
+    let mut call = Call::new("zeDeviceGetRuntimeRequirements");
+    call.handle("hDevice", hDevice);
+    if !pObjDesc.is_null() {
+        // SAFETY: the caller gives one of two descriptors, which look alike.
+        let source =
+            unsafe { (*pObjDesc.cast::<ze_runtime_requirements_module_desc_t>()).requirementsSrc };
+        call.handle("requirementsSrc", source);
+    }
+    call.finish()
 }
 
 pub(crate) unsafe extern "C" fn zerGetLastErrorDescription(

@@ -1,7 +1,8 @@
 //! Tables as arrays of addresses, and objects that begin with them.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use level_zero_sys::{
     ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZE_RESULT_SUCCESS,
@@ -90,17 +91,48 @@ fn built() -> &'static Built {
     })
 }
 
-/// A new object with this copy's header.
+/// A new object with this copy's header: 40 bytes, or with a guard page behind it as many as its driver promises.
 pub(crate) fn object() -> *mut c_void {
+    let header = built().header;
+    if script().guard {
+        return guarded(&header[..if script().legacy { 1 } else { 3 }]);
+    }
     // Four words of header, then room to tell objects apart in a debugger.
-    Box::into_raw(Box::new([
-        built().header[0],
-        built().header[1],
-        built().header[2],
-        built().header[3],
-        0,
-    ]))
-    .cast()
+    Box::into_raw(Box::new([header[0], header[1], header[2], header[3], 0])).cast()
+}
+
+/// An object of these words, behind which nothing may be read.
+fn guarded(words: &[usize]) -> *mut c_void {
+    const PAGE: usize = 4096;
+    // SAFETY: a fresh anonymous mapping of two pages, of which the second one stays without access.
+    unsafe {
+        let start = libc::mmap(
+            std::ptr::null_mut(),
+            2 * PAGE,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        if start == libc::MAP_FAILED
+            || libc::mprotect(start, PAGE, libc::PROT_READ | libc::PROT_WRITE) != 0
+        {
+            return std::ptr::null_mut();
+        }
+        let object = start.cast::<u8>().add(PAGE - size_of_val(words));
+        std::ptr::copy_nonoverlapping(words.as_ptr().cast(), object, size_of_val(words));
+        object.cast()
+    }
+}
+
+/// The object that belongs to `key`, made when it is first asked for.
+pub(crate) fn kept(key: &str) -> *mut c_void {
+    static KEPT: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let address = kept
+        .entry(key.to_owned())
+        .or_insert_with(|| object().expose_provenance());
+    std::ptr::with_exposed_provenance_mut(*address)
 }
 
 /// Fills a getter's table with the slots of `version`.

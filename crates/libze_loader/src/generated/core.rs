@@ -10,1211 +10,1211 @@ use ze_loader::forward;
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverGetApiVersion(hDriver: ze_driver_handle_t, version: *mut ze_api_version_t) -> ze_result_t {
-    forward!("zeDriverGetApiVersion", pCore, Driver, pfnGetApiVersion, hDriver => hDriver, version)
+    forward!("zeDriverGetApiVersion", ze pCore, Driver, pfnGetApiVersion, hDriver => hDriver, version)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverGetProperties(hDriver: ze_driver_handle_t, pDriverProperties: *mut ze_driver_properties_t) -> ze_result_t {
-    forward!("zeDriverGetProperties", pCore, Driver, pfnGetProperties, hDriver => hDriver, pDriverProperties)
+    forward!("zeDriverGetProperties", ze pCore, Driver, pfnGetProperties, hDriver => hDriver, pDriverProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverGetIpcProperties(hDriver: ze_driver_handle_t, pIpcProperties: *mut ze_driver_ipc_properties_t) -> ze_result_t {
-    forward!("zeDriverGetIpcProperties", pCore, Driver, pfnGetIpcProperties, hDriver => hDriver, pIpcProperties)
+    forward!("zeDriverGetIpcProperties", ze pCore, Driver, pfnGetIpcProperties, hDriver => hDriver, pIpcProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverGetExtensionProperties(hDriver: ze_driver_handle_t, pCount: *mut u32, pExtensionProperties: *mut ze_driver_extension_properties_t) -> ze_result_t {
-    forward!("zeDriverGetExtensionProperties", pCore, Driver, pfnGetExtensionProperties, hDriver => hDriver, pCount, pExtensionProperties)
+    forward!("zeDriverGetExtensionProperties", ze pCore, Driver, pfnGetExtensionProperties, hDriver => hDriver, pCount, pExtensionProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverGetExtensionFunctionAddress(hDriver: ze_driver_handle_t, name: *const c_char, ppFunctionAddress: *mut *mut c_void) -> ze_result_t {
-    forward!("zeDriverGetExtensionFunctionAddress", pCore, Driver, pfnGetExtensionFunctionAddress, hDriver => hDriver, name, ppFunctionAddress)
+    forward!("zeDriverGetExtensionFunctionAddress", ze pCore, Driver, pfnGetExtensionFunctionAddress, hDriver => hDriver, name, ppFunctionAddress)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverGetLastErrorDescription(hDriver: ze_driver_handle_t, ppString: *mut *const c_char) -> ze_result_t {
-    forward!("zeDriverGetLastErrorDescription", pCore, Driver, pfnGetLastErrorDescription, hDriver => hDriver, ppString)
+    forward!("zeDriverGetLastErrorDescription", ze pCore, Driver, pfnGetLastErrorDescription, hDriver => hDriver, ppString)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGet(hDriver: ze_driver_handle_t, pCount: *mut u32, phDevices: *mut ze_device_handle_t) -> ze_result_t {
-    forward!("zeDeviceGet", pCore, Device, pfnGet, hDriver => hDriver, pCount, phDevices)
+    forward!("zeDeviceGet", ze pCore, Device, pfnGet, hDriver => hDriver, pCount, phDevices)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetRootDevice(hDevice: ze_device_handle_t, phRootDevice: *mut ze_device_handle_t) -> ze_result_t {
-    forward!("zeDeviceGetRootDevice", pCore, Device, pfnGetRootDevice, hDevice => hDevice, phRootDevice)
+    forward!("zeDeviceGetRootDevice", ze pCore, Device, pfnGetRootDevice, hDevice => hDevice, phRootDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetSubDevices(hDevice: ze_device_handle_t, pCount: *mut u32, phSubdevices: *mut ze_device_handle_t) -> ze_result_t {
-    forward!("zeDeviceGetSubDevices", pCore, Device, pfnGetSubDevices, hDevice => hDevice, pCount, phSubdevices)
+    forward!("zeDeviceGetSubDevices", ze pCore, Device, pfnGetSubDevices, hDevice => hDevice, pCount, phSubdevices)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetProperties(hDevice: ze_device_handle_t, pDeviceProperties: *mut ze_device_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetProperties", pCore, Device, pfnGetProperties, hDevice => hDevice, pDeviceProperties)
+    forward!("zeDeviceGetProperties", ze pCore, Device, pfnGetProperties, hDevice => hDevice, pDeviceProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetComputeProperties(hDevice: ze_device_handle_t, pComputeProperties: *mut ze_device_compute_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetComputeProperties", pCore, Device, pfnGetComputeProperties, hDevice => hDevice, pComputeProperties)
+    forward!("zeDeviceGetComputeProperties", ze pCore, Device, pfnGetComputeProperties, hDevice => hDevice, pComputeProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetModuleProperties(hDevice: ze_device_handle_t, pModuleProperties: *mut ze_device_module_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetModuleProperties", pCore, Device, pfnGetModuleProperties, hDevice => hDevice, pModuleProperties)
+    forward!("zeDeviceGetModuleProperties", ze pCore, Device, pfnGetModuleProperties, hDevice => hDevice, pModuleProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetCommandQueueGroupProperties(hDevice: ze_device_handle_t, pCount: *mut u32, pCommandQueueGroupProperties: *mut ze_command_queue_group_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetCommandQueueGroupProperties", pCore, Device, pfnGetCommandQueueGroupProperties, hDevice => hDevice, pCount, pCommandQueueGroupProperties)
+    forward!("zeDeviceGetCommandQueueGroupProperties", ze pCore, Device, pfnGetCommandQueueGroupProperties, hDevice => hDevice, pCount, pCommandQueueGroupProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetMemoryProperties(hDevice: ze_device_handle_t, pCount: *mut u32, pMemProperties: *mut ze_device_memory_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetMemoryProperties", pCore, Device, pfnGetMemoryProperties, hDevice => hDevice, pCount, pMemProperties)
+    forward!("zeDeviceGetMemoryProperties", ze pCore, Device, pfnGetMemoryProperties, hDevice => hDevice, pCount, pMemProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetMemoryAccessProperties(hDevice: ze_device_handle_t, pMemAccessProperties: *mut ze_device_memory_access_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetMemoryAccessProperties", pCore, Device, pfnGetMemoryAccessProperties, hDevice => hDevice, pMemAccessProperties)
+    forward!("zeDeviceGetMemoryAccessProperties", ze pCore, Device, pfnGetMemoryAccessProperties, hDevice => hDevice, pMemAccessProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetCacheProperties(hDevice: ze_device_handle_t, pCount: *mut u32, pCacheProperties: *mut ze_device_cache_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetCacheProperties", pCore, Device, pfnGetCacheProperties, hDevice => hDevice, pCount, pCacheProperties)
+    forward!("zeDeviceGetCacheProperties", ze pCore, Device, pfnGetCacheProperties, hDevice => hDevice, pCount, pCacheProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetImageProperties(hDevice: ze_device_handle_t, pImageProperties: *mut ze_device_image_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetImageProperties", pCore, Device, pfnGetImageProperties, hDevice => hDevice, pImageProperties)
+    forward!("zeDeviceGetImageProperties", ze pCore, Device, pfnGetImageProperties, hDevice => hDevice, pImageProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetExternalMemoryProperties(hDevice: ze_device_handle_t, pExternalMemoryProperties: *mut ze_device_external_memory_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetExternalMemoryProperties", pCore, Device, pfnGetExternalMemoryProperties, hDevice => hDevice, pExternalMemoryProperties)
+    forward!("zeDeviceGetExternalMemoryProperties", ze pCore, Device, pfnGetExternalMemoryProperties, hDevice => hDevice, pExternalMemoryProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetP2PProperties(hDevice: ze_device_handle_t, hPeerDevice: ze_device_handle_t, pP2PProperties: *mut ze_device_p2p_properties_t) -> ze_result_t {
-    forward!("zeDeviceGetP2PProperties", pCore, Device, pfnGetP2PProperties, hDevice => hDevice, hPeerDevice, pP2PProperties)
+    forward!("zeDeviceGetP2PProperties", ze pCore, Device, pfnGetP2PProperties, hDevice => hDevice, hPeerDevice, pP2PProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceCanAccessPeer(hDevice: ze_device_handle_t, hPeerDevice: ze_device_handle_t, value: *mut ze_bool_t) -> ze_result_t {
-    forward!("zeDeviceCanAccessPeer", pCore, Device, pfnCanAccessPeer, hDevice => hDevice, hPeerDevice, value)
+    forward!("zeDeviceCanAccessPeer", ze pCore, Device, pfnCanAccessPeer, hDevice => hDevice, hPeerDevice, value)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetStatus(hDevice: ze_device_handle_t) -> ze_result_t {
-    forward!("zeDeviceGetStatus", pCore, Device, pfnGetStatus, hDevice => hDevice)
+    forward!("zeDeviceGetStatus", ze pCore, Device, pfnGetStatus, hDevice => hDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetGlobalTimestamps(hDevice: ze_device_handle_t, hostTimestamp: *mut u64, deviceTimestamp: *mut u64) -> ze_result_t {
-    forward!("zeDeviceGetGlobalTimestamps", pCore, Device, pfnGetGlobalTimestamps, hDevice => hDevice, hostTimestamp, deviceTimestamp)
+    forward!("zeDeviceGetGlobalTimestamps", ze pCore, Device, pfnGetGlobalTimestamps, hDevice => hDevice, hostTimestamp, deviceTimestamp)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceSynchronize(hDevice: ze_device_handle_t) -> ze_result_t {
-    forward!("zeDeviceSynchronize", pCore, Device, pfnSynchronize since 0x1000e, hDevice => hDevice)
+    forward!("zeDeviceSynchronize", ze pCore, Device, pfnSynchronize since 0x1000e, hDevice => hDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetAggregatedCopyOffloadIncrementValue(hDevice: ze_device_handle_t, incrementValue: *mut u32) -> ze_result_t {
-    forward!("zeDeviceGetAggregatedCopyOffloadIncrementValue", pCore, Device, pfnGetAggregatedCopyOffloadIncrementValue since 0x1000f, hDevice => hDevice, incrementValue)
+    forward!("zeDeviceGetAggregatedCopyOffloadIncrementValue", ze pCore, Device, pfnGetAggregatedCopyOffloadIncrementValue since 0x1000f, hDevice => hDevice, incrementValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetCounterBasedEventMaxValue(hDevice: ze_device_handle_t, maxValue: *mut u64) -> ze_result_t {
-    forward!("zeDeviceGetCounterBasedEventMaxValue", pCore, Device, pfnGetCounterBasedEventMaxValue since 0x10011, hDevice => hDevice, maxValue)
+    forward!("zeDeviceGetCounterBasedEventMaxValue", ze pCore, Device, pfnGetCounterBasedEventMaxValue since 0x10011, hDevice => hDevice, maxValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetRuntimeRequirements(hDevice: ze_device_handle_t, pObjDesc: *const c_void, pSize: *mut usize, pRequirements: *mut c_char) -> ze_result_t {
-    forward!("zeDeviceGetRuntimeRequirements", pCore, Device, pfnGetRuntimeRequirements since 0x10010, hDevice => hDevice, pObjDesc, pSize, pRequirements)
+    forward!("zeDeviceGetRuntimeRequirements", ze pCore, Device, pfnGetRuntimeRequirements since 0x10010, hDevice => hDevice, pObjDesc, pSize, pRequirements)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetRuntimeRequirementsKey(hDevice: ze_device_handle_t, pKey: *mut *const c_char) -> ze_result_t {
-    forward!("zeDeviceGetRuntimeRequirementsKey", pCore, Device, pfnGetRuntimeRequirementsKey since 0x10010, hDevice => hDevice, pKey)
+    forward!("zeDeviceGetRuntimeRequirementsKey", ze pCore, Device, pfnGetRuntimeRequirementsKey since 0x10010, hDevice => hDevice, pKey)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceValidateRuntimeRequirements(hDevice: ze_device_handle_t, pRequirements: *const c_char, pOut: *mut ze_validate_runtime_requirements_output_t) -> ze_result_t {
-    forward!("zeDeviceValidateRuntimeRequirements", pCore, Device, pfnValidateRuntimeRequirements since 0x10010, hDevice => hDevice, pRequirements, pOut)
+    forward!("zeDeviceValidateRuntimeRequirements", ze pCore, Device, pfnValidateRuntimeRequirements since 0x10010, hDevice => hDevice, pRequirements, pOut)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeContextCreate(hDriver: ze_driver_handle_t, desc: *const ze_context_desc_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
-    forward!("zeContextCreate", pCore, Context, pfnCreate, hDriver => hDriver, desc, phContext)
+    forward!("zeContextCreate", ze pCore, Context, pfnCreate, hDriver => hDriver, desc, phContext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeContextCreateEx(hDriver: ze_driver_handle_t, desc: *const ze_context_desc_t, numDevices: u32, phDevices: *mut ze_device_handle_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
-    forward!("zeContextCreateEx", pCore, Context, pfnCreateEx, hDriver => hDriver, desc, numDevices, phDevices, phContext)
+    forward!("zeContextCreateEx", ze pCore, Context, pfnCreateEx, hDriver => hDriver, desc, numDevices, phDevices, phContext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeContextDestroy(hContext: ze_context_handle_t) -> ze_result_t {
-    forward!("zeContextDestroy", pCore, Context, pfnDestroy, hContext => hContext)
+    forward!("zeContextDestroy", ze pCore, Context, pfnDestroy, hContext => hContext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeContextGetStatus(hContext: ze_context_handle_t) -> ze_result_t {
-    forward!("zeContextGetStatus", pCore, Context, pfnGetStatus, hContext => hContext)
+    forward!("zeContextGetStatus", ze pCore, Context, pfnGetStatus, hContext => hContext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandQueueCreate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_command_queue_desc_t, phCommandQueue: *mut ze_command_queue_handle_t) -> ze_result_t {
-    forward!("zeCommandQueueCreate", pCore, CommandQueue, pfnCreate, hContext => hContext, hDevice, desc, phCommandQueue)
+    forward!("zeCommandQueueCreate", ze pCore, CommandQueue, pfnCreate, hContext => hContext, hDevice, desc, phCommandQueue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandQueueDestroy(hCommandQueue: ze_command_queue_handle_t) -> ze_result_t {
-    forward!("zeCommandQueueDestroy", pCore, CommandQueue, pfnDestroy, hCommandQueue => hCommandQueue)
+    forward!("zeCommandQueueDestroy", ze pCore, CommandQueue, pfnDestroy, hCommandQueue => hCommandQueue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandQueueExecuteCommandLists(hCommandQueue: ze_command_queue_handle_t, numCommandLists: u32, phCommandLists: *mut ze_command_list_handle_t, hFence: ze_fence_handle_t) -> ze_result_t {
-    forward!("zeCommandQueueExecuteCommandLists", pCore, CommandQueue, pfnExecuteCommandLists, hCommandQueue => hCommandQueue, numCommandLists, phCommandLists, hFence)
+    forward!("zeCommandQueueExecuteCommandLists", ze pCore, CommandQueue, pfnExecuteCommandLists, hCommandQueue => hCommandQueue, numCommandLists, phCommandLists, hFence)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandQueueSynchronize(hCommandQueue: ze_command_queue_handle_t, timeout: u64) -> ze_result_t {
-    forward!("zeCommandQueueSynchronize", pCore, CommandQueue, pfnSynchronize, hCommandQueue => hCommandQueue, timeout)
+    forward!("zeCommandQueueSynchronize", ze pCore, CommandQueue, pfnSynchronize, hCommandQueue => hCommandQueue, timeout)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandQueueGetOrdinal(hCommandQueue: ze_command_queue_handle_t, pOrdinal: *mut u32) -> ze_result_t {
-    forward!("zeCommandQueueGetOrdinal", pCore, CommandQueue, pfnGetOrdinal, hCommandQueue => hCommandQueue, pOrdinal)
+    forward!("zeCommandQueueGetOrdinal", ze pCore, CommandQueue, pfnGetOrdinal, hCommandQueue => hCommandQueue, pOrdinal)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandQueueGetIndex(hCommandQueue: ze_command_queue_handle_t, pIndex: *mut u32) -> ze_result_t {
-    forward!("zeCommandQueueGetIndex", pCore, CommandQueue, pfnGetIndex, hCommandQueue => hCommandQueue, pIndex)
+    forward!("zeCommandQueueGetIndex", ze pCore, CommandQueue, pfnGetIndex, hCommandQueue => hCommandQueue, pIndex)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandQueueGetFlags(hCmdQueue: ze_command_queue_handle_t, pFlags: *mut ze_command_queue_flags_t) -> ze_result_t {
-    forward!("zeCommandQueueGetFlags", pCore, CommandQueue, pfnGetFlags since 0x10011, hCmdQueue => hCmdQueue, pFlags)
+    forward!("zeCommandQueueGetFlags", ze pCore, CommandQueue, pfnGetFlags since 0x10011, hCmdQueue => hCmdQueue, pFlags)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandQueueGetMode(hCmdQueue: ze_command_queue_handle_t, pMode: *mut ze_command_queue_mode_t) -> ze_result_t {
-    forward!("zeCommandQueueGetMode", pCore, CommandQueue, pfnGetMode since 0x10011, hCmdQueue => hCmdQueue, pMode)
+    forward!("zeCommandQueueGetMode", ze pCore, CommandQueue, pfnGetMode since 0x10011, hCmdQueue => hCmdQueue, pMode)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandQueueGetPriority(hCmdQueue: ze_command_queue_handle_t, pPriority: *mut ze_command_queue_priority_t) -> ze_result_t {
-    forward!("zeCommandQueueGetPriority", pCore, CommandQueue, pfnGetPriority since 0x10011, hCmdQueue => hCmdQueue, pPriority)
+    forward!("zeCommandQueueGetPriority", ze pCore, CommandQueue, pfnGetPriority since 0x10011, hCmdQueue => hCmdQueue, pPriority)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListCreate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_command_list_desc_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeCommandListCreate", pCore, CommandList, pfnCreate, hContext => hContext, hDevice, desc, phCommandList)
+    forward!("zeCommandListCreate", ze pCore, CommandList, pfnCreate, hContext => hContext, hDevice, desc, phCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListCreateImmediate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, altdesc: *const ze_command_queue_desc_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeCommandListCreateImmediate", pCore, CommandList, pfnCreateImmediate, hContext => hContext, hDevice, altdesc, phCommandList)
+    forward!("zeCommandListCreateImmediate", ze pCore, CommandList, pfnCreateImmediate, hContext => hContext, hDevice, altdesc, phCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListDestroy(hCommandList: ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeCommandListDestroy", pCore, CommandList, pfnDestroy, hCommandList => hCommandList)
+    forward!("zeCommandListDestroy", ze pCore, CommandList, pfnDestroy, hCommandList => hCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListClose(hCommandList: ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeCommandListClose", pCore, CommandList, pfnClose, hCommandList => hCommandList)
+    forward!("zeCommandListClose", ze pCore, CommandList, pfnClose, hCommandList => hCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListReset(hCommandList: ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeCommandListReset", pCore, CommandList, pfnReset, hCommandList => hCommandList)
+    forward!("zeCommandListReset", ze pCore, CommandList, pfnReset, hCommandList => hCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendWriteGlobalTimestamp(hCommandList: ze_command_list_handle_t, dstptr: *mut u64, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendWriteGlobalTimestamp", pCore, CommandList, pfnAppendWriteGlobalTimestamp, hCommandList => hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendWriteGlobalTimestamp", ze pCore, CommandList, pfnAppendWriteGlobalTimestamp, hCommandList => hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListHostSynchronize(hCommandList: ze_command_list_handle_t, timeout: u64) -> ze_result_t {
-    forward!("zeCommandListHostSynchronize", pCore, CommandList, pfnHostSynchronize, hCommandList => hCommandList, timeout)
+    forward!("zeCommandListHostSynchronize", ze pCore, CommandList, pfnHostSynchronize, hCommandList => hCommandList, timeout)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListGetDeviceHandle(hCommandList: ze_command_list_handle_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
-    forward!("zeCommandListGetDeviceHandle", pCore, CommandList, pfnGetDeviceHandle, hCommandList => hCommandList, phDevice)
+    forward!("zeCommandListGetDeviceHandle", ze pCore, CommandList, pfnGetDeviceHandle, hCommandList => hCommandList, phDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListGetContextHandle(hCommandList: ze_command_list_handle_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
-    forward!("zeCommandListGetContextHandle", pCore, CommandList, pfnGetContextHandle, hCommandList => hCommandList, phContext)
+    forward!("zeCommandListGetContextHandle", ze pCore, CommandList, pfnGetContextHandle, hCommandList => hCommandList, phContext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListGetOrdinal(hCommandList: ze_command_list_handle_t, pOrdinal: *mut u32) -> ze_result_t {
-    forward!("zeCommandListGetOrdinal", pCore, CommandList, pfnGetOrdinal, hCommandList => hCommandList, pOrdinal)
+    forward!("zeCommandListGetOrdinal", ze pCore, CommandList, pfnGetOrdinal, hCommandList => hCommandList, pOrdinal)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListImmediateGetIndex(hCommandListImmediate: ze_command_list_handle_t, pIndex: *mut u32) -> ze_result_t {
-    forward!("zeCommandListImmediateGetIndex", pCore, CommandList, pfnImmediateGetIndex, hCommandListImmediate => hCommandListImmediate, pIndex)
+    forward!("zeCommandListImmediateGetIndex", ze pCore, CommandList, pfnImmediateGetIndex, hCommandListImmediate => hCommandListImmediate, pIndex)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListIsImmediate(hCommandList: ze_command_list_handle_t, pIsImmediate: *mut ze_bool_t) -> ze_result_t {
-    forward!("zeCommandListIsImmediate", pCore, CommandList, pfnIsImmediate, hCommandList => hCommandList, pIsImmediate)
+    forward!("zeCommandListIsImmediate", ze pCore, CommandList, pfnIsImmediate, hCommandList => hCommandList, pIsImmediate)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListGetFlags(hCommandList: ze_command_list_handle_t, pFlags: *mut ze_command_list_flags_t) -> ze_result_t {
-    forward!("zeCommandListGetFlags", pCore, CommandList, pfnGetFlags since 0x10011, hCommandList => hCommandList, pFlags)
+    forward!("zeCommandListGetFlags", ze pCore, CommandList, pfnGetFlags since 0x10011, hCommandList => hCommandList, pFlags)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListImmediateGetFlags(hCommandList: ze_command_list_handle_t, pFlags: *mut ze_command_queue_flags_t) -> ze_result_t {
-    forward!("zeCommandListImmediateGetFlags", pCore, CommandList, pfnImmediateGetFlags since 0x10011, hCommandList => hCommandList, pFlags)
+    forward!("zeCommandListImmediateGetFlags", ze pCore, CommandList, pfnImmediateGetFlags since 0x10011, hCommandList => hCommandList, pFlags)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListImmediateGetMode(hCommandList: ze_command_list_handle_t, pMode: *mut ze_command_queue_mode_t) -> ze_result_t {
-    forward!("zeCommandListImmediateGetMode", pCore, CommandList, pfnImmediateGetMode since 0x10011, hCommandList => hCommandList, pMode)
+    forward!("zeCommandListImmediateGetMode", ze pCore, CommandList, pfnImmediateGetMode since 0x10011, hCommandList => hCommandList, pMode)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListImmediateGetPriority(hCommandList: ze_command_list_handle_t, pPriority: *mut ze_command_queue_priority_t) -> ze_result_t {
-    forward!("zeCommandListImmediateGetPriority", pCore, CommandList, pfnImmediateGetPriority since 0x10011, hCommandList => hCommandList, pPriority)
+    forward!("zeCommandListImmediateGetPriority", ze pCore, CommandList, pfnImmediateGetPriority since 0x10011, hCommandList => hCommandList, pPriority)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendBarrier(hCommandList: ze_command_list_handle_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendBarrier", pCore, CommandList, pfnAppendBarrier, hCommandList => hCommandList, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendBarrier", ze pCore, CommandList, pfnAppendBarrier, hCommandList => hCommandList, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendMemoryRangesBarrier(hCommandList: ze_command_list_handle_t, numRanges: u32, pRangeSizes: *const usize, pRanges: *mut *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendMemoryRangesBarrier", pCore, CommandList, pfnAppendMemoryRangesBarrier, hCommandList => hCommandList, numRanges, pRangeSizes, pRanges, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendMemoryRangesBarrier", ze pCore, CommandList, pfnAppendMemoryRangesBarrier, hCommandList => hCommandList, numRanges, pRangeSizes, pRanges, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeContextSystemBarrier(hContext: ze_context_handle_t, hDevice: ze_device_handle_t) -> ze_result_t {
-    forward!("zeContextSystemBarrier", pCore, Context, pfnSystemBarrier, hContext => hContext, hDevice)
+    forward!("zeContextSystemBarrier", ze pCore, Context, pfnSystemBarrier, hContext => hContext, hDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendMemoryCopy(hCommandList: ze_command_list_handle_t, dstptr: *mut c_void, srcptr: *const c_void, size: usize, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendMemoryCopy", pCore, CommandList, pfnAppendMemoryCopy, hCommandList => hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendMemoryCopy", ze pCore, CommandList, pfnAppendMemoryCopy, hCommandList => hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(hCommandList: ze_command_list_handle_t, dstptr: *mut c_void, srcptr: *const c_void, size: usize, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendMemoryCopyWithParameters", pCore, CommandList, pfnAppendMemoryCopyWithParameters since 0x10010, hCommandList => hCommandList, dstptr, srcptr, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendMemoryCopyWithParameters", ze pCore, CommandList, pfnAppendMemoryCopyWithParameters since 0x10010, hCommandList => hCommandList, dstptr, srcptr, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendMemoryFill(hCommandList: ze_command_list_handle_t, ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendMemoryFill", pCore, CommandList, pfnAppendMemoryFill, hCommandList => hCommandList, ptr, pattern, pattern_size, size, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendMemoryFill", ze pCore, CommandList, pfnAppendMemoryFill, hCommandList => hCommandList, ptr, pattern, pattern_size, size, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendMemoryFillWithParameters(hCommandList: ze_command_list_handle_t, ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendMemoryFillWithParameters", pCore, CommandList, pfnAppendMemoryFillWithParameters since 0x10010, hCommandList => hCommandList, ptr, pattern, pattern_size, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendMemoryFillWithParameters", ze pCore, CommandList, pfnAppendMemoryFillWithParameters since 0x10010, hCommandList => hCommandList, ptr, pattern, pattern_size, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(hCommandList: ze_command_list_handle_t, dstptr: *mut c_void, dstRegion: *const ze_copy_region_t, dstPitch: u32, dstSlicePitch: u32, srcptr: *const c_void, srcRegion: *const ze_copy_region_t, srcPitch: u32, srcSlicePitch: u32, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendMemoryCopyRegion", pCore, CommandList, pfnAppendMemoryCopyRegion, hCommandList => hCommandList, dstptr, dstRegion, dstPitch, dstSlicePitch, srcptr, srcRegion, srcPitch, srcSlicePitch, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendMemoryCopyRegion", ze pCore, CommandList, pfnAppendMemoryCopyRegion, hCommandList => hCommandList, dstptr, dstRegion, dstPitch, dstSlicePitch, srcptr, srcRegion, srcPitch, srcSlicePitch, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(hCommandList: ze_command_list_handle_t, dstptr: *mut c_void, hContextSrc: ze_context_handle_t, srcptr: *const c_void, size: usize, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendMemoryCopyFromContext", pCore, CommandList, pfnAppendMemoryCopyFromContext, hCommandList => hCommandList, dstptr, hContextSrc, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendMemoryCopyFromContext", ze pCore, CommandList, pfnAppendMemoryCopyFromContext, hCommandList => hCommandList, dstptr, hContextSrc, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendImageCopy(hCommandList: ze_command_list_handle_t, hDstImage: ze_image_handle_t, hSrcImage: ze_image_handle_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendImageCopy", pCore, CommandList, pfnAppendImageCopy, hCommandList => hCommandList, hDstImage, hSrcImage, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendImageCopy", ze pCore, CommandList, pfnAppendImageCopy, hCommandList => hCommandList, hDstImage, hSrcImage, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendImageCopyRegion(hCommandList: ze_command_list_handle_t, hDstImage: ze_image_handle_t, hSrcImage: ze_image_handle_t, pDstRegion: *const ze_image_region_t, pSrcRegion: *const ze_image_region_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendImageCopyRegion", pCore, CommandList, pfnAppendImageCopyRegion, hCommandList => hCommandList, hDstImage, hSrcImage, pDstRegion, pSrcRegion, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendImageCopyRegion", ze pCore, CommandList, pfnAppendImageCopyRegion, hCommandList => hCommandList, hDstImage, hSrcImage, pDstRegion, pSrcRegion, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendImageCopyToMemory(hCommandList: ze_command_list_handle_t, dstptr: *mut c_void, hSrcImage: ze_image_handle_t, pSrcRegion: *const ze_image_region_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendImageCopyToMemory", pCore, CommandList, pfnAppendImageCopyToMemory, hCommandList => hCommandList, dstptr, hSrcImage, pSrcRegion, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendImageCopyToMemory", ze pCore, CommandList, pfnAppendImageCopyToMemory, hCommandList => hCommandList, dstptr, hSrcImage, pSrcRegion, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendImageCopyFromMemory(hCommandList: ze_command_list_handle_t, hDstImage: ze_image_handle_t, srcptr: *const c_void, pDstRegion: *const ze_image_region_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendImageCopyFromMemory", pCore, CommandList, pfnAppendImageCopyFromMemory, hCommandList => hCommandList, hDstImage, srcptr, pDstRegion, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendImageCopyFromMemory", ze pCore, CommandList, pfnAppendImageCopyFromMemory, hCommandList => hCommandList, hDstImage, srcptr, pDstRegion, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendMemoryPrefetch(hCommandList: ze_command_list_handle_t, ptr: *const c_void, size: usize) -> ze_result_t {
-    forward!("zeCommandListAppendMemoryPrefetch", pCore, CommandList, pfnAppendMemoryPrefetch, hCommandList => hCommandList, ptr, size)
+    forward!("zeCommandListAppendMemoryPrefetch", ze pCore, CommandList, pfnAppendMemoryPrefetch, hCommandList => hCommandList, ptr, size)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendMemAdvise(hCommandList: ze_command_list_handle_t, hDevice: ze_device_handle_t, ptr: *const c_void, size: usize, advice: ze_memory_advice_t) -> ze_result_t {
-    forward!("zeCommandListAppendMemAdvise", pCore, CommandList, pfnAppendMemAdvise, hCommandList => hCommandList, hDevice, ptr, size, advice)
+    forward!("zeCommandListAppendMemAdvise", ze pCore, CommandList, pfnAppendMemAdvise, hCommandList => hCommandList, hDevice, ptr, size, advice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventPoolCreate(hContext: ze_context_handle_t, desc: *const ze_event_pool_desc_t, numDevices: u32, phDevices: *mut ze_device_handle_t, phEventPool: *mut ze_event_pool_handle_t) -> ze_result_t {
-    forward!("zeEventPoolCreate", pCore, EventPool, pfnCreate, hContext => hContext, desc, numDevices, phDevices, phEventPool)
+    forward!("zeEventPoolCreate", ze pCore, EventPool, pfnCreate, hContext => hContext, desc, numDevices, phDevices, phEventPool)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventPoolDestroy(hEventPool: ze_event_pool_handle_t) -> ze_result_t {
-    forward!("zeEventPoolDestroy", pCore, EventPool, pfnDestroy, hEventPool => hEventPool)
+    forward!("zeEventPoolDestroy", ze pCore, EventPool, pfnDestroy, hEventPool => hEventPool)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventCreate(hEventPool: ze_event_pool_handle_t, desc: *const ze_event_desc_t, phEvent: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeEventCreate", pCore, Event, pfnCreate, hEventPool => hEventPool, desc, phEvent)
+    forward!("zeEventCreate", ze pCore, Event, pfnCreate, hEventPool => hEventPool, desc, phEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventCounterBasedCreate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_event_counter_based_desc_t, phEvent: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeEventCounterBasedCreate", pCore, Event, pfnCounterBasedCreate since 0x1000f, hContext => hContext, hDevice, desc, phEvent)
+    forward!("zeEventCounterBasedCreate", ze pCore, Event, pfnCounterBasedCreate since 0x1000f, hContext => hContext, hDevice, desc, phEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventDestroy(hEvent: ze_event_handle_t) -> ze_result_t {
-    forward!("zeEventDestroy", pCore, Event, pfnDestroy, hEvent => hEvent)
+    forward!("zeEventDestroy", ze pCore, Event, pfnDestroy, hEvent => hEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventPoolGetIpcHandle(hEventPool: ze_event_pool_handle_t, phIpc: *mut ze_ipc_event_pool_handle_t) -> ze_result_t {
-    forward!("zeEventPoolGetIpcHandle", pCore, EventPool, pfnGetIpcHandle, hEventPool => hEventPool, phIpc)
+    forward!("zeEventPoolGetIpcHandle", ze pCore, EventPool, pfnGetIpcHandle, hEventPool => hEventPool, phIpc)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventPoolPutIpcHandle(hContext: ze_context_handle_t, hIpc: ze_ipc_event_pool_handle_t) -> ze_result_t {
-    forward!("zeEventPoolPutIpcHandle", pCore, EventPool, pfnPutIpcHandle, hContext => hContext, hIpc)
+    forward!("zeEventPoolPutIpcHandle", ze pCore, EventPool, pfnPutIpcHandle, hContext => hContext, hIpc)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventPoolOpenIpcHandle(hContext: ze_context_handle_t, hIpc: ze_ipc_event_pool_handle_t, phEventPool: *mut ze_event_pool_handle_t) -> ze_result_t {
-    forward!("zeEventPoolOpenIpcHandle", pCore, EventPool, pfnOpenIpcHandle, hContext => hContext, hIpc, phEventPool)
+    forward!("zeEventPoolOpenIpcHandle", ze pCore, EventPool, pfnOpenIpcHandle, hContext => hContext, hIpc, phEventPool)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventPoolCloseIpcHandle(hEventPool: ze_event_pool_handle_t) -> ze_result_t {
-    forward!("zeEventPoolCloseIpcHandle", pCore, EventPool, pfnCloseIpcHandle, hEventPool => hEventPool)
+    forward!("zeEventPoolCloseIpcHandle", ze pCore, EventPool, pfnCloseIpcHandle, hEventPool => hEventPool)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventCounterBasedGetIpcHandle(hEvent: ze_event_handle_t, phIpc: *mut ze_ipc_event_counter_based_handle_t) -> ze_result_t {
-    forward!("zeEventCounterBasedGetIpcHandle", pCore, Event, pfnCounterBasedGetIpcHandle since 0x1000f, hEvent => hEvent, phIpc)
+    forward!("zeEventCounterBasedGetIpcHandle", ze pCore, Event, pfnCounterBasedGetIpcHandle since 0x1000f, hEvent => hEvent, phIpc)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventCounterBasedOpenIpcHandle(hContext: ze_context_handle_t, hIpc: ze_ipc_event_counter_based_handle_t, phEvent: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeEventCounterBasedOpenIpcHandle", pCore, Event, pfnCounterBasedOpenIpcHandle since 0x1000f, hContext => hContext, hIpc, phEvent)
+    forward!("zeEventCounterBasedOpenIpcHandle", ze pCore, Event, pfnCounterBasedOpenIpcHandle since 0x1000f, hContext => hContext, hIpc, phEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventCounterBasedCloseIpcHandle(hEvent: ze_event_handle_t) -> ze_result_t {
-    forward!("zeEventCounterBasedCloseIpcHandle", pCore, Event, pfnCounterBasedCloseIpcHandle since 0x1000f, hEvent => hEvent)
+    forward!("zeEventCounterBasedCloseIpcHandle", ze pCore, Event, pfnCounterBasedCloseIpcHandle since 0x1000f, hEvent => hEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventCounterBasedGetDeviceAddress(hEvent: ze_event_handle_t, completionValue: *mut u64, deviceAddress: *mut u64) -> ze_result_t {
-    forward!("zeEventCounterBasedGetDeviceAddress", pCore, Event, pfnCounterBasedGetDeviceAddress since 0x1000f, hEvent => hEvent, completionValue, deviceAddress)
+    forward!("zeEventCounterBasedGetDeviceAddress", ze pCore, Event, pfnCounterBasedGetDeviceAddress since 0x1000f, hEvent => hEvent, completionValue, deviceAddress)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendSignalEvent(hCommandList: ze_command_list_handle_t, hEvent: ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendSignalEvent", pCore, CommandList, pfnAppendSignalEvent, hCommandList => hCommandList, hEvent)
+    forward!("zeCommandListAppendSignalEvent", ze pCore, CommandList, pfnAppendSignalEvent, hCommandList => hCommandList, hEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendWaitOnEvents(hCommandList: ze_command_list_handle_t, numEvents: u32, phEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendWaitOnEvents", pCore, CommandList, pfnAppendWaitOnEvents, hCommandList => hCommandList, numEvents, phEvents)
+    forward!("zeCommandListAppendWaitOnEvents", ze pCore, CommandList, pfnAppendWaitOnEvents, hCommandList => hCommandList, numEvents, phEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventHostSignal(hEvent: ze_event_handle_t) -> ze_result_t {
-    forward!("zeEventHostSignal", pCore, Event, pfnHostSignal, hEvent => hEvent)
+    forward!("zeEventHostSignal", ze pCore, Event, pfnHostSignal, hEvent => hEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventHostSynchronize(hEvent: ze_event_handle_t, timeout: u64) -> ze_result_t {
-    forward!("zeEventHostSynchronize", pCore, Event, pfnHostSynchronize, hEvent => hEvent, timeout)
+    forward!("zeEventHostSynchronize", ze pCore, Event, pfnHostSynchronize, hEvent => hEvent, timeout)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventQueryStatus(hEvent: ze_event_handle_t) -> ze_result_t {
-    forward!("zeEventQueryStatus", pCore, Event, pfnQueryStatus, hEvent => hEvent)
+    forward!("zeEventQueryStatus", ze pCore, Event, pfnQueryStatus, hEvent => hEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendEventReset(hCommandList: ze_command_list_handle_t, hEvent: ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendEventReset", pCore, CommandList, pfnAppendEventReset, hCommandList => hCommandList, hEvent)
+    forward!("zeCommandListAppendEventReset", ze pCore, CommandList, pfnAppendEventReset, hCommandList => hCommandList, hEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventHostReset(hEvent: ze_event_handle_t) -> ze_result_t {
-    forward!("zeEventHostReset", pCore, Event, pfnHostReset, hEvent => hEvent)
+    forward!("zeEventHostReset", ze pCore, Event, pfnHostReset, hEvent => hEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventQueryKernelTimestamp(hEvent: ze_event_handle_t, dstptr: *mut ze_kernel_timestamp_result_t) -> ze_result_t {
-    forward!("zeEventQueryKernelTimestamp", pCore, Event, pfnQueryKernelTimestamp, hEvent => hEvent, dstptr)
+    forward!("zeEventQueryKernelTimestamp", ze pCore, Event, pfnQueryKernelTimestamp, hEvent => hEvent, dstptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendQueryKernelTimestamps(hCommandList: ze_command_list_handle_t, numEvents: u32, phEvents: *mut ze_event_handle_t, dstptr: *mut c_void, pOffsets: *const usize, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendQueryKernelTimestamps", pCore, CommandList, pfnAppendQueryKernelTimestamps, hCommandList => hCommandList, numEvents, phEvents, dstptr, pOffsets, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendQueryKernelTimestamps", ze pCore, CommandList, pfnAppendQueryKernelTimestamps, hCommandList => hCommandList, numEvents, phEvents, dstptr, pOffsets, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventGetEventPool(hEvent: ze_event_handle_t, phEventPool: *mut ze_event_pool_handle_t) -> ze_result_t {
-    forward!("zeEventGetEventPool", pCore, Event, pfnGetEventPool, hEvent => hEvent, phEventPool)
+    forward!("zeEventGetEventPool", ze pCore, Event, pfnGetEventPool, hEvent => hEvent, phEventPool)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventGetSignalScope(hEvent: ze_event_handle_t, pSignalScope: *mut ze_event_scope_flags_t) -> ze_result_t {
-    forward!("zeEventGetSignalScope", pCore, Event, pfnGetSignalScope, hEvent => hEvent, pSignalScope)
+    forward!("zeEventGetSignalScope", ze pCore, Event, pfnGetSignalScope, hEvent => hEvent, pSignalScope)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventGetWaitScope(hEvent: ze_event_handle_t, pWaitScope: *mut ze_event_scope_flags_t) -> ze_result_t {
-    forward!("zeEventGetWaitScope", pCore, Event, pfnGetWaitScope, hEvent => hEvent, pWaitScope)
+    forward!("zeEventGetWaitScope", ze pCore, Event, pfnGetWaitScope, hEvent => hEvent, pWaitScope)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventPoolGetContextHandle(hEventPool: ze_event_pool_handle_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
-    forward!("zeEventPoolGetContextHandle", pCore, EventPool, pfnGetContextHandle, hEventPool => hEventPool, phContext)
+    forward!("zeEventPoolGetContextHandle", ze pCore, EventPool, pfnGetContextHandle, hEventPool => hEventPool, phContext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventPoolGetFlags(hEventPool: ze_event_pool_handle_t, pFlags: *mut ze_event_pool_flags_t) -> ze_result_t {
-    forward!("zeEventPoolGetFlags", pCore, EventPool, pfnGetFlags, hEventPool => hEventPool, pFlags)
+    forward!("zeEventPoolGetFlags", ze pCore, EventPool, pfnGetFlags, hEventPool => hEventPool, pFlags)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventGetCounterBasedFlags(hEvent: ze_event_handle_t, pFlags: *mut ze_event_counter_based_flags_t) -> ze_result_t {
-    forward!("zeEventGetCounterBasedFlags", pCore, Event, pfnGetCounterBasedFlags since 0x10011, hEvent => hEvent, pFlags)
+    forward!("zeEventGetCounterBasedFlags", ze pCore, Event, pfnGetCounterBasedFlags since 0x10011, hEvent => hEvent, pFlags)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFenceCreate(hCommandQueue: ze_command_queue_handle_t, desc: *const ze_fence_desc_t, phFence: *mut ze_fence_handle_t) -> ze_result_t {
-    forward!("zeFenceCreate", pCore, Fence, pfnCreate, hCommandQueue => hCommandQueue, desc, phFence)
+    forward!("zeFenceCreate", ze pCore, Fence, pfnCreate, hCommandQueue => hCommandQueue, desc, phFence)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFenceDestroy(hFence: ze_fence_handle_t) -> ze_result_t {
-    forward!("zeFenceDestroy", pCore, Fence, pfnDestroy, hFence => hFence)
+    forward!("zeFenceDestroy", ze pCore, Fence, pfnDestroy, hFence => hFence)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFenceHostSynchronize(hFence: ze_fence_handle_t, timeout: u64) -> ze_result_t {
-    forward!("zeFenceHostSynchronize", pCore, Fence, pfnHostSynchronize, hFence => hFence, timeout)
+    forward!("zeFenceHostSynchronize", ze pCore, Fence, pfnHostSynchronize, hFence => hFence, timeout)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFenceQueryStatus(hFence: ze_fence_handle_t) -> ze_result_t {
-    forward!("zeFenceQueryStatus", pCore, Fence, pfnQueryStatus, hFence => hFence)
+    forward!("zeFenceQueryStatus", ze pCore, Fence, pfnQueryStatus, hFence => hFence)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFenceReset(hFence: ze_fence_handle_t) -> ze_result_t {
-    forward!("zeFenceReset", pCore, Fence, pfnReset, hFence => hFence)
+    forward!("zeFenceReset", ze pCore, Fence, pfnReset, hFence => hFence)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageGetProperties(hDevice: ze_device_handle_t, desc: *const ze_image_desc_t, pImageProperties: *mut ze_image_properties_t) -> ze_result_t {
-    forward!("zeImageGetProperties", pCore, Image, pfnGetProperties, hDevice => hDevice, desc, pImageProperties)
+    forward!("zeImageGetProperties", ze pCore, Image, pfnGetProperties, hDevice => hDevice, desc, pImageProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageCreate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_image_desc_t, phImage: *mut ze_image_handle_t) -> ze_result_t {
-    forward!("zeImageCreate", pCore, Image, pfnCreate, hContext => hContext, hDevice, desc, phImage)
+    forward!("zeImageCreate", ze pCore, Image, pfnCreate, hContext => hContext, hDevice, desc, phImage)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageDestroy(hImage: ze_image_handle_t) -> ze_result_t {
-    forward!("zeImageDestroy", pCore, Image, pfnDestroy, hImage => hImage)
+    forward!("zeImageDestroy", ze pCore, Image, pfnDestroy, hImage => hImage)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemAllocShared(hContext: ze_context_handle_t, device_desc: *const ze_device_mem_alloc_desc_t, host_desc: *const ze_host_mem_alloc_desc_t, size: usize, alignment: usize, hDevice: ze_device_handle_t, pptr: *mut *mut c_void) -> ze_result_t {
-    forward!("zeMemAllocShared", pCore, Mem, pfnAllocShared, hContext => hContext, device_desc, host_desc, size, alignment, hDevice, pptr)
+    forward!("zeMemAllocShared", ze pCore, Mem, pfnAllocShared, hContext => hContext, device_desc, host_desc, size, alignment, hDevice, pptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemAllocDevice(hContext: ze_context_handle_t, device_desc: *const ze_device_mem_alloc_desc_t, size: usize, alignment: usize, hDevice: ze_device_handle_t, pptr: *mut *mut c_void) -> ze_result_t {
-    forward!("zeMemAllocDevice", pCore, Mem, pfnAllocDevice, hContext => hContext, device_desc, size, alignment, hDevice, pptr)
+    forward!("zeMemAllocDevice", ze pCore, Mem, pfnAllocDevice, hContext => hContext, device_desc, size, alignment, hDevice, pptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemAllocHost(hContext: ze_context_handle_t, host_desc: *const ze_host_mem_alloc_desc_t, size: usize, alignment: usize, pptr: *mut *mut c_void) -> ze_result_t {
-    forward!("zeMemAllocHost", pCore, Mem, pfnAllocHost, hContext => hContext, host_desc, size, alignment, pptr)
+    forward!("zeMemAllocHost", ze pCore, Mem, pfnAllocHost, hContext => hContext, host_desc, size, alignment, pptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemFree(hContext: ze_context_handle_t, ptr: *mut c_void) -> ze_result_t {
-    forward!("zeMemFree", pCore, Mem, pfnFree, hContext => hContext, ptr)
+    forward!("zeMemFree", ze pCore, Mem, pfnFree, hContext => hContext, ptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetAllocProperties(hContext: ze_context_handle_t, ptr: *const c_void, pMemAllocProperties: *mut ze_memory_allocation_properties_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
-    forward!("zeMemGetAllocProperties", pCore, Mem, pfnGetAllocProperties, hContext => hContext, ptr, pMemAllocProperties, phDevice)
+    forward!("zeMemGetAllocProperties", ze pCore, Mem, pfnGetAllocProperties, hContext => hContext, ptr, pMemAllocProperties, phDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetAddressRange(hContext: ze_context_handle_t, ptr: *const c_void, pBase: *mut *mut c_void, pSize: *mut usize) -> ze_result_t {
-    forward!("zeMemGetAddressRange", pCore, Mem, pfnGetAddressRange, hContext => hContext, ptr, pBase, pSize)
+    forward!("zeMemGetAddressRange", ze pCore, Mem, pfnGetAddressRange, hContext => hContext, ptr, pBase, pSize)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetIpcHandle(hContext: ze_context_handle_t, ptr: *const c_void, pIpcHandle: *mut ze_ipc_mem_handle_t) -> ze_result_t {
-    forward!("zeMemGetIpcHandle", pCore, Mem, pfnGetIpcHandle, hContext => hContext, ptr, pIpcHandle)
+    forward!("zeMemGetIpcHandle", ze pCore, Mem, pfnGetIpcHandle, hContext => hContext, ptr, pIpcHandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetIpcHandleFromFileDescriptorExp(hContext: ze_context_handle_t, handle: u64, pIpcHandle: *mut ze_ipc_mem_handle_t) -> ze_result_t {
-    forward!("zeMemGetIpcHandleFromFileDescriptorExp", pCore, MemExp, pfnGetIpcHandleFromFileDescriptorExp, hContext => hContext, handle, pIpcHandle)
+    forward!("zeMemGetIpcHandleFromFileDescriptorExp", ze pCore, MemExp, pfnGetIpcHandleFromFileDescriptorExp, hContext => hContext, handle, pIpcHandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetFileDescriptorFromIpcHandleExp(hContext: ze_context_handle_t, ipcHandle: ze_ipc_mem_handle_t, pHandle: *mut u64) -> ze_result_t {
-    forward!("zeMemGetFileDescriptorFromIpcHandleExp", pCore, MemExp, pfnGetFileDescriptorFromIpcHandleExp, hContext => hContext, ipcHandle, pHandle)
+    forward!("zeMemGetFileDescriptorFromIpcHandleExp", ze pCore, MemExp, pfnGetFileDescriptorFromIpcHandleExp, hContext => hContext, ipcHandle, pHandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemPutIpcHandle(hContext: ze_context_handle_t, handle: ze_ipc_mem_handle_t) -> ze_result_t {
-    forward!("zeMemPutIpcHandle", pCore, Mem, pfnPutIpcHandle, hContext => hContext, handle)
+    forward!("zeMemPutIpcHandle", ze pCore, Mem, pfnPutIpcHandle, hContext => hContext, handle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemOpenIpcHandle(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, handle: ze_ipc_mem_handle_t, flags: ze_ipc_memory_flags_t, pptr: *mut *mut c_void) -> ze_result_t {
-    forward!("zeMemOpenIpcHandle", pCore, Mem, pfnOpenIpcHandle, hContext => hContext, hDevice, handle, flags, pptr)
+    forward!("zeMemOpenIpcHandle", ze pCore, Mem, pfnOpenIpcHandle, hContext => hContext, hDevice, handle, flags, pptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemCloseIpcHandle(hContext: ze_context_handle_t, ptr: *const c_void) -> ze_result_t {
-    forward!("zeMemCloseIpcHandle", pCore, Mem, pfnCloseIpcHandle, hContext => hContext, ptr)
+    forward!("zeMemCloseIpcHandle", ze pCore, Mem, pfnCloseIpcHandle, hContext => hContext, ptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemSetAtomicAccessAttributeExp(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, ptr: *const c_void, size: usize, attr: ze_memory_atomic_attr_exp_flags_t) -> ze_result_t {
-    forward!("zeMemSetAtomicAccessAttributeExp", pCore, MemExp, pfnSetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, attr)
+    forward!("zeMemSetAtomicAccessAttributeExp", ze pCore, MemExp, pfnSetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, attr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetAtomicAccessAttributeExp(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, ptr: *const c_void, size: usize, pAttr: *mut ze_memory_atomic_attr_exp_flags_t) -> ze_result_t {
-    forward!("zeMemGetAtomicAccessAttributeExp", pCore, MemExp, pfnGetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, pAttr)
+    forward!("zeMemGetAtomicAccessAttributeExp", ze pCore, MemExp, pfnGetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, pAttr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleCreate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_module_desc_t, phModule: *mut ze_module_handle_t, phBuildLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
-    forward!("zeModuleCreate", pCore, Module, pfnCreate, hContext => hContext, hDevice, desc, phModule, phBuildLog)
+    forward!("zeModuleCreate", ze pCore, Module, pfnCreate, hContext => hContext, hDevice, desc, phModule, phBuildLog)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleDestroy(hModule: ze_module_handle_t) -> ze_result_t {
-    forward!("zeModuleDestroy", pCore, Module, pfnDestroy, hModule => hModule)
+    forward!("zeModuleDestroy", ze pCore, Module, pfnDestroy, hModule => hModule)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleBuildLogDestroy(hModuleBuildLog: ze_module_build_log_handle_t) -> ze_result_t {
-    forward!("zeModuleBuildLogDestroy", pCore, ModuleBuildLog, pfnDestroy, hModuleBuildLog => hModuleBuildLog)
+    forward!("zeModuleBuildLogDestroy", ze pCore, ModuleBuildLog, pfnDestroy, hModuleBuildLog => hModuleBuildLog)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleBuildLogGetString(hModuleBuildLog: ze_module_build_log_handle_t, pSize: *mut usize, pBuildLog: *mut c_char) -> ze_result_t {
-    forward!("zeModuleBuildLogGetString", pCore, ModuleBuildLog, pfnGetString, hModuleBuildLog => hModuleBuildLog, pSize, pBuildLog)
+    forward!("zeModuleBuildLogGetString", ze pCore, ModuleBuildLog, pfnGetString, hModuleBuildLog => hModuleBuildLog, pSize, pBuildLog)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleGetNativeBinary(hModule: ze_module_handle_t, pSize: *mut usize, pModuleNativeBinary: *mut u8) -> ze_result_t {
-    forward!("zeModuleGetNativeBinary", pCore, Module, pfnGetNativeBinary, hModule => hModule, pSize, pModuleNativeBinary)
+    forward!("zeModuleGetNativeBinary", ze pCore, Module, pfnGetNativeBinary, hModule => hModule, pSize, pModuleNativeBinary)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleGetGlobalPointer(hModule: ze_module_handle_t, pGlobalName: *const c_char, pSize: *mut usize, pptr: *mut *mut c_void) -> ze_result_t {
-    forward!("zeModuleGetGlobalPointer", pCore, Module, pfnGetGlobalPointer, hModule => hModule, pGlobalName, pSize, pptr)
+    forward!("zeModuleGetGlobalPointer", ze pCore, Module, pfnGetGlobalPointer, hModule => hModule, pGlobalName, pSize, pptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleGetKernelNames(hModule: ze_module_handle_t, pCount: *mut u32, pNames: *mut *const c_char) -> ze_result_t {
-    forward!("zeModuleGetKernelNames", pCore, Module, pfnGetKernelNames, hModule => hModule, pCount, pNames)
+    forward!("zeModuleGetKernelNames", ze pCore, Module, pfnGetKernelNames, hModule => hModule, pCount, pNames)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleGetProperties(hModule: ze_module_handle_t, pModuleProperties: *mut ze_module_properties_t) -> ze_result_t {
-    forward!("zeModuleGetProperties", pCore, Module, pfnGetProperties, hModule => hModule, pModuleProperties)
+    forward!("zeModuleGetProperties", ze pCore, Module, pfnGetProperties, hModule => hModule, pModuleProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelCreate(hModule: ze_module_handle_t, desc: *const ze_kernel_desc_t, phKernel: *mut ze_kernel_handle_t) -> ze_result_t {
-    forward!("zeKernelCreate", pCore, Kernel, pfnCreate, hModule => hModule, desc, phKernel)
+    forward!("zeKernelCreate", ze pCore, Kernel, pfnCreate, hModule => hModule, desc, phKernel)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelDestroy(hKernel: ze_kernel_handle_t) -> ze_result_t {
-    forward!("zeKernelDestroy", pCore, Kernel, pfnDestroy, hKernel => hKernel)
+    forward!("zeKernelDestroy", ze pCore, Kernel, pfnDestroy, hKernel => hKernel)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleGetFunctionPointer(hModule: ze_module_handle_t, pFunctionName: *const c_char, pfnFunction: *mut *mut c_void) -> ze_result_t {
-    forward!("zeModuleGetFunctionPointer", pCore, Module, pfnGetFunctionPointer, hModule => hModule, pFunctionName, pfnFunction)
+    forward!("zeModuleGetFunctionPointer", ze pCore, Module, pfnGetFunctionPointer, hModule => hModule, pFunctionName, pfnFunction)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSetGroupSize(hKernel: ze_kernel_handle_t, groupSizeX: u32, groupSizeY: u32, groupSizeZ: u32) -> ze_result_t {
-    forward!("zeKernelSetGroupSize", pCore, Kernel, pfnSetGroupSize, hKernel => hKernel, groupSizeX, groupSizeY, groupSizeZ)
+    forward!("zeKernelSetGroupSize", ze pCore, Kernel, pfnSetGroupSize, hKernel => hKernel, groupSizeX, groupSizeY, groupSizeZ)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSuggestGroupSize(hKernel: ze_kernel_handle_t, globalSizeX: u32, globalSizeY: u32, globalSizeZ: u32, groupSizeX: *mut u32, groupSizeY: *mut u32, groupSizeZ: *mut u32) -> ze_result_t {
-    forward!("zeKernelSuggestGroupSize", pCore, Kernel, pfnSuggestGroupSize, hKernel => hKernel, globalSizeX, globalSizeY, globalSizeZ, groupSizeX, groupSizeY, groupSizeZ)
+    forward!("zeKernelSuggestGroupSize", ze pCore, Kernel, pfnSuggestGroupSize, hKernel => hKernel, globalSizeX, globalSizeY, globalSizeZ, groupSizeX, groupSizeY, groupSizeZ)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSuggestMaxCooperativeGroupCount(hKernel: ze_kernel_handle_t, totalGroupCount: *mut u32) -> ze_result_t {
-    forward!("zeKernelSuggestMaxCooperativeGroupCount", pCore, Kernel, pfnSuggestMaxCooperativeGroupCount, hKernel => hKernel, totalGroupCount)
+    forward!("zeKernelSuggestMaxCooperativeGroupCount", ze pCore, Kernel, pfnSuggestMaxCooperativeGroupCount, hKernel => hKernel, totalGroupCount)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSetArgumentValue(hKernel: ze_kernel_handle_t, argIndex: u32, argSize: usize, pArgValue: *const c_void) -> ze_result_t {
-    forward!("zeKernelSetArgumentValue", pCore, Kernel, pfnSetArgumentValue, hKernel => hKernel, argIndex, argSize, pArgValue)
+    forward!("zeKernelSetArgumentValue", ze pCore, Kernel, pfnSetArgumentValue, hKernel => hKernel, argIndex, argSize, pArgValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSetIndirectAccess(hKernel: ze_kernel_handle_t, flags: ze_kernel_indirect_access_flags_t) -> ze_result_t {
-    forward!("zeKernelSetIndirectAccess", pCore, Kernel, pfnSetIndirectAccess, hKernel => hKernel, flags)
+    forward!("zeKernelSetIndirectAccess", ze pCore, Kernel, pfnSetIndirectAccess, hKernel => hKernel, flags)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelGetIndirectAccess(hKernel: ze_kernel_handle_t, pFlags: *mut ze_kernel_indirect_access_flags_t) -> ze_result_t {
-    forward!("zeKernelGetIndirectAccess", pCore, Kernel, pfnGetIndirectAccess, hKernel => hKernel, pFlags)
+    forward!("zeKernelGetIndirectAccess", ze pCore, Kernel, pfnGetIndirectAccess, hKernel => hKernel, pFlags)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelGetSourceAttributes(hKernel: ze_kernel_handle_t, pSize: *mut u32, pString: *mut *mut c_char) -> ze_result_t {
-    forward!("zeKernelGetSourceAttributes", pCore, Kernel, pfnGetSourceAttributes, hKernel => hKernel, pSize, pString)
+    forward!("zeKernelGetSourceAttributes", ze pCore, Kernel, pfnGetSourceAttributes, hKernel => hKernel, pSize, pString)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSetCacheConfig(hKernel: ze_kernel_handle_t, flags: ze_cache_config_flags_t) -> ze_result_t {
-    forward!("zeKernelSetCacheConfig", pCore, Kernel, pfnSetCacheConfig, hKernel => hKernel, flags)
+    forward!("zeKernelSetCacheConfig", ze pCore, Kernel, pfnSetCacheConfig, hKernel => hKernel, flags)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelGetProperties(hKernel: ze_kernel_handle_t, pKernelProperties: *mut ze_kernel_properties_t) -> ze_result_t {
-    forward!("zeKernelGetProperties", pCore, Kernel, pfnGetProperties, hKernel => hKernel, pKernelProperties)
+    forward!("zeKernelGetProperties", ze pCore, Kernel, pfnGetProperties, hKernel => hKernel, pKernelProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelGetName(hKernel: ze_kernel_handle_t, pSize: *mut usize, pName: *mut c_char) -> ze_result_t {
-    forward!("zeKernelGetName", pCore, Kernel, pfnGetName, hKernel => hKernel, pSize, pName)
+    forward!("zeKernelGetName", ze pCore, Kernel, pfnGetName, hKernel => hKernel, pSize, pName)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendLaunchKernel(hCommandList: ze_command_list_handle_t, hKernel: ze_kernel_handle_t, pLaunchFuncArgs: *const ze_group_count_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendLaunchKernel", pCore, CommandList, pfnAppendLaunchKernel, hCommandList => hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendLaunchKernel", ze pCore, CommandList, pfnAppendLaunchKernel, hCommandList => hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendLaunchKernelWithParameters(hCommandList: ze_command_list_handle_t, hKernel: ze_kernel_handle_t, pGroupCounts: *const ze_group_count_t, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendLaunchKernelWithParameters", pCore, CommandList, pfnAppendLaunchKernelWithParameters since 0x1000e, hCommandList => hCommandList, hKernel, pGroupCounts, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendLaunchKernelWithParameters", ze pCore, CommandList, pfnAppendLaunchKernelWithParameters since 0x1000e, hCommandList => hCommandList, hKernel, pGroupCounts, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendLaunchKernelWithArguments(hCommandList: ze_command_list_handle_t, hKernel: ze_kernel_handle_t, groupCounts: ze_group_count_t, groupSizes: ze_group_size_t, pArguments: *mut *mut c_void, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendLaunchKernelWithArguments", pCore, CommandList, pfnAppendLaunchKernelWithArguments since 0x1000e, hCommandList => hCommandList, hKernel, groupCounts, groupSizes, pArguments, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendLaunchKernelWithArguments", ze pCore, CommandList, pfnAppendLaunchKernelWithArguments since 0x1000e, hCommandList => hCommandList, hKernel, groupCounts, groupSizes, pArguments, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendLaunchCooperativeKernel(hCommandList: ze_command_list_handle_t, hKernel: ze_kernel_handle_t, pLaunchFuncArgs: *const ze_group_count_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendLaunchCooperativeKernel", pCore, CommandList, pfnAppendLaunchCooperativeKernel, hCommandList => hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendLaunchCooperativeKernel", ze pCore, CommandList, pfnAppendLaunchCooperativeKernel, hCommandList => hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendLaunchKernelIndirect(hCommandList: ze_command_list_handle_t, hKernel: ze_kernel_handle_t, pLaunchArgumentsBuffer: *const ze_group_count_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendLaunchKernelIndirect", pCore, CommandList, pfnAppendLaunchKernelIndirect, hCommandList => hCommandList, hKernel, pLaunchArgumentsBuffer, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendLaunchKernelIndirect", ze pCore, CommandList, pfnAppendLaunchKernelIndirect, hCommandList => hCommandList, hKernel, pLaunchArgumentsBuffer, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendLaunchMultipleKernelsIndirect(hCommandList: ze_command_list_handle_t, numKernels: u32, phKernels: *mut ze_kernel_handle_t, pCountBuffer: *const u32, pLaunchArgumentsBuffer: *const ze_group_count_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendLaunchMultipleKernelsIndirect", pCore, CommandList, pfnAppendLaunchMultipleKernelsIndirect, hCommandList => hCommandList, numKernels, phKernels, pCountBuffer, pLaunchArgumentsBuffer, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendLaunchMultipleKernelsIndirect", ze pCore, CommandList, pfnAppendLaunchMultipleKernelsIndirect, hCommandList => hCommandList, numKernels, phKernels, pCountBuffer, pLaunchArgumentsBuffer, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeContextMakeMemoryResident(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, ptr: *mut c_void, size: usize) -> ze_result_t {
-    forward!("zeContextMakeMemoryResident", pCore, Context, pfnMakeMemoryResident, hContext => hContext, hDevice, ptr, size)
+    forward!("zeContextMakeMemoryResident", ze pCore, Context, pfnMakeMemoryResident, hContext => hContext, hDevice, ptr, size)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeContextEvictMemory(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, ptr: *mut c_void, size: usize) -> ze_result_t {
-    forward!("zeContextEvictMemory", pCore, Context, pfnEvictMemory, hContext => hContext, hDevice, ptr, size)
+    forward!("zeContextEvictMemory", ze pCore, Context, pfnEvictMemory, hContext => hContext, hDevice, ptr, size)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeContextMakeImageResident(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, hImage: ze_image_handle_t) -> ze_result_t {
-    forward!("zeContextMakeImageResident", pCore, Context, pfnMakeImageResident, hContext => hContext, hDevice, hImage)
+    forward!("zeContextMakeImageResident", ze pCore, Context, pfnMakeImageResident, hContext => hContext, hDevice, hImage)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeContextEvictImage(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, hImage: ze_image_handle_t) -> ze_result_t {
-    forward!("zeContextEvictImage", pCore, Context, pfnEvictImage, hContext => hContext, hDevice, hImage)
+    forward!("zeContextEvictImage", ze pCore, Context, pfnEvictImage, hContext => hContext, hDevice, hImage)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeSamplerCreate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_sampler_desc_t, phSampler: *mut ze_sampler_handle_t) -> ze_result_t {
-    forward!("zeSamplerCreate", pCore, Sampler, pfnCreate, hContext => hContext, hDevice, desc, phSampler)
+    forward!("zeSamplerCreate", ze pCore, Sampler, pfnCreate, hContext => hContext, hDevice, desc, phSampler)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeSamplerDestroy(hSampler: ze_sampler_handle_t) -> ze_result_t {
-    forward!("zeSamplerDestroy", pCore, Sampler, pfnDestroy, hSampler => hSampler)
+    forward!("zeSamplerDestroy", ze pCore, Sampler, pfnDestroy, hSampler => hSampler)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeVirtualMemReserve(hContext: ze_context_handle_t, pStart: *const c_void, size: usize, pptr: *mut *mut c_void) -> ze_result_t {
-    forward!("zeVirtualMemReserve", pCore, VirtualMem, pfnReserve, hContext => hContext, pStart, size, pptr)
+    forward!("zeVirtualMemReserve", ze pCore, VirtualMem, pfnReserve, hContext => hContext, pStart, size, pptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeVirtualMemFree(hContext: ze_context_handle_t, ptr: *const c_void, size: usize) -> ze_result_t {
-    forward!("zeVirtualMemFree", pCore, VirtualMem, pfnFree, hContext => hContext, ptr, size)
+    forward!("zeVirtualMemFree", ze pCore, VirtualMem, pfnFree, hContext => hContext, ptr, size)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeVirtualMemQueryPageSize(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, size: usize, pagesize: *mut usize) -> ze_result_t {
-    forward!("zeVirtualMemQueryPageSize", pCore, VirtualMem, pfnQueryPageSize, hContext => hContext, hDevice, size, pagesize)
+    forward!("zeVirtualMemQueryPageSize", ze pCore, VirtualMem, pfnQueryPageSize, hContext => hContext, hDevice, size, pagesize)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zePhysicalMemGetProperties(hContext: ze_context_handle_t, hPhysicalMem: ze_physical_mem_handle_t, pMemProperties: *mut ze_physical_mem_properties_t) -> ze_result_t {
-    forward!("zePhysicalMemGetProperties", pCore, PhysicalMem, pfnGetProperties since 0x1000f, hContext => hContext, hPhysicalMem, pMemProperties)
+    forward!("zePhysicalMemGetProperties", ze pCore, PhysicalMem, pfnGetProperties since 0x1000f, hContext => hContext, hPhysicalMem, pMemProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zePhysicalMemCreate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *mut ze_physical_mem_desc_t, phPhysicalMemory: *mut ze_physical_mem_handle_t) -> ze_result_t {
-    forward!("zePhysicalMemCreate", pCore, PhysicalMem, pfnCreate, hContext => hContext, hDevice, desc, phPhysicalMemory)
+    forward!("zePhysicalMemCreate", ze pCore, PhysicalMem, pfnCreate, hContext => hContext, hDevice, desc, phPhysicalMemory)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zePhysicalMemDestroy(hContext: ze_context_handle_t, hPhysicalMemory: ze_physical_mem_handle_t) -> ze_result_t {
-    forward!("zePhysicalMemDestroy", pCore, PhysicalMem, pfnDestroy, hContext => hContext, hPhysicalMemory)
+    forward!("zePhysicalMemDestroy", ze pCore, PhysicalMem, pfnDestroy, hContext => hContext, hPhysicalMemory)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeVirtualMemMap(hContext: ze_context_handle_t, ptr: *const c_void, size: usize, hPhysicalMemory: ze_physical_mem_handle_t, offset: usize, access: ze_memory_access_attribute_t) -> ze_result_t {
-    forward!("zeVirtualMemMap", pCore, VirtualMem, pfnMap, hContext => hContext, ptr, size, hPhysicalMemory, offset, access)
+    forward!("zeVirtualMemMap", ze pCore, VirtualMem, pfnMap, hContext => hContext, ptr, size, hPhysicalMemory, offset, access)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeVirtualMemUnmap(hContext: ze_context_handle_t, ptr: *const c_void, size: usize) -> ze_result_t {
-    forward!("zeVirtualMemUnmap", pCore, VirtualMem, pfnUnmap, hContext => hContext, ptr, size)
+    forward!("zeVirtualMemUnmap", ze pCore, VirtualMem, pfnUnmap, hContext => hContext, ptr, size)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeVirtualMemSetAccessAttribute(hContext: ze_context_handle_t, ptr: *const c_void, size: usize, access: ze_memory_access_attribute_t) -> ze_result_t {
-    forward!("zeVirtualMemSetAccessAttribute", pCore, VirtualMem, pfnSetAccessAttribute, hContext => hContext, ptr, size, access)
+    forward!("zeVirtualMemSetAccessAttribute", ze pCore, VirtualMem, pfnSetAccessAttribute, hContext => hContext, ptr, size, access)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeVirtualMemGetAccessAttribute(hContext: ze_context_handle_t, ptr: *const c_void, size: usize, access: *mut ze_memory_access_attribute_t, outSize: *mut usize) -> ze_result_t {
-    forward!("zeVirtualMemGetAccessAttribute", pCore, VirtualMem, pfnGetAccessAttribute, hContext => hContext, ptr, size, access, outSize)
+    forward!("zeVirtualMemGetAccessAttribute", ze pCore, VirtualMem, pfnGetAccessAttribute, hContext => hContext, ptr, size, access, outSize)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSetGlobalOffsetExp(hKernel: ze_kernel_handle_t, offsetX: u32, offsetY: u32, offsetZ: u32) -> ze_result_t {
-    forward!("zeKernelSetGlobalOffsetExp", pCore, KernelExp, pfnSetGlobalOffsetExp, hKernel => hKernel, offsetX, offsetY, offsetZ)
+    forward!("zeKernelSetGlobalOffsetExp", ze pCore, KernelExp, pfnSetGlobalOffsetExp, hKernel => hKernel, offsetX, offsetY, offsetZ)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceReserveCacheExt(hDevice: ze_device_handle_t, cacheLevel: usize, cacheReservationSize: usize) -> ze_result_t {
-    forward!("zeDeviceReserveCacheExt", pCore, Device, pfnReserveCacheExt, hDevice => hDevice, cacheLevel, cacheReservationSize)
+    forward!("zeDeviceReserveCacheExt", ze pCore, Device, pfnReserveCacheExt, hDevice => hDevice, cacheLevel, cacheReservationSize)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceSetCacheAdviceExt(hDevice: ze_device_handle_t, ptr: *mut c_void, regionSize: usize, cacheRegion: ze_cache_ext_region_t) -> ze_result_t {
-    forward!("zeDeviceSetCacheAdviceExt", pCore, Device, pfnSetCacheAdviceExt, hDevice => hDevice, ptr, regionSize, cacheRegion)
+    forward!("zeDeviceSetCacheAdviceExt", ze pCore, Device, pfnSetCacheAdviceExt, hDevice => hDevice, ptr, regionSize, cacheRegion)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventQueryTimestampsExp(hEvent: ze_event_handle_t, hDevice: ze_device_handle_t, pCount: *mut u32, pTimestamps: *mut ze_kernel_timestamp_result_t) -> ze_result_t {
-    forward!("zeEventQueryTimestampsExp", pCore, EventExp, pfnQueryTimestampsExp, hEvent => hEvent, hDevice, pCount, pTimestamps)
+    forward!("zeEventQueryTimestampsExp", ze pCore, EventExp, pfnQueryTimestampsExp, hEvent => hEvent, hDevice, pCount, pTimestamps)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageGetMemoryPropertiesExp(hImage: ze_image_handle_t, pMemoryProperties: *mut ze_image_memory_properties_exp_t) -> ze_result_t {
-    forward!("zeImageGetMemoryPropertiesExp", pCore, ImageExp, pfnGetMemoryPropertiesExp, hImage => hImage, pMemoryProperties)
+    forward!("zeImageGetMemoryPropertiesExp", ze pCore, ImageExp, pfnGetMemoryPropertiesExp, hImage => hImage, pMemoryProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageViewCreateExt(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_image_desc_t, hImage: ze_image_handle_t, phImageView: *mut ze_image_handle_t) -> ze_result_t {
-    forward!("zeImageViewCreateExt", pCore, Image, pfnViewCreateExt, hContext => hContext, hDevice, desc, hImage, phImageView)
+    forward!("zeImageViewCreateExt", ze pCore, Image, pfnViewCreateExt, hContext => hContext, hDevice, desc, hImage, phImageView)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageViewCreateExp(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_image_desc_t, hImage: ze_image_handle_t, phImageView: *mut ze_image_handle_t) -> ze_result_t {
-    forward!("zeImageViewCreateExp", pCore, ImageExp, pfnViewCreateExp, hContext => hContext, hDevice, desc, hImage, phImageView)
+    forward!("zeImageViewCreateExp", ze pCore, ImageExp, pfnViewCreateExp, hContext => hContext, hDevice, desc, hImage, phImageView)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSchedulingHintExp(hKernel: ze_kernel_handle_t, pHint: *mut ze_scheduling_hint_exp_desc_t) -> ze_result_t {
-    forward!("zeKernelSchedulingHintExp", pCore, KernelExp, pfnSchedulingHintExp, hKernel => hKernel, pHint)
+    forward!("zeKernelSchedulingHintExp", ze pCore, KernelExp, pfnSchedulingHintExp, hKernel => hKernel, pHint)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDevicePciGetPropertiesExt(hDevice: ze_device_handle_t, pPciProperties: *mut ze_pci_ext_properties_t) -> ze_result_t {
-    forward!("zeDevicePciGetPropertiesExt", pCore, Device, pfnPciGetPropertiesExt, hDevice => hDevice, pPciProperties)
+    forward!("zeDevicePciGetPropertiesExt", ze pCore, Device, pfnPciGetPropertiesExt, hDevice => hDevice, pPciProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendImageCopyToMemoryExt(hCommandList: ze_command_list_handle_t, dstptr: *mut c_void, hSrcImage: ze_image_handle_t, pSrcRegion: *const ze_image_region_t, destRowPitch: u32, destSlicePitch: u32, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendImageCopyToMemoryExt", pCore, CommandList, pfnAppendImageCopyToMemoryExt, hCommandList => hCommandList, dstptr, hSrcImage, pSrcRegion, destRowPitch, destSlicePitch, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendImageCopyToMemoryExt", ze pCore, CommandList, pfnAppendImageCopyToMemoryExt, hCommandList => hCommandList, dstptr, hSrcImage, pSrcRegion, destRowPitch, destSlicePitch, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendImageCopyFromMemoryExt(hCommandList: ze_command_list_handle_t, hDstImage: ze_image_handle_t, srcptr: *const c_void, pDstRegion: *const ze_image_region_t, srcRowPitch: u32, srcSlicePitch: u32, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendImageCopyFromMemoryExt", pCore, CommandList, pfnAppendImageCopyFromMemoryExt, hCommandList => hCommandList, hDstImage, srcptr, pDstRegion, srcRowPitch, srcSlicePitch, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendImageCopyFromMemoryExt", ze pCore, CommandList, pfnAppendImageCopyFromMemoryExt, hCommandList => hCommandList, hDstImage, srcptr, pDstRegion, srcRowPitch, srcSlicePitch, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageGetAllocPropertiesExt(hContext: ze_context_handle_t, hImage: ze_image_handle_t, pImageAllocProperties: *mut ze_image_allocation_ext_properties_t) -> ze_result_t {
-    forward!("zeImageGetAllocPropertiesExt", pCore, Image, pfnGetAllocPropertiesExt, hContext => hContext, hImage, pImageAllocProperties)
+    forward!("zeImageGetAllocPropertiesExt", ze pCore, Image, pfnGetAllocPropertiesExt, hContext => hContext, hImage, pImageAllocProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemFreeExt(hContext: ze_context_handle_t, pMemFreeDesc: *const ze_memory_free_ext_desc_t, ptr: *mut c_void) -> ze_result_t {
-    forward!("zeMemFreeExt", pCore, Mem, pfnFreeExt, hContext => hContext, pMemFreeDesc, ptr)
+    forward!("zeMemFreeExt", ze pCore, Mem, pfnFreeExt, hContext => hContext, pMemFreeDesc, ptr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricVertexGetExp(hDriver: ze_driver_handle_t, pCount: *mut u32, phVertices: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    forward!("zeFabricVertexGetExp", pCore, FabricVertexExp, pfnGetExp, hDriver => hDriver, pCount, phVertices)
+    forward!("zeFabricVertexGetExp", ze pCore, FabricVertexExp, pfnGetExp, hDriver => hDriver, pCount, phVertices)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricVertexGetSubVerticesExp(hVertex: ze_fabric_vertex_handle_t, pCount: *mut u32, phSubvertices: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    forward!("zeFabricVertexGetSubVerticesExp", pCore, FabricVertexExp, pfnGetSubVerticesExp, hVertex => hVertex, pCount, phSubvertices)
+    forward!("zeFabricVertexGetSubVerticesExp", ze pCore, FabricVertexExp, pfnGetSubVerticesExp, hVertex => hVertex, pCount, phSubvertices)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricVertexGetPropertiesExp(hVertex: ze_fabric_vertex_handle_t, pVertexProperties: *mut ze_fabric_vertex_exp_properties_t) -> ze_result_t {
-    forward!("zeFabricVertexGetPropertiesExp", pCore, FabricVertexExp, pfnGetPropertiesExp, hVertex => hVertex, pVertexProperties)
+    forward!("zeFabricVertexGetPropertiesExp", ze pCore, FabricVertexExp, pfnGetPropertiesExp, hVertex => hVertex, pVertexProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricVertexGetDeviceExp(hVertex: ze_fabric_vertex_handle_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
-    forward!("zeFabricVertexGetDeviceExp", pCore, FabricVertexExp, pfnGetDeviceExp, hVertex => hVertex, phDevice)
+    forward!("zeFabricVertexGetDeviceExp", ze pCore, FabricVertexExp, pfnGetDeviceExp, hVertex => hVertex, phDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetFabricVertexExp(hDevice: ze_device_handle_t, phVertex: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    forward!("zeDeviceGetFabricVertexExp", pCore, DeviceExp, pfnGetFabricVertexExp, hDevice => hDevice, phVertex)
+    forward!("zeDeviceGetFabricVertexExp", ze pCore, DeviceExp, pfnGetFabricVertexExp, hDevice => hDevice, phVertex)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricEdgeGetExp(hVertexA: ze_fabric_vertex_handle_t, hVertexB: ze_fabric_vertex_handle_t, pCount: *mut u32, phEdges: *mut ze_fabric_edge_handle_t) -> ze_result_t {
-    forward!("zeFabricEdgeGetExp", pCore, FabricEdgeExp, pfnGetExp, hVertexA => hVertexA, hVertexB, pCount, phEdges)
+    forward!("zeFabricEdgeGetExp", ze pCore, FabricEdgeExp, pfnGetExp, hVertexA => hVertexA, hVertexB, pCount, phEdges)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricEdgeGetVerticesExp(hEdge: ze_fabric_edge_handle_t, phVertexA: *mut ze_fabric_vertex_handle_t, phVertexB: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    forward!("zeFabricEdgeGetVerticesExp", pCore, FabricEdgeExp, pfnGetVerticesExp, hEdge => hEdge, phVertexA, phVertexB)
+    forward!("zeFabricEdgeGetVerticesExp", ze pCore, FabricEdgeExp, pfnGetVerticesExp, hEdge => hEdge, phVertexA, phVertexB)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricEdgeGetPropertiesExp(hEdge: ze_fabric_edge_handle_t, pEdgeProperties: *mut ze_fabric_edge_exp_properties_t) -> ze_result_t {
-    forward!("zeFabricEdgeGetPropertiesExp", pCore, FabricEdgeExp, pfnGetPropertiesExp, hEdge => hEdge, pEdgeProperties)
+    forward!("zeFabricEdgeGetPropertiesExp", ze pCore, FabricEdgeExp, pfnGetPropertiesExp, hEdge => hEdge, pEdgeProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventQueryKernelTimestampsExt(hEvent: ze_event_handle_t, hDevice: ze_device_handle_t, pCount: *mut u32, pResults: *mut ze_event_query_kernel_timestamps_results_ext_properties_t) -> ze_result_t {
-    forward!("zeEventQueryKernelTimestampsExt", pCore, Event, pfnQueryKernelTimestampsExt, hEvent => hEvent, hDevice, pCount, pResults)
+    forward!("zeEventQueryKernelTimestampsExt", ze pCore, Event, pfnQueryKernelTimestampsExt, hEvent => hEvent, hDevice, pCount, pResults)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderCreateExp(hDriver: ze_driver_handle_t, pDescriptor: *const ze_rtas_builder_exp_desc_t, phBuilder: *mut ze_rtas_builder_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderCreateExp", pCore, RTASBuilderExp, pfnCreateExp, hDriver => hDriver, pDescriptor, phBuilder)
+    forward!("zeRTASBuilderCreateExp", ze pCore, RTASBuilderExp, pfnCreateExp, hDriver => hDriver, pDescriptor, phBuilder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExp(hBuilder: ze_rtas_builder_exp_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_exp_desc_t, pProperties: *mut ze_rtas_builder_exp_properties_t) -> ze_result_t {
-    forward!("zeRTASBuilderGetBuildPropertiesExp", pCore, RTASBuilderExp, pfnGetBuildPropertiesExp, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
+    forward!("zeRTASBuilderGetBuildPropertiesExp", ze pCore, RTASBuilderExp, pfnGetBuildPropertiesExp, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExp(hDriver: ze_driver_handle_t, rtasFormatA: ze_rtas_format_exp_t, rtasFormatB: ze_rtas_format_exp_t) -> ze_result_t {
-    forward!("zeDriverRTASFormatCompatibilityCheckExp", pCore, DriverExp, pfnRTASFormatCompatibilityCheckExp, hDriver => hDriver, rtasFormatA, rtasFormatB)
+    forward!("zeDriverRTASFormatCompatibilityCheckExp", ze pCore, DriverExp, pfnRTASFormatCompatibilityCheckExp, hDriver => hDriver, rtasFormatA, rtasFormatB)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderBuildExp(hBuilder: ze_rtas_builder_exp_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_exp_desc_t, pScratchBuffer: *mut c_void, scratchBufferSizeBytes: usize, pRtasBuffer: *mut c_void, rtasBufferSizeBytes: usize, hParallelOperation: ze_rtas_parallel_operation_exp_handle_t, pBuildUserPtr: *mut c_void, pBounds: *mut ze_rtas_aabb_exp_t, pRtasBufferSizeBytes: *mut usize) -> ze_result_t {
-    forward!("zeRTASBuilderBuildExp", pCore, RTASBuilderExp, pfnBuildExp, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
+    forward!("zeRTASBuilderBuildExp", ze pCore, RTASBuilderExp, pfnBuildExp, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderDestroyExp(hBuilder: ze_rtas_builder_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderDestroyExp", pCore, RTASBuilderExp, pfnDestroyExp, hBuilder => hBuilder)
+    forward!("zeRTASBuilderDestroyExp", ze pCore, RTASBuilderExp, pfnDestroyExp, hBuilder => hBuilder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationCreateExp(hDriver: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationCreateExp", pCore, RTASParallelOperationExp, pfnCreateExp, hDriver => hDriver, phParallelOperation)
+    forward!("zeRTASParallelOperationCreateExp", ze pCore, RTASParallelOperationExp, pfnCreateExp, hDriver => hDriver, phParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExp(hParallelOperation: ze_rtas_parallel_operation_exp_handle_t, pProperties: *mut ze_rtas_parallel_operation_exp_properties_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationGetPropertiesExp", pCore, RTASParallelOperationExp, pfnGetPropertiesExp, hParallelOperation => hParallelOperation, pProperties)
+    forward!("zeRTASParallelOperationGetPropertiesExp", ze pCore, RTASParallelOperationExp, pfnGetPropertiesExp, hParallelOperation => hParallelOperation, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationJoinExp(hParallelOperation: ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationJoinExp", pCore, RTASParallelOperationExp, pfnJoinExp, hParallelOperation => hParallelOperation)
+    forward!("zeRTASParallelOperationJoinExp", ze pCore, RTASParallelOperationExp, pfnJoinExp, hParallelOperation => hParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationDestroyExp(hParallelOperation: ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationDestroyExp", pCore, RTASParallelOperationExp, pfnDestroyExp, hParallelOperation => hParallelOperation)
+    forward!("zeRTASParallelOperationDestroyExp", ze pCore, RTASParallelOperationExp, pfnDestroyExp, hParallelOperation => hParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetPitchFor2dImage(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, imageWidth: usize, imageHeight: usize, elementSizeInBytes: u32, rowPitch: *mut usize) -> ze_result_t {
-    forward!("zeMemGetPitchFor2dImage", pCore, Mem, pfnGetPitchFor2dImage, hContext => hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch)
+    forward!("zeMemGetPitchFor2dImage", ze pCore, Mem, pfnGetPitchFor2dImage, hContext => hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageGetDeviceOffsetExp(hImage: ze_image_handle_t, pDeviceOffset: *mut u64) -> ze_result_t {
-    forward!("zeImageGetDeviceOffsetExp", pCore, ImageExp, pfnGetDeviceOffsetExp, hImage => hImage, pDeviceOffset)
+    forward!("zeImageGetDeviceOffsetExp", ze pCore, ImageExp, pfnGetDeviceOffsetExp, hImage => hImage, pDeviceOffset)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListCreateCloneExp(hCommandList: ze_command_list_handle_t, phClonedCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeCommandListCreateCloneExp", pCore, CommandListExp, pfnCreateCloneExp, hCommandList => hCommandList, phClonedCommandList)
+    forward!("zeCommandListCreateCloneExp", ze pCore, CommandListExp, pfnCreateCloneExp, hCommandList => hCommandList, phClonedCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate: ze_command_list_handle_t, numCommandLists: u32, phCommandLists: *mut ze_command_list_handle_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListImmediateAppendCommandListsExp", pCore, CommandListExp, pfnImmediateAppendCommandListsExp, hCommandListImmediate => hCommandListImmediate, numCommandLists, phCommandLists, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListImmediateAppendCommandListsExp", ze pCore, CommandListExp, pfnImmediateAppendCommandListsExp, hCommandListImmediate => hCommandListImmediate, numCommandLists, phCommandLists, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithParameters(hCommandListImmediate: ze_command_list_handle_t, numCommandLists: u32, phCommandLists: *mut ze_command_list_handle_t, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListImmediateAppendCommandListsWithParameters", pCore, CommandList, pfnImmediateAppendCommandListsWithParameters since 0x10010, hCommandListImmediate => hCommandListImmediate, numCommandLists, phCommandLists, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListImmediateAppendCommandListsWithParameters", ze pCore, CommandList, pfnImmediateAppendCommandListsWithParameters since 0x10010, hCommandListImmediate => hCommandListImmediate, numCommandLists, phCommandLists, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListGetNextCommandIdExp(hCommandList: ze_command_list_handle_t, desc: *const ze_mutable_command_id_exp_desc_t, pCommandId: *mut u64) -> ze_result_t {
-    forward!("zeCommandListGetNextCommandIdExp", pCore, CommandListExp, pfnGetNextCommandIdExp, hCommandList => hCommandList, desc, pCommandId)
+    forward!("zeCommandListGetNextCommandIdExp", ze pCore, CommandListExp, pfnGetNextCommandIdExp, hCommandList => hCommandList, desc, pCommandId)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListGetNextCommandIdWithKernelsExp(hCommandList: ze_command_list_handle_t, desc: *const ze_mutable_command_id_exp_desc_t, numKernels: u32, phKernels: *mut ze_kernel_handle_t, pCommandId: *mut u64) -> ze_result_t {
-    forward!("zeCommandListGetNextCommandIdWithKernelsExp", pCore, CommandListExp, pfnGetNextCommandIdWithKernelsExp, hCommandList => hCommandList, desc, numKernels, phKernels, pCommandId)
+    forward!("zeCommandListGetNextCommandIdWithKernelsExp", ze pCore, CommandListExp, pfnGetNextCommandIdWithKernelsExp, hCommandList => hCommandList, desc, numKernels, phKernels, pCommandId)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandsExp(hCommandList: ze_command_list_handle_t, desc: *const ze_mutable_commands_exp_desc_t) -> ze_result_t {
-    forward!("zeCommandListUpdateMutableCommandsExp", pCore, CommandListExp, pfnUpdateMutableCommandsExp, hCommandList => hCommandList, desc)
+    forward!("zeCommandListUpdateMutableCommandsExp", ze pCore, CommandListExp, pfnUpdateMutableCommandsExp, hCommandList => hCommandList, desc)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListIsMutableExp(hCommandList: ze_command_list_handle_t, pIsMutable: *mut ze_bool_t) -> ze_result_t {
-    forward!("zeCommandListIsMutableExp", pCore, CommandListExp, pfnIsMutableExp since 0x10011, hCommandList => hCommandList, pIsMutable)
+    forward!("zeCommandListIsMutableExp", ze pCore, CommandListExp, pfnIsMutableExp since 0x10011, hCommandList => hCommandList, pIsMutable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandSignalEventExp(hCommandList: ze_command_list_handle_t, commandId: u64, hSignalEvent: ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListUpdateMutableCommandSignalEventExp", pCore, CommandListExp, pfnUpdateMutableCommandSignalEventExp, hCommandList => hCommandList, commandId, hSignalEvent)
+    forward!("zeCommandListUpdateMutableCommandSignalEventExp", ze pCore, CommandListExp, pfnUpdateMutableCommandSignalEventExp, hCommandList => hCommandList, commandId, hSignalEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandWaitEventsExp(hCommandList: ze_command_list_handle_t, commandId: u64, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListUpdateMutableCommandWaitEventsExp", pCore, CommandListExp, pfnUpdateMutableCommandWaitEventsExp, hCommandList => hCommandList, commandId, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListUpdateMutableCommandWaitEventsExp", ze pCore, CommandListExp, pfnUpdateMutableCommandWaitEventsExp, hCommandList => hCommandList, commandId, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandKernelsExp(hCommandList: ze_command_list_handle_t, numKernels: u32, pCommandId: *mut u64, phKernels: *mut ze_kernel_handle_t) -> ze_result_t {
-    forward!("zeCommandListUpdateMutableCommandKernelsExp", pCore, CommandListExp, pfnUpdateMutableCommandKernelsExp, hCommandList => hCommandList, numKernels, pCommandId, phKernels)
+    forward!("zeCommandListUpdateMutableCommandKernelsExp", ze pCore, CommandListExp, pfnUpdateMutableCommandKernelsExp, hCommandList => hCommandList, numKernels, pCommandId, phKernels)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelGetBinaryExp(hKernel: ze_kernel_handle_t, pSize: *mut usize, pKernelBinary: *mut u8) -> ze_result_t {
-    forward!("zeKernelGetBinaryExp", pCore, KernelExp, pfnGetBinaryExp, hKernel => hKernel, pSize, pKernelBinary)
+    forward!("zeKernelGetBinaryExp", ze pCore, KernelExp, pfnGetBinaryExp, hKernel => hKernel, pSize, pKernelBinary)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceImportExternalSemaphoreExt(hDevice: ze_device_handle_t, desc: *const ze_external_semaphore_ext_desc_t, phSemaphore: *mut ze_external_semaphore_ext_handle_t) -> ze_result_t {
-    forward!("zeDeviceImportExternalSemaphoreExt", pCore, Device, pfnImportExternalSemaphoreExt, hDevice => hDevice, desc, phSemaphore)
+    forward!("zeDeviceImportExternalSemaphoreExt", ze pCore, Device, pfnImportExternalSemaphoreExt, hDevice => hDevice, desc, phSemaphore)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceReleaseExternalSemaphoreExt(hSemaphore: ze_external_semaphore_ext_handle_t) -> ze_result_t {
-    forward!("zeDeviceReleaseExternalSemaphoreExt", pCore, Device, pfnReleaseExternalSemaphoreExt, hSemaphore => hSemaphore)
+    forward!("zeDeviceReleaseExternalSemaphoreExt", ze pCore, Device, pfnReleaseExternalSemaphoreExt, hSemaphore => hSemaphore)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendSignalExternalSemaphoreExt(hCommandList: ze_command_list_handle_t, numSemaphores: u32, phSemaphores: *mut ze_external_semaphore_ext_handle_t, signalParams: *mut ze_external_semaphore_signal_params_ext_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendSignalExternalSemaphoreExt", pCore, CommandList, pfnAppendSignalExternalSemaphoreExt, hCommandList => hCommandList, numSemaphores, phSemaphores, signalParams, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendSignalExternalSemaphoreExt", ze pCore, CommandList, pfnAppendSignalExternalSemaphoreExt, hCommandList => hCommandList, numSemaphores, phSemaphores, signalParams, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendWaitExternalSemaphoreExt(hCommandList: ze_command_list_handle_t, numSemaphores: u32, phSemaphores: *mut ze_external_semaphore_ext_handle_t, waitParams: *mut ze_external_semaphore_wait_params_ext_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendWaitExternalSemaphoreExt", pCore, CommandList, pfnAppendWaitExternalSemaphoreExt, hCommandList => hCommandList, numSemaphores, phSemaphores, waitParams, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendWaitExternalSemaphoreExt", ze pCore, CommandList, pfnAppendWaitExternalSemaphoreExt, hCommandList => hCommandList, numSemaphores, phSemaphores, waitParams, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderCreateExt(hDriver: ze_driver_handle_t, pDescriptor: *const ze_rtas_builder_ext_desc_t, phBuilder: *mut ze_rtas_builder_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderCreateExt", pCore, RTASBuilder, pfnCreateExt, hDriver => hDriver, pDescriptor, phBuilder)
+    forward!("zeRTASBuilderCreateExt", ze pCore, RTASBuilder, pfnCreateExt, hDriver => hDriver, pDescriptor, phBuilder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExt(hBuilder: ze_rtas_builder_ext_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_ext_desc_t, pProperties: *mut ze_rtas_builder_ext_properties_t) -> ze_result_t {
-    forward!("zeRTASBuilderGetBuildPropertiesExt", pCore, RTASBuilder, pfnGetBuildPropertiesExt, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
+    forward!("zeRTASBuilderGetBuildPropertiesExt", ze pCore, RTASBuilder, pfnGetBuildPropertiesExt, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExt(hDriver: ze_driver_handle_t, rtasFormatA: ze_rtas_format_ext_t, rtasFormatB: ze_rtas_format_ext_t) -> ze_result_t {
-    forward!("zeDriverRTASFormatCompatibilityCheckExt", pCore, Driver, pfnRTASFormatCompatibilityCheckExt, hDriver => hDriver, rtasFormatA, rtasFormatB)
+    forward!("zeDriverRTASFormatCompatibilityCheckExt", ze pCore, Driver, pfnRTASFormatCompatibilityCheckExt, hDriver => hDriver, rtasFormatA, rtasFormatB)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderBuildExt(hBuilder: ze_rtas_builder_ext_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_ext_desc_t, pScratchBuffer: *mut c_void, scratchBufferSizeBytes: usize, pRtasBuffer: *mut c_void, rtasBufferSizeBytes: usize, hParallelOperation: ze_rtas_parallel_operation_ext_handle_t, pBuildUserPtr: *mut c_void, pBounds: *mut ze_rtas_aabb_ext_t, pRtasBufferSizeBytes: *mut usize) -> ze_result_t {
-    forward!("zeRTASBuilderBuildExt", pCore, RTASBuilder, pfnBuildExt, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
+    forward!("zeRTASBuilderBuildExt", ze pCore, RTASBuilder, pfnBuildExt, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderCommandListAppendCopyExt(hCommandList: ze_command_list_handle_t, dstptr: *mut c_void, srcptr: *const c_void, size: usize, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderCommandListAppendCopyExt", pCore, RTASBuilder, pfnCommandListAppendCopyExt, hCommandList => hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeRTASBuilderCommandListAppendCopyExt", ze pCore, RTASBuilder, pfnCommandListAppendCopyExt, hCommandList => hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderDestroyExt(hBuilder: ze_rtas_builder_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderDestroyExt", pCore, RTASBuilder, pfnDestroyExt, hBuilder => hBuilder)
+    forward!("zeRTASBuilderDestroyExt", ze pCore, RTASBuilder, pfnDestroyExt, hBuilder => hBuilder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationCreateExt(hDriver: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationCreateExt", pCore, RTASParallelOperation, pfnCreateExt, hDriver => hDriver, phParallelOperation)
+    forward!("zeRTASParallelOperationCreateExt", ze pCore, RTASParallelOperation, pfnCreateExt, hDriver => hDriver, phParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExt(hParallelOperation: ze_rtas_parallel_operation_ext_handle_t, pProperties: *mut ze_rtas_parallel_operation_ext_properties_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationGetPropertiesExt", pCore, RTASParallelOperation, pfnGetPropertiesExt, hParallelOperation => hParallelOperation, pProperties)
+    forward!("zeRTASParallelOperationGetPropertiesExt", ze pCore, RTASParallelOperation, pfnGetPropertiesExt, hParallelOperation => hParallelOperation, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationJoinExt(hParallelOperation: ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationJoinExt", pCore, RTASParallelOperation, pfnJoinExt, hParallelOperation => hParallelOperation)
+    forward!("zeRTASParallelOperationJoinExt", ze pCore, RTASParallelOperation, pfnJoinExt, hParallelOperation => hParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationDestroyExt(hParallelOperation: ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationDestroyExt", pCore, RTASParallelOperation, pfnDestroyExt, hParallelOperation => hParallelOperation)
+    forward!("zeRTASParallelOperationDestroyExt", ze pCore, RTASParallelOperation, pfnDestroyExt, hParallelOperation => hParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetVectorWidthPropertiesExt(hDevice: ze_device_handle_t, pCount: *mut u32, pVectorWidthProperties: *mut ze_device_vector_width_properties_ext_t) -> ze_result_t {
-    forward!("zeDeviceGetVectorWidthPropertiesExt", pCore, Device, pfnGetVectorWidthPropertiesExt, hDevice => hDevice, pCount, pVectorWidthProperties)
+    forward!("zeDeviceGetVectorWidthPropertiesExt", ze pCore, Device, pfnGetVectorWidthPropertiesExt, hDevice => hDevice, pCount, pVectorWidthProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelGetAllocationPropertiesExp(hKernel: ze_kernel_handle_t, pCount: *mut u32, pAllocationProperties: *mut ze_kernel_allocation_exp_properties_t) -> ze_result_t {
-    forward!("zeKernelGetAllocationPropertiesExp", pCore, KernelExp, pfnGetAllocationPropertiesExp since 0x1000e, hKernel => hKernel, pCount, pAllocationProperties)
+    forward!("zeKernelGetAllocationPropertiesExp", ze pCore, KernelExp, pfnGetAllocationPropertiesExp since 0x1000e, hKernel => hKernel, pCount, pAllocationProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetIpcHandleWithProperties(hContext: ze_context_handle_t, ptr: *const c_void, pNext: *mut c_void, pIpcHandle: *mut ze_ipc_mem_handle_t) -> ze_result_t {
-    forward!("zeMemGetIpcHandleWithProperties", pCore, Mem, pfnGetIpcHandleWithProperties since 0x1000f, hContext => hContext, ptr, pNext, pIpcHandle)
+    forward!("zeMemGetIpcHandleWithProperties", ze pCore, Mem, pfnGetIpcHandleWithProperties since 0x1000f, hContext => hContext, ptr, pNext, pIpcHandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphCreateExt(hContext: ze_context_handle_t, pNext: *const c_void, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    forward!("zeGraphCreateExt", pCore, Graph, pfnCreateExt since 0x10011, hContext => hContext, pNext, phGraph)
+    forward!("zeGraphCreateExt", ze pCore, Graph, pfnCreateExt since 0x10011, hContext => hContext, pNext, phGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListBeginGraphCaptureExt(hCommandList: ze_command_list_handle_t, pNext: *const c_void) -> ze_result_t {
-    forward!("zeCommandListBeginGraphCaptureExt", pCore, CommandList, pfnBeginGraphCaptureExt since 0x10011, hCommandList => hCommandList, pNext)
+    forward!("zeCommandListBeginGraphCaptureExt", ze pCore, CommandList, pfnBeginGraphCaptureExt since 0x10011, hCommandList => hCommandList, pNext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListBeginCaptureIntoGraphExt(hCommandList: ze_command_list_handle_t, hGraph: ze_graph_handle_t, pNext: *const c_void) -> ze_result_t {
-    forward!("zeCommandListBeginCaptureIntoGraphExt", pCore, CommandList, pfnBeginCaptureIntoGraphExt since 0x10011, hCommandList => hCommandList, hGraph, pNext)
+    forward!("zeCommandListBeginCaptureIntoGraphExt", ze pCore, CommandList, pfnBeginCaptureIntoGraphExt since 0x10011, hCommandList => hCommandList, hGraph, pNext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListIsGraphCaptureEnabledExt(hCommandList: ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeCommandListIsGraphCaptureEnabledExt", pCore, CommandList, pfnIsGraphCaptureEnabledExt since 0x10011, hCommandList => hCommandList)
+    forward!("zeCommandListIsGraphCaptureEnabledExt", ze pCore, CommandList, pfnIsGraphCaptureEnabledExt since 0x10011, hCommandList => hCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListEndGraphCaptureExt(hCommandList: ze_command_list_handle_t, pNext: *const c_void, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    forward!("zeCommandListEndGraphCaptureExt", pCore, CommandList, pfnEndGraphCaptureExt since 0x10011, hCommandList => hCommandList, pNext, phGraph)
+    forward!("zeCommandListEndGraphCaptureExt", ze pCore, CommandList, pfnEndGraphCaptureExt since 0x10011, hCommandList => hCommandList, pNext, phGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListGetGraphExt(hCommandList: ze_command_list_handle_t, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    forward!("zeCommandListGetGraphExt", pCore, CommandList, pfnGetGraphExt since 0x10011, hCommandList => hCommandList, phGraph)
+    forward!("zeCommandListGetGraphExt", ze pCore, CommandList, pfnGetGraphExt since 0x10011, hCommandList => hCommandList, phGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphGetPrimaryCommandListExt(hGraph: ze_graph_handle_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeGraphGetPrimaryCommandListExt", pCore, Graph, pfnGetPrimaryCommandListExt since 0x10011, hGraph => hGraph, phCommandList)
+    forward!("zeGraphGetPrimaryCommandListExt", ze pCore, Graph, pfnGetPrimaryCommandListExt since 0x10011, hGraph => hGraph, phCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphSetDestructionCallbackExt(hGraph: ze_graph_handle_t, pfnCallback: zex_mem_graph_free_callback_fn_t, pUserData: *mut c_void, pNext: *const c_void) -> ze_result_t {
-    forward!("zeGraphSetDestructionCallbackExt", pCore, Graph, pfnSetDestructionCallbackExt since 0x10011, hGraph => hGraph, pfnCallback, pUserData, pNext)
+    forward!("zeGraphSetDestructionCallbackExt", ze pCore, Graph, pfnSetDestructionCallbackExt since 0x10011, hGraph => hGraph, pfnCallback, pUserData, pNext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphInstantiateExt(hGraph: ze_graph_handle_t, pNext: *const c_void, phExecutableGraph: *mut ze_executable_graph_handle_t) -> ze_result_t {
-    forward!("zeGraphInstantiateExt", pCore, Graph, pfnInstantiateExt since 0x10011, hGraph => hGraph, pNext, phExecutableGraph)
+    forward!("zeGraphInstantiateExt", ze pCore, Graph, pfnInstantiateExt since 0x10011, hGraph => hGraph, pNext, phExecutableGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendGraphExt(hCommandList: ze_command_list_handle_t, hGraph: ze_executable_graph_handle_t, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendGraphExt", pCore, CommandList, pfnAppendGraphExt since 0x10011, hCommandList => hCommandList, hGraph, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendGraphExt", ze pCore, CommandList, pfnAppendGraphExt since 0x10011, hCommandList => hCommandList, hGraph, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeExecutableGraphGetSourceGraphExt(hGraph: ze_executable_graph_handle_t, phSourceGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    forward!("zeExecutableGraphGetSourceGraphExt", pCore, ExecutableGraph, pfnGetSourceGraphExt since 0x10011, hGraph => hGraph, phSourceGraph)
+    forward!("zeExecutableGraphGetSourceGraphExt", ze pCore, ExecutableGraph, pfnGetSourceGraphExt since 0x10011, hGraph => hGraph, phSourceGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphIsEmptyExt(hGraph: ze_graph_handle_t) -> ze_result_t {
-    forward!("zeGraphIsEmptyExt", pCore, Graph, pfnIsEmptyExt since 0x10011, hGraph => hGraph)
+    forward!("zeGraphIsEmptyExt", ze pCore, Graph, pfnIsEmptyExt since 0x10011, hGraph => hGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphDumpContentsExt(hGraph: ze_graph_handle_t, filePath: *const c_char, pNext: *const c_void) -> ze_result_t {
-    forward!("zeGraphDumpContentsExt", pCore, Graph, pfnDumpContentsExt since 0x10011, hGraph => hGraph, filePath, pNext)
+    forward!("zeGraphDumpContentsExt", ze pCore, Graph, pfnDumpContentsExt since 0x10011, hGraph => hGraph, filePath, pNext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeExecutableGraphDestroyExt(hGraph: ze_executable_graph_handle_t) -> ze_result_t {
-    forward!("zeExecutableGraphDestroyExt", pCore, ExecutableGraph, pfnDestroyExt since 0x10011, hGraph => hGraph)
+    forward!("zeExecutableGraphDestroyExt", ze pCore, ExecutableGraph, pfnDestroyExt since 0x10011, hGraph => hGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphDestroyExt(hGraph: ze_graph_handle_t) -> ze_result_t {
-    forward!("zeGraphDestroyExt", pCore, Graph, pfnDestroyExt since 0x10011, hGraph => hGraph)
+    forward!("zeGraphDestroyExt", ze pCore, Graph, pfnDestroyExt since 0x10011, hGraph => hGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListAppendHostFunction(hCommandList: ze_command_list_handle_t, pfnHostFunction: ze_host_function_callback_t, pUserData: *mut c_void, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListAppendHostFunction", pCore, CommandList, pfnAppendHostFunction since 0x10011, hCommandList => hCommandList, pfnHostFunction, pUserData, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListAppendHostFunction", ze pCore, CommandList, pfnAppendHostFunction since 0x10011, hCommandList => hCommandList, pfnHostFunction, pUserData, pNext, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 

@@ -10,776 +10,776 @@ use ze_loader::forward;
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDriverGetExtensionProperties(hDriver: zes_driver_handle_t, pCount: *mut u32, pExtensionProperties: *mut zes_driver_extension_properties_t) -> ze_result_t {
-    forward!("zesDriverGetExtensionProperties", pSysman, Driver, pfnGetExtensionProperties, hDriver => hDriver, pCount, pExtensionProperties)
+    forward!("zesDriverGetExtensionProperties", zes pSysman, Driver, pfnGetExtensionProperties, hDriver => hDriver, pCount, pExtensionProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDriverGetExtensionFunctionAddress(hDriver: zes_driver_handle_t, name: *const c_char, ppFunctionAddress: *mut *mut c_void) -> ze_result_t {
-    forward!("zesDriverGetExtensionFunctionAddress", pSysman, Driver, pfnGetExtensionFunctionAddress, hDriver => hDriver, name, ppFunctionAddress)
+    forward!("zesDriverGetExtensionFunctionAddress", zes pSysman, Driver, pfnGetExtensionFunctionAddress, hDriver => hDriver, name, ppFunctionAddress)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceGet(hDriver: zes_driver_handle_t, pCount: *mut u32, phDevices: *mut zes_device_handle_t) -> ze_result_t {
-    forward!("zesDeviceGet", pSysman, Device, pfnGet, hDriver => hDriver, pCount, phDevices)
+    forward!("zesDeviceGet", zes pSysman, Device, pfnGet, hDriver => hDriver, pCount, phDevices)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceGetProperties(hDevice: zes_device_handle_t, pProperties: *mut zes_device_properties_t) -> ze_result_t {
-    forward!("zesDeviceGetProperties", pSysman, Device, pfnGetProperties, hDevice => hDevice, pProperties)
+    forward!("zesDeviceGetProperties", zes pSysman, Device, pfnGetProperties, hDevice => hDevice, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceGetState(hDevice: zes_device_handle_t, pState: *mut zes_device_state_t) -> ze_result_t {
-    forward!("zesDeviceGetState", pSysman, Device, pfnGetState, hDevice => hDevice, pState)
+    forward!("zesDeviceGetState", zes pSysman, Device, pfnGetState, hDevice => hDevice, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceReset(hDevice: zes_device_handle_t, force: ze_bool_t) -> ze_result_t {
-    forward!("zesDeviceReset", pSysman, Device, pfnReset, hDevice => hDevice, force)
+    forward!("zesDeviceReset", zes pSysman, Device, pfnReset, hDevice => hDevice, force)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceResetExt(hDevice: zes_device_handle_t, pProperties: *mut zes_reset_properties_t) -> ze_result_t {
-    forward!("zesDeviceResetExt", pSysman, Device, pfnResetExt, hDevice => hDevice, pProperties)
+    forward!("zesDeviceResetExt", zes pSysman, Device, pfnResetExt, hDevice => hDevice, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceProcessesGetState(hDevice: zes_device_handle_t, pCount: *mut u32, pProcesses: *mut zes_process_state_t) -> ze_result_t {
-    forward!("zesDeviceProcessesGetState", pSysman, Device, pfnProcessesGetState, hDevice => hDevice, pCount, pProcesses)
+    forward!("zesDeviceProcessesGetState", zes pSysman, Device, pfnProcessesGetState, hDevice => hDevice, pCount, pProcesses)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDevicePciGetProperties(hDevice: zes_device_handle_t, pProperties: *mut zes_pci_properties_t) -> ze_result_t {
-    forward!("zesDevicePciGetProperties", pSysman, Device, pfnPciGetProperties, hDevice => hDevice, pProperties)
+    forward!("zesDevicePciGetProperties", zes pSysman, Device, pfnPciGetProperties, hDevice => hDevice, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDevicePciGetState(hDevice: zes_device_handle_t, pState: *mut zes_pci_state_t) -> ze_result_t {
-    forward!("zesDevicePciGetState", pSysman, Device, pfnPciGetState, hDevice => hDevice, pState)
+    forward!("zesDevicePciGetState", zes pSysman, Device, pfnPciGetState, hDevice => hDevice, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDevicePciGetBars(hDevice: zes_device_handle_t, pCount: *mut u32, pProperties: *mut zes_pci_bar_properties_t) -> ze_result_t {
-    forward!("zesDevicePciGetBars", pSysman, Device, pfnPciGetBars, hDevice => hDevice, pCount, pProperties)
+    forward!("zesDevicePciGetBars", zes pSysman, Device, pfnPciGetBars, hDevice => hDevice, pCount, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDevicePciGetStats(hDevice: zes_device_handle_t, pStats: *mut zes_pci_stats_t) -> ze_result_t {
-    forward!("zesDevicePciGetStats", pSysman, Device, pfnPciGetStats, hDevice => hDevice, pStats)
+    forward!("zesDevicePciGetStats", zes pSysman, Device, pfnPciGetStats, hDevice => hDevice, pStats)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceSetOverclockWaiver(hDevice: zes_device_handle_t) -> ze_result_t {
-    forward!("zesDeviceSetOverclockWaiver", pSysman, Device, pfnSetOverclockWaiver, hDevice => hDevice)
+    forward!("zesDeviceSetOverclockWaiver", zes pSysman, Device, pfnSetOverclockWaiver, hDevice => hDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceGetOverclockDomains(hDevice: zes_device_handle_t, pOverclockDomains: *mut u32) -> ze_result_t {
-    forward!("zesDeviceGetOverclockDomains", pSysman, Device, pfnGetOverclockDomains, hDevice => hDevice, pOverclockDomains)
+    forward!("zesDeviceGetOverclockDomains", zes pSysman, Device, pfnGetOverclockDomains, hDevice => hDevice, pOverclockDomains)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceGetOverclockControls(hDevice: zes_device_handle_t, domainType: zes_overclock_domain_t, pAvailableControls: *mut u32) -> ze_result_t {
-    forward!("zesDeviceGetOverclockControls", pSysman, Device, pfnGetOverclockControls, hDevice => hDevice, domainType, pAvailableControls)
+    forward!("zesDeviceGetOverclockControls", zes pSysman, Device, pfnGetOverclockControls, hDevice => hDevice, domainType, pAvailableControls)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceResetOverclockSettings(hDevice: zes_device_handle_t, onShippedState: ze_bool_t) -> ze_result_t {
-    forward!("zesDeviceResetOverclockSettings", pSysman, Device, pfnResetOverclockSettings, hDevice => hDevice, onShippedState)
+    forward!("zesDeviceResetOverclockSettings", zes pSysman, Device, pfnResetOverclockSettings, hDevice => hDevice, onShippedState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceReadOverclockState(hDevice: zes_device_handle_t, pOverclockMode: *mut zes_overclock_mode_t, pWaiverSetting: *mut ze_bool_t, pOverclockState: *mut ze_bool_t, pPendingAction: *mut zes_pending_action_t, pPendingReset: *mut ze_bool_t) -> ze_result_t {
-    forward!("zesDeviceReadOverclockState", pSysman, Device, pfnReadOverclockState, hDevice => hDevice, pOverclockMode, pWaiverSetting, pOverclockState, pPendingAction, pPendingReset)
+    forward!("zesDeviceReadOverclockState", zes pSysman, Device, pfnReadOverclockState, hDevice => hDevice, pOverclockMode, pWaiverSetting, pOverclockState, pPendingAction, pPendingReset)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumOverclockDomains(hDevice: zes_device_handle_t, pCount: *mut u32, phDomainHandle: *mut zes_overclock_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumOverclockDomains", pSysman, Device, pfnEnumOverclockDomains, hDevice => hDevice, pCount, phDomainHandle)
+    forward!("zesDeviceEnumOverclockDomains", zes pSysman, Device, pfnEnumOverclockDomains, hDevice => hDevice, pCount, phDomainHandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetDomainProperties(hDomainHandle: zes_overclock_handle_t, pDomainProperties: *mut zes_overclock_properties_t) -> ze_result_t {
-    forward!("zesOverclockGetDomainProperties", pSysman, Overclock, pfnGetDomainProperties, hDomainHandle => hDomainHandle, pDomainProperties)
+    forward!("zesOverclockGetDomainProperties", zes pSysman, Overclock, pfnGetDomainProperties, hDomainHandle => hDomainHandle, pDomainProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetDomainVFProperties(hDomainHandle: zes_overclock_handle_t, pVFProperties: *mut zes_vf_property_t) -> ze_result_t {
-    forward!("zesOverclockGetDomainVFProperties", pSysman, Overclock, pfnGetDomainVFProperties, hDomainHandle => hDomainHandle, pVFProperties)
+    forward!("zesOverclockGetDomainVFProperties", zes pSysman, Overclock, pfnGetDomainVFProperties, hDomainHandle => hDomainHandle, pVFProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetDomainControlProperties(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pControlProperties: *mut zes_control_property_t) -> ze_result_t {
-    forward!("zesOverclockGetDomainControlProperties", pSysman, Overclock, pfnGetDomainControlProperties, hDomainHandle => hDomainHandle, DomainControl, pControlProperties)
+    forward!("zesOverclockGetDomainControlProperties", zes pSysman, Overclock, pfnGetDomainControlProperties, hDomainHandle => hDomainHandle, DomainControl, pControlProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetControlCurrentValue(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pValue: *mut f64) -> ze_result_t {
-    forward!("zesOverclockGetControlCurrentValue", pSysman, Overclock, pfnGetControlCurrentValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
+    forward!("zesOverclockGetControlCurrentValue", zes pSysman, Overclock, pfnGetControlCurrentValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetControlPendingValue(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pValue: *mut f64) -> ze_result_t {
-    forward!("zesOverclockGetControlPendingValue", pSysman, Overclock, pfnGetControlPendingValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
+    forward!("zesOverclockGetControlPendingValue", zes pSysman, Overclock, pfnGetControlPendingValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockSetControlUserValue(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pValue: f64, pPendingAction: *mut zes_pending_action_t) -> ze_result_t {
-    forward!("zesOverclockSetControlUserValue", pSysman, Overclock, pfnSetControlUserValue, hDomainHandle => hDomainHandle, DomainControl, pValue, pPendingAction)
+    forward!("zesOverclockSetControlUserValue", zes pSysman, Overclock, pfnSetControlUserValue, hDomainHandle => hDomainHandle, DomainControl, pValue, pPendingAction)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetControlState(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pControlState: *mut zes_control_state_t, pPendingAction: *mut zes_pending_action_t) -> ze_result_t {
-    forward!("zesOverclockGetControlState", pSysman, Overclock, pfnGetControlState, hDomainHandle => hDomainHandle, DomainControl, pControlState, pPendingAction)
+    forward!("zesOverclockGetControlState", zes pSysman, Overclock, pfnGetControlState, hDomainHandle => hDomainHandle, DomainControl, pControlState, pPendingAction)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetVFPointValues(hDomainHandle: zes_overclock_handle_t, VFType: zes_vf_type_t, VFArrayType: zes_vf_array_type_t, PointIndex: u32, PointValue: *mut u32) -> ze_result_t {
-    forward!("zesOverclockGetVFPointValues", pSysman, Overclock, pfnGetVFPointValues, hDomainHandle => hDomainHandle, VFType, VFArrayType, PointIndex, PointValue)
+    forward!("zesOverclockGetVFPointValues", zes pSysman, Overclock, pfnGetVFPointValues, hDomainHandle => hDomainHandle, VFType, VFArrayType, PointIndex, PointValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockSetVFPointValues(hDomainHandle: zes_overclock_handle_t, VFType: zes_vf_type_t, PointIndex: u32, PointValue: u32) -> ze_result_t {
-    forward!("zesOverclockSetVFPointValues", pSysman, Overclock, pfnSetVFPointValues, hDomainHandle => hDomainHandle, VFType, PointIndex, PointValue)
+    forward!("zesOverclockSetVFPointValues", zes pSysman, Overclock, pfnSetVFPointValues, hDomainHandle => hDomainHandle, VFType, PointIndex, PointValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumDiagnosticTestSuites(hDevice: zes_device_handle_t, pCount: *mut u32, phDiagnostics: *mut zes_diag_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumDiagnosticTestSuites", pSysman, Device, pfnEnumDiagnosticTestSuites, hDevice => hDevice, pCount, phDiagnostics)
+    forward!("zesDeviceEnumDiagnosticTestSuites", zes pSysman, Device, pfnEnumDiagnosticTestSuites, hDevice => hDevice, pCount, phDiagnostics)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDiagnosticsGetProperties(hDiagnostics: zes_diag_handle_t, pProperties: *mut zes_diag_properties_t) -> ze_result_t {
-    forward!("zesDiagnosticsGetProperties", pSysman, Diagnostics, pfnGetProperties, hDiagnostics => hDiagnostics, pProperties)
+    forward!("zesDiagnosticsGetProperties", zes pSysman, Diagnostics, pfnGetProperties, hDiagnostics => hDiagnostics, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDiagnosticsGetTests(hDiagnostics: zes_diag_handle_t, pCount: *mut u32, pTests: *mut zes_diag_test_t) -> ze_result_t {
-    forward!("zesDiagnosticsGetTests", pSysman, Diagnostics, pfnGetTests, hDiagnostics => hDiagnostics, pCount, pTests)
+    forward!("zesDiagnosticsGetTests", zes pSysman, Diagnostics, pfnGetTests, hDiagnostics => hDiagnostics, pCount, pTests)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDiagnosticsRunTests(hDiagnostics: zes_diag_handle_t, startIndex: u32, endIndex: u32, pResult: *mut zes_diag_result_t) -> ze_result_t {
-    forward!("zesDiagnosticsRunTests", pSysman, Diagnostics, pfnRunTests, hDiagnostics => hDiagnostics, startIndex, endIndex, pResult)
+    forward!("zesDiagnosticsRunTests", zes pSysman, Diagnostics, pfnRunTests, hDiagnostics => hDiagnostics, startIndex, endIndex, pResult)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEccAvailable(hDevice: zes_device_handle_t, pAvailable: *mut ze_bool_t) -> ze_result_t {
-    forward!("zesDeviceEccAvailable", pSysman, Device, pfnEccAvailable, hDevice => hDevice, pAvailable)
+    forward!("zesDeviceEccAvailable", zes pSysman, Device, pfnEccAvailable, hDevice => hDevice, pAvailable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEccConfigurable(hDevice: zes_device_handle_t, pConfigurable: *mut ze_bool_t) -> ze_result_t {
-    forward!("zesDeviceEccConfigurable", pSysman, Device, pfnEccConfigurable, hDevice => hDevice, pConfigurable)
+    forward!("zesDeviceEccConfigurable", zes pSysman, Device, pfnEccConfigurable, hDevice => hDevice, pConfigurable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceGetEccState(hDevice: zes_device_handle_t, pState: *mut zes_device_ecc_properties_t) -> ze_result_t {
-    forward!("zesDeviceGetEccState", pSysman, Device, pfnGetEccState, hDevice => hDevice, pState)
+    forward!("zesDeviceGetEccState", zes pSysman, Device, pfnGetEccState, hDevice => hDevice, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceSetEccState(hDevice: zes_device_handle_t, newState: *const zes_device_ecc_desc_t, pState: *mut zes_device_ecc_properties_t) -> ze_result_t {
-    forward!("zesDeviceSetEccState", pSysman, Device, pfnSetEccState, hDevice => hDevice, newState, pState)
+    forward!("zesDeviceSetEccState", zes pSysman, Device, pfnSetEccState, hDevice => hDevice, newState, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumEngineGroups(hDevice: zes_device_handle_t, pCount: *mut u32, phEngine: *mut zes_engine_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumEngineGroups", pSysman, Device, pfnEnumEngineGroups, hDevice => hDevice, pCount, phEngine)
+    forward!("zesDeviceEnumEngineGroups", zes pSysman, Device, pfnEnumEngineGroups, hDevice => hDevice, pCount, phEngine)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesEngineGetProperties(hEngine: zes_engine_handle_t, pProperties: *mut zes_engine_properties_t) -> ze_result_t {
-    forward!("zesEngineGetProperties", pSysman, Engine, pfnGetProperties, hEngine => hEngine, pProperties)
+    forward!("zesEngineGetProperties", zes pSysman, Engine, pfnGetProperties, hEngine => hEngine, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesEngineGetActivity(hEngine: zes_engine_handle_t, pStats: *mut zes_engine_stats_t) -> ze_result_t {
-    forward!("zesEngineGetActivity", pSysman, Engine, pfnGetActivity, hEngine => hEngine, pStats)
+    forward!("zesEngineGetActivity", zes pSysman, Engine, pfnGetActivity, hEngine => hEngine, pStats)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEventRegister(hDevice: zes_device_handle_t, events: zes_event_type_flags_t) -> ze_result_t {
-    forward!("zesDeviceEventRegister", pSysman, Device, pfnEventRegister, hDevice => hDevice, events)
+    forward!("zesDeviceEventRegister", zes pSysman, Device, pfnEventRegister, hDevice => hDevice, events)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDriverEventListen(hDriver: ze_driver_handle_t, timeout: u32, count: u32, phDevices: *mut zes_device_handle_t, pNumDeviceEvents: *mut u32, pEvents: *mut zes_event_type_flags_t) -> ze_result_t {
-    forward!("zesDriverEventListen", pSysman, Driver, pfnEventListen, hDriver => hDriver, timeout, count, phDevices, pNumDeviceEvents, pEvents)
+    forward!("zesDriverEventListen", zes pSysman, Driver, pfnEventListen, hDriver => hDriver, timeout, count, phDevices, pNumDeviceEvents, pEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDriverEventListenEx(hDriver: ze_driver_handle_t, timeout: u64, count: u32, phDevices: *mut zes_device_handle_t, pNumDeviceEvents: *mut u32, pEvents: *mut zes_event_type_flags_t) -> ze_result_t {
-    forward!("zesDriverEventListenEx", pSysman, Driver, pfnEventListenEx, hDriver => hDriver, timeout, count, phDevices, pNumDeviceEvents, pEvents)
+    forward!("zesDriverEventListenEx", zes pSysman, Driver, pfnEventListenEx, hDriver => hDriver, timeout, count, phDevices, pNumDeviceEvents, pEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumFabricPorts(hDevice: zes_device_handle_t, pCount: *mut u32, phPort: *mut zes_fabric_port_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumFabricPorts", pSysman, Device, pfnEnumFabricPorts, hDevice => hDevice, pCount, phPort)
+    forward!("zesDeviceEnumFabricPorts", zes pSysman, Device, pfnEnumFabricPorts, hDevice => hDevice, pCount, phPort)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFabricPortGetProperties(hPort: zes_fabric_port_handle_t, pProperties: *mut zes_fabric_port_properties_t) -> ze_result_t {
-    forward!("zesFabricPortGetProperties", pSysman, FabricPort, pfnGetProperties, hPort => hPort, pProperties)
+    forward!("zesFabricPortGetProperties", zes pSysman, FabricPort, pfnGetProperties, hPort => hPort, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFabricPortGetLinkType(hPort: zes_fabric_port_handle_t, pLinkType: *mut zes_fabric_link_type_t) -> ze_result_t {
-    forward!("zesFabricPortGetLinkType", pSysman, FabricPort, pfnGetLinkType, hPort => hPort, pLinkType)
+    forward!("zesFabricPortGetLinkType", zes pSysman, FabricPort, pfnGetLinkType, hPort => hPort, pLinkType)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFabricPortGetConfig(hPort: zes_fabric_port_handle_t, pConfig: *mut zes_fabric_port_config_t) -> ze_result_t {
-    forward!("zesFabricPortGetConfig", pSysman, FabricPort, pfnGetConfig, hPort => hPort, pConfig)
+    forward!("zesFabricPortGetConfig", zes pSysman, FabricPort, pfnGetConfig, hPort => hPort, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFabricPortSetConfig(hPort: zes_fabric_port_handle_t, pConfig: *const zes_fabric_port_config_t) -> ze_result_t {
-    forward!("zesFabricPortSetConfig", pSysman, FabricPort, pfnSetConfig, hPort => hPort, pConfig)
+    forward!("zesFabricPortSetConfig", zes pSysman, FabricPort, pfnSetConfig, hPort => hPort, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFabricPortGetState(hPort: zes_fabric_port_handle_t, pState: *mut zes_fabric_port_state_t) -> ze_result_t {
-    forward!("zesFabricPortGetState", pSysman, FabricPort, pfnGetState, hPort => hPort, pState)
+    forward!("zesFabricPortGetState", zes pSysman, FabricPort, pfnGetState, hPort => hPort, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFabricPortGetThroughput(hPort: zes_fabric_port_handle_t, pThroughput: *mut zes_fabric_port_throughput_t) -> ze_result_t {
-    forward!("zesFabricPortGetThroughput", pSysman, FabricPort, pfnGetThroughput, hPort => hPort, pThroughput)
+    forward!("zesFabricPortGetThroughput", zes pSysman, FabricPort, pfnGetThroughput, hPort => hPort, pThroughput)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFabricPortGetFabricErrorCounters(hPort: zes_fabric_port_handle_t, pErrors: *mut zes_fabric_port_error_counters_t) -> ze_result_t {
-    forward!("zesFabricPortGetFabricErrorCounters", pSysman, FabricPort, pfnGetFabricErrorCounters, hPort => hPort, pErrors)
+    forward!("zesFabricPortGetFabricErrorCounters", zes pSysman, FabricPort, pfnGetFabricErrorCounters, hPort => hPort, pErrors)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFabricPortGetMultiPortThroughput(hDevice: zes_device_handle_t, numPorts: u32, phPort: *mut zes_fabric_port_handle_t, pThroughput: *mut *mut zes_fabric_port_throughput_t) -> ze_result_t {
-    forward!("zesFabricPortGetMultiPortThroughput", pSysman, FabricPort, pfnGetMultiPortThroughput, hDevice => hDevice, numPorts, phPort, pThroughput)
+    forward!("zesFabricPortGetMultiPortThroughput", zes pSysman, FabricPort, pfnGetMultiPortThroughput, hDevice => hDevice, numPorts, phPort, pThroughput)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumFans(hDevice: zes_device_handle_t, pCount: *mut u32, phFan: *mut zes_fan_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumFans", pSysman, Device, pfnEnumFans, hDevice => hDevice, pCount, phFan)
+    forward!("zesDeviceEnumFans", zes pSysman, Device, pfnEnumFans, hDevice => hDevice, pCount, phFan)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFanGetProperties(hFan: zes_fan_handle_t, pProperties: *mut zes_fan_properties_t) -> ze_result_t {
-    forward!("zesFanGetProperties", pSysman, Fan, pfnGetProperties, hFan => hFan, pProperties)
+    forward!("zesFanGetProperties", zes pSysman, Fan, pfnGetProperties, hFan => hFan, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFanGetConfig(hFan: zes_fan_handle_t, pConfig: *mut zes_fan_config_t) -> ze_result_t {
-    forward!("zesFanGetConfig", pSysman, Fan, pfnGetConfig, hFan => hFan, pConfig)
+    forward!("zesFanGetConfig", zes pSysman, Fan, pfnGetConfig, hFan => hFan, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFanSetDefaultMode(hFan: zes_fan_handle_t) -> ze_result_t {
-    forward!("zesFanSetDefaultMode", pSysman, Fan, pfnSetDefaultMode, hFan => hFan)
+    forward!("zesFanSetDefaultMode", zes pSysman, Fan, pfnSetDefaultMode, hFan => hFan)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFanSetFixedSpeedMode(hFan: zes_fan_handle_t, speed: *const zes_fan_speed_t) -> ze_result_t {
-    forward!("zesFanSetFixedSpeedMode", pSysman, Fan, pfnSetFixedSpeedMode, hFan => hFan, speed)
+    forward!("zesFanSetFixedSpeedMode", zes pSysman, Fan, pfnSetFixedSpeedMode, hFan => hFan, speed)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFanSetSpeedTableMode(hFan: zes_fan_handle_t, speedTable: *const zes_fan_speed_table_t) -> ze_result_t {
-    forward!("zesFanSetSpeedTableMode", pSysman, Fan, pfnSetSpeedTableMode, hFan => hFan, speedTable)
+    forward!("zesFanSetSpeedTableMode", zes pSysman, Fan, pfnSetSpeedTableMode, hFan => hFan, speedTable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFanGetState(hFan: zes_fan_handle_t, units: zes_fan_speed_units_t, pSpeed: *mut i32) -> ze_result_t {
-    forward!("zesFanGetState", pSysman, Fan, pfnGetState, hFan => hFan, units, pSpeed)
+    forward!("zesFanGetState", zes pSysman, Fan, pfnGetState, hFan => hFan, units, pSpeed)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumFirmwares(hDevice: zes_device_handle_t, pCount: *mut u32, phFirmware: *mut zes_firmware_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumFirmwares", pSysman, Device, pfnEnumFirmwares, hDevice => hDevice, pCount, phFirmware)
+    forward!("zesDeviceEnumFirmwares", zes pSysman, Device, pfnEnumFirmwares, hDevice => hDevice, pCount, phFirmware)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFirmwareGetProperties(hFirmware: zes_firmware_handle_t, pProperties: *mut zes_firmware_properties_t) -> ze_result_t {
-    forward!("zesFirmwareGetProperties", pSysman, Firmware, pfnGetProperties, hFirmware => hFirmware, pProperties)
+    forward!("zesFirmwareGetProperties", zes pSysman, Firmware, pfnGetProperties, hFirmware => hFirmware, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFirmwareFlash(hFirmware: zes_firmware_handle_t, pImage: *mut c_void, size: u32) -> ze_result_t {
-    forward!("zesFirmwareFlash", pSysman, Firmware, pfnFlash, hFirmware => hFirmware, pImage, size)
+    forward!("zesFirmwareFlash", zes pSysman, Firmware, pfnFlash, hFirmware => hFirmware, pImage, size)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFirmwareGetFlashProgress(hFirmware: zes_firmware_handle_t, pCompletionPercent: *mut u32) -> ze_result_t {
-    forward!("zesFirmwareGetFlashProgress", pSysman, Firmware, pfnGetFlashProgress, hFirmware => hFirmware, pCompletionPercent)
+    forward!("zesFirmwareGetFlashProgress", zes pSysman, Firmware, pfnGetFlashProgress, hFirmware => hFirmware, pCompletionPercent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFirmwareGetConsoleLogs(hFirmware: zes_firmware_handle_t, pSize: *mut usize, pFirmwareLog: *mut c_char) -> ze_result_t {
-    forward!("zesFirmwareGetConsoleLogs", pSysman, Firmware, pfnGetConsoleLogs, hFirmware => hFirmware, pSize, pFirmwareLog)
+    forward!("zesFirmwareGetConsoleLogs", zes pSysman, Firmware, pfnGetConsoleLogs, hFirmware => hFirmware, pSize, pFirmwareLog)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumFrequencyDomains(hDevice: zes_device_handle_t, pCount: *mut u32, phFrequency: *mut zes_freq_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumFrequencyDomains", pSysman, Device, pfnEnumFrequencyDomains, hDevice => hDevice, pCount, phFrequency)
+    forward!("zesDeviceEnumFrequencyDomains", zes pSysman, Device, pfnEnumFrequencyDomains, hDevice => hDevice, pCount, phFrequency)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyGetProperties(hFrequency: zes_freq_handle_t, pProperties: *mut zes_freq_properties_t) -> ze_result_t {
-    forward!("zesFrequencyGetProperties", pSysman, Frequency, pfnGetProperties, hFrequency => hFrequency, pProperties)
+    forward!("zesFrequencyGetProperties", zes pSysman, Frequency, pfnGetProperties, hFrequency => hFrequency, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyGetAvailableClocks(hFrequency: zes_freq_handle_t, pCount: *mut u32, phFrequency: *mut f64) -> ze_result_t {
-    forward!("zesFrequencyGetAvailableClocks", pSysman, Frequency, pfnGetAvailableClocks, hFrequency => hFrequency, pCount, phFrequency)
+    forward!("zesFrequencyGetAvailableClocks", zes pSysman, Frequency, pfnGetAvailableClocks, hFrequency => hFrequency, pCount, phFrequency)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyGetRange(hFrequency: zes_freq_handle_t, pLimits: *mut zes_freq_range_t) -> ze_result_t {
-    forward!("zesFrequencyGetRange", pSysman, Frequency, pfnGetRange, hFrequency => hFrequency, pLimits)
+    forward!("zesFrequencyGetRange", zes pSysman, Frequency, pfnGetRange, hFrequency => hFrequency, pLimits)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencySetRange(hFrequency: zes_freq_handle_t, pLimits: *const zes_freq_range_t) -> ze_result_t {
-    forward!("zesFrequencySetRange", pSysman, Frequency, pfnSetRange, hFrequency => hFrequency, pLimits)
+    forward!("zesFrequencySetRange", zes pSysman, Frequency, pfnSetRange, hFrequency => hFrequency, pLimits)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyGetState(hFrequency: zes_freq_handle_t, pState: *mut zes_freq_state_t) -> ze_result_t {
-    forward!("zesFrequencyGetState", pSysman, Frequency, pfnGetState, hFrequency => hFrequency, pState)
+    forward!("zesFrequencyGetState", zes pSysman, Frequency, pfnGetState, hFrequency => hFrequency, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyGetThrottleTime(hFrequency: zes_freq_handle_t, pThrottleTime: *mut zes_freq_throttle_time_t) -> ze_result_t {
-    forward!("zesFrequencyGetThrottleTime", pSysman, Frequency, pfnGetThrottleTime, hFrequency => hFrequency, pThrottleTime)
+    forward!("zesFrequencyGetThrottleTime", zes pSysman, Frequency, pfnGetThrottleTime, hFrequency => hFrequency, pThrottleTime)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcGetCapabilities(hFrequency: zes_freq_handle_t, pOcCapabilities: *mut zes_oc_capabilities_t) -> ze_result_t {
-    forward!("zesFrequencyOcGetCapabilities", pSysman, Frequency, pfnOcGetCapabilities, hFrequency => hFrequency, pOcCapabilities)
+    forward!("zesFrequencyOcGetCapabilities", zes pSysman, Frequency, pfnOcGetCapabilities, hFrequency => hFrequency, pOcCapabilities)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcGetFrequencyTarget(hFrequency: zes_freq_handle_t, pCurrentOcFrequency: *mut f64) -> ze_result_t {
-    forward!("zesFrequencyOcGetFrequencyTarget", pSysman, Frequency, pfnOcGetFrequencyTarget, hFrequency => hFrequency, pCurrentOcFrequency)
+    forward!("zesFrequencyOcGetFrequencyTarget", zes pSysman, Frequency, pfnOcGetFrequencyTarget, hFrequency => hFrequency, pCurrentOcFrequency)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcSetFrequencyTarget(hFrequency: zes_freq_handle_t, CurrentOcFrequency: f64) -> ze_result_t {
-    forward!("zesFrequencyOcSetFrequencyTarget", pSysman, Frequency, pfnOcSetFrequencyTarget, hFrequency => hFrequency, CurrentOcFrequency)
+    forward!("zesFrequencyOcSetFrequencyTarget", zes pSysman, Frequency, pfnOcSetFrequencyTarget, hFrequency => hFrequency, CurrentOcFrequency)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcGetVoltageTarget(hFrequency: zes_freq_handle_t, pCurrentVoltageTarget: *mut f64, pCurrentVoltageOffset: *mut f64) -> ze_result_t {
-    forward!("zesFrequencyOcGetVoltageTarget", pSysman, Frequency, pfnOcGetVoltageTarget, hFrequency => hFrequency, pCurrentVoltageTarget, pCurrentVoltageOffset)
+    forward!("zesFrequencyOcGetVoltageTarget", zes pSysman, Frequency, pfnOcGetVoltageTarget, hFrequency => hFrequency, pCurrentVoltageTarget, pCurrentVoltageOffset)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcSetVoltageTarget(hFrequency: zes_freq_handle_t, CurrentVoltageTarget: f64, CurrentVoltageOffset: f64) -> ze_result_t {
-    forward!("zesFrequencyOcSetVoltageTarget", pSysman, Frequency, pfnOcSetVoltageTarget, hFrequency => hFrequency, CurrentVoltageTarget, CurrentVoltageOffset)
+    forward!("zesFrequencyOcSetVoltageTarget", zes pSysman, Frequency, pfnOcSetVoltageTarget, hFrequency => hFrequency, CurrentVoltageTarget, CurrentVoltageOffset)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcSetMode(hFrequency: zes_freq_handle_t, CurrentOcMode: zes_oc_mode_t) -> ze_result_t {
-    forward!("zesFrequencyOcSetMode", pSysman, Frequency, pfnOcSetMode, hFrequency => hFrequency, CurrentOcMode)
+    forward!("zesFrequencyOcSetMode", zes pSysman, Frequency, pfnOcSetMode, hFrequency => hFrequency, CurrentOcMode)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcGetMode(hFrequency: zes_freq_handle_t, pCurrentOcMode: *mut zes_oc_mode_t) -> ze_result_t {
-    forward!("zesFrequencyOcGetMode", pSysman, Frequency, pfnOcGetMode, hFrequency => hFrequency, pCurrentOcMode)
+    forward!("zesFrequencyOcGetMode", zes pSysman, Frequency, pfnOcGetMode, hFrequency => hFrequency, pCurrentOcMode)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcGetIccMax(hFrequency: zes_freq_handle_t, pOcIccMax: *mut f64) -> ze_result_t {
-    forward!("zesFrequencyOcGetIccMax", pSysman, Frequency, pfnOcGetIccMax, hFrequency => hFrequency, pOcIccMax)
+    forward!("zesFrequencyOcGetIccMax", zes pSysman, Frequency, pfnOcGetIccMax, hFrequency => hFrequency, pOcIccMax)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcSetIccMax(hFrequency: zes_freq_handle_t, ocIccMax: f64) -> ze_result_t {
-    forward!("zesFrequencyOcSetIccMax", pSysman, Frequency, pfnOcSetIccMax, hFrequency => hFrequency, ocIccMax)
+    forward!("zesFrequencyOcSetIccMax", zes pSysman, Frequency, pfnOcSetIccMax, hFrequency => hFrequency, ocIccMax)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcGetTjMax(hFrequency: zes_freq_handle_t, pOcTjMax: *mut f64) -> ze_result_t {
-    forward!("zesFrequencyOcGetTjMax", pSysman, Frequency, pfnOcGetTjMax, hFrequency => hFrequency, pOcTjMax)
+    forward!("zesFrequencyOcGetTjMax", zes pSysman, Frequency, pfnOcGetTjMax, hFrequency => hFrequency, pOcTjMax)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFrequencyOcSetTjMax(hFrequency: zes_freq_handle_t, ocTjMax: f64) -> ze_result_t {
-    forward!("zesFrequencyOcSetTjMax", pSysman, Frequency, pfnOcSetTjMax, hFrequency => hFrequency, ocTjMax)
+    forward!("zesFrequencyOcSetTjMax", zes pSysman, Frequency, pfnOcSetTjMax, hFrequency => hFrequency, ocTjMax)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumLeds(hDevice: zes_device_handle_t, pCount: *mut u32, phLed: *mut zes_led_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumLeds", pSysman, Device, pfnEnumLeds, hDevice => hDevice, pCount, phLed)
+    forward!("zesDeviceEnumLeds", zes pSysman, Device, pfnEnumLeds, hDevice => hDevice, pCount, phLed)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesLedGetProperties(hLed: zes_led_handle_t, pProperties: *mut zes_led_properties_t) -> ze_result_t {
-    forward!("zesLedGetProperties", pSysman, Led, pfnGetProperties, hLed => hLed, pProperties)
+    forward!("zesLedGetProperties", zes pSysman, Led, pfnGetProperties, hLed => hLed, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesLedGetState(hLed: zes_led_handle_t, pState: *mut zes_led_state_t) -> ze_result_t {
-    forward!("zesLedGetState", pSysman, Led, pfnGetState, hLed => hLed, pState)
+    forward!("zesLedGetState", zes pSysman, Led, pfnGetState, hLed => hLed, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesLedSetState(hLed: zes_led_handle_t, enable: ze_bool_t) -> ze_result_t {
-    forward!("zesLedSetState", pSysman, Led, pfnSetState, hLed => hLed, enable)
+    forward!("zesLedSetState", zes pSysman, Led, pfnSetState, hLed => hLed, enable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesLedSetColor(hLed: zes_led_handle_t, pColor: *const zes_led_color_t) -> ze_result_t {
-    forward!("zesLedSetColor", pSysman, Led, pfnSetColor, hLed => hLed, pColor)
+    forward!("zesLedSetColor", zes pSysman, Led, pfnSetColor, hLed => hLed, pColor)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumMemoryModules(hDevice: zes_device_handle_t, pCount: *mut u32, phMemory: *mut zes_mem_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumMemoryModules", pSysman, Device, pfnEnumMemoryModules, hDevice => hDevice, pCount, phMemory)
+    forward!("zesDeviceEnumMemoryModules", zes pSysman, Device, pfnEnumMemoryModules, hDevice => hDevice, pCount, phMemory)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesMemoryGetProperties(hMemory: zes_mem_handle_t, pProperties: *mut zes_mem_properties_t) -> ze_result_t {
-    forward!("zesMemoryGetProperties", pSysman, Memory, pfnGetProperties, hMemory => hMemory, pProperties)
+    forward!("zesMemoryGetProperties", zes pSysman, Memory, pfnGetProperties, hMemory => hMemory, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesMemoryGetState(hMemory: zes_mem_handle_t, pState: *mut zes_mem_state_t) -> ze_result_t {
-    forward!("zesMemoryGetState", pSysman, Memory, pfnGetState, hMemory => hMemory, pState)
+    forward!("zesMemoryGetState", zes pSysman, Memory, pfnGetState, hMemory => hMemory, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesMemoryGetBandwidth(hMemory: zes_mem_handle_t, pBandwidth: *mut zes_mem_bandwidth_t) -> ze_result_t {
-    forward!("zesMemoryGetBandwidth", pSysman, Memory, pfnGetBandwidth, hMemory => hMemory, pBandwidth)
+    forward!("zesMemoryGetBandwidth", zes pSysman, Memory, pfnGetBandwidth, hMemory => hMemory, pBandwidth)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumPerformanceFactorDomains(hDevice: zes_device_handle_t, pCount: *mut u32, phPerf: *mut zes_perf_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumPerformanceFactorDomains", pSysman, Device, pfnEnumPerformanceFactorDomains, hDevice => hDevice, pCount, phPerf)
+    forward!("zesDeviceEnumPerformanceFactorDomains", zes pSysman, Device, pfnEnumPerformanceFactorDomains, hDevice => hDevice, pCount, phPerf)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPerformanceFactorGetProperties(hPerf: zes_perf_handle_t, pProperties: *mut zes_perf_properties_t) -> ze_result_t {
-    forward!("zesPerformanceFactorGetProperties", pSysman, PerformanceFactor, pfnGetProperties, hPerf => hPerf, pProperties)
+    forward!("zesPerformanceFactorGetProperties", zes pSysman, PerformanceFactor, pfnGetProperties, hPerf => hPerf, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPerformanceFactorGetConfig(hPerf: zes_perf_handle_t, pFactor: *mut f64) -> ze_result_t {
-    forward!("zesPerformanceFactorGetConfig", pSysman, PerformanceFactor, pfnGetConfig, hPerf => hPerf, pFactor)
+    forward!("zesPerformanceFactorGetConfig", zes pSysman, PerformanceFactor, pfnGetConfig, hPerf => hPerf, pFactor)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPerformanceFactorSetConfig(hPerf: zes_perf_handle_t, factor: f64) -> ze_result_t {
-    forward!("zesPerformanceFactorSetConfig", pSysman, PerformanceFactor, pfnSetConfig, hPerf => hPerf, factor)
+    forward!("zesPerformanceFactorSetConfig", zes pSysman, PerformanceFactor, pfnSetConfig, hPerf => hPerf, factor)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumPowerDomains(hDevice: zes_device_handle_t, pCount: *mut u32, phPower: *mut zes_pwr_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumPowerDomains", pSysman, Device, pfnEnumPowerDomains, hDevice => hDevice, pCount, phPower)
+    forward!("zesDeviceEnumPowerDomains", zes pSysman, Device, pfnEnumPowerDomains, hDevice => hDevice, pCount, phPower)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceGetCardPowerDomain(hDevice: zes_device_handle_t, phPower: *mut zes_pwr_handle_t) -> ze_result_t {
-    forward!("zesDeviceGetCardPowerDomain", pSysman, Device, pfnGetCardPowerDomain, hDevice => hDevice, phPower)
+    forward!("zesDeviceGetCardPowerDomain", zes pSysman, Device, pfnGetCardPowerDomain, hDevice => hDevice, phPower)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerGetProperties(hPower: zes_pwr_handle_t, pProperties: *mut zes_power_properties_t) -> ze_result_t {
-    forward!("zesPowerGetProperties", pSysman, Power, pfnGetProperties, hPower => hPower, pProperties)
+    forward!("zesPowerGetProperties", zes pSysman, Power, pfnGetProperties, hPower => hPower, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerGetEnergyCounter(hPower: zes_pwr_handle_t, pEnergy: *mut zes_power_energy_counter_t) -> ze_result_t {
-    forward!("zesPowerGetEnergyCounter", pSysman, Power, pfnGetEnergyCounter, hPower => hPower, pEnergy)
+    forward!("zesPowerGetEnergyCounter", zes pSysman, Power, pfnGetEnergyCounter, hPower => hPower, pEnergy)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerGetLimits(hPower: zes_pwr_handle_t, pSustained: *mut zes_power_sustained_limit_t, pBurst: *mut zes_power_burst_limit_t, pPeak: *mut zes_power_peak_limit_t) -> ze_result_t {
-    forward!("zesPowerGetLimits", pSysman, Power, pfnGetLimits, hPower => hPower, pSustained, pBurst, pPeak)
+    forward!("zesPowerGetLimits", zes pSysman, Power, pfnGetLimits, hPower => hPower, pSustained, pBurst, pPeak)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerSetLimits(hPower: zes_pwr_handle_t, pSustained: *const zes_power_sustained_limit_t, pBurst: *const zes_power_burst_limit_t, pPeak: *const zes_power_peak_limit_t) -> ze_result_t {
-    forward!("zesPowerSetLimits", pSysman, Power, pfnSetLimits, hPower => hPower, pSustained, pBurst, pPeak)
+    forward!("zesPowerSetLimits", zes pSysman, Power, pfnSetLimits, hPower => hPower, pSustained, pBurst, pPeak)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerGetEnergyThreshold(hPower: zes_pwr_handle_t, pThreshold: *mut zes_energy_threshold_t) -> ze_result_t {
-    forward!("zesPowerGetEnergyThreshold", pSysman, Power, pfnGetEnergyThreshold, hPower => hPower, pThreshold)
+    forward!("zesPowerGetEnergyThreshold", zes pSysman, Power, pfnGetEnergyThreshold, hPower => hPower, pThreshold)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerSetEnergyThreshold(hPower: zes_pwr_handle_t, threshold: f64) -> ze_result_t {
-    forward!("zesPowerSetEnergyThreshold", pSysman, Power, pfnSetEnergyThreshold, hPower => hPower, threshold)
+    forward!("zesPowerSetEnergyThreshold", zes pSysman, Power, pfnSetEnergyThreshold, hPower => hPower, threshold)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerGetUsage(hPower: zes_pwr_handle_t, pInstantPower: *mut u32, pAveragePower: *mut u32) -> ze_result_t {
-    forward!("zesPowerGetUsage", pSysman, Power, pfnGetUsage since 0x10010, hPower => hPower, pInstantPower, pAveragePower)
+    forward!("zesPowerGetUsage", zes pSysman, Power, pfnGetUsage since 0x10010, hPower => hPower, pInstantPower, pAveragePower)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumPsus(hDevice: zes_device_handle_t, pCount: *mut u32, phPsu: *mut zes_psu_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumPsus", pSysman, Device, pfnEnumPsus, hDevice => hDevice, pCount, phPsu)
+    forward!("zesDeviceEnumPsus", zes pSysman, Device, pfnEnumPsus, hDevice => hDevice, pCount, phPsu)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPsuGetProperties(hPsu: zes_psu_handle_t, pProperties: *mut zes_psu_properties_t) -> ze_result_t {
-    forward!("zesPsuGetProperties", pSysman, Psu, pfnGetProperties, hPsu => hPsu, pProperties)
+    forward!("zesPsuGetProperties", zes pSysman, Psu, pfnGetProperties, hPsu => hPsu, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPsuGetState(hPsu: zes_psu_handle_t, pState: *mut zes_psu_state_t) -> ze_result_t {
-    forward!("zesPsuGetState", pSysman, Psu, pfnGetState, hPsu => hPsu, pState)
+    forward!("zesPsuGetState", zes pSysman, Psu, pfnGetState, hPsu => hPsu, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumRasErrorSets(hDevice: zes_device_handle_t, pCount: *mut u32, phRas: *mut zes_ras_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumRasErrorSets", pSysman, Device, pfnEnumRasErrorSets, hDevice => hDevice, pCount, phRas)
+    forward!("zesDeviceEnumRasErrorSets", zes pSysman, Device, pfnEnumRasErrorSets, hDevice => hDevice, pCount, phRas)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetProperties(hRas: zes_ras_handle_t, pProperties: *mut zes_ras_properties_t) -> ze_result_t {
-    forward!("zesRasGetProperties", pSysman, Ras, pfnGetProperties, hRas => hRas, pProperties)
+    forward!("zesRasGetProperties", zes pSysman, Ras, pfnGetProperties, hRas => hRas, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetConfig(hRas: zes_ras_handle_t, pConfig: *mut zes_ras_config_t) -> ze_result_t {
-    forward!("zesRasGetConfig", pSysman, Ras, pfnGetConfig, hRas => hRas, pConfig)
+    forward!("zesRasGetConfig", zes pSysman, Ras, pfnGetConfig, hRas => hRas, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasSetConfig(hRas: zes_ras_handle_t, pConfig: *const zes_ras_config_t) -> ze_result_t {
-    forward!("zesRasSetConfig", pSysman, Ras, pfnSetConfig, hRas => hRas, pConfig)
+    forward!("zesRasSetConfig", zes pSysman, Ras, pfnSetConfig, hRas => hRas, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetState(hRas: zes_ras_handle_t, clear: ze_bool_t, pState: *mut zes_ras_state_t) -> ze_result_t {
-    forward!("zesRasGetState", pSysman, Ras, pfnGetState, hRas => hRas, clear, pState)
+    forward!("zesRasGetState", zes pSysman, Ras, pfnGetState, hRas => hRas, clear, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumSchedulers(hDevice: zes_device_handle_t, pCount: *mut u32, phScheduler: *mut zes_sched_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumSchedulers", pSysman, Device, pfnEnumSchedulers, hDevice => hDevice, pCount, phScheduler)
+    forward!("zesDeviceEnumSchedulers", zes pSysman, Device, pfnEnumSchedulers, hDevice => hDevice, pCount, phScheduler)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesSchedulerGetProperties(hScheduler: zes_sched_handle_t, pProperties: *mut zes_sched_properties_t) -> ze_result_t {
-    forward!("zesSchedulerGetProperties", pSysman, Scheduler, pfnGetProperties, hScheduler => hScheduler, pProperties)
+    forward!("zesSchedulerGetProperties", zes pSysman, Scheduler, pfnGetProperties, hScheduler => hScheduler, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesSchedulerGetCurrentMode(hScheduler: zes_sched_handle_t, pMode: *mut zes_sched_mode_t) -> ze_result_t {
-    forward!("zesSchedulerGetCurrentMode", pSysman, Scheduler, pfnGetCurrentMode, hScheduler => hScheduler, pMode)
+    forward!("zesSchedulerGetCurrentMode", zes pSysman, Scheduler, pfnGetCurrentMode, hScheduler => hScheduler, pMode)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesSchedulerGetTimeoutModeProperties(hScheduler: zes_sched_handle_t, getDefaults: ze_bool_t, pConfig: *mut zes_sched_timeout_properties_t) -> ze_result_t {
-    forward!("zesSchedulerGetTimeoutModeProperties", pSysman, Scheduler, pfnGetTimeoutModeProperties, hScheduler => hScheduler, getDefaults, pConfig)
+    forward!("zesSchedulerGetTimeoutModeProperties", zes pSysman, Scheduler, pfnGetTimeoutModeProperties, hScheduler => hScheduler, getDefaults, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesSchedulerGetTimesliceModeProperties(hScheduler: zes_sched_handle_t, getDefaults: ze_bool_t, pConfig: *mut zes_sched_timeslice_properties_t) -> ze_result_t {
-    forward!("zesSchedulerGetTimesliceModeProperties", pSysman, Scheduler, pfnGetTimesliceModeProperties, hScheduler => hScheduler, getDefaults, pConfig)
+    forward!("zesSchedulerGetTimesliceModeProperties", zes pSysman, Scheduler, pfnGetTimesliceModeProperties, hScheduler => hScheduler, getDefaults, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesSchedulerSetTimeoutMode(hScheduler: zes_sched_handle_t, pProperties: *mut zes_sched_timeout_properties_t, pNeedReload: *mut ze_bool_t) -> ze_result_t {
-    forward!("zesSchedulerSetTimeoutMode", pSysman, Scheduler, pfnSetTimeoutMode, hScheduler => hScheduler, pProperties, pNeedReload)
+    forward!("zesSchedulerSetTimeoutMode", zes pSysman, Scheduler, pfnSetTimeoutMode, hScheduler => hScheduler, pProperties, pNeedReload)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesSchedulerSetTimesliceMode(hScheduler: zes_sched_handle_t, pProperties: *mut zes_sched_timeslice_properties_t, pNeedReload: *mut ze_bool_t) -> ze_result_t {
-    forward!("zesSchedulerSetTimesliceMode", pSysman, Scheduler, pfnSetTimesliceMode, hScheduler => hScheduler, pProperties, pNeedReload)
+    forward!("zesSchedulerSetTimesliceMode", zes pSysman, Scheduler, pfnSetTimesliceMode, hScheduler => hScheduler, pProperties, pNeedReload)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesSchedulerSetExclusiveMode(hScheduler: zes_sched_handle_t, pNeedReload: *mut ze_bool_t) -> ze_result_t {
-    forward!("zesSchedulerSetExclusiveMode", pSysman, Scheduler, pfnSetExclusiveMode, hScheduler => hScheduler, pNeedReload)
+    forward!("zesSchedulerSetExclusiveMode", zes pSysman, Scheduler, pfnSetExclusiveMode, hScheduler => hScheduler, pNeedReload)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesSchedulerSetComputeUnitDebugMode(hScheduler: zes_sched_handle_t, pNeedReload: *mut ze_bool_t) -> ze_result_t {
-    forward!("zesSchedulerSetComputeUnitDebugMode", pSysman, Scheduler, pfnSetComputeUnitDebugMode, hScheduler => hScheduler, pNeedReload)
+    forward!("zesSchedulerSetComputeUnitDebugMode", zes pSysman, Scheduler, pfnSetComputeUnitDebugMode, hScheduler => hScheduler, pNeedReload)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumStandbyDomains(hDevice: zes_device_handle_t, pCount: *mut u32, phStandby: *mut zes_standby_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumStandbyDomains", pSysman, Device, pfnEnumStandbyDomains, hDevice => hDevice, pCount, phStandby)
+    forward!("zesDeviceEnumStandbyDomains", zes pSysman, Device, pfnEnumStandbyDomains, hDevice => hDevice, pCount, phStandby)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesStandbyGetProperties(hStandby: zes_standby_handle_t, pProperties: *mut zes_standby_properties_t) -> ze_result_t {
-    forward!("zesStandbyGetProperties", pSysman, Standby, pfnGetProperties, hStandby => hStandby, pProperties)
+    forward!("zesStandbyGetProperties", zes pSysman, Standby, pfnGetProperties, hStandby => hStandby, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesStandbyGetMode(hStandby: zes_standby_handle_t, pMode: *mut zes_standby_promo_mode_t) -> ze_result_t {
-    forward!("zesStandbyGetMode", pSysman, Standby, pfnGetMode, hStandby => hStandby, pMode)
+    forward!("zesStandbyGetMode", zes pSysman, Standby, pfnGetMode, hStandby => hStandby, pMode)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesStandbySetMode(hStandby: zes_standby_handle_t, mode: zes_standby_promo_mode_t) -> ze_result_t {
-    forward!("zesStandbySetMode", pSysman, Standby, pfnSetMode, hStandby => hStandby, mode)
+    forward!("zesStandbySetMode", zes pSysman, Standby, pfnSetMode, hStandby => hStandby, mode)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumTemperatureSensors(hDevice: zes_device_handle_t, pCount: *mut u32, phTemperature: *mut zes_temp_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumTemperatureSensors", pSysman, Device, pfnEnumTemperatureSensors, hDevice => hDevice, pCount, phTemperature)
+    forward!("zesDeviceEnumTemperatureSensors", zes pSysman, Device, pfnEnumTemperatureSensors, hDevice => hDevice, pCount, phTemperature)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesTemperatureGetProperties(hTemperature: zes_temp_handle_t, pProperties: *mut zes_temp_properties_t) -> ze_result_t {
-    forward!("zesTemperatureGetProperties", pSysman, Temperature, pfnGetProperties, hTemperature => hTemperature, pProperties)
+    forward!("zesTemperatureGetProperties", zes pSysman, Temperature, pfnGetProperties, hTemperature => hTemperature, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesTemperatureGetConfig(hTemperature: zes_temp_handle_t, pConfig: *mut zes_temp_config_t) -> ze_result_t {
-    forward!("zesTemperatureGetConfig", pSysman, Temperature, pfnGetConfig, hTemperature => hTemperature, pConfig)
+    forward!("zesTemperatureGetConfig", zes pSysman, Temperature, pfnGetConfig, hTemperature => hTemperature, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesTemperatureSetConfig(hTemperature: zes_temp_handle_t, pConfig: *const zes_temp_config_t) -> ze_result_t {
-    forward!("zesTemperatureSetConfig", pSysman, Temperature, pfnSetConfig, hTemperature => hTemperature, pConfig)
+    forward!("zesTemperatureSetConfig", zes pSysman, Temperature, pfnSetConfig, hTemperature => hTemperature, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesTemperatureGetState(hTemperature: zes_temp_handle_t, pTemperature: *mut f64) -> ze_result_t {
-    forward!("zesTemperatureGetState", pSysman, Temperature, pfnGetState, hTemperature => hTemperature, pTemperature)
+    forward!("zesTemperatureGetState", zes pSysman, Temperature, pfnGetState, hTemperature => hTemperature, pTemperature)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerGetLimitsExt(hPower: zes_pwr_handle_t, pCount: *mut u32, pSustained: *mut zes_power_limit_ext_desc_t) -> ze_result_t {
-    forward!("zesPowerGetLimitsExt", pSysman, Power, pfnGetLimitsExt, hPower => hPower, pCount, pSustained)
+    forward!("zesPowerGetLimitsExt", zes pSysman, Power, pfnGetLimitsExt, hPower => hPower, pCount, pSustained)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerSetLimitsExt(hPower: zes_pwr_handle_t, pCount: *mut u32, pSustained: *mut zes_power_limit_ext_desc_t) -> ze_result_t {
-    forward!("zesPowerSetLimitsExt", pSysman, Power, pfnSetLimitsExt, hPower => hPower, pCount, pSustained)
+    forward!("zesPowerSetLimitsExt", zes pSysman, Power, pfnSetLimitsExt, hPower => hPower, pCount, pSustained)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerGetLimitsExt2(hPower: zes_pwr_handle_t, pLimit: *mut u32) -> ze_result_t {
-    forward!("zesPowerGetLimitsExt2", pSysman, Power, pfnGetLimitsExt2 since 0x10010, hPower => hPower, pLimit)
+    forward!("zesPowerGetLimitsExt2", zes pSysman, Power, pfnGetLimitsExt2 since 0x10010, hPower => hPower, pLimit)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesPowerSetLimitsExt2(hPower: zes_pwr_handle_t, limit: u32) -> ze_result_t {
-    forward!("zesPowerSetLimitsExt2", pSysman, Power, pfnSetLimitsExt2 since 0x10010, hPower => hPower, limit)
+    forward!("zesPowerSetLimitsExt2", zes pSysman, Power, pfnSetLimitsExt2 since 0x10010, hPower => hPower, limit)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesEngineGetActivityExt(hEngine: zes_engine_handle_t, pCount: *mut u32, pStats: *mut zes_engine_stats_t) -> ze_result_t {
-    forward!("zesEngineGetActivityExt", pSysman, Engine, pfnGetActivityExt, hEngine => hEngine, pCount, pStats)
+    forward!("zesEngineGetActivityExt", zes pSysman, Engine, pfnGetActivityExt, hEngine => hEngine, pCount, pStats)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetStateExp(hRas: zes_ras_handle_t, pCount: *mut u32, pState: *mut zes_ras_state_exp_t) -> ze_result_t {
-    forward!("zesRasGetStateExp", pSysman, RasExp, pfnGetStateExp, hRas => hRas, pCount, pState)
+    forward!("zesRasGetStateExp", zes pSysman, RasExp, pfnGetStateExp, hRas => hRas, pCount, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasClearStateExp(hRas: zes_ras_handle_t, category: zes_ras_error_category_exp_t) -> ze_result_t {
-    forward!("zesRasClearStateExp", pSysman, RasExp, pfnClearStateExp, hRas => hRas, category)
+    forward!("zesRasClearStateExp", zes pSysman, RasExp, pfnClearStateExp, hRas => hRas, category)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetSupportedCategoriesExp(hRas: zes_ras_handle_t, pCount: *mut u32, pCategories: *mut zes_ras_error_category_exp_t) -> ze_result_t {
-    forward!("zesRasGetSupportedCategoriesExp", pSysman, RasExp, pfnGetSupportedCategoriesExp since 0x10010, hRas => hRas, pCount, pCategories)
+    forward!("zesRasGetSupportedCategoriesExp", zes pSysman, RasExp, pfnGetSupportedCategoriesExp since 0x10010, hRas => hRas, pCount, pCategories)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetStateExp2(hRas: zes_ras_handle_t, count: u32, pCategories: *const zes_ras_error_category_exp_t, pState: *mut zes_ras_state_exp2_t) -> ze_result_t {
-    forward!("zesRasGetStateExp2", pSysman, RasExp, pfnGetStateExp2 since 0x10010, hRas => hRas, count, pCategories, pState)
+    forward!("zesRasGetStateExp2", zes pSysman, RasExp, pfnGetStateExp2 since 0x10010, hRas => hRas, count, pCategories, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetConfigExp(hRas: zes_ras_handle_t, count: u32, pConfig: *mut zes_ras_config_exp_t) -> ze_result_t {
-    forward!("zesRasGetConfigExp", pSysman, RasExp, pfnGetConfigExp since 0x10010, hRas => hRas, count, pConfig)
+    forward!("zesRasGetConfigExp", zes pSysman, RasExp, pfnGetConfigExp since 0x10010, hRas => hRas, count, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasSetConfigExp(hRas: zes_ras_handle_t, count: u32, pConfig: *const zes_ras_config_exp_t) -> ze_result_t {
-    forward!("zesRasSetConfigExp", pSysman, RasExp, pfnSetConfigExp since 0x10010, hRas => hRas, count, pConfig)
+    forward!("zesRasSetConfigExp", zes pSysman, RasExp, pfnSetConfigExp since 0x10010, hRas => hRas, count, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFirmwareGetSecurityVersionExp(hFirmware: zes_firmware_handle_t, pVersion: *mut c_char) -> ze_result_t {
-    forward!("zesFirmwareGetSecurityVersionExp", pSysman, FirmwareExp, pfnGetSecurityVersionExp, hFirmware => hFirmware, pVersion)
+    forward!("zesFirmwareGetSecurityVersionExp", zes pSysman, FirmwareExp, pfnGetSecurityVersionExp, hFirmware => hFirmware, pVersion)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFirmwareSetSecurityVersionExp(hFirmware: zes_firmware_handle_t) -> ze_result_t {
-    forward!("zesFirmwareSetSecurityVersionExp", pSysman, FirmwareExp, pfnSetSecurityVersionExp, hFirmware => hFirmware)
+    forward!("zesFirmwareSetSecurityVersionExp", zes pSysman, FirmwareExp, pfnSetSecurityVersionExp, hFirmware => hFirmware)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceGetSubDevicePropertiesExp(hDevice: zes_device_handle_t, pCount: *mut u32, pSubdeviceProps: *mut zes_subdevice_exp_properties_t) -> ze_result_t {
-    forward!("zesDeviceGetSubDevicePropertiesExp", pSysman, DeviceExp, pfnGetSubDevicePropertiesExp, hDevice => hDevice, pCount, pSubdeviceProps)
+    forward!("zesDeviceGetSubDevicePropertiesExp", zes pSysman, DeviceExp, pfnGetSubDevicePropertiesExp, hDevice => hDevice, pCount, pSubdeviceProps)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDriverGetDeviceByUuidExp(hDriver: zes_driver_handle_t, uuid: zes_uuid_t, phDevice: *mut zes_device_handle_t, onSubdevice: *mut ze_bool_t, subdeviceId: *mut u32) -> ze_result_t {
-    forward!("zesDriverGetDeviceByUuidExp", pSysman, DriverExp, pfnGetDeviceByUuidExp, hDriver => hDriver, uuid, phDevice, onSubdevice, subdeviceId)
+    forward!("zesDriverGetDeviceByUuidExp", zes pSysman, DriverExp, pfnGetDeviceByUuidExp, hDriver => hDriver, uuid, phDevice, onSubdevice, subdeviceId)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumActiveVFExp(hDevice: zes_device_handle_t, pCount: *mut u32, phVFhandle: *mut zes_vf_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumActiveVFExp", pSysman, DeviceExp, pfnEnumActiveVFExp, hDevice => hDevice, pCount, phVFhandle)
+    forward!("zesDeviceEnumActiveVFExp", zes pSysman, DeviceExp, pfnEnumActiveVFExp, hDevice => hDevice, pCount, phVFhandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFPropertiesExp(hVFhandle: zes_vf_handle_t, pProperties: *mut zes_vf_exp_properties_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFPropertiesExp", pSysman, VFManagementExp, pfnGetVFPropertiesExp, hVFhandle => hVFhandle, pProperties)
+    forward!("zesVFManagementGetVFPropertiesExp", zes pSysman, VFManagementExp, pfnGetVFPropertiesExp, hVFhandle => hVFhandle, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFMemoryUtilizationExp(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pMemUtil: *mut zes_vf_util_mem_exp_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFMemoryUtilizationExp", pSysman, VFManagementExp, pfnGetVFMemoryUtilizationExp, hVFhandle => hVFhandle, pCount, pMemUtil)
+    forward!("zesVFManagementGetVFMemoryUtilizationExp", zes pSysman, VFManagementExp, pfnGetVFMemoryUtilizationExp, hVFhandle => hVFhandle, pCount, pMemUtil)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFEngineUtilizationExp(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pEngineUtil: *mut zes_vf_util_engine_exp_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFEngineUtilizationExp", pSysman, VFManagementExp, pfnGetVFEngineUtilizationExp, hVFhandle => hVFhandle, pCount, pEngineUtil)
+    forward!("zesVFManagementGetVFEngineUtilizationExp", zes pSysman, VFManagementExp, pfnGetVFEngineUtilizationExp, hVFhandle => hVFhandle, pCount, pEngineUtil)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementSetVFTelemetryModeExp(hVFhandle: zes_vf_handle_t, flags: zes_vf_info_util_exp_flags_t, enable: ze_bool_t) -> ze_result_t {
-    forward!("zesVFManagementSetVFTelemetryModeExp", pSysman, VFManagementExp, pfnSetVFTelemetryModeExp, hVFhandle => hVFhandle, flags, enable)
+    forward!("zesVFManagementSetVFTelemetryModeExp", zes pSysman, VFManagementExp, pfnSetVFTelemetryModeExp, hVFhandle => hVFhandle, flags, enable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementSetVFTelemetrySamplingIntervalExp(hVFhandle: zes_vf_handle_t, flag: zes_vf_info_util_exp_flags_t, samplingInterval: u64) -> ze_result_t {
-    forward!("zesVFManagementSetVFTelemetrySamplingIntervalExp", pSysman, VFManagementExp, pfnSetVFTelemetrySamplingIntervalExp, hVFhandle => hVFhandle, flag, samplingInterval)
+    forward!("zesVFManagementSetVFTelemetrySamplingIntervalExp", zes pSysman, VFManagementExp, pfnSetVFTelemetrySamplingIntervalExp, hVFhandle => hVFhandle, flag, samplingInterval)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumEnabledVFExp(hDevice: zes_device_handle_t, pCount: *mut u32, phVFhandle: *mut zes_vf_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumEnabledVFExp", pSysman, DeviceExp, pfnEnumEnabledVFExp, hDevice => hDevice, pCount, phVFhandle)
+    forward!("zesDeviceEnumEnabledVFExp", zes pSysman, DeviceExp, pfnEnumEnabledVFExp, hDevice => hDevice, pCount, phVFhandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFCapabilitiesExp(hVFhandle: zes_vf_handle_t, pCapability: *mut zes_vf_exp_capabilities_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFCapabilitiesExp", pSysman, VFManagementExp, pfnGetVFCapabilitiesExp, hVFhandle => hVFhandle, pCapability)
+    forward!("zesVFManagementGetVFCapabilitiesExp", zes pSysman, VFManagementExp, pfnGetVFCapabilitiesExp, hVFhandle => hVFhandle, pCapability)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFMemoryUtilizationExp2(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pMemUtil: *mut zes_vf_util_mem_exp2_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFMemoryUtilizationExp2", pSysman, VFManagementExp, pfnGetVFMemoryUtilizationExp2, hVFhandle => hVFhandle, pCount, pMemUtil)
+    forward!("zesVFManagementGetVFMemoryUtilizationExp2", zes pSysman, VFManagementExp, pfnGetVFMemoryUtilizationExp2, hVFhandle => hVFhandle, pCount, pMemUtil)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFEngineUtilizationExp2(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pEngineUtil: *mut zes_vf_util_engine_exp2_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFEngineUtilizationExp2", pSysman, VFManagementExp, pfnGetVFEngineUtilizationExp2, hVFhandle => hVFhandle, pCount, pEngineUtil)
+    forward!("zesVFManagementGetVFEngineUtilizationExp2", zes pSysman, VFManagementExp, pfnGetVFEngineUtilizationExp2, hVFhandle => hVFhandle, pCount, pEngineUtil)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFCapabilitiesExp2(hVFhandle: zes_vf_handle_t, pCapability: *mut zes_vf_exp2_capabilities_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFCapabilitiesExp2", pSysman, VFManagementExp, pfnGetVFCapabilitiesExp2, hVFhandle => hVFhandle, pCapability)
+    forward!("zesVFManagementGetVFCapabilitiesExp2", zes pSysman, VFManagementExp, pfnGetVFCapabilitiesExp2, hVFhandle => hVFhandle, pCapability)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDevicePciLinkSpeedUpdateExt(hDevice: zes_device_handle_t, shouldDowngrade: ze_bool_t, pendingAction: *mut zes_device_action_t) -> ze_result_t {
-    forward!("zesDevicePciLinkSpeedUpdateExt", pSysman, Device, pfnPciLinkSpeedUpdateExt since 0x1000f, hDevice => hDevice, shouldDowngrade, pendingAction)
+    forward!("zesDevicePciLinkSpeedUpdateExt", zes pSysman, Device, pfnPciLinkSpeedUpdateExt since 0x1000f, hDevice => hDevice, shouldDowngrade, pendingAction)
 }
 

@@ -10,346 +10,346 @@ use ze_loader::forward;
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetModuleGetDebugInfo(hModule: zet_module_handle_t, format: zet_module_debug_info_format_t, pSize: *mut usize, pDebugInfo: *mut u8) -> ze_result_t {
-    forward!("zetModuleGetDebugInfo", pTools, Module, pfnGetDebugInfo, hModule => hModule, format, pSize, pDebugInfo)
+    forward!("zetModuleGetDebugInfo", zet pTools, Module, pfnGetDebugInfo, hModule => hModule, format, pSize, pDebugInfo)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDeviceGetDebugProperties(hDevice: zet_device_handle_t, pDebugProperties: *mut zet_device_debug_properties_t) -> ze_result_t {
-    forward!("zetDeviceGetDebugProperties", pTools, Device, pfnGetDebugProperties, hDevice => hDevice, pDebugProperties)
+    forward!("zetDeviceGetDebugProperties", zet pTools, Device, pfnGetDebugProperties, hDevice => hDevice, pDebugProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugAttach(hDevice: zet_device_handle_t, config: *const zet_debug_config_t, phDebug: *mut zet_debug_session_handle_t) -> ze_result_t {
-    forward!("zetDebugAttach", pTools, Debug, pfnAttach, hDevice => hDevice, config, phDebug)
+    forward!("zetDebugAttach", zet pTools, Debug, pfnAttach, hDevice => hDevice, config, phDebug)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugDetach(hDebug: zet_debug_session_handle_t) -> ze_result_t {
-    forward!("zetDebugDetach", pTools, Debug, pfnDetach, hDebug => hDebug)
+    forward!("zetDebugDetach", zet pTools, Debug, pfnDetach, hDebug => hDebug)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugReadEvent(hDebug: zet_debug_session_handle_t, timeout: u64, event: *mut zet_debug_event_t) -> ze_result_t {
-    forward!("zetDebugReadEvent", pTools, Debug, pfnReadEvent, hDebug => hDebug, timeout, event)
+    forward!("zetDebugReadEvent", zet pTools, Debug, pfnReadEvent, hDebug => hDebug, timeout, event)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugAcknowledgeEvent(hDebug: zet_debug_session_handle_t, event: *const zet_debug_event_t) -> ze_result_t {
-    forward!("zetDebugAcknowledgeEvent", pTools, Debug, pfnAcknowledgeEvent, hDebug => hDebug, event)
+    forward!("zetDebugAcknowledgeEvent", zet pTools, Debug, pfnAcknowledgeEvent, hDebug => hDebug, event)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugInterrupt(hDebug: zet_debug_session_handle_t, thread: ze_device_thread_t) -> ze_result_t {
-    forward!("zetDebugInterrupt", pTools, Debug, pfnInterrupt, hDebug => hDebug, thread)
+    forward!("zetDebugInterrupt", zet pTools, Debug, pfnInterrupt, hDebug => hDebug, thread)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugResume(hDebug: zet_debug_session_handle_t, thread: ze_device_thread_t) -> ze_result_t {
-    forward!("zetDebugResume", pTools, Debug, pfnResume, hDebug => hDebug, thread)
+    forward!("zetDebugResume", zet pTools, Debug, pfnResume, hDebug => hDebug, thread)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugReadMemory(hDebug: zet_debug_session_handle_t, thread: ze_device_thread_t, desc: *const zet_debug_memory_space_desc_t, size: usize, buffer: *mut c_void) -> ze_result_t {
-    forward!("zetDebugReadMemory", pTools, Debug, pfnReadMemory, hDebug => hDebug, thread, desc, size, buffer)
+    forward!("zetDebugReadMemory", zet pTools, Debug, pfnReadMemory, hDebug => hDebug, thread, desc, size, buffer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugWriteMemory(hDebug: zet_debug_session_handle_t, thread: ze_device_thread_t, desc: *const zet_debug_memory_space_desc_t, size: usize, buffer: *const c_void) -> ze_result_t {
-    forward!("zetDebugWriteMemory", pTools, Debug, pfnWriteMemory, hDebug => hDebug, thread, desc, size, buffer)
+    forward!("zetDebugWriteMemory", zet pTools, Debug, pfnWriteMemory, hDebug => hDebug, thread, desc, size, buffer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugGetRegisterSetProperties(hDevice: zet_device_handle_t, pCount: *mut u32, pRegisterSetProperties: *mut zet_debug_regset_properties_t) -> ze_result_t {
-    forward!("zetDebugGetRegisterSetProperties", pTools, Debug, pfnGetRegisterSetProperties, hDevice => hDevice, pCount, pRegisterSetProperties)
+    forward!("zetDebugGetRegisterSetProperties", zet pTools, Debug, pfnGetRegisterSetProperties, hDevice => hDevice, pCount, pRegisterSetProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugGetThreadRegisterSetProperties(hDebug: zet_debug_session_handle_t, thread: ze_device_thread_t, pCount: *mut u32, pRegisterSetProperties: *mut zet_debug_regset_properties_t) -> ze_result_t {
-    forward!("zetDebugGetThreadRegisterSetProperties", pTools, Debug, pfnGetThreadRegisterSetProperties, hDebug => hDebug, thread, pCount, pRegisterSetProperties)
+    forward!("zetDebugGetThreadRegisterSetProperties", zet pTools, Debug, pfnGetThreadRegisterSetProperties, hDebug => hDebug, thread, pCount, pRegisterSetProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugReadRegisters(hDebug: zet_debug_session_handle_t, thread: ze_device_thread_t, r#type: u32, start: u32, count: u32, pRegisterValues: *mut c_void) -> ze_result_t {
-    forward!("zetDebugReadRegisters", pTools, Debug, pfnReadRegisters, hDebug => hDebug, thread, r#type, start, count, pRegisterValues)
+    forward!("zetDebugReadRegisters", zet pTools, Debug, pfnReadRegisters, hDebug => hDebug, thread, r#type, start, count, pRegisterValues)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDebugWriteRegisters(hDebug: zet_debug_session_handle_t, thread: ze_device_thread_t, r#type: u32, start: u32, count: u32, pRegisterValues: *mut c_void) -> ze_result_t {
-    forward!("zetDebugWriteRegisters", pTools, Debug, pfnWriteRegisters, hDebug => hDebug, thread, r#type, start, count, pRegisterValues)
+    forward!("zetDebugWriteRegisters", zet pTools, Debug, pfnWriteRegisters, hDebug => hDebug, thread, r#type, start, count, pRegisterValues)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupGet(hDevice: zet_device_handle_t, pCount: *mut u32, phMetricGroups: *mut zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetMetricGroupGet", pTools, MetricGroup, pfnGet, hDevice => hDevice, pCount, phMetricGroups)
+    forward!("zetMetricGroupGet", zet pTools, MetricGroup, pfnGet, hDevice => hDevice, pCount, phMetricGroups)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupGetProperties(hMetricGroup: zet_metric_group_handle_t, pProperties: *mut zet_metric_group_properties_t) -> ze_result_t {
-    forward!("zetMetricGroupGetProperties", pTools, MetricGroup, pfnGetProperties, hMetricGroup => hMetricGroup, pProperties)
+    forward!("zetMetricGroupGetProperties", zet pTools, MetricGroup, pfnGetProperties, hMetricGroup => hMetricGroup, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupCalculateMetricValues(hMetricGroup: zet_metric_group_handle_t, r#type: zet_metric_group_calculation_type_t, rawDataSize: usize, pRawData: *const u8, pMetricValueCount: *mut u32, pMetricValues: *mut zet_typed_value_t) -> ze_result_t {
-    forward!("zetMetricGroupCalculateMetricValues", pTools, MetricGroup, pfnCalculateMetricValues, hMetricGroup => hMetricGroup, r#type, rawDataSize, pRawData, pMetricValueCount, pMetricValues)
+    forward!("zetMetricGroupCalculateMetricValues", zet pTools, MetricGroup, pfnCalculateMetricValues, hMetricGroup => hMetricGroup, r#type, rawDataSize, pRawData, pMetricValueCount, pMetricValues)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGet(hMetricGroup: zet_metric_group_handle_t, pCount: *mut u32, phMetrics: *mut zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricGet", pTools, Metric, pfnGet, hMetricGroup => hMetricGroup, pCount, phMetrics)
+    forward!("zetMetricGet", zet pTools, Metric, pfnGet, hMetricGroup => hMetricGroup, pCount, phMetrics)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGetProperties(hMetric: zet_metric_handle_t, pProperties: *mut zet_metric_properties_t) -> ze_result_t {
-    forward!("zetMetricGetProperties", pTools, Metric, pfnGetProperties, hMetric => hMetric, pProperties)
+    forward!("zetMetricGetProperties", zet pTools, Metric, pfnGetProperties, hMetric => hMetric, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetContextActivateMetricGroups(hContext: zet_context_handle_t, hDevice: zet_device_handle_t, count: u32, phMetricGroups: *mut zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetContextActivateMetricGroups", pTools, Context, pfnActivateMetricGroups, hContext => hContext, hDevice, count, phMetricGroups)
+    forward!("zetContextActivateMetricGroups", zet pTools, Context, pfnActivateMetricGroups, hContext => hContext, hDevice, count, phMetricGroups)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricStreamerOpen(hContext: zet_context_handle_t, hDevice: zet_device_handle_t, hMetricGroup: zet_metric_group_handle_t, desc: *mut zet_metric_streamer_desc_t, hNotificationEvent: ze_event_handle_t, phMetricStreamer: *mut zet_metric_streamer_handle_t) -> ze_result_t {
-    forward!("zetMetricStreamerOpen", pTools, MetricStreamer, pfnOpen, hContext => hContext, hDevice, hMetricGroup, desc, hNotificationEvent, phMetricStreamer)
+    forward!("zetMetricStreamerOpen", zet pTools, MetricStreamer, pfnOpen, hContext => hContext, hDevice, hMetricGroup, desc, hNotificationEvent, phMetricStreamer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetCommandListAppendMetricStreamerMarker(hCommandList: zet_command_list_handle_t, hMetricStreamer: zet_metric_streamer_handle_t, value: u32) -> ze_result_t {
-    forward!("zetCommandListAppendMetricStreamerMarker", pTools, CommandList, pfnAppendMetricStreamerMarker, hCommandList => hCommandList, hMetricStreamer, value)
+    forward!("zetCommandListAppendMetricStreamerMarker", zet pTools, CommandList, pfnAppendMetricStreamerMarker, hCommandList => hCommandList, hMetricStreamer, value)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricStreamerClose(hMetricStreamer: zet_metric_streamer_handle_t) -> ze_result_t {
-    forward!("zetMetricStreamerClose", pTools, MetricStreamer, pfnClose, hMetricStreamer => hMetricStreamer)
+    forward!("zetMetricStreamerClose", zet pTools, MetricStreamer, pfnClose, hMetricStreamer => hMetricStreamer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricStreamerReadData(hMetricStreamer: zet_metric_streamer_handle_t, maxReportCount: u32, pRawDataSize: *mut usize, pRawData: *mut u8) -> ze_result_t {
-    forward!("zetMetricStreamerReadData", pTools, MetricStreamer, pfnReadData, hMetricStreamer => hMetricStreamer, maxReportCount, pRawDataSize, pRawData)
+    forward!("zetMetricStreamerReadData", zet pTools, MetricStreamer, pfnReadData, hMetricStreamer => hMetricStreamer, maxReportCount, pRawDataSize, pRawData)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricQueryPoolCreate(hContext: zet_context_handle_t, hDevice: zet_device_handle_t, hMetricGroup: zet_metric_group_handle_t, desc: *const zet_metric_query_pool_desc_t, phMetricQueryPool: *mut zet_metric_query_pool_handle_t) -> ze_result_t {
-    forward!("zetMetricQueryPoolCreate", pTools, MetricQueryPool, pfnCreate, hContext => hContext, hDevice, hMetricGroup, desc, phMetricQueryPool)
+    forward!("zetMetricQueryPoolCreate", zet pTools, MetricQueryPool, pfnCreate, hContext => hContext, hDevice, hMetricGroup, desc, phMetricQueryPool)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricQueryPoolDestroy(hMetricQueryPool: zet_metric_query_pool_handle_t) -> ze_result_t {
-    forward!("zetMetricQueryPoolDestroy", pTools, MetricQueryPool, pfnDestroy, hMetricQueryPool => hMetricQueryPool)
+    forward!("zetMetricQueryPoolDestroy", zet pTools, MetricQueryPool, pfnDestroy, hMetricQueryPool => hMetricQueryPool)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricQueryCreate(hMetricQueryPool: zet_metric_query_pool_handle_t, index: u32, phMetricQuery: *mut zet_metric_query_handle_t) -> ze_result_t {
-    forward!("zetMetricQueryCreate", pTools, MetricQuery, pfnCreate, hMetricQueryPool => hMetricQueryPool, index, phMetricQuery)
+    forward!("zetMetricQueryCreate", zet pTools, MetricQuery, pfnCreate, hMetricQueryPool => hMetricQueryPool, index, phMetricQuery)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricQueryDestroy(hMetricQuery: zet_metric_query_handle_t) -> ze_result_t {
-    forward!("zetMetricQueryDestroy", pTools, MetricQuery, pfnDestroy, hMetricQuery => hMetricQuery)
+    forward!("zetMetricQueryDestroy", zet pTools, MetricQuery, pfnDestroy, hMetricQuery => hMetricQuery)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricQueryReset(hMetricQuery: zet_metric_query_handle_t) -> ze_result_t {
-    forward!("zetMetricQueryReset", pTools, MetricQuery, pfnReset, hMetricQuery => hMetricQuery)
+    forward!("zetMetricQueryReset", zet pTools, MetricQuery, pfnReset, hMetricQuery => hMetricQuery)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetCommandListAppendMetricQueryBegin(hCommandList: zet_command_list_handle_t, hMetricQuery: zet_metric_query_handle_t) -> ze_result_t {
-    forward!("zetCommandListAppendMetricQueryBegin", pTools, CommandList, pfnAppendMetricQueryBegin, hCommandList => hCommandList, hMetricQuery)
+    forward!("zetCommandListAppendMetricQueryBegin", zet pTools, CommandList, pfnAppendMetricQueryBegin, hCommandList => hCommandList, hMetricQuery)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetCommandListAppendMetricQueryEnd(hCommandList: zet_command_list_handle_t, hMetricQuery: zet_metric_query_handle_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zetCommandListAppendMetricQueryEnd", pTools, CommandList, pfnAppendMetricQueryEnd, hCommandList => hCommandList, hMetricQuery, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zetCommandListAppendMetricQueryEnd", zet pTools, CommandList, pfnAppendMetricQueryEnd, hCommandList => hCommandList, hMetricQuery, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetCommandListAppendMetricMemoryBarrier(hCommandList: zet_command_list_handle_t) -> ze_result_t {
-    forward!("zetCommandListAppendMetricMemoryBarrier", pTools, CommandList, pfnAppendMetricMemoryBarrier, hCommandList => hCommandList)
+    forward!("zetCommandListAppendMetricMemoryBarrier", zet pTools, CommandList, pfnAppendMetricMemoryBarrier, hCommandList => hCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricQueryGetData(hMetricQuery: zet_metric_query_handle_t, pRawDataSize: *mut usize, pRawData: *mut u8) -> ze_result_t {
-    forward!("zetMetricQueryGetData", pTools, MetricQuery, pfnGetData, hMetricQuery => hMetricQuery, pRawDataSize, pRawData)
+    forward!("zetMetricQueryGetData", zet pTools, MetricQuery, pfnGetData, hMetricQuery => hMetricQuery, pRawDataSize, pRawData)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetKernelGetProfileInfo(hKernel: zet_kernel_handle_t, pProfileProperties: *mut zet_profile_properties_t) -> ze_result_t {
-    forward!("zetKernelGetProfileInfo", pTools, Kernel, pfnGetProfileInfo, hKernel => hKernel, pProfileProperties)
+    forward!("zetKernelGetProfileInfo", zet pTools, Kernel, pfnGetProfileInfo, hKernel => hKernel, pProfileProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpCreate(hContext: zet_context_handle_t, desc: *const zet_tracer_exp_desc_t, phTracer: *mut zet_tracer_exp_handle_t) -> ze_result_t {
-    forward!("zetTracerExpCreate", pTools, TracerExp, pfnCreate, hContext => hContext, desc, phTracer)
+    forward!("zetTracerExpCreate", zet pTools, TracerExp, pfnCreate, hContext => hContext, desc, phTracer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpDestroy(hTracer: zet_tracer_exp_handle_t) -> ze_result_t {
-    forward!("zetTracerExpDestroy", pTools, TracerExp, pfnDestroy, hTracer => hTracer)
+    forward!("zetTracerExpDestroy", zet pTools, TracerExp, pfnDestroy, hTracer => hTracer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpSetPrologues(hTracer: zet_tracer_exp_handle_t, pCoreCbs: *mut zet_core_callbacks_t) -> ze_result_t {
-    forward!("zetTracerExpSetPrologues", pTools, TracerExp, pfnSetPrologues, hTracer => hTracer, pCoreCbs)
+    forward!("zetTracerExpSetPrologues", zet pTools, TracerExp, pfnSetPrologues, hTracer => hTracer, pCoreCbs)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpSetEpilogues(hTracer: zet_tracer_exp_handle_t, pCoreCbs: *mut zet_core_callbacks_t) -> ze_result_t {
-    forward!("zetTracerExpSetEpilogues", pTools, TracerExp, pfnSetEpilogues, hTracer => hTracer, pCoreCbs)
+    forward!("zetTracerExpSetEpilogues", zet pTools, TracerExp, pfnSetEpilogues, hTracer => hTracer, pCoreCbs)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpSetEnabled(hTracer: zet_tracer_exp_handle_t, enable: ze_bool_t) -> ze_result_t {
-    forward!("zetTracerExpSetEnabled", pTools, TracerExp, pfnSetEnabled, hTracer => hTracer, enable)
+    forward!("zetTracerExpSetEnabled", zet pTools, TracerExp, pfnSetEnabled, hTracer => hTracer, enable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupCalculateMultipleMetricValuesExp(hMetricGroup: zet_metric_group_handle_t, r#type: zet_metric_group_calculation_type_t, rawDataSize: usize, pRawData: *const u8, pSetCount: *mut u32, pTotalMetricValueCount: *mut u32, pMetricCounts: *mut u32, pMetricValues: *mut zet_typed_value_t) -> ze_result_t {
-    forward!("zetMetricGroupCalculateMultipleMetricValuesExp", pTools, MetricGroupExp, pfnCalculateMultipleMetricValuesExp, hMetricGroup => hMetricGroup, r#type, rawDataSize, pRawData, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
+    forward!("zetMetricGroupCalculateMultipleMetricValuesExp", zet pTools, MetricGroupExp, pfnCalculateMultipleMetricValuesExp, hMetricGroup => hMetricGroup, r#type, rawDataSize, pRawData, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupGetGlobalTimestampsExp(hMetricGroup: zet_metric_group_handle_t, synchronizedWithHost: ze_bool_t, globalTimestamp: *mut u64, metricTimestamp: *mut u64) -> ze_result_t {
-    forward!("zetMetricGroupGetGlobalTimestampsExp", pTools, MetricGroupExp, pfnGetGlobalTimestampsExp, hMetricGroup => hMetricGroup, synchronizedWithHost, globalTimestamp, metricTimestamp)
+    forward!("zetMetricGroupGetGlobalTimestampsExp", zet pTools, MetricGroupExp, pfnGetGlobalTimestampsExp, hMetricGroup => hMetricGroup, synchronizedWithHost, globalTimestamp, metricTimestamp)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupGetExportDataExp(hMetricGroup: zet_metric_group_handle_t, pRawData: *const u8, rawDataSize: usize, pExportDataSize: *mut usize, pExportData: *mut u8) -> ze_result_t {
-    forward!("zetMetricGroupGetExportDataExp", pTools, MetricGroupExp, pfnGetExportDataExp, hMetricGroup => hMetricGroup, pRawData, rawDataSize, pExportDataSize, pExportData)
+    forward!("zetMetricGroupGetExportDataExp", zet pTools, MetricGroupExp, pfnGetExportDataExp, hMetricGroup => hMetricGroup, pRawData, rawDataSize, pExportDataSize, pExportData)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupCalculateMetricExportDataExp(hDriver: ze_driver_handle_t, r#type: zet_metric_group_calculation_type_t, exportDataSize: usize, pExportData: *const u8, pCalculateDescriptor: *mut zet_metric_calculate_exp_desc_t, pSetCount: *mut u32, pTotalMetricValueCount: *mut u32, pMetricCounts: *mut u32, pMetricValues: *mut zet_typed_value_t) -> ze_result_t {
-    forward!("zetMetricGroupCalculateMetricExportDataExp", pTools, MetricGroupExp, pfnCalculateMetricExportDataExp, hDriver => hDriver, r#type, exportDataSize, pExportData, pCalculateDescriptor, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
+    forward!("zetMetricGroupCalculateMetricExportDataExp", zet pTools, MetricGroupExp, pfnCalculateMetricExportDataExp, hDriver => hDriver, r#type, exportDataSize, pExportData, pCalculateDescriptor, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetExp(hDevice: zet_device_handle_t, pCount: *mut u32, phMetricProgrammables: *mut zet_metric_programmable_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricProgrammableGetExp", pTools, MetricProgrammableExp, pfnGetExp, hDevice => hDevice, pCount, phMetricProgrammables)
+    forward!("zetMetricProgrammableGetExp", zet pTools, MetricProgrammableExp, pfnGetExp, hDevice => hDevice, pCount, phMetricProgrammables)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetPropertiesExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, pProperties: *mut zet_metric_programmable_exp_properties_t) -> ze_result_t {
-    forward!("zetMetricProgrammableGetPropertiesExp", pTools, MetricProgrammableExp, pfnGetPropertiesExp, hMetricProgrammable => hMetricProgrammable, pProperties)
+    forward!("zetMetricProgrammableGetPropertiesExp", zet pTools, MetricProgrammableExp, pfnGetPropertiesExp, hMetricProgrammable => hMetricProgrammable, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetParamInfoExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, pParameterCount: *mut u32, pParameterInfo: *mut zet_metric_programmable_param_info_exp_t) -> ze_result_t {
-    forward!("zetMetricProgrammableGetParamInfoExp", pTools, MetricProgrammableExp, pfnGetParamInfoExp, hMetricProgrammable => hMetricProgrammable, pParameterCount, pParameterInfo)
+    forward!("zetMetricProgrammableGetParamInfoExp", zet pTools, MetricProgrammableExp, pfnGetParamInfoExp, hMetricProgrammable => hMetricProgrammable, pParameterCount, pParameterInfo)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetParamValueInfoExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, parameterOrdinal: u32, pValueInfoCount: *mut u32, pValueInfo: *mut zet_metric_programmable_param_value_info_exp_t) -> ze_result_t {
-    forward!("zetMetricProgrammableGetParamValueInfoExp", pTools, MetricProgrammableExp, pfnGetParamValueInfoExp, hMetricProgrammable => hMetricProgrammable, parameterOrdinal, pValueInfoCount, pValueInfo)
+    forward!("zetMetricProgrammableGetParamValueInfoExp", zet pTools, MetricProgrammableExp, pfnGetParamValueInfoExp, hMetricProgrammable => hMetricProgrammable, parameterOrdinal, pValueInfoCount, pValueInfo)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricCreateFromProgrammableExp2(hMetricProgrammable: zet_metric_programmable_exp_handle_t, parameterCount: u32, pParameterValues: *mut zet_metric_programmable_param_value_exp_t, pName: *const c_char, pDescription: *const c_char, pMetricHandleCount: *mut u32, phMetricHandles: *mut zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricCreateFromProgrammableExp2", pTools, MetricExp, pfnCreateFromProgrammableExp2, hMetricProgrammable => hMetricProgrammable, parameterCount, pParameterValues, pName, pDescription, pMetricHandleCount, phMetricHandles)
+    forward!("zetMetricCreateFromProgrammableExp2", zet pTools, MetricExp, pfnCreateFromProgrammableExp2, hMetricProgrammable => hMetricProgrammable, parameterCount, pParameterValues, pName, pDescription, pMetricHandleCount, phMetricHandles)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricCreateFromProgrammableExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, pParameterValues: *mut zet_metric_programmable_param_value_exp_t, parameterCount: u32, pName: *const c_char, pDescription: *const c_char, pMetricHandleCount: *mut u32, phMetricHandles: *mut zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricCreateFromProgrammableExp", pTools, MetricExp, pfnCreateFromProgrammableExp, hMetricProgrammable => hMetricProgrammable, pParameterValues, parameterCount, pName, pDescription, pMetricHandleCount, phMetricHandles)
+    forward!("zetMetricCreateFromProgrammableExp", zet pTools, MetricExp, pfnCreateFromProgrammableExp, hMetricProgrammable => hMetricProgrammable, pParameterValues, parameterCount, pName, pDescription, pMetricHandleCount, phMetricHandles)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDeviceCreateMetricGroupsFromMetricsExp(hDevice: zet_device_handle_t, metricCount: u32, phMetrics: *mut zet_metric_handle_t, pMetricGroupNamePrefix: *const c_char, pDescription: *const c_char, pMetricGroupCount: *mut u32, phMetricGroup: *mut zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetDeviceCreateMetricGroupsFromMetricsExp", pTools, DeviceExp, pfnCreateMetricGroupsFromMetricsExp, hDevice => hDevice, metricCount, phMetrics, pMetricGroupNamePrefix, pDescription, pMetricGroupCount, phMetricGroup)
+    forward!("zetDeviceCreateMetricGroupsFromMetricsExp", zet pTools, DeviceExp, pfnCreateMetricGroupsFromMetricsExp, hDevice => hDevice, metricCount, phMetrics, pMetricGroupNamePrefix, pDescription, pMetricGroupCount, phMetricGroup)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupCreateExp(hDevice: zet_device_handle_t, pName: *const c_char, pDescription: *const c_char, samplingType: zet_metric_group_sampling_type_flags_t, phMetricGroup: *mut zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetMetricGroupCreateExp", pTools, MetricGroupExp, pfnCreateExp, hDevice => hDevice, pName, pDescription, samplingType, phMetricGroup)
+    forward!("zetMetricGroupCreateExp", zet pTools, MetricGroupExp, pfnCreateExp, hDevice => hDevice, pName, pDescription, samplingType, phMetricGroup)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupAddMetricExp(hMetricGroup: zet_metric_group_handle_t, hMetric: zet_metric_handle_t, pErrorStringSize: *mut usize, pErrorString: *mut c_char) -> ze_result_t {
-    forward!("zetMetricGroupAddMetricExp", pTools, MetricGroupExp, pfnAddMetricExp, hMetricGroup => hMetricGroup, hMetric, pErrorStringSize, pErrorString)
+    forward!("zetMetricGroupAddMetricExp", zet pTools, MetricGroupExp, pfnAddMetricExp, hMetricGroup => hMetricGroup, hMetric, pErrorStringSize, pErrorString)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupRemoveMetricExp(hMetricGroup: zet_metric_group_handle_t, hMetric: zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricGroupRemoveMetricExp", pTools, MetricGroupExp, pfnRemoveMetricExp, hMetricGroup => hMetricGroup, hMetric)
+    forward!("zetMetricGroupRemoveMetricExp", zet pTools, MetricGroupExp, pfnRemoveMetricExp, hMetricGroup => hMetricGroup, hMetric)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupCloseExp(hMetricGroup: zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetMetricGroupCloseExp", pTools, MetricGroupExp, pfnCloseExp, hMetricGroup => hMetricGroup)
+    forward!("zetMetricGroupCloseExp", zet pTools, MetricGroupExp, pfnCloseExp, hMetricGroup => hMetricGroup)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupDestroyExp(hMetricGroup: zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetMetricGroupDestroyExp", pTools, MetricGroupExp, pfnDestroyExp, hMetricGroup => hMetricGroup)
+    forward!("zetMetricGroupDestroyExp", zet pTools, MetricGroupExp, pfnDestroyExp, hMetricGroup => hMetricGroup)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricDestroyExp(hMetric: zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricDestroyExp", pTools, MetricExp, pfnDestroyExp, hMetric => hMetric)
+    forward!("zetMetricDestroyExp", zet pTools, MetricExp, pfnDestroyExp, hMetric => hMetric)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDeviceGetConcurrentMetricGroupsExp(hDevice: zet_device_handle_t, metricGroupCount: u32, phMetricGroups: *mut zet_metric_group_handle_t, pMetricGroupsCountPerConcurrentGroup: *mut u32, pConcurrentGroupCount: *mut u32) -> ze_result_t {
-    forward!("zetDeviceGetConcurrentMetricGroupsExp", pTools, DeviceExp, pfnGetConcurrentMetricGroupsExp, hDevice => hDevice, metricGroupCount, phMetricGroups, pMetricGroupsCountPerConcurrentGroup, pConcurrentGroupCount)
+    forward!("zetDeviceGetConcurrentMetricGroupsExp", zet pTools, DeviceExp, pfnGetConcurrentMetricGroupsExp, hDevice => hDevice, metricGroupCount, phMetricGroups, pMetricGroupsCountPerConcurrentGroup, pConcurrentGroupCount)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerCreateExp(hContext: zet_context_handle_t, hDevice: zet_device_handle_t, metricGroupCount: u32, phMetricGroups: *mut zet_metric_group_handle_t, desc: *mut zet_metric_tracer_exp_desc_t, hNotificationEvent: ze_event_handle_t, phMetricTracer: *mut zet_metric_tracer_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricTracerCreateExp", pTools, MetricTracerExp, pfnCreateExp, hContext => hContext, hDevice, metricGroupCount, phMetricGroups, desc, hNotificationEvent, phMetricTracer)
+    forward!("zetMetricTracerCreateExp", zet pTools, MetricTracerExp, pfnCreateExp, hContext => hContext, hDevice, metricGroupCount, phMetricGroups, desc, hNotificationEvent, phMetricTracer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerDestroyExp(hMetricTracer: zet_metric_tracer_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricTracerDestroyExp", pTools, MetricTracerExp, pfnDestroyExp, hMetricTracer => hMetricTracer)
+    forward!("zetMetricTracerDestroyExp", zet pTools, MetricTracerExp, pfnDestroyExp, hMetricTracer => hMetricTracer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerEnableExp(hMetricTracer: zet_metric_tracer_exp_handle_t, synchronous: ze_bool_t) -> ze_result_t {
-    forward!("zetMetricTracerEnableExp", pTools, MetricTracerExp, pfnEnableExp, hMetricTracer => hMetricTracer, synchronous)
+    forward!("zetMetricTracerEnableExp", zet pTools, MetricTracerExp, pfnEnableExp, hMetricTracer => hMetricTracer, synchronous)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerDisableExp(hMetricTracer: zet_metric_tracer_exp_handle_t, synchronous: ze_bool_t) -> ze_result_t {
-    forward!("zetMetricTracerDisableExp", pTools, MetricTracerExp, pfnDisableExp, hMetricTracer => hMetricTracer, synchronous)
+    forward!("zetMetricTracerDisableExp", zet pTools, MetricTracerExp, pfnDisableExp, hMetricTracer => hMetricTracer, synchronous)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerReadDataExp(hMetricTracer: zet_metric_tracer_exp_handle_t, pRawDataSize: *mut usize, pRawData: *mut u8) -> ze_result_t {
-    forward!("zetMetricTracerReadDataExp", pTools, MetricTracerExp, pfnReadDataExp, hMetricTracer => hMetricTracer, pRawDataSize, pRawData)
+    forward!("zetMetricTracerReadDataExp", zet pTools, MetricTracerExp, pfnReadDataExp, hMetricTracer => hMetricTracer, pRawDataSize, pRawData)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricDecoderCreateExp(hMetricTracer: zet_metric_tracer_exp_handle_t, phMetricDecoder: *mut zet_metric_decoder_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricDecoderCreateExp", pTools, MetricDecoderExp, pfnCreateExp, hMetricTracer => hMetricTracer, phMetricDecoder)
+    forward!("zetMetricDecoderCreateExp", zet pTools, MetricDecoderExp, pfnCreateExp, hMetricTracer => hMetricTracer, phMetricDecoder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricDecoderDestroyExp(phMetricDecoder: zet_metric_decoder_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricDecoderDestroyExp", pTools, MetricDecoderExp, pfnDestroyExp, phMetricDecoder => phMetricDecoder)
+    forward!("zetMetricDecoderDestroyExp", zet pTools, MetricDecoderExp, pfnDestroyExp, phMetricDecoder => phMetricDecoder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricDecoderGetDecodableMetricsExp(hMetricDecoder: zet_metric_decoder_exp_handle_t, pCount: *mut u32, phMetrics: *mut zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricDecoderGetDecodableMetricsExp", pTools, MetricDecoderExp, pfnGetDecodableMetricsExp, hMetricDecoder => hMetricDecoder, pCount, phMetrics)
+    forward!("zetMetricDecoderGetDecodableMetricsExp", zet pTools, MetricDecoderExp, pfnGetDecodableMetricsExp, hMetricDecoder => hMetricDecoder, pCount, phMetrics)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerDecodeExp(phMetricDecoder: zet_metric_decoder_exp_handle_t, pRawDataSize: *mut usize, pRawData: *mut u8, metricsCount: u32, phMetrics: *mut zet_metric_handle_t, pSetCount: *mut u32, pMetricEntriesCountPerSet: *mut u32, pMetricEntriesCount: *mut u32, pMetricEntries: *mut zet_metric_entry_exp_t) -> ze_result_t {
-    forward!("zetMetricTracerDecodeExp", pTools, MetricTracerExp, pfnDecodeExp, phMetricDecoder => phMetricDecoder, pRawDataSize, pRawData, metricsCount, phMetrics, pSetCount, pMetricEntriesCountPerSet, pMetricEntriesCount, pMetricEntries)
+    forward!("zetMetricTracerDecodeExp", zet pTools, MetricTracerExp, pfnDecodeExp, phMetricDecoder => phMetricDecoder, pRawDataSize, pRawData, metricsCount, phMetrics, pSetCount, pMetricEntriesCountPerSet, pMetricEntriesCount, pMetricEntries)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetCommandListAppendMarkerExp(hCommandList: zet_command_list_handle_t, hMetricGroup: zet_metric_group_handle_t, value: u32) -> ze_result_t {
-    forward!("zetCommandListAppendMarkerExp", pTools, CommandListExp, pfnAppendMarkerExp, hCommandList => hCommandList, hMetricGroup, value)
+    forward!("zetCommandListAppendMarkerExp", zet pTools, CommandListExp, pfnAppendMarkerExp, hCommandList => hCommandList, hMetricGroup, value)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDeviceEnableMetricsExp(hDevice: zet_device_handle_t) -> ze_result_t {
-    forward!("zetDeviceEnableMetricsExp", pTools, DeviceExp, pfnEnableMetricsExp, hDevice => hDevice)
+    forward!("zetDeviceEnableMetricsExp", zet pTools, DeviceExp, pfnEnableMetricsExp, hDevice => hDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDeviceDisableMetricsExp(hDevice: zet_device_handle_t) -> ze_result_t {
-    forward!("zetDeviceDisableMetricsExp", pTools, DeviceExp, pfnDisableMetricsExp, hDevice => hDevice)
+    forward!("zetDeviceDisableMetricsExp", zet pTools, DeviceExp, pfnDisableMetricsExp, hDevice => hDevice)
 }
 

@@ -1,5 +1,7 @@
 //! The loader: exported functions that forward through the handle's header, getters, and the members of driver tables.
 
+mod legacy;
+
 use super::{Output, rust};
 use crate::table::{Function, Kind, Struct, Table, Version};
 use anyhow::{Context as _, Result, bail};
@@ -7,6 +9,29 @@ use std::fmt::Write as _;
 
 const SHELL: &str = "crates/libze_loader/src/generated";
 const LOGIC: &str = "crates/ze-loader/src/generated";
+
+/// The rooms of the loader's generated code.
+const MODULES: &str = "\
+/// The value of a result, or the way out with its error.
+macro_rules! check {
+    ($result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(error) => return error,
+        }
+    };
+}
+
+pub(crate) mod bottom;
+mod bottom_core;
+mod bottom_sysman;
+mod bottom_tools;
+pub(crate) mod driver_tables;
+pub(crate) mod legacy;
+mod legacy_core;
+mod legacy_sysman;
+mod legacy_tools;
+";
 
 /// The tables of tables behind a handle's header: struct, header member, name of the generated list.
 const DRIVER_TABLES: [(&str, &str, &str); 4] = [
@@ -43,10 +68,11 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     let mut outputs = vec![
         Output::new(
             format!("{LOGIC}/mod.rs"),
-            rust::head("What the loader knows about tables.") + "pub(crate) mod driver_tables;\n",
+            rust::head("What the loader knows about tables.") + MODULES,
         ),
         Output::new(format!("{LOGIC}/driver_tables.rs"), driver_tables(table)?),
     ];
+    outputs.extend(legacy::generate(table)?);
     let mut modules = rust::head("The exports, by namespace.");
     for (prefix, module) in [("ze", "core"), ("zet", "tools"), ("zes", "sysman")] {
         writeln!(modules, "pub(crate) mod {module};")?;
@@ -177,7 +203,7 @@ fn entries(table: &Table, prefix: &str) -> Result<String> {
             .collect();
         writeln!(
             out,
-            "#[unsafe(no_mangle)]\npub(crate) unsafe extern \"C\" fn {}({}) -> ze_result_t {{\n    forward!({:?}, {header}, {member}, {}{since}, {} => {})\n}}\n",
+            "#[unsafe(no_mangle)]\npub(crate) unsafe extern \"C\" fn {}({}) -> ze_result_t {{\n    forward!({:?}, {prefix} {header}, {member}, {}{since}, {} => {})\n}}\n",
             function.name,
             parameters(function)?,
             function.name,

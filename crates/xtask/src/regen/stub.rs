@@ -9,7 +9,7 @@ const LOGIC: &str = "crates/ze-stub/src/generated";
 const SHELL: &str = "crates/libze_stub/src/generated";
 
 /// Functions that `ze-stub` answers by hand: they describe the stub itself.
-const BY_HAND: [&str; 15] = [
+const BY_HAND: [&str; 19] = [
     "zeInit",
     "zeInitDrivers",
     "zeDriverGet",
@@ -19,6 +19,10 @@ const BY_HAND: [&str; 15] = [
     "zeDriverGetDefaultContext",
     "zeDeviceGet",
     "zeDeviceGetProperties",
+    "zeDriverGetExtensionFunctionAddress",
+    "zeKernelGetProperties",
+    "zeKernelSetArgumentValue",
+    "zeDeviceGetRuntimeRequirements",
     "zesInit",
     "zesDriverGet",
     "zerGetLastErrorDescription",
@@ -39,8 +43,8 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
 
 fn slots(table: &Table) -> Result<String> {
     let mut out = rust::head("One function per slot.");
-    out += "#![expect(non_snake_case, unused_variables, reason = \"functions and parameters carry C's names; most arguments are not looked at\")]\n\n";
-    out += "use crate::script::{created, none, slot};\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
+    out += "#![expect(non_snake_case, unused_variables, reason = \"functions and parameters carry C's names; most arguments are not looked at\")]\n#![expect(clippy::undocumented_unsafe_blocks, reason = \"one contract for all: the arguments are what Level Zero requires of them\")]\n\n";
+    out += "use crate::script::{Call, slot};\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
     for function in slot_functions(table).filter(|f| !BY_HAND.contains(&f.name.as_str())) {
         writeln!(
             out,
@@ -49,20 +53,24 @@ fn slots(table: &Table) -> Result<String> {
             loader::parameters(function)?,
             rust::arrow(&function.ret)?
         )?;
-        let outputs = outputs(table, function);
-        if outputs.is_empty() {
+        let steps = steps(table, function);
+        if steps.is_empty() {
             writeln!(out, "    slot({:?})", function.name)?;
         } else {
-            writeln!(out, "    let result = slot({:?});", function.name)?;
-            for (call, parameter) in outputs {
-                writeln!(
-                    out,
-                    "    // SAFETY: the caller gives null or a place to write.\n    unsafe {{ {call}(result, {parameter}) }};"
-                )?;
+            writeln!(out, "    let mut call = Call::new({:?});", function.name)?;
+            for step in steps {
+                if step.starts_with("handle(") {
+                    writeln!(out, "    call.{step};")?;
+                } else {
+                    writeln!(out, "    unsafe {{ call.{step} }};")?;
+                }
             }
-            out += "    result\n";
+            out += "    call.finish()\n";
         }
         out += "}\n\n";
+    }
+    if !out.contains(" slot(") {
+        out = out.replace("{Call, slot}", "Call");
     }
     Ok(loader::trim_imports(out))
 }
@@ -75,30 +83,70 @@ fn slot_functions(table: &Table) -> impl Iterator<Item = &Function> {
         .filter(|f| f.slot.is_some() && f.prefix() != "zel")
 }
 
-/// What a call writes when it succeeds: new objects for single handles, zero for counts.
-fn outputs<'t>(table: &Table, function: &'t Function) -> Vec<(&'static str, &'t str)> {
-    let written = function
-        .params
-        .iter()
-        .filter(|p| p.direction != Direction::In);
-    written
-        .filter_map(|p| {
-            let inner = p.ty.strip_suffix(" *")?;
-            if p.direction == Direction::Out
-                && p.count.is_none()
-                && table.handles.iter().any(|h| h.name == inner)
-            {
-                Some(("created", p.name.as_str()))
-            } else if p.direction == Direction::InOut
-                && inner == "uint32_t"
-                && p.name.ends_with("Count")
-            {
-                Some(("none", p.name.as_str()))
-            } else {
-                None
+/// Functions whose output is a new object each time; others return one that they keep.
+fn creates(name: &str) -> bool {
+    [
+        "Create",
+        "Open",
+        "Import",
+        "Attach",
+        "Instantiate",
+        "DynamicLink",
+        "InspectLinkage",
+        "EndGraphCapture",
+    ]
+    .iter()
+    .any(|part| name.contains(part))
+}
+
+/// What a call logs and writes: handles and arrays of them, new or kept objects, zero for counts of other things.
+fn steps(table: &Table, function: &Function) -> Vec<String> {
+    let is_handle = |ty: &str| table.handles.iter().any(|h| h.name == ty);
+    let mut steps = Vec::new();
+    for p in &function.params {
+        let name = rust::ident(&p.name);
+        let inner = p.ty.strip_suffix(" *").unwrap_or_default();
+        if is_handle(&p.ty) {
+            steps.push(format!("handle({:?}, {name})", p.name));
+        } else if is_handle(inner) {
+            match (p.direction, p.count.as_deref()) {
+                (Direction::In, count) => {
+                    steps.push(format!(
+                        "array({:?}, {}, {name})",
+                        p.name,
+                        count.unwrap_or("metricCount")
+                    ));
+                }
+                (_, Some(count)) => {
+                    let count = count.trim_start_matches('*');
+                    steps.push(format!("listed({:?}, {count}, {name})", p.name));
+                }
+                (_, None) if p.name == "phMetricGroups" => {
+                    steps.push(format!("array({:?}, metricGroupCount, {name})", p.name));
+                }
+                _ if creates(&function.name) => {
+                    steps.push(format!("created({:?}, {name})", p.name))
+                }
+                _ => steps.push(format!("kept({:?}, {name})", p.name)),
             }
-        })
-        .collect()
+        } else if p.direction == Direction::InOut
+            && inner == "uint32_t"
+            && p.name.ends_with("Count")
+        {
+            let counts_handles = (function.params.iter()).any(|q| {
+                q.count.as_deref() == Some(&format!("*{}", p.name))
+                    && is_handle(q.ty.strip_suffix(" *").unwrap_or_default())
+            });
+            if !counts_handles {
+                steps.push(format!("none({name})"));
+            }
+        } else if p.name == "pArguments" && p.ty == "void **" {
+            steps.push(format!("arguments({name})"));
+        } else if p.name == "desc" && function.name == "zeCommandListUpdateMutableCommandsExp" {
+            steps.push(format!("argument_in_chain({name}.cast())"));
+        }
+    }
+    steps
 }
 
 fn tables(table: &Table) -> Result<String> {

@@ -10,7 +10,9 @@
 mod artefacts;
 mod cases;
 mod elf;
+mod functions;
 mod opened;
+mod wrapped;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -145,22 +147,17 @@ fn each_refused_driver_has_its_reason() {
         &'static [(&'static str, &'static str)],
         &'static str,
     );
-    let table: [Row; 8] = [
-        ("legacy", &[("SOLUM_STUB_LEGACY", "1")], "legacy driver"),
+    let table: [Row; 5] = [
         (
-            "version",
-            &[("SOLUM_STUB_VERSION", "1.12")],
-            "version 1.12, this loader dispatches through 1.13",
-        ),
-        (
-            "extension",
-            &[("SOLUM_STUB_EXTENSION", "1.0")],
-            "this loader needs 1.1",
-        ),
-        (
-            "table",
-            &[("SOLUM_STUB_NO_TABLE", "zeGraphCreateExt")],
-            "pCore table has no Graph table",
+            "extensions",
+            &[
+                ("SOLUM_STUB_EXTENSION", "1.1"),
+                (
+                    "SOLUM_STUB_RESULT",
+                    "zeDriverGetExtensionProperties=0x78000003",
+                ),
+            ],
+            "its zeDriverGetExtensionProperties answered ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
         ),
         (
             "init",
@@ -211,22 +208,137 @@ fn reasons_are_traced_when_asked_for() {
 
 #[test]
 fn a_refused_driver_does_not_disturb_the_other() {
-    for (name, script) in [
-        ("legacy", ("SOLUM_STUB_LEGACY", "stub_a:1")),
+    let script = "stub_a:zeInit=0x78000001,stub_a:zeInitDrivers=0x78000001";
+    run(
+        "one_driver@init",
+        &["stub_a.so", "stub_b.so"],
+        &[TWO, ("SOLUM_STUB_RESULT", script)],
+    );
+}
+
+#[test]
+fn each_wrapped_driver_has_its_reason() {
+    let table = [
         (
-            "init",
-            (
-                "SOLUM_STUB_RESULT",
-                "stub_a:zeInit=0x78000001,stub_a:zeInitDrivers=0x78000001",
-            ),
+            "legacy",
+            ("SOLUM_STUB_LEGACY", "1"),
+            "its handles carry no DDI tables",
         ),
-    ] {
-        run(
-            &format!("one_driver@{name}"),
-            &["stub_a.so", "stub_b.so"],
-            &[TWO, script],
+        (
+            "version",
+            ("SOLUM_STUB_VERSION", "1.12"),
+            "version 1.12, this loader dispatches through 1.13",
+        ),
+        (
+            "extension",
+            ("SOLUM_STUB_EXTENSION", "1.0"),
+            "this loader dispatches through 1.1",
+        ),
+        (
+            "table",
+            ("SOLUM_STUB_NO_TABLE", "zeGraphCreateExt"),
+            "pCore table has no Graph table",
+        ),
+        (
+            "path",
+            ("ZE_ENABLE_LOADER_DRIVER_DDI_PATH", "0"),
+            "ZE_ENABLE_LOADER_DRIVER_DDI_PATH is off",
+        ),
+    ];
+    for (name, script, expected) in table {
+        let environment = [ONE, script, ("ZE_ENABLE_LOADER_DEBUG_TRACE", "1")];
+        let stderr = run(&format!("one_driver@{name}"), &["stub_a.so"], &environment);
+        assert!(stderr.contains(expected), "{name}: {stderr}");
+    }
+}
+
+/// Runs a case with stubs of these letters, with more of their environment.
+fn run_stubs(case: &str, letters: &str, environment: &[(&str, &str)]) {
+    let files: Vec<String> = letters
+        .chars()
+        .map(|letter| format!("stub_{letter}.so"))
+        .collect();
+    let paths: Vec<String> = files
+        .iter()
+        .map(|file| format!("{{stage}}/{file}"))
+        .collect();
+    let paths = paths.join(",");
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let own = [
+        ("ZE_ENABLE_ALT_DRIVERS", paths.as_str()),
+        ("SOLUM_STUB_LOG", "{stage}/log"),
+    ];
+    let environment: Vec<_> = own.iter().chain(environment).copied().collect();
+    run(case, &files, &environment);
+}
+
+#[test]
+fn every_function_reaches_the_driver_of_its_handles() {
+    let mixed = "stub_b:1,stub_d:1,stub_f:1,stub_h:1";
+    type Row<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)]);
+    let table: [Row<'_>; 7] = [
+        ("a", "1", "0", &[]),
+        ("abcdefgh", "8", "0", &[]),
+        ("a", "1", "1", &[("SOLUM_STUB_LEGACY", "1")]),
+        ("ab", "2", "2", &[("SOLUM_STUB_LEGACY", "1")]),
+        ("ab", "2", "1", &[("SOLUM_STUB_LEGACY", mixed)]),
+        ("abcdefgh", "8", "4", &[("SOLUM_STUB_LEGACY", mixed)]),
+        // The header of 24 bytes, at whose end memory ends.
+        (
+            "ab",
+            "2",
+            "2",
+            &[("SOLUM_STUB_EXTENSION", "1.0"), ("SOLUM_STUB_GUARD", "1")],
+        ),
+    ];
+    for (index, (letters, drivers, legacy, more)) in table.into_iter().enumerate() {
+        let expected = [("EXPECTED_DRIVERS", drivers), ("EXPECTED_LEGACY", legacy)];
+        let environment: Vec<_> = expected.iter().chain(more).copied().collect();
+        run_stubs(
+            &format!("wrapped_every_function@{index}"),
+            letters,
+            &environment,
         );
     }
+}
+
+#[test]
+fn objects_made_behind_the_loader_are_not_mistaken() {
+    run_stubs("wrapped_behind_the_loader@ddi", "a", &[]);
+    run_stubs(
+        "wrapped_behind_the_loader@legacy",
+        "a",
+        &[("SOLUM_STUB_LEGACY", "1")],
+    );
+    let guard = [("SOLUM_STUB_LEGACY", "1"), ("SOLUM_STUB_GUARD", "1")];
+    run_stubs("wrapped_behind_the_loader@guard", "a", &guard);
+    run_stubs(
+        "wrapped_behind_the_loader@mixed",
+        "ab",
+        &[("SOLUM_STUB_LEGACY", "stub_b:1")],
+    );
+}
+
+/// Cases on one wrapped driver.
+macro_rules! wrapped {
+    ($($case:ident $(($($variable:literal = $value:literal),+))?;)+) => {
+        $(
+            #[test]
+            fn $case() {
+                run_stubs(stringify!($case), "a", &[("SOLUM_STUB_LEGACY", "1") $($(, ($variable, $value))+)?]);
+            }
+        )+
+    };
+}
+
+wrapped! {
+    wrapped_hidden_handles;
+    wrapped_many_objects;
+    wrapped_many_threads;
+    wrapped_reused_addresses("SOLUM_STUB_REUSE" = "1");
+    wrapped_refused_destruction("SOLUM_STUB_RESULT" = "zeEventDestroy=0x78000006");
+    wrapped_default_driver("SOLUM_STUB_API" = "1.16");
+    wrapped_older_functions("SOLUM_STUB_API" = "1.3", "SOLUM_STUB_NULL" = "zeContextGetStatus,zeGraphCreateExt");
 }
 
 #[test]
@@ -244,9 +356,10 @@ fn calls_reach_the_driver_of_their_handle() {
         ],
     );
     let log = std::fs::read_to_string(stage.join("log")).unwrap();
-    let calls: Vec<&str> = log
+    let calls: Vec<String> = log
         .lines()
         .filter(|line| line.contains("zeContext"))
+        .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
         .collect();
     assert_eq!(
         calls,

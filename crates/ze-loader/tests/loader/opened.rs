@@ -69,6 +69,37 @@ impl Loader {
         unsafe { std::mem::transmute_copy(&address) }
     }
 
+    /// Calls a function with these words as its arguments, and zeroes behind them.
+    pub(crate) fn call(&self, name: &str, words: &[usize]) -> ze_result_t {
+        type Words = unsafe extern "C" fn(
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+        ) -> u32;
+        let mut w = [0; 14];
+        w[..words.len()].copy_from_slice(words);
+        // SAFETY: no function takes more words; surplus arguments are the caller's affair in this calling convention.
+        let function = unsafe { std::mem::transmute::<*mut c_void, Words>(self.address(name)) };
+        // SAFETY: the words are what the function's parameters require, or what is being tested for refusal.
+        ze_result_t(unsafe {
+            function(
+                w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
+                w[13],
+            )
+        })
+    }
+
     /// Calls a function with nothing but nulls.
     pub(crate) fn call_with_nulls(&self, name: &str) -> ze_result_t {
         // SAFETY: the functions under test read no more than twelve words; surplus arguments are the caller's affair

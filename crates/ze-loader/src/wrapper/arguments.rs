@@ -1,0 +1,475 @@
+//! Arguments on their way to a driver whose handles are wrapped, and results on their way back.
+//!
+//! The generated functions are built from these. Each error names function, argument and what was found there.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+use level_zero_sys::{
+    ZE_RESULT_ERROR_INVALID_ARGUMENT, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZE_RESULT_SUCCESS,
+    ze_kernel_handle_t, ze_kernel_properties_t, ze_result_t,
+};
+
+use super::{Kind, Origin, Release, Wrapper, begin_release, end_release, of, wrap};
+use crate::dispatch::{null_handle, null_slot, too_old};
+use crate::generated::legacy::{IMAGE, KINDS, SAMPLER};
+use crate::legacy::LegacyDriver;
+use crate::text;
+
+/// A name in the text of an error, behind one thin pointer.
+pub(crate) type Name = &'static &'static str;
+
+/// One call into a driver whose handles are wrapped.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) name: Name,
+    pub(crate) driver: &'static LegacyDriver,
+}
+
+/// The wrapper of the argument that decides which driver is called.
+///
+/// # Errors
+/// INVALID_NULL_HANDLE; INVALID_ARGUMENT for what is no live handle of this type.
+#[inline(always)]
+pub(crate) fn deciding<T>(
+    name: Name,
+    argument: Name,
+    kind: Kind,
+    handle: *mut T,
+) -> Result<(Call, &'static Wrapper), ze_result_t> {
+    match of(handle) {
+        Some(wrapper) if wrapper.is(kind) => Ok((
+            Call {
+                name,
+                driver: wrapper.driver(),
+            },
+            wrapper,
+        )),
+        _ => Err(refused(name, argument, kind, handle.cast(), None)),
+    }
+}
+
+/// Says why a handle is refused.
+#[cold]
+#[inline(never)]
+fn refused(
+    name: Name,
+    argument: Name,
+    kind: Kind,
+    handle: *mut c_void,
+    driver: Option<&'static LegacyDriver>,
+) -> ze_result_t {
+    if handle.is_null() {
+        return null_handle(name, argument);
+    }
+    let wanted = KINDS.get(usize::from(kind)).copied().unwrap_or("?");
+    match of(handle) {
+        Some(wrapper) if !wrapper.is_live() => text::set(format_args!(
+            "{name}: {argument} ({handle:p}) was destroyed, a live {wanted} is required"
+        )),
+        Some(wrapper) if !wrapper.is(kind) => text::set(format_args!(
+            "{name}: {argument} ({handle:p}) is a {}, a {wanted} is required",
+            KINDS
+                .get(usize::from(wrapper.kind()))
+                .copied()
+                .unwrap_or("?")
+        )),
+        Some(wrapper) => text::set(format_args!(
+            "{name}: {argument} ({handle:p}) is an object of {}, the call goes to {}",
+            wrapper.driver().name,
+            driver.map_or("another driver", |driver| &driver.name)
+        )),
+        None => unknown(name, argument, handle),
+    }
+    ZE_RESULT_ERROR_INVALID_ARGUMENT
+}
+
+/// The text about a handle that this loader has not given out.
+#[cold]
+#[inline(never)]
+fn unknown(name: Name, argument: Name, handle: *mut c_void) {
+    text::set(format_args!(
+        "{name}: {argument} ({handle:p}) was not given out by this loader; an object that a legacy driver made behind it \
+         (through an extension function) works only in that driver's own functions"
+    ));
+}
+
+/// Answers a call whose deciding handle belongs to no driver.
+#[cold]
+#[inline(never)]
+pub(crate) extern "C" fn foreign(name: Name, argument: Name, handle: *mut c_void) -> ze_result_t {
+    unknown(name, argument, handle);
+    ZE_RESULT_ERROR_INVALID_ARGUMENT
+}
+
+/// Answers a call that has no slot in the driver's tables.
+#[cold]
+#[inline(never)]
+pub(crate) fn missing(call: Call, since: u32) -> ze_result_t {
+    if call.driver.version < since {
+        too_old(call.name, call.driver.version, since)
+    } else {
+        null_slot(call.name)
+    }
+}
+
+impl Call {
+    /// A handle that must be there.
+    ///
+    /// # Errors
+    /// As [`deciding`]; also for handles of another driver.
+    #[inline(always)]
+    pub(crate) fn required<T>(
+        self,
+        argument: Name,
+        kind: Kind,
+        handle: *mut T,
+    ) -> Result<*mut T, ze_result_t> {
+        Ok(self.wrapper(argument, kind, handle)?.native())
+    }
+
+    /// A handle that may be null.
+    ///
+    /// # Errors
+    /// As [`Call::required`].
+    #[inline(always)]
+    pub(crate) fn optional<T>(
+        self,
+        argument: Name,
+        kind: Kind,
+        handle: *mut T,
+    ) -> Result<*mut T, ze_result_t> {
+        if handle.is_null() {
+            Ok(handle)
+        } else {
+            self.required(argument, kind, handle)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn wrapper<T>(
+        self,
+        argument: Name,
+        kind: Kind,
+        handle: *mut T,
+    ) -> Result<&'static Wrapper, ze_result_t> {
+        match of(handle) {
+            Some(wrapper) if wrapper.is(kind) && std::ptr::eq(wrapper.driver(), self.driver) => {
+                Ok(wrapper)
+            }
+            _ => Err(refused(
+                self.name,
+                argument,
+                kind,
+                handle.cast(),
+                Some(self.driver),
+            )),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn no_memory(self) -> ze_result_t {
+        text::set(format_args!(
+            "{}: the loader has no memory for wrapping handles",
+            self.name
+        ));
+        ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+    }
+
+    /// A driver's handle as the application's.
+    ///
+    /// # Errors
+    /// OUT_OF_HOST_MEMORY.
+    pub(crate) fn wrapped<T>(
+        self,
+        kind: Kind,
+        native: *mut T,
+        origin: Origin,
+    ) -> Result<*mut T, ze_result_t> {
+        wrap(self.driver, kind, native, origin).ok_or_else(|| self.no_memory())
+    }
+
+    /// An array of handles; a null array stays null, elements must not be null.
+    ///
+    /// # Errors
+    /// As [`Call::required`], and OUT_OF_HOST_MEMORY.
+    ///
+    /// # Safety
+    /// `handles` is null or has `count` readable elements.
+    #[inline]
+    pub(crate) unsafe fn array<T>(
+        self,
+        argument: Name,
+        kind: Kind,
+        count: u32,
+        handles: *mut *mut T,
+        buffer: &mut Buffer<T>,
+    ) -> Result<*mut *mut T, ze_result_t> {
+        if handles.is_null() || count == 0 {
+            return Ok(handles);
+        }
+        let Some(room) = buffer.room(count as usize) else {
+            return Err(self.no_memory());
+        };
+        for index in 0..count as usize {
+            // SAFETY: `count` elements are readable by the caller's contract, and there is room for as many.
+            unsafe {
+                let native = self.required(argument, kind, *handles.add(index))?;
+                room.add(index).write(native);
+            }
+        }
+        Ok(room)
+    }
+
+    /// Wraps what a driver has written into an array of the application's, in place.
+    ///
+    /// # Safety
+    /// `handles` is null or has `count` elements that hold the driver's handles.
+    pub(crate) unsafe fn returned<T>(
+        self,
+        result: ze_result_t,
+        kind: Kind,
+        origin: Origin,
+        count: u32,
+        handles: *mut *mut T,
+    ) -> ze_result_t {
+        if result != ZE_RESULT_SUCCESS || handles.is_null() {
+            return result;
+        }
+        for index in 0..count as usize {
+            // SAFETY: by the caller's contract.
+            unsafe {
+                let place = handles.add(index);
+                match self.wrapped(kind, *place, origin) {
+                    Ok(handle) => *place = handle,
+                    Err(error) => return error,
+                }
+            }
+        }
+        result
+    }
+
+    /// The value of a kernel argument: where eight bytes are the handle of an image or a sampler, the driver's.
+    ///
+    /// # Safety
+    /// `value` is null or points to `size` readable bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn kernel_argument(
+        self,
+        size: usize,
+        value: *const c_void,
+        place: &mut *mut c_void,
+    ) -> Result<*const c_void, ze_result_t> {
+        if size != size_of::<*mut c_void>() || value.is_null() {
+            return Ok(value);
+        }
+        // SAFETY: eight bytes are readable by the caller's contract; they may lie anywhere.
+        let word = unsafe { value.cast::<*mut c_void>().read_unaligned() };
+        if of(word).is_none() {
+            return Ok(value);
+        }
+        *place = self.image_or_sampler(word)?;
+        Ok(std::ptr::from_mut(place).cast_const().cast())
+    }
+
+    #[inline(never)]
+    fn image_or_sampler(self, word: *mut c_void) -> Result<*mut c_void, ze_result_t> {
+        let kind = if of(word).is_some_and(|wrapper| wrapper.is(SAMPLER)) {
+            SAMPLER
+        } else {
+            IMAGE
+        };
+        self.required(&"pArgValue", kind, word)
+    }
+
+    /// The arguments of a kernel where no sizes are given: what is aligned like a handle is looked at like one.
+    ///
+    /// # Safety
+    /// `kernel` is the driver's handle; `arguments` is null or has as many elements as the kernel has arguments, each null
+    /// or a pointer to its value.
+    pub(crate) unsafe fn kernel_arguments(
+        self,
+        kernel: ze_kernel_handle_t,
+        arguments: *mut *mut c_void,
+        copies: &mut Arguments,
+    ) -> Result<*mut *mut c_void, ze_result_t> {
+        let Some(get) = self
+            .driver
+            .tables
+            .ze
+            .Kernel
+            .pfnGetProperties
+            .filter(|_| !arguments.is_null())
+        else {
+            return Ok(arguments);
+        };
+        let mut properties = ze_kernel_properties_t::default();
+        // SAFETY: the driver's own kernel and a struct of ours.
+        let result = unsafe { get(kernel, &raw mut properties) };
+        if result != ZE_RESULT_SUCCESS {
+            return Err(result);
+        }
+        let count = properties.numKernelArgs as usize;
+        let mut found = Vec::new();
+        for index in 0..count {
+            // SAFETY: as many elements as the kernel has arguments, by the caller's contract.
+            let value = unsafe { *arguments.add(index) };
+            // SAFETY: null or a pointer to a value, by the caller's contract.
+            if let Some(word) = unsafe { aligned_word(value) }
+                && of(word).is_some()
+            {
+                found.push((index, self.image_or_sampler(word)?));
+            }
+        }
+        if found.is_empty() {
+            return Ok(arguments);
+        }
+        // SAFETY: as above.
+        copies.pointers = unsafe { std::slice::from_raw_parts(arguments, count) }.to_vec();
+        copies.handles = found.iter().map(|(_, native)| *native).collect();
+        for ((index, _), place) in found.iter().zip(&mut copies.handles) {
+            copies.pointers[*index] = std::ptr::from_mut(place).cast();
+        }
+        Ok(copies.pointers.as_mut_ptr())
+    }
+
+    /// Calls a function that destroys an object.
+    pub(crate) fn release(
+        self,
+        wrapper: &'static Wrapper,
+        destroy: impl FnOnce() -> ze_result_t,
+    ) -> ze_result_t {
+        let release = begin_release(wrapper);
+        if release == Release::Busy {
+            text::set(format_args!(
+                "{}: the object is being destroyed by another thread, or was destroyed just now",
+                self.name
+            ));
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        }
+        let result = destroy();
+        end_release(wrapper, release, result == ZE_RESULT_SUCCESS);
+        result
+    }
+}
+
+/// Eight bytes that lie on a multiple of eight: they share their page with the first of them, so reading them cannot
+/// fault where the first may be read.
+///
+/// # Safety
+/// `value` is null or points to at least one readable byte.
+pub(super) unsafe fn aligned_word(value: *const c_void) -> Option<*mut c_void> {
+    let word = value.cast::<*mut c_void>();
+    // SAFETY: aligned, so within the page of the first byte; volatile, as the length of the object is not known.
+    (!word.is_null() && word.is_aligned()).then(|| unsafe { word.read_volatile() })
+}
+
+/// Room for the handles of an array.
+pub(crate) struct Buffer<T> {
+    few: [MaybeUninit<*mut T>; 16],
+    many: Vec<*mut T>,
+}
+
+impl<T> Buffer<T> {
+    #[inline(always)]
+    pub(crate) fn new() -> Buffer<T> {
+        Buffer {
+            few: [const { MaybeUninit::uninit() }; 16],
+            many: Vec::new(),
+        }
+    }
+
+    fn room(&mut self, count: usize) -> Option<*mut *mut T> {
+        if count <= self.few.len() {
+            return Some(self.few.as_mut_ptr().cast());
+        }
+        self.many.try_reserve_exact(count).ok()?;
+        Some(self.many.as_mut_ptr())
+    }
+}
+
+/// Copies of a kernel's arguments.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    pointers: Vec<*mut c_void>,
+    handles: Vec<*mut c_void>,
+}
+
+/// Where a driver returns one handle: a place of ours, so that the application never sees the driver's.
+pub(crate) struct Output<T> {
+    place: *mut *mut T,
+    native: *mut T,
+}
+
+/// What stands in the place before the call: the address of this byte, which is no driver's handle.
+static UNTOUCHED: u8 = 0;
+
+impl<T> Output<T> {
+    #[inline(always)]
+    pub(crate) fn new(place: *mut *mut T) -> Output<T> {
+        Output {
+            place,
+            native: (&raw const UNTOUCHED).cast_mut().cast(),
+        }
+    }
+
+    /// What the driver gets: null where the application gave null.
+    #[inline(always)]
+    pub(crate) fn native(&mut self) -> *mut *mut T {
+        if self.place.is_null() {
+            std::ptr::null_mut()
+        } else {
+            &raw mut self.native
+        }
+    }
+
+    /// Wraps what the driver has written, also beside an error (a build log comes with one).
+    ///
+    /// # Safety
+    /// The place is null or writable.
+    pub(crate) unsafe fn finish(
+        self,
+        call: Call,
+        result: ze_result_t,
+        kind: Kind,
+        origin: Origin,
+    ) -> ze_result_t {
+        let written = !std::ptr::eq(self.native.cast_const().cast(), &raw const UNTOUCHED);
+        if self.place.is_null() || !written {
+            return result;
+        }
+        match call.wrapped(kind, self.native, origin) {
+            Ok(handle) => {
+                // SAFETY: non-null, and writable by the caller's contract.
+                unsafe { self.place.write(handle) };
+                result
+            }
+            Err(error) => error,
+        }
+    }
+}
+
+/// The number of elements that a driver has filled: the smaller one of the room before and the count after.
+///
+/// # Safety
+/// `count` is null or readable.
+pub(crate) unsafe fn filled(room: u32, count: *mut u32) -> u32 {
+    if count.is_null() {
+        return 0;
+    }
+    // SAFETY: non-null, and readable by the caller's contract.
+    unsafe { *count }.min(room)
+}
+
+/// The room that an application has announced.
+///
+/// # Safety
+/// `count` is null or readable.
+pub(crate) unsafe fn room<T>(count: *mut u32, array: *mut *mut T) -> u32 {
+    if count.is_null() || array.is_null() {
+        return 0;
+    }
+    // SAFETY: non-null, and readable by the caller's contract.
+    unsafe { *count }
+}

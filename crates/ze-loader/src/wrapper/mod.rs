@@ -1,0 +1,287 @@
+//! Wrappers: what applications hold instead of the handles of drivers without DDI tables.
+//!
+//! A wrapper begins with the header of any object with DDI tables, so that it can be dispatched through like one; its
+//! tables unwrap ([`crate::generated`]'s `legacy` files). It lies in one reserved range ([`arena`]). Its identity is the
+//! driver's: the same object of a driver has the same wrapper as long as it lives ([`map`]).
+//!
+//! Using a wrapper reads it and nothing else. The map is looked up, without a lock, when a driver returns a handle, and
+//! changed, under the lock of one of many shards, when a handle is seen for the first time and when it is destroyed. A
+//! wrapper leaves the map before its object is destroyed, so that the driver may use the address anew at once.
+//!
+//! Not here: which argument of which function is a handle (generated), and how drivers are found.
+
+pub(crate) mod arena;
+pub(crate) mod arguments;
+pub(crate) mod chain;
+mod map;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+
+use level_zero_sys::ze_handle_t;
+
+use crate::legacy::LegacyDriver;
+use map::{Entry, Locked, Shard};
+
+/// The type of a handle, one number for all aliases of one opaque type; 0 is none.
+pub(crate) type Kind = u8;
+
+/// The wrapper is not in use.
+const FREE: Kind = 0;
+
+/// What an application's handle points to.
+#[repr(C, align(64))]
+pub(crate) struct Wrapper {
+    /// Written once, before the wrapper is handed out for the first time.
+    header: ze_handle_t,
+    /// The driver's handle.
+    native: AtomicUsize,
+    driver: AtomicPtr<LegacyDriver>,
+    /// How often its driver has returned it as a new object. Changed under the shard's lock.
+    count: AtomicU32,
+    /// [`FREE`], or the type of the handle; the last field to be set and the first to be cleared.
+    kind: AtomicU8,
+    /// 1 while the driver is destroying it. Changed under the shard's lock.
+    leaving: AtomicU8,
+}
+
+const _: () = assert!(size_of::<Wrapper>() == 64);
+
+// SAFETY: the header is written before the wrapper is shared and points to static tables; all else is atomic.
+unsafe impl Sync for Wrapper {}
+
+/// What makes two handles the same.
+#[derive(Clone, Copy)]
+pub(crate) struct Key {
+    driver: &'static LegacyDriver,
+    kind: Kind,
+    native: usize,
+}
+
+impl Key {
+    fn hash(self) -> usize {
+        // Objects lie on multiples of 16 or more; the multiplier spreads the rest over the upper bits.
+        let word =
+            self.native.rotate_right(4) ^ usize::from(self.kind) << 48 ^ self.driver.number << 56;
+        word.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+impl Entry for Wrapper {
+    type Key = Key;
+
+    fn hash(key: Key) -> usize {
+        // The topmost bits choose the shard.
+        key.hash() >> 16 & 0xffff_ffff
+    }
+
+    fn key(&self) -> Key {
+        // SAFETY: set when the wrapper was taken into use; drivers are never freed.
+        let driver = unsafe { &*self.driver.load(Ordering::Relaxed) };
+        Key {
+            driver,
+            kind: self.kind.load(Ordering::Relaxed),
+            native: self.native.load(Ordering::Relaxed),
+        }
+    }
+
+    fn has(&self, key: Key) -> bool {
+        self.kind.load(Ordering::Acquire) == key.kind
+            && self.native.load(Ordering::Relaxed) == key.native
+            && std::ptr::eq(self.driver.load(Ordering::Relaxed), key.driver)
+    }
+}
+
+/// Wrappers of this shard that are not in use, the one unused for longest first: a stale handle stays stale for long.
+pub(crate) struct Free(VecDeque<&'static Wrapper>);
+
+type Map = Shard<Wrapper, Free>;
+
+#[cfg(not(loom))]
+const SHARD_BITS: u32 = 6;
+
+#[cfg(not(loom))]
+static MAP: [Map; 1 << SHARD_BITS] = [const { Shard::new(Free(VecDeque::new())) }; 1 << SHARD_BITS];
+
+#[cfg(not(loom))]
+fn shard(key: Key) -> &'static Map {
+    &MAP[key.hash() >> (usize::BITS - SHARD_BITS)]
+}
+
+/// Under loom only the map itself is modelled.
+#[cfg(loom)]
+fn shard(_: Key) -> &'static Map {
+    unreachable!("loom's locks cannot be static")
+}
+
+/// Whether a returned handle is a new object, which will be destroyed once, or one that was known before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Created,
+    Known,
+}
+
+/// The wrapper that an application's handle is; `None` for handles of other drivers and for none at all.
+#[inline(always)]
+pub(crate) fn of<T>(handle: *mut T) -> Option<&'static Wrapper> {
+    let address = handle.addr();
+    // SAFETY: the range is readable there, aligned, zeroed where no wrapper was made yet, and never given back.
+    (arena::holds(address) && address.is_multiple_of(size_of::<Wrapper>()))
+        .then(|| unsafe { &*handle.cast::<Wrapper>() })
+}
+
+impl Wrapper {
+    #[inline(always)]
+    pub(crate) fn is(&self, kind: Kind) -> bool {
+        self.kind.load(Ordering::Relaxed) == kind
+    }
+
+    pub(crate) fn is_live(&self) -> bool {
+        !self.is(FREE)
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind.load(Ordering::Relaxed)
+    }
+
+    /// The driver's handle; meaningful while the wrapper is live.
+    #[inline(always)]
+    pub(crate) fn native<T>(&self) -> *mut T {
+        std::ptr::with_exposed_provenance_mut(self.native.load(Ordering::Relaxed))
+    }
+
+    /// The driver of a wrapper that is, or was once, live.
+    #[inline(always)]
+    pub(crate) fn driver(&self) -> &'static LegacyDriver {
+        // SAFETY: set when the wrapper was taken into use for the first time; drivers are never freed.
+        unsafe { &*self.driver.load(Ordering::Relaxed) }
+    }
+
+    fn handle<T>(&'static self) -> *mut T {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+}
+
+/// The application's handle for a driver's; `None` when there is no memory. A null handle stays null.
+pub(crate) fn wrap<T>(
+    driver: &'static LegacyDriver,
+    kind: Kind,
+    native: *mut T,
+    origin: Origin,
+) -> Option<*mut T> {
+    if native.is_null() {
+        return Some(native);
+    }
+    let key = Key {
+        driver,
+        kind,
+        native: native.expose_provenance(),
+    };
+    let shard = shard(key);
+    if origin == Origin::Known
+        && let Some(known) = shard.find(key)
+    {
+        return Some(known.handle());
+    }
+    let mut locked = shard.lock();
+    if let Some(known) = locked.find(key) {
+        if origin == Origin::Created {
+            // A driver may open one object twice, and each of its handles is closed once.
+            known.count.store(
+                known.count.load(Ordering::Relaxed).saturating_add(1),
+                Ordering::Relaxed,
+            );
+        }
+        return Some(known.handle());
+    }
+    if !locked.reserve() {
+        return None;
+    }
+    let new = take(&mut locked)?;
+    new.native.store(key.native, Ordering::Relaxed);
+    new.driver
+        .store(std::ptr::from_ref(driver).cast_mut(), Ordering::Relaxed);
+    new.count
+        .store(u32::from(origin == Origin::Created), Ordering::Relaxed);
+    new.leaving.store(0, Ordering::Relaxed);
+    new.kind.store(kind, Ordering::Release);
+    locked.insert(new);
+    Some(new.handle())
+}
+
+/// A wrapper out of use, from the shard's own or a fresh page of them.
+fn take(locked: &mut Locked<'_, Wrapper, Free>) -> Option<&'static Wrapper> {
+    let free = &mut locked.extra().0;
+    if let Some(unused) = free.pop_front() {
+        return Some(unused);
+    }
+    free.try_reserve(arena::PER_PAGE).ok()?;
+    let page = arena::page()?;
+    for index in 0..arena::PER_PAGE {
+        // SAFETY: this thread alone has the page, which is zeroed, and zero is a valid value of each field.
+        unsafe {
+            let place = page.add(index);
+            (&raw mut (*place).header).write(crate::generated::legacy::header());
+            free.push_back(&*place);
+        }
+    }
+    free.pop_front()
+}
+
+/// What [`begin_release`] found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// The last handle of this object: it has left the map.
+    Last,
+    /// The driver has returned this object several times.
+    Shared,
+    /// Another thread is destroying it.
+    Busy,
+}
+
+/// Before a driver destroys an object.
+pub(crate) fn begin_release(wrapper: &'static Wrapper) -> Release {
+    let mut locked = shard(wrapper.key()).lock();
+    if !wrapper.is_live() || wrapper.leaving.load(Ordering::Relaxed) != 0 {
+        return Release::Busy;
+    }
+    let count = wrapper.count.load(Ordering::Relaxed);
+    if count > 1 {
+        wrapper.count.store(count - 1, Ordering::Relaxed);
+        return Release::Shared;
+    }
+    wrapper.leaving.store(1, Ordering::Relaxed);
+    locked.remove(wrapper);
+    Release::Last
+}
+
+/// After a driver was asked to destroy an object: the wrapper goes, or stays as it was.
+pub(crate) fn end_release(wrapper: &'static Wrapper, release: Release, destroyed: bool) {
+    let key = wrapper.key();
+    let mut locked = shard(key).lock();
+    match (release, destroyed) {
+        (Release::Last, true) => {
+            wrapper.kind.store(FREE, Ordering::Release);
+            wrapper.native.store(0, Ordering::Relaxed);
+            let free = &mut locked.extra().0;
+            // Without memory for the list the wrapper is lost, which costs its 64 bytes.
+            if free.try_reserve(1).is_ok() {
+                free.push_back(wrapper);
+            }
+        }
+        (Release::Last, false) => {
+            wrapper.leaving.store(0, Ordering::Relaxed);
+            // Another wrapper of the object may have been made meanwhile; then this one stays outside the map.
+            if locked.find(key).is_none() && locked.reserve() {
+                locked.insert(wrapper);
+            }
+        }
+        (Release::Shared, false) => {
+            let count = wrapper.count.load(Ordering::Relaxed);
+            wrapper
+                .count
+                .store(count.saturating_add(1), Ordering::Relaxed);
+        }
+        _ => {}
+    }
+}
