@@ -13,14 +13,20 @@
 //! Non-goals: it is not the framework (`xpti-framework`), and gives no way to read raw pointers safely: user data whose
 //! form is not known stays a pointer.
 
+pub mod emit;
 pub mod framework;
 mod metadata;
 mod notification;
+mod stream;
 pub mod subscriber;
+mod visit;
 
+pub use emit::{Compat, NodeKind, Span};
 pub use framework::Framework;
 pub use metadata::{Metadata, Value};
 pub use notification::{Event, Notification, Payload, UserData};
+pub use stream::{Listeners, Stream, finish_all};
 pub use subscriber::{DetailLevel, StreamInfo, Subscriber, Types};
+pub use visit::{Location, Scope, Stash, Visit};
 pub use xpti_sys as sys;
 pub use xpti_sys::{activity_type, event_type, metadata_type, trace_point_type};

@@ -1,0 +1,524 @@
+//! The notifications of SYCL's streams, typed: what is sent, with which parent, event and user data.
+//!
+//! A pair of begin and end is a [`Span`]: the end is sent when it is dropped, with the same instance. Each function asks
+//! first whether anybody listens; arguments that cost something to make are better made after [`Stream::listeners`].
+//!
+//! Identity. A node's id is that of its location, and `node_create` is sent at the first visit of a location only: further
+//! visits are further instances of that node, told by their task notifications. `SOLUM_XPTI_COMPAT=dpcpp` sends it at every
+//! visit, with the kind alone as user data, as DPC++ 2026.2 does.
+
+use core::ffi::{CStr, c_void};
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use xpti_sys::trace_point_type as point;
+use xpti_sys::{
+    function_with_args_t, mem_alloc_data_t, offload_accessor_data_t, offload_association_data_t,
+    offload_buffer_data_t, offload_image_accessor_data_t, offload_image_data_t,
+};
+
+use crate::stream::Listeners;
+use crate::{Stream, Visit};
+
+/// Which of the two forms of identity and user data is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compat {
+    /// A node is announced once for each location; its user data carries its address.
+    Seed,
+    /// As DPC++ 2026.2: a node is announced at each visit, without an address.
+    Dpcpp,
+}
+
+impl Compat {
+    /// What `SOLUM_XPTI_COMPAT` says, read once: `dpcpp`, else the seed's form.
+    pub fn current() -> Self {
+        static CURRENT: LazyLock<Compat> =
+            LazyLock::new(|| Compat::of(std::env::var("SOLUM_XPTI_COMPAT").ok().as_deref()));
+        *CURRENT
+    }
+
+    fn of(value: Option<&str>) -> Self {
+        match value {
+            Some("dpcpp") => Self::Dpcpp,
+            _ => Self::Seed,
+        }
+    }
+
+    /// Whether a node at this location is to be announced now.
+    fn announces(self, uid: u64) -> bool {
+        static ANNOUNCED: LazyLock<Mutex<HashSet<u64>>> = LazyLock::new(Mutex::default);
+        self == Self::Dpcpp
+            || ANNOUNCED
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(uid)
+    }
+}
+
+/// What a node of SYCL's graph does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// A command group.
+    CommandGroup,
+    /// A copy.
+    MemoryTransfer,
+    /// Memory on a device.
+    MemoryAllocation,
+    /// A sub-buffer.
+    SubBufferCreation,
+    /// Its end.
+    MemoryDeallocation,
+    /// The host waits for a buffer.
+    HostAccessorCreation,
+    /// The host lets it go.
+    HostAccessorDestruction,
+}
+
+impl NodeKind {
+    /// The name that is sent.
+    pub const fn name(self) -> &'static CStr {
+        match self {
+            Self::CommandGroup => c"command_group_node",
+            Self::MemoryTransfer => c"memory_transfer_node",
+            Self::MemoryAllocation => c"memory_allocation_node",
+            Self::SubBufferCreation => c"sub_buffer_creation_node",
+            Self::MemoryDeallocation => c"memory_deallocation_node",
+            Self::HostAccessorCreation => c"host_acc_create_buffer_lock_node",
+            Self::HostAccessorDestruction => c"host_acc_destroy_buffer_release_node",
+        }
+    }
+}
+
+/// Something that has begun; sends its end when it is dropped.
+#[derive(Debug)]
+#[must_use = "the end is sent when the span is dropped"]
+pub struct Span<'a> {
+    listeners: Listeners,
+    end: u16,
+    parent: Option<&'a Visit>,
+    event: Option<&'a Visit>,
+    instance: u64,
+    text: Option<CString>,
+}
+
+impl Span<'_> {
+    fn user_data(&self) -> *const c_void {
+        self.text
+            .as_ref()
+            .map_or(core::ptr::null(), |text| text.as_ptr().cast())
+    }
+}
+
+impl Drop for Span<'_> {
+    fn drop(&mut self) {
+        // SAFETY: text or null, as at the beginning.
+        unsafe {
+            self.listeners.send_as(
+                self.end,
+                self.parent,
+                self.event,
+                self.instance,
+                self.user_data(),
+            )
+        };
+    }
+}
+
+/// `name[hex]`, as DPC++ names objects.
+fn with_address(name: &CStr, address: usize) -> CString {
+    let mut text = name.to_bytes().to_vec();
+    text.extend_from_slice(format!("[{address:x}]").as_bytes());
+    // The name has no zero in it, nor have hexadecimal digits.
+    CString::new(text).unwrap_or_default()
+}
+
+fn pointer<T>(data: &T) -> *const c_void {
+    core::ptr::from_ref(data).cast()
+}
+
+impl Stream {
+    fn span<'a>(
+        &'static self,
+        begin: u16,
+        parent: Option<&'a Visit>,
+        event: Option<&'a Visit>,
+        instance: Option<u64>,
+        text: Option<CString>,
+    ) -> Option<Span<'a>> {
+        // Ends alone may be listened to: the span is there when either is.
+        let listeners = self
+            .listeners(begin)
+            .or_else(|| self.listeners(begin | 1))?;
+        let instance = instance.unwrap_or_else(|| listeners.framework().unique_id());
+        let span = Span {
+            listeners,
+            end: begin | 1,
+            parent,
+            event,
+            instance,
+            text,
+        };
+        // SAFETY: text or null.
+        unsafe {
+            span.listeners
+                .send_as(begin, parent, event, instance, span.user_data())
+        };
+        Some(span)
+    }
+
+    /// A task graph comes into being.
+    pub fn graph_create(&'static self, graph: &Visit) {
+        if let Some(listeners) = self.listeners(point::GRAPH_CREATE) {
+            // SAFETY: no user data.
+            unsafe { listeners.send(None, Some(graph), graph.instance(), core::ptr::null()) };
+        }
+    }
+
+    /// A node of the graph. `object` is the address of what it stands for; see the room's head for when it is sent.
+    pub fn node_create(&'static self, graph: &Visit, node: &Visit, kind: NodeKind, object: usize) {
+        let Some(listeners) = self.listeners(point::NODE_CREATE) else {
+            return;
+        };
+        let compat = Compat::current();
+        if !compat.announces(node.uid()) {
+            return;
+        }
+        let text = match compat {
+            Compat::Seed => with_address(kind.name(), object),
+            Compat::Dpcpp => kind.name().to_owned(),
+        };
+        let instance = listeners.framework().unique_id();
+        // SAFETY: text.
+        unsafe { listeners.send(Some(graph), Some(node), instance, text.as_ptr().cast()) };
+    }
+
+    /// A dependency; `edge` has its ends set ([`Visit::set_ends`]).
+    pub fn edge_create(&'static self, graph: &Visit, edge: &Visit) {
+        if let Some(listeners) = self.listeners(point::EDGE_CREATE) {
+            let instance = listeners.framework().unique_id();
+            // SAFETY: no user data.
+            unsafe { listeners.send(Some(graph), Some(edge), instance, core::ptr::null()) };
+        }
+    }
+
+    /// A node's work is handed to its device, until the span ends.
+    pub fn task<'a>(&'static self, graph: &'a Visit, node: &'a Visit) -> Option<Span<'a>> {
+        self.span(point::TASK_BEGIN, Some(graph), Some(node), None, None)
+    }
+
+    /// A native event belongs to the node's task.
+    pub fn signal(&'static self, graph: &Visit, node: &Visit, instance: u64, handle: usize) {
+        if let Some(listeners) = self.listeners(point::SIGNAL) {
+            let handle = core::ptr::without_provenance(handle);
+            // SAFETY: the type's user data is a handle, which nobody reads through.
+            unsafe { listeners.send(Some(graph), Some(node), instance, handle) };
+        }
+    }
+
+    /// The host waits for an event until the span ends.
+    pub fn wait_for_event<'a>(&'static self, event: &'a Visit, address: usize) -> Option<Span<'a>> {
+        self.span(
+            point::WAIT_BEGIN,
+            None,
+            Some(event),
+            None,
+            Some(with_address(c"event.wait", address)),
+        )
+    }
+
+    /// The host waits for a queue until the span ends.
+    pub fn wait_for_queue<'a>(&'static self, queue: &'a Visit, address: usize) -> Option<Span<'a>> {
+        self.span(
+            point::WAIT_BEGIN,
+            None,
+            Some(queue),
+            None,
+            Some(with_address(c"queue.wait", address)),
+        )
+    }
+
+    /// A command is held back until the span ends.
+    pub fn barrier<'a>(
+        &'static self,
+        graph: &'a Visit,
+        node: &'a Visit,
+        reason: &CStr,
+    ) -> Option<Span<'a>> {
+        let mut text = b"enqueue.barrier[".to_vec();
+        text.extend_from_slice(reason.to_bytes());
+        text.push(b']');
+        self.span(
+            point::BARRIER_BEGIN,
+            Some(graph),
+            Some(node),
+            None,
+            CString::new(text).ok(),
+        )
+    }
+
+    /// A queue is made; `instance` comes again when it goes.
+    pub fn queue_create(&'static self, queue: &Visit, instance: u64) {
+        if let Some(listeners) = self.listeners(point::QUEUE_CREATE) {
+            // SAFETY: text.
+            unsafe { listeners.send(None, Some(queue), instance, c"queue_create".as_ptr().cast()) };
+        }
+    }
+
+    /// A queue goes.
+    pub fn queue_destroy(&'static self, queue: &Visit, instance: u64) {
+        if let Some(listeners) = self.listeners(point::QUEUE_DESTROY) {
+            // SAFETY: text.
+            unsafe {
+                listeners.send(
+                    None,
+                    Some(queue),
+                    instance,
+                    c"queue_destroy".as_ptr().cast(),
+                )
+            };
+        }
+    }
+
+    /// A message for people: an exception was thrown.
+    pub fn diagnostics(&'static self, parent: Option<&Visit>, message: &CStr) {
+        if let Some(listeners) = self.listeners(point::DIAGNOSTICS) {
+            let instance = listeners.framework().unique_id();
+            // SAFETY: text.
+            unsafe { listeners.send(parent, None, instance, message.as_ptr().cast()) };
+        }
+    }
+
+    /// A function runs until the span ends.
+    pub fn function<'a>(
+        &'static self,
+        layer: Option<&'a Visit>,
+        name: &'static CStr,
+    ) -> Option<Span<'a>> {
+        self.span(
+            point::FUNCTION_BEGIN,
+            layer,
+            None,
+            None,
+            Some(name.to_owned()),
+        )
+    }
+
+    /// A function is entered; the answer is for [`Self::call_end`], `None` when nobody listens to either.
+    pub fn call_begin(
+        &'static self,
+        layer: Option<&Visit>,
+        event: Option<&Visit>,
+        call: &function_with_args_t,
+    ) -> Option<u64> {
+        let begin = self.listeners(point::FUNCTION_WITH_ARGS_BEGIN);
+        let listeners = begin.or_else(|| self.listeners(point::FUNCTION_WITH_ARGS_END))?;
+        let instance = listeners.framework().unique_id();
+        if let Some(listeners) = begin {
+            // SAFETY: the type's struct.
+            unsafe { listeners.send(layer, event, instance, pointer(call)) };
+        }
+        Some(instance)
+    }
+
+    /// It is left; `call` now has its result.
+    pub fn call_end(
+        &'static self,
+        layer: Option<&Visit>,
+        event: Option<&Visit>,
+        instance: u64,
+        call: &function_with_args_t,
+    ) {
+        if let Some(listeners) = self.listeners(point::FUNCTION_WITH_ARGS_END) {
+            // SAFETY: the type's struct.
+            unsafe { listeners.send(layer, event, instance, pointer(call)) };
+        }
+    }
+
+    /// What the user data of the struct types is sent with: no event, the layer's event as parent.
+    fn data<T>(
+        &'static self,
+        kind: u16,
+        layer: Option<&Visit>,
+        event: Option<&Visit>,
+        instance: Option<u64>,
+        data: &T,
+    ) -> u64 {
+        let Some(listeners) = self.listeners(kind) else {
+            return instance.unwrap_or(0);
+        };
+        let instance = instance.unwrap_or_else(|| listeners.framework().unique_id());
+        // SAFETY: the callers pass the type's struct.
+        unsafe { listeners.send(layer, event, instance, pointer(data)) };
+        instance
+    }
+
+    /// Memory is asked for; the answer is for [`Self::mem_alloc_end`].
+    pub fn mem_alloc_begin(&'static self, layer: &Visit, data: &mem_alloc_data_t) -> u64 {
+        self.data(point::MEM_ALLOC_BEGIN, Some(layer), None, None, data)
+    }
+
+    /// It is there.
+    pub fn mem_alloc_end(&'static self, layer: &Visit, instance: u64, data: &mem_alloc_data_t) {
+        self.data(
+            point::MEM_ALLOC_END,
+            Some(layer),
+            None,
+            Some(instance),
+            data,
+        );
+    }
+
+    /// Memory is given back; the answer is for [`Self::mem_release_end`].
+    pub fn mem_release_begin(&'static self, layer: &Visit, data: &mem_alloc_data_t) -> u64 {
+        self.data(point::MEM_RELEASE_BEGIN, Some(layer), None, None, data)
+    }
+
+    /// It is gone.
+    pub fn mem_release_end(&'static self, layer: &Visit, instance: u64, data: &mem_alloc_data_t) {
+        self.data(
+            point::MEM_RELEASE_END,
+            Some(layer),
+            None,
+            Some(instance),
+            data,
+        );
+    }
+
+    /// A buffer is made.
+    pub fn buffer_construct(
+        &'static self,
+        layer: &Visit,
+        at: Option<&Visit>,
+        data: &offload_buffer_data_t,
+    ) {
+        self.data(
+            point::OFFLOAD_ALLOC_MEMORY_OBJECT_CONSTRUCT,
+            Some(layer),
+            at,
+            at.map(Visit::instance),
+            data,
+        );
+    }
+
+    /// A buffer goes.
+    pub fn buffer_destruct(&'static self, layer: &Visit, data: &offload_buffer_data_t) {
+        self.data(
+            point::OFFLOAD_ALLOC_MEMORY_OBJECT_DESTRUCT,
+            Some(layer),
+            None,
+            None,
+            data,
+        );
+    }
+
+    /// An image is made.
+    pub fn image_construct(
+        &'static self,
+        layer: &Visit,
+        at: Option<&Visit>,
+        data: &offload_image_data_t,
+    ) {
+        self.data(
+            point::OFFLOAD_ALLOC_MEMORY_OBJECT_CONSTRUCT,
+            Some(layer),
+            at,
+            at.map(Visit::instance),
+            data,
+        );
+    }
+
+    /// An image goes.
+    pub fn image_destruct(&'static self, layer: &Visit, data: &offload_image_data_t) {
+        self.data(
+            point::OFFLOAD_ALLOC_MEMORY_OBJECT_DESTRUCT,
+            Some(layer),
+            None,
+            None,
+            data,
+        );
+    }
+
+    /// A buffer or image got memory on a device.
+    pub fn memory_associate(&'static self, layer: &Visit, data: &offload_association_data_t) {
+        self.data(
+            point::OFFLOAD_ALLOC_MEMORY_OBJECT_ASSOCIATE,
+            Some(layer),
+            None,
+            None,
+            data,
+        );
+    }
+
+    /// It gave it back.
+    pub fn memory_release(&'static self, layer: &Visit, data: &offload_association_data_t) {
+        self.data(
+            point::OFFLOAD_ALLOC_MEMORY_OBJECT_RELEASE,
+            Some(layer),
+            None,
+            None,
+            data,
+        );
+    }
+
+    /// An accessor of a buffer is made.
+    pub fn accessor(
+        &'static self,
+        layer: &Visit,
+        at: Option<&Visit>,
+        data: &offload_accessor_data_t,
+    ) {
+        self.data(
+            point::OFFLOAD_ALLOC_ACCESSOR,
+            Some(layer),
+            at,
+            at.map(Visit::instance),
+            data,
+        );
+    }
+
+    /// An accessor of an image is made.
+    pub fn image_accessor(
+        &'static self,
+        layer: &Visit,
+        at: Option<&Visit>,
+        data: &offload_image_accessor_data_t,
+    ) {
+        self.data(
+            point::OFFLOAD_ALLOC_ACCESSOR,
+            Some(layer),
+            at,
+            at.map(Visit::instance),
+            data,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_word_chooses_the_other_form() {
+        for (value, compat) in [
+            (None, Compat::Seed),
+            (Some(""), Compat::Seed),
+            (Some("DPCPP"), Compat::Seed),
+            (Some("dpcpp"), Compat::Dpcpp),
+        ] {
+            assert_eq!(Compat::of(value), compat, "{value:?}");
+        }
+        assert_eq!(
+            with_address(c"event.wait", 0xAB),
+            c"event.wait[ab]".to_owned()
+        );
+    }
+
+    #[test]
+    fn a_location_is_announced_once_or_always() {
+        assert!(Compat::Seed.announces(77));
+        assert!(!Compat::Seed.announces(77));
+        assert!(Compat::Seed.announces(78));
+        assert!(Compat::Dpcpp.announces(77));
+    }
+}
