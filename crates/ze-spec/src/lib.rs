@@ -1,5 +1,5 @@
 //! Level Zero 1.17 as constant data: functions with parameters, versions, DDI slots and error rules; enumerations and
-//! sets of bits; structs with structure types and what they extend; extensions.
+//! sets of bits; structs with structure types, what they extend and what lies where in them; extensions.
 //!
 //! For checks and texts: the driver's entries, the validation layer, `solum`. The tables are generated from the API
 //! table by `cargo xtask regen`; only their types and lookups are written by hand, here.
@@ -14,7 +14,7 @@ use core::fmt;
 #[rustfmt::skip]
 mod generated;
 
-pub use generated::{ENUMS, EXTENSIONS, FUNCTIONS, STRUCTS};
+pub use generated::{ENUMS, EXTENSIONS, FUNCTIONS, LAYOUTS, STRUCTS};
 
 /// A version of the specification or of an extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -243,6 +243,55 @@ pub struct Struct {
     pub passed: &'static [&'static str],
 }
 
+/// What the bytes of a field mean.
+#[derive(Clone, Copy, Debug)]
+pub enum Content {
+    /// One byte; an array of them is a text up to its NUL.
+    Char,
+    /// `ze_bool_t`: one byte, zero or not.
+    Bool,
+    /// A number of so many bytes.
+    Unsigned(u8),
+    /// A number of so many bytes.
+    Signed(u8),
+    /// IEEE 754 of so many bytes.
+    Float(u8),
+    /// Four bytes, a value of the enumeration.
+    Enum(&'static Enum),
+    /// Four bytes, a set of the enumeration's bits.
+    Flags(&'static Enum),
+    /// A struct of [`LAYOUTS`].
+    Struct(&'static str),
+    /// A union: which member counts is said elsewhere.
+    Union(&'static str),
+    /// A pointer, a handle or a function.
+    Pointer,
+}
+
+/// One field.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// As the specification spells it.
+    pub name: &'static str,
+    /// In bytes.
+    pub offset: u32,
+    /// Of one element.
+    pub content: Content,
+    /// Elements, where it is an array.
+    pub count: Option<u32>,
+}
+
+/// One struct with what lies where.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The C type.
+    pub name: &'static str,
+    /// In bytes.
+    pub size: u32,
+    /// In order.
+    pub fields: &'static [Field],
+}
+
 /// One extension.
 #[derive(Clone, Copy, Debug)]
 pub struct Extension {
@@ -287,6 +336,12 @@ pub fn structure(name: &str) -> Option<&'static Struct> {
     find(&STRUCTS, name, |s| s.name)
 }
 
+/// What lies where in the struct of that name; `None` for unions and for tables of functions.
+#[must_use]
+pub fn layout(name: &str) -> Option<&'static Layout> {
+    find(&LAYOUTS, name, |l| l.name)
+}
+
 /// The struct that an `stype` of a chain stands for.
 #[must_use]
 pub fn structure_of(namespace: Namespace, stype: u32) -> Option<&'static Struct> {
@@ -321,6 +376,11 @@ mod tests {
             STRUCTS
                 .iter()
                 .all(|s| structure(s.name).is_some_and(|g| g.name == s.name))
+        );
+        assert!(
+            LAYOUTS
+                .iter()
+                .all(|l| layout(l.name).is_some_and(|g| g.name == l.name))
         );
         assert!(
             EXTENSIONS
@@ -375,5 +435,38 @@ mod tests {
         }
         let mode = enumeration("ze_command_queue_mode_t").expect("an enumeration");
         assert!(mode.allows(2) && !mode.allows(3) && mode.max() == 2);
+    }
+
+    /// Bytes of one element; `None` for what lies in no table.
+    fn size(content: Content) -> Option<u32> {
+        Some(match content {
+            Content::Char | Content::Bool => 1,
+            Content::Unsigned(bytes) | Content::Signed(bytes) | Content::Float(bytes) => {
+                u32::from(bytes)
+            }
+            Content::Enum(_) | Content::Flags(_) => 4,
+            Content::Struct(name) => layout(name)?.size,
+            Content::Union(_) => return None,
+            Content::Pointer => 8,
+        })
+    }
+
+    #[test]
+    fn fields_lie_behind_one_another_inside_their_struct() {
+        for layout in &LAYOUTS {
+            let mut end = 0;
+            for field in layout.fields {
+                assert!(field.offset >= end, "{}.{}", layout.name, field.name);
+                end = field.offset + size(field.content).unwrap_or(1) * field.count.unwrap_or(1);
+            }
+            assert!(end <= layout.size, "{}", layout.name);
+        }
+        let device = layout("ze_device_properties_t").unwrap();
+        let name = device.fields.iter().find(|f| f.name == "name").unwrap();
+        assert!(matches!(name.content, Content::Char));
+        assert_eq!(
+            (name.offset, name.count, device.size),
+            (112, Some(256), 368)
+        );
     }
 }

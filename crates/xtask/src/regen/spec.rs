@@ -1,7 +1,7 @@
 //! `ze-spec`: the table's rules as constant data, for checks at run time.
 
 use super::{Output, rust};
-use crate::table::{Direction, Function, Table, Version};
+use crate::table::{Direction, Function, Kind, Table, Version};
 use anyhow::{Context as _, Result};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,6 +14,7 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
         ("enums", enums(table)),
         ("extensions", extensions(table)?),
         ("functions", functions(table)?),
+        ("layouts", layouts(table)?),
         ("structs", structs(table)?),
     ];
     Ok(files
@@ -24,8 +25,8 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
 
 fn module() -> String {
     rust::head("The tables, each in the order of its names.")
-        + "mod enums;\nmod extensions;\nmod functions;\nmod structs;\n\npub use enums::ENUMS;\npub use \
-           extensions::EXTENSIONS;\npub use functions::FUNCTIONS;\npub use structs::STRUCTS;\n"
+        + "mod enums;\nmod extensions;\nmod functions;\nmod layouts;\nmod structs;\n\npub use enums::ENUMS;\npub use \
+           extensions::EXTENSIONS;\npub use functions::FUNCTIONS;\npub use layouts::LAYOUTS;\npub use structs::STRUCTS;\n"
 }
 
 fn version(v: Version) -> String {
@@ -252,4 +253,94 @@ fn structs(table: &Table) -> Result<String> {
         )?;
     }
     Ok(out + "];\n")
+}
+
+/// Structs with what lies where; unions are left out, for their fields say nothing without a tag.
+fn layouts(table: &Table) -> Result<String> {
+    let mut out =
+        rust::head("Structs with the place and the type of each field, on 64-bit machines.");
+    out += "use super::ENUMS;\nuse crate::Content::{Char, Enum, Flags, Float, Pointer, Signed, Struct, Union, Unsigned};\nuse crate::{Content, Field as F, Layout};\n\nconst BOOL: Content = Content::Bool;\n\n";
+    let kinds = Kinds::new(table);
+    let all: Vec<_> = sorted(&table.structs, |s| &s.name)
+        .into_iter()
+        .filter(|s| s.kind == Kind::Struct)
+        .collect();
+    writeln!(
+        out,
+        "/// Every struct, in the order of the names.\npub static LAYOUTS: [Layout; {}] = [",
+        all.len()
+    )?;
+    for s in all {
+        writeln!(
+            out,
+            "    Layout {{\n        name: {:?}, size: {}, fields: &[",
+            s.name, s.size
+        )?;
+        for f in &s.fields {
+            let (ty, count) = match f.ty.split_once('[') {
+                Some((ty, count)) => {
+                    let count = count.trim_end_matches(']').parse::<u32>();
+                    let count =
+                        count.with_context(|| format!("{}.{}: {}", s.name, f.name, f.ty))?;
+                    (ty.trim(), format!("Some({count})"))
+                }
+                None => (f.ty.as_str(), "None".into()),
+            };
+            let content = content(table, &kinds, ty)
+                .with_context(|| format!("{}.{}: no content for {ty}", s.name, f.name))?;
+            writeln!(
+                out,
+                "            F {{ name: {:?}, offset: {}, content: {content}, count: {count} }},",
+                f.name, f.offset
+            )?;
+        }
+        out.push_str("        ],\n    },\n");
+    }
+    Ok(out + "];\n")
+}
+
+/// What the bytes of a C type mean.
+fn content(table: &Table, kinds: &Kinds<'_>, ty: &str) -> Option<String> {
+    let number = match ty {
+        "ze_bool_t" => "BOOL",
+        "char" => "Char",
+        "uint8_t" => "Unsigned(1)",
+        "uint16_t" => "Unsigned(2)",
+        "uint32_t" => "Unsigned(4)",
+        "uint64_t" | "size_t" | "uintptr_t" => "Unsigned(8)",
+        "int8_t" => "Signed(1)",
+        "int16_t" => "Signed(2)",
+        "int32_t" | "int" => "Signed(4)",
+        "int64_t" => "Signed(8)",
+        "float" => "Float(4)",
+        "double" => "Float(8)",
+        _ => "",
+    };
+    if !number.is_empty() {
+        return Some(number.into());
+    }
+    match kinds.of(ty).as_str() {
+        "Handle" | "Pointer" => return Some("Pointer".into()),
+        "Struct" => {
+            let inner = table.structure(ty)?;
+            let word = if inner.kind == Kind::Union {
+                "Union"
+            } else {
+                "Struct"
+            };
+            return Some(format!("{word}({ty:?})"));
+        }
+        "Number" => {}
+        // The types of some sets are narrower than an enumeration.
+        _ if table
+            .typedefs
+            .iter()
+            .any(|t| t.name == ty && t.target == "uint8_t") =>
+        {
+            return Some("Unsigned(1)".into());
+        }
+        set => return Some(set.into()),
+    }
+    let target = &table.typedefs.iter().find(|t| t.name == ty)?.target;
+    content(table, kinds, target)
 }

@@ -5,9 +5,11 @@
 mod enums;
 mod extensions;
 mod functions;
+mod layouts;
 mod structs;
 
 pub use enums::ENUMS;
 pub use extensions::EXTENSIONS;
 pub use functions::FUNCTIONS;
+pub use layouts::LAYOUTS;
 pub use structs::STRUCTS;
