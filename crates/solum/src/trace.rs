@@ -10,9 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
+use serde::Serialize;
 use timeline::chrome::Chrome;
 use timeline::file::Recording;
 use timeline::filter::Filter;
+use timeline::graph::{Graph, Growing};
+use timeline::perfetto::Perfetto;
 use timeline::play::{self, Listener};
 use timeline::summary::{Summary, Summing};
 
@@ -103,17 +106,17 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         (None, Some(signal)) => 128u8.saturating_add(signal as u8),
         (None, None) => exit::WRAPPER,
     };
-    let summary = convert(&output, &Filter::new(&options.filter)).map_err(|error| {
+    let converted = convert(&output, &Filter::new(&options.filter)).map_err(|error| {
         let text = format!("the program ended with {code}, but its trace is lost: {error}");
         (text, None)
     })?;
-    let Some(summary) = summary else {
+    let Some(converted) = converted else {
         return Err((
             format!("the program ended with {code} and recorded nothing"),
             Some("it met neither Level Zero nor a SYCL runtime: solum ls, SYCL_UR_TRACE=1"),
         ));
     };
-    tell(options, &summary, &output)
+    tell(options, &converted, &output)
         .map_err(|error| (format!("cannot print the summary: {error}"), None))?;
     Ok(code)
 }
@@ -170,7 +173,7 @@ fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Reads the recordings in `folder` and writes everything made of them beside; `None` when there are none.
-fn convert(folder: &Path, filter: &Filter) -> Result<Option<Summary>, play::Error> {
+fn convert(folder: &Path, filter: &Filter) -> Result<Option<Converted>, play::Error> {
     let mut open = Vec::new();
     for file in recordings(folder)? {
         match Recording::open(BufReader::with_capacity(1 << 16, File::open(&file)?)) {
@@ -183,28 +186,93 @@ fn convert(folder: &Path, filter: &Filter) -> Result<Option<Summary>, play::Erro
     };
     let complete = open.iter().all(|recording| recording.finished);
     let lost = open.iter().map(|recording| recording.lost).sum();
+    let calendar = open.first().map_or(0, |recording| {
+        recording.calendar.saturating_sub(recording.clock - zero)
+    });
     let write = |name: &str| Ok::<_, io::Error>(BufWriter::new(File::create(folder.join(name))?));
     let mut chrome = Chrome::new(write("timeline.json")?, zero)?;
+    let mut perfetto = Perfetto::new(write("timeline.pftrace")?, zero, calendar)?;
     let mut summing = Summing::new(zero);
-    let listeners: &mut [&mut dyn Listener] = &mut [&mut chrome, &mut summing];
+    let mut growing = Growing::new();
+    let listeners: &mut [&mut dyn Listener] =
+        &mut [&mut chrome, &mut perfetto, &mut summing, &mut growing];
     play::play(&mut open, filter, listeners)?;
     let summary = summing.finish(complete, lost);
-    let mut file = write("summary.json")?;
-    serde_json::to_writer_pretty(&mut file, &summary).map_err(io::Error::from)?;
-    file.flush()?;
-    Ok(Some(summary))
+    let graph = growing.finish();
+    json(write("summary.json")?, &summary)?;
+    json(write("graph.json")?, &graph)?;
+    write("graph.dot")?.write_all(graph.dot().as_bytes())?;
+    let picture = graph.svg();
+    match &picture {
+        Some(svg) => fs::write(folder.join("graph.svg"), svg)?,
+        // An older picture would belong to another run.
+        None => drop(fs::remove_file(folder.join("graph.svg"))),
+    }
+    Ok(Some(Converted {
+        summary,
+        graph,
+        picture: picture.is_some(),
+    }))
 }
 
-fn tell(options: &Options, summary: &Summary, output: &Path) -> io::Result<()> {
+fn json(mut file: impl Write, value: &impl serde::Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut file, value)?;
+    file.flush()
+}
+
+/// What was made of the recordings, besides the files.
+struct Converted {
+    summary: Summary,
+    graph: Graph,
+    picture: bool,
+}
+
+/// The summary, and the graph's own figures beside it.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    graph: &'a Graph,
+}
+
+fn tell(options: &Options, converted: &Converted, output: &Path) -> io::Result<()> {
+    let Converted {
+        summary,
+        graph,
+        picture,
+    } = converted;
     if options.json {
-        let text = serde_json::to_string_pretty(summary)?;
+        let text = serde_json::to_string_pretty(&Document { summary, graph })?;
         anstream::println!("{text}");
         return Ok(());
     }
     // The program's own output goes to stdout: talk about it does not.
     anstream::eprintln!("\n{}", summary.text(options.rows));
+    if !graph.commands.is_empty() {
+        let critical = graph.commands.iter().filter(|command| command.critical);
+        anstream::eprintln!(
+            "task graph: {} commands, {} edges; critical path of {} commands, {}\n",
+            graph.commands.len() as u64 + graph.left_out,
+            graph.edges.len(),
+            critical.count(),
+            timeline::summary::time(graph.critical_ns)
+        );
+    }
     anstream::eprintln!("{}/", output.display());
-    anstream::eprintln!("  timeline.json  for chrome://tracing and ui.perfetto.dev");
-    anstream::eprintln!("  summary.json");
+    let mut files = vec![
+        ("timeline.pftrace", "for ui.perfetto.dev"),
+        (
+            "timeline.json",
+            "the same for chrome://tracing and speedscope",
+        ),
+        ("summary.json", "everything above, whole"),
+        ("graph.dot", "every command, for Graphviz"),
+    ];
+    if *picture {
+        files.push(("graph.svg", "the task graph with its critical path"));
+    }
+    for (name, what) in files {
+        anstream::eprintln!("  {name:<18}{what}");
+    }
     Ok(())
 }

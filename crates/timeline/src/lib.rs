@@ -15,6 +15,8 @@
 pub mod chrome;
 pub mod file;
 pub mod filter;
+pub mod graph;
+pub mod perfetto;
 pub mod play;
 pub mod record;
 pub mod summary;

@@ -135,6 +135,12 @@ pub struct Call<'a> {
 /// A command handed to a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
+    /// The process's place among the recordings.
+    pub recording: usize,
+    /// Unique in that recording.
+    pub correlation: u64,
+    /// The queue or immediate list.
+    pub queue: u64,
     /// When.
     pub time: u64,
     /// The thread's track.
@@ -249,6 +255,10 @@ pub trait Listener {
     }
     /// The later command depends on the earlier one.
     fn edge(&mut self, recording: usize, source: u64, target: u64, name: &str) -> io::Result<()> {
+        Ok(())
+    }
+    /// A submission waits for an earlier one; both by their correlations.
+    fn depends(&mut self, recording: usize, earlier: u64, later: u64) -> io::Result<()> {
         Ok(())
     }
     /// Memory was allocated or, where `made` is false, released.
@@ -546,6 +556,9 @@ impl Player<'_, '_> {
                 let name = recording.text(name);
                 self.tell(|listener| listener.edge(number, source, target, name))?;
             }
+            Event::Depends { later, earlier } => {
+                self.tell(|listener| listener.depends(number, earlier, later))?;
+            }
             Event::Allocate {
                 domain,
                 kind,
@@ -595,6 +608,9 @@ impl Player<'_, '_> {
                     _ => None,
                 };
                 let submission = Submission {
+                    recording: number,
+                    correlation,
+                    queue,
                     time: record.time,
                     track,
                     work,

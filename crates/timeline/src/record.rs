@@ -230,6 +230,13 @@ pub enum Event {
         /// On whose behalf.
         uid: u64,
     },
+    /// A submission waits for an earlier one's event.
+    Depends {
+        /// Correlation of the one that waits.
+        later: u64,
+        /// Correlation of the one that is waited for.
+        earlier: u64,
+    },
     /// A device's clock was read together with the recording's.
     Clock {
         /// The device.
@@ -438,6 +445,7 @@ pub fn encode(
             host,
             ticks,
         } => (13, 0, &[device, host, ticks]),
+        Event::Depends { later, earlier } => (14, 0, &[later, earlier]),
     };
     let attributes = &attributes[..attributes.len().min(MAX_ATTRIBUTES)];
     let words = 3 + fields.len() + 2 * attributes.len();
@@ -560,6 +568,7 @@ pub fn decode(words: &[u64]) -> Result<Option<(Record, usize)>, Damage> {
             host,
             ticks,
         },
+        (14, &[later, earlier]) => Event::Depends { later, earlier },
         _ => return Err(wrong),
     };
     let attributes = words[3 + usize::from(fields)..count]

@@ -98,6 +98,11 @@ impl Traced {
         self.params.iter().position(|param| param.name == name)
     }
 
+    /// Whether it ends what it names.
+    pub(crate) fn destroys(&self) -> bool {
+        self.name.ends_with("Destroy")
+    }
+
     /// Whether its group counts lie in memory of the device.
     pub(crate) fn indirect(&self) -> bool {
         self.name.contains("Indirect")

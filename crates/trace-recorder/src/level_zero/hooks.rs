@@ -8,7 +8,7 @@ use ze_spec::Function;
 
 use super::Tracer;
 use super::functions::{Traced, argument};
-use super::work::Command;
+use super::work::{Command, WAITS};
 use crate::sink::Sink;
 use crate::subscriber::Task;
 
@@ -32,6 +32,8 @@ pub(crate) struct Append {
     source: Option<usize>,
     destination: Option<usize>,
     size: Option<usize>,
+    wait_count: Option<usize>,
+    waits: Option<usize>,
 }
 
 /// What a function does to the state that is kept.
@@ -123,6 +125,8 @@ impl Hook {
             source: place(&["srcptr"]),
             destination: place(&["dstptr", "ptr"]),
             size: place(&["size"]),
+            wait_count: place(&["numWaitEvents"]),
+            waits: place(&["phWaitEvents"]),
         })
     }
 }
@@ -165,7 +169,12 @@ pub(crate) fn before(call: &Call<'_>, function: &Traced) {
         }
         Hook::EventEnd => {
             // SAFETY: as above.
-            work.lock().forget(api, call.sink, unsafe { call.get(0) });
+            let event = unsafe { call.get(0) };
+            let mut state = work.lock();
+            state.forget(api, call.sink, event);
+            if function.destroys() {
+                state.destroyed(event);
+            }
         }
         Hook::PoolCreate => {
             // SAFETY: as above; a copy replaces the descriptor for the time of the call.
@@ -365,6 +374,7 @@ fn append(call: &Call<'_>, places: &Append, function: &Traced) {
         group: kernel.map(|(_, size)| size.iter().map(|side| u64::from(*side)).product()),
         event: 0,
         ours: false,
+        waits: waits(call, places),
     };
     let Some(event) = state.append(api, call.sink, list, signal, command, call.task) else {
         return;
@@ -377,6 +387,22 @@ fn append(call: &Call<'_>, places: &Append, function: &Traced) {
                 .write(event)
         };
     }
+}
+
+/// The events that a command waits for, as many as are kept.
+fn waits(call: &Call<'_>, places: &Append) -> [usize; WAITS] {
+    let mut all = [0; WAITS];
+    if let (Some(count), Some(events)) = (places.wait_count, places.waits) {
+        // SAFETY: the places are those of a count and of an array of handles.
+        let (count, events) = unsafe { (call.get::<u32>(count), call.get::<*const usize>(events)) };
+        if !events.is_null() {
+            for (place, index) in all.iter_mut().zip(0..count as usize) {
+                // SAFETY: the program passes that many events.
+                *place = unsafe { *events.add(index) };
+            }
+        }
+    }
+    all
 }
 
 /// Replaces the struct that argument `index` points to by a changed copy, for this call.

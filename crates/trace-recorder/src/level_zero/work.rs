@@ -34,7 +34,12 @@ pub(crate) struct Command {
     pub(crate) group: Option<u64>,
     pub(crate) event: usize,
     pub(crate) ours: bool,
+    /// Events that it waits for, as many as are kept.
+    pub(crate) waits: [usize; WAITS],
 }
+
+/// Events that a command waits for, beyond which the graph lacks edges.
+pub(crate) const WAITS: usize = 8;
 
 struct List {
     context: usize,
@@ -68,6 +73,8 @@ pub(crate) struct State {
     last: u64,
     waiting: HashMap<u64, Waiting>,
     by_event: HashMap<usize, u64>,
+    /// The last command that was to signal each event, whether it has run or not.
+    signallers: HashMap<usize, u64>,
     by_queue: HashMap<usize, VecDeque<u64>>,
     /// Events of ours that nothing uses, by context.
     idle: HashMap<usize, Vec<usize>>,
@@ -226,6 +233,16 @@ impl State {
             bytes: command.bytes,
         };
         sink.emit(&submit, &attributes);
+        for event in command.waits.iter().filter(|event| **event != 0) {
+            if let Some(earlier) = self.signallers.get(event).copied() {
+                let depends = Event::Depends {
+                    later: number,
+                    earlier,
+                };
+                sink.emit(&depends, &[]);
+            }
+        }
+        self.signallers.insert(command.event, number);
         if !command.ours && !self.stamped.contains(&command.event) {
             return;
         }
@@ -309,6 +326,12 @@ impl State {
         }
     }
 
+    /// An event of the program's ends.
+    pub(crate) fn destroyed(&mut self, event: usize) {
+        self.stamped.remove(&event);
+        self.signallers.remove(&event);
+    }
+
     /// Tells what has run on a queue or immediate list.
     pub(crate) fn sweep(&mut self, api: &Api, sink: &Sink, queue: usize) {
         let Some(mut numbers) = self.by_queue.remove(&queue) else {
@@ -375,6 +398,7 @@ impl State {
     }
 
     fn give_back(&mut self, api: &Api, context: usize, event: usize) {
+        self.signallers.remove(&event);
         // SAFETY: an event of ours that no command uses any more.
         unsafe { (api.event_reset)(event as ze_event_handle_t) };
         self.idle.entry(context).or_default().push(event);
