@@ -5,30 +5,48 @@
 use std::ffi::{c_char, c_void};
 
 use level_zero_sys::*;
-use ze_loader::{info, init, tables, teardown, through};
+use ze_loader::{info, init, layers, tables, teardown, through};
 
-/// Defines registrations of tracing callbacks that answer that there is no tracing layer.
-macro_rules! no_tracer {
+/// Defines the registrations of tracing callbacks.
+macro_rules! registrations {
     ($($name:ident)+) => {
         $(
             #[unsafe(no_mangle)]
-            pub(crate) extern "C" fn $name(
-                _tracer: level_zero_sys::zel_tracer_handle_t,
-                _kind: level_zero_sys::zel_tracer_reg_t,
-                _callback: Option<unsafe extern "C" fn()>,
+            pub(crate) unsafe extern "C" fn $name(
+                tracer: level_zero_sys::zel_tracer_handle_t,
+                kind: level_zero_sys::zel_tracer_reg_t,
+                callback: Option<unsafe extern "C" fn()>,
             ) -> level_zero_sys::ze_result_t {
-                ze_loader::info::no_tracer(stringify!($name))
+                const NUMBER: Option<usize> = ze_loader::layers::number_of(stringify!($name));
+                const { assert!(NUMBER.is_some()) };
+                let number = NUMBER.unwrap_or(usize::MAX);
+                // SAFETY: the caller's contract is the same.
+                unsafe { ze_loader::layers::tracer_register(stringify!($name), number, tracer, kind, callback) }
             }
         )+
     };
 }
-pub(crate) use no_tracer;
+pub(crate) use registrations;
+
+/// An initialisation through the layers that the environment asks for.
+macro_rules! initialise {
+    ($name:literal, $($through:tt)+) => {{
+        if let Err(error) = ze_loader::layers::prepare($name) {
+            return error;
+        }
+        let result = through!($($through)+ or ZE_RESULT_ERROR_UNINITIALIZED);
+        if result == ZE_RESULT_SUCCESS {
+            ze_loader::layers::attach_trace();
+        }
+        result
+    }};
+}
 
 // Initialisation and enumeration.
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zeInit(flags: ze_init_flags_t) -> ze_result_t {
-    through!(ze.Global.pfnInit(flags) or ZE_RESULT_ERROR_UNINITIALIZED)
+    initialise!("zeInit", ze.Global.pfnInit(flags))
 }
 
 #[unsafe(no_mangle)]
@@ -37,7 +55,10 @@ pub(crate) unsafe extern "C" fn zeInitDrivers(
     phDrivers: *mut ze_driver_handle_t,
     desc: *mut ze_init_driver_type_desc_t,
 ) -> ze_result_t {
-    through!(ze.Global.pfnInitDrivers(pCount, phDrivers, desc) or ZE_RESULT_ERROR_UNINITIALIZED)
+    initialise!(
+        "zeInitDrivers",
+        ze.Global.pfnInitDrivers(pCount, phDrivers, desc)
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -50,7 +71,7 @@ pub(crate) unsafe extern "C" fn zeDriverGet(
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zesInit(flags: zes_init_flags_t) -> ze_result_t {
-    through!(zes.Global.pfnInit(flags) or ZE_RESULT_ERROR_UNINITIALIZED)
+    initialise!("zesInit", zes.Global.pfnInit(flags))
 }
 
 #[unsafe(no_mangle)]
@@ -121,13 +142,15 @@ pub(crate) extern "C" fn zerGetDefaultContext() -> ze_context_handle_t {
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zeLoaderInit() -> ze_result_t {
+    if let Err(error) = layers::prepare("zeLoaderInit") {
+        return error;
+    }
     init::loader_init()
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zeLoaderGetTracingHandle() -> *mut c_void {
-    // Null says: no tracing library.
-    std::ptr::null_mut()
+    layers::library_handle()
 }
 
 #[unsafe(no_mangle)]
@@ -241,7 +264,7 @@ pub(crate) extern "C" fn zelSetDelayLoaderContextTeardown() {
     // As above.
 }
 
-// Tracing: no layer yet.
+// Tracing.
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zelLoaderTracingLayerInit(ppDdiTable: *mut *mut c_void) -> ze_result_t {
@@ -253,68 +276,88 @@ pub(crate) extern "C" fn zelLoaderZerTracingLayerInit(ppDdiTable: *mut *mut c_vo
     info::leave_alone(ppDdiTable)
 }
 
+static TRACER_API: zel_tracer_dditable_t = zel_tracer_dditable_t {
+    pfnCreate: Some(zelTracerCreate),
+    pfnDestroy: Some(zelTracerDestroy),
+    pfnSetPrologues: Some(zelTracerSetPrologues),
+    pfnSetEpilogues: Some(zelTracerSetEpilogues),
+    pfnSetEnabled: Some(zelTracerSetEnabled),
+};
+
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn zelGetTracerApiProcAddrTable(
+pub(crate) unsafe extern "C" fn zelGetTracerApiProcAddrTable(
     version: ze_api_version_t,
     pDdiTable: *mut zel_tracer_dditable_t,
 ) -> ze_result_t {
-    tables::untouched("zelGetTracerApiProcAddrTable", version, pDdiTable)
+    // SAFETY: the caller gives null or a table with room for these slots, which are all of 1.0.
+    unsafe {
+        tables::fill(
+            "zelGetTracerApiProcAddrTable",
+            version,
+            pDdiTable,
+            &TRACER_API,
+            &[(0x10000, 5)],
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zelEnableTracingLayer() -> ze_result_t {
-    info::no_tracing_layer("zelEnableTracingLayer")
+    layers::enable_tracing()
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zelDisableTracingLayer() -> ze_result_t {
-    info::no_tracing_layer("zelDisableTracingLayer")
+    layers::disable_tracing()
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zelGetTracingLayerState(enabled: *mut bool) -> ze_result_t {
     // SAFETY: the caller's contract is the same.
-    unsafe { info::tracing_state("zelGetTracingLayerState", enabled) }
+    unsafe { layers::tracing_state(enabled) }
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn zelTracerCreate(
-    _desc: *const zel_tracer_desc_t,
-    _phTracer: *mut zel_tracer_handle_t,
+pub(crate) unsafe extern "C" fn zelTracerCreate(
+    desc: *const zel_tracer_desc_t,
+    phTracer: *mut zel_tracer_handle_t,
 ) -> ze_result_t {
-    info::no_tracer("zelTracerCreate")
+    // SAFETY: the caller's contract is the same.
+    unsafe { layers::tracer_create(desc, phTracer) }
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn zelTracerDestroy(_hTracer: zel_tracer_handle_t) -> ze_result_t {
-    info::no_tracer("zelTracerDestroy")
+pub(crate) unsafe extern "C" fn zelTracerDestroy(hTracer: zel_tracer_handle_t) -> ze_result_t {
+    layers::tracer_destroy(hTracer)
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn zelTracerSetPrologues(
-    _hTracer: zel_tracer_handle_t,
-    _pCoreCbs: *mut zel_core_callbacks_t,
+pub(crate) unsafe extern "C" fn zelTracerSetPrologues(
+    hTracer: zel_tracer_handle_t,
+    pCoreCbs: *mut zel_core_callbacks_t,
 ) -> ze_result_t {
-    info::no_tracer("zelTracerSetPrologues")
+    // SAFETY: the caller's contract is the same.
+    unsafe { layers::tracer_set_prologues(hTracer, pCoreCbs) }
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn zelTracerSetEpilogues(
-    _hTracer: zel_tracer_handle_t,
-    _pCoreCbs: *mut zel_core_callbacks_t,
+pub(crate) unsafe extern "C" fn zelTracerSetEpilogues(
+    hTracer: zel_tracer_handle_t,
+    pCoreCbs: *mut zel_core_callbacks_t,
 ) -> ze_result_t {
-    info::no_tracer("zelTracerSetEpilogues")
+    // SAFETY: the caller's contract is the same.
+    unsafe { layers::tracer_set_epilogues(hTracer, pCoreCbs) }
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn zelTracerSetEnabled(
-    _hTracer: zel_tracer_handle_t,
-    _enable: ze_bool_t,
+pub(crate) unsafe extern "C" fn zelTracerSetEnabled(
+    hTracer: zel_tracer_handle_t,
+    enable: ze_bool_t,
 ) -> ze_result_t {
-    info::no_tracer("zelTracerSetEnabled")
+    layers::tracer_set_enabled(hTracer, enable)
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn zelTracerResetAllCallbacks(_hTracer: zel_tracer_handle_t) -> ze_result_t {
-    info::no_tracer("zelTracerResetAllCallbacks")
+pub(crate) extern "C" fn zelTracerResetAllCallbacks(hTracer: zel_tracer_handle_t) -> ze_result_t {
+    layers::tracer_reset_all(hTracer)
 }

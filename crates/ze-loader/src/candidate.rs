@@ -57,7 +57,7 @@ const VENDORS: [(&str, Class); 4] = [
 const OWN: [&str; 2] = ["libze_solum_cpu.so.1", "libze_solum_cpu.so"];
 
 /// True in a process with more rights than its caller: paths from the environment are ignored there.
-fn is_privileged() -> bool {
+pub(crate) fn is_privileged() -> bool {
     // SAFETY: `getauxval` reads a constant of the process.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
@@ -113,7 +113,7 @@ fn well_known(directories: &[PathBuf]) -> Vec<Candidate> {
 }
 
 /// The directory the loader was opened from and, if links led there, the one where its file lies.
-fn own_directories() -> Vec<PathBuf> {
+pub(crate) fn own_directories() -> Vec<PathBuf> {
     let Some(file) = file_of(own_directories as *const c_void) else {
         return Vec::new();
     };

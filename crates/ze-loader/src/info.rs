@@ -1,4 +1,4 @@
-//! What clients ask about the loader itself: versions, translation of handles, and the layers that are not there.
+//! What clients ask about the loader itself: versions and translation of handles.
 
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -6,12 +6,11 @@ use std::ptr;
 use level_zero_sys as sys;
 use level_zero_sys::{
     ZE_API_VERSION_CURRENT, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZE_RESULT_ERROR_INVALID_ENUMERATION,
-    ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNINITIALIZED,
-    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_SUCCESS, ZEL_HANDLE_PHYSICAL_MEM, ze_result_t,
+    ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_SUCCESS, ZEL_HANDLE_PHYSICAL_MEM, ze_result_t,
     zel_component_version_t, zel_handle_type_t, zel_version_t,
 };
 
-use crate::{state, text, wrapper};
+use crate::{layers, state, text, wrapper};
 
 /// The reference loader whose behaviour this one offers. Clients need major 1, and minor ≥ 19 for `zeInitDrivers`.
 const LOADER_VERSION: zel_version_t = zel_version_t {
@@ -20,17 +19,25 @@ const LOADER_VERSION: zel_version_t = zel_version_t {
     patch: 0,
 };
 
-/// The components: only the loader, as long as there are no layers.
-fn loader_component() -> zel_component_version_t {
+fn component(name: &str) -> zel_component_version_t {
     let mut component = zel_component_version_t {
         component_name: [0; 64],
         spec_version: ZE_API_VERSION_CURRENT,
         component_lib_version: LOADER_VERSION,
     };
-    for (place, byte) in component.component_name.iter_mut().zip(b"loader") {
+    for (place, byte) in component.component_name.iter_mut().zip(name.bytes()) {
         *place = byte.cast_signed() as c_char;
     }
     component
+}
+
+/// The loader, and from initialisation on the layers that can be put over it.
+fn components() -> &'static [&'static str] {
+    match (state::is_ready(), layers::is_validating()) {
+        (false, _) => &["loader"],
+        (true, false) => &["loader", "tracing layer"],
+        (true, true) => &["loader", "validation layer", "tracing layer"],
+    }
 }
 
 fn null_pointer(name: &'static str, argument: &'static str) -> ze_result_t {
@@ -51,12 +58,14 @@ pub unsafe fn versions(
     if count.is_null() {
         return null_pointer(name, "num_elems");
     }
-    // SAFETY: non-null and valid by the caller's contract; at most one component is written, where there is room.
+    // SAFETY: non-null and valid by the caller's contract; components are written where there is room.
     unsafe {
         if versions.is_null() {
-            *count = 1;
-        } else if *count > 0 {
-            versions.write(loader_component());
+            *count = components().len();
+        } else {
+            for (index, name) in components().iter().enumerate().take(*count) {
+                versions.add(index).write(component(name));
+            }
         }
     }
     ZE_RESULT_SUCCESS
@@ -71,7 +80,7 @@ pub unsafe fn version(name: &'static str, version: *mut zel_component_version_t)
         return null_pointer(name, "version");
     }
     // SAFETY: non-null and writable by the caller's contract.
-    unsafe { version.write(loader_component()) };
+    unsafe { version.write(component("loader")) };
     ZE_RESULT_SUCCESS
 }
 
@@ -132,36 +141,8 @@ pub fn is_in_teardown() -> bool {
     state::is_torn_down()
 }
 
-/// What every tracer function answers: there is no tracing layer in this loader yet.
-#[cold]
-#[must_use]
-pub fn no_tracer(name: &'static str) -> ze_result_t {
-    text::set(format_args!("{name}: this loader has no tracing layer yet"));
-    ZE_RESULT_ERROR_UNINITIALIZED
-}
-
-/// What switching the tracing layer on or off answers: there is none yet.
-#[must_use]
-pub fn no_tracing_layer(name: &'static str) -> ze_result_t {
-    text::set(format_args!("{name}: this loader has no tracing layer yet"));
-    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
-}
-
-/// `zelGetTracingLayerState`: off.
-///
-/// # Safety
-/// `enabled` is null or writable.
-pub unsafe fn tracing_state(name: &'static str, enabled: *mut bool) -> ze_result_t {
-    if enabled.is_null() {
-        return null_pointer(name, "enabled");
-    }
-    // SAFETY: non-null and writable by the caller's contract.
-    unsafe { enabled.write(false) };
-    ZE_RESULT_SUCCESS
-}
-
-/// `zelLoaderTracingLayerInit` and its `zer` sibling: they would store the tracing layer's table in the caller's slot.
-/// There is none, so the slot keeps its null and the caller traces nothing.
+/// `zelLoaderTracingLayerInit` and its `zer` sibling: the reference stores its tracing layer's table in the caller's slot.
+/// Here calls reach the layer through the exports, so the slot keeps its null.
 #[must_use]
 pub fn leave_alone(slot: *mut *mut c_void) -> ze_result_t {
     if slot.is_null() {

@@ -15,28 +15,55 @@
 //! specification allows other flags and another environment), candidates are opened without looking for files first,
 //! and a null handle is answered with INVALID_NULL_HANDLE.
 //!
-//! Not here yet: `ZEL_DRIVERS_ORDER`, the null driver, and the layers. The
-//! tracer functions answer UNINITIALIZED, which is what the reference says when its tracing library is absent.
+//! Layers ([`layers`]) are `ze-layers`' tables; a call goes through them only while one has something to do.
+//!
+//! Not here yet: `ZEL_DRIVERS_ORDER` and the null driver.
 
+#[cfg(not(loom))]
 pub mod dispatch;
+#[cfg(not(loom))]
 pub mod driver;
+#[cfg(not(loom))]
 pub mod info;
+#[cfg(not(loom))]
 pub mod init;
+#[cfg(not(loom))]
+pub mod layers;
+#[cfg(not(loom))]
 pub mod runtime;
+#[cfg(not(loom))]
 pub mod state;
+#[cfg(not(loom))]
 pub mod tables;
+#[cfg(not(loom))]
 pub mod teardown;
+#[cfg(not(loom))]
 pub mod text;
 
+#[cfg(not(loom))]
 mod candidate;
+#[cfg(not(loom))]
 mod entries;
+#[cfg(not(loom))]
 #[rustfmt::skip]
 mod generated;
+#[cfg(not(loom))]
 mod guard;
+#[cfg(not(loom))]
 mod legacy;
+#[cfg(not(loom))]
 mod library;
+#[cfg(not(loom))]
 mod order;
+#[cfg(not(loom))]
 mod trace;
+#[cfg(not(loom))]
 mod wrapper;
 
+#[cfg(not(loom))]
 pub use level_zero_sys as sys;
+
+// Under loom, whose atomics cannot stand in statics, only what it models.
+#[cfg(all(test, loom))]
+#[path = "wrapper/map.rs"]
+mod map;

@@ -5,21 +5,9 @@ use level_zero_sys::{
     ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZE_RESULT_SUCCESS, ze_api_version_t, ze_result_t,
 };
 
-use crate::{init, text};
+pub use ze_layers::Tables;
 
-/// All tables of functions, flat: a driver's own, or a layer's.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub struct Tables {
-    /// Core.
-    pub ze: level_zero_sys::ze_dditable_t,
-    /// Tools.
-    pub zet: level_zero_sys::zet_dditable_t,
-    /// System management.
-    pub zes: level_zero_sys::zes_dditable_t,
-    /// Runtime.
-    pub zer: level_zero_sys::zer_dditable_t,
-}
+use crate::{init, text};
 
 /// What every getter checks first, in this order: drivers found, table given, version known.
 ///
@@ -88,11 +76,4 @@ pub unsafe fn fill<T>(
         )
     };
     ZE_RESULT_SUCCESS
-}
-
-/// The tracer table's getter: there is no tracing layer yet, so the table stays untouched, which static loaders accept.
-pub fn untouched<T>(name: &'static str, version: ze_api_version_t, table: *mut T) -> ze_result_t {
-    check(name, version, table)
-        .err()
-        .unwrap_or(ZE_RESULT_SUCCESS)
 }

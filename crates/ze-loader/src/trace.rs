@@ -32,11 +32,19 @@ fn is_on() -> bool {
 /// Writes one line, if tracing is on.
 pub(crate) fn line(text: fmt::Arguments<'_>) {
     if is_on() {
-        let line = format!("ZE_LOADER_DEBUG_TRACE: {text}\n");
-        // SAFETY: pointer and length are those of a live string; std's stderr would leave a destructor behind.
-        // A short or failed write loses a trace line and nothing else.
-        let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+        write(&format!("ZE_LOADER_DEBUG_TRACE: {text}\n"));
     }
+}
+
+/// Writes one line whatever the environment says: a variable of ours asks for what cannot be done.
+pub(crate) fn always(text: fmt::Arguments<'_>) {
+    write(&format!("solum: {text}\n"));
+}
+
+fn write(line: &str) {
+    // SAFETY: pointer and length are those of a live string; std's stderr would leave a destructor behind.
+    // A short or failed write loses a line and nothing else.
+    let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
 }
 
 #[cfg(test)]

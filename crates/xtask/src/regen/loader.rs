@@ -291,10 +291,8 @@ fn getters(table: &Table) -> Result<String> {
 }
 
 fn tracer(table: &Table) -> String {
-    let mut out = rust::head(
-        "Registration of tracing callbacks: there is no tracing layer yet, each answers so.",
-    );
-    out += "use crate::entries::no_tracer;\n\nno_tracer! {\n";
+    let mut out = rust::head("Registration of tracing callbacks.");
+    out += "use crate::entries::registrations;\n\nregistrations! {\n";
     for function in table
         .functions
         .iter()

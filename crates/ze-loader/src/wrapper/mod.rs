@@ -97,21 +97,12 @@ pub(crate) struct Free(VecDeque<&'static Wrapper>);
 
 type Map = Shard<Wrapper, Free>;
 
-#[cfg(not(loom))]
 const SHARD_BITS: u32 = 6;
 
-#[cfg(not(loom))]
 static MAP: [Map; 1 << SHARD_BITS] = [const { Shard::new(Free(VecDeque::new())) }; 1 << SHARD_BITS];
 
-#[cfg(not(loom))]
 fn shard(key: Key) -> &'static Map {
     &MAP[key.hash() >> (usize::BITS - SHARD_BITS)]
-}
-
-/// Under loom only the map itself is modelled.
-#[cfg(loom)]
-fn shard(_: Key) -> &'static Map {
-    unreachable!("loom's locks cannot be static")
 }
 
 /// Whether a returned handle is a new object, which will be destroyed once, or one that was known before.

@@ -34,6 +34,9 @@ pub(crate) fn run(name: &str, stage: &Path) {
         "versions" => versions(&loader),
         "translation" => translation(&loader),
         "tracer_functions" => tracer_functions(&loader),
+        "tracers" => tracers(&loader),
+        "recorded" => recorded(&loader),
+        "refused_script" => refused_script(&loader),
         "default_driver" => default_driver(&loader),
         "teardown_callbacks" => teardown_callbacks(&loader),
         "one_client_leaves" => one_client_leaves(loader, &path),
@@ -90,7 +93,7 @@ fn no_driver(loader: &Loader) {
         loader.call_with_nulls("zeGetContextProcAddrTable"),
         ZE_RESULT_ERROR_UNINITIALIZED
     );
-    versions(loader);
+    components(loader, &["loader"]);
 }
 
 fn one_driver(loader: &Loader) {
@@ -490,11 +493,7 @@ fn getters(loader: &Loader) {
             );
         }
         let filled = table.iter().take_while(|slot| **slot != untouched).count();
-        assert_eq!(
-            filled == 0,
-            name == "zelGetTracerApiProcAddrTable",
-            "{name} filled {filled} slots"
-        );
+        assert!(filled > 0, "{name}");
         assert!(table[..filled].iter().all(|slot| !slot.is_null()), "{name}");
     }
     let get: ze_pfnGetContextProcAddrTable_t = loader.get("zeGetContextProcAddrTable");
@@ -521,11 +520,20 @@ fn getters(loader: &Loader) {
     );
 }
 
+/// Before and after initialisation, which may be tried several times.
 fn versions(loader: &Loader) {
+    components(loader, &["loader"]);
+    assert_eq!(loader.init_drivers(1).unwrap().len(), 1);
+    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
+    let expected = std::env::var("EXPECTED_COMPONENTS").unwrap();
+    components(loader, &expected.split(',').collect::<Vec<_>>());
+}
+
+fn components(loader: &Loader, expected: &[&str]) {
     for name in ["zelLoaderGetVersions", "zelLoaderGetVersionsInternal"] {
         let get = loader.get::<zel_pfnLoaderGetVersions_t>(name).unwrap();
         let mut count = 94_858_790_504_976_usize;
-        let mut found = [zel_component_version_t::default(); 2];
+        let mut found = [zel_component_version_t::default(); 4];
         // SAFETY: places of this frame, and nulls that are being tested.
         unsafe {
             assert_eq!(
@@ -533,13 +541,23 @@ fn versions(loader: &Loader) {
                 ZE_RESULT_ERROR_INVALID_NULL_POINTER
             );
             assert_eq!(get(&raw mut count, null_mut()), ZE_RESULT_SUCCESS);
-            assert_eq!(count, 1, "an uninitialised count is not looked at");
-            count = 2;
+            assert_eq!(
+                count,
+                expected.len(),
+                "an uninitialised count is not looked at"
+            );
+            count = 4;
             assert_eq!(get(&raw mut count, found.as_mut_ptr()), ZE_RESULT_SUCCESS);
         }
-        assert_eq!(count, 2, "the count is not updated");
-        check_version(&found[0]);
-        assert_eq!(found[1].spec_version.0, 0, "only one component");
+        assert_eq!(count, 4, "the count is not updated");
+        for (found, expected) in found.iter().zip(expected) {
+            check_version(found, expected);
+        }
+        assert_eq!(
+            found[expected.len()].spec_version.0,
+            0,
+            "no more components"
+        );
     }
     for name in ["zelGetLoaderVersion", "zelLoaderGetVersion"] {
         let get = loader.get::<zel_pfnGetLoaderVersion_t>(name).unwrap();
@@ -549,18 +567,14 @@ fn versions(loader: &Loader) {
             assert_eq!(get(null_mut()), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
             assert_eq!(get(&raw mut found), ZE_RESULT_SUCCESS);
         }
-        check_version(&found);
+        check_version(&found, "loader");
     }
 }
 
-fn check_version(component: &zel_component_version_t) {
-    let name: Vec<u8> = component
-        .component_name
-        .iter()
-        .take(7)
-        .map(|byte| byte.cast_unsigned())
-        .collect();
-    assert_eq!(name, b"loader\0");
+fn check_version(component: &zel_component_version_t, expected: &str) {
+    // SAFETY: a C string within the struct.
+    let name = unsafe { std::ffi::CStr::from_ptr(component.component_name.as_ptr()) };
+    assert_eq!(name.to_str().unwrap(), expected);
     assert_eq!(component.spec_version, ZE_API_VERSION_1_17);
     let version = component.component_lib_version;
     assert_eq!((version.major, version.minor, version.patch), (1, 32, 0));
@@ -603,28 +617,189 @@ fn translation(loader: &Loader) {
     }
 }
 
+fn tracing_state(loader: &Loader) -> bool {
+    let state = loader
+        .get::<zel_pfnGetTracingLayerState_t>("zelGetTracingLayerState")
+        .unwrap();
+    let mut enabled = false;
+    // SAFETY: a place of this frame, and the null that is being tested.
+    unsafe {
+        assert_eq!(state(null_mut()), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+        assert_eq!(state(&raw mut enabled), ZE_RESULT_SUCCESS);
+    }
+    enabled
+}
+
 fn tracer_functions(loader: &Loader) {
-    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
     let tracer = || EXPORTS.lines().filter(|name| name.starts_with("zelTracer"));
     assert_eq!(tracer().count(), 258);
     for name in tracer() {
         assert_eq!(
             loader.call_with_nulls(name),
             ZE_RESULT_ERROR_UNINITIALIZED,
-            "{name}"
+            "{name} before init"
         );
     }
-    let mut enabled = true;
-    let state = loader
-        .get::<zel_pfnGetTracingLayerState_t>("zelGetTracingLayerState")
-        .unwrap();
-    // SAFETY: a place of this frame.
-    assert_eq!(unsafe { state(&raw mut enabled) }, ZE_RESULT_SUCCESS);
-    assert!(!enabled);
+    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
+    for name in tracer() {
+        let expected = match name {
+            "zelTracerCreate" => ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+            _ => ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+        };
+        assert_eq!(loader.call_with_nulls(name), expected, "{name}");
+        assert!(
+            loader.text().1.starts_with(&format!("{name}: ")),
+            "{:?}",
+            loader.text()
+        );
+    }
+    assert!(!tracing_state(loader));
+    // An unmatched disabling changes nothing; enablings are counted.
+    for (name, expected) in [
+        ("zelDisableTracingLayer", false),
+        ("zelEnableTracingLayer", true),
+        ("zelEnableTracingLayer", true),
+        ("zelDisableTracingLayer", true),
+        ("zelDisableTracingLayer", false),
+        ("zelDisableTracingLayer", false),
+        ("zelEnableTracingLayer", true),
+    ] {
+        assert_eq!(loader.call_with_nulls(name), ZE_RESULT_SUCCESS);
+        assert_eq!(tracing_state(loader), expected, "after {name}");
+    }
+}
+
+/// Counts the calls of the callbacks below.
+static SEEN: Mutex<[u32; 2]> = Mutex::new([0; 2]);
+
+unsafe extern "C" fn on_entry(
+    params: *mut ze_context_create_params_t,
+    result: ze_result_t,
+    _: *mut c_void,
+    instance: *mut *mut c_void,
+) {
+    SEEN.lock().unwrap()[0] += 1;
+    assert_eq!(result, ZE_RESULT_SUCCESS);
+    // SAFETY: the layer passes pointers to the arguments and the tracer's cell of this call.
+    unsafe {
+        assert!(!(*(*params).phDriver).is_null());
+        assert!((*instance).is_null());
+        *instance = 7 as *mut c_void;
+    }
+}
+
+unsafe extern "C" fn on_exit(
+    params: *mut ze_context_create_params_t,
+    result: ze_result_t,
+    _: *mut c_void,
+    instance: *mut *mut c_void,
+) {
+    SEEN.lock().unwrap()[1] += 1;
+    assert_eq!(result, ZE_RESULT_SUCCESS);
+    // SAFETY: as above; the context was returned.
+    unsafe {
+        assert!(!(*(*(*params).pphContext)).is_null());
+        assert_eq!((*instance).addr(), 7);
+    }
+}
+
+fn tracers(loader: &Loader) {
+    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
+    let desc = zel_tracer_desc_t::default();
+    let mut tracer = 0_usize;
+    let words = [(&raw const desc).addr(), (&raw mut tracer).addr()];
+    assert_eq!(loader.call("zelTracerCreate", &words), ZE_RESULT_SUCCESS);
+    let register = "zelTracerContextCreateRegisterCallback";
+    let entry = on_entry as *const () as usize;
+    assert_eq!(
+        loader.call(register, &[tracer, 0, entry]),
+        ZE_RESULT_SUCCESS
+    );
+    let exit = on_exit as *const () as usize;
+    assert_eq!(loader.call(register, &[tracer, 1, exit]), ZE_RESULT_SUCCESS);
+    let drivers = loader.drivers().unwrap();
+    let mut expected = 0;
+    let mut create = |traced: bool| {
+        for driver in &drivers {
+            loader.create_context(*driver).unwrap();
+        }
+        expected += if traced { 2 } else { 0 };
+        assert_eq!(*SEEN.lock().unwrap(), [expected; 2]);
+    };
+    create(false);
     assert_eq!(
         loader.call_with_nulls("zelEnableTracingLayer"),
-        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+        ZE_RESULT_SUCCESS
     );
+    create(false);
+    assert_eq!(
+        loader.call("zelTracerSetEnabled", &[tracer, 1]),
+        ZE_RESULT_SUCCESS
+    );
+    assert_eq!(
+        loader.call(register, &[tracer, 1, exit]),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        "enabled"
+    );
+    create(true);
+    assert_eq!(
+        loader.call_with_nulls("zelDisableTracingLayer"),
+        ZE_RESULT_SUCCESS
+    );
+    create(false);
+    assert_eq!(
+        loader.call_with_nulls("zelEnableTracingLayer"),
+        ZE_RESULT_SUCCESS
+    );
+    create(true);
+    assert_eq!(
+        loader.call("zelTracerSetEnabled", &[tracer, 0]),
+        ZE_RESULT_SUCCESS
+    );
+    create(false);
+    assert_eq!(
+        loader.call("zelTracerDestroy", &[tracer]),
+        ZE_RESULT_SUCCESS
+    );
+    create(false);
+    // A null handle is refused through the layers, too.
+    assert_eq!(
+        loader.call("zeContextGetStatus", &[0]),
+        ZE_RESULT_ERROR_INVALID_NULL_HANDLE
+    );
+    // A static loader finds these functions through the tracing library's handle.
+    let handle: Option<unsafe extern "C" fn() -> *mut c_void> =
+        loader.get("zeLoaderGetTracingHandle");
+    // SAFETY: no arguments; the handle is the dynamic linker's.
+    let found = unsafe { libc::dlsym(handle.unwrap()(), c"zelTracerCreate".as_ptr()) };
+    assert_eq!(found, loader.address("zelTracerCreate"));
+}
+
+fn recorded(loader: &Loader) {
+    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS, "{:?}", loader.text());
+    let drivers = loader.drivers().unwrap();
+    loader.create_context(drivers[0]).unwrap();
+    assert_eq!(
+        loader.create_context(drivers[1]),
+        Err(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)
+    );
+    loader.create_context(drivers[1]).unwrap();
+}
+
+fn refused_script(loader: &Loader) {
+    for _ in 0..2 {
+        assert_eq!(loader.init(0), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert!(
+            loader.text().1.starts_with("zeInit: SOLUM_RECORDER: "),
+            "{:?}",
+            loader.text()
+        );
+    }
+    assert_eq!(
+        loader.init_drivers(1),
+        Err(ZE_RESULT_ERROR_INVALID_ARGUMENT)
+    );
+    assert_eq!(loader.drivers(), Err(ZE_RESULT_ERROR_UNINITIALIZED));
 }
 
 fn default_driver(loader: &Loader) {
@@ -830,13 +1005,13 @@ fn eight_threads(loader: &Loader) {
 
 /// The calls of a static loader inside an adapter, in its order.
 fn static_client(loader: &Loader) {
-    for _ in 0..2 {
+    for expected in [&["loader"][..], &["loader", "tracing layer"]] {
         assert_eq!(loader.call_with_nulls("zeLoaderInit"), ZE_RESULT_SUCCESS);
-        versions(loader);
+        components(loader, expected);
         let tracing =
             loader.get::<Option<unsafe extern "C" fn() -> *mut c_void>>("zeLoaderGetTracingHandle");
         // SAFETY: no arguments.
-        assert!(unsafe { tracing.unwrap()() }.is_null());
+        assert!(!unsafe { tracing.unwrap()() }.is_null());
         let mut slot: *mut c_void = null_mut();
         for name in ["zelLoaderTracingLayerInit", "zelLoaderZerTracingLayerInit"] {
             let set: Option<unsafe extern "C" fn(*mut *mut c_void) -> ze_result_t> =

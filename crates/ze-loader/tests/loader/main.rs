@@ -440,7 +440,6 @@ plain! {
     null_slot("SOLUM_STUB_NULL" = "zeContextCreate");
     old_tables("SOLUM_STUB_VERSION" = "1.13");
     getters;
-    versions;
     translation;
     tracer_functions;
     default_driver;
@@ -450,6 +449,46 @@ plain! {
     forked_child;
     eight_threads;
     static_client;
+}
+
+#[test]
+fn versions() {
+    run(
+        "versions",
+        &["stub_a.so"],
+        &[ONE, ("EXPECTED_COMPONENTS", "loader,tracing layer")],
+    );
+}
+
+#[test]
+fn layers_see_calls_on_every_kind_of_driver() {
+    for (index, legacy) in ["0", "1", "stub_b:1"].into_iter().enumerate() {
+        let environment = [("SOLUM_STUB_LEGACY", legacy)];
+        run_stubs(&format!("tracers@{index}"), "ab", &environment);
+        let stage = artefacts::stage(&format!("recorded@{index}"), &["stub_a.so", "stub_b.so"]);
+        let script = "fail zeContextCreate OUT_OF_DEVICE_MEMORY at 2\nonly zeContext* zeInit";
+        std::fs::write(stage.join("script"), script).unwrap();
+        let environment = [
+            TWO,
+            ("SOLUM_STUB_LEGACY", legacy),
+            ("SOLUM_RECORDER", "{stage}/script"),
+        ];
+        run_in(&stage, "recorded", &environment);
+        let log = std::fs::read_to_string(stage.join("script.log")).unwrap();
+        assert_eq!(log.matches("zeContextCreate").count(), 3, "{log}");
+        assert!(log.contains("zeInit"), "{log}");
+        std::fs::remove_dir_all(&stage).unwrap();
+    }
+}
+
+#[test]
+fn a_recorder_script_that_is_wrong_fails_initialisation() {
+    let stderr = run(
+        "refused_script",
+        &["stub_a.so"],
+        &[ONE, ("SOLUM_RECORDER", "{stage}/nothing")],
+    );
+    assert!(stderr.contains("solum: SOLUM_RECORDER: "), "{stderr}");
 }
 
 #[test]

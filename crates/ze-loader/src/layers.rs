@@ -1,0 +1,321 @@
+//! Which layers calls go through: chosen by the environment at the first initialisation, and by clients at run time.
+//!
+//! From the application down: tracing, validation, recorder, then the loader's own dispatch. A layer that has nothing to
+//! do (tracing without an enabled tracer) is not gone through at all.
+
+use std::ffi::{CString, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use level_zero_sys::{
+    ZE_RESULT_ERROR_INVALID_ARGUMENT, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+    ZE_RESULT_ERROR_UNINITIALIZED, ZE_RESULT_SUCCESS, ze_bool_t, ze_result_t, zel_core_callbacks_t,
+    zel_tracer_desc_t, zel_tracer_handle_t, zel_tracer_reg_t,
+};
+pub use ze_layers::tracing::{Callback, number_of};
+use ze_layers::{recorder, tracing};
+
+use crate::candidate::{file_of, is_privileged, own_directories};
+use crate::guard::guarded;
+use crate::{state, text, trace};
+
+/// What is on.
+struct Chosen {
+    /// The environment has been read.
+    read: bool,
+    recorder: bool,
+    validation: bool,
+    /// By the environment; stays on.
+    tracing: bool,
+    /// By clients: how often it was enabled and not disabled.
+    tracing_count: u32,
+    /// Why initialisation fails.
+    error: Option<String>,
+}
+
+static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen {
+    read: false,
+    recorder: false,
+    validation: false,
+    tracing: false,
+    tracing_count: 0,
+    error: None,
+});
+
+fn chosen() -> MutexGuard<'static, Chosen> {
+    // What a panicking holder leaves is whole.
+    CHOSEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The reference's switches: on when set and not `0`.
+pub(crate) fn is_on(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| value != "0")
+}
+
+impl Chosen {
+    fn is_tracing(&self) -> bool {
+        self.tracing || self.tracing_count > 0
+    }
+
+    /// Puts the layers that have something to do on top of each other.
+    fn stack(&self) {
+        let mut top = None;
+        if self.recorder {
+            top = Some(recorder::over(state::bottom()));
+        }
+        if self.is_tracing() && !tracing::is_idle() {
+            top = Some(tracing::over(top.unwrap_or(state::bottom())));
+        }
+        state::set_top(top);
+    }
+}
+
+/// Reads the environment, once; called first by every function that initialises.
+///
+/// # Errors
+/// INVALID_ARGUMENT and a text when a variable of ours says what cannot be done.
+pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
+    let mut error = ZE_RESULT_SUCCESS;
+    guarded(name, || {
+        let mut chosen = chosen();
+        if !chosen.read {
+            chosen.read = true;
+            chosen.tracing = is_on("ZE_ENABLE_TRACING_LAYER");
+            match recorder::from_environment() {
+                Ok(on) => chosen.recorder = on,
+                Err(reason) => {
+                    trace::always(format_args!("{reason}"));
+                    chosen.error = Some(reason);
+                }
+            }
+            chosen.stack();
+        }
+        if let Some(reason) = &chosen.error {
+            text::set_cause(format_args!("{name}: {reason}"));
+            error = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        }
+        error
+    });
+    if error == ZE_RESULT_SUCCESS {
+        Ok(())
+    } else {
+        Err(error)
+    }
+}
+
+/// Whether the validation layer is on.
+pub(crate) fn is_validating() -> bool {
+    chosen().validation
+}
+
+/// `zelEnableTracingLayer`: counts; the layer is gone through as soon as a tracer is enabled too.
+#[must_use]
+pub fn enable_tracing() -> ze_result_t {
+    guarded("zelEnableTracingLayer", || {
+        let mut chosen = chosen();
+        chosen.tracing_count = chosen.tracing_count.saturating_add(1);
+        chosen.stack();
+        ZE_RESULT_SUCCESS
+    })
+}
+
+/// `zelDisableTracingLayer`: takes one enabling back; without one it does nothing. The environment's stays.
+#[must_use]
+pub fn disable_tracing() -> ze_result_t {
+    guarded("zelDisableTracingLayer", || {
+        let mut chosen = chosen();
+        chosen.tracing_count = chosen.tracing_count.saturating_sub(1);
+        chosen.stack();
+        ZE_RESULT_SUCCESS
+    })
+}
+
+/// `zelGetTracingLayerState`: whether it is enabled, by the environment or by clients.
+///
+/// # Safety
+/// `enabled` is null or writable.
+pub unsafe fn tracing_state(enabled: *mut bool) -> ze_result_t {
+    if enabled.is_null() {
+        text::set(format_args!(
+            "zelGetTracingLayerState: enabled is null, it is required"
+        ));
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    }
+    // SAFETY: non-null, and writable by the caller's contract.
+    unsafe { enabled.write(chosen().is_tracing()) };
+    ZE_RESULT_SUCCESS
+}
+
+/// What every tracer function does: nothing before initialisation; afterwards the layer answers, and an error gets a text.
+fn tracer(name: &'static str, body: impl FnOnce() -> ze_result_t) -> ze_result_t {
+    guarded(name, || {
+        if !state::is_ready() {
+            text::set_consequence(format_args!(
+                "{name}: called before zeInit or zeInitDrivers has succeeded, or after teardown"
+            ));
+            return ZE_RESULT_ERROR_UNINITIALIZED;
+        }
+        let result = body();
+        if result != ZE_RESULT_SUCCESS {
+            text::set(format_args!(
+                "{name}: the tracing layer answered {result:?}"
+            ));
+        }
+        result
+    })
+}
+
+/// `zelTracerCreate`.
+///
+/// # Safety
+/// As the tracing layer's `create`.
+pub unsafe fn tracer_create(
+    desc: *const zel_tracer_desc_t,
+    tracer_out: *mut zel_tracer_handle_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    tracer("zelTracerCreate", || unsafe {
+        tracing::create(desc, tracer_out)
+    })
+}
+
+/// `zelTracerDestroy`.
+#[must_use]
+pub fn tracer_destroy(handle: zel_tracer_handle_t) -> ze_result_t {
+    tracer("zelTracerDestroy", || tracing::destroy(handle))
+}
+
+/// `zelTracerSetPrologues`.
+///
+/// # Safety
+/// As the tracing layer's `set_prologues`.
+pub unsafe fn tracer_set_prologues(
+    handle: zel_tracer_handle_t,
+    callbacks: *mut zel_core_callbacks_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    tracer("zelTracerSetPrologues", || unsafe {
+        tracing::set_prologues(handle, callbacks)
+    })
+}
+
+/// `zelTracerSetEpilogues`.
+///
+/// # Safety
+/// As the tracing layer's `set_epilogues`.
+pub unsafe fn tracer_set_epilogues(
+    handle: zel_tracer_handle_t,
+    callbacks: *mut zel_core_callbacks_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    tracer("zelTracerSetEpilogues", || unsafe {
+        tracing::set_epilogues(handle, callbacks)
+    })
+}
+
+/// `zelTracerSetEnabled`: with the first enabled tracer calls begin to go through the layer.
+#[must_use]
+pub fn tracer_set_enabled(handle: zel_tracer_handle_t, enable: ze_bool_t) -> ze_result_t {
+    tracer("zelTracerSetEnabled", || {
+        let result = tracing::set_enabled(handle, enable);
+        chosen().stack();
+        result
+    })
+}
+
+/// `zelTracer…RegisterCallback`.
+///
+/// # Safety
+/// As the tracing layer's `register`.
+pub unsafe fn tracer_register(
+    name: &'static str,
+    number: usize,
+    handle: zel_tracer_handle_t,
+    kind: zel_tracer_reg_t,
+    callback: Callback,
+) -> ze_result_t {
+    // SAFETY: the caller's contract is the same.
+    tracer(name, || unsafe {
+        tracing::register(handle, number, kind, callback)
+    })
+}
+
+/// `zelTracerResetAllCallbacks`.
+#[must_use]
+pub fn tracer_reset_all(handle: zel_tracer_handle_t) -> ze_result_t {
+    tracer("zelTracerResetAllCallbacks", || tracing::reset_all(handle))
+}
+
+/// `zeLoaderGetTracingHandle`: a handle of the dynamic linker by which static loaders find `zelTracer…`; that is this
+/// library itself. Null when the linker does not know it.
+#[must_use]
+pub fn library_handle() -> *mut c_void {
+    let Some(file) = file_of(library_handle as *const c_void)
+        .and_then(|file| CString::new(file.as_os_str().as_bytes()).ok())
+    else {
+        return std::ptr::null_mut();
+    };
+    // SAFETY: finds a library that is mapped; the count is given back, as the handle only names it.
+    unsafe {
+        let handle = libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if !handle.is_null() {
+            libc::dlclose(handle);
+        }
+        handle
+    }
+}
+
+/// After a successful initialisation: hands the loader to `libsolum_trace.so.1` beside it, once, when `SOLUM_TRACE` is set.
+pub fn attach_trace() {
+    // Not a `Once`: the library calls back into the loader.
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.load(Ordering::Relaxed) || DONE.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    guarded("SOLUM_TRACE", || {
+        if std::env::var_os("SOLUM_TRACE").is_none_or(|value| value.is_empty()) || is_privileged() {
+            return ZE_RESULT_SUCCESS;
+        }
+        let file = own_directories()
+            .into_iter()
+            .map(|directory| directory.join("libsolum_trace.so.1"))
+            .find(|file| file.exists());
+        match file {
+            None => trace::always(format_args!(
+                "SOLUM_TRACE is set, but there is no libsolum_trace.so.1 beside the loader: nothing is recorded"
+            )),
+            Some(file) => {
+                if let Err(reason) = attach(&file) {
+                    trace::always(format_args!("SOLUM_TRACE: {}: {reason}", file.display()));
+                }
+            }
+        }
+        ZE_RESULT_SUCCESS
+    });
+}
+
+fn attach(file: &std::path::Path) -> Result<(), String> {
+    let own = file_of(attach as *const c_void).ok_or("the loader does not know its own file")?;
+    let own = CString::new(own.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+    let name = CString::new(file.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+    // SAFETY: the library is ours, installed beside this one; it stays loaded.
+    let attach = unsafe {
+        let handle = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        if handle.is_null() {
+            return Err("it cannot be opened".into());
+        }
+        libc::dlsym(handle, c"solum_trace_attach".as_ptr())
+    };
+    if attach.is_null() {
+        return Err("it has no solum_trace_attach".into());
+    }
+    type Attach = unsafe extern "C" fn(*const c_char) -> i32;
+    // SAFETY: the export has this signature.
+    let attach = unsafe { std::mem::transmute::<*mut c_void, Attach>(attach) };
+    // SAFETY: a C string.
+    match unsafe { attach(own.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err("the loader's tracing layer does not work".into()),
+    }
+}
