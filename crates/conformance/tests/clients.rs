@@ -95,6 +95,32 @@ fn processes_share_memory_and_events_and_survive_each_other() {
 }
 
 #[test]
+fn sub_devices_are_shown_as_the_hierarchy_says_and_stay_on_their_cpus() {
+    let subs = ("SOLUM_SUB_DEVICES", "2");
+    // (devices, sub-devices of the first, whether it has a root), hierarchy, mask
+    for (shown, hierarchy, mask) in [
+        (["2", "2", "0"], "COMPOSITE", ""),
+        (["4", "0", "0"], "FLAT", ""),
+        (["4", "0", "1"], "COMBINED", ""),
+        (["1", "2", "0"], "COMPOSITE", "0"),
+        (["1", "0", "0"], "COMPOSITE", "1.1"),
+        (["2", "0", "0"], "FLAT", "0,3"),
+    ] {
+        let environment = [
+            subs,
+            ("ZE_FLAT_DEVICE_HIERARCHY", hierarchy),
+            ("ZE_AFFINITY_MASK", mask),
+        ];
+        passes("sub_devices", &shown, &environment);
+    }
+    passes(
+        "sub_devices",
+        &["2", "0", "0"],
+        &[("SOLUM_SUB_DEVICES", "1")],
+    );
+}
+
+#[test]
 fn virtual_memory_keeps_its_attributes() {
     passes("virtual_memory", &[], &[]);
 }

@@ -63,6 +63,8 @@ pub struct Settings {
     pub devices: Vec<DeviceChoice>,
     /// Each device has a memory of its own.
     pub discrete: bool,
+    /// Sub-devices of each; none: by the machine.
+    pub sub_devices: Option<usize>,
     /// Compiler.
     pub compiler: Compiler,
     /// Processor to generate code for; none: this one.
@@ -209,6 +211,16 @@ impl Settings {
                 .map(|value| parse_bytes(&value).ok_or_else(|| refuse(name, &value)))
                 .transpose()
         };
+        let count = |name, most: usize| -> Result<Option<usize>, String> {
+            get(name)?
+                .map(|value| {
+                    let number = value.trim().parse().ok();
+                    number
+                        .filter(|n| (1..=most).contains(n))
+                        .ok_or_else(|| refuse(name, &value))
+                })
+                .transpose()
+        };
         let cache_dir = if privileged {
             None
         } else {
@@ -238,18 +250,9 @@ impl Settings {
                 .filter(|_| !privileged)
                 .map(PathBuf::from),
             cache_size: bytes("SOLUM_CACHE_SIZE")?.unwrap_or(1 << 30),
-            workers: match get("SOLUM_WORKERS")? {
-                None => None,
-                Some(value) => Some(
-                    value
-                        .trim()
-                        .parse()
-                        .ok()
-                        .filter(|n| (1..=1024).contains(n))
-                        .ok_or_else(|| refuse("SOLUM_WORKERS", &value))?,
-                ),
-            },
-            memory: bytes("SOLUM_MEMORY")?,
+            workers: count("SOLUM_WORKERS", 1024)?,
+            sub_devices: count("SOLUM_SUB_DEVICES", MOST_DEVICES)?,
+            memory: bytes("SOLUM_MEMORY_LIMIT")?,
             help: switch("SOLUM_HELP")?,
         })
     }
@@ -388,7 +391,9 @@ mod tests {
             ("SOLUM_CACHE_SIZE", "99999999999GiB"),
             ("SOLUM_CACHE_DIR", "relative/path"),
             ("SOLUM_WORKERS", "0"),
-            ("SOLUM_MEMORY", "-1"),
+            ("SOLUM_SUB_DEVICES", "0"),
+            ("SOLUM_SUB_DEVICES", "two"),
+            ("SOLUM_MEMORY_LIMIT", "-1"),
             ("SOLUM_SUB_GROUP_SIZE", "64"),
             ("SOLUM_CPU_TARGET", "zn; rm -rf"),
             ("SOLUM_CPU_TARGET", "znver99"),

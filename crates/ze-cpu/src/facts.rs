@@ -130,6 +130,8 @@ pub(crate) fn device(
         | sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX;
     DeviceFacts {
         gpu_typed: choice.gpu,
+        sub_of: None,
+        sub_number: 0,
         integrated: !settings.discrete,
         vendor_id: machine.vendor_id,
         device_id: if choice.gpu {
@@ -186,12 +188,38 @@ pub(crate) fn device(
     }
 }
 
+/// The figures of sub-device `number` of `count`, which has `cpus` CPUs; `root` is those of device `root_index`.
+#[must_use]
+pub(crate) fn sub_device(
+    root: &DeviceFacts,
+    root_index: usize,
+    number: usize,
+    count: usize,
+    cpus: usize,
+) -> DeviceFacts {
+    let share = count.max(1) as u64;
+    DeviceFacts {
+        sub_of: Some(root_index),
+        sub_number: number as u32,
+        name: format!("{}, sub-device {number}", root.name),
+        uuid: uuid(&["solum sub-device", &hex(&root.uuid), &number.to_string()]),
+        max_mem_alloc_size: root.max_mem_alloc_size / share,
+        total_memory: root.total_memory / share,
+        num_eus_per_subslice: cpus.clamp(1, 4096) as u32,
+        ..root.clone()
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Bytes that all allocations together may hold.
 #[must_use]
 pub(crate) fn memory_limit(machine: &Machine, settings: &Settings) -> u64 {
     settings
         .memory
-        .unwrap_or(machine.memory / 10 * 9)
+        .unwrap_or(machine.memory / 4 * 3)
         .max(1 << 20)
 }
 

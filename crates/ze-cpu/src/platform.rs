@@ -5,7 +5,7 @@ use crate::environment::Settings;
 use crate::facts;
 use crate::memory::Memory;
 use crate::program::Builder;
-use crate::topology::Machine;
+use crate::topology::{self, Machine};
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -43,6 +43,8 @@ struct CpuPlatform {
     devices: Vec<Arc<dyn Device>>,
     memory: Memory,
     engine: &'static Engine,
+    /// Of the sub-devices, by their number: each has workers of its own, on its CPUs.
+    shares: Vec<&'static Engine>,
     builder: Builder,
 }
 
@@ -60,16 +62,28 @@ impl CpuPlatform {
     fn new(settings: &Settings) -> Self {
         crate::witness::name(settings.witness.as_ref());
         let machine = Machine::detect();
-        let devices = settings
+        let mut facts: Vec<_> = settings
             .devices
             .iter()
             .enumerate()
-            .map(|(index, &choice)| {
-                let facts = facts::device(&machine, settings, index, choice);
-                Arc::new(CpuDevice { facts }) as Arc<dyn Device>
-            })
+            .map(|(index, &choice)| facts::device(&machine, settings, index, choice))
+            .collect();
+        let shares = topology::cpu_shares(settings.sub_devices);
+        for root in 0..facts.len() {
+            for (number, cpus) in shares.iter().enumerate() {
+                let sub = facts::sub_device(&facts[root], root, number, shares.len(), cpus.len());
+                facts.push(sub);
+            }
+        }
+        let devices = facts
+            .into_iter()
+            .map(|facts| Arc::new(CpuDevice { facts }) as Arc<dyn Device>)
             .collect();
         Self {
+            shares: shares
+                .into_iter()
+                .map(|cpus| Engine::on(cpus.len(), settings.help, cpus))
+                .collect(),
             facts: facts::platform(),
             devices,
             memory: Memory::new(facts::memory_limit(&machine, settings)),
@@ -105,7 +119,11 @@ impl Platform for CpuPlatform {
     }
 
     fn submit(&self, task: Arc<dyn Task>) {
-        self.engine.submit(task);
+        let facts = self.devices.get(task.device()).map(|device| device.facts());
+        let share = facts
+            .filter(|facts| facts.sub_of.is_some())
+            .and_then(|facts| self.shares.get(facts.sub_number as usize));
+        share.unwrap_or(&self.engine).submit(task);
     }
 
     fn wait(&self, word: &AtomicU32, done: &dyn Fn() -> bool, deadline_ns: u64) -> bool {

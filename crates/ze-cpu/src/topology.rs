@@ -114,6 +114,78 @@ fn level() -> &'static str {
     }
 }
 
+/// Numbers of the CPUs that the process may run on; empty when they cannot be told.
+pub(crate) fn allowed_cpus() -> Vec<usize> {
+    // SAFETY: an all-zero `cpu_set_t` is a valid empty set; the call writes at most its size.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) != 0 {
+            return Vec::new();
+        }
+        set
+    };
+    // SAFETY: the numbers are below the set's size.
+    let is_set = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &set) };
+    (0..libc::CPU_SETSIZE as usize).filter(is_set).collect()
+}
+
+/// The CPUs of each share: NUMA nodes, or `count` equal parts. Empty: no shares. With fewer CPUs than shares some
+/// have the same.
+pub(crate) fn cpu_shares(count: Option<usize>) -> Vec<Vec<usize>> {
+    shares_of(&allowed_cpus(), count, &node_lists())
+}
+
+fn shares_of(allowed: &[usize], count: Option<usize>, nodes: &[String]) -> Vec<Vec<usize>> {
+    if allowed.is_empty() {
+        return Vec::new();
+    }
+    let shares: Vec<Vec<usize>> = match count {
+        Some(count) => (0..count)
+            .map(|k| {
+                let (from, to) = (k * allowed.len() / count, (k + 1) * allowed.len() / count);
+                if from == to {
+                    vec![allowed[k % allowed.len()]]
+                } else {
+                    allowed[from..to].to_vec()
+                }
+            })
+            .collect(),
+        None => nodes
+            .iter()
+            .map(|list| cpu_list(list))
+            .map(|node| {
+                node.into_iter()
+                    .filter(|cpu| allowed.contains(cpu))
+                    .collect()
+            })
+            .filter(|node: &Vec<usize>| !node.is_empty())
+            .collect(),
+    };
+    if shares.len() > 1 { shares } else { Vec::new() }
+}
+
+/// The kernel's lists of CPUs by NUMA node.
+fn node_lists() -> Vec<String> {
+    (0..64)
+        .map(|node| read(&format!("/sys/devices/system/node/node{node}/cpulist")))
+        .filter(|list| !list.trim().is_empty())
+        .collect()
+}
+
+/// `0-3,8` as numbers; what is not understood is left out.
+fn cpu_list(text: &str) -> Vec<usize> {
+    let range = |part: &str| -> Option<std::ops::RangeInclusive<usize>> {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+        (first <= last && last < libc::CPU_SETSIZE as usize).then_some(first..=last)
+    };
+    let parts = text.trim().split(',');
+    parts
+        .filter_map(|part| range(part.trim()))
+        .flatten()
+        .collect()
+}
+
 fn cpus() -> usize {
     // SAFETY: an all-zero `cpu_set_t` is a valid empty set; the call writes at most its size.
     let allowed = unsafe {
@@ -234,6 +306,29 @@ fn caches() -> Vec<(u32, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_nodes_or_equal_parts() {
+        let nodes = ["0-3".to_owned(), "4-5,7".to_owned(), "x,9-8".to_owned()];
+        let all: Vec<usize> = (0..8).collect();
+        let none: Vec<Vec<usize>> = Vec::new();
+        assert_eq!(
+            shares_of(&all, None, &nodes),
+            [vec![0, 1, 2, 3], vec![4, 5, 7]]
+        );
+        assert_eq!(
+            shares_of(&[1, 2], None, &nodes),
+            none,
+            "one node is no share"
+        );
+        assert_eq!(shares_of(&all, Some(1), &nodes), none);
+        assert_eq!(shares_of(&[], Some(2), &nodes), none);
+        assert_eq!(shares_of(&[3, 5, 6], Some(2), &[]), [vec![3], vec![5, 6]]);
+        assert_eq!(
+            shares_of(&[3, 5], Some(3), &[]),
+            [vec![3], vec![3], vec![5]]
+        );
+    }
 
     #[test]
     fn the_machine_has_cpus_memory_and_a_name() {

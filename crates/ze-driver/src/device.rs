@@ -83,6 +83,10 @@ pub struct PlatformFacts {
 pub struct DeviceFacts {
     /// True: `ZE_DEVICE_TYPE_GPU`; false: `ZE_DEVICE_TYPE_CPU`.
     pub gpu_typed: bool,
+    /// Index of the device whose sub-device this is; sub-devices stand behind their root.
+    pub sub_of: Option<usize>,
+    /// Number among the root's sub-devices.
+    pub sub_number: u32,
     /// False for a `discrete` device: own memory domain, peer access needed.
     pub integrated: bool,
     pub vendor_id: u32,
@@ -390,6 +394,10 @@ pub struct Outcome {
 pub trait Task: Send + Sync {
     /// What to do.
     fn work(&self) -> &Work;
+    /// Index of the device in [`Platform::devices`] that is to do it.
+    fn device(&self) -> usize {
+        0
+    }
     /// Called once on a worker, after the work's effects are visible to all threads.
     fn finished(self: Arc<Self>, outcome: Outcome);
     /// Whether a [`Platform::wait`] on `word` cannot end before this task has: then the waiting thread

@@ -386,6 +386,10 @@ impl Task for Node {
         }
     }
 
+    fn device(&self) -> usize {
+        self.lane.device
+    }
+
     fn needed_by(&self, word: &AtomicU32) -> bool {
         let signal = self.command.signal.as_ref();
         // Asked by the waiting thread: it waits for the lane up to this number, not for what came later.

@@ -4,8 +4,8 @@
 //! getters copy from the same tables.
 
 use crate::core::{
-    append, context, device, device_more, driver, event, event_pool, fence, image, ipc, kernel,
-    launch, list, mem, module, queue, runtime, virtual_mem,
+    append, attributes, context, device, device_more, driver, event, event_pool, fence, image, ipc,
+    kernel, launch, list, mem, module, queue, runtime, virtual_mem,
 };
 use crate::unsupported_entries as unsupported;
 use level_zero_sys::*;
@@ -302,7 +302,8 @@ pub(crate) static ZE_MEM: ze_mem_dditable_t = ze_mem_dditable_t {
 pub(crate) static ZE_MEM_EXP: ze_mem_exp_dditable_t = ze_mem_exp_dditable_t {
     pfnGetIpcHandleFromFileDescriptorExp: Some(ipc::zeMemGetIpcHandleFromFileDescriptorExp),
     pfnGetFileDescriptorFromIpcHandleExp: Some(ipc::zeMemGetFileDescriptorFromIpcHandleExp),
-    ..unsupported::ZE_MEM_EXP
+    pfnSetAtomicAccessAttributeExp: Some(attributes::zeMemSetAtomicAccessAttributeExp),
+    pfnGetAtomicAccessAttributeExp: Some(attributes::zeMemGetAtomicAccessAttributeExp),
 };
 
 /// `ze_fence_dditable_t`.

@@ -58,6 +58,8 @@ pub(crate) struct Engine {
     help: bool,
     /// CPUs that a launch may spread over.
     threads: usize,
+    /// CPUs that its workers stay on; empty: wherever the system puts them.
+    pinned: Vec<usize>,
     start: Once,
     running: AtomicUsize,
 }
@@ -85,6 +87,11 @@ impl Engine {
     /// An engine for `cpus` CPUs; its workers start with the first task. Lives for ever, because
     /// workers do.
     pub(crate) fn new(cpus: usize, help: bool) -> &'static Self {
+        Self::on(cpus, help, Vec::new())
+    }
+
+    /// As [`Self::new`], for a share of the machine.
+    pub(crate) fn on(cpus: usize, help: bool, pinned: Vec<usize>) -> &'static Self {
         static FORK: Once = Once::new();
         FORK.call_once(|| {
             // SAFETY: the handler only stores to an atomic.
@@ -104,6 +111,7 @@ impl Engine {
             workers: cpus.max(2),
             help,
             threads: cpus.max(1),
+            pinned,
             start: Once::new(),
             running: AtomicUsize::new(0),
         }))
@@ -332,6 +340,7 @@ impl Engine {
                 .stack_size(STACK);
             let started = thread.spawn(move || {
                 IS_WORKER.set(true);
+                stay_on(&self.pinned);
                 // Naps are meant to last as long as they say.
                 // SAFETY: a system call without memory.
                 unsafe {
@@ -349,6 +358,21 @@ impl Engine {
             }
         }
         restore_signals(before);
+    }
+}
+
+/// Keeps the calling thread on those CPUs; a system that refuses leaves it where it is.
+fn stay_on(cpus: &[usize]) {
+    if cpus.is_empty() {
+        return;
+    }
+    // SAFETY: an all-zero set is valid; numbers beyond its size are left out; the call reads the set.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        for &cpu in cpus.iter().filter(|cpu| **cpu < libc::CPU_SETSIZE as usize) {
+            libc::CPU_SET(cpu, &mut set);
+        }
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
     }
 }
 

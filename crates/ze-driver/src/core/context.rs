@@ -82,7 +82,7 @@ impl Context {
         if self
             .devices
             .iter()
-            .any(|mine| std::ptr::eq(&raw const **mine, device))
+            .any(|mine| self.driver.is_part(device.index(), mine.index()))
         {
             return Ok(());
         }
@@ -113,7 +113,7 @@ pub(crate) fn zeContextCreate(
     desc: In<'_, ze_context_desc_t>,
     phContext: Out<'_, ze_context_handle_t>,
 ) -> ZeResult {
-    phContext.write(create(&desc, hDriver.devices().to_vec())?);
+    phContext.write(create(&desc, hDriver.listed())?);
     Ok(())
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn zeContextCreateEx(
 ) -> ZeResult {
     let all = hDriver.devices();
     let devices = match phDevices.get() {
-        [] => all.to_vec(),
+        [] => hDriver.listed(),
         some => some
             .iter()
             .map(|device| Arc::clone(&all[device.index()]))

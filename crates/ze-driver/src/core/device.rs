@@ -2,6 +2,7 @@
 
 use crate::check::fill_name;
 use crate::core::driver::Driver;
+use crate::core::hierarchy::Place;
 use crate::core::object;
 use crate::device::{DeviceFacts, Platform};
 use crate::tables;
@@ -43,6 +44,11 @@ impl Device {
         self.index
     }
 
+    /// The root's position for a sub-device, else its own: whose memory it has.
+    pub(crate) fn root_index(&self) -> usize {
+        self.facts().sub_of.unwrap_or(self.index)
+    }
+
     /// The platform.
     pub(crate) fn platform(&self) -> &Arc<dyn Platform> {
         &self.platform
@@ -65,6 +71,11 @@ impl Device {
         .fold(facts.num_slices, |n, factor| n.saturating_mul(*factor))
     }
 
+    /// Its place among what the program sees.
+    fn place(&self, driver: &'static Driver) -> &'static Place {
+        &driver.hierarchy().places[self.index]
+    }
+
     /// A time of the device clock as kernel timestamps show it.
     pub(crate) fn kernel_time(&self, ns: u64) -> u64 {
         ns & mask(self.facts().kernel_timestamp_valid_bits)
@@ -81,28 +92,34 @@ pub(crate) fn zeDeviceGet(
     hDriver: Handle<'_, Driver>,
     pCount: Enumerate<'_, ze_device_handle_t>,
 ) -> ZeResult {
-    let devices = hDriver.devices();
+    let devices = hDriver.listed();
     pCount.fill(devices.len(), |i, slot| *slot = devices[i].handle());
     Ok(())
 }
 
-/// Null: each device is a root device; core/device.yml.
+/// The device that a sub-device is part of; null for root devices; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetRootDevice_t)]
 pub(crate) fn zeDeviceGetRootDevice(
-    _hDevice: Handle<'_, Device>,
+    hDevice: Handle<'_, Device>,
     phRootDevice: Out<'_, ze_device_handle_t>,
 ) -> ZeResult {
-    phRootDevice.write(std::ptr::null_mut());
+    let driver = crate::state::driver()?;
+    let root = hDevice.place(driver).root;
+    phRootDevice.write(root.map_or(std::ptr::null_mut(), |root| driver.devices()[root].handle()));
     Ok(())
 }
 
-/// None; core/device.yml.
+/// Shares of the device's CPUs, where there are; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetSubDevices_t)]
 pub(crate) fn zeDeviceGetSubDevices(
-    _hDevice: Handle<'_, Device>,
+    hDevice: Handle<'_, Device>,
     pCount: Enumerate<'_, ze_device_handle_t>,
 ) -> ZeResult {
-    pCount.fill(0, |_, _| {});
+    let driver = crate::state::driver()?;
+    let subs = &hDevice.place(driver).subs;
+    pCount.fill(subs.len(), |i, slot| {
+        *slot = driver.devices()[subs[i]].handle()
+    });
     Ok(())
 }
 
@@ -125,7 +142,10 @@ pub(crate) fn zeDeviceGetProperties(
     } else {
         0
     };
-    out.subdeviceId = 0;
+    out.subdeviceId = facts.sub_number;
+    if hDevice.place(crate::state::driver()?).root.is_some() {
+        out.flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
+    }
     out.coreClockRate = facts.core_clock_mhz;
     out.maxMemAllocSize = facts.max_mem_alloc_size;
     out.maxHardwareContexts = facts.max_hardware_contexts;
@@ -194,7 +214,7 @@ pub(crate) fn zeDeviceGetComputeProperties(
     Ok(())
 }
 
-/// What modules may use; chains: float atomics; core/device.yml.
+/// What modules may use; chains: float atomics, scheduling hints; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetModuleProperties_t)]
 pub(crate) fn zeDeviceGetModuleProperties(
     hDevice: Handle<'_, Device>,
@@ -211,10 +231,19 @@ pub(crate) fn zeDeviceGetModuleProperties(
     out.nativeKernelSupported.id = facts.native_kernel_uuid;
     // SAFETY: the caller's chain of properties, valid for the call.
     for link in unsafe { ChainMut::new(out.pNext) } {
-        if link.stype == ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES {
-            // SAFETY: the type says which struct it is.
-            let atomics = unsafe { link.get::<ze_float_atomic_ext_properties_t>() };
-            [atomics.fp16Flags, atomics.fp32Flags, atomics.fp64Flags] = facts.fp_atomics;
+        match link.stype {
+            ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let atomics = unsafe { link.get::<ze_float_atomic_ext_properties_t>() };
+                [atomics.fp16Flags, atomics.fp32Flags, atomics.fp64Flags] = facts.fp_atomics;
+            }
+            ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let hints = unsafe { link.get::<ze_scheduling_hint_exp_properties_t>() };
+                // Hints are taken, but none changes anything.
+                hints.schedulingHintFlags = 0;
+            }
+            _ => {}
         }
     }
     Ok(())
@@ -284,7 +313,7 @@ pub(crate) fn zeDeviceGetMemoryAccessProperties(
     Ok(())
 }
 
-/// Caches from L1 up; chains: cache line size; core/device.yml.
+/// Caches from L1 up; chains: cache line size, reservation; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetCacheProperties_t)]
 pub(crate) fn zeDeviceGetCacheProperties(
     hDevice: Handle<'_, Device>,
@@ -296,10 +325,18 @@ pub(crate) fn zeDeviceGetCacheProperties(
         out.cacheSize = usize::try_from(facts.caches[i].1).unwrap_or(usize::MAX);
         // SAFETY: the caller's chain of properties, valid for the call.
         for link in unsafe { ChainMut::new(out.pNext) } {
-            if link.stype == ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT {
-                // SAFETY: the type says which struct it is.
-                let ext = unsafe { link.get::<ze_device_cache_line_size_ext_t>() };
-                ext.cacheLineSize = usize::try_from(facts.cache_line_size).unwrap_or(64);
+            match link.stype {
+                ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT => {
+                    // SAFETY: the type says which struct it is.
+                    let ext = unsafe { link.get::<ze_device_cache_line_size_ext_t>() };
+                    ext.cacheLineSize = usize::try_from(facts.cache_line_size).unwrap_or(64);
+                }
+                ZE_STRUCTURE_TYPE_CACHE_RESERVATION_EXT_DESC => {
+                    // SAFETY: the type says which struct it is.
+                    let ext = unsafe { link.get::<ze_cache_reservation_ext_desc_t>() };
+                    ext.maxCacheReservationSize = 0;
+                }
+                _ => {}
             }
         }
     });

@@ -1,6 +1,6 @@
 //! Devices: images, sharing, peers, status, clocks, and what 1.13 to 1.17 added.
 
-use crate::check::{error, not_null};
+use crate::check::{enumeration, error, not_null};
 use crate::core::device::Device;
 use crate::core::external::{EXPORTS, IMPORTS};
 use crate::device::DeviceFacts;
@@ -46,7 +46,7 @@ pub(crate) fn zeDeviceGetExternalMemoryProperties(
 
 /// Devices over one memory reach each other; `discrete` ones only themselves.
 fn is_peer(a: &Device, b: &Device) -> bool {
-    a.index() == b.index() || (a.facts().integrated && b.facts().integrated)
+    a.root_index() == b.root_index() || (a.facts().integrated && b.facts().integrated)
 }
 
 /// Access and atomics between devices over one memory; core/device.yml.
@@ -99,7 +99,7 @@ pub(crate) fn zeDeviceGetGlobalTimestamps(
 pub(crate) fn zeDeviceSynchronize(hDevice: Handle<'_, Device>) -> ZeResult {
     let driver = crate::state::driver()?;
     let index = hDevice.index();
-    for lane in driver.lanes(|lane| lane.device() == index) {
+    for lane in driver.lanes(|lane| driver.is_part(lane.device(), index)) {
         lane.wait(lane.pushed(), u64::MAX);
         lane.context().check()?;
     }
@@ -116,16 +116,25 @@ pub(crate) fn zeDeviceGetCounterBasedEventMaxValue(
     Ok(())
 }
 
-/// No PCI address: the device is the CPU; core/PCIProperties.yml.
+/// No bus leads to the CPU: the address is that of the host bridge, with the device's number, and nothing is known of
+/// its speed; core/PCIProperties.yml.
 #[ze_entry(ze_pfnDevicePciGetPropertiesExt_t)]
 pub(crate) fn zeDevicePciGetPropertiesExt(
-    _hDevice: Handle<'_, Device>,
-    _pPciProperties: Prop<'_, ze_pci_ext_properties_t>,
+    hDevice: Handle<'_, Device>,
+    mut pPciProperties: Prop<'_, ze_pci_ext_properties_t>,
 ) -> ZeResult {
-    error(
-        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-        "the device is a CPU and has no PCI address",
-    )
+    pPciProperties.address = ze_pci_address_ext_t {
+        domain: 0,
+        bus: 0,
+        device: u32::try_from(hDevice.root_index()).unwrap_or(0),
+        function: 0,
+    };
+    pPciProperties.maxSpeed = ze_pci_speed_ext_t {
+        genVersion: -1,
+        width: -1,
+        maxBandwidth: -1,
+    };
+    Ok(())
 }
 
 /// Vectors of the machine's registers; core/deviceVectorSizes.yml.
@@ -168,30 +177,41 @@ fn half(facts: &DeviceFacts, lanes: u32) -> u32 {
     }
 }
 
-/// Caches reserve nothing; core/cacheReservation.yml.
+/// Nothing can be reserved, and so nothing is what may be asked for; core/cacheReservation.yml.
 #[ze_entry(ze_pfnDeviceReserveCacheExt_t)]
 pub(crate) fn zeDeviceReserveCacheExt(
     _hDevice: Handle<'_, Device>,
     _cacheLevel: usize,
-    _cacheReservationSize: usize,
+    cacheReservationSize: usize,
 ) -> ZeResult {
+    if cacheReservationSize == 0 {
+        return Ok(());
+    }
     error(
         ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-        "the device's caches cannot be reserved",
+        format!("cacheReservationSize is {cacheReservationSize}, maxCacheReservationSize is 0"),
     )
 }
 
-/// Caches take no advice; core/cacheReservation.yml.
+/// Advice without effect, but none to use what cannot be reserved; core/cacheReservation.yml.
 #[ze_entry(ze_pfnDeviceSetCacheAdviceExt_t)]
 pub(crate) fn zeDeviceSetCacheAdviceExt(
     _hDevice: Handle<'_, Device>,
     ptr: *mut std::ffi::c_void,
     _regionSize: usize,
-    _cacheRegion: ze_cache_ext_region_t,
+    cacheRegion: ze_cache_ext_region_t,
 ) -> ZeResult {
     not_null("ptr", ptr)?;
-    error(
-        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-        "the device's caches take no advice",
-    )
+    enumeration(
+        "cacheRegion",
+        cacheRegion.0,
+        ZE_CACHE_EXT_REGION_NON_RESERVED.0,
+    )?;
+    if cacheRegion == ZE_CACHE_EXT_REGION_RESERVED {
+        return error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            "cacheRegion is the reserved one, of which the device has none",
+        );
+    }
+    Ok(())
 }

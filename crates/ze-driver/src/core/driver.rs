@@ -1,8 +1,10 @@
 //! The driver object, initialisation, extensions, the last error.
 
 use crate::check::{error, fill_name, flags, lock, text};
+use crate::core::attributes::Attributes;
 use crate::core::context::Context;
 use crate::core::device::Device;
+use crate::core::hierarchy::{Hierarchy, Mode};
 use crate::core::ipc::Exports;
 use crate::core::object;
 use crate::core::virtual_mem::VirtualMemory;
@@ -23,11 +25,13 @@ pub(crate) struct Driver {
     head: Head,
     platform: Arc<dyn Platform>,
     devices: Vec<Arc<Device>>,
+    hierarchy: Hierarchy,
     default_context: OnceLock<Arc<Context>>,
     lanes: Mutex<Vec<Weak<Lane>>>,
     ids: AtomicU64,
     virtual_memory: VirtualMemory,
     exports: Exports,
+    attributes: Attributes,
 }
 object!(Driver, _ze_driver_handle_t, b"ZeDr", "driver");
 
@@ -40,8 +44,14 @@ impl Driver {
         if devices.is_empty() {
             return Err("the platform has no device".to_owned());
         }
+        let facts = platform.devices().iter().map(|device| device.facts());
+        let sub_of: Vec<_> = facts.map(|facts| facts.sub_of).collect();
+        let variable = |name| std::env::var(name).ok();
+        let mode = Mode::parse(variable("ZE_FLAT_DEVICE_HIERARCHY").as_deref());
+        let mask = variable("ZE_AFFINITY_MASK");
         Ok(Arc::new(Self {
             head: Head::new::<Self>(tables::all()),
+            hierarchy: Hierarchy::arrange(&sub_of, mode, mask.as_deref()),
             platform,
             devices,
             default_context: OnceLock::new(),
@@ -49,6 +59,7 @@ impl Driver {
             ids: AtomicU64::new(0),
             virtual_memory: VirtualMemory::default(),
             exports: Exports::default(),
+            attributes: Attributes::default(),
         }))
     }
 
@@ -62,6 +73,11 @@ impl Driver {
         &self.virtual_memory
     }
 
+    /// Atomic access attributes.
+    pub(crate) fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
     /// Memory that handles were given out for.
     pub(crate) fn exports(&self) -> &Exports {
         &self.exports
@@ -72,9 +88,31 @@ impl Driver {
         &self.platform
     }
 
-    /// Devices, in the platform's order.
+    /// Devices and sub-devices, in the platform's order; also those that the program does not see.
     pub(crate) fn devices(&self) -> &[Arc<Device>] {
         &self.devices
+    }
+
+    /// What the program sees.
+    pub(crate) fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
+    /// Devices that `zeDeviceGet` gives.
+    pub(crate) fn listed(&self) -> Vec<Arc<Device>> {
+        let listed = self.hierarchy.listed.iter();
+        listed
+            .map(|&index| Arc::clone(&self.devices[index]))
+            .collect()
+    }
+
+    /// True when `device` is `root`, or its sub-device.
+    pub(crate) fn is_part(&self, device: usize, root: usize) -> bool {
+        device == root
+            || self
+                .devices
+                .get(device)
+                .is_some_and(|device| device.facts().sub_of == Some(root))
     }
 
     /// Learns of a lane, for waits that concern a whole context or device.
@@ -103,7 +141,7 @@ impl Driver {
 
     pub(crate) fn default_context(&self) -> &Arc<Context> {
         self.default_context.get_or_init(|| {
-            let context = Context::new(self.devices.clone());
+            let context = Context::new(self.listed());
             // One reference belongs to C for ever: the handle is never destroyed.
             let _ = Object::give(Arc::clone(&context));
             context

@@ -101,7 +101,12 @@ impl CommandList {
         let Some(info) = self.context.platform().find(address.cast()) else {
             return Ok(());
         };
-        let (mine, other) = (self.device.index(), info.device);
+        let mine = self.device.root_index();
+        let devices = self.context.driver().devices();
+        let other = info
+            .device
+            .and_then(|index| devices.get(index))
+            .map(|device| device.root_index());
         if info.kind != MemoryKind::Device || other.is_none_or(|other| other == mine) {
             return Ok(());
         }

@@ -263,15 +263,19 @@ pub(crate) fn zeMemAllocHost(
     Ok(())
 }
 
-/// INVALID_ARGUMENT unless `ptr` is the base of an allocation.
-fn check_base(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
+/// INVALID_ARGUMENT unless `ptr` is the base of an allocation, which is about to be freed.
+fn check_base(driver: &Driver, ptr: *mut c_void) -> ZeResult {
     not_null("ptr", ptr)?;
-    match platform.find(ptr.cast()) {
+    match driver.platform().find(ptr.cast()) {
         Some(info) if info.base == ptr.cast() && info.imported => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!("ptr is {ptr:p}, opened by zeMemOpenIpcHandle: zeMemCloseIpcHandle ends it"),
         ),
-        Some(info) if info.base == ptr.cast() => Ok(()),
+        Some(info) if info.base == ptr.cast() => {
+            driver.exports().forget(ptr.addr());
+            driver.attributes().forget(ptr.addr(), info.size);
+            Ok(())
+        }
         Some(info) => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
@@ -299,10 +303,8 @@ fn free(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
 /// Frees; the caller has ended all use; core/memory.yml.
 #[ze_entry(ze_pfnMemFree_t)]
 pub(crate) fn zeMemFree(hContext: Handle<'_, Context>, ptr: *mut c_void) -> ZeResult {
-    let platform = &**hContext.platform();
-    check_base(platform, ptr)?;
-    hContext.driver().exports().forget(ptr.addr());
-    free(platform, ptr)
+    check_base(hContext.driver(), ptr)?;
+    free(&**hContext.platform(), ptr)
 }
 
 /// Frees when its last holder is dropped: after the commands submitted before.
@@ -332,8 +334,7 @@ pub(crate) fn zeMemFreeExt(
     let policy = pMemFreeDesc.freePolicy;
     flags("pMemFreeDesc->freePolicy", policy, 0x3)?;
     let platform = hContext.platform();
-    check_base(&**platform, ptr)?;
-    hContext.driver().exports().forget(ptr.addr());
+    check_base(hContext.driver(), ptr)?;
     let busy: Vec<_> = hContext
         .arc()
         .lanes()

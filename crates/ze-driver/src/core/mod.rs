@@ -1,6 +1,7 @@
 //! The objects behind handles, each with its entry points.
 
 pub(crate) mod append;
+pub(crate) mod attributes;
 pub(crate) mod context;
 pub(crate) mod device;
 pub(crate) mod device_more;
@@ -9,6 +10,7 @@ pub(crate) mod event;
 pub(crate) mod event_pool;
 pub(crate) mod external;
 pub(crate) mod fence;
+pub(crate) mod hierarchy;
 pub(crate) mod image;
 pub(crate) mod ipc;
 pub(crate) mod kernel;

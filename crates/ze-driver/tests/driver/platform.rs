@@ -33,6 +33,8 @@ impl Device for FakeDevice {
 fn device(gpu_typed: bool, integrated: bool) -> Arc<dyn Device> {
     Arc::new(FakeDevice(DeviceFacts {
         gpu_typed,
+        sub_of: None,
+        sub_number: 0,
         integrated,
         vendor_id: 0x8086,
         device_id: 1,

@@ -1,0 +1,159 @@
+//! Which devices a program sees, and how sub-devices relate to them: `ZE_FLAT_DEVICE_HIERARCHY` and
+//! `ZE_AFFINITY_MASK`.
+
+/// How devices with sub-devices are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Root devices, which have sub-devices.
+    Composite,
+    /// Sub-devices, as if each were a device of its own.
+    Flat,
+    /// Sub-devices, which know their root.
+    Combined,
+}
+
+impl Mode {
+    /// As the variable says; anything else is the default.
+    pub(crate) fn parse(value: Option<&str>) -> Self {
+        match value {
+            Some("FLAT") => Self::Flat,
+            Some("COMBINED") => Self::Combined,
+            _ => Self::Composite,
+        }
+    }
+}
+
+/// A device's place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// What `zeDeviceGetRootDevice` gives.
+    pub(crate) root: Option<usize>,
+    /// What `zeDeviceGetSubDevices` gives.
+    pub(crate) subs: Vec<usize>,
+}
+
+/// The places of all devices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hierarchy {
+    /// What `zeDeviceGet` gives.
+    pub(crate) listed: Vec<usize>,
+    /// By index of the platform.
+    pub(crate) places: Vec<Place>,
+}
+
+impl Hierarchy {
+    /// Arranges devices, of which each says whose sub-device it is. Parts of the mask that name no device are
+    /// ignored.
+    pub(crate) fn arrange(sub_of: &[Option<usize>], mode: Mode, mask: Option<&str>) -> Self {
+        let subs = |root: usize| -> Vec<usize> {
+            let of_root =
+                |(index, of): (usize, &Option<usize>)| (*of == Some(root)).then_some(index);
+            sub_of.iter().enumerate().filter_map(of_root).collect()
+        };
+        let roots: Vec<usize> = (0..sub_of.len()).filter(|i| sub_of[*i].is_none()).collect();
+        let mut places = vec![Place::default(); sub_of.len()];
+        let mut listed = Vec::new();
+        let mask = mask.map(str::trim).filter(|mask| !mask.is_empty());
+        let entries: Vec<(usize, Option<usize>)> = mask.map_or(Vec::new(), |mask| {
+            mask.split(',').filter_map(entry).collect()
+        });
+        if mode == Mode::Composite {
+            for (ordinal, &root) in roots.iter().enumerate() {
+                let wants = |sub: Option<usize>| {
+                    let names = |(r, s): &(usize, Option<usize>)| {
+                        *r == ordinal && (s.is_none() || sub.is_none() || *s == sub)
+                    };
+                    mask.is_none() || entries.iter().any(names)
+                };
+                let all = subs(root);
+                let chosen: Vec<usize> = all
+                    .iter()
+                    .enumerate()
+                    .filter(|(number, _)| wants(Some(*number)))
+                    .map(|(_, sub)| *sub)
+                    .collect();
+                match chosen[..] {
+                    [] if all.is_empty() && wants(None) => listed.push(root),
+                    [] => {}
+                    // Alone it is a device of its own.
+                    [only] => listed.push(only),
+                    _ => {
+                        listed.push(root);
+                        for &sub in &chosen {
+                            places[sub].root = Some(root);
+                        }
+                        places[root].subs = chosen;
+                    }
+                }
+            }
+            return Self { listed, places };
+        }
+        let leaves = roots.iter().flat_map(|&root| {
+            let subs = subs(root);
+            if subs.is_empty() { vec![root] } else { subs }
+        });
+        for (ordinal, leaf) in leaves.enumerate() {
+            if mask.is_some() && !entries.iter().any(|(named, _)| *named == ordinal) {
+                continue;
+            }
+            listed.push(leaf);
+            if let (Mode::Combined, Some(root)) = (mode, sub_of[leaf]) {
+                places[leaf].root = Some(root);
+                places[root].subs.push(leaf);
+            }
+        }
+        Self { listed, places }
+    }
+}
+
+/// `root` or `root.sub`.
+fn entry(text: &str) -> Option<(usize, Option<usize>)> {
+    match text.trim().split_once('.') {
+        None => Some((text.trim().parse().ok()?, None)),
+        Some((root, sub)) => Some((root.parse().ok()?, Some(sub.parse().ok()?))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Devices 0 and 1 are roots, 2 to 4 the sub-devices of 0; 5 is a root without.
+    const SUB_OF: [Option<usize>; 6] = [None, None, Some(0), Some(0), Some(0), None];
+
+    #[test]
+    fn masks_and_modes_choose_devices() {
+        // Mode, mask, listed, sub-devices of 0.
+        type Case = (
+            Option<&'static str>,
+            Option<&'static str>,
+            &'static [usize],
+            &'static [usize],
+        );
+        let cases: [Case; 14] = [
+            (None, None, &[0, 1, 5], &[2, 3, 4]),
+            (Some("COMPOSITE"), Some(""), &[0, 1, 5], &[2, 3, 4]),
+            (None, Some("0"), &[0], &[2, 3, 4]),
+            (None, Some("1, 2"), &[1, 5], &[]),
+            (None, Some("0.1"), &[3], &[]),
+            (None, Some("0.2,0.0"), &[0], &[2, 4]),
+            (None, Some("0.0,1"), &[2, 1], &[]),
+            (None, Some("7,x,0.9"), &[], &[]),
+            (Some("FLAT"), None, &[2, 3, 4, 1, 5], &[]),
+            (Some("FLAT"), Some("1,4"), &[3, 5], &[]),
+            (Some("COMBINED"), None, &[2, 3, 4, 1, 5], &[2, 3, 4]),
+            (Some("COMBINED"), Some("2,0"), &[2, 4], &[2, 4]),
+            (Some("COMBINED"), Some("3"), &[1], &[]),
+            (Some("nonsense"), None, &[0, 1, 5], &[2, 3, 4]),
+        ];
+        for (mode, mask, listed, subs) in cases {
+            let made = Hierarchy::arrange(&SUB_OF, Mode::parse(mode), mask);
+            assert_eq!(made.listed, listed, "{mode:?} {mask:?}");
+            assert_eq!(made.places[0].subs, subs, "{mode:?} {mask:?}");
+            for (index, place) in made.places.iter().enumerate() {
+                let root = subs.contains(&index).then_some(0);
+                assert_eq!(place.root, root, "{mode:?} {mask:?}: device {index}");
+            }
+        }
+    }
+}
