@@ -191,13 +191,7 @@ impl Listener for Growing {
         Ok(())
     }
 
-    fn edge(
-        &mut self,
-        recording: usize,
-        source: u64,
-        target: u64,
-        name: &str,
-    ) -> io::Result<()> {
+    fn edge(&mut self, recording: usize, source: u64, target: u64, name: &str) -> io::Result<()> {
         let of = |uid| self.newest.get(&(recording, uid)).copied();
         if let (Some(from), Some(to)) = (of(source), of(target)) {
             self.join(from, to, Why::Dependence, name);
@@ -231,9 +225,8 @@ impl Listener for Growing {
         _: &Arguments<'_>,
     ) -> io::Result<()> {
         if call.domain == Domain::Sycl && call.instance != 0 {
-            let found = (0..64).find_map(|recording| {
-                self.by_instance.get(&(recording, call.instance)).copied()
-            });
+            let found = (0..64)
+                .find_map(|recording| self.by_instance.get(&(recording, call.instance)).copied());
             if let Some(command) = found.and_then(|id| self.commands.get_mut(id)) {
                 command.host_ns += end.saturating_sub(call.begin);
             }
@@ -492,9 +485,12 @@ impl Graph {
     fn merged(&self) -> (Vec<Figure>, Figures) {
         let mut groups: BTreeMap<(&str, &str), (usize, u64, bool, &str)> = BTreeMap::new();
         for command in &self.commands {
-            let group = groups
-                .entry((&command.name, &command.source))
-                .or_insert((0, 0, false, &command.kind));
+            let group = groups.entry((&command.name, &command.source)).or_insert((
+                0,
+                0,
+                false,
+                &command.kind,
+            ));
             group.0 += 1;
             group.1 += command.device_ns;
             group.2 |= command.critical;
@@ -526,9 +522,7 @@ impl Graph {
         let figures = figures.collect();
         let place = |id: usize| {
             let command = self.commands.get(id)?;
-            places
-                .get(&(&*command.name, &*command.source))
-                .copied()
+            places.get(&(&*command.name, &*command.source)).copied()
         };
         let mut edges: Figures = BTreeMap::new();
         for edge in &self.edges {
@@ -628,7 +622,12 @@ mod tests {
 
     #[test]
     fn the_critical_path_is_the_longest_chain() {
-        type Case = (&'static [u64], &'static [(usize, usize)], u64, &'static [usize]);
+        type Case = (
+            &'static [u64],
+            &'static [(usize, usize)],
+            u64,
+            &'static [usize],
+        );
         let cases: &[Case] = &[
             (&[], &[], 0, &[]),
             (&[5], &[], 5, &[0]),
@@ -641,12 +640,7 @@ mod tests {
                 &[0, 2, 3],
             ),
             // A short chain of long commands beats a long chain of short ones.
-            (
-                &[1, 1, 1, 1, 50],
-                &[(0, 1), (1, 2), (2, 3)],
-                50,
-                &[4],
-            ),
+            (&[1, 1, 1, 1, 50], &[(0, 1), (1, 2), (2, 3)], 50, &[4]),
             // An edge backwards is none.
             (&[5, 6], &[(1, 0)], 6, &[1]),
         ];
@@ -673,7 +667,10 @@ mod tests {
         assert!(svg.contains("a&lt;b&gt;"), "{svg}");
         let times: Vec<u64> = (0..500).collect();
         let edges: Vec<(usize, usize)> = (1..500).map(|id| (id - 1, id)).collect();
-        assert!(graph(&times, &edges).svg().is_some(), "a large graph is merged and drawn");
+        assert!(
+            graph(&times, &edges).svg().is_some(),
+            "a large graph is merged and drawn"
+        );
         assert!(graph(&[], &[]).svg().is_none());
     }
 }

@@ -12,9 +12,7 @@ use prost::Message;
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use crate::chrome::cause;
-use crate::play::{
-    Argument, Arguments, Call, Listener, Place, Submission, Track, TrackId,
-};
+use crate::play::{Argument, Arguments, Call, Listener, Place, Submission, Track, TrackId};
 use proto::*;
 
 /// Names of one kind that are interned.
