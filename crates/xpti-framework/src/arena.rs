@@ -2,12 +2,16 @@
 
 use std::alloc::Layout;
 
-const CHUNK: usize = 64 << 10;
+const CHUNK: usize = 256 << 10;
+/// Bytes whose pages are asked for together.
+const STEP: usize = 32 << 10;
 
 /// A bump allocator; used under its owner's lock.
 #[derive(Debug)]
 pub(crate) struct Arena {
     at: usize,
+    /// As far as the pages are there.
+    populated: usize,
     end: usize,
     chunk: *mut u8,
 }
@@ -19,6 +23,7 @@ impl Arena {
     pub(crate) const fn new() -> Self {
         Self {
             at: 0,
+            populated: 0,
             end: 0,
             chunk: core::ptr::null_mut(),
         }
@@ -27,7 +32,7 @@ impl Arena {
     /// `size` bytes aligned to 8, uninitialised; `None` when memory is out.
     pub(crate) fn allocate(&mut self, size: usize) -> Option<*mut u8> {
         let size = size.checked_next_multiple_of(8)?;
-        if size > CHUNK / 4 {
+        if size > STEP {
             let layout = Layout::from_size_align(size, 8).ok()?;
             // SAFETY: a size that is not 0.
             let memory = unsafe { std::alloc::alloc(layout) };
@@ -40,7 +45,12 @@ impl Arena {
             if chunk.is_null() {
                 return None;
             }
-            (self.chunk, self.at, self.end) = (chunk, 0, CHUNK);
+            (self.chunk, self.at, self.populated, self.end) = (chunk, 0, 0, CHUNK);
+        }
+        if self.at + size > self.populated {
+            // SAFETY: a step inside the chunk, which is whole steps.
+            unsafe { populate(self.chunk.add(self.populated), STEP) };
+            self.populated += STEP;
         }
         // SAFETY: `at + size` lies inside the chunk.
         let memory = unsafe { self.chunk.add(self.at) };
@@ -58,4 +68,24 @@ impl Arena {
         }
         Some(memory.cast_const().cast())
     }
+}
+
+/// Asks for pages at once: one call costs less than a fault for each.
+///
+/// # Safety
+/// Memory of the caller's.
+pub(crate) unsafe fn populate(memory: *mut u8, size: usize) {
+    const PAGE: usize = 4096;
+    let skip = memory.addr().wrapping_neg() % PAGE;
+    if size < skip + PAGE {
+        return;
+    }
+    // SAFETY: whole pages of the caller's; kernels that do not know the advice refuse it, and nothing is lost.
+    unsafe {
+        libc::madvise(
+            memory.byte_add(skip).cast(),
+            (size - skip) & !(PAGE - 1),
+            libc::MADV_POPULATE_WRITE,
+        )
+    };
 }

@@ -38,6 +38,17 @@ pub enum Before {
     Active,
 }
 
+/// Who is active, when that is quickly said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    /// Nobody.
+    Nobody,
+    /// One, in the first line of the list.
+    One(Callback),
+    /// Several, or somewhere else.
+    Several,
+}
+
 impl CallbackList {
     /// An empty list, for ever.
     pub fn leaked() -> &'static Self {
@@ -60,6 +71,22 @@ impl CallbackList {
                 Some(next) => list = next,
                 None => return false,
             }
+        }
+    }
+
+    /// Nobody or the one, for lists that are one line; the caller then needs no loop.
+    #[inline]
+    pub fn only(&self) -> Only {
+        let active = self.active.load(Ordering::Acquire);
+        let at = active.trailing_zeros() as usize;
+        match self.first.get(at) {
+            Some(slot)
+                if active & (active - 1) == 0 && self.rest.load(Ordering::Relaxed).is_null() =>
+            {
+                Only::One(slot.load(Ordering::Relaxed))
+            }
+            None if self.rest.load(Ordering::Relaxed).is_null() => Only::Nobody,
+            _ => Only::Several,
         }
     }
 

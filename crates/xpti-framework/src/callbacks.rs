@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use xpti_sys::trace_point_type::needs_no_event;
 use xpti_sys::{result, stream_id_t, trace_event_data_t, tracepoint_callback_api_t};
 
-use crate::callback_list::{Before, Callback, CallbackList};
+use crate::callback_list::{Before, Callback, CallbackList, Only};
 use crate::subscribers;
 use crate::sync::Lock;
 
@@ -196,19 +196,31 @@ fn published<T>(slot: &AtomicPtr<T>, make: impl FnOnce() -> T) -> &'static T {
 /// Whether a notification of this type would reach anybody; type 0 asks for the stream as a whole.
 #[inline]
 pub fn check(stream: stream_id_t, kind: u16) -> bool {
-    let line = &STREAMS[usize::from(stream)];
-    if usize::from(kind) < PAGE {
-        let answer =
-            line.answers[usize::from(kind / 64)].load(Ordering::Relaxed) >> (kind % 64) & 1;
-        return answer != 0 || undecided_check(stream, kind);
+    if usize::from(kind) >= PAGE {
+        return check_others(stream, kind);
     }
-    stream != 0 && enabled() && line.list(kind).is_some_and(CallbackList::any)
+    let word = &STREAMS[usize::from(stream)].answers[usize::from(kind / 64)];
+    if word.load(Ordering::Relaxed) >> (kind % 64) & 1 == 1 {
+        return true;
+    }
+    SWITCH.0.load(Ordering::Relaxed) == UNDECIDED && check_first(stream, kind)
 }
 
 /// The first check of a process loads the subscribers.
-#[inline]
-fn undecided_check(stream: stream_id_t, kind: u16) -> bool {
-    SWITCH.0.load(Ordering::Relaxed) == UNDECIDED && decide() && check(stream, kind)
+#[cold]
+#[inline(never)]
+fn check_first(stream: stream_id_t, kind: u16) -> bool {
+    decide() && check(stream, kind)
+}
+
+/// Types of tools.
+#[inline(never)]
+fn check_others(stream: stream_id_t, kind: u16) -> bool {
+    stream != 0
+        && enabled()
+        && STREAMS[usize::from(stream)]
+            .list(kind)
+            .is_some_and(CallbackList::any)
 }
 
 /// Calls everybody who listens, in the order in which they registered, on this thread; FALSE while tracing is off.
@@ -227,21 +239,93 @@ pub unsafe fn notify(
     instance: u64,
     user_data: *const c_void,
 ) -> i32 {
-    if !enabled() {
+    // Everything that is rare lies elsewhere, so that the usual way saves no registers.
+    if SWITCH.0.load(Ordering::Relaxed) != ON || event.is_null() {
+        // SAFETY: the caller's.
+        return unsafe { notify_with_care(stream, kind, parent, event, instance, user_data) };
+    }
+    // SAFETY: the caller's.
+    unsafe { dispatch(stream, kind, parent, event, instance, user_data) }
+}
+
+/// # Safety
+/// As [`notify`].
+#[inline]
+unsafe fn dispatch(
+    stream: stream_id_t,
+    kind: u16,
+    parent: *mut trace_event_data_t,
+    event: *mut trace_event_data_t,
+    instance: u64,
+    user_data: *const c_void,
+) -> i32 {
+    let Some(list) = STREAMS[usize::from(stream)].list(kind) else {
+        return result::SUCCESS;
+    };
+    match list.only() {
+        Only::Nobody => {}
+        // SAFETY: only callbacks are registered; the rest is the caller's.
+        Only::One(callback) => unsafe { call(callback, kind, parent, event, instance, user_data) },
+        // SAFETY: the caller's.
+        Only::Several => unsafe { notify_all(list, kind, parent, event, instance, user_data) },
+    }
+    result::SUCCESS
+}
+
+/// # Safety
+/// As [`notify`]; `callback` is a registered one.
+#[inline]
+unsafe fn call(
+    callback: Callback,
+    kind: u16,
+    parent: *mut trace_event_data_t,
+    event: *mut trace_event_data_t,
+    instance: u64,
+    user_data: *const c_void,
+) {
+    // SAFETY: the caller's.
+    let callback: tracepoint_callback_api_t = unsafe { core::mem::transmute(callback) };
+    // SAFETY: the caller's.
+    unsafe { callback(kind, parent, event, instance, user_data) };
+}
+
+/// # Safety
+/// As [`notify`].
+#[inline(never)]
+unsafe fn notify_all(
+    list: &CallbackList,
+    kind: u16,
+    parent: *mut trace_event_data_t,
+    event: *mut trace_event_data_t,
+    instance: u64,
+    user_data: *const c_void,
+) {
+    // SAFETY: only callbacks are registered; the rest is the caller's.
+    list.for_each_active(|callback| unsafe {
+        call(callback, kind, parent, event, instance, user_data)
+    });
+}
+
+/// # Safety
+/// As [`notify`].
+#[inline(never)]
+unsafe fn notify_with_care(
+    stream: stream_id_t,
+    kind: u16,
+    parent: *mut trace_event_data_t,
+    event: *mut trace_event_data_t,
+    instance: u64,
+    user_data: *const c_void,
+) -> i32 {
+    let state = SWITCH.0.load(Ordering::Relaxed);
+    if state == OFF || state == UNDECIDED && !decide() {
         return result::FALSE;
     }
     if event.is_null() && (user_data.is_null() || !needs_no_event(kind)) {
         return result::INVALIDARG;
     }
-    if let Some(list) = STREAMS[usize::from(stream)].list(kind) {
-        list.for_each_active(|callback| {
-            // SAFETY: only callbacks are registered.
-            let callback: tracepoint_callback_api_t = unsafe { core::mem::transmute(callback) };
-            // SAFETY: the caller's.
-            unsafe { callback(kind, parent, event, instance, user_data) };
-        });
-    }
-    result::SUCCESS
+    // SAFETY: the caller's.
+    unsafe { dispatch(stream, kind, parent, event, instance, user_data) }
 }
 
 fn address(callback: tracepoint_callback_api_t) -> Callback {

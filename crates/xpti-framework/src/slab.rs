@@ -2,6 +2,7 @@
 
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::arena;
 use crate::visits::Visit;
 
 const FIRST_LOG: u32 = 8;
@@ -63,6 +64,10 @@ impl Slab {
     pub(crate) fn extend(&self, number: u32) -> Option<*mut Visit> {
         let known = self.get(number);
         if !known.is_null() {
+            // Chunks begin after a multiple of the first one's places; later ones are whole steps.
+            if (number - 1 + capacity(0) as u32).is_multiple_of(STEP) {
+                populate(known, STEP as usize);
+            }
             return Some(known);
         }
         let at = self
@@ -76,8 +81,18 @@ impl Slab {
             return None;
         }
         self.chunks[at].store(memory.cast(), Ordering::Release);
-        Some(self.get(number))
+        let visit = self.get(number);
+        populate(visit, capacity(at).min(STEP as usize));
+        Some(visit)
     }
+}
+
+/// Visits whose pages are asked for together.
+const STEP: u32 = 2048;
+
+fn populate(first: *mut Visit, visits: usize) {
+    // SAFETY: places of one chunk.
+    unsafe { arena::populate(first.cast(), visits * size_of::<Visit>()) };
 }
 
 #[cfg(test)]

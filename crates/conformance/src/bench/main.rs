@@ -1,6 +1,6 @@
 //! `bench [AREA [CASE...]] [--json]`: ours, the peer's, the ratio; both alternate in one run.
 //!
-//! Areas: `loader`, `driver`, `kernels` (only this one takes cases). A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
+//! Areas: `loader`, `driver`, `kernels`, `xpti` (the last two take cases). A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
 //! Timing here is never a test.
 
 #![expect(
@@ -12,6 +12,7 @@
 mod driver;
 mod kernels;
 mod loader;
+mod xpti;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -115,15 +116,16 @@ fn main() -> ExitCode {
             }
         };
     }
-    let (areas, cases) = match areas.iter().position(|area| *area == "kernels") {
+    let takes_cases = |area: &&str| ["kernels", "xpti"].contains(area);
+    let (areas, cases) = match areas.iter().position(takes_cases) {
         Some(at) => areas.split_at(at + 1),
         None => (&areas[..], &[][..]),
     };
     if let Some(unknown) = areas
         .iter()
-        .find(|area| !["loader", "driver", "kernels"].contains(area))
+        .find(|area| !["loader", "driver", "kernels", "xpti"].contains(area))
     {
-        eprintln!("bench: no area {unknown:?} (loader, driver, kernels)");
+        eprintln!("bench: no area {unknown:?} (loader, driver, kernels, xpti)");
         return ExitCode::from(2);
     }
     let wanted = |area: &str| areas.is_empty() || areas.contains(&area);
@@ -156,7 +158,8 @@ fn main() -> ExitCode {
     };
     let good = run("loader", &loader::run)
         & run("driver", &driver::run)
-        & run("kernels", &|emit| kernels::run(cases, emit));
+        & run("kernels", &|emit| kernels::run(cases, emit))
+        & run("xpti", &|emit| xpti::run(cases, emit));
     if good {
         ExitCode::SUCCESS
     } else {
