@@ -6,8 +6,15 @@
 
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
+#[cfg(not(loom))]
 const INLINE: usize = 6;
+#[cfg(not(loom))]
 const BLOCK: usize = 64;
+// Small under the model checker, so that a few callbacks reach every part.
+#[cfg(loom)]
+const INLINE: usize = 1;
+#[cfg(loom)]
+const BLOCK: usize = 3;
 
 /// Opaque: the address of a callback.
 pub type Callback = *mut ();

@@ -36,7 +36,6 @@ pub(crate) fn bytes(bytes: &[u8], seed: u64) -> u64 {
 }
 
 /// 32-bit FNV-1a.
-#[cfg(not(loom))]
 pub(crate) fn fnv1a32(bytes: &[u8]) -> u32 {
     bytes.iter().fold(2_166_136_261, |hash, byte| {
         (hash ^ u32::from(*byte)).wrapping_mul(16_777_619)
@@ -60,7 +59,6 @@ mod tests {
         assert_ne!(bytes(&[0; 8], 1), bytes(&[0; 7], 1));
     }
 
-    #[cfg(not(loom))]
     #[test]
     fn fnv_has_its_known_collision() {
         assert_eq!(fnv1a32(b"costarring"), fnv1a32(b"liquid"));

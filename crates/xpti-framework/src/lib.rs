@@ -23,6 +23,7 @@
 //!
 //! Non-goals: it exports nothing (`libxptifw` does), emits nothing and knows no stream but its own.
 
+#[cfg(not(loom))]
 mod hash;
 mod sync;
 mod table;

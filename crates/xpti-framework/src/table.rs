@@ -25,7 +25,7 @@ struct Slots<T: 'static>(Box<[AtomicPtr<T>]>);
 #[cfg(not(loom))]
 const FIRST: usize = 64;
 #[cfg(loom)]
-const FIRST: usize = 2;
+const FIRST: usize = 4;
 
 impl<T: Keyed + Sync + 'static> Table<T> {
     /// An empty one.
