@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use level_zero_sys::*;
-use ze_layers::{Tables, recorder, tracing};
+use ze_layers::{Tables, recorder, tracing, validation};
 
 unsafe extern "C" fn set_argument(
     _: ze_kernel_handle_t,
@@ -16,6 +16,21 @@ unsafe extern "C" fn set_argument(
     _: *const c_void,
 ) -> ze_result_t {
     ZE_RESULT_SUCCESS
+}
+
+macro_rules! succeed {
+    ($($name:ident($($ty:ty),*);)*) => { $(
+        unsafe extern "C" fn $name($(_: $ty),*) -> ze_result_t {
+            ZE_RESULT_SUCCESS
+        }
+    )* };
+}
+succeed! {
+    get_drivers(*mut u32, *mut ze_driver_handle_t);
+    get_devices(ze_driver_handle_t, *mut u32, *mut ze_device_handle_t);
+    create_context(ze_driver_handle_t, *const ze_context_desc_t, *mut ze_context_handle_t);
+    create_module(ze_context_handle_t, ze_device_handle_t, *const ze_module_desc_t, *mut ze_module_handle_t, *mut ze_module_build_log_handle_t);
+    create_kernel(ze_module_handle_t, *const ze_kernel_desc_t, *mut ze_kernel_handle_t);
 }
 
 unsafe extern "C" fn quiet(
@@ -79,6 +94,11 @@ fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let mut tables = Tables::default();
     tables.ze.Kernel.pfnSetArgumentValue = Some(set_argument);
+    tables.ze.Driver.pfnGet = Some(get_drivers);
+    tables.ze.Device.pfnGet = Some(get_devices);
+    tables.ze.Context.pfnCreate = Some(create_context);
+    tables.ze.Module.pfnCreate = Some(create_module);
+    tables.ze.Kernel.pfnCreate = Some(create_kernel);
     let direct: &'static Tables = Box::leak(Box::new(tables));
 
     compare(&mut out, json, "nothing", direct, direct)?;
@@ -91,6 +111,62 @@ fn main() -> std::io::Result<()> {
         direct,
         recorder::over(direct),
     )?;
+
+    // The kernel whose argument is set must have been made, for lifetime to know it.
+    let mut kernel = std::ptr::without_provenance_mut(0x40);
+    let mut module = std::ptr::without_provenance_mut(0x80);
+    let mut context = std::ptr::without_provenance_mut(0xc0);
+    let mut driver = std::ptr::without_provenance_mut(0x100);
+    let mut device = std::ptr::without_provenance_mut(0x140);
+    let validated = validation::over(direct);
+    let settings = validation::Settings::default();
+    validation::configure(&validation::Settings {
+        lifetime: true,
+        ..settings.clone()
+    });
+    // SAFETY: the functions below succeed and leave the handles as they are.
+    unsafe {
+        let mut count = 1;
+        let ze = &validated.ze;
+        let _ = ze
+            .Driver
+            .pfnGet
+            .map(|get| get(&raw mut count, &raw mut driver));
+        let _ = ze
+            .Device
+            .pfnGet
+            .map(|get| get(driver, &raw mut count, &raw mut device));
+        let _ = ze
+            .Context
+            .pfnCreate
+            .map(|create| create(driver, std::ptr::null(), &raw mut context));
+        let _ = ze.Module.pfnCreate.map(|create| {
+            create(
+                context,
+                device,
+                std::ptr::null(),
+                &raw mut module,
+                std::ptr::null_mut(),
+            )
+        });
+        let _ = ze
+            .Kernel
+            .pfnCreate
+            .map(|create| create(module, std::ptr::null(), &raw mut kernel));
+    }
+    for (case, parameters, lifetime) in [
+        ("validation-idle", false, false),
+        ("validation-parameters", true, false),
+        ("validation-lifetime", true, true),
+    ] {
+        validation::configure(&validation::Settings {
+            parameters,
+            lifetime,
+            ..settings.clone()
+        });
+        compare(&mut out, json, case, direct, validated)?;
+    }
+    validation::configure(&settings);
 
     const NUMBER: Option<usize> =
         tracing::number_of("zelTracerKernelSetArgumentValueRegisterCallback");

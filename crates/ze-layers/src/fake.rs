@@ -62,19 +62,18 @@ macro_rules! fakes {
             }
         )*
 
-        /// Calls function `index` of `tables` with arguments that are all bits of `seed`, which nobody looks behind;
-        /// answers the code.
-        pub(crate) fn call_any(tables: &Tables, index: usize, seed: u64) -> Option<ze_result_t> {
+        /// Calls function `index` of `tables`; each argument's first bytes are those of its number. Answers the code.
+        ///
+        /// # Safety
+        /// What `tables` looks behind is there.
+        pub(crate) unsafe fn call_with(tables: &Tables, index: usize, arguments: &[u64]) -> Option<ze_result_t> {
             match index {
                 $($index => {
-                    let last = Cell::new(seed);
-                    let _ = &last;
-                    $(
-                        last.set(last.get().wrapping_add(0x10));
-                        let $param: $ty = value(last.get());
-                    )*
+                    let mut rest = arguments.iter();
+                    let _ = &mut rest;
+                    $(let $param: $ty = value(*rest.next().expect("an argument for each parameter"));)*
                     let function = tables.$aggregate.$table.$slot.expect("no slot of a layer is empty");
-                    // SAFETY: the fake functions at the end look behind no argument.
+                    // SAFETY: the caller's contract; the fake functions at the end look behind no argument.
                     unsafe { function($($param),*) }.code()
                 })*
                 _ => None,
@@ -83,6 +82,14 @@ macro_rules! fakes {
     };
 }
 each_function!(fakes);
+
+/// Calls function `index` of `tables` with arguments that are numbers from `seed` on, which nobody may look behind.
+pub(crate) fn call_any(tables: &Tables, index: usize, seed: u64) -> Option<ze_result_t> {
+    let count = crate::value::function(index).params.len() as u64;
+    let arguments: Vec<u64> = (1..=count).map(|place| seed + place * 0x10).collect();
+    // SAFETY: as said.
+    unsafe { call_with(tables, index, &arguments) }
+}
 
 /// A C value whose first bytes are `seed`'s.
 fn value<T: Copy>(seed: u64) -> T {

@@ -5,6 +5,7 @@
 //!   loader's getters, [`Tables::serve`] answers a getter from one.
 //! - [`tracing`]: what `zelTracer*` promises, prologues and epilogues around calls.
 //! - [`recorder`]: a log of calls, and calls that fail, come late or wait as a script says.
+//! - [`validation`]: names wrong arguments, dead handles and other mistakes, with code, rule and origin.
 //!
 //! From the application down: tracing, validation, recorder, then the loader's dispatch.
 //!
@@ -37,6 +38,8 @@ mod tables;
 #[cfg(not(loom))]
 pub mod tracing;
 #[cfg(not(loom))]
+pub mod validation;
+#[cfg(not(loom))]
 mod value;
 
 #[cfg(not(loom))]
@@ -46,3 +49,6 @@ pub use tables::Tables;
 #[cfg(loom)]
 #[path = "tracing/held.rs"]
 mod held;
+#[cfg(loom)]
+#[path = "validation/live.rs"]
+mod live;

@@ -1,6 +1,6 @@
 //! The layers: lists of functions, tables, getters and tracing callbacks that the layers' own macros expand.
 
-use super::{Output, loader, rust};
+use super::{Output, loader, rust, validation};
 use crate::table::{Function, Table};
 use anyhow::{Context as _, Result};
 use std::collections::HashMap;
@@ -20,12 +20,20 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     let ways = Ways::new(table)?;
     let modules = rust::head(
         "Lists that the layers' macros expand, and what the API table says about each function.",
-    ) + "#[macro_use]\nmod functions;\n#[macro_use]\nmod tables;\n#[macro_use]\nmod callbacks;\n\npub(crate) use callbacks::{CALLBACKS, TRACED};\npub(crate) use functions::{FUNCTIONS, PLACES};\n";
+    ) + "#[macro_use]\nmod functions;\n#[macro_use]\nmod tables;\n#[macro_use]\nmod callbacks;\npub(crate) mod lifetimes;\npub(crate) mod parameters;\n\npub(crate) use callbacks::{CALLBACKS, TRACED};\npub(crate) use functions::{FUNCTIONS, PLACES};\n";
     Ok(vec![
         Output::new(format!("{FOLDER}/mod.rs"), modules),
         Output::new(format!("{FOLDER}/functions.rs"), functions(table, &ways)?),
         Output::new(format!("{FOLDER}/tables.rs"), tables(table, &ways)?),
         Output::new(format!("{FOLDER}/callbacks.rs"), callbacks(table, &ways)?),
+        Output::new(
+            format!("{FOLDER}/parameters.rs"),
+            validation::parameters(table, &ways)?,
+        ),
+        Output::new(
+            format!("{FOLDER}/lifetimes.rs"),
+            validation::lifetimes(table, &ways)?,
+        ),
     ])
 }
 

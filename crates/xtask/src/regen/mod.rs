@@ -10,6 +10,7 @@ mod spec;
 mod stub;
 mod sys;
 mod unsupported;
+mod validation;
 
 use crate::table::Table;
 use anyhow::{Context as _, Result, bail};

@@ -8,6 +8,8 @@ mod functions;
 mod tables;
 #[macro_use]
 mod callbacks;
+pub(crate) mod lifetimes;
+pub(crate) mod parameters;
 
 pub(crate) use callbacks::{CALLBACKS, TRACED};
 pub(crate) use functions::{FUNCTIONS, PLACES};

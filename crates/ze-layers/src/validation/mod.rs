@@ -1,0 +1,172 @@
+//! A layer that names mistakes: wrong arguments, dead handles, events that will never be signalled, leaks.
+//!
+//! For the loader: put [`over`]`(next)` below tracing and above everything else when `ZE_ENABLE_VALIDATION_LAYER` is set,
+//! and call [`from_environment`] once before; at the end of the process (teardown or exit) call [`finish`].
+//!
+//! | variable | what it turns on |
+//! |---|---|
+//! | `ZE_ENABLE_PARAMETER_VALIDATION` | null handles and pointers, enumerators, bits, sizes, structure types, chains |
+//! | `ZE_ENABLE_HANDLE_LIFETIME` | use after destroy, wrong type, wrong queue or context, objects destroyed before those made from them, lists open or closed |
+//! | `ZEL_ENABLE_EVENTS_CHECKER` | events that wait for themselves, or that nobody will signal, before submission |
+//! | `ZEL_ENABLE_BASIC_LEAK_CHECKER` | counts of objects made and destroyed, at the end |
+//! | `ZEL_ENABLE_CERTIFICATION_CHECKER`, `ZEL_CERTIFICATION_CHECKER_VERSION` | functions newer than the version |
+//! | `ZEL_ENABLE_PERFORMANCE_CHECKER` | settings that are slow |
+//! | `ZEL_ENABLE_SYSTEM_RESOURCE_TRACKER_CHECKER`, `ZEL_SYSTEM_RESOURCE_TRACKER_CSV` | memory, threads and descriptors of the process, per call |
+//! | `SOLUM_VALIDATION_FORMAT` | `text` (default) or `json`: one line or one object per finding |
+//!
+//! A variable is on when it is set and not `0`. `ZE_ENABLE_THREADING_VALIDATION` has no effect, as in the reference. With
+//! nothing turned on, the layer passes calls on. A finding that is an error answers its code and the driver is not
+//! called; a warning changes nothing. Checks run in this order: parameters, checkers, lifetime.
+//!
+//! What the layer has not seen being made (before it was put in place, or by an extension's function) is unknown, and
+//! lifetime refuses it, as the reference does.
+
+pub(crate) mod found;
+pub(crate) mod lifetime;
+pub(crate) mod rules;
+
+mod calls;
+mod checkers;
+mod finding;
+mod live;
+mod origin;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ze_spec::Version;
+
+pub use calls::over;
+pub use finding::{Finding, Severity, Sink, reported, set_sink};
+
+pub(crate) const PARAMETERS: u32 = 1;
+pub(crate) const LIFETIME: u32 = 2;
+const EVENTS: u32 = 4;
+const LEAKS: u32 = 8;
+const CERTIFICATION: u32 = 16;
+const PERFORMANCE: u32 = 32;
+const RESOURCES: u32 = 64;
+const CHECKERS: u32 = EVENTS | LEAKS | CERTIFICATION | PERFORMANCE | RESOURCES;
+
+static MODES: AtomicU32 = AtomicU32::new(0);
+
+#[inline(always)]
+fn modes() -> u32 {
+    MODES.load(Ordering::Relaxed)
+}
+
+/// What is checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each an environment variable"
+)]
+pub struct Settings {
+    /// Arguments by themselves.
+    pub parameters: bool,
+    /// Handles from their making to their end.
+    pub lifetime: bool,
+    /// Events that cannot be signalled.
+    pub events: bool,
+    /// Counts at the end.
+    pub leaks: bool,
+    /// Functions newer than a version.
+    pub certification: bool,
+    /// That version; none: the loader's until the driver has said its own.
+    pub certified: Option<Version>,
+    /// Slow settings.
+    pub performance: bool,
+    /// The process's resources per call.
+    pub resources: bool,
+    /// Where they are written, as CSV; the process's number is added to the name.
+    pub resources_csv: Option<PathBuf>,
+    /// Findings as JSON.
+    pub json: bool,
+}
+
+/// Decides what is checked from now on. What was remembered of handles stays.
+pub fn configure(settings: &Settings) {
+    let modes = [
+        (settings.parameters, PARAMETERS),
+        (settings.lifetime, LIFETIME),
+        (settings.events, EVENTS),
+        (settings.leaks, LEAKS),
+        (settings.certification, CERTIFICATION),
+        (settings.performance, PERFORMANCE),
+        (settings.resources, RESOURCES),
+    ];
+    finding::set_json(settings.json);
+    checkers::configure(settings);
+    let modes = modes
+        .iter()
+        .filter(|(on, _)| *on)
+        .fold(0, |modes, (_, mode)| modes | mode);
+    MODES.store(modes, Ordering::Relaxed);
+}
+
+impl Settings {
+    /// Reads the variables; `variable` answers the value of one.
+    ///
+    /// # Errors
+    /// A text that names the variable, its value and what is allowed.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let on = |name: &str| variable(name).is_some_and(|value| value != "0");
+        let json = match variable("SOLUM_VALIDATION_FORMAT").as_deref() {
+            None | Some("" | "text") => false,
+            Some("json") => true,
+            Some(other) => {
+                return Err(format!(
+                    "SOLUM_VALIDATION_FORMAT is '{other}'; allowed are text and json"
+                ));
+            }
+        };
+        // The reference ignores a version that is none; so do we.
+        let certified = variable("ZEL_CERTIFICATION_CHECKER_VERSION").and_then(|text| {
+            let (major, minor) = text.trim().split_once('.')?;
+            Some(Version {
+                major: major.parse().ok()?,
+                minor: minor.parse().ok()?,
+            })
+        });
+        Ok(Self {
+            parameters: on("ZE_ENABLE_PARAMETER_VALIDATION"),
+            lifetime: on("ZE_ENABLE_HANDLE_LIFETIME"),
+            events: on("ZEL_ENABLE_EVENTS_CHECKER"),
+            leaks: on("ZEL_ENABLE_BASIC_LEAK_CHECKER"),
+            certification: on("ZEL_ENABLE_CERTIFICATION_CHECKER"),
+            certified,
+            performance: on("ZEL_ENABLE_PERFORMANCE_CHECKER"),
+            resources: on("ZEL_ENABLE_SYSTEM_RESOURCE_TRACKER_CHECKER"),
+            resources_csv: variable("ZEL_SYSTEM_RESOURCE_TRACKER_CSV")
+                .filter(|path| !path.is_empty())
+                .map(PathBuf::from),
+            json,
+        })
+    }
+}
+
+/// Reads the environment and decides by it what is checked.
+///
+/// # Errors
+/// As [`Settings::read`]; nothing is changed then.
+pub fn from_environment() -> Result<(), String> {
+    let mut settings = Settings::read(|name| {
+        std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+    })?;
+    // SAFETY: asks the kernel's auxiliary vector.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        // A path of the environment must not make a privileged process write files.
+        settings.resources_csv = None;
+    }
+    configure(&settings);
+    Ok(())
+}
+
+/// The end: says what the leak checker counted, and what lives still. Later calls are not checked any more.
+pub fn finish() {
+    let modes = MODES.swap(0, Ordering::Relaxed);
+    checkers::finish(modes);
+}
+
+#[cfg(test)]
+mod tests;
