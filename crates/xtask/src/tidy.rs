@@ -60,6 +60,11 @@ fn is_shell(name: &str) -> bool {
     name.starts_with("lib")
 }
 
+/// The code generator's own shell always links LLVM; the CPU driver only where a program asks for it.
+fn may_need_llvm(name: &str, dependency: &Dependency) -> bool {
+    name == "libsolum_codegen" || (name == "ze-cpu" && dependency.optional)
+}
+
 /// The longest hand-written file.
 const MAX_LINES: usize = 900;
 
@@ -78,6 +83,8 @@ struct Package {
 struct Dependency {
     name: String,
     kind: Option<String>,
+    #[serde(default)]
+    optional: bool,
     path: Option<String>,
 }
 
@@ -149,13 +156,12 @@ fn levels(metadata: &Metadata) -> Vec<String> {
                 .any(|(from, to, _)| *from == package.name && *to == dependency.name);
             if other >= own && !excepted {
                 findings.push(format!("{edge}: arrows go down only"));
-            }
-            if own == 5
-                && !is_shell(&package.name)
-                && (other == 4 || dependency.name == "codegen-llvm")
+            } else if own == 5 && !is_shell(&package.name) && other == 4 {
+                findings.push(format!("{edge}: only the lib… shells use products"));
+            } else if dependency.name == "codegen-llvm" && !may_need_llvm(&package.name, dependency)
             {
                 findings.push(format!(
-                    "{edge}: only the lib… shells use products and codegen-llvm"
+                    "{edge}: all but its shell build without LLVM; ze-cpu has it behind a feature (`embedded`)"
                 ));
             }
         }
@@ -251,6 +257,7 @@ mod tests {
             .map(|(name, kind)| Dependency {
                 name: (*name).into(),
                 kind: kind.map(str::to_string),
+                optional: false,
                 path: Some("here".into()),
             })
             .collect();
@@ -278,6 +285,25 @@ mod tests {
                 packages: vec![package(from, &[(to, kind)])],
             });
             assert_eq!(found.len(), expected, "{from} -> {to}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn llvm_comes_with_its_shell_or_by_a_feature_only() {
+        let cases = [
+            ("libsolum_codegen", false, 0),
+            ("libze_solum_cpu", false, 1),
+            ("conformance", true, 1),
+            ("ze-cpu", false, 1),
+            ("ze-cpu", true, 0),
+        ];
+        for (from, optional, expected) in cases {
+            let mut package = package(from, &[("codegen-llvm", None)]);
+            package.dependencies[0].optional = optional;
+            let found = levels(&Metadata {
+                packages: vec![package],
+            });
+            assert_eq!(found.len(), expected, "{from}: {found:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The code generator's library: opened when the first program is to be compiled, never closed.
 
 use kernel_ir::build::{COMPILER_BUILD, Reply, decode_reply};
-use kernel_ir::{BuildError, BuildErrorKind};
+use kernel_ir::{BuildError, BuildErrorKind, Request};
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -25,9 +25,10 @@ struct Library {
     free: Free,
 }
 
-/// Compiles an encoded request.
-pub(crate) fn compile(request: &[u8]) -> Reply {
+/// Compiles a request.
+pub(crate) fn compile(request: &Request) -> Reply {
     let library = library().map_err(failure)?;
+    let request = request.encode();
     let mut reply = std::ptr::null_mut();
     let mut len = 0;
     // SAFETY: the library's contract: it reads `request`, and gives memory that `free` takes.

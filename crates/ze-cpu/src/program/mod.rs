@@ -1,5 +1,9 @@
 //! Programs: from SPIR-V, a native binary or the cache to kernels that can be launched.
 
+#[cfg(not(feature = "embedded"))]
+mod codegen;
+#[cfg(feature = "embedded")]
+#[path = "embedded.rs"]
 mod codegen;
 mod container;
 mod interpreted;
@@ -211,7 +215,7 @@ impl Builder {
         {
             return Ok(self.remember(key, loaded));
         }
-        let reply = codegen::compile(&encoded);
+        let reply = codegen::compile(request);
         let compiled = match &reply {
             Ok(compiled) => compiled,
             Err(error) => return Err(failed(error)),
