@@ -4,8 +4,6 @@
 
 #[path = "commands/doctor.rs"]
 mod doctor;
-#[path = "commands/info.rs"]
-mod info;
 
 use std::process::{Command, Output};
 

@@ -14,7 +14,7 @@ use level_zero_sys::{
     zel_tracer_desc_t, zel_tracer_handle_t, zel_tracer_reg_t,
 };
 pub use ze_layers::tracing::{Callback, number_of};
-use ze_layers::{recorder, tracing};
+use ze_layers::{recorder, tracing, validation};
 
 use crate::candidate::{file_of, is_privileged, own_directories};
 use crate::guard::guarded;
@@ -64,6 +64,9 @@ impl Chosen {
         if self.recorder {
             top = Some(recorder::over(state::bottom()));
         }
+        if self.validation && !validation::is_idle() {
+            top = Some(validation::over(top.unwrap_or(state::bottom())));
+        }
         if self.is_tracing() && !tracing::is_idle() {
             top = Some(tracing::over(top.unwrap_or(state::bottom())));
         }
@@ -82,7 +85,13 @@ pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
         if !chosen.read {
             chosen.read = true;
             chosen.tracing = is_on("ZE_ENABLE_TRACING_LAYER");
-            match recorder::from_environment() {
+            chosen.validation = is_on("ZE_ENABLE_VALIDATION_LAYER");
+            let validation = if chosen.validation {
+                validation::from_environment()
+            } else {
+                Ok(())
+            };
+            match validation.and_then(|()| recorder::from_environment()) {
                 Ok(on) => chosen.recorder = on,
                 Err(reason) => {
                     trace::always(format_args!("{reason}"));
@@ -101,6 +110,13 @@ pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
         Ok(())
     } else {
         Err(error)
+    }
+}
+
+/// The end: what the validation layer has to say about what was never destroyed.
+pub(crate) fn finish() {
+    if is_validating() {
+        validation::finish();
     }
 }
 

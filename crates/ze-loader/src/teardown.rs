@@ -13,7 +13,7 @@ use level_zero_sys::{
 
 use crate::dispatch::not_ready;
 use crate::guard::guarded;
-use crate::{state, text};
+use crate::{layers, state, text};
 
 struct Callbacks {
     /// The index given out last; indices start at 1 and are never used twice.
@@ -108,6 +108,7 @@ pub fn run() {
             // SAFETY: the client promised that it stays callable until it is taken back.
             unsafe { callback() };
         }
+        layers::finish();
         state::mark_torn_down();
         ZE_RESULT_SUCCESS
     });

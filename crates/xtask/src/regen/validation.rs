@@ -148,7 +148,7 @@ pub(super) fn parameters(table: &Table, ways: &Ways<'_>) -> Result<String> {
         let of = checked(table, &enums, &name).with_context(|| format!("no {name}"))?;
         out += &structure(table, &enums, of)?;
     }
-    Ok(loader::trim_imports(out))
+    Ok(loader::trim_imports(out).trim_end().to_string() + "\n")
 }
 
 fn function(
@@ -630,7 +630,7 @@ pub(super) fn lifetimes(table: &Table, ways: &Ways<'_>) -> Result<String> {
         out,
         "\n{before}/// What calls leave behind.\npub(crate) mod after {{\n    use super::*;\n\n{after}}}"
     )?;
-    Ok(loader::trim_imports(out))
+    Ok(loader::trim_imports(out).trim_end().to_string() + "\n")
 }
 
 enum State {

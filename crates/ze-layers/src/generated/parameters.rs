@@ -7987,4 +7987,3 @@ unsafe fn check_zet_tracer_exp_desc_t(index: usize, param: usize, value: &zet_tr
     }
     ZE_RESULT_SUCCESS
 }
-

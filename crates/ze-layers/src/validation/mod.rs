@@ -84,6 +84,12 @@ pub struct Settings {
     pub json: bool,
 }
 
+/// True while nothing is checked.
+#[must_use]
+pub fn is_idle() -> bool {
+    modes() == 0
+}
+
 /// Decides what is checked from now on. What was remembered of handles stays.
 pub fn configure(settings: &Settings) {
     let modes = [

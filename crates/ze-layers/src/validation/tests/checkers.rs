@@ -1,0 +1,274 @@
+//! The checkers that look at calls as a whole.
+
+use super::*;
+
+#[test]
+fn events_that_wait_for_themselves_are_named_before_submission() {
+    let (_one, tables) = with(Settings {
+        events: true,
+        lifetime: true,
+        ..Settings::default()
+    });
+    let program = Program { tables };
+    let driver = program.driver(0x70_0040);
+    let device = program.device(driver, 0x70_0080);
+    let context = program.context(driver, 0x70_00c0);
+    let list = program.list(context, device, 0x70_0100, false);
+    let queue = program.queue(context, device, 0x70_0140);
+    let pool = program.pool(context, 0x70_0180);
+    let events: Vec<_> = (0..4)
+        .map(|n| program.event(pool, 0x70_0200 + n * 64))
+        .collect();
+    found();
+
+    // A chain is no ring.
+    program.barrier(list, events[0], &[]);
+    program.barrier(list, events[1], &[events[0]]);
+    assert_eq!(rules(), Vec::<String>::new());
+    // Its end signalling its beginning is one, and a second signal.
+    program.barrier(list, events[0], &[events[1]]);
+    let text = rules().join("\n");
+    assert!(
+        text.contains("Warning: There may be a potential event deadlock!"),
+        "{text}"
+    );
+    assert!(
+        text.contains("signalled again without a reset since zeCommandListAppendBarrier"),
+        "{text}"
+    );
+
+    // After a reset of all, again without a word.
+    for event in &events {
+        assert_eq!(one!(program, Event.pfnHostReset, *event), ZE_RESULT_SUCCESS);
+    }
+    assert_eq!(one!(program, CommandList.pfnReset, list), ZE_RESULT_SUCCESS);
+    program.barrier(list, events[0], &[]);
+    program.barrier(list, events[1], &[events[0]]);
+    assert_eq!(rules(), Vec::<String>::new());
+
+    // Nobody signals 2: said at submission, not while it is recorded.
+    program.barrier(list, events[3], &[events[2]]);
+    assert_eq!(rules(), Vec::<String>::new());
+    assert_eq!(one!(program, CommandList.pfnClose, list), ZE_RESULT_SUCCESS);
+    assert_eq!(program.execute(queue, list, null_mut()), ZE_RESULT_SUCCESS);
+    let text = rules().join("\n");
+    assert!(
+        text.contains(
+            "event = 0x700280: the command waits for an event that no command was told to signal"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("created by zeEventCreate"), "{text}");
+    assert_eq!(
+        one!(program, Event.pfnHostSignal, events[2]),
+        ZE_RESULT_SUCCESS
+    );
+    assert_eq!(program.execute(queue, list, null_mut()), ZE_RESULT_SUCCESS);
+    assert_eq!(rules(), Vec::<String>::new());
+
+    // The host waits without limit for nobody.
+    let lonely = program.event(pool, 0x70_0400);
+    // SAFETY: the fake looks behind no handle.
+    unsafe {
+        let wait = tables.ze.Event.pfnHostSynchronize.unwrap();
+        wait(lonely, 10);
+        assert_eq!(rules(), Vec::<String>::new());
+        wait(lonely, u64::MAX);
+    }
+    assert!(
+        rules()
+            .join("\n")
+            .contains("nobody was told to signal the event")
+    );
+}
+
+#[test]
+fn the_host_closes_a_ring_too() {
+    let (_one, tables) = with(Settings {
+        events: true,
+        ..Settings::default()
+    });
+    let program = Program { tables };
+    let list = program.list(handle(0x40), handle(0x80), 0x71_0100, true);
+    let events: Vec<_> = (0..2)
+        .map(|n| program.event(handle(0x40), 0x71_0200 + n * 64))
+        .collect();
+    found();
+    assert_eq!(
+        one!(program, Event.pfnHostSignal, events[0]),
+        ZE_RESULT_SUCCESS
+    );
+    program.barrier(list, events[1], &[events[0]]);
+    assert_eq!(rules(), Vec::<String>::new());
+    program.barrier(list, events[0], &[events[1]]);
+    assert!(rules().join("\n").contains("potential event deadlock"));
+    // What was waited for is done and forgotten.
+    for event in &events {
+        assert_eq!(one!(program, Event.pfnHostReset, *event), ZE_RESULT_SUCCESS);
+    }
+    for _ in 0..3 {
+        program.barrier(list, events[0], &[]);
+        // SAFETY: the fake looks behind no handle.
+        unsafe { tables.ze.Event.pfnHostSynchronize.unwrap()(events[0], u64::MAX) };
+        assert_eq!(
+            one!(program, Event.pfnHostReset, events[0]),
+            ZE_RESULT_SUCCESS
+        );
+    }
+    assert_eq!(rules(), Vec::<String>::new());
+    program.barrier(list, handle(0x9990), &[]);
+    assert!(rules().join("\n").contains("might be an invalid event"));
+}
+
+#[test]
+fn functions_beyond_the_certified_version_are_refused() {
+    let version = Version { major: 1, minor: 6 };
+    let settings = Settings {
+        certification: true,
+        certified: Some(version),
+        ..Settings::default()
+    };
+    let (_one, tables) = with(settings.clone());
+    // The one whose answer is looked at, where there is none here.
+    let listened = fake::index("zeDriverGetApiVersion");
+    for index in (0..FUNCTIONS).filter(|index| *index != listened) {
+        let code = fake::call_any(tables, index, 0x1000);
+        let beyond = function(index).since > version;
+        let name = function(index).name;
+        assert_eq!(rules().len(), usize::from(beyond), "{name}");
+        assert!(
+            code.is_none_or(|code| (code == ZE_RESULT_ERROR_UNSUPPORTED_VERSION) == beyond),
+            "{name}"
+        );
+    }
+    // Without one, the driver's word counts once it is known.
+    configure(&Settings {
+        certified: None,
+        ..settings
+    });
+    let newest = fake::index("zeDriverGetDefaultContext");
+    fake::call_any(tables, newest, 0x1000);
+    assert_eq!(rules(), Vec::<String>::new());
+    let mut version = ze_api_version_t(0x1_0006);
+    // SAFETY: the fake looks behind nothing, the layer at the version.
+    unsafe { tables.ze.Driver.pfnGetApiVersion.unwrap()(handle(0x40), &raw mut version) };
+    fake::call_any(tables, newest, 0x1000);
+    assert!(
+        rules()
+            .join("\n")
+            .contains("the function came with 1.14, the version to keep to is 1.6")
+    );
+}
+
+#[test]
+fn leaks_are_counted_at_the_end() {
+    let (_one, tables) = with(Settings {
+        leaks: true,
+        json: true,
+        ..Settings::default()
+    });
+    let program = Program { tables };
+    let queue = program.queue(handle(0x40), handle(0x80), 0x80_0040);
+    program.fence(queue, 0x80_0080);
+    let fence = program.fence(queue, 0x80_00c0);
+    let mut event = handle(0x80_0100);
+    let desc = ze_event_counter_based_desc_t::default();
+    // SAFETY: the fake looks behind nothing.
+    unsafe {
+        tables.ze.Event.pfnCounterBasedCreate.unwrap()(
+            handle(0x40),
+            handle(0x80),
+            &raw const desc,
+            &raw mut event,
+        )
+    };
+    assert_eq!(one!(program, Fence.pfnDestroy, fence), ZE_RESULT_SUCCESS);
+    fake::answer(ZE_RESULT_ERROR_UNKNOWN);
+    assert_eq!(
+        one!(program, CommandQueue.pfnDestroy, queue),
+        ZE_RESULT_ERROR_UNKNOWN,
+        "only successes count"
+    );
+    fake::answer(ZE_RESULT_SUCCESS);
+    assert_eq!(
+        one!(program, CommandQueue.pfnDestroy, queue),
+        ZE_RESULT_SUCCESS
+    );
+    finish();
+    let found = rules();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("zeEventCreate + zeEventCounterBasedCreate was called 1 times, zeEventDestroy 0 times: LEAK = 1"), "{found:?}");
+    assert!(
+        found[1].contains("zeFenceCreate was called 2 times, zeFenceDestroy 1 times: LEAK = 1"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn slow_settings_are_warned_of() {
+    let (_one, tables) = with(Settings {
+        performance: true,
+        ..Settings::default()
+    });
+    let mut list = null_mut();
+    let mut create = |mode, flags| {
+        let desc = ze_command_queue_desc_t {
+            mode,
+            flags,
+            ..Default::default()
+        };
+        // SAFETY: the fake looks behind nothing.
+        unsafe {
+            tables.ze.CommandList.pfnCreateImmediate.unwrap()(
+                handle(0x40),
+                handle(0x80),
+                &raw const desc,
+                &raw mut list,
+            )
+        };
+        rules().len()
+    };
+    let (ordered, hinted) = (
+        ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+        ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT,
+    );
+    let (waiting, running) = (
+        ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+        ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+    );
+    let found = [
+        create(running, ordered | hinted),
+        create(running, ordered),
+        create(running, 0),
+        create(waiting, 0),
+    ];
+    assert_eq!(found, [0, 1, 1, 2]);
+}
+
+#[test]
+fn resources_are_written_a_line_a_call() {
+    let folder = std::env::temp_dir();
+    let name = format!("ze-layers-resources-{}", std::process::id());
+    let csv = folder.join(format!("{name}.csv"));
+    let (_one, tables) = with(Settings {
+        resources: true,
+        resources_csv: Some(csv),
+        ..Settings::default()
+    });
+    let program = Program { tables };
+    let queue = program.queue(handle(0x40), handle(0x80), 0x90_0040);
+    program.fence(queue, 0x90_0080);
+    assert_eq!(
+        one!(program, CommandQueue.pfnDestroy, queue),
+        ZE_RESULT_SUCCESS
+    );
+    configure(&Settings::default());
+    let written = folder.join(format!("{name}_pid{}.csv", std::process::id()));
+    let text = std::fs::read_to_string(&written).unwrap();
+    std::fs::remove_file(&written).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines.iter().all(|line| line.len() == 22), "{text}");
+    let queues: Vec<&str> = lines.iter().map(|line| line[4]).collect();
+    assert_eq!(queues, ["CommandQueues", "1", "1", "0"]);
+}
