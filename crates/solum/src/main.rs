@@ -9,7 +9,9 @@
 
 mod doctor;
 mod environment;
+mod info;
 mod install;
+mod library;
 mod list;
 mod pass_through;
 mod run;
@@ -46,6 +48,8 @@ enum Verb {
     Trace(trace::Options),
     /// List the devices, and how to choose one.
     Ls(list::Options),
+    /// Every property of drivers and devices.
+    Info(info::Options),
     /// Every SOLUM_* variable: value, default, reader, meaning.
     Env(environment::Options),
     /// Check everything between a program and a device: cause and cure of what is not well.
@@ -60,6 +64,7 @@ fn main() -> ExitCode {
         Verb::Run(options) => run::run(&options),
         Verb::Trace(options) => trace::trace(&options),
         Verb::Ls(options) => list::list(&options),
+        Verb::Info(options) => info::info(&options),
         Verb::Env(options) => environment::show(&options),
         Verb::Doctor(options) => doctor::doctor(&options),
         Verb::Probe(options) => doctor::probe::child(&options),

@@ -4,6 +4,8 @@
 
 #[path = "commands/doctor.rs"]
 mod doctor;
+#[path = "commands/info.rs"]
+mod info;
 
 use std::process::{Command, Output};
 

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char};
 use level_zero::sys::*;
 
 use super::probe::{Device, Step};
-use super::probe_library::Library;
+use crate::library::Library;
 
 /// More drivers, devices or extensions than there are: a count beyond is a library gone wrong.
 const COUNT_BOUND: u32 = 4096;

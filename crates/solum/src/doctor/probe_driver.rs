@@ -6,7 +6,7 @@ use level_zero::sys::*;
 
 use super::calls::{Calls, code};
 use super::probe::{Step, tell};
-use super::probe_library::Library;
+use crate::library::Library;
 
 /// Opens the driver `name` and initialises it as the loader does for a client that asks for any driver.
 pub(crate) fn probe(name: &OsStr) {

@@ -9,7 +9,7 @@ use level_zero::{Device, Loader, ModuleSource};
 
 use super::calls::{Calls, code, version};
 use super::probe::{Step, tell};
-use super::probe_library::Library;
+use crate::library::Library;
 
 // From launch.cl by clang -target spirv64.
 static SPIRV: &[u8] = include_bytes!("launch.spv");

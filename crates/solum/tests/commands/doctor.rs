@@ -31,8 +31,8 @@ fn artefacts() -> &'static Path {
     profile()
 }
 
-/// A fresh folder with the program, the loader and a stub driver.
-fn stage(name: &str) -> PathBuf {
+/// A fresh folder with the program, the loader, a stub driver, and the driver where the loader does not look.
+pub(crate) fn stage(name: &str) -> PathBuf {
     let stage = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("doctor-{name}"));
     let _ = std::fs::remove_dir_all(&stage);
     std::fs::create_dir_all(&stage).unwrap();
@@ -41,17 +41,27 @@ fn stage(name: &str) -> PathBuf {
         ("solum", "solum"),
         ("libze_loader.so", "libze_loader.so.1"),
         ("libze_stub.so", "stub.so"),
+        ("libze_solum_cpu.so", "driver.so"),
     ] {
         std::fs::copy(from.join(file), stage.join(to)).unwrap();
     }
     stage
 }
 
-/// Runs `solum doctor` there, without what the user's environment says; `{stage}` in a value is its folder.
 fn doctor(stage: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    run(stage, "doctor", arguments, environment)
+}
+
+/// Runs a verb there, without what the user's environment says; `{stage}` in a value is its folder.
+pub(crate) fn run(
+    stage: &Path,
+    verb: &str,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> Output {
     let mut command = Command::new(stage.join("solum"));
     command
-        .arg("doctor")
+        .arg(verb)
         .args(arguments)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
@@ -300,11 +310,7 @@ fn what_is_broken_is_named() {
 #[test]
 fn a_whole_installation_is_well() {
     let stage = stage("whole");
-    std::fs::copy(
-        profile().join("libze_solum_cpu.so"),
-        stage.join("libze_solum_cpu.so.1"),
-    )
-    .unwrap();
+    std::fs::rename(stage.join("driver.so"), stage.join("libze_solum_cpu.so.1")).unwrap();
     // The code generator needs LLVM; the interpreter runs the same kernel.
     let environment = [
         ("SOLUM_COMPILER", "interpreter"),

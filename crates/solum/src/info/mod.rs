@@ -1,0 +1,509 @@
+//! `solum info`: every property that the standard API tells of drivers and devices, grouped by its functions.
+//!
+//! Works on any vendor's driver: the loader is asked by exported names only, and what to ask comes from the API table
+//! (`ze-spec`), so that a new version of the specification is a new table. What a driver does not offer is left out, or
+//! named once with its result.
+
+mod query;
+mod value;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::library::Library;
+use crate::{complain, exit, install};
+use query::{Answers, Handle, Source};
+
+/// Every property of drivers and devices.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// A device: its name in `solum ls` (level_zero:cpu:0, cpu:0, cpu), its number, or the start of its UUID. All
+    /// without it.
+    #[arg(value_name = "DEVICE")]
+    device: Option<String>,
+    /// Only properties whose name, struct or function holds this text (small and capital letters are one).
+    #[arg(long, value_name = "TEXT")]
+    prop: Option<String>,
+    /// One JSON document: the C fields' names and raw numbers.
+    #[arg(long)]
+    json: bool,
+    /// Another loader than Solum's.
+    #[arg(long, value_name = "FILE")]
+    loader: Option<PathBuf>,
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+struct Document<'d> {
+    schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'d str>,
+    subjects: Vec<Json>,
+}
+
+/// A driver or a device with its groups.
+struct Subject {
+    /// `level_zero:cpu:0`, or `driver 0`.
+    name: String,
+    title: String,
+    uuid: String,
+    groups: Vec<Group>,
+    /// What could not be asked.
+    remarks: Vec<String>,
+}
+
+/// The answers of one function.
+struct Group {
+    /// The function, with what it was asked of where that is not the subject itself.
+    name: String,
+    /// The struct that the others extend.
+    base: &'static str,
+    answers: Answers,
+}
+
+/// Prints the properties; 1 when there is nothing to print.
+pub(crate) fn info(options: &Options) -> u8 {
+    let subjects = match collect(options) {
+        Ok(subjects) => subjects,
+        Err(error) => {
+            if options.json {
+                print_json(&[], Some(&error));
+            } else {
+                complain(&error, Some("solum doctor finds the cause"));
+            }
+            return exit::NO;
+        }
+    };
+    let (drivers, mut devices): (Vec<_>, Vec<_>) = subjects
+        .into_iter()
+        .partition(|subject| subject.name.starts_with("driver"));
+    let mut shown = drivers;
+    if let Some(wanted) = &options.device {
+        let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
+        let chosen = select(&devices, wanted);
+        devices = devices
+            .into_iter()
+            .enumerate()
+            .filter(|(number, _)| chosen.contains(number))
+            .map(|(_, device)| device)
+            .collect();
+        if devices.is_empty() {
+            let error = format!("no device {wanted}");
+            if options.json {
+                print_json(&[], Some(&error));
+            } else {
+                complain(&error, Some(&format!("there are {}", names.join(", "))));
+            }
+            return exit::NO;
+        }
+        shown.clear();
+    }
+    shown.append(&mut devices);
+    if let Some(text) = &options.prop {
+        let text = text.to_ascii_lowercase();
+        for subject in &mut shown {
+            subject.remarks.clear();
+            for group in &mut subject.groups {
+                keep(group, &text);
+            }
+            subject.groups.retain(|group| !group.answers.is_empty());
+        }
+        shown.retain(|subject| !subject.groups.is_empty());
+        if shown.is_empty() {
+            let error = format!("no property holds \"{text}\"");
+            if options.json {
+                print_json(&[], Some(&error));
+            } else {
+                complain(&error, Some("solum info without --prop shows all names"));
+            }
+            return exit::NO;
+        }
+    }
+    if options.json {
+        print_json(&shown, None);
+    } else {
+        for (number, subject) in shown.iter().enumerate() {
+            if number > 0 {
+                anstream::println!();
+            }
+            print_people(subject);
+        }
+    }
+    0
+}
+
+/// Keeps the properties whose name, struct or function holds `text`.
+fn keep(group: &mut Group, text: &str) {
+    if group.name.to_ascii_lowercase().contains(text) {
+        return;
+    }
+    for answers in &mut group.answers {
+        for answer in answers.iter_mut() {
+            if !answer.layout.contains(text) {
+                let named = answer.values.iter().any(|(_, value)| {
+                    matches!(value, value::Value::Text(name) if name.to_ascii_lowercase().contains(text))
+                });
+                // An extension's name is what its version is looked for by.
+                if !(named && answer.layout.ends_with("extension_properties_t")) {
+                    answer
+                        .values
+                        .retain(|(name, _)| name.to_ascii_lowercase().contains(text));
+                }
+            }
+        }
+        answers.retain(|answer| !answer.values.is_empty());
+    }
+    group.answers.retain(|answers| !answers.is_empty());
+}
+
+/// The numbers of the devices that `wanted` names.
+fn select(devices: &[Subject], wanted: &str) -> Vec<usize> {
+    let wanted = wanted.trim().to_ascii_lowercase();
+    let word = wanted.strip_prefix("level_zero:").unwrap_or(&wanted);
+    // A UUID may begin with digits too, and with a nought.
+    if let Ok(number) = word.parse::<usize>()
+        && number < devices.len()
+        && number.to_string() == word
+    {
+        return vec![number];
+    }
+    let numbers = |test: &dyn Fn(&Subject) -> bool| -> Vec<usize> {
+        devices
+            .iter()
+            .enumerate()
+            .filter(|(_, device)| test(device))
+            .map(|(number, _)| number)
+            .collect()
+    };
+    let named = numbers(&|device| {
+        device
+            .name
+            .strip_prefix("level_zero:")
+            .is_some_and(|name| name == word || name.split(':').next() == Some(word) || word == "*")
+    });
+    if !named.is_empty() {
+        return named;
+    }
+    let uuid = word.replace('-', "");
+    numbers(&|device| uuid.len() >= 4 && device.uuid.starts_with(&uuid))
+}
+
+/// Opens the loader and asks everything.
+fn collect(options: &Options) -> Result<Vec<Subject>, String> {
+    let path = match &options.loader {
+        Some(path) => path.clone(),
+        None => install::library_folder()?.join("libze_loader.so.1"),
+    };
+    let (library, _) = Library::open(path.as_os_str())
+        .map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;
+    let source = Source::new(&library);
+    source.init("zeInit")?;
+    let sysman = sysman(&source);
+    let mut subjects = Vec::new();
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for (number, driver) in source.drivers("zeDriverGet")?.into_iter().enumerate() {
+        subjects.push(of_driver(&source, driver, number));
+        let devices = source.handles("zeDeviceGet", driver)?;
+        for device in &devices {
+            subjects.push(of_device(&source, *device, &devices, &mut kinds, &sysman));
+        }
+    }
+    Ok(subjects)
+}
+
+/// Asks all that is known about a handle of this C type.
+fn ask(source: &Source<'_>, of: Handle, kind: &str, suffix: &str, into: &mut Subject) {
+    for question in query::questions(kind) {
+        match source.ask(&question, of) {
+            Ok(answers) if answers.is_empty() => {}
+            Ok(answers) => into.groups.push(Group {
+                name: format!("{}{suffix}", question.function.name),
+                base: question.layout.name,
+                answers,
+            }),
+            Err(error) => into.remarks.push(error),
+        }
+    }
+}
+
+fn of_driver(source: &Source<'_>, driver: Handle, number: usize) -> Subject {
+    let mut subject = Subject {
+        name: format!("driver {number}"),
+        title: String::new(),
+        uuid: String::new(),
+        groups: Vec::new(),
+        remarks: Vec::new(),
+    };
+    match source.number("zeDriverGetApiVersion", driver) {
+        Ok(version) => subject.title = format!("Level Zero {}.{}", version >> 16, version & 0xffff),
+        Err(error) => subject.remarks.push(error),
+    }
+    ask(source, driver, "ze_driver_handle_t", "", &mut subject);
+    subject
+}
+
+fn of_device(
+    source: &Source<'_>,
+    device: Handle,
+    all: &[Handle],
+    kinds: &mut Vec<(String, usize)>,
+    sysman: &Result<Vec<(String, Handle)>, String>,
+) -> Subject {
+    let mut subject = Subject {
+        name: String::new(),
+        title: String::new(),
+        uuid: String::new(),
+        groups: Vec::new(),
+        remarks: Vec::new(),
+    };
+    ask(source, device, "ze_device_handle_t", "", &mut subject);
+    for (number, peer) in all.iter().enumerate() {
+        if *peer != device
+            && let Ok(answers) = source.ask_peers(device, *peer)
+        {
+            subject.groups.push(Group {
+                name: format!("zeDeviceGetP2PProperties, device {number} of the driver"),
+                base: "ze_device_p2p_properties_t",
+                answers,
+            });
+        }
+    }
+    subject.title = text_of(&subject, "name");
+    subject.uuid = text_of(&subject, "uuid");
+    let kind = text_of(&subject, "type");
+    let known = kinds.iter_mut().find(|(known, _)| *known == kind);
+    let number = match known {
+        Some((_, number)) => {
+            *number += 1;
+            *number
+        }
+        None => {
+            kinds.push((kind.clone(), 0));
+            0
+        }
+    };
+    subject.name = format!("level_zero:{kind}:{number}");
+    tools(source, device, &mut subject);
+    match sysman {
+        Ok(devices) => {
+            let of = devices.iter().find(|(uuid, _)| *uuid == subject.uuid);
+            match of {
+                Some((_, device)) => manage(source, *device, &mut subject),
+                None => subject
+                    .remarks
+                    .push("system management knows no device of this UUID".into()),
+            }
+        }
+        Err(error) => subject.remarks.push(format!("system management: {error}")),
+    }
+    subject
+}
+
+/// A field of the first answers as text.
+fn text_of(subject: &Subject, field: &str) -> String {
+    let answers = subject.groups.iter().flat_map(|group| &group.answers);
+    let mut values = answers.flatten().flat_map(|answer| &answer.values);
+    values
+        .find(|(name, _)| *name == field)
+        .map_or(String::new(), |(_, value)| value.text(""))
+}
+
+/// Debugging and metrics.
+fn tools(source: &Source<'_>, device: Handle, subject: &mut Subject) {
+    ask(source, device, "zet_device_handle_t", "", subject);
+    let groups = match source.handles("zetMetricGroupGet", device) {
+        Ok(groups) => groups,
+        Err(error) => return subject.remarks.push(error),
+    };
+    for (number, group) in groups.into_iter().enumerate() {
+        let suffix = format!(", metric group {number}");
+        ask(source, group, "zet_metric_group_handle_t", &suffix, subject);
+        let metrics = source.handles("zetMetricGet", group).unwrap_or_default();
+        for (metric, handle) in metrics.into_iter().enumerate() {
+            let suffix = format!(", metric group {number}, metric {metric}");
+            ask(source, handle, "zet_metric_handle_t", &suffix, subject);
+        }
+    }
+}
+
+/// The devices of system management by their UUID.
+fn sysman(source: &Source<'_>) -> Result<Vec<(String, Handle)>, String> {
+    source.init("zesInit")?;
+    let mut all = Vec::new();
+    for driver in source.drivers("zesDriverGet")? {
+        for device in source.handles("zesDeviceGet", driver)? {
+            let mut subject = Subject {
+                name: String::new(),
+                title: String::new(),
+                uuid: String::new(),
+                groups: Vec::new(),
+                remarks: Vec::new(),
+            };
+            for question in query::questions("zes_device_handle_t") {
+                if question.function.name == "zesDeviceGetProperties" {
+                    subject.groups.push(Group {
+                        name: String::new(),
+                        base: question.layout.name,
+                        answers: source.ask(&question, device)?,
+                    });
+                }
+            }
+            all.push((core_uuid(&subject), device));
+        }
+    }
+    Ok(all)
+}
+
+/// The UUID inside the struct of a device of system management.
+fn core_uuid(subject: &Subject) -> String {
+    let answers = subject.groups.iter().flat_map(|group| &group.answers);
+    let mut values = answers.flatten().flat_map(|answer| &answer.values);
+    let core = values.find_map(|(name, value)| match value {
+        value::Value::Parts(parts) if *name == "core" => Some(parts),
+        _ => None,
+    });
+    core.and_then(|parts| parts.iter().find(|(name, _)| *name == "uuid"))
+        .map_or(String::new(), |(_, value)| value.text(""))
+}
+
+/// System management: the device, then each of its components.
+fn manage(source: &Source<'_>, device: Handle, subject: &mut Subject) {
+    ask(source, device, "zes_device_handle_t", "", subject);
+    for (function, kind) in query::components() {
+        let Ok(handles) = source.handles(function.name, device) else {
+            // Most devices lack most components.
+            continue;
+        };
+        for (number, handle) in handles.into_iter().enumerate() {
+            ask(source, handle, kind, &format!(", number {number}"), subject);
+        }
+    }
+}
+
+fn print_people(subject: &Subject) {
+    anstream::println!("\u{1b}[1m{}\u{1b}[0m  {}", subject.name, subject.title);
+    for group in &subject.groups {
+        for (index, answers) in group.answers.iter().enumerate() {
+            let number = if group.answers.len() > 1 {
+                format!(" [{index}]")
+            } else {
+                String::new()
+            };
+            // A list of names and versions is a table of its own.
+            if let [answer] = answers.as_slice()
+                && let [(_, name), (field, version)] = answer.values.as_slice()
+                && answer.layout.ends_with("extension_properties_t")
+            {
+                if index == 0 {
+                    anstream::println!("  \u{1b}[36m{}\u{1b}[0m", group.name);
+                }
+                anstream::println!(
+                    "    {:<54} {}",
+                    name.text(""),
+                    version.text(value::unit(answer.layout, field))
+                );
+                continue;
+            }
+            anstream::println!("  \u{1b}[36m{}{number}\u{1b}[0m", group.name);
+            for answer in answers {
+                if answer.layout != group.base {
+                    anstream::println!("    \u{1b}[2m{}\u{1b}[0m", answer.layout);
+                }
+                for (name, value) in &answer.values {
+                    anstream::println!(
+                        "    {name:<36} {}",
+                        value.text(value::unit(answer.layout, name))
+                    );
+                }
+            }
+        }
+    }
+    if !subject.remarks.is_empty() {
+        anstream::println!("  \u{1b}[2mnot offered by the driver:");
+        for remark in &subject.remarks {
+            // A loader's list of what it tried is doctor's to show.
+            let first = remark.lines().next().unwrap_or_default();
+            anstream::println!("    {}", first.trim_end_matches(" Tried:"));
+        }
+        anstream::print!("\u{1b}[0m");
+    }
+}
+
+/// `functions` holds, for each function, the structs of each element by their C type.
+fn print_json(subjects: &[Subject], error: Option<&str>) {
+    let all: Vec<Json> = subjects
+        .iter()
+        .map(|subject| {
+            let groups = subject.groups.iter().map(|group| {
+                let elements = group.answers.iter().map(|answers| {
+                    Json::Object(Map::from_iter(answers.iter().map(|answer| {
+                        let values = answer.values.iter();
+                        let values = values.map(|(name, value)| ((*name).to_owned(), value.json()));
+                        (
+                            answer.layout.to_owned(),
+                            Json::Object(Map::from_iter(values)),
+                        )
+                    })))
+                });
+                (group.name.clone(), Json::Array(elements.collect()))
+            });
+            json!({
+                "name": subject.name,
+                "title": subject.title,
+                "functions": Map::from_iter(groups),
+                "not_offered": subject.remarks,
+            })
+        })
+        .collect();
+    match serde_json::to_string_pretty(&Document {
+        schema: "solum.info/1",
+        error,
+        subjects: all,
+    }) {
+        Ok(text) => anstream::println!("{text}"),
+        Err(error) => complain(&format!("cannot print JSON: {error}"), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(name: &str, uuid: &str) -> Subject {
+        Subject {
+            name: name.into(),
+            title: String::new(),
+            uuid: uuid.into(),
+            groups: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn devices_have_several_names() {
+        let all = [
+            device("level_zero:gpu:0", "00112233"),
+            device("level_zero:cpu:0", "44556677"),
+            device("level_zero:gpu:1", "00118899"),
+        ];
+        for (wanted, numbers) in [
+            ("level_zero:gpu:1", &[2][..]),
+            ("LEVEL_ZERO:GPU", &[0, 2]),
+            ("cpu", &[1]),
+            ("cpu:0", &[1]),
+            ("*", &[0, 1, 2]),
+            ("2", &[2]),
+            ("3", &[]),
+            ("0011", &[0, 2]),
+            ("4455-6677", &[1]),
+            ("001", &[]),
+            ("tpu", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(select(&all, wanted), numbers, "{wanted}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `solum info` on our driver and on one that shares no code with it.
+
+use serde_json::Value;
+
+use crate::doctor::{run, stage};
+use crate::text;
+
+const DRIVER: (&str, &str) = ("ZE_ENABLE_ALT_DRIVERS", "{stage}/driver.so");
+const STUB: (&str, &str) = ("ZE_ENABLE_ALT_DRIVERS", "{stage}/stub.so");
+
+#[test]
+fn properties_are_those_that_ls_shows_too() {
+    let stage = stage("info-json");
+    let json = |verb: &str, arguments: &[&str]| -> Value {
+        let (code, stdout, stderr) = text(&run(&stage, verb, arguments, &[DRIVER]));
+        assert_eq!(code, 0, "{stdout}{stderr}");
+        serde_json::from_str(&stdout).unwrap()
+    };
+    let list = json("ls", &["--json"]);
+    let info = json("info", &["--json"]);
+    assert_eq!(info["schema"], "solum.info/1");
+    let devices = list["drivers"][0]["devices"].as_array().unwrap();
+    assert_eq!(devices.len(), 2);
+    for device in devices {
+        let mut subjects = info["subjects"].as_array().unwrap().iter();
+        let subject = subjects
+            .find(|subject| subject["name"] == device["selector"])
+            .unwrap_or_else(|| panic!("{} is not in {info}", device["selector"]));
+        let field = |function: &str, layout: &str, field: &str| {
+            subject["functions"][function][0][layout][field].clone()
+        };
+        for (function, layout, name, same) in [
+            (
+                "zeDeviceGetProperties",
+                "ze_device_properties_t",
+                "name",
+                "name",
+            ),
+            (
+                "zeDeviceGetProperties",
+                "ze_device_properties_t",
+                "uuid",
+                "uuid",
+            ),
+            (
+                "zeDeviceGetProperties",
+                "ze_device_properties_t",
+                "vendorId",
+                "vendor_id",
+            ),
+            (
+                "zeDeviceGetProperties",
+                "ze_device_properties_t",
+                "deviceId",
+                "device_id",
+            ),
+            (
+                "zeDeviceGetComputeProperties",
+                "ze_device_compute_properties_t",
+                "maxTotalGroupSize",
+                "max_group_size",
+            ),
+            (
+                "zeDeviceGetComputeProperties",
+                "ze_device_compute_properties_t",
+                "maxSharedLocalMemory",
+                "local_memory_bytes",
+            ),
+            (
+                "zeDeviceGetMemoryProperties",
+                "ze_device_memory_properties_t",
+                "totalSize",
+                "memory_bytes",
+            ),
+        ] {
+            assert_eq!(field(function, layout, name), device[same], "{name}");
+        }
+        // Through the chain: only what the driver wrote.
+        let chained = field("zeDeviceGetProperties", "ze_eu_count_ext_t", "numTotalEUs");
+        assert!(chained.as_u64().is_some_and(|count| count > 0), "{subject}");
+        let unknown = field(
+            "zeDeviceGetProperties",
+            "ze_device_luid_ext_properties_t",
+            "luid",
+        );
+        assert_eq!(unknown, Value::Null);
+    }
+    std::fs::remove_dir_all(&stage).unwrap();
+}
+
+#[test]
+fn one_property_of_one_device_in_its_unit() {
+    let stage = stage("info-text");
+    for (arguments, environment, code, stdout, stderr) in [
+        (
+            &["cpu", "--prop", "sharedlocal"][..],
+            DRIVER,
+            0,
+            "CPU-typed)\n  zeDeviceGetComputeProperties\n    maxSharedLocalMemory                 64 KiB (65536)\n",
+            "",
+        ),
+        (
+            &["--prop", "ddi_handles"],
+            DRIVER,
+            0,
+            "ZE_extension_driver_ddi_handles                        1.1 (0x10001)",
+            "",
+        ),
+        (
+            &["--prop", "driverVersion"],
+            STUB,
+            0,
+            "driver 0  Level Zero 1.17\n  zeDriverGetProperties\n    driverVersion                        0x1\n",
+            "",
+        ),
+        (
+            &["fpga"],
+            STUB,
+            1,
+            "",
+            "no device fpga\nhint: there are level_zero:gpu:0",
+        ),
+        (
+            &["--prop", "no such thing"],
+            STUB,
+            1,
+            "",
+            "no property holds \"no such thing\"",
+        ),
+        (
+            &["--loader", "/nonexistent/loader"],
+            STUB,
+            1,
+            "",
+            "/nonexistent/loader cannot be opened",
+        ),
+        (
+            &[],
+            ("ZE_ENABLE_ALT_DRIVERS", "/nonexistent/driver"),
+            1,
+            "",
+            "no Level Zero driver is usable",
+        ),
+    ] {
+        let output = run(&stage, "info", arguments, &[environment]);
+        let (found, out, err) = text(&output);
+        assert_eq!(found, code, "{arguments:?}: {out}{err}");
+        assert!(out.contains(stdout), "{arguments:?}: {out}");
+        assert!(err.contains(stderr), "{arguments:?}: {err}");
+        assert!(
+            !out.contains('\u{1b}') && !err.contains('\u{1b}'),
+            "colours in a pipe"
+        );
+    }
+    std::fs::remove_dir_all(&stage).unwrap();
+}
