@@ -11,8 +11,8 @@ fn main() {
     ] {
         println!("cargo::rustc-cdylib-link-arg={argument}");
     }
-    // Line tables are half of the file, which is to stay small; the dev profile keeps them.
+    // Line tables and local symbols are most of the file, which is to stay small; the dev profile keeps them.
     if std::env::var("PROFILE").as_deref() == Ok("release") {
-        println!("cargo::rustc-cdylib-link-arg=-Wl,--strip-debug");
+        println!("cargo::rustc-cdylib-link-arg=-Wl,--strip-all");
     }
 }

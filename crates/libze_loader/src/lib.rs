@@ -8,6 +8,19 @@ mod entries;
 #[rustfmt::skip]
 mod generated;
 
+/// What each export reads first.
+static WAY: ze_loader::state::Way = ze_loader::state::Way::new();
+
+/// Called by the dynamic linker when the library is loaded.
+extern "C" fn at_load() {
+    ze_loader::state::attach(&WAY);
+}
+
+/// The linker's list of functions of this type, each called once before anything else of the library.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = at_load;
+
 /// Called by the dynamic linker when the library is unloaded or the process exits.
 extern "C" fn at_unload() {
     ze_loader::teardown::run();

@@ -2,7 +2,7 @@
 //! calling convention with thin arguments, so that the exports need no stack frame.
 //!
 //! The straight way is open while the loader is ready, no layer is on, and no driver is wrapped. Else calls go through
-//! tables ([`state::way`]), at whose bottom [`bottom!`] looks at state and handle before anything is read through it.
+//! tables ([`state::Way`]), at whose bottom [`bottom!`] looks at state and handle before anything is read through it.
 
 use level_zero_sys::{
     ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
@@ -19,9 +19,12 @@ use crate::{state, text};
 /// after the slot, a driver whose table is older answers UNSUPPORTED_VERSION; it is given only for functions newer than
 /// 1.13, the oldest table that is let in.
 #[macro_export]
+#[expect(clippy::crate_in_macro_def, reason = "the word stands in the shell that expands this")]
 macro_rules! forward {
     ($name:literal, $namespace:ident $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
-        if let Some(tables) = $crate::state::way() {
+        // The shell's own word, which it reads by one instruction.
+        if let Some(tables) = crate::WAY.tables() {
+            std::hint::cold_path();
             return match tables.$namespace.$sub.$slot {
                 // SAFETY: the arguments are the caller's own, under the same contract as this function.
                 Some(function) => unsafe { function($($arg),+) },

@@ -16,28 +16,53 @@ const TORN_DOWN: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(IDLE);
 
-/// Null while calls go straight through their handles; else the tables that they go through: the top layer's, or the
-/// bottom's, which tells the states apart and handles of drivers that are wrapped from others.
-static WAY: AtomicPtr<Tables> = AtomicPtr::new((&raw const BOTTOM).cast_mut());
+/// The word that decides the way of each call: null while calls go straight through their handles; else the tables that
+/// they go through: the top layer's, or the bottom's, which tells the states apart and handles of wrapped drivers from
+/// others. It stands in the shell, where the exports read it without a detour; [`attach`] makes it known here.
+#[derive(Debug)]
+pub struct Way(AtomicPtr<Tables>);
+
+impl Way {
+    /// The way before initialisation.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "there is one, and it is static")]
+    pub const fn new() -> Way {
+        Way(AtomicPtr::new((&raw const BOTTOM).cast_mut()))
+    }
+
+    /// The tables that calls go through; `None`: straight through the handle.
+    #[inline(always)]
+    #[must_use]
+    pub fn tables(&self) -> Option<&'static Tables> {
+        // Relaxed is enough: tables are static, and a handle reaches the caller by a happens-before edge of its own.
+        // SAFETY: null or tables that live as long as the program.
+        unsafe { self.0.load(Ordering::Relaxed).as_ref() }
+    }
+}
+
+/// The way of a loader without a shell (tests), and where the shell's is.
+static OWN: Way = Way::new();
+static SHELL: AtomicPtr<Way> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Makes the shell's word known; called before anything else, when the library is loaded.
+pub fn attach(way: &'static Way) {
+    SHELL.store(std::ptr::from_ref(way).cast_mut(), Ordering::Release);
+    choose();
+}
+
+fn current() -> &'static Way {
+    // SAFETY: null or a static of the shell.
+    unsafe { SHELL.load(Ordering::Acquire).as_ref() }.unwrap_or(&OWN)
+}
 
 /// The top layer's tables, null without layers. Behind the lock stands the choice of the way.
 static TOP: AtomicPtr<Tables> = AtomicPtr::new(std::ptr::null_mut());
 static CHOICE: Mutex<()> = Mutex::new(());
 
-/// The tables that calls go through; `None`: straight through the handle.
-#[inline(always)]
-#[must_use]
-pub fn way() -> Option<&'static Tables> {
-    // Relaxed is enough: tables are static or leaked before they are published, and a handle reaches the caller by a
-    // happens-before edge of its own.
-    // SAFETY: null or tables that live as long as the program.
-    unsafe { WAY.load(Ordering::Relaxed).as_ref() }
-}
-
 /// The tables of the top layer, or of the bottom.
 #[must_use]
 pub fn tables() -> &'static Tables {
-    way().unwrap_or(&BOTTOM)
+    current().tables().unwrap_or(&BOTTOM)
 }
 
 /// The tables below all layers.
@@ -93,5 +118,5 @@ fn choose() {
         READY if !arena::is_in_use() => std::ptr::null_mut(),
         _ => bottom,
     };
-    WAY.store(way, Ordering::Release);
+    current().0.store(way, Ordering::Release);
 }

@@ -105,7 +105,11 @@ fn main() -> ExitCode {
         .collect();
     // A measurement that needs an environment of its own runs in a child: see driver.rs.
     if let ["child", what] = areas[..] {
-        return match driver::child(what) {
+        let value = match what.strip_prefix("loader-") {
+            Some(what) => loader::child(what),
+            None => driver::child(what).map(|value| value.to_string()),
+        };
+        return match value {
             Ok(value) => {
                 println!("{value}");
                 ExitCode::SUCCESS

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use level_zero_sys::*;
 
 use crate::EXPORTS;
+use crate::layered;
 use crate::opened::Loader;
 use crate::wrapped;
 
@@ -33,10 +34,10 @@ pub(crate) fn run(name: &str, stage: &Path) {
         "getters" => getters(&loader),
         "versions" => versions(&loader),
         "translation" => translation(&loader),
-        "tracer_functions" => tracer_functions(&loader),
-        "tracers" => tracers(&loader),
-        "recorded" => recorded(&loader),
-        "refused_script" => refused_script(&loader),
+        "tracer_functions" => layered::tracer_functions(&loader),
+        "tracers" => layered::tracers(&loader),
+        "recorded" => layered::recorded(&loader),
+        "refused_script" => layered::refused_script(&loader),
         "default_driver" => default_driver(&loader),
         "teardown_callbacks" => teardown_callbacks(&loader),
         "one_client_leaves" => one_client_leaves(loader, &path),
@@ -615,191 +616,6 @@ fn translation(loader: &Loader) {
             );
         }
     }
-}
-
-fn tracing_state(loader: &Loader) -> bool {
-    let state = loader
-        .get::<zel_pfnGetTracingLayerState_t>("zelGetTracingLayerState")
-        .unwrap();
-    let mut enabled = false;
-    // SAFETY: a place of this frame, and the null that is being tested.
-    unsafe {
-        assert_eq!(state(null_mut()), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-        assert_eq!(state(&raw mut enabled), ZE_RESULT_SUCCESS);
-    }
-    enabled
-}
-
-fn tracer_functions(loader: &Loader) {
-    let tracer = || EXPORTS.lines().filter(|name| name.starts_with("zelTracer"));
-    assert_eq!(tracer().count(), 258);
-    for name in tracer() {
-        assert_eq!(
-            loader.call_with_nulls(name),
-            ZE_RESULT_ERROR_UNINITIALIZED,
-            "{name} before init"
-        );
-    }
-    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
-    for name in tracer() {
-        let expected = match name {
-            "zelTracerCreate" => ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-            _ => ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-        };
-        assert_eq!(loader.call_with_nulls(name), expected, "{name}");
-        assert!(
-            loader.text().1.starts_with(&format!("{name}: ")),
-            "{:?}",
-            loader.text()
-        );
-    }
-    assert!(!tracing_state(loader));
-    // An unmatched disabling changes nothing; enablings are counted.
-    for (name, expected) in [
-        ("zelDisableTracingLayer", false),
-        ("zelEnableTracingLayer", true),
-        ("zelEnableTracingLayer", true),
-        ("zelDisableTracingLayer", true),
-        ("zelDisableTracingLayer", false),
-        ("zelDisableTracingLayer", false),
-        ("zelEnableTracingLayer", true),
-    ] {
-        assert_eq!(loader.call_with_nulls(name), ZE_RESULT_SUCCESS);
-        assert_eq!(tracing_state(loader), expected, "after {name}");
-    }
-}
-
-/// Counts the calls of the callbacks below.
-static SEEN: Mutex<[u32; 2]> = Mutex::new([0; 2]);
-
-unsafe extern "C" fn on_entry(
-    params: *mut ze_context_create_params_t,
-    result: ze_result_t,
-    _: *mut c_void,
-    instance: *mut *mut c_void,
-) {
-    SEEN.lock().unwrap()[0] += 1;
-    assert_eq!(result, ZE_RESULT_SUCCESS);
-    // SAFETY: the layer passes pointers to the arguments and the tracer's cell of this call.
-    unsafe {
-        assert!(!(*(*params).phDriver).is_null());
-        assert!((*instance).is_null());
-        *instance = 7 as *mut c_void;
-    }
-}
-
-unsafe extern "C" fn on_exit(
-    params: *mut ze_context_create_params_t,
-    result: ze_result_t,
-    _: *mut c_void,
-    instance: *mut *mut c_void,
-) {
-    SEEN.lock().unwrap()[1] += 1;
-    assert_eq!(result, ZE_RESULT_SUCCESS);
-    // SAFETY: as above; the context was returned.
-    unsafe {
-        assert!(!(*(*(*params).pphContext)).is_null());
-        assert_eq!((*instance).addr(), 7);
-    }
-}
-
-fn tracers(loader: &Loader) {
-    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
-    let desc = zel_tracer_desc_t::default();
-    let mut tracer = 0_usize;
-    let words = [(&raw const desc).addr(), (&raw mut tracer).addr()];
-    assert_eq!(loader.call("zelTracerCreate", &words), ZE_RESULT_SUCCESS);
-    let register = "zelTracerContextCreateRegisterCallback";
-    let entry = on_entry as *const () as usize;
-    assert_eq!(
-        loader.call(register, &[tracer, 0, entry]),
-        ZE_RESULT_SUCCESS
-    );
-    let exit = on_exit as *const () as usize;
-    assert_eq!(loader.call(register, &[tracer, 1, exit]), ZE_RESULT_SUCCESS);
-    let drivers = loader.drivers().unwrap();
-    let mut expected = 0;
-    let mut create = |traced: bool| {
-        for driver in &drivers {
-            loader.create_context(*driver).unwrap();
-        }
-        expected += if traced { 2 } else { 0 };
-        assert_eq!(*SEEN.lock().unwrap(), [expected; 2]);
-    };
-    create(false);
-    assert_eq!(
-        loader.call_with_nulls("zelEnableTracingLayer"),
-        ZE_RESULT_SUCCESS
-    );
-    create(false);
-    assert_eq!(
-        loader.call("zelTracerSetEnabled", &[tracer, 1]),
-        ZE_RESULT_SUCCESS
-    );
-    assert_eq!(
-        loader.call(register, &[tracer, 1, exit]),
-        ZE_RESULT_ERROR_INVALID_ARGUMENT,
-        "enabled"
-    );
-    create(true);
-    assert_eq!(
-        loader.call_with_nulls("zelDisableTracingLayer"),
-        ZE_RESULT_SUCCESS
-    );
-    create(false);
-    assert_eq!(
-        loader.call_with_nulls("zelEnableTracingLayer"),
-        ZE_RESULT_SUCCESS
-    );
-    create(true);
-    assert_eq!(
-        loader.call("zelTracerSetEnabled", &[tracer, 0]),
-        ZE_RESULT_SUCCESS
-    );
-    create(false);
-    assert_eq!(
-        loader.call("zelTracerDestroy", &[tracer]),
-        ZE_RESULT_SUCCESS
-    );
-    create(false);
-    // A null handle is refused through the layers, too.
-    assert_eq!(
-        loader.call("zeContextGetStatus", &[0]),
-        ZE_RESULT_ERROR_INVALID_NULL_HANDLE
-    );
-    // A static loader finds these functions through the tracing library's handle.
-    let handle: Option<unsafe extern "C" fn() -> *mut c_void> =
-        loader.get("zeLoaderGetTracingHandle");
-    // SAFETY: no arguments; the handle is the dynamic linker's.
-    let found = unsafe { libc::dlsym(handle.unwrap()(), c"zelTracerCreate".as_ptr()) };
-    assert_eq!(found, loader.address("zelTracerCreate"));
-}
-
-fn recorded(loader: &Loader) {
-    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS, "{:?}", loader.text());
-    let drivers = loader.drivers().unwrap();
-    loader.create_context(drivers[0]).unwrap();
-    assert_eq!(
-        loader.create_context(drivers[1]),
-        Err(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)
-    );
-    loader.create_context(drivers[1]).unwrap();
-}
-
-fn refused_script(loader: &Loader) {
-    for _ in 0..2 {
-        assert_eq!(loader.init(0), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        assert!(
-            loader.text().1.starts_with("zeInit: SOLUM_RECORDER: "),
-            "{:?}",
-            loader.text()
-        );
-    }
-    assert_eq!(
-        loader.init_drivers(1),
-        Err(ZE_RESULT_ERROR_INVALID_ARGUMENT)
-    );
-    assert_eq!(loader.drivers(), Err(ZE_RESULT_ERROR_UNINITIALIZED));
 }
 
 fn default_driver(loader: &Loader) {

@@ -11,6 +11,7 @@ mod artefacts;
 mod cases;
 mod elf;
 mod functions;
+mod layered;
 mod opened;
 mod wrapped;
 
