@@ -7,11 +7,13 @@ const V1_1: u32 = 0x1_0001;
 
 /// Name and version of each extension; only what works.
 pub const EXTENSIONS: &[(&str, u32)] = &[
+    ("ZE_experimental_command_list_clone", V1_0),
     ("ZE_experimental_event_pool_counter_based", V1_0),
     ("ZE_experimental_event_query_timestamps", V1_0),
     ("ZE_experimental_global_offset", V1_0),
     ("ZE_experimental_immediate_command_list_append", V1_0),
     ("ZE_experimental_module_program", V1_0),
+    ("ZE_experimental_mutable_command_list", V1_1),
     ("ZE_experimental_relaxed_allocation_limits", V1_0),
     ("ZE_experimental_scheduling_hints", V1_0),
     ("ZE_extension_cache_reservation", V1_0),

@@ -12,7 +12,7 @@
 
 use crate::check::lock;
 use crate::core::context::Context;
-use crate::device::{Outcome, Platform, Task, Work};
+use crate::device::{GroupCount, Outcome, Platform, Task, Work};
 use crate::signal::{Signal, wait_until, wake_sleepers};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -53,6 +53,29 @@ pub(crate) struct Command {
     pub(crate) drain: bool,
     /// The signal is a counter-based event's, which each new execution makes unsignalled.
     pub(crate) rearm: bool,
+}
+
+impl Command {
+    /// A command like it, to be changed.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            op: match &self.op {
+                // What is released is released once.
+                Op::Nothing | Op::Release(_) => Op::Nothing,
+                Op::Work(work) => Op::Work(work.clone()),
+                Op::WorkBelow { index, count, work } => Op::WorkBelow {
+                    index: *index,
+                    count: *count,
+                    work: work.clone(),
+                },
+                Op::Reset(signal) => Op::Reset(Arc::clone(signal)),
+            },
+            waits: self.waits.clone(),
+            signal: self.signal.clone(),
+            drain: self.drain,
+            rearm: self.rearm,
+        }
+    }
 }
 
 // SAFETY: the addresses inside `op` are the client's, valid until the command is done by the specification;
@@ -297,6 +320,11 @@ impl Lane {
         } else {
             match &command.op {
                 Op::Nothing => None,
+                // A mutable list's launch may have come to nothing.
+                Op::Work(Work::Launch(launch)) => {
+                    let empty = matches!(launch.groups, GroupCount::Direct(n) if n.contains(&0));
+                    (!empty).then_some(())
+                }
                 Op::Work(_) => Some(()),
                 Op::WorkBelow { index, count, .. } => {
                     // SAFETY: the client keeps the count readable until the command is done.

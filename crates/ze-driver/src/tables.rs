@@ -5,7 +5,7 @@
 
 use crate::core::{
     append, attributes, context, device, device_more, driver, event, event_pool, fence, image, ipc,
-    kernel, launch, list, mem, module, queue, runtime, virtual_mem,
+    kernel, launch, list, mem, module, mutable, queue, runtime, virtual_mem,
 };
 use crate::unsupported_entries as unsupported;
 use level_zero_sys::*;
@@ -268,7 +268,22 @@ pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_
 pub(crate) static ZE_COMMAND_LIST_EXP: ze_command_list_exp_dditable_t =
     ze_command_list_exp_dditable_t {
         pfnImmediateAppendCommandListsExp: Some(list::zeCommandListImmediateAppendCommandListsExp),
-        ..unsupported::ZE_COMMAND_LIST_EXP
+        pfnCreateCloneExp: Some(mutable::zeCommandListCreateCloneExp),
+        pfnGetNextCommandIdExp: Some(mutable::zeCommandListGetNextCommandIdExp),
+        pfnGetNextCommandIdWithKernelsExp: Some(
+            mutable::zeCommandListGetNextCommandIdWithKernelsExp,
+        ),
+        pfnUpdateMutableCommandsExp: Some(mutable::zeCommandListUpdateMutableCommandsExp),
+        pfnUpdateMutableCommandSignalEventExp: Some(
+            mutable::zeCommandListUpdateMutableCommandSignalEventExp,
+        ),
+        pfnUpdateMutableCommandWaitEventsExp: Some(
+            mutable::zeCommandListUpdateMutableCommandWaitEventsExp,
+        ),
+        pfnUpdateMutableCommandKernelsExp: Some(
+            mutable::zeCommandListUpdateMutableCommandKernelsExp,
+        ),
+        pfnIsMutableExp: Some(mutable::zeCommandListIsMutableExp),
     };
 
 /// `ze_image_dditable_t`.

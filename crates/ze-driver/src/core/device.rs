@@ -3,6 +3,7 @@
 use crate::check::fill_name;
 use crate::core::driver::Driver;
 use crate::core::hierarchy::Place;
+use crate::core::mutable::MUTABLE_FLAGS;
 use crate::core::object;
 use crate::device::{DeviceFacts, Platform};
 use crate::tables;
@@ -19,6 +20,9 @@ const ALL_ACCESS: u32 = ZE_MEMORY_ACCESS_CAP_FLAG_RW
     | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC
     | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT
     | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+
+/// Bytes of a fill's pattern that are promised; longer ones work too. Programs double a size until it is passed.
+const MOST_PATTERN: usize = 4096;
 
 /// One device; never freed.
 #[repr(C)]
@@ -182,6 +186,12 @@ pub(crate) fn zeDeviceGetProperties(
                 let usable = unsafe { link.get::<ze_device_usablemem_size_ext_properties_t>() };
                 usable.currUsableMemSize = facts.total_memory;
             }
+            ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out = unsafe { link.get::<ze_mutable_command_list_exp_properties_t>() };
+                out.mutableCommandListFlags = 0;
+                out.mutableCommandFlags = MUTABLE_FLAGS;
+            }
             ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES => {
                 // SAFETY: the type says which struct it is.
                 let out = unsafe { link.get::<ze_device_readonly_memory_ext_properties_t>() };
@@ -259,7 +269,7 @@ pub(crate) fn zeDeviceGetCommandQueueGroupProperties(
         out.flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE
             | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY
             | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
-        out.maxMemoryFillPatternSize = usize::MAX;
+        out.maxMemoryFillPatternSize = MOST_PATTERN;
         out.numQueues = hDevice.facts().queue_count;
     });
     Ok(())

@@ -63,34 +63,18 @@ impl Kernel {
 
     /// Sets the group size; core/module.yml.
     pub(crate) fn set_group_size(&self, size: [u32; 3]) -> ZeResult {
-        let (facts, limits) = (self.facts(), self.device_facts());
-        let bad = |why: String| {
-            error(
-                ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
-                format!("the group size is {size:?}, {why}"),
-            )
-        };
-        if let Some(i) = (0..3).find(|i| size[*i] == 0 || size[*i] > limits.max_group_size[*i]) {
-            return bad(format!(
-                "1 to {} is allowed in dimension {i}",
-                limits.max_group_size[i]
-            ));
-        }
-        let items = size
-            .iter()
-            .fold(1_u64, |n, d| n.saturating_mul(u64::from(*d)));
-        if items > u64::from(limits.max_total_group_size) {
-            return bad(format!(
-                "{items} work-items, at most {} are allowed",
-                limits.max_total_group_size
-            ));
-        }
-        let required = facts.required_group_size;
-        if required != [0; 3] && required != size {
-            return bad(format!("the kernel requires {required:?}"));
-        }
+        check_group_size(self.facts(), self.device_facts(), size)?;
         lock(&self.state).group_size = size;
         Ok(())
+    }
+
+    /// Keeps the kernel alive.
+    pub(crate) fn shared(&self) -> Arc<Self> {
+        // SAFETY: kernels live in `Arc`s from their creation on (`Object::give`), and `self` is one of them.
+        unsafe {
+            Arc::increment_strong_count(std::ptr::from_ref(self));
+            Arc::from_raw(std::ptr::from_ref(self))
+        }
     }
 
     /// Sets an argument; core/module.yml.
@@ -103,80 +87,128 @@ impl Kernel {
         size: usize,
         value: *const c_void,
     ) -> ZeResult {
-        let facts = self.facts();
-        let Some(arg) = facts.args.get(index as usize) else {
-            return error(
-                ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                format!(
-                    "argIndex is {index}, kernel \"{}\" has {} arguments",
-                    facts.name,
-                    facts.args.len()
-                ),
-            );
-        };
-        let wrong_size = |want: &str| {
-            error(
-                ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                format!(
-                    "argSize is {size} bytes, argument {index} of kernel \"{}\" takes {want}",
-                    facts.name
-                ),
-            )
-        };
-        let local;
-        let bytes: &[u8] = match arg.kind {
-            KernelArgKind::Value | KernelArgKind::Pointer => {
-                // More than a value's bytes is cut: oneMKL passes 8 for a float, and an empty struct has a
-                // byte in C++ but none in SPIR-V.
-                let want = arg.size as usize;
-                if size < want || (size > want && arg.kind == KernelArgKind::Pointer) {
-                    return wrong_size(&want.to_string());
-                }
-                if value.is_null() {
-                    &[]
-                } else {
-                    // SAFETY: not null, readable for `size` bytes by this function's contract.
-                    unsafe { std::slice::from_raw_parts(value.cast::<u8>(), arg.size as usize) }
-                }
+        let args = &mut lock(&self.state).args;
+        // SAFETY: this function's contract.
+        unsafe { write_argument(self.facts(), index, size, value, args) }
+    }
+}
+
+/// INVALID_GROUP_SIZE_DIMENSION for a size that the device or the kernel does not take.
+pub(crate) fn check_group_size(
+    facts: &KernelFacts,
+    limits: &DeviceFacts,
+    size: [u32; 3],
+) -> ZeResult {
+    let bad = |why: String| {
+        error(
+            ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+            format!("the group size is {size:?}, {why}"),
+        )
+    };
+    if let Some(i) = (0..3).find(|i| size[*i] == 0 || size[*i] > limits.max_group_size[*i]) {
+        return bad(format!(
+            "1 to {} is allowed in dimension {i}",
+            limits.max_group_size[i]
+        ));
+    }
+    let items = size
+        .iter()
+        .fold(1_u64, |n, d| n.saturating_mul(u64::from(*d)));
+    if items > u64::from(limits.max_total_group_size) {
+        return bad(format!(
+            "{items} work-items, at most {} are allowed",
+            limits.max_total_group_size
+        ));
+    }
+    let required = facts.required_group_size;
+    if required != [0; 3] && required != size {
+        return bad(format!("the kernel requires {required:?}"));
+    }
+    Ok(())
+}
+
+/// Writes an argument into a kernel's argument block; core/module.yml.
+///
+/// # Safety
+/// `value` is null or readable for `size` bytes.
+pub(crate) unsafe fn write_argument(
+    facts: &KernelFacts,
+    index: u32,
+    size: usize,
+    value: *const c_void,
+    args: &mut [u8],
+) -> ZeResult {
+    let Some(arg) = facts.args.get(index as usize) else {
+        return error(
+            ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+            format!(
+                "argIndex is {index}, kernel \"{}\" has {} arguments",
+                facts.name,
+                facts.args.len()
+            ),
+        );
+    };
+    let wrong_size = |want: &str| {
+        error(
+            ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+            format!(
+                "argSize is {size} bytes, argument {index} of kernel \"{}\" takes {want}",
+                facts.name
+            ),
+        )
+    };
+    let local;
+    let bytes: &[u8] = match arg.kind {
+        KernelArgKind::Value | KernelArgKind::Pointer => {
+            // More than a value's bytes is cut: oneMKL passes 8 for a float, and an empty struct has a
+            // byte in C++ but none in SPIR-V.
+            let want = arg.size as usize;
+            if size < want || (size > want && arg.kind == KernelArgKind::Pointer) {
+                return wrong_size(&want.to_string());
             }
-            KernelArgKind::Local => {
-                if size == 0 {
-                    return wrong_size("a size of local memory above 0");
-                }
-                if !value.is_null() {
-                    return error(
-                        ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                        format!("pArgValue is not null, but argument {index} is local memory"),
-                    );
-                }
-                local = (size as u64).to_ne_bytes();
-                &local
+            if value.is_null() {
+                &[]
+            } else {
+                // SAFETY: not null, readable for `size` bytes by this function's contract.
+                unsafe { std::slice::from_raw_parts(value.cast::<u8>(), arg.size as usize) }
             }
-            KernelArgKind::Image | KernelArgKind::Sampler => {
+        }
+        KernelArgKind::Local => {
+            if size == 0 {
+                return wrong_size("a size of local memory above 0");
+            }
+            if !value.is_null() {
                 return error(
-                    ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
-                    format!(
-                        "argument {index} is an image or sampler, which the device does not support"
-                    ),
+                    ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                    format!("pArgValue is not null, but argument {index} is local memory"),
                 );
             }
-        };
-        let mut state = lock(&self.state);
-        let width = match arg.kind {
-            KernelArgKind::Local => 8,
-            _ => arg.size as usize,
-        };
-        let at = arg.offset as usize;
-        let Some(slot) = state.args.get_mut(at..at.saturating_add(width)) else {
+            local = (size as u64).to_ne_bytes();
+            &local
+        }
+        KernelArgKind::Image | KernelArgKind::Sampler => {
             return error(
-                ZE_RESULT_ERROR_UNKNOWN,
-                format!("argument {index} lies outside the argument block"),
+                ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
+                format!(
+                    "argument {index} is an image or sampler, which the device does not support"
+                ),
             );
-        };
-        slot.fill(0);
-        slot[..bytes.len()].copy_from_slice(bytes);
-        Ok(())
-    }
+        }
+    };
+    let width = match arg.kind {
+        KernelArgKind::Local => 8,
+        _ => arg.size as usize,
+    };
+    let at = arg.offset as usize;
+    let Some(slot) = args.get_mut(at..at.saturating_add(width)) else {
+        return error(
+            ZE_RESULT_ERROR_UNKNOWN,
+            format!("argument {index} lies outside the argument block"),
+        );
+    };
+    slot.fill(0);
+    slot[..bytes.len()].copy_from_slice(bytes);
+    Ok(())
 }
 
 /// A kernel by name; core/module.yml.

@@ -13,7 +13,7 @@ use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// The launch of `kernel` as it is set now; arguments are copied.
-fn launch(
+pub(crate) fn launch(
     list: &CommandList,
     kernel: &Kernel,
     groups: GroupCount,
@@ -80,7 +80,7 @@ fn append(
 ) -> ZeResult {
     let groups = [groups.groupCountX, groups.groupCountY, groups.groupCountZ];
     let launch = launch(list, kernel, GroupCount::Direct(groups), cooperative)?;
-    let op = if groups.contains(&0) {
+    let op = if groups.contains(&0) && !list.is_mutable() {
         Op::Nothing
     } else {
         Op::Work(Work::Launch(launch))

@@ -4,6 +4,7 @@ use crate::check::{error, flags, lock, not_ready};
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::event::Event;
+use crate::core::mutable::Mutable;
 use crate::core::object;
 use crate::core::queue::{QueueDesc, check_ordinal};
 use crate::device::MemoryKind;
@@ -11,7 +12,7 @@ use crate::schedule::{Command, Lane, Op};
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
-use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, ZeResult};
+use ze_abi::{Chain, Handle, Handles, Head, In, Object, OptHandle, Out, ZeResult};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_command_list_flags_t`.
@@ -45,10 +46,29 @@ enum Kind {
     },
 }
 
-#[derive(Default)]
-struct Recording {
-    commands: Vec<Arc<Command>>,
-    closed: Option<Arc<[Arc<Command>]>>,
+/// What a list holds.
+#[derive(Clone, Default)]
+pub(crate) struct Recording {
+    /// In order.
+    pub(crate) commands: Vec<Arc<Command>>,
+    /// For lists whose commands may change.
+    pub(crate) mutable: Option<Mutable>,
+    closed: bool,
+    /// `commands`, for executions; made by the first since the list was closed.
+    executed: Option<Arc<[Arc<Command>]>>,
+}
+
+impl Recording {
+    /// True between close and reset.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Commands were changed: the list must be closed again.
+    pub(crate) fn reopen(&mut self) {
+        self.closed = false;
+        self.executed = None;
+    }
 }
 
 /// What an append adds beside its work.
@@ -154,13 +174,18 @@ impl CommandList {
         match &self.kind {
             Kind::Recorded { state, .. } => {
                 let mut state = lock(state);
-                if state.closed.is_some() {
+                if state.closed {
                     return error(
                         ZE_RESULT_ERROR_INVALID_ARGUMENT,
                         "hCommandList is closed; reset it before more is appended",
                     );
                 }
+                let state = &mut *state;
+                let before = state.commands.len();
                 state.commands.extend(commands);
+                if let Some(mutable) = &mut state.mutable {
+                    mutable.appended(&state.commands, before);
+                }
                 Ok(())
             }
             Kind::Immediate { desc, lane } => {
@@ -177,18 +202,80 @@ impl CommandList {
     /// The commands of a closed list, for execution.
     pub(crate) fn recorded(&self) -> ZeResult<Arc<[Arc<Command>]>> {
         match &self.kind {
-            Kind::Recorded { state, .. } => match &lock(state).closed {
-                Some(commands) => Ok(Arc::clone(commands)),
-                None => error(
-                    ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    "phCommandLists holds a list that is not closed",
-                ),
-            },
+            Kind::Recorded { state, .. } => {
+                let state = &mut *lock(state);
+                if !state.closed {
+                    return error(
+                        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                        "phCommandLists holds a list that is not closed",
+                    );
+                }
+                let commands = &state.commands;
+                let executed = state
+                    .executed
+                    .get_or_insert_with(|| commands.as_slice().into());
+                Ok(Arc::clone(executed))
+            }
             Kind::Immediate { .. } => error(
                 ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
                 "phCommandLists holds an immediate list, which executes by itself",
             ),
         }
+    }
+
+    /// Runs `change` on what a recorded list holds.
+    pub(crate) fn record<T>(
+        &self,
+        change: impl FnOnce(&mut Recording) -> ZeResult<T>,
+    ) -> ZeResult<T> {
+        match &self.kind {
+            Kind::Recorded { state, .. } => change(&mut lock(state)),
+            Kind::Immediate { .. } => error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "hCommandList is an immediate list, whose commands are gone",
+            ),
+        }
+    }
+
+    /// Whether commands may change after they were recorded.
+    pub(crate) fn is_mutable(&self) -> bool {
+        match &self.kind {
+            Kind::Recorded { state, .. } => lock(state).mutable.is_some(),
+            Kind::Immediate { .. } => false,
+        }
+    }
+
+    /// A closed list with the same commands.
+    pub(crate) fn duplicate(&self) -> ZeResult<Self> {
+        let Kind::Recorded {
+            ordinal,
+            flags,
+            state,
+        } = &self.kind
+        else {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "hCommandList is an immediate list, which cannot be cloned",
+            );
+        };
+        let state = lock(state).clone();
+        if !state.closed {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "hCommandList is not closed; only closed lists are cloned",
+            );
+        }
+        Ok(Self {
+            head: Head::new::<Self>(tables::all()),
+            context: Arc::clone(&self.context),
+            device: Arc::clone(&self.device),
+            in_order: self.in_order,
+            kind: Kind::Recorded {
+                ordinal: *ordinal,
+                flags: *flags,
+                state: Mutex::new(state),
+            },
+        })
     }
 
     fn immediate(&self) -> ZeResult<(&QueueDesc, &Arc<Lane>)> {
@@ -202,7 +289,13 @@ impl CommandList {
     }
 }
 
-/// A list to be recorded; core/cmdlist.yml.
+fn is_mutable(next: *const std::ffi::c_void) -> bool {
+    // SAFETY: the caller's chain of descriptors, valid for the call.
+    unsafe { Chain::new(next) }
+        .any(|link| link.stype == ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC)
+}
+
+/// A list to be recorded; chain: a mutable list; core/cmdlist.yml.
 #[ze_entry(ze_pfnCommandListCreate_t)]
 pub(crate) fn zeCommandListCreate(
     hContext: Handle<'_, Context>,
@@ -225,7 +318,10 @@ pub(crate) fn zeCommandListCreate(
         kind: Kind::Recorded {
             ordinal: desc.commandQueueGroupOrdinal,
             flags: desc.flags,
-            state: Mutex::default(),
+            state: Mutex::new(Recording {
+                mutable: is_mutable(desc.pNext).then(Mutable::default),
+                ..Recording::default()
+            }),
         },
     };
     phCommandList.write(Object::give(Arc::new(list)));
@@ -270,10 +366,7 @@ pub(crate) fn zeCommandListDestroy(hCommandList: Handle<'_, CommandList>) -> ZeR
 pub(crate) fn zeCommandListClose(hCommandList: Handle<'_, CommandList>) -> ZeResult {
     hCommandList.context.check()?;
     if let Kind::Recorded { state, .. } = &hCommandList.kind {
-        let mut state = lock(state);
-        if state.closed.is_none() {
-            state.closed = Some(std::mem::take(&mut state.commands).into());
-        }
+        lock(state).closed = true;
     }
     Ok(())
 }
@@ -283,7 +376,12 @@ pub(crate) fn zeCommandListClose(hCommandList: Handle<'_, CommandList>) -> ZeRes
 pub(crate) fn zeCommandListReset(hCommandList: Handle<'_, CommandList>) -> ZeResult {
     hCommandList.context.check()?;
     if let Kind::Recorded { state, .. } = &hCommandList.kind {
-        *lock(state) = Recording::default();
+        let mut state = lock(state);
+        state.reopen();
+        state.commands = Vec::new();
+        if let Some(mutable) = &mut state.mutable {
+            mutable.clear();
+        }
     }
     Ok(())
 }

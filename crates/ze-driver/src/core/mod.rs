@@ -18,6 +18,7 @@ pub(crate) mod launch;
 pub(crate) mod list;
 pub(crate) mod mem;
 pub(crate) mod module;
+pub(crate) mod mutable;
 pub(crate) mod queue;
 pub(crate) mod runtime;
 pub(crate) mod shared_file;

@@ -4,6 +4,7 @@ mod api;
 mod checks;
 mod fork;
 mod memory;
+mod mutable;
 mod order;
 mod platform;
 mod programs;

@@ -1,0 +1,386 @@
+//! Mutable command lists: commands that change after they were recorded.
+//!
+//! A change replaces the command; executions under way keep the old one. So lists that were cloned, or are being
+//! executed, never see half a change.
+
+use crate::check::{error, flags, not_null};
+use crate::core::event::Event;
+use crate::core::kernel::{Kernel, check_group_size, write_argument};
+use crate::core::launch::launch;
+use crate::core::list::{CommandList, Recording};
+use crate::device::{GroupCount, Launch, Work};
+use crate::schedule::{Command, Op};
+use level_zero_sys::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use ze_abi::{Chain, Handle, Handles, In, Object, OptHandle, Out, ZeResult};
+use ze_entry::ze_entry;
+
+/// What may be changed: everything but arguments of graphs.
+pub(crate) const MUTABLE_FLAGS: u32 = 0x7f;
+
+/// Commands of a mutable list that have an identifier.
+#[derive(Clone, Default)]
+pub(crate) struct Mutable {
+    last: u64,
+    /// For the next append.
+    next: Option<(u64, Slot)>,
+    slots: BTreeMap<u64, Slot>,
+}
+
+#[derive(Clone, Default)]
+struct Slot {
+    /// `ze_mutable_command_exp_flags_t`.
+    flags: u32,
+    /// Kernels that the command may be switched to; empty: any.
+    kernels: Vec<Arc<Kernel>>,
+    /// Position of the command that waits, and of the one that works and signals.
+    first: usize,
+    last: usize,
+    waits: usize,
+}
+
+impl Mutable {
+    /// Binds the identifier that was asked for to the commands just appended.
+    pub(crate) fn appended(&mut self, commands: &[Arc<Command>], from: usize) {
+        if from >= commands.len() {
+            return;
+        }
+        if let Some((id, mut slot)) = self.next.take() {
+            slot.first = from;
+            slot.last = commands.len() - 1;
+            slot.waits = commands[from].waits.len();
+            self.slots.insert(id, slot);
+        }
+    }
+
+    /// Forgets all: the list is reset.
+    pub(crate) fn clear(&mut self) {
+        self.next = None;
+        self.slots.clear();
+    }
+
+    fn slot(&self, id: u64, flag: u32) -> ZeResult<&Slot> {
+        match self.slots.get(&id) {
+            Some(slot) if slot.flags & flag != 0 => Ok(slot),
+            Some(slot) => error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                format!(
+                    "command {id} may change in {:#x} only (ze_mutable_command_exp_flags_t), not in {flag:#x}",
+                    slot.flags
+                ),
+            ),
+            None => error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                format!("commandId is {id}, no command of the list has it"),
+            ),
+        }
+    }
+}
+
+/// Runs `change` on a mutable list, which must be closed again before it is executed.
+fn with<T>(
+    list: &CommandList,
+    change: impl FnOnce(&mut Recording, &mut Mutable) -> ZeResult<T>,
+) -> ZeResult<T> {
+    list.context().check()?;
+    list.record(|recording| {
+        // Taken out meanwhile, because the commands change beside it.
+        let Some(mut mutable) = recording.mutable.take() else {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "hCommandList was created without ze_mutable_command_list_exp_desc_t",
+            );
+        };
+        let result = change(recording, &mut mutable);
+        recording.mutable = Some(mutable);
+        result
+    })
+}
+
+/// Replaces the command at `index` by one that `edit` has changed.
+fn replace(
+    recording: &mut Recording,
+    index: usize,
+    edit: impl FnOnce(&mut Command) -> ZeResult,
+) -> ZeResult {
+    let Some(place) = recording.commands.get_mut(index) else {
+        return error(
+            ZE_RESULT_ERROR_UNKNOWN,
+            "a command of the list has vanished: a bug in the driver",
+        );
+    };
+    let mut command = place.copy();
+    edit(&mut command)?;
+    *place = Arc::new(command);
+    recording.reopen();
+    Ok(())
+}
+
+/// As [`replace`], for a launch.
+fn relaunch(
+    recording: &mut Recording,
+    index: usize,
+    edit: impl FnOnce(&mut Launch) -> ZeResult,
+) -> ZeResult {
+    replace(recording, index, |command| match &mut command.op {
+        Op::Work(Work::Launch(launch)) => edit(launch),
+        _ => error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "the command launches no kernel",
+        ),
+    })
+}
+
+fn next_id(list: &CommandList, wanted: u32, kernels: Vec<Arc<Kernel>>) -> ZeResult<u64> {
+    flags("desc->flags", wanted, MUTABLE_FLAGS)?;
+    let flags = match wanted {
+        0 => MUTABLE_FLAGS & !ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION,
+        some => some,
+    };
+    with(list, |recording, mutable| {
+        if recording.is_closed() {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "hCommandList is closed: no command follows",
+            );
+        }
+        mutable.last += 1;
+        let slot = Slot {
+            flags,
+            kernels,
+            ..Slot::default()
+        };
+        mutable.next = Some((mutable.last, slot));
+        Ok(mutable.last)
+    })
+}
+
+/// An identifier for the next append; core/mutableCommandList.yml.
+#[ze_entry(ze_pfnCommandListGetNextCommandIdExp_t)]
+pub(crate) fn zeCommandListGetNextCommandIdExp(
+    hCommandList: Handle<'_, CommandList>,
+    desc: In<'_, ze_mutable_command_id_exp_desc_t>,
+    pCommandId: Out<'_, u64>,
+) -> ZeResult {
+    pCommandId.write(next_id(&hCommandList, desc.flags, Vec::new())?);
+    Ok(())
+}
+
+/// As without kernels, which are those that the command may be switched to; core/mutableCommandList.yml.
+#[ze_entry(ze_pfnCommandListGetNextCommandIdWithKernelsExp_t)]
+pub(crate) fn zeCommandListGetNextCommandIdWithKernelsExp(
+    hCommandList: Handle<'_, CommandList>,
+    desc: In<'_, ze_mutable_command_id_exp_desc_t>,
+    phKernels: Handles<'_, Kernel>,
+    pCommandId: Out<'_, u64>,
+) -> ZeResult {
+    let kernels = phKernels.get().iter().map(|kernel| kernel.shared());
+    pCommandId.write(next_id(&hCommandList, desc.flags, kernels.collect())?);
+    Ok(())
+}
+
+/// Whether the list was created mutable; core/mutableCommandList.yml (1.17).
+#[ze_entry(ze_pfnCommandListIsMutableExp_t)]
+pub(crate) fn zeCommandListIsMutableExp(
+    hCommandList: Handle<'_, CommandList>,
+    pIsMutable: Out<'_, ze_bool_t>,
+) -> ZeResult {
+    pIsMutable.write(u8::from(hCommandList.is_mutable()));
+    Ok(())
+}
+
+/// Changes arguments, group counts and sizes, and offsets; core/mutableCommandList.yml.
+#[ze_entry(ze_pfnCommandListUpdateMutableCommandsExp_t)]
+pub(crate) fn zeCommandListUpdateMutableCommandsExp(
+    hCommandList: Handle<'_, CommandList>,
+    desc: In<'_, ze_mutable_commands_exp_desc_t>,
+) -> ZeResult {
+    flags("desc->flags", desc.flags, 0)?;
+    let limits = hCommandList.device().facts();
+    with(&hCommandList, |recording, mutable| {
+        // SAFETY: the caller's chain of descriptors, valid for the call.
+        for link in unsafe { Chain::new(desc.pNext) } {
+            match link.stype {
+                ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC => {
+                    // SAFETY: the type says which struct it is.
+                    let new = unsafe { link.get::<ze_mutable_kernel_argument_exp_desc_t>() };
+                    let flag = ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS;
+                    let slot = mutable.slot(new.commandId, flag)?;
+                    relaunch(recording, slot.last, |launch| {
+                        let facts = &launch.program.kernels()[launch.kernel];
+                        // SAFETY: null or `argSize` readable bytes, by the specification.
+                        unsafe {
+                            write_argument(
+                                facts,
+                                new.argIndex,
+                                new.argSize,
+                                new.pArgValue,
+                                &mut launch.args,
+                            )
+                        }
+                    })?;
+                }
+                ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC => {
+                    // SAFETY: the type says which struct it is.
+                    let new = unsafe { link.get::<ze_mutable_group_count_exp_desc_t>() };
+                    not_null("pGroupCount", new.pGroupCount)?;
+                    // SAFETY: not null, so the caller's counts.
+                    let count = unsafe { *new.pGroupCount };
+                    let slot =
+                        mutable.slot(new.commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT)?;
+                    relaunch(recording, slot.last, |launch| {
+                        launch.groups = GroupCount::Direct([
+                            count.groupCountX,
+                            count.groupCountY,
+                            count.groupCountZ,
+                        ]);
+                        Ok(())
+                    })?;
+                }
+                ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC => {
+                    // SAFETY: the type says which struct it is.
+                    let new = unsafe { link.get::<ze_mutable_group_size_exp_desc_t>() };
+                    let slot =
+                        mutable.slot(new.commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE)?;
+                    relaunch(recording, slot.last, |launch| {
+                        let size = [new.groupSizeX, new.groupSizeY, new.groupSizeZ];
+                        check_group_size(&launch.program.kernels()[launch.kernel], limits, size)?;
+                        launch.group_size = size;
+                        Ok(())
+                    })?;
+                }
+                ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC => {
+                    // SAFETY: the type says which struct it is.
+                    let new = unsafe { link.get::<ze_mutable_global_offset_exp_desc_t>() };
+                    let slot =
+                        mutable.slot(new.commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET)?;
+                    relaunch(recording, slot.last, |launch| {
+                        launch.offset = [new.offsetX, new.offsetY, new.offsetZ].map(u64::from);
+                        Ok(())
+                    })?;
+                }
+                other => {
+                    return error(
+                        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                        format!("desc's chain holds {other:?}, which changes nothing here"),
+                    );
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Another event to signal, or none; core/mutableCommandList.yml.
+#[ze_entry(ze_pfnCommandListUpdateMutableCommandSignalEventExp_t)]
+pub(crate) fn zeCommandListUpdateMutableCommandSignalEventExp(
+    hCommandList: Handle<'_, CommandList>,
+    commandId: u64,
+    hSignalEvent: OptHandle<'_, Event>,
+) -> ZeResult {
+    with(&hCommandList, |recording, mutable| {
+        let slot = mutable.slot(commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT)?;
+        let signal = hSignalEvent.0.map(|event| event.signalled());
+        replace(recording, slot.last, |command| {
+            (command.signal, command.rearm) = match signal {
+                Some((signal, rearm)) => (Some(signal), rearm),
+                None => (None, false),
+            };
+            Ok(())
+        })
+    })
+}
+
+/// Other events to wait for, as many as before; core/mutableCommandList.yml.
+#[ze_entry(ze_pfnCommandListUpdateMutableCommandWaitEventsExp_t)]
+pub(crate) fn zeCommandListUpdateMutableCommandWaitEventsExp(
+    hCommandList: Handle<'_, CommandList>,
+    commandId: u64,
+    numWaitEvents: u32,
+    phWaitEvents: *mut ze_event_handle_t,
+) -> ZeResult {
+    with(&hCommandList, |recording, mutable| {
+        let slot = mutable.slot(commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS)?;
+        let mut waits = Vec::new();
+        if !phWaitEvents.is_null() {
+            if numWaitEvents as usize != slot.waits {
+                return error(
+                    ZE_RESULT_ERROR_INVALID_SIZE,
+                    format!(
+                        "numWaitEvents is {numWaitEvents}, the command was appended with {}",
+                        slot.waits
+                    ),
+                );
+            }
+            // SAFETY: not null, so `numWaitEvents` handles or nulls.
+            let handles =
+                unsafe { std::slice::from_raw_parts(phWaitEvents, numWaitEvents as usize) };
+            for &handle in handles.iter().filter(|handle| !handle.is_null()) {
+                // SAFETY: not null, so a live handle by the specification.
+                waits.push(unsafe { Event::from_handle(handle, "phWaitEvents[i]") }?.waited());
+            }
+        }
+        replace(recording, slot.first, |command| {
+            command.waits = waits;
+            Ok(())
+        })
+    })
+}
+
+/// Other kernels, with what is set on them now; core/mutableCommandList.yml.
+#[ze_entry(ze_pfnCommandListUpdateMutableCommandKernelsExp_t)]
+pub(crate) fn zeCommandListUpdateMutableCommandKernelsExp(
+    hCommandList: Handle<'_, CommandList>,
+    numKernels: u32,
+    pCommandId: *mut u64,
+    phKernels: *mut ze_kernel_handle_t,
+) -> ZeResult {
+    not_null("pCommandId", pCommandId)?;
+    not_null("phKernels", phKernels)?;
+    // SAFETY: not null, so `numKernels` elements each.
+    let (ids, kernels) = unsafe {
+        (
+            std::slice::from_raw_parts(pCommandId, numKernels as usize),
+            std::slice::from_raw_parts(phKernels, numKernels as usize),
+        )
+    };
+    with(&hCommandList, |recording, mutable| {
+        for (&id, &handle) in ids.iter().zip(kernels) {
+            let slot = mutable.slot(id, ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION)?;
+            if handle.is_null() {
+                return error(
+                    ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                    "phKernels[i] is null, a kernel handle is required",
+                );
+            }
+            // SAFETY: not null, so a live handle by the specification.
+            let kernel = unsafe { Kernel::from_handle(handle, "phKernels[i]") }?;
+            let known = |known: &Arc<Kernel>| std::ptr::eq(&raw const **known, kernel);
+            if !slot.kernels.is_empty() && !slot.kernels.iter().any(known) {
+                return error(
+                    ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE,
+                    format!(
+                        "phKernels[i] is none of the kernels that command {id} was announced with"
+                    ),
+                );
+            }
+            relaunch(recording, slot.last, |old| {
+                *old = launch(&hCommandList, kernel, old.groups, old.cooperative)?;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// A closed list with the same commands, which change apart; core/commandListClone.yml.
+#[ze_entry(ze_pfnCommandListCreateCloneExp_t)]
+pub(crate) fn zeCommandListCreateCloneExp(
+    hCommandList: Handle<'_, CommandList>,
+    phClonedCommandList: Out<'_, ze_command_list_handle_t>,
+) -> ZeResult {
+    hCommandList.context().check()?;
+    phClonedCommandList.write(Object::give(Arc::new(hCommandList.duplicate()?)));
+    Ok(())
+}
