@@ -228,6 +228,12 @@ impl std::fmt::Debug for Kernel {
 }
 
 impl Kernel {
+    /// The C handle, valid while this kernel lives.
+    #[must_use]
+    pub fn as_raw(&self) -> ze_kernel_handle_t {
+        self.handle
+    }
+
     fn table(&self) -> &ze_kernel_dditable_t {
         &self.module.context.driver().api.kernel
     }

@@ -82,8 +82,10 @@ fn roles() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
-    if role == "linked" {
-        return linked::run();
+    match role.as_str() {
+        "linked" => return linked::run(),
+        "bad-count" => return linked::run_with_a_bad_count(),
+        _ => {}
     }
     let platform = ze_cpu::platform();
     let Ok(platform) = platform else {
@@ -263,6 +265,17 @@ fn a_program_with_the_driver_linked_in_needs_no_library() {
             String::from_utf8_lossy(&output.stderr)
         );
     }
+}
+
+#[test]
+fn a_launch_whose_count_is_not_there_loses_the_context_only() {
+    let output = program("bad-count", &[("SOLUM_COMPILER", "interpreter")]);
+    assert!(
+        output.status.success(),
+        "{}: {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]

@@ -315,8 +315,17 @@ pub struct Launch {
 pub enum GroupCount {
     /// Known.
     Direct([u32; 3]),
-    /// Three `u32` at this address, read when the launch starts.
+    /// Three `u32` at this address, read when the launch starts. It need not be there: that is a fault.
     Indirect(*const u32),
+    /// As [`Self::Indirect`], unless `index` is not below the `u32` at `below`, read when the launch starts: then none.
+    IndirectBelow {
+        /// Address of the three.
+        groups: *const u32,
+        /// Position among the launches of one append.
+        index: u32,
+        /// Address of how many of them run.
+        below: *const u32,
+    },
 }
 
 /// A 3-D copy: `rows` and `slices` of `width` bytes.

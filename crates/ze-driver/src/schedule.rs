@@ -26,15 +26,6 @@ pub(crate) enum Op {
     Nothing,
     /// Work for the device.
     Work(Work),
-    /// Work that is done if `index` is below the count at `count` when the command starts.
-    WorkBelow {
-        /// Position of this one.
-        index: u32,
-        /// Read at start.
-        count: *const u32,
-        /// The work.
-        work: Work,
-    },
     /// Resets an event.
     Reset(Arc<Signal>),
     /// Keeps a value until the command starts; its drop is the work.
@@ -326,11 +317,6 @@ impl Lane {
                     (!empty).then_some(())
                 }
                 Op::Work(_) => Some(()),
-                Op::WorkBelow { index, count, .. } => {
-                    // SAFETY: the client keeps the count readable until the command is done.
-                    let count = unsafe { count.read_unaligned() };
-                    (*index < count).then_some(())
-                }
                 Op::Reset(signal) => {
                     signal.reset();
                     None
@@ -409,7 +395,7 @@ struct Node {
 impl Task for Node {
     fn work(&self) -> &Work {
         match &self.command.op {
-            Op::Work(work) | Op::WorkBelow { work, .. } => work,
+            Op::Work(work) => work,
             _ => &Work::Nothing,
         }
     }

@@ -38,19 +38,10 @@ pub(super) fn run(
             "the launch names a kernel that the program lacks".to_owned(),
         ));
     };
-    let groups = match launch.groups {
-        GroupCount::Direct(groups) => groups,
-        GroupCount::Indirect(at) => {
-            let mut groups = [0u32; 3];
-            let to = groups.as_mut_ptr().cast();
-            if let Err(fault) = worker.guard.move_bytes(to, at.cast(), 12) {
-                return End::Here(Some(format!(
-                    "kernel {:?}: reading its group counts at {at:?}: {fault}",
-                    kernel.info.name
-                )));
-            }
-            groups
-        }
+    let groups = match group_count(worker, launch.groups) {
+        Ok(Some(groups)) => groups,
+        Ok(None) => return End::Here(None),
+        Err(text) => return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name))),
     };
     let prepared = match Prepared::new(program, kernel, launch, groups) {
         Ok(prepared) => prepared,
@@ -88,6 +79,36 @@ pub(super) fn run(
     prepared.end();
     worker.shrink();
     End::Here(fault)
+}
+
+/// The work-groups of a launch that starts now; none when it is not to run.
+fn group_count(worker: &Worker, groups: GroupCount) -> Result<Option<[u32; 3]>, String> {
+    let at = match groups {
+        GroupCount::Direct(groups) => return Ok(Some(groups)),
+        GroupCount::Indirect(at) => at,
+        GroupCount::IndirectBelow {
+            groups,
+            index,
+            below,
+        } => {
+            let [count] = read(worker, "the count of launches", below)?;
+            if index >= count {
+                return Ok(None);
+            }
+            groups
+        }
+    };
+    read(worker, "its group counts", at).map(Some)
+}
+
+/// Words that the client promised to be there.
+fn read<const N: usize>(worker: &Worker, what: &str, at: *const u32) -> Result<[u32; N], String> {
+    let mut words = [0u32; N];
+    let to = words.as_mut_ptr().cast();
+    match worker.guard.move_bytes(to, at.cast(), size_of_val(&words)) {
+        Ok(()) => Ok(words),
+        Err(fault) => Err(format!("reading {what} at {at:?}: {fault}")),
+    }
 }
 
 fn kernel_of(launch: &Launch) -> Option<(&CpuProgram, &Kernel)> {

@@ -216,10 +216,28 @@ fn a_faulting_group_ends_its_launch_by_name_and_nothing_else() {
         assert_eq!(end(&other), None);
         assert_eq!(out[319], 319);
     }
-    let bad = GroupCount::Indirect(64 as *const u32);
-    let mut work = launch(&program, 0, &[0, 0], [1, 1, 1]);
-    work.groups = bad;
-    assert!(end(&submit(engine, work)).unwrap().contains("group counts"));
+    let bad = 64 as *const u32;
+    let below = |groups, below| GroupCount::IndirectBelow {
+        groups,
+        index: 1,
+        below,
+    };
+    for (groups, said) in [
+        (GroupCount::Indirect(bad), Some("group counts at 0x40")),
+        (
+            below([1; 3].as_ptr(), bad),
+            Some("count of launches at 0x40"),
+        ),
+        (below(bad, &2), Some("group counts at 0x40")),
+        (below(bad, &1), None),
+    ] {
+        let mut work = launch(&program, 0, &[0, 0], [1, 1, 1]);
+        work.groups = groups;
+        let fault = end(&submit(engine, work));
+        assert_eq!(fault.is_some(), said.is_some(), "{fault:?}");
+        let fault = fault.unwrap_or_default();
+        assert!(fault.contains(said.unwrap_or_default()), "{fault}");
+    }
     let huge = launch(&program, 2, &[], [u32::MAX; 3]);
     assert!(end(&submit(engine, huge)).unwrap().contains("2^64"));
 }

@@ -1,11 +1,64 @@
 //! A Rust program that has the driver inside: the safe host API over [`ze_cpu::entry`], and no library of ours opened.
 
 use level_zero::{Error, Loader, ModuleSource};
+use level_zero_sys::*;
 
 /// From the compiler's corpus: `reverse` turns the values of each group around, by way of local memory and a barrier.
 const SPIRV: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/barrier_local.spv");
 const GROUP: u32 = 64;
 const GROUPS: u32 = 50;
+
+/// A count that is not there, read when a command starts: the context is lost, not the process.
+pub(crate) fn run_with_a_bad_count() {
+    let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
+    let driver = drivers.unwrap().remove(0);
+    let device = driver.devices().unwrap().remove(0);
+    let context = driver.create_context().unwrap();
+    let module = context
+        .build_module(&device, ModuleSource::Spirv(SPIRV), "")
+        .unwrap();
+    let memory = context
+        .allocate_shared::<i32>(&device, GROUP as usize)
+        .unwrap();
+    let mut kernel = module.create_kernel("reverse").unwrap();
+    kernel.set_group_size([GROUP, 1, 1]).unwrap();
+    kernel.set_memory(0, &memory).unwrap();
+    kernel.set_memory(1, &memory).unwrap();
+    let list = context
+        .create_immediate_list(&device, Default::default())
+        .unwrap();
+    let append = ze_driver::getters::lookup(c"zeCommandListAppendLaunchMultipleKernelsIndirect");
+    let groups = ze_group_count_t {
+        groupCountX: 1,
+        groupCountY: 1,
+        groupCountZ: 1,
+    };
+    let mut kernels = [kernel.as_raw()];
+    // SAFETY: the function of that name, with live handles; the bad address is what the test is about.
+    let appended = unsafe {
+        let append = std::mem::transmute::<
+            *const (),
+            ze_pfnCommandListAppendLaunchMultipleKernelsIndirect_t,
+        >(append);
+        append.unwrap()(
+            list.as_raw(),
+            1,
+            kernels.as_mut_ptr(),
+            64 as *const u32,
+            &raw const groups,
+            std::ptr::null_mut(),
+            0,
+            std::ptr::null_mut(),
+        )
+    };
+    // It may have run already when the append returns.
+    assert!([ZE_RESULT_SUCCESS, ZE_RESULT_ERROR_DEVICE_LOST].contains(&appended));
+    let Err(Error::Call { code, text, .. }) = list.synchronize(u64::MAX) else {
+        panic!("the launch ran")
+    };
+    assert_eq!(code, ZE_RESULT_ERROR_DEVICE_LOST);
+    assert!(text.contains("0x40"), "{text}");
+}
 
 /// Everything on each device: allocation, module, kernel, launch, wait, and an error with the driver's own words.
 pub(crate) fn run() {

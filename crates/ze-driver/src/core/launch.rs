@@ -223,12 +223,13 @@ pub(crate) fn zeCommandListAppendLaunchMultipleKernelsIndirect(
     not_null("pLaunchArgumentsBuffer", pLaunchArgumentsBuffer)?;
     let mut ops = Vec::with_capacity(phKernels.get().len() + 1);
     for (i, kernel) in phKernels.get().iter().enumerate() {
-        let groups = GroupCount::Indirect(pLaunchArgumentsBuffer.wrapping_add(i).cast());
-        ops.push(Op::WorkBelow {
+        let groups = GroupCount::IndirectBelow {
+            groups: pLaunchArgumentsBuffer.wrapping_add(i).cast(),
             index: u32::try_from(i).unwrap_or(u32::MAX),
-            count: pCountBuffer,
-            work: Work::Launch(launch(&hCommandList, kernel, groups, false)?),
-        });
+            below: pCountBuffer,
+        };
+        let launch = launch(&hCommandList, kernel, groups, false)?;
+        ops.push(Op::Work(Work::Launch(launch)));
     }
     ops.push(Op::Nothing);
     hCommandList.append_all(ops, &Sync::new(&hSignalEvent, &phWaitEvents))

@@ -156,6 +156,17 @@ fn run_kernel(launch: &Launch) -> Option<String> {
         GroupCount::Direct(groups) => groups,
         // SAFETY: tests pass live buffers.
         GroupCount::Indirect(at) => unsafe { at.cast::<[u32; 3]>().read() },
+        GroupCount::IndirectBelow {
+            groups,
+            index,
+            below,
+            // SAFETY: as above.
+        } => unsafe {
+            if index >= below.read() {
+                return None;
+            }
+            groups.cast::<[u32; 3]>().read()
+        },
     };
     let items = groups[0] * launch.group_size[0];
     let buffer = word(0) as *mut u32;
