@@ -46,6 +46,8 @@ pub mod locations;
 #[cfg(not(loom))]
 pub mod metadata;
 #[cfg(not(loom))]
+mod primes;
+#[cfg(not(loom))]
 mod slab;
 #[cfg(not(loom))]
 pub mod streams;

@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use xpti_sys::{metadata_link, metadata_node, metadata_t};
 
+use crate::primes;
 use crate::sync::Lock;
 
 /// By the map's address.
@@ -23,53 +24,8 @@ pub(crate) fn lock(map: *const metadata_t) -> &'static Lock {
     &LOCKS[at % LOCKS.len()]
 }
 
-/// libstdc++'s bucket counts when a map doubles from empty; others are found by division.
-const PRIMES: [usize; 28] = [
-    13,
-    29,
-    59,
-    127,
-    257,
-    541,
-    1109,
-    2357,
-    5087,
-    10273,
-    20753,
-    42043,
-    85229,
-    172_933,
-    351_061,
-    712_697,
-    1_447_153,
-    2_938_679,
-    5_967_347,
-    12_117_689,
-    24_607_243,
-    49_969_847,
-    101_473_717,
-    206_062_531,
-    418_451_333,
-    849_749_479,
-    1_725_587_117,
-    3_504_151_727,
-];
-
 /// Bucket count of a map that grew once.
-pub(crate) const SMALL: usize = PRIMES[0];
-
-fn prime_from(least: usize) -> usize {
-    // A map that doubled asks for twice a prime of the table, or less; the next of the table answers.
-    if let Some(at) = PRIMES.iter().position(|prime| *prime >= least)
-        && (at == 0 || least > PRIMES[at - 1])
-        && (least <= SMALL || least == 2 * PRIMES[at.saturating_sub(1)])
-    {
-        return PRIMES[at];
-    }
-    (least.max(2)..)
-        .find(|n| (2..).take_while(|d| d * d <= *n).all(|d| n % d != 0))
-        .unwrap_or(least)
-}
+pub(crate) const SMALL: usize = 13;
 
 /// What a freed visit keeps for its next one.
 #[repr(C)]
@@ -208,7 +164,7 @@ unsafe fn grow_for_one_more(map: *mut metadata_t, spares: *mut Spares) {
             (*map).next_resize = ((*map).bucket_count as f64 * load) as usize;
             return;
         }
-        let count = prime_from((least as usize + 1).max((*map).bucket_count.saturating_mul(2)));
+        let count = primes::from((least as usize + 1).max((*map).bucket_count.saturating_mul(2)));
         (*map).next_resize = (count as f64 * load) as usize;
         rehash(map, count, spares);
     }
@@ -368,17 +324,6 @@ fn resolve() {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn doubling_gives_the_sequence_of_libstdcxx() {
-        let mut count = 1;
-        for prime in PRIMES.iter().take(20) {
-            count = prime_from((2 * count).max(12));
-            assert_eq!(count, *prime);
-        }
-        assert_eq!(prime_from(30), 31);
-        assert_eq!(prime_from(100), 101);
-    }
 
     #[test]
     fn keys_are_found_counted_and_kept_in_reverse_order_of_buckets() {

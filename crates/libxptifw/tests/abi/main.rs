@@ -11,7 +11,7 @@ mod elf;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 /// The library of this profile; cargo builds none for a test of a shell, so the test asks for it.
 fn library() -> &'static Path {
@@ -121,5 +121,121 @@ fn nothing_is_lost_or_broken_under_concurrency() {
             .output()
             .unwrap();
         assert!(run.status.success(), "{threads} threads: {}", text(&run));
+    }
+}
+
+/// A folder with the subscribers of `cpp/faulty_subscriber.cpp`; one needs a library that is not there any more.
+fn faulty_subscribers() -> &'static Path {
+    static MADE: Once = Once::new();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    MADE.call_once(|| {
+        for mode in [
+            "good",
+            "no_init",
+            "no_finish",
+            "constructor",
+            "constructor_waits",
+            "streams",
+            "recursive",
+            "throwing",
+            "unregisters",
+            "emitter",
+        ] {
+            let define = format!("-DMODE_{mode}");
+            compile(
+                "faulty_subscriber.cpp",
+                &format!("libfaulty_{mode}.so"),
+                &["-fPIC", "-shared", &define],
+            );
+        }
+        let gone = folder.join("libgone.so");
+        std::fs::write(folder.join("gone.c"), "int gone(void) { return 0; }").unwrap();
+        let built = Command::new("g++")
+            .args(["-x", "c", "-fPIC", "-shared"])
+            .arg(folder.join("gone.c"))
+            .arg("-o")
+            .arg(&gone)
+            .status();
+        assert!(built.is_ok_and(|status| status.success()));
+        let needs = format!("-L{}", folder.display());
+        let options = [
+            "-fPIC",
+            "-shared",
+            "-DMODE_missing_library",
+            "-Wl,--no-as-needed",
+            &needs,
+            "-lgone",
+        ];
+        compile(
+            "faulty_subscriber.cpp",
+            "libfaulty_missing_library.so",
+            &options,
+        );
+        std::fs::remove_file(gone).unwrap();
+    });
+    folder
+}
+
+#[test]
+fn bad_input_and_faulty_subscribers_break_nothing() {
+    let faults = compile("faults.cpp", "faults", &[]);
+    let run = Command::new(&faults)
+        .arg(library())
+        .arg(faulty_subscribers())
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", text(&run));
+    // Four of the five ends run destructors, and those end the emitter's stream once.
+    assert_eq!(text(&run).matches("finished emitted").count(), 4);
+    let stable = |output: &Output| {
+        text(output)
+            .split_once('[')
+            .map(|(_, uid)| uid[..16].to_owned())
+    };
+    let again = Command::new(&faults)
+        .arg(library())
+        .arg("")
+        .arg("locations")
+        .output()
+        .unwrap();
+    assert!(stable(&run).is_some());
+    assert_eq!(
+        stable(&run),
+        stable(&again),
+        "ids of locations are those of every run"
+    );
+}
+
+/// Registering, deleting, forking, loading and ending: no invalid read, no use of what was never written.
+#[test]
+fn valgrind_finds_nothing_on_the_registration_paths() {
+    let faults = compile("faults.cpp", "faults_valgrind", &[]);
+    let folder = faulty_subscribers();
+    for case in [
+        "nulls",
+        "deletes",
+        "any_bytes",
+        "many_streams",
+        "callbacks_that_change",
+        "fork_inside",
+        "threads_that_die",
+        "half_subscribers",
+        "init_recurses",
+        "unregisters_stream_in_finish",
+        "end_by_exit",
+    ] {
+        let run = Command::new("valgrind")
+            .args(["--quiet", "--error-exitcode=9", "--trace-children=yes"])
+            .arg(&faults)
+            .arg(library())
+            .arg(folder)
+            .arg(case)
+            .output()
+            .expect("valgrind is needed");
+        assert!(
+            run.status.success() && !text(&run).contains("=="),
+            "{case}: {}",
+            text(&run)
+        );
     }
 }
