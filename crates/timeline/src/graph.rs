@@ -105,7 +105,8 @@ pub struct Growing {
     newest: HashMap<(usize, u64), usize>,
     by_instance: HashMap<(usize, u64), usize>,
     by_correlation: HashMap<(usize, u64), usize>,
-    last_on_queue: HashMap<(usize, u64), usize>,
+    /// Begin, end and command of what ran on each queue.
+    ran: HashMap<(usize, u64), Vec<(u64, u64, usize)>>,
     left_out: u64,
 }
 
@@ -137,9 +138,28 @@ impl Growing {
         }
     }
 
+    /// Joins each command of a queue with the last one that had ended there when it began.
+    fn order(&mut self) {
+        for (_, mut begun) in std::mem::take(&mut self.ran) {
+            begun.sort_unstable();
+            let mut ended = begun.clone();
+            ended.sort_unstable_by_key(|(_, end, _)| *end);
+            let mut over = 0;
+            for (begin, _, id) in begun {
+                while ended.get(over).is_some_and(|(_, end, _)| *end <= begin) {
+                    over += 1;
+                }
+                if let Some((_, _, before)) = over.checked_sub(1).and_then(|at| ended.get(at)) {
+                    self.join(*before, id, Why::Order, "");
+                }
+            }
+        }
+    }
+
     /// The finished graph, with its critical path.
     #[must_use]
-    pub fn finish(self) -> Graph {
+    pub fn finish(mut self) -> Graph {
+        self.order();
         let mut graph = Graph {
             schema: "solum.graph/1",
             left_out: self.left_out,
@@ -257,10 +277,6 @@ impl Listener for Growing {
         }
         self.by_correlation
             .insert((recording, submission.correlation), id);
-        let queue = (recording, submission.queue);
-        if let Some(before) = self.last_on_queue.insert(queue, id) {
-            self.join(before, id, Why::Order, "");
-        }
         Ok(())
     }
 
@@ -282,6 +298,10 @@ impl Listener for Growing {
     ) -> io::Result<()> {
         let key = (submission.recording, submission.correlation);
         let found = self.by_correlation.get(&key).copied();
+        if let Some(id) = found {
+            let queue = (submission.recording, submission.queue);
+            self.ran.entry(queue).or_default().push((begin, end, id));
+        }
         if let Some(command) = found.and_then(|id| self.commands.get_mut(id)) {
             // Signals and waits have times too, but no work.
             if submission.work != Work::Barrier {

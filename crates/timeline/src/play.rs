@@ -548,6 +548,21 @@ impl Player<'_, '_> {
                 self.tell(|listener| listener.node(&node))?;
                 self.processes[number].places.insert(uid, place);
             }
+            Event::Place {
+                uid,
+                function,
+                file,
+                line,
+                column,
+            } => {
+                let place = Place {
+                    function: recording.text(function).to_owned(),
+                    file: recording.text(file).to_owned(),
+                    line,
+                    column,
+                };
+                self.processes[number].places.insert(uid, place);
+            }
             Event::Edge {
                 name,
                 source,

@@ -230,6 +230,19 @@ pub enum Event {
         /// On whose behalf.
         uid: u64,
     },
+    /// A source location that is no command's: uid and where it is.
+    Place {
+        /// Its id.
+        uid: u64,
+        /// Function at the location.
+        function: Text,
+        /// File of the location.
+        file: Text,
+        /// Line, 0 when unknown.
+        line: u32,
+        /// Column, 0 when unknown.
+        column: u32,
+    },
     /// A submission waits for an earlier one's event.
     Depends {
         /// Correlation of the one that waits.
@@ -446,6 +459,17 @@ pub fn encode(
             ticks,
         } => (13, 0, &[device, host, ticks]),
         Event::Depends { later, earlier } => (14, 0, &[later, earlier]),
+        Event::Place {
+            uid,
+            function,
+            file,
+            line,
+            column,
+        } => (
+            15,
+            function,
+            &[uid, u64::from(file), high_low(line, column)],
+        ),
     };
     let attributes = &attributes[..attributes.len().min(MAX_ATTRIBUTES)];
     let words = 3 + fields.len() + 2 * attributes.len();
@@ -569,6 +593,13 @@ pub fn decode(words: &[u64]) -> Result<Option<(Record, usize)>, Damage> {
             ticks,
         },
         (14, &[later, earlier]) => Event::Depends { later, earlier },
+        (15, &[uid, file, line_column]) => Event::Place {
+            uid,
+            function: name,
+            file: file as u32,
+            line: (line_column >> 32) as u32,
+            column: line_column as u32,
+        },
         _ => return Err(wrong),
     };
     let attributes = words[3 + usize::from(fields)..count]

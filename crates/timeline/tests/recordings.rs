@@ -303,7 +303,7 @@ fn perfettos_own_types_read_what_is_written() {
     let mut keys: HashMap<u64, String> = HashMap::new();
     let mut tracks: HashMap<u64, String> = HashMap::new();
     let mut open: HashMap<u64, Vec<String>> = HashMap::new();
-    let (mut flows, mut ends) = (Vec::new(), Vec::new());
+    let (mut flows, mut ends) = (Vec::<u64>::new(), Vec::<u64>::new());
     let (mut slices, mut annotations, mut levels) = (Vec::new(), Vec::new(), Vec::new());
     for packet in &trace.packet {
         nothing_unknown(packet, "packet");
@@ -556,7 +556,7 @@ proptest! {
 
     #[test]
     fn records_come_back(
-        kind in 0usize..14, a: u64, b: u64, c: u64, n: u32, m: u32,
+        kind in 0usize..15, a: u64, b: u64, c: u64, n: u32, m: u32,
         values in prop::collection::vec((any::<u32>(), 0u8..6, any::<u64>()), 0..40),
     ) {
         let (domain, work) = (Domain::ALL[a as usize % 5], if b % 2 == 0 { Work::Copy } else { Work::Kernel });
@@ -575,6 +575,7 @@ proptest! {
             Event::Mark { name: n, uid: a },
             Event::Clock { device: a, host: b, ticks: c },
             Event::Depends { later: a, earlier: b },
+            Event::Place { uid: a, function: n, file: m, line: n, column: m },
         ];
         let attributes: Vec<Attribute> = values.into_iter().map(|(key, kind, word)| Attribute {
             key,

@@ -235,7 +235,20 @@ fn record(sink: &Sink, notification: &Notification<'_>) {
     let uid = event.as_ref().map_or(0, xpti::Event::unique_id);
     match notification.kind() {
         // On the memory stream a node announces an allocation: its begin and end follow.
-        point::NODE_CREATE if notification.stream().name() == MEMORY => {}
+        point::NODE_CREATE if notification.stream().name() == MEMORY => {
+            let payload = event.and_then(|event| event.payload());
+            let label = payload.and_then(|p| p.name()).unwrap_or_default();
+            let file = payload.and_then(|p| p.source_file()).unwrap_or_default();
+            let known = !file.starts_with('<');
+            let place = Event::Place {
+                uid,
+                function: sink.text(split(&label).0.as_bytes()),
+                file: if known { sink.text(file.as_bytes()) } else { 0 },
+                line: payload.and_then(|p| p.line()).unwrap_or(0),
+                column: payload.and_then(|p| p.column()).unwrap_or(0),
+            };
+            sink.emit(&place, &[]);
+        }
         point::NODE_CREATE => {
             let Some(event) = event else { return };
             let mut attributes = Attributes::new(sink);
