@@ -64,6 +64,17 @@ unsafe impl Send for Api {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Api {}
 
+/// Versions to ask tables for: a loader refuses those that are newer than itself.
+const VERSIONS: [ze_api_version_t; 18] = {
+    let mut versions = [ZE_API_VERSION_CURRENT; 18];
+    let mut older = 1;
+    while older < versions.len() {
+        versions[older] = ze_api_version_t(ZE_API_VERSION_CURRENT.0 - older as u32);
+        older += 1;
+    }
+    versions
+};
+
 /// Asks for one table; a getter that is missing or refuses leaves all slots null.
 macro_rules! table {
     ($lookup:expr, $getter:literal, $table:ty, $pfn:ty) => {{
@@ -73,8 +84,13 @@ macro_rules! table {
             // SAFETY: the export of this name has this C signature by the specification; `Option<fn>` is a pointer.
             let getter: $pfn = unsafe { std::mem::transmute::<*const (), $pfn>(address) };
             if let Some(getter) = getter {
-                // SAFETY: `table` is a writable table of the type that this getter fills.
-                let _ = unsafe { getter(ZE_API_VERSION_CURRENT, &raw mut table) };
+                for version in VERSIONS {
+                    // SAFETY: `table` is a writable table of the type that this getter fills; for an older version it
+                    // fills a part.
+                    if unsafe { getter(version, &raw mut table) } == ZE_RESULT_SUCCESS {
+                        break;
+                    }
+                }
             }
         }
         table

@@ -23,11 +23,23 @@ fn text(output: &Output) -> (i32, String, String) {
     )
 }
 
+/// Puts a file at another place too. A link where that goes: a copy that another thread's child still holds open for
+/// writing cannot be started.
+fn place(from: &std::path::Path, to: &std::path::Path) {
+    let _ = std::fs::remove_file(to);
+    if std::fs::hard_link(from, to).is_err() {
+        std::fs::copy(from, to).unwrap();
+    }
+}
+
 /// A copy of the program in a folder with an empty file in the loader's place: enough for `run` and `env --shell`.
 fn installed(name: &str) -> std::path::PathBuf {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::copy(env!("CARGO_BIN_EXE_solum"), folder.join("solum")).unwrap();
+    place(
+        std::path::Path::new(env!("CARGO_BIN_EXE_solum")),
+        &folder.join("solum"),
+    );
     std::fs::write(folder.join("libze_loader.so.1"), b"").unwrap();
     folder
 }

@@ -32,11 +32,9 @@ unsafe fn table<T: Default>(library: &Library, name: &CStr) -> Result<T, String>
         return Ok(T::default());
     };
     let mut result = ZE_RESULT_SUCCESS;
-    for version in [
-        ZE_API_VERSION_CURRENT,
-        ZE_API_VERSION_1_13,
-        ZE_API_VERSION_1_0,
-    ] {
+    // Libraries refuse versions that are newer than themselves.
+    for version in (ZE_API_VERSION_1_0.0..=ZE_API_VERSION_CURRENT.0).rev() {
+        let version = ze_api_version_t(version);
         let mut table = T::default();
         // SAFETY: the table is as large as the newest version says; older ones fill a prefix.
         result = unsafe { getter(version, &raw mut table) };

@@ -47,11 +47,20 @@ pub(crate) enum Rule {
     Cache,
     /// A default directory.
     Default,
-    /// An object that was loaded before.
-    Loaded,
+    /// An object that was loaded before, by that rule.
+    Loaded(Box<Rule>),
 }
 
 impl Rule {
+    /// LD_LIBRARY_PATH comes too late against it.
+    pub(crate) fn is_before_library_path(&self) -> bool {
+        match self {
+            Rule::Preload | Rule::Path | Rule::Rpath(_) => true,
+            Rule::Loaded(first) => first.is_before_library_path(),
+            _ => false,
+        }
+    }
+
     /// For people, after a path.
     pub(crate) fn text(&self) -> String {
         match self {
@@ -63,7 +72,7 @@ impl Rule {
             Rule::Runpath(file) => format!("by the RUNPATH of {}", file.display()),
             Rule::Cache => "by the system's library cache (ldconfig)".into(),
             Rule::Default => "in a default directory".into(),
-            Rule::Loaded => "linked into the program".into(),
+            Rule::Loaded(first) => format!("linked into the program, {}", first.text()),
         }
     }
 }
@@ -304,7 +313,7 @@ impl Process {
                 path: object.path.clone(),
                 rule: match object.rule {
                     Rule::Preload => Rule::Preload,
-                    _ => Rule::Loaded,
+                    _ => Rule::Loaded(Box::new(object.rule.clone())),
                 },
             });
             return search;

@@ -183,6 +183,23 @@ pub(crate) fn not_found(search: &Search, setting: &Setting) -> Check {
     Check::fail(AREA, format!("{NAME} is not found"), cause, GET_OURS)
 }
 
+/// What brings Solum's driver to a program that found another loader; `own` is where Solum's libraries lie.
+pub(crate) fn cure_for(found: &Found, own: Option<&Path>) -> String {
+    let driver = own.map_or_else(
+        || "the path of libze_solum_cpu.so.1".to_owned(),
+        |folder| folder.join("libze_solum_cpu.so.1").display().to_string(),
+    );
+    if found.rule.is_before_library_path() {
+        format!(
+            "solum run cannot put Solum's loader before it: ZE_ENABLE_ALT_DRIVERS={driver} gives Solum's driver to this \
+             loader, or remove {}",
+            found.path.display()
+        )
+    } else {
+        format!("{GET_OURS}; or keep this loader and set ZE_ENABLE_ALT_DRIVERS={driver}")
+    }
+}
+
 /// Where the loader lies and whose it is.
 pub(crate) fn found(found: &Found, search: &Search, ours: bool) -> Vec<Check> {
     let whose = if ours { "Solum's" } else { "not Solum's" };
@@ -190,14 +207,7 @@ pub(crate) fn found(found: &Found, search: &Search, ours: bool) -> Vec<Check> {
         AREA,
         format!("{} ({whose}), {}", found.path.display(), found.rule.text()),
     )];
-    if !ours {
-        checks.push(Check::note(
-            AREA,
-            "this loader does not know Solum's driver by itself: solum run puts Solum's loader first, or \
-             ZE_ENABLE_ALT_DRIVERS names libze_solum_cpu.so.1 to this one",
-        ));
-    }
-    if found.rule != Rule::Loaded && !search.others.is_empty() {
+    if !matches!(found.rule, Rule::Loaded(_)) && !search.others.is_empty() {
         let others: Vec<String> = search
             .others
             .iter()
@@ -242,8 +252,8 @@ pub(crate) fn probe(setting: &Setting, path: &Path) -> Outcome {
     probe::run(&setting, "loader", path.as_os_str(), &[], LIMIT)
 }
 
-/// The lines about opening and initialising.
-pub(crate) fn judge(outcome: &Outcome, ours: bool) -> Vec<Check> {
+/// The lines about opening and initialising; `other` is the cure where the loader is not Solum's.
+pub(crate) fn judge(outcome: &Outcome, other: Option<&str>) -> Vec<Check> {
     if let Some(reason) = outcome.refused() {
         return vec![Check::fail(
             AREA,
@@ -285,11 +295,7 @@ pub(crate) fn judge(outcome: &Outcome, ours: bool) -> Vec<Check> {
                 } else {
                     text.clone()
                 };
-                let cure = if ours {
-                    "the lines about drivers below say what to do".to_owned()
-                } else {
-                    format!("get Solum's loader, which brings a driver: {GET_OURS}")
-                };
+                let cure = other.unwrap_or("the lines about drivers below say what to do");
                 checks.push(Check::fail(
                     AREA,
                     format!("{function} answered {code}"),

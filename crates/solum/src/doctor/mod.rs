@@ -141,14 +141,10 @@ fn checks(options: &Options) -> Vec<Check> {
         Some(found) => {
             let is_ours = ours.is_ok_and(|ours| loader::is_same(&ours, &found.path));
             checks.extend(loader::found(found, &search, is_ours));
-            through(
-                &mut checks,
-                &process,
-                &setting,
-                &found.path,
-                is_ours,
-                privileged,
-            );
+            let folder = installed.as_deref().ok();
+            let other = (!is_ours).then(|| loader::cure_for(found, folder));
+            let other = other.as_deref();
+            through(&mut checks, &process, &setting, found, other, privileged);
         }
     }
     if program.is_none() {
@@ -258,13 +254,13 @@ fn through(
     checks: &mut Vec<Check>,
     process: &Process,
     setting: &Setting,
-    path: &std::path::Path,
-    is_ours: bool,
+    found: &Found,
+    other: Option<&str>,
     privileged: bool,
 ) {
-    let outcome = loader::probe(setting, path);
-    checks.extend(loader::judge(&outcome, is_ours));
-    let drivers = drivers::check(process, setting, path, is_ours, &outcome);
+    let outcome = loader::probe(setting, &found.path);
+    checks.extend(loader::judge(&outcome, other));
+    let drivers = drivers::check(process, setting, &found.path, other.is_none(), &outcome);
     checks.extend(drivers.checks);
     let launches = loader::launches(&outcome);
     if let Some(driver) = &drivers.own {

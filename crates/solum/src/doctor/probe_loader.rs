@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use level_zero::sys::*;
-use level_zero::{Device, Loader, ModuleSource};
+use level_zero::{Device, ListOptions, Loader, ModuleSource, QueueMode};
 
 use super::calls::{Calls, code, version};
 use super::probe::{Step, tell};
@@ -13,6 +13,11 @@ use crate::library::Library;
 
 // From launch.cl by clang -target spirv64.
 static SPIRV: &[u8] = include_bytes!("launch.spv");
+/// A list without the flags of later versions.
+const PLAIN: ListOptions = ListOptions {
+    in_order: false,
+    mode: QueueMode::Default,
+};
 /// Work-items of the kernel.
 const ITEMS: u32 = 1 << 16;
 /// A wait that a working device ends long before, in nanoseconds.
@@ -55,11 +60,14 @@ pub(crate) fn probe(name: &OsStr) {
     // Names that only newer versions have are no loss to a client of an older one.
     missing.dedup();
     tell(&Step::Missing { symbols: missing });
-    if let Some(step) = versions(&library) {
-        tell(&step);
-    }
+    let before = versions(&library);
+    before.iter().for_each(tell);
     let calls = Calls::of_loader(&library);
     let handles = initialise(&calls);
+    if before.is_none() {
+        // Older loaders know their version only after their initialisation.
+        versions(&library).iter().for_each(tell);
+    }
     for handle in &handles {
         tell(
             &calls
@@ -191,8 +199,9 @@ fn launch(device: &Device) -> Result<(f64, f64), String> {
     }
     kernel.set_group_size(group).map_err(text)?;
     kernel.set_memory(0, &out).map_err(text)?;
-    let mut list = context
-        .create_immediate_list(device, Default::default())
+    // Nothing newer than version 1.0: any loader and driver can do it.
+    let queue = context
+        .create_queue(device, QueueMode::Asynchronous)
         .map_err(text)?;
     let mut launch_us = 0.0;
     for key in [0x5017u32, 0xfaceu32] {
@@ -200,9 +209,14 @@ fn launch(device: &Device) -> Result<(f64, f64), String> {
         out.as_mut_slice().fill(0);
         let groups = [ITEMS / group[0], 1, 1];
         let began = Instant::now();
+        let mut list = context.create_list(device, PLAIN).map_err(text)?;
         // SAFETY: the kernel writes `out` only, and group size times groups is its length.
         unsafe { list.append_launch(&kernel, groups, None, &[]) }.map_err(text)?;
-        if !list.synchronize(WAIT_NS).map_err(text)? {
+        list.close().map_err(text)?;
+        // SAFETY: the list is closed, and waited for below.
+        unsafe { queue.execute(&list, None) }.map_err(text)?;
+        if !queue.synchronize(WAIT_NS).map_err(text)? {
+            std::mem::forget(list);
             // The kernel may still write: the memory is not freed.
             std::mem::forget(out);
             return Err(format!(

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use crate::{solum, text};
+use crate::{place, solum, text};
 
 /// This profile's folder: the program lies in it.
 fn profile() -> &'static Path {
@@ -43,7 +43,7 @@ pub(crate) fn stage(name: &str) -> PathBuf {
         ("libze_stub.so", "stub.so"),
         ("libze_solum_cpu.so", "driver.so"),
     ] {
-        std::fs::copy(from.join(file), stage.join(to)).unwrap();
+        place(&from.join(file), &stage.join(to));
     }
     stage
 }
