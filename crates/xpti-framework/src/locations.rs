@@ -355,3 +355,88 @@ pub(crate) fn reset() {
     let _held = LOCK.0.hold();
     TABLE.clear();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(name: &[u8], line: u32, code: usize) -> Place<'_> {
+        let code = core::ptr::without_provenance(code);
+        Place {
+            name,
+            file: b"f.cpp",
+            line,
+            column: 1,
+            code,
+            flags: payload_flag::LINE,
+        }
+    }
+
+    #[test]
+    fn places_with_one_hash_are_told_apart() {
+        let hash = u64::MAX - 1;
+        let ids = [at(b"first", 1, 0), at(b"second", 1, 0), at(b"third", 1, 0)]
+            .map(|place| add(hash, &place).map(Location::uid));
+        // The next numbers; 0 is nobody's.
+        assert_eq!(ids, [Some(hash), Some(u64::MAX), Some(1)]);
+        assert_eq!(
+            search(hash, &at(b"second", 1, 0)).map(Location::uid),
+            Ok(u64::MAX)
+        );
+        assert_eq!(
+            search(hash, &at(b"fourth", 1, 0)).map(Location::uid),
+            Err(2)
+        );
+        assert_eq!(add(hash, &at(b"third", 1, 0)).map(Location::uid), Some(1));
+    }
+
+    #[test]
+    fn the_first_code_address_stays_and_makes_no_other_location() {
+        let locate = |code| locate(at(b"coded", 3, code));
+        let (Some(without), Some(with), Some(again)) = (locate(0), locate(0x10), locate(0x20))
+        else {
+            panic!("memory is out");
+        };
+        assert!(core::ptr::eq(without, with) && core::ptr::eq(with, again));
+        assert_eq!(with.code().load(Ordering::Relaxed).addr(), 0x10);
+    }
+
+    #[test]
+    fn what_a_payload_must_say() {
+        let whole = payload_t {
+            name: c"n".as_ptr(),
+            stack_trace: c"a->b".as_ptr(),
+            source_file: c"f".as_ptr(),
+            line_no: 1,
+            column_no: 1,
+            code_ptr_va: core::ptr::without_provenance(8),
+            internal: 0,
+            flags: 0,
+            p1: 0,
+            p2: 0,
+            p3: 0,
+        };
+        for (flags, valid) in [
+            (0, false),
+            (payload_flag::NAME, true),
+            (payload_flag::CODE_POINTER, true),
+            (payload_flag::SOURCE_FILE, false),
+            (payload_flag::LINE, false),
+            (payload_flag::SOURCE_FILE | payload_flag::LINE, true),
+            (payload_flag::STACK_TRACE | payload_flag::COLUMN, false),
+        ] {
+            // SAFETY: C strings.
+            let place = unsafe { place_of(&payload_t { flags, ..whole }) };
+            assert_eq!(place.is_some(), valid, "{flags:#x}");
+        }
+        let lineless = payload_t {
+            flags: payload_flag::SOURCE_FILE | payload_flag::LINE,
+            line_no: u32::MAX,
+            ..whole
+        };
+        for payload in [&raw const lineless, core::ptr::null()] {
+            // SAFETY: C strings, or null.
+            assert!(unsafe { place_of(payload) }.is_none());
+        }
+    }
+}

@@ -349,10 +349,13 @@ mod tests {
             .into_iter()
             .filter(|name| name.starts_with("SOLUM_"))
             .collect();
-        let listed: BTreeSet<_> = variables().map(|variable| variable.name).collect();
+        let listed: BTreeSet<_> = variables()
+            .filter(|variable| variable.reader == "libze_solum_cpu")
+            .map(|variable| variable.name)
+            .collect();
         assert_eq!(read, listed);
         let lines = TABLE.lines().filter(|l| !l.starts_with('#')).count();
-        assert_eq!(lines, listed.len(), "a line of the table is malformed");
+        assert_eq!(lines, variables().count(), "a line of the table is malformed");
     }
 
     #[test]
