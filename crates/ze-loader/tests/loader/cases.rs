@@ -37,7 +37,11 @@ pub(crate) fn run(name: &str, stage: &Path) {
         "tracer_functions" => layered::tracer_functions(&loader),
         "tracers" => layered::tracers(&loader),
         "recorded" => layered::recorded(&loader),
-        "refused_script" => layered::refused_script(&loader),
+        "validated" => layered::validated(&loader),
+        "refused_script" => layered::refused_by_variable(&loader, "zeInit: SOLUM_RECORDER: "),
+        "refused_format" => {
+            layered::refused_by_variable(&loader, "zeInit: SOLUM_VALIDATION_FORMAT is 'xml'")
+        }
         "default_driver" => default_driver(&loader),
         "teardown_callbacks" => teardown_callbacks(&loader),
         "one_client_leaves" => one_client_leaves(loader, &path),

@@ -178,14 +178,29 @@ pub(crate) fn recorded(loader: &Loader) {
     loader.create_context(drivers[1]).unwrap();
 }
 
-pub(crate) fn refused_script(loader: &Loader) {
+pub(crate) fn validated(loader: &Loader) {
+    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS, "{:?}", loader.text());
+    let drivers = loader.drivers().unwrap();
+    let destroy = |context: usize| loader.call("zeContextDestroy", &[context]);
+    for driver in drivers {
+        let context = loader.create_context(driver).unwrap().addr();
+        loader.create_context(driver).unwrap();
+        assert_eq!(destroy(context), ZE_RESULT_SUCCESS);
+        assert_eq!(destroy(context), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+        assert_eq!(
+            destroy(driver.addr()),
+            ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+            "a driver is no context"
+        );
+    }
+    assert_eq!(destroy(0), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+/// Initialisation fails for what a variable says.
+pub(crate) fn refused_by_variable(loader: &Loader, text: &str) {
     for _ in 0..2 {
         assert_eq!(loader.init(0), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        assert!(
-            loader.text().1.starts_with("zeInit: SOLUM_RECORDER: "),
-            "{:?}",
-            loader.text()
-        );
+        assert!(loader.text().1.starts_with(text), "{:?}", loader.text());
     }
     assert_eq!(
         loader.init_drivers(1),

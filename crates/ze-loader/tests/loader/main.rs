@@ -483,6 +483,42 @@ fn layers_see_calls_on_every_kind_of_driver() {
 }
 
 #[test]
+fn mistakes_are_named_by_the_validation_layer() {
+    for (index, legacy) in ["0", "1", "stub_b:1"].into_iter().enumerate() {
+        let environment = [
+            TWO,
+            ("SOLUM_STUB_LEGACY", legacy),
+            ("ZE_ENABLE_VALIDATION_LAYER", "1"),
+            ("ZE_ENABLE_PARAMETER_VALIDATION", "1"),
+            ("ZE_ENABLE_HANDLE_LIFETIME", "1"),
+            ("ZEL_ENABLE_BASIC_LEAK_CHECKER", "1"),
+            ("SOLUM_VALIDATION_FORMAT", "json"),
+        ];
+        let stubs = ["stub_a.so", "stub_b.so"];
+        let stderr = run(&format!("validated@{index}"), &stubs, &environment);
+        let count = |text: &str| stderr.lines().filter(|line| line.contains(text)).count();
+        let found = [
+            count("this ze_context_handle_t was destroyed by zeContextDestroy"),
+            count("a ze_context_handle_t is required, this is a ze_driver_handle_t"),
+            count("null is not allowed"),
+            count("LEAK = 2"),
+            count("this ze_context_handle_t was never destroyed"),
+        ];
+        assert_eq!(found, [2, 2, 1, 1, 2], "{stderr}");
+    }
+    let environment = [
+        ONE,
+        ("ZE_ENABLE_VALIDATION_LAYER", "1"),
+        ("SOLUM_VALIDATION_FORMAT", "xml"),
+    ];
+    let stderr = run("refused_format", &["stub_a.so"], &environment);
+    assert!(
+        stderr.contains("solum: SOLUM_VALIDATION_FORMAT is 'xml'"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn a_recorder_script_that_is_wrong_fails_initialisation() {
     let stderr = run(
         "refused_script",
