@@ -69,9 +69,41 @@ pub(crate) fn all() -> Vec<Candidate> {
     } else {
         std::env::var_os("ZE_ENABLE_ALT_DRIVERS")
     };
-    match alternatives {
+    let directories = own_directories();
+    let mut candidates = match alternatives {
         Some(list) => named(&list),
-        None => well_known(&own_directories()),
+        None => well_known(&directories),
+    };
+    if is_on("ZE_ENABLE_NULL_DRIVER") {
+        let prefix = std::env::var_os("ZEL_LIBRARY_PATH")
+            .filter(|path| !path.is_empty() && !is_privileged());
+        candidates.insert(0, null_driver(prefix, &directories));
+    }
+    candidates
+}
+
+/// The reference's switches: on when set and not `0`.
+pub(crate) fn is_on(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| value != "0")
+}
+
+/// The driver that does nothing: where `ZEL_LIBRARY_PATH` says, else beside the loader, else by bare name.
+fn null_driver(prefix: Option<OsString>, directories: &[PathBuf]) -> Candidate {
+    const NAME: &str = "libze_null.so.1";
+    let beside = || {
+        directories
+            .iter()
+            .map(|directory| directory.join(NAME))
+            .find(|path| path.exists())
+    };
+    let name = match prefix {
+        Some(prefix) => Path::new(&prefix).join(NAME).into_os_string(),
+        None => beside().map_or_else(|| NAME.into(), PathBuf::into_os_string),
+    };
+    Candidate {
+        name,
+        class: Class::Any,
+        own: false,
     }
 }
 
@@ -164,6 +196,16 @@ mod tests {
         assert_eq!(candidates.len(), VENDORS.len() + 1);
         assert_eq!(candidates.iter().position(|c| c.own), Some(VENDORS.len()));
         assert_eq!(candidates[VENDORS.len()].name, OWN[0]);
+    }
+
+    #[test]
+    fn the_null_driver_comes_from_where_the_environment_says() {
+        let none = [PathBuf::from("/nonexistent")];
+        assert_eq!(null_driver(None, &none).name, "libze_null.so.1");
+        assert_eq!(
+            null_driver(Some("/opt/ze".into()), &none).name,
+            "/opt/ze/libze_null.so.1"
+        );
     }
 
     #[test]

@@ -19,7 +19,10 @@ use crate::{state, text};
 /// after the slot, a driver whose table is older answers UNSUPPORTED_VERSION; it is given only for functions newer than
 /// 1.13, the oldest table that is let in.
 #[macro_export]
-#[expect(clippy::crate_in_macro_def, reason = "the word stands in the shell that expands this")]
+#[expect(
+    clippy::crate_in_macro_def,
+    reason = "the word stands in the shell that expands this"
+)]
 macro_rules! forward {
     ($name:literal, $namespace:ident $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
         // The shell's own word, which it reads by one instruction.

@@ -1,6 +1,6 @@
 //! zeInit, zeInitDrivers, zesInit and the lists they make; the only code here that takes a lock.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,16 +11,17 @@ use level_zero_sys::{
     zes_driver_handle_t,
 };
 
-use crate::candidate;
+use crate::candidate::{self, Candidate, Class, is_on};
 use crate::dispatch::not_ready;
 use crate::driver;
 use crate::generated::legacy::DRIVER;
 use crate::guard::guarded;
 use crate::legacy::LegacyDriver;
 use crate::library::Library;
+use crate::log::Level;
 use crate::order::{self, Rank};
 use crate::wrapper::{Origin, wrap};
-use crate::{state, text, trace};
+use crate::{log, state, text};
 
 const NO_MEMORY: &str = "the loader has no memory for wrapping its handles";
 /// More drivers than one library has: a count beyond is a driver gone wrong.
@@ -30,7 +31,8 @@ const COUNT_BOUND: u32 = 256;
 struct Record {
     handle: ze_driver_handle_t,
     library: usize,
-    rank: Rank,
+    /// Asked for when there are several drivers.
+    rank: Option<Rank>,
     /// `zeDriverGet` of its library returned it (a driver may answer `zeInitDrivers` with other handles).
     enumerable: bool,
 }
@@ -45,6 +47,8 @@ unsafe impl Send for SysmanRecord {}
 
 /// All that is known about the drivers of this process.
 struct Loader {
+    /// Those that were not tried yet.
+    candidates: Vec<Option<Candidate>>,
     libraries: Vec<Library>,
     /// Candidate by candidate: why it is not used.
     refusals: Vec<(String, String)>,
@@ -60,6 +64,7 @@ pub(crate) struct Snapshot {
 }
 
 static LOADER: Mutex<Loader> = Mutex::new(Loader {
+    candidates: Vec::new(),
     libraries: Vec::new(),
     refusals: Vec::new(),
     records: Vec::new(),
@@ -140,17 +145,26 @@ fn session(
 }
 
 impl Loader {
-    /// Opens the candidates, unless some are open already; the environment is read anew at each attempt.
-    fn discover(&mut self) -> bool {
-        if !self.libraries.is_empty() {
-            return true;
+    /// Opens the candidates that are wanted and not open yet; true when any library is open. As long as none is, the
+    /// environment is read anew at each attempt.
+    fn discover(&mut self, wanted: impl Fn(Class) -> bool, what: fmt::Arguments<'_>) -> bool {
+        if self.libraries.is_empty() {
+            self.refusals.clear();
+            self.candidates = candidate::all().into_iter().map(Some).collect();
         }
-        self.refusals.clear();
-        for candidate in candidate::all() {
+        for place in 0..self.candidates.len() {
+            let Some(candidate) = self.candidates[place].take() else {
+                continue;
+            };
             let name = candidate.name.to_string_lossy().into_owned();
-            match Library::open(&candidate, &self.libraries) {
+            if !wanted(candidate.class) {
+                self.candidates[place] = Some(candidate);
+                self.refuse(name, format!("not concerned by {what}"));
+                continue;
+            }
+            match Library::open(&candidate, place, &self.libraries) {
                 Ok(library) => {
-                    trace::line(format_args!("opened {name}"));
+                    log::line(Level::Info, format_args!("opened {name}"));
                     self.libraries.push(library);
                 }
                 Err(reason) => self.refuse(name, reason),
@@ -162,7 +176,7 @@ impl Loader {
 
     /// Notes why a candidate is not used; the newest reason counts.
     fn refuse(&mut self, name: String, reason: String) {
-        trace::line(format_args!("not used: {name}: {reason}"));
+        log::line(Level::Warn, format_args!("not used: {name}: {reason}"));
         match self.refusals.iter_mut().find(|(known, _)| *known == name) {
             Some(entry) => entry.1 = reason,
             None => self.refusals.push((name, reason)),
@@ -218,7 +232,7 @@ impl Loader {
             None => self.records.push(Record {
                 handle: shown,
                 library,
-                rank: Rank::Other,
+                rank: None,
                 enumerable,
             }),
         }
@@ -247,10 +261,10 @@ impl Loader {
             entry.kind = Some(match unsafe { driver::judge(entry, handle) }? {
                 driver::Verdict::Ddi => driver::Kind::Ddi,
                 driver::Verdict::Wrap(reason, version) => {
-                    trace::line(format_args!(
-                        "wrapped: {}: {reason}",
-                        entry.name.to_string_lossy()
-                    ));
+                    log::line(
+                        Level::Info,
+                        format_args!("wrapped: {}: {reason}", entry.name.to_string_lossy()),
+                    );
                     driver::Kind::Wrapped(LegacyDriver::new(entry, version))
                 }
             });
@@ -315,25 +329,41 @@ impl Loader {
         self.enumerate(index)
     }
 
+    /// Puts the drivers in order: by their devices, ours last, then as `ZEL_DRIVERS_ORDER` says. Not with program
+    /// instrumentation, which takes drivers as they come.
+    fn sort(&mut self) {
+        let libraries = &self.libraries;
+        self.records
+            .sort_by_key(|record| libraries[record.library].place);
+        // One driver needs no order, and asking for devices costs its start-up.
+        if self.records.len() < 2 || is_on("ZET_ENABLE_PROGRAM_INSTRUMENTATION") {
+            return;
+        }
+        for record in &mut self.records {
+            // SAFETY: records have passed the checks.
+            record.rank = Some(
+                record
+                    .rank
+                    .unwrap_or_else(|| unsafe { driver::rank(record.handle) }),
+            );
+        }
+        let rank = |record: &Record| record.rank.unwrap_or(Rank::Other);
+        let reversed = is_on("ZE_ENABLE_PCI_ID_DEVICE_ORDER");
+        self.records.sort_by_key(|record| {
+            order::key(libraries[record.library].own, rank(record), reversed)
+        });
+        if let Some(list) = std::env::var_os("ZEL_DRIVERS_ORDER") {
+            let ranks: Vec<_> = self.records.iter().map(rank).collect();
+            let mut sorted: Vec<_> = self.records.drain(..).map(Some).collect();
+            let order = order::explicit(&list.to_string_lossy(), &ranks);
+            self.records
+                .extend(order.into_iter().filter_map(|place| sorted[place].take()));
+        }
+    }
+
     /// Sorts, publishes and opens the gate.
     fn publish(&mut self) {
-        // One driver needs no order, and asking for devices costs its start-up.
-        if self.records.len() > 1 {
-            for record in &mut self.records {
-                // SAFETY: records have passed the checks.
-                record.rank = unsafe { driver::rank(record.handle) };
-            }
-            let reversed =
-                std::env::var_os("ZE_ENABLE_PCI_ID_DEVICE_ORDER").is_some_and(|value| value != "0");
-            let libraries = &self.libraries;
-            self.records.sort_by_key(|record| {
-                let library = &libraries[record.library];
-                (
-                    order::key(library.own, record.rank, reversed),
-                    record.library,
-                )
-            });
-        }
+        self.sort();
         let drivers: Vec<_> = self
             .records
             .iter()
@@ -344,12 +374,15 @@ impl Loader {
         let same = snapshot().is_some_and(|old| old.drivers == drivers && old.sysman == sysman);
         if !same {
             for record in &self.records {
-                trace::line(format_args!(
-                    "driver {:p} of {}, {:?}",
-                    record.handle,
-                    self.libraries[record.library].name.to_string_lossy(),
-                    record.rank
-                ));
+                log::line(
+                    Level::Info,
+                    format_args!(
+                        "driver {:p} of {}, {:?}",
+                        record.handle,
+                        self.libraries[record.library].name.to_string_lossy(),
+                        record.rank
+                    ),
+                );
             }
             // Leaked on purpose: readers of an older list hold no count.
             SNAPSHOT.store(
@@ -424,7 +457,11 @@ pub fn loader_init() -> ze_result_t {
         return ZE_RESULT_SUCCESS;
     }
     session(&"zeLoaderInit", |loader| {
-        if loader.discover() {
+        // What only NPUs need is opened when somebody asks for it, or when there is nothing else.
+        let what = "zeLoaderInit";
+        if loader.discover(|class| class != Class::Npu, format_args!("{what}"))
+            || loader.discover(|_| true, format_args!("{what}"))
+        {
             return ZE_RESULT_SUCCESS;
         }
         loader.explain("zeLoaderInit");
@@ -446,7 +483,10 @@ pub fn init(flags: u32) -> ze_result_t {
             return ZE_RESULT_SUCCESS;
         }
         let mut any = false;
-        if loader.discover() {
+        if loader.discover(
+            |class| class.matches_init(flags),
+            format_args!("zeInit flags {flags:#x}"),
+        ) {
             for index in 0..loader.libraries.len() {
                 if loader.libraries[index].class.matches_init(flags) {
                     any |= loader.init_core(index, flags);
@@ -493,7 +533,10 @@ pub unsafe fn init_drivers(
         }
         let mut found = Vec::new();
         let mut last = ZE_RESULT_ERROR_UNINITIALIZED;
-        if loader.discover() {
+        if loader.discover(
+            |class| class.matches_types(flags),
+            format_args!("zeInitDrivers flags {flags:#x}"),
+        ) {
             for index in 0..loader.libraries.len() {
                 match loader.drivers_of(index, flags, desc) {
                     Ok(handles) => found.extend(handles),
@@ -582,7 +625,7 @@ pub fn sysman_init(flags: u32) -> ze_result_t {
             return ZE_RESULT_SUCCESS;
         }
         let mut found = Vec::new();
-        if loader.discover() {
+        if loader.discover(|_| true, format_args!("zesInit")) {
             for index in 0..loader.libraries.len() {
                 match loader.sysman_of(index, flags) {
                     Ok(handles) => found.extend(handles.into_iter().map(SysmanRecord)),

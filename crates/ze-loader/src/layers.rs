@@ -16,9 +16,9 @@ use level_zero_sys::{
 pub use ze_layers::tracing::{Callback, number_of};
 use ze_layers::{recorder, tracing, validation};
 
-use crate::candidate::{file_of, is_privileged, own_directories};
+use crate::candidate::{file_of, is_on, is_privileged, own_directories};
 use crate::guard::guarded;
-use crate::{state, text, trace};
+use crate::{log, state, text};
 
 /// What is on.
 struct Chosen {
@@ -46,11 +46,6 @@ static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen {
 fn chosen() -> MutexGuard<'static, Chosen> {
     // What a panicking holder leaves is whole.
     CHOSEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The reference's switches: on when set and not `0`.
-pub(crate) fn is_on(variable: &str) -> bool {
-    std::env::var_os(variable).is_some_and(|value| value != "0")
 }
 
 impl Chosen {
@@ -94,7 +89,7 @@ pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
             match validation.and_then(|()| recorder::from_environment()) {
                 Ok(on) => chosen.recorder = on,
                 Err(reason) => {
-                    trace::always(format_args!("{reason}"));
+                    log::always(format_args!("{reason}"));
                     chosen.error = Some(reason);
                 }
             }
@@ -298,12 +293,12 @@ pub fn attach_trace() {
             .map(|directory| directory.join("libsolum_trace.so.1"))
             .find(|file| file.exists());
         match file {
-            None => trace::always(format_args!(
+            None => log::always(format_args!(
                 "SOLUM_TRACE is set, but there is no libsolum_trace.so.1 beside the loader: nothing is recorded"
             )),
             Some(file) => {
                 if let Err(reason) = attach(&file) {
-                    trace::always(format_args!("SOLUM_TRACE: {}: {reason}", file.display()));
+                    log::always(format_args!("SOLUM_TRACE: {}: {reason}", file.display()));
                 }
             }
         }

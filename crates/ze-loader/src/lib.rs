@@ -16,8 +16,6 @@
 //! and a null handle is answered with INVALID_NULL_HANDLE.
 //!
 //! Layers ([`layers`]) are `ze-layers`' tables; a call goes through them only while one has something to do.
-//!
-//! Not here yet: `ZEL_DRIVERS_ORDER` and the null driver.
 
 #[cfg(not(loom))]
 pub mod dispatch;
@@ -54,9 +52,9 @@ mod legacy;
 #[cfg(not(loom))]
 mod library;
 #[cfg(not(loom))]
-mod order;
+mod log;
 #[cfg(not(loom))]
-mod trace;
+mod order;
 #[cfg(not(loom))]
 mod wrapper;
 

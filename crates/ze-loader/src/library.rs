@@ -16,6 +16,8 @@ pub(crate) struct Library {
     pub(crate) name: OsString,
     pub(crate) class: Class,
     pub(crate) own: bool,
+    /// Its place among the candidates.
+    pub(crate) place: usize,
     handle: *mut c_void,
     /// How its handles are dispatched through, known after the first one was looked at.
     pub(crate) kind: Option<driver::Kind>,
@@ -102,7 +104,11 @@ impl Library {
     ///
     /// # Errors
     /// One line why the candidate is not used.
-    pub(crate) fn open(candidate: &Candidate, opened: &[Library]) -> Result<Library, String> {
+    pub(crate) fn open(
+        candidate: &Candidate,
+        place: usize,
+        opened: &[Library],
+    ) -> Result<Library, String> {
         if candidate.name.is_empty() {
             return Err("an empty name names no library (ZE_ENABLE_ALT_DRIVERS takes names or paths between commas)".into());
         }
@@ -113,7 +119,7 @@ impl Library {
         if handle.is_null() {
             return Err(linker_error());
         }
-        Self::from_handle(candidate, handle, opened).inspect_err(|_| {
+        Self::from_handle(candidate, place, handle, opened).inspect_err(|_| {
             // SAFETY: the handle is open, and no function of the library was called or kept.
             unsafe { libc::dlclose(handle) };
         })
@@ -121,6 +127,7 @@ impl Library {
 
     fn from_handle(
         candidate: &Candidate,
+        place: usize,
         handle: *mut c_void,
         opened: &[Library],
     ) -> Result<Library, String> {
@@ -147,6 +154,7 @@ impl Library {
                 name: candidate.name.clone(),
                 class: candidate.class,
                 own: candidate.own,
+                place,
                 handle,
                 kind: None,
                 global: table(handle, c"zeGetGlobalProcAddrTable", true)?,
@@ -189,6 +197,7 @@ mod tests {
                 class: Class::Any,
                 own: false,
             },
+            0,
             &[],
         )
     }

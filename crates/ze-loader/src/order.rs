@@ -53,6 +53,54 @@ pub(crate) fn key(own: bool, rank: Rank, reversed: bool) -> (bool, u8) {
     (own, place)
 }
 
+impl Rank {
+    /// Whether `ZEL_DRIVERS_ORDER` means drivers of this rank by a name.
+    fn is_named(self, name: &str) -> bool {
+        match name {
+            "DISCRETE_GPU_ONLY" => self == Rank::Discrete,
+            "GPU" => matches!(self, Rank::Gpu | Rank::Mixed),
+            "INTEGRATED_GPU_ONLY" => self == Rank::Integrated,
+            "NPU" => matches!(self, Rank::Npu | Rank::Other),
+            _ => false,
+        }
+    }
+}
+
+/// The order that `ZEL_DRIVERS_ORDER` makes of sorted drivers with these ranks, as places in the sorted list.
+///
+/// Items between commas: `N` is a place, `TYPE` all drivers of a type, `TYPE:N` one of them. What is unknown, out of range
+/// or named before is skipped; drivers that are not named follow in their order.
+pub(crate) fn explicit(list: &str, ranks: &[Rank]) -> Vec<usize> {
+    let mut order = Vec::with_capacity(ranks.len());
+    for item in list.split(',').map(str::trim) {
+        let (name, number) = match item.split_once(':') {
+            Some((name, number)) => (name.trim(), Some(number.trim())),
+            None => (item, None),
+        };
+        let of_type = || (0..ranks.len()).filter(|place| ranks[*place].is_named(name));
+        let named: Vec<usize> = match (number, name.parse::<usize>()) {
+            (None, Ok(place)) => vec![place],
+            (None, Err(_)) => of_type().collect(),
+            (Some(number), _) => number
+                .parse()
+                .ok()
+                .and_then(|number| of_type().nth(number))
+                .into_iter()
+                .collect(),
+        };
+        for place in named {
+            if place < ranks.len() && !order.contains(&place) {
+                order.push(place);
+            }
+        }
+    }
+    let rest: Vec<usize> = (0..ranks.len())
+        .filter(|place| !order.contains(place))
+        .collect();
+    order.extend(rest);
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +133,41 @@ mod tests {
         }
         assert!(key(false, Rank::Npu, true) < key(false, Rank::Discrete, true));
         assert!(key(false, Rank::Mixed, true) > key(false, Rank::Discrete, true));
+    }
+
+    #[test]
+    fn explicit_orders_name_places_and_types() {
+        let ranks = [
+            Rank::Discrete,
+            Rank::Discrete,
+            Rank::Gpu,
+            Rank::Integrated,
+            Rank::Mixed,
+            Rank::Other,
+            Rank::Npu,
+        ];
+        let table: [(&str, &[usize]); 14] = [
+            ("", &[0, 1, 2, 3, 4, 5, 6]),
+            ("3", &[3, 0, 1, 2, 4, 5, 6]),
+            ("6,5, 4", &[6, 5, 4, 0, 1, 2, 3]),
+            ("NPU", &[5, 6, 0, 1, 2, 3, 4]),
+            ("GPU", &[2, 4, 0, 1, 3, 5, 6]),
+            (
+                " INTEGRATED_GPU_ONLY , DISCRETE_GPU_ONLY:1",
+                &[3, 1, 0, 2, 4, 5, 6],
+            ),
+            ("NPU:1,NPU", &[6, 5, 0, 1, 2, 3, 4]),
+            ("GPU:2", &[0, 1, 2, 3, 4, 5, 6]),
+            ("7,99999999999999999999", &[0, 1, 2, 3, 4, 5, 6]),
+            ("1,1,1", &[1, 0, 2, 3, 4, 5, 6]),
+            ("npu,Gpu,-1,+", &[0, 1, 2, 3, 4, 5, 6]),
+            ("NPU:,NPU:x,:1,3:1", &[0, 1, 2, 3, 4, 5, 6]),
+            (",,,2", &[2, 0, 1, 3, 4, 5, 6]),
+            ("NPU:0 , 0", &[5, 0, 1, 2, 3, 4, 6]),
+        ];
+        for (list, expected) in table {
+            assert_eq!(explicit(list, &ranks), expected, "{list:?}");
+        }
+        assert_eq!(explicit("0,NPU", &[]), Vec::<usize>::new());
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn run(name: &str, stage: &Path) {
         "refused" => refused(&loader),
         "two_drivers" => two_drivers(&loader),
         "order" => order(&loader),
+        "lazily" => lazily(&loader),
         "beside" => beside(&loader),
         "init_rules" => init_rules(&loader),
         "init_drivers_rules" => init_drivers_rules(&loader),
@@ -185,6 +186,33 @@ fn order(loader: &Loader) {
         drivers,
         "both ways list in one order"
     );
+}
+
+/// One class of drivers after the other, as the case says.
+fn lazily(loader: &Loader) {
+    assert_eq!(loader.drivers(), Err(ZE_RESULT_ERROR_UNINITIALIZED));
+    match std::env::var("EXPECTED_LIBRARIES").unwrap().as_str() {
+        "gpu" => assert_eq!(loader.init(ZE_INIT_FLAG_GPU_ONLY), ZE_RESULT_SUCCESS),
+        "npu" => assert_eq!(
+            loader
+                .init_drivers(ZE_INIT_DRIVER_TYPE_FLAG_NPU)
+                .unwrap()
+                .len(),
+            1
+        ),
+        _ => {
+            assert_eq!(
+                loader
+                    .init_drivers(ZE_INIT_DRIVER_TYPE_FLAG_GPU)
+                    .unwrap()
+                    .len(),
+                1
+            );
+            assert_eq!(loader.init_drivers(u32::MAX).unwrap().len(), 2);
+            assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
+            assert_eq!(loader.drivers().unwrap().len(), 2);
+        }
+    }
 }
 
 /// Vendors' drivers of the machine may be there too; ours is the last one.

@@ -194,17 +194,89 @@ fn each_refused_driver_has_its_reason() {
 
 #[test]
 fn reasons_are_traced_when_asked_for() {
-    for variable in ["ZE_ENABLE_LOADER_DEBUG_TRACE", "ZEL_ENABLE_LOADER_LOGGING"] {
-        let stderr = run(
-            "refused@trace",
-            &[],
-            &[(variable, "1"), ("ZE_ENABLE_ALT_DRIVERS", "nothing.so")],
-        );
-        assert!(
-            stderr.contains("ZE_LOADER_DEBUG_TRACE: not used: nothing.so: "),
-            "{variable}: {stderr}"
-        );
+    let line = "not used: nothing.so: ";
+    let table: [(&[(&str, &str)], &str); 6] = [
+        (
+            &[("ZE_ENABLE_LOADER_DEBUG_TRACE", "1")],
+            "ZE_LOADER_DEBUG_TRACE: ",
+        ),
+        (
+            &[
+                ("ZEL_ENABLE_LOADER_LOGGING", "1"),
+                ("ZEL_LOADER_LOG_CONSOLE", "1"),
+            ],
+            "[warning] ",
+        ),
+        (
+            &[
+                ("ZEL_ENABLE_LOADER_LOGGING", "1"),
+                ("ZEL_LOADER_LOG_CONSOLE", "1"),
+                ("ZEL_LOADER_LOG_PATTERN", "<%L> %v"),
+                ("ZEL_LOADER_LOGGING_LEVEL", "trace"),
+            ],
+            "<W> ",
+        ),
+        (
+            &[
+                ("ZEL_ENABLE_LOADER_LOGGING", "1"),
+                ("ZEL_LOADER_LOG_CONSOLE", "1"),
+                ("ZEL_LOADER_LOGGING_LEVEL", "err"),
+            ],
+            "",
+        ),
+        (&[("ZEL_LOADER_LOG_CONSOLE", "1")], ""),
+        (&[("ZE_ENABLE_LOADER_DEBUG_TRACE", "3")], ""),
+    ];
+    for (index, (environment, mark)) in table.into_iter().enumerate() {
+        let environment: Vec<_> = [("ZE_ENABLE_ALT_DRIVERS", "nothing.so")]
+            .iter()
+            .chain(environment)
+            .copied()
+            .collect();
+        let stderr = run(&format!("refused@trace{index}"), &[], &environment);
+        // The case itself prints the text without a mark, indented.
+        let found = stderr.lines().find(|text| text.contains(line));
+        match mark {
+            "" => assert_eq!(found, None, "{environment:?}"),
+            mark => assert!(
+                found.is_some_and(|text| text.contains(&format!("{mark}{line}"))),
+                "{environment:?}: {stderr}"
+            ),
+        }
     }
+}
+
+#[test]
+fn the_log_goes_to_its_file() {
+    let stage = artefacts::stage("refused@file", &[]);
+    let environment = [
+        ("ZE_ENABLE_ALT_DRIVERS", "nothing.so"),
+        ("ZEL_ENABLE_LOADER_LOGGING", "1"),
+        ("ZEL_LOADER_LOG_DIR", "{stage}/logs/deep"),
+        ("ZEL_LOADER_LOG_FILE", "log.txt"),
+        ("ZEL_LOADER_LOG_PATTERN", "%l %v"),
+    ];
+    for round in 1..3 {
+        let stderr = run_in(&stage, "refused", &environment);
+        assert!(!stderr.contains("warning not used"), "{stderr}");
+        let log = std::fs::read_to_string(stage.join("logs/deep/log.txt")).unwrap();
+        let lines = log
+            .lines()
+            .filter(|line| line.starts_with("warning not used: nothing.so: "));
+        assert_eq!(lines.count(), round, "{log}");
+    }
+    let blocked = [
+        ("ZEL_LOADER_LOG_DIR", "/proc/self/status"),
+        environment[0],
+        environment[1],
+    ];
+    let stderr = run_in(&stage, "refused", &blocked);
+    assert!(
+        stderr
+            .contains("solum: the loader's log /proc/self/status/ze_loader.log cannot be written"),
+        "{stderr}"
+    );
+    std::fs::remove_dir_all(&stage).unwrap();
 }
 
 #[test]
@@ -378,26 +450,114 @@ fn calls_reach_the_driver_of_their_handle() {
 
 #[test]
 fn drivers_are_sorted_by_their_devices() {
-    let table = [
-        ("stub_a:npu,stub_b:cpu", "1,0"),
-        ("stub_a:cpu,stub_b:cpu", "0,1"),
+    type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+    const TWO_GPUS: &str = "stub_a:integrated,stub_b:discrete";
+    let table: [Row<'_>; 13] = [
+        ("stub_a:npu,stub_b:cpu", "1,0", &[]),
+        ("stub_a:cpu,stub_b:cpu", "0,1", &[]),
         (
             "stub_a:discrete+integrated+cpu,stub_b:discrete+integrated",
             "1,0",
+            &[],
         ),
-        ("stub_a:discrete,stub_b:integrated", "0,1"),
+        ("stub_a:discrete,stub_b:integrated", "0,1", &[]),
+        (TWO_GPUS, "1,0", &[("SOLUM_STUB_LEGACY", "stub_a:1")]),
+        (TWO_GPUS, "1,0", &[("SOLUM_STUB_LEGACY", "1")]),
+        (TWO_GPUS, "0,1", &[("ZE_ENABLE_PCI_ID_DEVICE_ORDER", "1")]),
+        (TWO_GPUS, "1,0", &[("ZE_ENABLE_PCI_ID_DEVICE_ORDER", "0")]),
+        (
+            TWO_GPUS,
+            "0,1",
+            &[("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1")],
+        ),
+        (TWO_GPUS, "0,1", &[("ZEL_DRIVERS_ORDER", "1")]),
+        (
+            TWO_GPUS,
+            "0,1",
+            &[("ZEL_DRIVERS_ORDER", "INTEGRATED_GPU_ONLY")],
+        ),
+        (TWO_GPUS, "1,0", &[("ZEL_DRIVERS_ORDER", "nonsense,7")]),
+        (
+            TWO_GPUS,
+            "1,0",
+            &[
+                ("ZEL_DRIVERS_ORDER", "DISCRETE_GPU_ONLY:0"),
+                ("ZE_ENABLE_PCI_ID_DEVICE_ORDER", "1"),
+            ],
+        ),
     ];
-    for (index, (devices, order)) in table.into_iter().enumerate() {
+    for (index, (devices, order, more)) in table.into_iter().enumerate() {
         let environment = [
             TWO,
             ("SOLUM_STUB_DEVICES", devices),
             ("EXPECTED_ORDER", order),
         ];
+        let environment: Vec<_> = environment.iter().chain(more).copied().collect();
         run(
             &format!("order@{index}"),
             &["stub_a.so", "stub_b.so"],
             &environment,
         );
+    }
+}
+
+#[test]
+fn the_null_driver_comes_first_when_asked_for() {
+    for (name, folder) in [("beside", ""), ("path", "drivers")] {
+        let case = format!("order@null-{name}");
+        let stage = artefacts::stage(&case, &["stub_b.so"]);
+        std::fs::create_dir_all(stage.join(folder)).unwrap();
+        std::fs::copy(
+            stage.join("stub_b.so"),
+            stage.join(folder).join("libze_null.so.1"),
+        )
+        .unwrap();
+        let path = format!("{{stage}}/{folder}");
+        let environment = [
+            ("ZE_ENABLE_NULL_DRIVER", "1"),
+            ("ZE_ENABLE_ALT_DRIVERS", "{stage}/stub_b.so"),
+            (
+                "SOLUM_STUB_DEVICES",
+                "null:discrete,stub_b:discrete+discrete",
+            ),
+            ("EXPECTED_ORDER", "0,1"),
+            ("ZEL_LIBRARY_PATH", path.as_str()),
+        ];
+        let environment = &environment[..if folder.is_empty() { 4 } else { 5 }];
+        run_in(&stage, &case, environment);
+        std::fs::remove_dir_all(&stage).unwrap();
+    }
+}
+
+/// Which libraries are opened shows in the log of the stubs, which a library writes to only when it is called.
+#[test]
+fn libraries_are_opened_when_flags_concern_them() {
+    for (case, gpu, npu) in [
+        ("gpu", true, false),
+        ("npu", false, true),
+        ("both", true, true),
+    ] {
+        let files = ["libze_intel_gpu.so.1", "libze_intel_npu.so.1"];
+        let stage = artefacts::stage(&format!("lazily@{case}"), &files);
+        let environment = [
+            ("LD_LIBRARY_PATH", "{stage}"),
+            ("SOLUM_STUB_LOG", "{stage}/log"),
+            ("SOLUM_STUB_DEVICES", "intel_gpu:discrete,intel_npu:npu"),
+            ("EXPECTED_LIBRARIES", case),
+            ("ZE_ENABLE_LOADER_DEBUG_TRACE", "1"),
+        ];
+        let stderr = run_in(&stage, "lazily", &environment);
+        for (file, expected) in files.iter().zip([gpu, npu]) {
+            let opened = stderr.contains(&format!("opened {file}"));
+            assert_eq!(opened, expected, "{case}: {file}: {stderr}");
+            let log = std::fs::read_to_string(stage.join("log")).unwrap();
+            assert_eq!(
+                log.contains(&format!("{file} zeInit")),
+                expected,
+                "{case}: {file}: {log}"
+            );
+        }
+        std::fs::remove_dir_all(&stage).unwrap();
     }
 }
 

@@ -1,0 +1,249 @@
+//! What the loader says about itself to those who ask by environment: lines on stderr or in a file, never on stdout.
+//!
+//! `ZE_ENABLE_LOADER_DEBUG_TRACE` puts everything on stderr. `ZEL_ENABLE_LOADER_LOGGING` logs from a level on
+//! (`ZEL_LOADER_LOGGING_LEVEL`), in a form (`ZEL_LOADER_LOG_PATTERN`), to stderr (`ZEL_LOADER_LOG_CONSOLE`) or to a file
+//! (`ZEL_LOADER_LOG_DIR`, `ZEL_LOADER_LOG_FILE`). Each line is one `write`, so that lines of several processes stay whole.
+//!
+//! Nothing here has a destructor; the file stays open as long as the process lives.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fmt::{self, Write as _};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use crate::candidate::is_privileged;
+
+/// How much a line matters; the order is that of the reference's names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Level {
+    Trace,
+    Debug,
+    Info,
+    Warn,
+    Error,
+    Critical,
+}
+
+impl Level {
+    /// From `ZEL_LOADER_LOGGING_LEVEL`: `None` is `off`; what is unknown counts as the default.
+    fn parse(value: Option<&OsStr>) -> Option<Level> {
+        Some(match value.and_then(OsStr::to_str) {
+            Some("trace") => Level::Trace,
+            Some("debug") => Level::Debug,
+            Some("info") => Level::Info,
+            Some("err" | "error") => Level::Error,
+            Some("critical") => Level::Critical,
+            Some("off") => return None,
+            _ => Level::Warn,
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Level::Trace => "trace",
+            Level::Debug => "debug",
+            Level::Info => "info",
+            Level::Warn => "warning",
+            Level::Error => "error",
+            Level::Critical => "critical",
+        }
+    }
+}
+
+/// The reference's form of a line.
+const PATTERN: &str = "[%Y-%m-%d %H:%M:%S.%e] [thread-id: %t] [%l] %v";
+
+/// Where lines go, read once.
+struct Log {
+    /// Everything to stderr, each line with a mark.
+    debug: bool,
+    /// From this level on, to this descriptor, in this form.
+    logging: Option<(Level, i32, String)>,
+}
+
+/// The reference's mode variables know 0, 1 and 2; any other value means 0.
+fn mode_is_on(value: Option<&OsStr>) -> bool {
+    value.is_some_and(|value| value == "1" || value == "2")
+}
+
+fn log() -> &'static Log {
+    static LOG: OnceLock<Log> = OnceLock::new();
+    LOG.get_or_init(|| {
+        let variable = |name: &str| std::env::var_os(name);
+        let logging = mode_is_on(variable("ZEL_ENABLE_LOADER_LOGGING").as_deref())
+            .then(|| Level::parse(variable("ZEL_LOADER_LOGGING_LEVEL").as_deref()))
+            .flatten();
+        Log {
+            debug: mode_is_on(variable("ZE_ENABLE_LOADER_DEBUG_TRACE").as_deref()),
+            logging: logging.and_then(|level| {
+                let console = variable("ZEL_LOADER_LOG_CONSOLE").is_some_and(|value| value != "0");
+                let descriptor = if console {
+                    libc::STDERR_FILENO
+                } else {
+                    open_file()?
+                };
+                let pattern =
+                    variable("ZEL_LOADER_LOG_PATTERN").and_then(|text| text.into_string().ok());
+                Some((level, descriptor, pattern.unwrap_or_else(|| PATTERN.into())))
+            }),
+        }
+    })
+}
+
+/// Opens the log file; a line on stderr says why it cannot be.
+fn open_file() -> Option<i32> {
+    // A process with more rights than its caller does not write where the caller says.
+    let variable = |name: &str| {
+        if is_privileged() {
+            None
+        } else {
+            std::env::var_os(name)
+        }
+    };
+    let folder = variable("ZEL_LOADER_LOG_DIR")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".oneapi_logs")))?;
+    let file = variable("ZEL_LOADER_LOG_FILE").unwrap_or_else(|| OsString::from("ze_loader.log"));
+    let path = folder.join(file);
+    let created = std::fs::create_dir_all(&folder);
+    let name = CString::new(path.as_os_str().as_bytes()).ok()?;
+    let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
+    // SAFETY: a C string; the descriptor is ours and stays open.
+    let descriptor = unsafe { libc::open(name.as_ptr(), flags, 0o644) };
+    if descriptor < 0 {
+        let error = created.err().unwrap_or_else(std::io::Error::last_os_error);
+        always(format_args!(
+            "the loader's log {} cannot be written: {error}",
+            path.display()
+        ));
+        return None;
+    }
+    Some(descriptor)
+}
+
+/// Writes one line where the environment asks for lines of this level.
+pub(crate) fn line(level: Level, text: fmt::Arguments<'_>) {
+    let log = log();
+    if log.debug {
+        write(
+            libc::STDERR_FILENO,
+            &format!("ZE_LOADER_DEBUG_TRACE: {text}\n"),
+        );
+    }
+    if let Some((least, descriptor, pattern)) = &log.logging
+        && level >= *least
+    {
+        let mut line = shaped(pattern, level, &text.to_string());
+        line.push('\n');
+        write(*descriptor, &line);
+    }
+}
+
+/// Writes one line whatever the environment says: a variable of ours asks for what cannot be done.
+pub(crate) fn always(text: fmt::Arguments<'_>) {
+    write(libc::STDERR_FILENO, &format!("solum: {text}\n"));
+}
+
+fn write(descriptor: i32, line: &str) {
+    // SAFETY: pointer and length are those of a live string; std's stderr would leave a destructor behind.
+    // A short or failed write loses a line and nothing else.
+    let _ = unsafe { libc::write(descriptor, line.as_ptr().cast(), line.len()) };
+}
+
+/// A line in the reference's pattern language: dates as in C, `%e` milliseconds, `%t` thread, `%P` process, `%l` and `%L`
+/// level, `%n` logger, `%v` text; `%^` and `%$` (colours) are nothing, what is unknown stays.
+fn shaped(pattern: &str, level: Level, text: &str) -> String {
+    // SAFETY: all-zero is a valid value of both structs, and they are ours to write.
+    let (now, date) = unsafe {
+        let mut now: libc::timespec = std::mem::zeroed();
+        let mut date: libc::tm = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now);
+        libc::localtime_r(&raw const now.tv_sec, &raw mut date);
+        (now, date)
+    };
+    let mut line = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            line.push(letter);
+            continue;
+        }
+        // Writing to a string does not fail.
+        let _ = match letters.next() {
+            Some('Y') => write!(line, "{}", date.tm_year + 1900),
+            Some('m') => write!(line, "{:02}", date.tm_mon + 1),
+            Some('d') => write!(line, "{:02}", date.tm_mday),
+            Some('H') => write!(line, "{:02}", date.tm_hour),
+            Some('M') => write!(line, "{:02}", date.tm_min),
+            Some('S') => write!(line, "{:02}", date.tm_sec),
+            Some('e') => write!(line, "{:03}", now.tv_nsec / 1_000_000),
+            Some('f') => write!(line, "{:06}", now.tv_nsec / 1_000),
+            // SAFETY: no arguments, no failure.
+            Some('t') => write!(line, "{}", unsafe { libc::gettid() }),
+            // SAFETY: as above.
+            Some('P') => write!(line, "{}", unsafe { libc::getpid() }),
+            Some('l') => write!(line, "{}", level.name()),
+            Some('L') => write!(line, "{}", &level.name()[..1].to_uppercase()),
+            Some('n') => write!(line, "ze_loader"),
+            Some('v') => write!(line, "{text}"),
+            Some('^' | '$') => Ok(()),
+            Some('%') => write!(line, "%"),
+            Some(other) => write!(line, "%{other}"),
+            None => write!(line, "%"),
+        };
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_and_two_switch_on() {
+        for (value, on) in [
+            ("1", true),
+            ("2", true),
+            ("0", false),
+            ("", false),
+            ("yes", false),
+            ("3", false),
+        ] {
+            assert_eq!(mode_is_on(Some(OsStr::new(value))), on, "{value:?}");
+        }
+        assert!(!mode_is_on(None));
+    }
+
+    #[test]
+    fn levels_have_the_references_names() {
+        for (value, level) in [
+            ("trace", Some(Level::Trace)),
+            ("debug", Some(Level::Debug)),
+            ("info", Some(Level::Info)),
+            ("warn", Some(Level::Warn)),
+            ("err", Some(Level::Error)),
+            ("critical", Some(Level::Critical)),
+            ("off", None),
+            ("loud", Some(Level::Warn)),
+        ] {
+            assert_eq!(Level::parse(Some(OsStr::new(value))), level, "{value}");
+        }
+        assert_eq!(Level::parse(None), Some(Level::Warn));
+        assert!(Level::Trace < Level::Debug && Level::Warn < Level::Error);
+    }
+
+    #[test]
+    fn patterns_are_filled_in() {
+        for (pattern, expected) in [
+            ("%v", "text"),
+            ("[%l] %v", "[warning] text"),
+            ("%L%%%n%^%$", "W%ze_loader"),
+            ("%q%", "%q%"),
+        ] {
+            assert_eq!(shaped(pattern, Level::Warn, "text"), expected, "{pattern}");
+        }
+        let stamped = shaped("%Y-%m-%d %H:%M:%S.%e", Level::Warn, "");
+        assert_eq!(stamped.len(), "2026-01-01 00:00:00.000".len(), "{stamped}");
+    }
+}
