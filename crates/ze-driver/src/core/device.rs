@@ -5,6 +5,7 @@ use crate::core::driver::Driver;
 use crate::core::hierarchy::Place;
 use crate::core::mutable::MUTABLE_FLAGS;
 use crate::core::object;
+use crate::core::queue::{GROUPS, queues_of};
 use crate::device::{DeviceFacts, Platform};
 use crate::tables;
 use level_zero_sys::*;
@@ -259,18 +260,16 @@ pub(crate) fn zeDeviceGetModuleProperties(
     Ok(())
 }
 
-/// One group that does everything; core/device.yml.
+/// A group that does everything, and one for copies; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetCommandQueueGroupProperties_t)]
 pub(crate) fn zeDeviceGetCommandQueueGroupProperties(
     hDevice: Handle<'_, Device>,
     pCount: Enumerate<'_, ze_command_queue_group_properties_t>,
 ) -> ZeResult {
-    pCount.fill(1, |_, out| {
-        out.flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE
-            | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY
-            | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
+    pCount.fill(GROUPS.len(), |ordinal, out| {
+        out.flags = GROUPS[ordinal];
         out.maxMemoryFillPatternSize = MOST_PATTERN;
-        out.numQueues = hDevice.facts().queue_count;
+        out.numQueues = queues_of(&hDevice, ordinal as u32);
     });
     Ok(())
 }

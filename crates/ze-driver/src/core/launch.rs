@@ -4,6 +4,7 @@ use crate::check::{error, not_null};
 use crate::core::event::Event;
 use crate::core::kernel::Kernel;
 use crate::core::list::{CommandList, Sync};
+use crate::core::queue::GROUPS;
 use crate::device::{GroupCount, KernelArgKind, Launch, Work};
 use crate::schedule::Op;
 use level_zero_sys::*;
@@ -19,6 +20,15 @@ pub(crate) fn launch(
     groups: GroupCount,
     cooperative: bool,
 ) -> ZeResult<Launch> {
+    if GROUPS[list.ordinal() as usize] & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE == 0 {
+        return error(
+            ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+            format!(
+                "hCommandList is for queue group {}, which only copies",
+                list.ordinal()
+            ),
+        );
+    }
     let (facts, state) = (kernel.facts(), kernel.snapshot());
     let limits = list.device().facts();
     let items = state

@@ -199,9 +199,15 @@ impl CommandList {
         }
     }
 
-    /// The commands of a closed list, for execution.
-    pub(crate) fn recorded(&self) -> ZeResult<Arc<[Arc<Command>]>> {
+    /// The commands of a closed list, for execution on a queue of group `on`.
+    pub(crate) fn recorded(&self, on: u32) -> ZeResult<Arc<[Arc<Command>]>> {
         match &self.kind {
+            Kind::Recorded { ordinal, .. } if *ordinal != on => error(
+                ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                format!(
+                    "phCommandLists holds a list for queue group {ordinal}, which group {on} does not execute"
+                ),
+            ),
             Kind::Recorded { state, .. } => {
                 let state = &mut *lock(state);
                 if !state.closed {
@@ -276,6 +282,14 @@ impl CommandList {
                 state: Mutex::new(state),
             },
         })
+    }
+
+    /// The queue group.
+    pub(crate) fn ordinal(&self) -> u32 {
+        match &self.kind {
+            Kind::Recorded { ordinal, .. } => *ordinal,
+            Kind::Immediate { desc, .. } => desc.ordinal,
+        }
     }
 
     fn immediate(&self) -> ZeResult<(&QueueDesc, &Arc<Lane>)> {
@@ -441,7 +455,7 @@ fn append_lists(list: &CommandList, lists: &[&CommandList], sync: &Sync<'_>) -> 
     list.context.check()?;
     let recorded = lists
         .iter()
-        .map(|list| list.recorded())
+        .map(|list| list.recorded(desc.ordinal))
         .collect::<ZeResult<Vec<_>>>()?;
     let mut all = vec![Arc::new(Command {
         op: Op::Nothing,
@@ -501,10 +515,7 @@ pub(crate) fn zeCommandListGetOrdinal(
     hCommandList: Handle<'_, CommandList>,
     pOrdinal: Out<'_, u32>,
 ) -> ZeResult {
-    pOrdinal.write(match &hCommandList.kind {
-        Kind::Recorded { ordinal, .. } => *ordinal,
-        Kind::Immediate { desc, .. } => desc.ordinal,
-    });
+    pOrdinal.write(hCommandList.ordinal());
     Ok(())
 }
 

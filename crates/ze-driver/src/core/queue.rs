@@ -65,7 +65,7 @@ impl QueueDesc {
             ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH.0,
         )?;
         check_ordinal(&format!("{name}->ordinal"), desc.ordinal)?;
-        let count = device.facts().queue_count;
+        let count = queues_of(device, desc.ordinal);
         if desc.index >= count {
             return error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -90,14 +90,33 @@ impl QueueDesc {
     }
 }
 
+/// Flags of the queue groups, by ordinal: everything, and copies alone.
+pub(crate) const GROUPS: [u32; 2] = [
+    ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE
+        | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY
+        | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS,
+    ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY,
+];
+
+/// Queues of a group: one for copies, because all share the same memory and workers.
+pub(crate) fn queues_of(device: &Device, ordinal: u32) -> u32 {
+    match ordinal {
+        0 => device.facts().queue_count,
+        _ => 1,
+    }
+}
+
 /// INVALID_ARGUMENT unless the queue group exists.
 pub(crate) fn check_ordinal(name: &str, ordinal: u32) -> ZeResult {
-    if ordinal == 0 {
+    if (ordinal as usize) < GROUPS.len() {
         return Ok(());
     }
     error(
         ZE_RESULT_ERROR_INVALID_ARGUMENT,
-        format!("{name} is {ordinal}, the device has 1 queue group: 0 is allowed"),
+        format!(
+            "{name} is {ordinal}, the device has {} queue groups: less is required",
+            GROUPS.len()
+        ),
     )
 }
 
@@ -154,7 +173,7 @@ pub(crate) fn zeCommandQueueExecuteCommandLists(
     let recorded = phCommandLists
         .get()
         .iter()
-        .map(|list| list.recorded())
+        .map(|list| list.recorded(hCommandQueue.desc.ordinal))
         .collect::<ZeResult<Vec<_>>>()?;
     let lane = &hCommandQueue.lane;
     let mut last = lane.pushed();

@@ -191,8 +191,8 @@ fn what_may_not_change_is_refused() {
         ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS,
         [null_mut(), wait],
     );
-    let offset = |commandId| ze_mutable_global_offset_exp_desc_t {
-        commandId,
+    let offset = |id| ze_mutable_global_offset_exp_desc_t {
+        commandId: id,
         ..Default::default()
     };
     for id in [id, 77] {
