@@ -2,12 +2,15 @@
 //!
 //! The program's processes append to recordings in the output folder; they are read when it has ended, however it ended.
 
+mod live;
+
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use serde::Serialize;
@@ -19,7 +22,8 @@ use timeline::perfetto::Perfetto;
 use timeline::play::{self, Listener};
 use timeline::summary::{Summary, Summing};
 
-use crate::{complain, exit, install, pass_through, run};
+use crate::pass_through::{self, Watched};
+use crate::{complain, exit, install, run};
 
 /// Trace a program: timelines, task graph, summary.
 #[derive(Args)]
@@ -44,6 +48,9 @@ pub(crate) struct Options {
         allow_hyphen_values = true
     )]
     filter: String,
+    /// Print a line on stderr for each piece of device work and each failed call, while the program runs.
+    #[arg(long)]
+    live: bool,
     /// Rows of each table of the summary.
     #[arg(long, default_value_t = 12)]
     rows: usize,
@@ -91,7 +98,12 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         ))
         .envs(variables(&folder, &recorder, &output))
         .envs(options.streams.iter().map(|names| (STREAMS, names)));
-    let status = match pass_through::run(command, run::NO_DEVICE) {
+    let filter = Filter::new(&options.filter);
+    let watched = match options.live {
+        true => with_live(command, &output, &filter),
+        false => pass_through::run(command, run::NO_DEVICE),
+    };
+    let status = match watched {
         Ok(watched) => watched.status,
         Err(error) => {
             complain(&format!("cannot run {}: {error}", program.display()), None);
@@ -106,7 +118,7 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         (None, Some(signal)) => 128u8.saturating_add(signal as u8),
         (None, None) => exit::WRAPPER,
     };
-    let converted = convert(&output, &Filter::new(&options.filter)).map_err(|error| {
+    let converted = convert(&output, &filter).map_err(|error| {
         let text = format!("the program ended with {code}, but its trace is lost: {error}");
         (text, None)
     })?;
@@ -119,6 +131,22 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
     tell(options, &converted, &output)
         .map_err(|error| (format!("cannot print the summary: {error}"), None))?;
     Ok(code)
+}
+
+/// Runs the program while its recordings are followed.
+fn with_live(command: Command, output: &Path, filter: &Filter) -> io::Result<Watched> {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let follower = scope.spawn(|| live::follow(output, filter, &over));
+        let watched = pass_through::run(command, run::NO_DEVICE);
+        over.store(true, Ordering::Release);
+        follower.thread().unpark();
+        // What could not be shown live is in the files.
+        if let Ok(Err(error)) = follower.join() {
+            complain(&format!("--live stopped: {error}"), None);
+        }
+        watched
+    })
 }
 
 const STREAMS: &str = "SOLUM_TRACE_STREAMS";

@@ -103,6 +103,12 @@ pub struct Recording<R> {
     pub command: Vec<String>,
     strings: HashMap<Text, Box<str>>,
     lanes: BTreeMap<u32, BTreeMap<u64, Chunk>>,
+    /// Where the next chunk may appear, when the file is still growing.
+    scanned: u64,
+    /// The chunk of strings that may still grow.
+    open_strings: Option<u64>,
+    /// How far [`Recording::fresh`] has read each lane: chunk number, words, thread.
+    cursors: HashMap<u32, (u64, usize, u32)>,
 }
 
 #[derive(Clone, Copy)]
@@ -177,22 +183,30 @@ impl<R: Read + Seek> Recording<R> {
             command,
             strings: HashMap::new(),
             lanes: BTreeMap::new(),
+            scanned: HEADER_BYTES as u64,
+            open_strings: None,
+            cursors: HashMap::new(),
         };
-        recording.index(HEADER_BYTES as u64)?;
+        recording.index()?;
         Ok(recording)
     }
 
-    /// Notes the chunks from `offset` on and reads the strings among them.
-    fn index(&mut self, mut offset: u64) -> Result<(), Error> {
+    /// Notes the chunks that are new and reads the strings among them.
+    fn index(&mut self) -> Result<(), Error> {
         let mut head = [0u8; CHUNK_HEAD_BYTES];
+        let mut offset = self.scanned;
+        let mut whole = true;
         loop {
             self.source.seek(SeekFrom::Start(offset))?;
             if read_up_to(&mut self.source, &mut head)? < head.len() {
                 return Ok(());
             }
+            // A chunk whose head is not written yet is looked at again.
+            whole &= u32_at(&head, 0) == CHUNK_MAGIC;
             if u32_at(&head, 0) == CHUNK_MAGIC {
                 match u32_at(&head, 4) {
                     STRINGS => {
+                        self.open_strings = Some(offset);
                         let words = read_words(&mut self.source, self.chunk_bytes)?;
                         self.take_strings(&words);
                     }
@@ -208,7 +222,61 @@ impl<R: Read + Seek> Recording<R> {
                 }
             }
             offset += self.chunk_bytes as u64;
+            if whole {
+                self.scanned = offset;
+            }
         }
+    }
+
+    /// What was appended since the last call, in the order of time, with the thread that wrote it: for a file that is
+    /// still growing.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn fresh(&mut self) -> Result<Vec<(u32, Record)>, Error> {
+        // Records first, strings after: a record's strings are written before it.
+        self.index()?;
+        let mut all = Vec::new();
+        let lanes: Vec<u32> = self.lanes.keys().copied().collect();
+        for lane in lanes {
+            let (mut number, mut at, mut thread) =
+                self.cursors.get(&lane).copied().unwrap_or_default();
+            while let Some(chunk) = self
+                .lanes
+                .get(&lane)
+                .and_then(|chunks| chunks.get(&number))
+                .copied()
+            {
+                if at == 0 {
+                    thread = chunk.thread;
+                }
+                let words = self.chunk(chunk)?;
+                while let Ok(Some((record, count))) =
+                    record::decode(words.get(at..).unwrap_or_default())
+                {
+                    at += count;
+                    if let Event::Thread { tid, .. } = record.event {
+                        thread = tid;
+                    }
+                    all.push((thread, record));
+                }
+                // The lane goes on in its next chunk only once this one is full.
+                if !self.lanes[&lane].contains_key(&(number + 1)) {
+                    break;
+                }
+                (number, at) = (number + 1, 0);
+            }
+            self.cursors.insert(lane, (number, at, thread));
+        }
+        if let Some(offset) = self.open_strings {
+            let start = offset + CHUNK_HEAD_BYTES as u64;
+            self.source.seek(SeekFrom::Start(start))?;
+            let words = read_words(&mut self.source, self.chunk_bytes)?;
+            self.take_strings(&words);
+        }
+        self.index()?;
+        all.sort_by_key(|(_, record)| record.time);
+        Ok(all)
     }
 
     fn take_strings(&mut self, words: &[u64]) {

@@ -484,7 +484,10 @@ impl Graph {
         }
         let mut svg = SVGWriter::new();
         picture.do_it(false, false, false, &mut svg);
-        Some(svg.finalize())
+        Some(
+            svg.finalize()
+                .replace("font-family: Times, serif", "font-family: sans-serif"),
+        )
     }
 
     fn single(&self) -> (Vec<Figure>, Figures) {

@@ -269,6 +269,10 @@ pub trait Listener {
     fn level(&mut self, track: TrackId, time: u64, value: u64) -> io::Result<()> {
         Ok(())
     }
+    /// A call never ended: the process died in it.
+    fn unfinished(&mut self, call: &Call<'_>) -> io::Result<()> {
+        Ok(())
+    }
     /// Everything was told; `time` is that of the last record.
     fn finish(&mut self, time: u64) -> io::Result<()> {
         Ok(())
@@ -301,7 +305,8 @@ struct Process {
     levels: HashMap<(Domain, String), (TrackId, u64)>,
 }
 
-struct Player<'a, 'l> {
+/// Turns records into what listeners hear; [`play`] for recordings that are whole, by hand for those that grow.
+pub struct Player<'a, 'l> {
     listeners: &'a mut [&'l mut dyn Listener],
     filter: &'a Filter,
     processes: Vec<Process>,
@@ -324,34 +329,14 @@ pub fn play<R: Read + Seek>(
     filter: &Filter,
     listeners: &mut [&mut dyn Listener],
 ) -> Result<(), Error> {
-    let mut player = Player {
-        listeners,
-        filter,
-        processes: Vec::new(),
-        tracks: 0,
-        devices: HashMap::new(),
-        queues: HashMap::new(),
-        queue_counts: HashMap::new(),
-        flows: 0,
-        last: 0,
-    };
+    let mut player = Player::new(filter, listeners);
     for recording in recordings.iter() {
-        let track = player.track(&Track::Process {
-            process: recording.process,
-            command: &recording.command,
-        })?;
-        player.processes.push(Process {
-            track,
-            ..Process::default()
-        });
+        player.process(recording)?;
     }
     file::merge(recordings, |recordings, origin, record| {
-        player.last = player.last.max(record.time);
         player.record(&recordings[origin.recording], origin, record)
     })?;
-    let last = player.last;
-    player.tell(|listener| listener.finish(last))?;
-    Ok(())
+    player.finish(recordings)
 }
 
 fn argument<'a, R: Read + Seek>(
@@ -397,7 +382,70 @@ fn unsigned(arguments: &Arguments<'_>, key: &str) -> Option<u64> {
     })
 }
 
-impl Player<'_, '_> {
+impl<'a, 'l> Player<'a, 'l> {
+    /// Nothing has been heard yet.
+    #[must_use]
+    pub fn new(filter: &'a Filter, listeners: &'a mut [&'l mut dyn Listener]) -> Self {
+        Self {
+            listeners,
+            filter,
+            processes: Vec::new(),
+            tracks: 0,
+            devices: HashMap::new(),
+            queues: HashMap::new(),
+            queue_counts: HashMap::new(),
+            flows: 0,
+            last: 0,
+        }
+    }
+
+    /// A process joins: its place is the number of those before it.
+    ///
+    /// # Errors
+    /// A listener cannot write.
+    pub fn process<R: Read + Seek>(&mut self, recording: &Recording<R>) -> Result<(), Error> {
+        let track = self.track(&Track::Process {
+            process: recording.process,
+            command: &recording.command,
+        })?;
+        self.processes.push(Process {
+            track,
+            ..Process::default()
+        });
+        Ok(())
+    }
+
+    /// Everything was played: calls that never ended are told, then the end.
+    ///
+    /// # Errors
+    /// A listener cannot write.
+    pub fn finish<R: Read + Seek>(&mut self, recordings: &[Recording<R>]) -> Result<(), Error> {
+        let mut open = Vec::new();
+        for (process, recording) in self.processes.iter_mut().zip(recordings) {
+            for thread in process.threads.values_mut() {
+                let track = thread.track;
+                let left = std::mem::take(&mut thread.open);
+                open.extend(left.into_iter().map(|call| (track, recording, call)));
+            }
+        }
+        open.retain(|(_, _, call)| call.shown);
+        open.sort_by_key(|(track, _, call)| (*track, call.begin));
+        for (track, recording, open) in open {
+            let call = Call {
+                track,
+                domain: open.domain,
+                name: recording.text(open.name),
+                begin: open.begin,
+                uid: open.uid,
+                instance: open.instance,
+                place: None,
+            };
+            self.tell(|listener| listener.unfinished(&call))?;
+        }
+        let last = self.last;
+        self.tell(|listener| listener.finish(last))
+    }
+
     fn tell(
         &mut self,
         mut what: impl FnMut(&mut dyn Listener) -> io::Result<()>,
@@ -439,14 +487,22 @@ impl Player<'_, '_> {
         Ok(track)
     }
 
+    /// Plays one record of a process that has joined.
+    ///
+    /// # Errors
+    /// A listener cannot write.
     #[expect(clippy::too_many_lines, reason = "one arm for each kind of record")]
-    fn record<R: Read + Seek>(
+    pub fn record<R: Read + Seek>(
         &mut self,
         recording: &Recording<R>,
         origin: Origin,
         record: &Record,
     ) -> Result<(), Error> {
+        self.last = self.last.max(record.time);
         let number = origin.recording;
+        if number >= self.processes.len() {
+            return Ok(());
+        }
         if let Event::Thread { name, .. } = record.event {
             self.thread(recording, origin, recording.text(name))?;
             return Ok(());

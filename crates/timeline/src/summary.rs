@@ -180,6 +180,8 @@ pub struct Summary {
     pub complete: bool,
     /// Records that found no room.
     pub lost_records: u64,
+    /// Calls that never ended, outermost first: where a process died.
+    pub unfinished_calls: Vec<String>,
     /// Time on devices, by kernel or kind of command.
     pub kernels: Vec<Row>,
     /// Time on the host, by call.
@@ -262,6 +264,7 @@ pub struct Summing {
     peaks: BTreeMap<String, u64>,
     counters: HashMap<TrackId, String>,
     processes: Vec<String>,
+    unfinished: Vec<String>,
     started: u64,
     ended: u64,
 }
@@ -339,6 +342,7 @@ impl Summing {
             duration_ns: self.ended.saturating_sub(self.started),
             complete,
             lost_records,
+            unfinished_calls: self.unfinished,
             kernels: self.kernels.sorted(),
             calls,
             lines,
@@ -567,6 +571,13 @@ impl Listener for Summing {
         Ok(())
     }
 
+    fn unfinished(&mut self, call: &Call<'_>) -> io::Result<()> {
+        if self.unfinished.len() < MAX_LISTED {
+            self.unfinished.push(call.name.to_owned());
+        }
+        Ok(())
+    }
+
     fn finish(&mut self, time: u64) -> io::Result<()> {
         self.ended = self.ended.max(time);
         Ok(())
@@ -635,6 +646,9 @@ impl Summary {
                 out,
                 "a process ended without notice (crash, kill or _exit): everything up to then is here"
             )?;
+            if !self.unfinished_calls.is_empty() {
+                writeln!(out, "  in {}", self.unfinished_calls.join(" → "))?;
+            }
         }
         if self.lost_records > 0 {
             writeln!(out, "{} records found no room", self.lost_records)?;

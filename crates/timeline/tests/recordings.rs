@@ -458,6 +458,7 @@ fn the_summary_counts() {
     assert_eq!(graph.edges.len(), 2);
     assert_eq!(graph.critical_ns, 30);
     assert!(summary.text(10).contains("a.cpp:12 (work)"));
+    assert_eq!(summary.unfinished_calls, ["event.wait"]);
 }
 
 #[test]
@@ -475,6 +476,55 @@ fn processes_stay_apart() {
     let row = made.summary.kernels.iter().find(|row| row.name == "scale");
     assert_eq!(row.map(|row| row.count), Some(2));
     assert_eq!(made.graph.commands.len(), 6);
+}
+
+#[test]
+fn a_growing_recording_is_followed() {
+    let bytes = program().bytes(42);
+    let whole = {
+        let mut recording = Recording::open(Cursor::new(bytes.clone())).unwrap();
+        recording.fresh().unwrap()
+    };
+    assert!(whole.len() > 15);
+    // The file grows below the reader, by pieces that end anywhere.
+    let grown = std::rc::Rc::new(std::cell::RefCell::new(bytes[..HEADER_BYTES].to_vec()));
+    let mut recording = Recording::open(Grown(grown.clone(), 0)).unwrap();
+    let mut seen = Vec::new();
+    for length in (HEADER_BYTES..=bytes.len()).step_by(8) {
+        *grown.borrow_mut() = bytes[..length].to_vec();
+        seen.extend(recording.fresh().unwrap());
+    }
+    *grown.borrow_mut() = bytes.clone();
+    seen.extend(recording.fresh().unwrap());
+    assert_eq!(recording.text(1), "main");
+    let order = |mut all: Vec<(u32, Record)>| {
+        all.sort_by_key(|(thread, record)| (*thread, record.time));
+        all
+    };
+    assert_eq!(order(seen), order(whole));
+}
+
+/// A file that grows.
+struct Grown(std::rc::Rc<std::cell::RefCell<Vec<u8>>>, u64);
+
+impl Read for Grown {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.0.borrow();
+        let left = bytes.get(self.1 as usize..).unwrap_or_default();
+        let count = left.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&left[..count]);
+        self.1 += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Grown {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if let SeekFrom::Start(at) = to {
+            self.1 = at;
+        }
+        Ok(self.1)
+    }
 }
 
 /// Counts records.
