@@ -49,10 +49,15 @@ fn split(list: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Reads `SOLUM_XPTI_LOG`; what is no number from 0 to 3 leaves the default.
+/// Reads `SOLUM_XPTI_LOG`; another value than a number from 0 to 3 leaves the default, and is told.
 pub(crate) fn read_log_level() {
-    if let Some([digit @ b'0'..=b'3']) = get(c"SOLUM_XPTI_LOG").map(CStr::to_bytes) {
-        LOG.store(digit - b'0', Ordering::Relaxed);
+    match get(c"SOLUM_XPTI_LOG").map(CStr::to_bytes) {
+        None | Some([]) => {}
+        Some([digit @ b'0'..=b'3']) => LOG.store(digit - b'0', Ordering::Relaxed),
+        Some(other) => say(
+            1,
+            &[b"SOLUM_XPTI_LOG=", other, b": allowed are 0, 1, 2 and 3"],
+        ),
     }
 }
 

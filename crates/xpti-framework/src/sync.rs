@@ -14,7 +14,7 @@ mod lock {
     use core::sync::atomic::{AtomicU32, Ordering};
 
     /// A lock for a few instructions, on a line of its own. Never held while foreign code runs, except C++'s
-    /// `operator new`. `fork.rs` knows them all.
+    /// `operator new` and `delete`. `fork.rs` knows them all.
     #[repr(align(64))]
     #[derive(Debug)]
     pub(crate) struct Lock(AtomicU32);

@@ -5,7 +5,7 @@
 //! metadata nodes there. Creating and deleting take one lock each, that of the location's group.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use core::cell::UnsafeCell;
 
@@ -27,7 +27,7 @@ pub struct Visit {
     pub(crate) tracepoint: xpti_tracepoint_t,
     pub(crate) metadata: xpti_metadata_t,
     pub(crate) trace_event: xpti_trace_event_t,
-    location: *const Location,
+    location: AtomicPtr<Location>,
     pub(crate) event: trace_event_data_t,
     /// Where the metadata object's iteration stands.
     pub(crate) cursor: *mut metadata_node,
@@ -89,6 +89,7 @@ pub fn create(location: &'static Location, kind: u16, activity: i32) -> Option<*
     }
     visits.instances += 1;
     let instance = visits.instances;
+    visit.begin(location, instance, kind, activity);
     let newest = location.newest.load(Ordering::Relaxed);
     visit.newer = 0;
     visit.older = newest;
@@ -96,37 +97,10 @@ pub fn create(location: &'static Location, kind: u16, activity: i32) -> Option<*
     if let Some(neighbour) = unsafe { SLAB.get(newest).as_mut() } {
         neighbour.newer = number;
     }
-    visit.location = location;
-    visit.event.unique_id = location.uid();
+    // Whole before anybody can find it.
     visit.state.store(LIVING, Ordering::Release);
     location.newest.store(number, Ordering::Release);
     drop(held);
-
-    visit.tracepoint.vtable = &raw const vtables::TRACEPOINT.table;
-    visit.metadata.vtable = &raw const vtables::METADATA.table;
-    visit.trace_event.vtable = &raw const vtables::TRACE_EVENT.table;
-    visit.cursor = core::ptr::null_mut();
-    let event = &mut visit.event;
-    event.data_id = instance;
-    event.instance_id = instance;
-    event.event_type = kind;
-    event.activity_type = activity as u16;
-    event.unused = 0;
-    event.source_id = 0;
-    event.target_id = 0;
-    event.payload = location.payload();
-    event.global_user_data = core::ptr::null_mut();
-    event.flags =
-        event_flag::UID | event_flag::EVENT_TYPE | event_flag::ACTIVITY | event_flag::PAYLOAD;
-    let map = &raw mut event.metadata;
-    // SAFETY: the visit is ours; its map is that of the last visit, or all zero when there was none.
-    unsafe {
-        if (*map).buckets.is_null() {
-            metadata::init(map);
-        } else {
-            metadata::recycle(map, &raw mut visit.spares);
-        }
-    }
     Some(address)
 }
 
@@ -182,12 +156,12 @@ fn delete(address: usize) -> i32 {
     let Some((number, visit)) = living(address) else {
         return result::NOTFOUND;
     };
-    // SAFETY: a living visit's location lives for ever.
-    let location = unsafe { &*(*visit).location };
+    // SAFETY: a place of the slab that has been living; locations live for ever.
+    let location = unsafe { (*visit).location() };
     let held = lock(location).hold();
     // Another thread may have deleted it meanwhile, and a third made it a visit of another location.
     // SAFETY: a place of the slab.
-    if !is_living(visit) || !core::ptr::eq(unsafe { (*visit).location }, location) {
+    if !is_living(visit) || !core::ptr::eq(unsafe { (*visit).location() }, location) {
         return result::NOTFOUND;
     }
     // SAFETY: under the location's lock; living visits of it belong to its list.
@@ -265,7 +239,40 @@ impl Visit {
     #[inline]
     pub(crate) fn location(&self) -> &'static Location {
         // SAFETY: set when the visit was created; locations live for ever.
-        unsafe { &*self.location }
+        unsafe { &*self.location.load(Ordering::Relaxed) }
+    }
+
+    /// Fills a place that was free, or is all zero.
+    #[inline]
+    fn begin(&mut self, location: &'static Location, instance: u64, kind: u16, activity: i32) {
+        self.tracepoint.vtable = &raw const vtables::TRACEPOINT.table;
+        self.metadata.vtable = &raw const vtables::METADATA.table;
+        self.trace_event.vtable = &raw const vtables::TRACE_EVENT.table;
+        self.location
+            .store(core::ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
+        self.cursor = core::ptr::null_mut();
+        let event = &mut self.event;
+        event.unique_id = location.uid();
+        event.data_id = instance;
+        event.instance_id = instance;
+        event.event_type = kind;
+        event.activity_type = activity as u16;
+        event.unused = 0;
+        event.source_id = 0;
+        event.target_id = 0;
+        event.payload = location.payload();
+        event.global_user_data = core::ptr::null_mut();
+        event.flags =
+            event_flag::UID | event_flag::EVENT_TYPE | event_flag::ACTIVITY | event_flag::PAYLOAD;
+        let map = &raw mut event.metadata;
+        // SAFETY: the place is ours; its map is that of the last visit, or all zero when there was none.
+        unsafe {
+            if (*map).buckets.is_null() {
+                metadata::init(map);
+            } else {
+                metadata::recycle(map, &raw mut self.spares);
+            }
+        }
     }
 }
 

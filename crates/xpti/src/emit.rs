@@ -10,6 +10,7 @@
 use core::ffi::{CStr, c_void};
 use std::collections::HashSet;
 use std::ffi::CString;
+use std::io::Write as _;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use xpti_sys::trace_point_type as point;
@@ -31,17 +32,29 @@ pub enum Compat {
 }
 
 impl Compat {
-    /// What `SOLUM_XPTI_COMPAT` says, read once: `dpcpp`, else the seed's form.
+    /// What `SOLUM_XPTI_COMPAT` says, read once: `seed`, the default, or `dpcpp`. Another value is told on stderr and means
+    /// the default.
     pub fn current() -> Self {
-        static CURRENT: LazyLock<Compat> =
-            LazyLock::new(|| Compat::of(std::env::var("SOLUM_XPTI_COMPAT").ok().as_deref()));
+        static CURRENT: LazyLock<Compat> = LazyLock::new(|| {
+            let value = std::env::var_os("SOLUM_XPTI_COMPAT").unwrap_or_default();
+            Compat::of(value.to_str()).unwrap_or_else(|| {
+                // A closed stderr is no reason to stop.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "xpti: SOLUM_XPTI_COMPAT={}: allowed are seed and dpcpp",
+                    value.display()
+                );
+                Compat::Seed
+            })
+        });
         *CURRENT
     }
 
-    fn of(value: Option<&str>) -> Self {
-        match value {
-            Some("dpcpp") => Self::Dpcpp,
-            _ => Self::Seed,
+    fn of(value: Option<&str>) -> Option<Self> {
+        match value? {
+            "" | "seed" => Some(Self::Seed),
+            "dpcpp" => Some(Self::Dpcpp),
+            _ => None,
         }
     }
 
@@ -501,10 +514,11 @@ mod tests {
     #[test]
     fn only_one_word_chooses_the_other_form() {
         for (value, compat) in [
-            (None, Compat::Seed),
-            (Some(""), Compat::Seed),
-            (Some("DPCPP"), Compat::Seed),
-            (Some("dpcpp"), Compat::Dpcpp),
+            (None, None),
+            (Some(""), Some(Compat::Seed)),
+            (Some("seed"), Some(Compat::Seed)),
+            (Some("DPCPP"), None),
+            (Some("dpcpp"), Some(Compat::Dpcpp)),
         ] {
             assert_eq!(Compat::of(value), compat, "{value:?}");
         }
