@@ -19,6 +19,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("spirv-reader", 1),
     ("kernel-ir", 2),
     ("work-group-pool", 2),
+    ("sycl-graph", 2),
     ("level-zero", 3),
     ("timeline", 3),
     ("ze-driver", 3),

@@ -1,0 +1,39 @@
+//! What a command group does to a buffer: a mode and a box of elements.
+
+use crate::Cuboid;
+
+/// An accessor's mode, with `no_init` (the older `discard`) as modes of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Mode {
+    /// Only reads.
+    Read,
+    /// Writes some elements and keeps the others, so it transfers like a reader.
+    Write,
+    /// Reads and writes.
+    ReadWrite,
+    /// Overwrites: what was there before is of no use.
+    NoInitWrite,
+    /// Overwrites, then reads its own values.
+    NoInitReadWrite,
+}
+
+impl Mode {
+    /// Whether it changes elements, so that copies elsewhere become outdated.
+    pub fn writes(self) -> bool {
+        self != Self::Read
+    }
+
+    /// Whether what was there before has to be there.
+    pub fn needs_content(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::ReadWrite)
+    }
+}
+
+/// One accessor of a command group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// What it does.
+    pub mode: Mode,
+    /// To which elements; see [`crate::Grid::region`].
+    pub elements: Cuboid,
+}

@@ -1,0 +1,399 @@
+//! The state of one buffer: which pages were written, where they are valid, and what happened to them last.
+
+use crate::{Access, Cuboid, Dep, Deps, Front, Grid, Mode, PageSet, Transfer};
+use std::collections::BTreeMap;
+
+/// How many domains a buffer can be in.
+pub const MAX_DOMAINS: usize = 64;
+
+/// A physical memory in one driver context: what an allocation belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Domain(u8);
+
+impl Domain {
+    /// The host's memory, which devices without memory of their own share.
+    pub const HOST: Self = Self(0);
+
+    /// Domain number `number`; `None` from [`MAX_DOMAINS`] on.
+    pub const fn new(number: usize) -> Option<Self> {
+        if number < MAX_DOMAINS {
+            Some(Self(number as u8))
+        } else {
+            None
+        }
+    }
+
+    /// Its number.
+    pub const fn number(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a domain has of the buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Holding {
+    /// Pages whose written content is here.
+    pub(crate) valid: PageSet,
+    /// Copies that bring pages here and may still run.
+    arriving: Front,
+}
+
+/// A part of a page that was written without the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) elements: Cuboid,
+    pub(crate) holder: Domain,
+}
+
+/// One buffer's pages, their content's places and the work on them. See the crate's head for the way of one use.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    pub(crate) grid: Grid,
+    pub(crate) written: PageSet,
+    pub(crate) holdings: Vec<Option<Holding>>,
+    /// Pages that are valid nowhere because they were written in part, with the parts by page number.
+    pub(crate) pieces: BTreeMap<usize, Vec<Piece>>,
+    front: Front,
+    poisoned: Option<PageSet>,
+}
+
+impl Buffer {
+    /// A buffer that nobody has written: its pages need no copies.
+    pub fn new(grid: Grid) -> Self {
+        let written = PageSet::none(&grid);
+        Self {
+            grid,
+            written,
+            holdings: Vec::new(),
+            pieces: BTreeMap::new(),
+            front: Front::default(),
+            poisoned: None,
+        }
+    }
+
+    /// Its grid.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Says that the whole content is in `domain` alone: initial data, or memory that the user brought.
+    pub fn adopt(&mut self, domain: Domain) {
+        let all = self.grid.whole_pages();
+        self.overwrite(domain, &all);
+    }
+
+    /// Whether a page's written content is in `domain`; `false` for a page in pieces.
+    pub fn is_valid(&self, domain: Domain, page: usize) -> bool {
+        self.holding(domain)
+            .is_some_and(|holding| holding.valid.contains(page))
+    }
+
+    /// Whether some accessor that writes, or the constructor, has covered a part of the page.
+    pub fn is_written(&self, page: usize) -> bool {
+        self.written.contains(page)
+    }
+
+    /// Adds the work that `accesses` of one command group on `domain` must follow, copies into it included.
+    pub fn dependencies(&self, domain: Domain, accesses: &[Access], deps: &mut Deps) {
+        for access in accesses {
+            let pages = self.grid.page_range(&access.elements);
+            self.front
+                .collect(&self.grid, &pages, access.mode.writes(), deps);
+            if let Some(holding) = self.holding(domain) {
+                holding.arriving.collect(&self.grid, &pages, true, deps);
+            }
+        }
+    }
+
+    /// Adds the work that a copy must follow: the pages' last writers and the copies that bring them to its source.
+    ///
+    /// Readers at the target came before the writer that outdated its pages; only a piece on its way through the host
+    /// passes where another one may still be read.
+    pub fn transfer_dependencies(&self, transfer: &Transfer, deps: &mut Deps) {
+        for pages in transfer.page_boxes(&self.grid) {
+            self.front
+                .collect(&self.grid, &pages, transfer.passing, deps);
+            for domain in [transfer.from, transfer.to] {
+                if let Some(holding) = self.holding(domain) {
+                    holding.arriving.collect(&self.grid, &pages, true, deps);
+                }
+            }
+        }
+    }
+
+    /// Says that a planned copy was submitted as `dep`: its pages count as valid at the target from now on, and whoever
+    /// uses them there follows `dep`.
+    pub fn commit_transfer(&mut self, transfer: &Transfer, dep: Dep) {
+        let grid = self.grid;
+        let target = holding_mut(&mut self.holdings, &grid, transfer.to);
+        for pages in transfer.page_boxes(&grid) {
+            self.front.read(&grid, &pages, dep);
+            target.arriving.read(&grid, &pages, dep);
+        }
+        match transfer.piece {
+            None => transfer
+                .pages
+                .iter()
+                .for_each(|pages| target.valid.insert_box(&grid, pages)),
+            Some(_) if transfer.passing => {}
+            Some((page, elements)) => {
+                let Some(pieces) = self.pieces.get_mut(&page) else {
+                    return;
+                };
+                for piece in pieces
+                    .iter_mut()
+                    .filter(|piece| elements.contains(&piece.elements))
+                {
+                    piece.holder = transfer.to;
+                }
+                if pieces.iter().all(|piece| piece.holder == transfer.to) {
+                    self.pieces.remove(&page);
+                    target.valid.insert(page);
+                }
+            }
+        }
+    }
+
+    /// Says that a command group with these accesses was submitted on `domain` as `dep`: what it writes is outdated
+    /// everywhere else, and later work follows it.
+    pub fn commit_accesses(&mut self, domain: Domain, accesses: &[Access], dep: Dep) {
+        let content = accesses.iter().filter(|access| access.mode.needs_content());
+        let content: Vec<Cuboid> = content
+            .map(|access| self.grid.page_range(&access.elements))
+            .collect();
+        for access in accesses.iter().filter(|access| access.mode.writes()) {
+            if access.mode.needs_content() {
+                let pages = self.grid.page_range(&access.elements);
+                self.overwrite(domain, &pages);
+            } else {
+                self.overwrite_without_reading(domain, &access.elements, &content);
+            }
+        }
+        // Writers last: a group that reads and writes a page is its writer to others.
+        for writes in [false, true] {
+            for access in accesses
+                .iter()
+                .filter(|access| access.mode.writes() == writes)
+            {
+                let pages = self.grid.page_range(&access.elements);
+                if writes {
+                    self.front.write(&self.grid, &pages, Some(dep));
+                } else {
+                    self.front.read(&self.grid, &pages, dep);
+                }
+            }
+        }
+    }
+
+    /// Forgets a domain's allocation. What was valid only there must have been copied away ([`Buffer::plan_release`]).
+    pub fn release(&mut self, domain: Domain) {
+        if let Some(holding) = self.holdings.get_mut(domain.number()) {
+            *holding = None;
+        }
+    }
+
+    /// Marks what `accesses` write as lost: the work that should have written it failed.
+    pub fn poison(&mut self, accesses: &[Access]) {
+        for access in accesses.iter().filter(|access| access.mode.writes()) {
+            let pages = self.grid.page_range(&access.elements);
+            let grid = &self.grid;
+            self.poisoned
+                .get_or_insert_with(|| PageSet::none(grid))
+                .insert_box(grid, &pages);
+        }
+    }
+
+    /// Whether an access would use content that was lost.
+    pub fn is_poisoned(&self, access: &Access) -> bool {
+        let Some(poisoned) = self
+            .poisoned
+            .as_ref()
+            .filter(|_| access.mode.needs_content())
+        else {
+            return false;
+        };
+        let pages = self.grid.page_range(&access.elements);
+        poisoned
+            .iter()
+            .any(|page| pages.contains(&self.grid.page_box(page)))
+    }
+
+    /// Takes lost pages as they are.
+    pub fn clear_poison(&mut self) {
+        self.poisoned = None;
+    }
+
+    /// Drops finished work from the fronts.
+    pub fn retain(&mut self, mut unfinished: impl FnMut(Dep) -> bool) {
+        self.front.retain(&mut unfinished);
+        self.holdings
+            .iter_mut()
+            .flatten()
+            .for_each(|holding| holding.arriving.retain(&mut unfinished));
+    }
+
+    /// Adds all unfinished work on the buffer, readers and copies included: what its end has to wait for.
+    pub fn last_use(&self, deps: &mut Deps) {
+        let all = self.grid.whole_pages();
+        self.front.collect(&self.grid, &all, true, deps);
+        self.holdings
+            .iter()
+            .flatten()
+            .for_each(|holding| holding.arriving.collect(&self.grid, &all, true, deps));
+    }
+
+    /// Whether nothing that accesses on `domain` need can be missing there; exact but for "no".
+    pub(crate) fn is_whole_on(&self, domain: Domain) -> bool {
+        self.written.is_empty()
+            || self.pieces.is_empty()
+                && self
+                    .holding(domain)
+                    .is_some_and(|holding| holding.valid.is_full())
+    }
+
+    pub(crate) fn holding(&self, domain: Domain) -> Option<&Holding> {
+        self.holdings.get(domain.number())?.as_ref()
+    }
+
+    /// The pages' whole content is now on `domain` alone.
+    fn overwrite(&mut self, domain: Domain, pages: &Cuboid) {
+        if pages.is_empty() {
+            return;
+        }
+        let grid = self.grid;
+        for (number, holding) in self.holdings.iter_mut().enumerate() {
+            if let Some(holding) = holding.as_mut().filter(|_| number != domain.number()) {
+                holding.valid.remove_box(&grid, pages);
+            }
+        }
+        let holding = holding_mut(&mut self.holdings, &grid, domain);
+        holding.valid.insert_box(&grid, pages);
+        holding.arriving.write(&grid, pages, None);
+        self.written.insert_box(&grid, pages);
+        if !self.pieces.is_empty() {
+            self.pieces
+                .retain(|&page, _| !pages.contains(&grid.page_box(page)));
+        }
+    }
+
+    /// A `no_init` access: pages it covers, or whose content was brought for another accessor, are whole; the others
+    /// keep their rest where it is.
+    fn overwrite_without_reading(&mut self, domain: Domain, elements: &Cuboid, content: &[Cuboid]) {
+        let pages = self.grid.page_range(elements);
+        if pages.is_empty() {
+            return;
+        }
+        let mut covered = pages;
+        for axis in 0..3 {
+            let (page, extent) = (self.grid.page()[axis], self.grid.extent()[axis]);
+            covered.lower[axis] = elements.lower[axis].div_ceil(page);
+            if elements.upper[axis] < extent {
+                covered.upper[axis] = elements.upper[axis] / page;
+            }
+        }
+        let covered = covered.intersection(&pages);
+        self.overwrite(domain, &covered);
+        if let Some(poisoned) = self.poisoned.as_mut().filter(|_| !covered.is_empty()) {
+            poisoned.remove_box(&self.grid, &covered);
+        }
+        for part in pages.without(&covered) {
+            for x in part.lower[0]..part.upper[0] {
+                for y in part.lower[1]..part.upper[1] {
+                    for z in part.lower[2]..part.upper[2] {
+                        self.overwrite_part(
+                            domain,
+                            self.grid.page_number([x, y, z]),
+                            elements,
+                            content,
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn overwrite_part(
+        &mut self,
+        domain: Domain,
+        page: usize,
+        elements: &Cuboid,
+        content: &[Cuboid],
+    ) {
+        let place = self.grid.page_box(page);
+        let holder = (0..self.holdings.len())
+            .filter_map(Domain::new)
+            .find(|&holder| self.is_valid(holder, page));
+        let whole_here =
+            self.is_valid(domain, page) || content.iter().any(|pages| pages.contains(&place));
+        if whole_here || !self.written.contains(page) {
+            return self.overwrite(domain, &place);
+        }
+        let all = self.grid.elements(&place);
+        let fresh = elements.intersection(&all);
+        let before = self.pieces.remove(&page);
+        let before = before.or_else(|| {
+            holder.map(|holder| {
+                vec![Piece {
+                    elements: all,
+                    holder,
+                }]
+            })
+        });
+        let mut now: Vec<Piece> = before
+            .unwrap_or_default()
+            .iter()
+            .flat_map(|piece| {
+                let holder = piece.holder;
+                piece
+                    .elements
+                    .without(&fresh)
+                    .map(move |elements| Piece { elements, holder })
+            })
+            .collect();
+        let mut added = Piece {
+            elements: fresh,
+            holder: domain,
+        };
+        while let Some((index, both)) = now.iter().enumerate().find_map(|(index, piece)| {
+            Some(index)
+                .zip(piece.elements.merged(&added.elements))
+                .filter(|_| piece.holder == domain)
+        }) {
+            now.swap_remove(index);
+            added.elements = both;
+        }
+        now.push(added);
+        if now.iter().all(|piece| piece.holder == domain) {
+            return self.overwrite(domain, &place);
+        }
+        for holding in self.holdings.iter_mut().flatten() {
+            holding.valid.remove(page);
+        }
+        self.pieces.insert(page, now);
+    }
+}
+
+/// What a domain has, nothing at first.
+fn holding_mut<'a>(
+    holdings: &'a mut Vec<Option<Holding>>,
+    grid: &Grid,
+    domain: Domain,
+) -> &'a mut Holding {
+    if holdings.len() <= domain.number() {
+        holdings.resize_with(domain.number() + 1, || None);
+    }
+    holdings[domain.number()].get_or_insert_with(|| Holding {
+        valid: PageSet::none(grid),
+        arriving: Front::default(),
+    })
+}
+
+impl Access {
+    /// Every element, in one mode.
+    pub fn whole(grid: &Grid, mode: Mode) -> Self {
+        Self {
+            mode,
+            elements: grid.whole(),
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Which work an access to pages has to follow: the last writer of each page and the readers since.
+//!
+//! Work on a lane ends in the order of its numbers, so all readers on a lane are one number; tickets (work whose place
+//! is not known yet) end in any order and are kept one by one. The front's size depends on lanes and on how finely
+//! pages were written, never on how many tasks live.
+
+use crate::{Cuboid, Grid};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// A piece of submitted work: a lane and its number there, in one word.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Dep(u64);
+
+impl Dep {
+    /// The lane of tickets: work that is promised, each finishing by itself.
+    pub const TICKETS: u16 = u16::MAX;
+    const BITS: u32 = 48;
+
+    /// Work number `sequence` (below 2^48; higher bits are cut) of `lane`.
+    pub const fn new(lane: u16, sequence: u64) -> Self {
+        Self((lane as u64) << Self::BITS | sequence & ((1 << Self::BITS) - 1))
+    }
+
+    /// The lane that runs it.
+    pub const fn lane(self) -> u16 {
+        (self.0 >> Self::BITS) as u16
+    }
+
+    /// Its number on the lane, or its ticket's number.
+    pub const fn sequence(self) -> u64 {
+        self.0 & ((1 << Self::BITS) - 1)
+    }
+
+    /// Whether it is a ticket.
+    pub const fn is_ticket(self) -> bool {
+        self.lane() == Self::TICKETS
+    }
+}
+
+/// A set of work to wait for: per lane the latest only, tickets one by one.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Deps(SmallVec<[Dep; 4]>);
+
+impl Deps {
+    /// Adds work; what its lane makes sure of already is dropped.
+    pub fn add(&mut self, dep: Dep) {
+        let same = |known: &Dep| {
+            if dep.is_ticket() {
+                *known == dep
+            } else {
+                known.lane() == dep.lane()
+            }
+        };
+        match self.0.iter_mut().find(|known| same(known)) {
+            Some(known) => *known = (*known).max(dep),
+            None => self.0.push(dep),
+        }
+    }
+
+    /// Adds all of another set.
+    pub fn merge(&mut self, other: &Self) {
+        other.0.iter().for_each(|&dep| self.add(dep));
+    }
+
+    /// Drops what is finished.
+    pub fn retain(&mut self, mut unfinished: impl FnMut(Dep) -> bool) {
+        self.0.retain(|dep| unfinished(*dep));
+    }
+
+    /// The work, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = Dep> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// Whether there is nothing to wait for.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many waits it stands for.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn like(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().all(|dep| other.0.contains(&dep))
+    }
+}
+
+/// What happened last to some pages.
+#[derive(Clone, Default, Debug)]
+struct Last {
+    writer: Option<Dep>,
+    readers: Deps,
+}
+
+impl Last {
+    fn collect(&self, writes: bool, deps: &mut Deps) {
+        if let Some(writer) = self.writer {
+            deps.add(writer);
+        }
+        if writes {
+            deps.merge(&self.readers);
+        }
+    }
+
+    fn like(&self, other: &Self) -> bool {
+        self.writer == other.writer && self.readers.like(&other.readers)
+    }
+}
+
+/// The last accesses to every page of a grid.
+#[derive(Clone, Debug)]
+pub struct Front {
+    shape: Shape,
+}
+
+/// As coarse as the accesses so far allow.
+#[derive(Clone, Debug)]
+enum Shape {
+    /// All accesses covered all pages.
+    Whole(Last),
+    /// Intervals of page numbers, by first page; each ends where the next begins.
+    Intervals(BTreeMap<usize, Last>),
+    /// Disjoint boxes of pages that together are the grid.
+    Boxes(Vec<(Cuboid, Last)>),
+}
+
+impl Default for Front {
+    fn default() -> Self {
+        Self {
+            shape: Shape::Whole(Last::default()),
+        }
+    }
+}
+
+impl Front {
+    /// Adds what a reader (`writes` false) or writer of these pages must follow.
+    pub fn collect(&self, grid: &Grid, pages: &Cuboid, writes: bool, deps: &mut Deps) {
+        if pages.is_empty() {
+            return;
+        }
+        match &self.shape {
+            Shape::Whole(last) => last.collect(writes, deps),
+            Shape::Intervals(starts) => {
+                let (first, end) = interval(grid, pages);
+                let from = starts
+                    .range(..=first)
+                    .next_back()
+                    .map_or(first, |(&start, _)| start);
+                starts
+                    .range(from..end)
+                    .for_each(|(_, last)| last.collect(writes, deps));
+            }
+            Shape::Boxes(boxes) => boxes
+                .iter()
+                .filter(|(place, _)| place.overlaps(pages))
+                .for_each(|(_, last)| last.collect(writes, deps)),
+        }
+    }
+
+    /// Says that `dep` reads these pages.
+    pub fn read(&mut self, grid: &Grid, pages: &Cuboid, dep: Dep) {
+        self.change(grid, pages, |last| last.readers.add(dep));
+    }
+
+    /// Says that `dep` writes these pages: what came before is behind it. `None` forgets what came before.
+    pub fn write(&mut self, grid: &Grid, pages: &Cuboid, dep: Option<Dep>) {
+        if pages.is_empty() {
+            return;
+        }
+        let now = Last {
+            writer: dep,
+            readers: Deps::default(),
+        };
+        if pages.contains(&grid.whole_pages()) {
+            self.shape = Shape::Whole(now);
+            return;
+        }
+        self.change(grid, pages, |last| last.clone_from(&now));
+    }
+
+    /// Drops what is finished, so that its lanes need not be asked again.
+    pub fn retain(&mut self, mut unfinished: impl FnMut(Dep) -> bool) {
+        let mut clean = |last: &mut Last| {
+            last.writer = last.writer.filter(|&dep| unfinished(dep));
+            last.readers.retain(&mut unfinished);
+        };
+        match &mut self.shape {
+            Shape::Whole(last) => clean(last),
+            Shape::Intervals(starts) => starts.values_mut().for_each(clean),
+            Shape::Boxes(boxes) => boxes.iter_mut().for_each(|(_, last)| clean(last)),
+        }
+    }
+
+    /// In how many parts the grid is known.
+    pub fn parts(&self) -> usize {
+        match &self.shape {
+            Shape::Whole(_) => 1,
+            Shape::Intervals(starts) => starts.len(),
+            Shape::Boxes(boxes) => boxes.len(),
+        }
+    }
+
+    fn change(&mut self, grid: &Grid, pages: &Cuboid, mut with: impl FnMut(&mut Last)) {
+        if pages.is_empty() {
+            return;
+        }
+        if let Shape::Whole(last) = &mut self.shape {
+            if pages.contains(&grid.whole_pages()) {
+                return with(last);
+            }
+            let last = std::mem::take(last);
+            self.shape = if grid.is_slab() {
+                Shape::Intervals(BTreeMap::from([(0, last)]))
+            } else {
+                Shape::Boxes(vec![(grid.whole_pages(), last)])
+            };
+        }
+        match &mut self.shape {
+            Shape::Whole(_) => {}
+            Shape::Intervals(starts) => {
+                change_interval(starts, grid.page_count(), interval(grid, pages), with)
+            }
+            Shape::Boxes(boxes) => change_boxes(boxes, pages, with),
+        }
+    }
+}
+
+/// A box of pages of a slab grid as first and end of page numbers.
+fn interval(grid: &Grid, pages: &Cuboid) -> (usize, usize) {
+    let first = grid.page_number(pages.lower);
+    (first, first + pages.volume())
+}
+
+fn change_interval(
+    starts: &mut BTreeMap<usize, Last>,
+    total: usize,
+    (first, end): (usize, usize),
+    mut with: impl FnMut(&mut Last),
+) {
+    for cut in [first, end] {
+        if cut < total && !starts.contains_key(&cut) {
+            let before = starts
+                .range(..cut)
+                .next_back()
+                .map(|(_, last)| last.clone())
+                .unwrap_or_default();
+            starts.insert(cut, before);
+        }
+    }
+    starts
+        .range_mut(first..end)
+        .for_each(|(_, last)| with(last));
+    // Neighbours that say the same become one, also across the two cuts.
+    let mut at = starts
+        .range(..first)
+        .next_back()
+        .map_or(first, |(&start, _)| start);
+    while let Some((&next, _)) = starts
+        .range(at + 1..)
+        .next()
+        .filter(|(next, _)| **next <= end)
+    {
+        if starts
+            .get(&at)
+            .zip(starts.get(&next))
+            .is_some_and(|(a, b)| a.like(b))
+        {
+            starts.remove(&next);
+        } else {
+            at = next;
+        }
+    }
+}
+
+fn change_boxes(boxes: &mut Vec<(Cuboid, Last)>, pages: &Cuboid, mut with: impl FnMut(&mut Last)) {
+    let mut touched = Vec::new();
+    let mut index = 0;
+    while index < boxes.len() {
+        if boxes[index].0.overlaps(pages) {
+            let (place, mut last) = boxes.swap_remove(index);
+            boxes.extend(place.without(pages).map(|rest| (rest, last.clone())));
+            with(&mut last);
+            touched.push((place.intersection(pages), last));
+            // What was just put behind the end lies outside `pages` and is skipped by the test above.
+        } else {
+            index += 1;
+        }
+    }
+    for (mut place, last) in touched {
+        while let Some((other, both)) =
+            boxes
+                .iter()
+                .enumerate()
+                .find_map(|(index, (other, known))| {
+                    Some(index)
+                        .zip(place.merged(other))
+                        .filter(|_| known.like(&last))
+                })
+        {
+            boxes.swap_remove(other);
+            place = both;
+        }
+        boxes.push((place, last));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_lane_is_one_number_and_tickets_are_many() {
+        let mut deps = Deps::default();
+        for (lane, sequence) in [
+            (1, 5),
+            (2, 3),
+            (1, 7),
+            (1, 6),
+            (Dep::TICKETS, 1),
+            (Dep::TICKETS, 2),
+            (Dep::TICKETS, 1),
+        ] {
+            deps.add(Dep::new(lane, sequence));
+        }
+        let mut found: Vec<_> = deps
+            .iter()
+            .map(|dep| (dep.lane(), dep.sequence()))
+            .collect();
+        found.sort_unstable();
+        assert_eq!(
+            found,
+            [(1, 7), (2, 3), (Dep::TICKETS, 1), (Dep::TICKETS, 2)]
+        );
+    }
+
+    #[test]
+    fn a_hundred_thousand_readers_are_as_many_as_there_are_lanes() {
+        let grid = Grid::new([1, 1, 1024], 4, Some([1, 1, 1])).expect("a valid grid");
+        let mut front = Front::default();
+        for task in 0..100_000u64 {
+            front.read(
+                &grid,
+                &grid.whole_pages(),
+                Dep::new((task % 4) as u16, task),
+            );
+        }
+        let mut deps = Deps::default();
+        front.collect(&grid, &grid.whole_pages(), true, &mut deps);
+        assert_eq!((front.parts(), deps.len()), (1, 4));
+    }
+
+    #[test]
+    fn parts_that_say_the_same_become_one_again() {
+        for extent in [[1, 1, 64], [1, 8, 8]] {
+            let grid = Grid::new(extent, 4, Some([1, 1, 1])).expect("a valid grid");
+            let mut front = Front::default();
+            for number in 0..grid.page_count() {
+                front.write(&grid, &grid.page_box(number), Some(Dep::new(0, 9)));
+            }
+            assert_eq!(front.parts(), 1, "{extent:?}");
+        }
+    }
+
+    proptest! {
+        /// Against the plain rule, page by page: a reader follows the last writer, a writer all readers since as well.
+        #[test]
+        fn dependencies_are_those_of_each_page(
+            extent in prop_oneof![Just([1usize, 1, 24]), Just([1, 5, 5]), Just([3, 3, 3])],
+            tasks in proptest::collection::vec((any::<bool>(), 0u16..3, proptest::array::uniform3((0usize..24, 1usize..8))), 1..24),
+        ) {
+            let grid = Grid::new(extent, 1, Some([1; 3])).expect("a valid grid");
+            let mut front = Front::default();
+            let mut model = vec![Last::default(); grid.page_count()];
+            for (sequence, (writes, lane, axes)) in tasks.into_iter().enumerate() {
+                let dep = Dep::new(lane, sequence as u64);
+                let mut pages = grid.whole_pages();
+                for axis in 0..3 {
+                    pages.lower[axis] = axes[axis].0 % extent[axis];
+                    pages.upper[axis] = (pages.lower[axis] + axes[axis].1).min(extent[axis]);
+                }
+                let (mut found, mut expected) = (Deps::default(), Deps::default());
+                front.collect(&grid, &pages, writes, &mut found);
+                if writes { front.write(&grid, &pages, Some(dep)) } else { front.read(&grid, &pages, dep) }
+                for number in (0..grid.page_count()).filter(|&n| pages.contains(&grid.page_box(n))) {
+                    model[number].collect(writes, &mut expected);
+                    if writes {
+                        model[number] = Last { writer: Some(dep), readers: Deps::default() };
+                    } else {
+                        model[number].readers.add(dep);
+                    }
+                }
+                prop_assert!(found.like(&expected), "{found:?} against {expected:?}");
+                prop_assert!(front.parts() <= grid.page_count());
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The hipSYCL buffer-accessor model as a pure core: which pages of a buffer are where, what must be copied before an
+//! access, and which earlier work an access has to wait for.
+//!
+//! A [`Buffer`] is a grid of fixed-size pages ([`Grid`]); each [`Domain`] (a physical memory in one driver context) may
+//! hold one full-size allocation of it. The caller describes what a command group does ([`Access`]), asks for the
+//! copies it needs ([`Buffer::plan`]) and the work it must follow ([`Buffer::dependencies`]), and tells afterwards what
+//! was really submitted ([`Buffer::commit_transfer`], [`Buffer::commit_accesses`]). Nothing changes before a commit, so
+//! a submission that fails half-way leaves exactly the state of what did happen.
+//!
+//! Invariants:
+//! - A page is *valid* on a domain only if its whole written content is there. A page that was written in part without
+//!   reading it first (`no_init`) and whose rest lies elsewhere is valid nowhere: its pieces are remembered instead.
+//! - A plan never copies a page that is valid at its target, nor one that was never written, and never one that is
+//!   accessed with `no_init` alone.
+//! - Two accesses depend on each other exactly if their page ranges overlap and one of them writes.
+//! - Dependencies stay flat: a lane runs in order, so all earlier work on it is one number ([`Dep`]).
+//!
+//! Not here: devices, allocations, events, locks, threads, clocks. The caller holds a buffer's lock around each call.
+
+mod access;
+mod buffer;
+mod cuboid;
+mod front;
+mod grid;
+mod pages;
+mod plan;
+mod view;
+
+pub use access::{Access, Mode};
+pub use buffer::{Buffer, Domain, MAX_DOMAINS};
+pub use cuboid::Cuboid;
+pub use front::{Dep, Deps, Front};
+pub use grid::{Grid, GridError, MAX_PAGES};
+pub use pages::PageSet;
+pub use plan::{Extent, Links, Transfer};
+pub use view::View;
