@@ -54,11 +54,6 @@ impl Command {
                 // What is released is released once.
                 Op::Nothing | Op::Release(_) => Op::Nothing,
                 Op::Work(work) => Op::Work(work.clone()),
-                Op::WorkBelow { index, count, work } => Op::WorkBelow {
-                    index: *index,
-                    count: *count,
-                    work: work.clone(),
-                },
                 Op::Reset(signal) => Op::Reset(Arc::clone(signal)),
             },
             waits: self.waits.clone(),
