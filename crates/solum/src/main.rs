@@ -15,6 +15,7 @@ mod library;
 mod list;
 mod pass_through;
 mod run;
+mod top;
 mod trace;
 mod units;
 
@@ -50,6 +51,8 @@ enum Verb {
     Ls(list::Options),
     /// Every property of drivers and devices.
     Info(info::Options),
+    /// What devices do now: engines, memory, power, as far as their drivers tell.
+    Top(top::Options),
     /// Every SOLUM_* variable: value, default, reader, meaning.
     Env(environment::Options),
     /// Check everything between a program and a device: cause and cure of what is not well.
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Verb::Trace(options) => trace::trace(&options),
         Verb::Ls(options) => list::list(&options),
         Verb::Info(options) => info::info(&options),
+        Verb::Top(options) => top::top(&options),
         Verb::Env(options) => environment::show(&options),
         Verb::Doctor(options) => doctor::doctor(&options),
         Verb::Probe(options) => doctor::probe::child(&options),

@@ -1,4 +1,4 @@
-//! `solum info` on our driver and on one that shares no code with it.
+//! `solum info` and `solum top` on our driver and on one that shares no code with it.
 
 use serde_json::Value;
 
@@ -150,6 +150,40 @@ fn one_property_of_one_device_in_its_unit() {
         assert!(
             !out.contains('\u{1b}') && !err.contains('\u{1b}'),
             "colours in a pipe"
+        );
+    }
+    std::fs::remove_dir_all(&stage).unwrap();
+}
+
+#[test]
+fn top_says_why_there_is_nothing_to_see() {
+    let stage = stage("top");
+    let stub_refuses = ("SOLUM_STUB_RESULT", "zesInit=0x78000003");
+    for (arguments, environment, stdout, stderr) in [
+        (
+            &["--once"][..],
+            &[STUB, stub_refuses][..],
+            "",
+            "no driver here offers system management",
+        ),
+        (
+            &["--once", "--json"],
+            &[STUB, stub_refuses],
+            "\"schema\":\"solum.top/1\"",
+            "",
+        ),
+        (
+            &["--once", "--loader", "/nonexistent/loader"],
+            &[],
+            "",
+            "/nonexistent/loader cannot be opened",
+        ),
+    ] {
+        let (code, out, err) = text(&run(&stage, "top", arguments, environment));
+        assert_eq!(code, 1, "{arguments:?}: {out}{err}");
+        assert!(
+            out.contains(stdout) && err.contains(stderr),
+            "{arguments:?}: {out}{err}"
         );
     }
     std::fs::remove_dir_all(&stage).unwrap();

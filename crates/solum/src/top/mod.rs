@@ -1,0 +1,282 @@
+//! `solum top`: what devices do now, as far as their drivers tell by system management (`zes`), and nothing else.
+//!
+//! Two readings make a picture: counters become rates. A figure that a driver does not offer is absent, never guessed.
+
+mod figures;
+mod sysman;
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::library::Library;
+use crate::{complain, exit, install};
+use figures::Figures;
+use sysman::Calls;
+
+/// What devices do now.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// One picture, then the end.
+    #[arg(long)]
+    once: bool,
+    /// One JSON object a line.
+    #[arg(long)]
+    json: bool,
+    /// Between pictures, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(10..=60_000))]
+    interval: u64,
+    /// Another loader than Solum's.
+    #[arg(long, value_name = "FILE")]
+    loader: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Picture<'p> {
+    schema: &'static str,
+    /// Since 1970.
+    time_ms: u64,
+    interval_ms: u64,
+    devices: &'p [Figures],
+}
+
+/// Shows pictures until it is ended; 1 when no driver tells anything.
+pub(crate) fn top(options: &Options) -> u8 {
+    let calls = match open(options) {
+        Ok(calls) => calls,
+        Err(error) => return none(options, &error),
+    };
+    let devices = match calls.open() {
+        Ok(devices) => devices,
+        Err(error) => return none(options, &error),
+    };
+    let interval = Duration::from_millis(options.interval);
+    let read = || -> Vec<_> { devices.iter().map(|device| calls.read(*device)).collect() };
+    let terminal = !options.json && std::io::stdout().is_terminal();
+    let mut before = (Instant::now(), read());
+    loop {
+        std::thread::sleep(interval);
+        let after = (Instant::now(), read());
+        let all: Vec<Figures> = before
+            .1
+            .iter()
+            .zip(&after.1)
+            .map(|(before, after)| figures::between(before, after))
+            .collect();
+        if show(options, terminal, after.0.duration_since(before.0), &all).is_err() {
+            // Nobody reads any more.
+            return 0;
+        }
+        if options.once {
+            return 0;
+        }
+        before = after;
+    }
+}
+
+fn open(options: &Options) -> Result<Calls, String> {
+    let path = match &options.loader {
+        Some(path) => path.clone(),
+        None => install::library_folder()?.join("libze_loader.so.1"),
+    };
+    let (library, _) = Library::open(path.as_os_str())
+        .map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;
+    Ok(Calls::of(&library))
+}
+
+fn none(options: &Options, error: &str) -> u8 {
+    if options.json {
+        let document = serde_json::json!({ "schema": "solum.top/1", "error": error });
+        anstream::println!("{document}");
+    } else {
+        complain(
+            error,
+            Some("solum info shows what drivers tell without it; solum doctor checks the drivers"),
+        );
+    }
+    exit::NO
+}
+
+fn show(
+    options: &Options,
+    terminal: bool,
+    interval: Duration,
+    devices: &[Figures],
+) -> std::io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let picture = Picture {
+            schema: "solum.top/1",
+            time_ms: since.map_or(0, |since| since.as_millis() as u64),
+            interval_ms: interval.as_millis() as u64,
+            devices,
+        };
+        let line = serde_json::to_string(&picture).map_err(std::io::Error::other)?;
+        writeln!(out, "{line}")?;
+        return out.flush();
+    }
+    if terminal && !options.once {
+        // Home, and clear what was there.
+        write!(out, "\u{1b}[H\u{1b}[J")?;
+    }
+    for device in devices {
+        write!(out, "{}", figures::text(device))?;
+    }
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use level_zero::sys::*;
+
+    use super::sysman::Calls;
+
+    // A driver with one device, one engine and one memory, as the specification has them.
+    unsafe extern "C" fn init(_: zes_init_flags_t) -> ze_result_t {
+        ZE_RESULT_SUCCESS
+    }
+
+    /// Answers any list with one handle.
+    unsafe fn one<T>(count: *mut u32, array: *mut *mut T) -> ze_result_t {
+        // SAFETY: the caller follows the two-call idiom.
+        unsafe {
+            if !array.is_null() && *count > 0 {
+                *array = std::ptr::without_provenance_mut(1);
+            }
+            *count = 1;
+        }
+        ZE_RESULT_SUCCESS
+    }
+
+    unsafe extern "C" fn drivers(count: *mut u32, array: *mut zes_driver_handle_t) -> ze_result_t {
+        // SAFETY: as the caller's.
+        unsafe { one(count, array) }
+    }
+
+    unsafe extern "C" fn devices(
+        _: zes_driver_handle_t,
+        count: *mut u32,
+        array: *mut zes_device_handle_t,
+    ) -> ze_result_t {
+        // SAFETY: as the caller's.
+        unsafe { one(count, array) }
+    }
+
+    unsafe extern "C" fn engines(
+        _: zes_device_handle_t,
+        count: *mut u32,
+        array: *mut zes_engine_handle_t,
+    ) -> ze_result_t {
+        // SAFETY: as the caller's.
+        unsafe { one(count, array) }
+    }
+
+    unsafe extern "C" fn engine_properties(
+        _: zes_engine_handle_t,
+        properties: *mut zes_engine_properties_t,
+    ) -> ze_result_t {
+        // SAFETY: the caller passes a whole struct.
+        unsafe {
+            assert_eq!((*properties).stype, ZES_STRUCTURE_TYPE_ENGINE_PROPERTIES);
+            (*properties).r#type = ZES_ENGINE_GROUP_COMPUTE_SINGLE;
+        }
+        ZE_RESULT_SUCCESS
+    }
+
+    unsafe extern "C" fn engine_activity(
+        _: zes_engine_handle_t,
+        stats: *mut zes_engine_stats_t,
+    ) -> ze_result_t {
+        // SAFETY: the caller passes a whole struct.
+        unsafe {
+            *stats = zes_engine_stats_t {
+                activeTime: 5,
+                timestamp: 10,
+            }
+        };
+        ZE_RESULT_SUCCESS
+    }
+
+    unsafe extern "C" fn memories(
+        _: zes_device_handle_t,
+        count: *mut u32,
+        array: *mut zes_mem_handle_t,
+    ) -> ze_result_t {
+        // SAFETY: as the caller's.
+        unsafe { one(count, array) }
+    }
+
+    unsafe extern "C" fn memory_state(
+        _: zes_mem_handle_t,
+        state: *mut zes_mem_state_t,
+    ) -> ze_result_t {
+        // SAFETY: the caller passes a whole struct.
+        unsafe {
+            assert_eq!((*state).stype, ZES_STRUCTURE_TYPE_MEM_STATE);
+            (*state).size = 100;
+            (*state).free = 40;
+        }
+        ZE_RESULT_SUCCESS
+    }
+
+    unsafe extern "C" fn refuse(_: zes_init_flags_t) -> ze_result_t {
+        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+    }
+
+    #[test]
+    fn what_a_driver_offers_is_read_and_the_rest_is_absent() {
+        let calls = Calls {
+            init: Some(init),
+            drivers: Some(drivers),
+            devices: Some(devices),
+            engines: Some(engines),
+            engine_properties: Some(engine_properties),
+            engine_activity: Some(engine_activity),
+            memories: Some(memories),
+            memory_state: Some(memory_state),
+            ..Calls::default()
+        };
+        let devices = calls.open().expect("one device");
+        let device = calls.read(devices[0]);
+        assert_eq!(device.engines[0].kind, "compute_single");
+        assert_eq!(
+            device.engines[0].active.map(|stamped| stamped.value),
+            Some(5)
+        );
+        assert_eq!(
+            (device.memories[0].size_bytes, device.memories[0].free_bytes),
+            (100, 40)
+        );
+        assert!(device.memories[0].traffic.is_none());
+        assert!(device.powers.is_empty() && device.frequencies.is_empty());
+        assert!(device.temperatures.is_empty() && device.processes.is_empty());
+
+        let refusing = Calls {
+            init: Some(refuse),
+            ..Calls::default()
+        };
+        let reason = refusing.open().expect_err("it refuses");
+        assert!(
+            reason.contains("ZE_RESULT_ERROR_UNSUPPORTED_FEATURE"),
+            "{reason}"
+        );
+        assert!(
+            Calls::default()
+                .open()
+                .is_err_and(|reason| reason.contains("no zesInit"))
+        );
+        let empty = Calls {
+            init: Some(init),
+            ..Calls::default()
+        };
+        assert!(
+            empty
+                .open()
+                .is_err_and(|reason| reason.contains("no device"))
+        );
+    }
+}
