@@ -68,7 +68,7 @@ pub(crate) fn list(options: &Options) -> u8 {
             } else {
                 complain(
                     &format!("no device: {error}"),
-                    Some("solum env shows what is set"),
+                    Some("solum doctor finds the cause"),
                 );
             }
             return exit::NO;

@@ -34,7 +34,7 @@ pub(crate) mod exit {
 #[derive(Parser)]
 #[command(
     version,
-    before_help = "Examples:\n  solum ls\n  solum run -- python -c 'import dpnp; print(dpnp.arange(5).sum())'"
+    before_help = "Examples:\n  solum ls\n  solum doctor\n  solum run -- python -c 'import dpnp; print(dpnp.arange(5).sum())'"
 )]
 struct Arguments {
     #[command(subcommand)]
