@@ -27,12 +27,16 @@ mod generated;
 
 #[cfg(not(loom))]
 mod answer;
+#[cfg(not(loom))]
+mod component;
 #[cfg(all(test, not(loom)))]
 mod fake;
 #[cfg(not(loom))]
 mod next;
 #[cfg(not(loom))]
 pub mod recorder;
+#[cfg(not(loom))]
+mod stacked;
 #[cfg(not(loom))]
 mod tables;
 #[cfg(not(loom))]
@@ -42,6 +46,10 @@ pub mod validation;
 #[cfg(not(loom))]
 mod value;
 
+#[cfg(not(loom))]
+pub use component::component_version;
+#[cfg(not(loom))]
+pub use stacked::Stacked;
 #[cfg(not(loom))]
 pub use tables::Tables;
 

@@ -28,8 +28,8 @@ impl std::fmt::Debug for Tables {
 /// Copies the slots that exist at `version`, leaving later ones as they are.
 ///
 /// # Safety
-/// `to` has room for the slots that exist at `version`; `T` is a table of function pointers.
-unsafe fn serve_table<T>(version: u32, from: &T, to: *mut T, reach: &[(u32, usize)]) {
+/// Both have room for the slots that exist at `version`; `T` is a table of function pointers.
+unsafe fn copy_table<T>(version: u32, from: *const T, to: *mut T, reach: &[(u32, usize)]) {
     let slots = reach
         .iter()
         .take_while(|(since, _)| *since <= version)
@@ -38,7 +38,7 @@ unsafe fn serve_table<T>(version: u32, from: &T, to: *mut T, reach: &[(u32, usiz
     // SAFETY: `reach` never goes beyond the table, and the caller has room for as much.
     unsafe {
         std::ptr::copy_nonoverlapping(
-            std::ptr::from_ref(from).cast::<usize>(),
+            from.cast::<usize>(),
             to.cast::<usize>(),
             slots.min(size_of::<T>() / size_of::<usize>()),
         );
@@ -57,6 +57,17 @@ unsafe fn read_table<T: Default>(address: *const ()) -> Option<T> {
     // SAFETY: the table is writable and as large as the current version asks.
     let result = unsafe { getter(ZE_API_VERSION_CURRENT, &raw mut table) };
     (result == ZE_RESULT_SUCCESS).then_some(table)
+}
+
+/// What every getter refuses.
+fn check(version: ze_api_version_t, table: *const std::ffi::c_void) -> Result<(), ze_result_t> {
+    if table.is_null() {
+        Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER)
+    } else if version.0 >> 16 == ZE_API_VERSION_CURRENT.0 >> 16 {
+        Ok(())
+    } else {
+        Err(ZE_RESULT_ERROR_UNSUPPORTED_VERSION)
+    }
 }
 
 macro_rules! access {
@@ -91,17 +102,37 @@ macro_rules! access {
             /// # Safety
             /// `table` is null or points to a table of the getter's type with room for the slots of `version`.
             pub unsafe fn serve(&self, name: &str, version: ze_api_version_t, table: *mut std::ffi::c_void) -> ze_result_t {
-                if table.is_null() {
-                    return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-                }
-                if version.0 >> 16 != ZE_API_VERSION_CURRENT.0 >> 16 {
-                    return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
+                if let Err(code) = check(version, table) {
+                    return code;
                 }
                 match name {
                     $(
                         // SAFETY: the caller's contract.
                         stringify!($getter) => unsafe {
-                            serve_table(version.0, &self.$aggregate.$table, table.cast::<$ty>(), &[$($reach),*]);
+                            copy_table(version.0, &raw const self.$aggregate.$table, table.cast::<$ty>(), &[$($reach),*]);
+                        },
+                    )*
+                    _ => return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                }
+                ZE_RESULT_SUCCESS
+            }
+
+            /// The other way: the slots of `table` that exist at `version` are copied to this value.
+            ///
+            /// # Errors
+            /// As [`Tables::serve`].
+            ///
+            /// # Safety
+            /// As [`Tables::serve`]; what the slots hold is null or callable as long as this value is used.
+            pub unsafe fn take(&mut self, name: &str, version: ze_api_version_t, table: *const std::ffi::c_void) -> ze_result_t {
+                if let Err(code) = check(version, table) {
+                    return code;
+                }
+                match name {
+                    $(
+                        // SAFETY: the caller's contract.
+                        stringify!($getter) => unsafe {
+                            copy_table(version.0, table.cast::<$ty>(), &raw mut self.$aggregate.$table, &[$($reach),*]);
                         },
                     )*
                     _ => return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,

@@ -7,6 +7,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 const FOLDER: &str = "crates/ze-layers/src/generated";
+const VALIDATION: &str = "crates/libze_validation_layer/src/generated";
+const TRACING: &str = "crates/libze_tracing_layer/src/generated";
+const NULL: &str = "crates/libze_null/src/generated";
 
 /// The tables that hold one table of functions per object, with the namespace's prefix.
 const AGGREGATES: [(&str, &str); 4] = [
@@ -22,6 +25,12 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
         "Lists that the layers' macros expand, and what the API table says about each function.",
     ) + "#[macro_use]\nmod functions;\n#[macro_use]\nmod tables;\n#[macro_use]\nmod callbacks;\npub(crate) mod lifetimes;\npub(crate) mod parameters;\n\npub(crate) use callbacks::{CALLBACKS, TRACED};\npub(crate) use functions::{FUNCTIONS, PLACES};\n";
     Ok(vec![
+        Output::new(format!("{VALIDATION}/mod.rs"), getters(table, |_| true)),
+        Output::new(
+            format!("{TRACING}/mod.rs"),
+            getters(table, |f| matches!(f.prefix(), "ze" | "zer")) + "\n" + &registrations(table),
+        ),
+        Output::new(format!("{NULL}/mod.rs"), super::stub::getters(table)),
         Output::new(format!("{FOLDER}/mod.rs"), modules),
         Output::new(format!("{FOLDER}/functions.rs"), functions(table, &ways)?),
         Output::new(format!("{FOLDER}/tables.rs"), tables(table, &ways)?),
@@ -303,4 +312,25 @@ fn callbacks(table: &Table, ways: &Ways<'_>) -> Result<String> {
         }
     }
     Ok(out + "        }\n    };\n}\n")
+}
+
+/// The exports of a layer's library that loaders ask for tables.
+fn getters(table: &Table, is_wanted: impl Fn(&Function) -> bool) -> String {
+    let mut out = rust::head("The exported functions, by name.") + "crate::getters! {\n";
+    for getter in loader::driver_getters(table).filter(|f| is_wanted(f)) {
+        writeln!(out, "    {}", getter.name).ok();
+    }
+    out + "}\n"
+}
+
+fn registrations(table: &Table) -> String {
+    let mut out = String::from("crate::registrations! {\n");
+    for function in table
+        .functions
+        .iter()
+        .filter(|f| f.name.ends_with("RegisterCallback"))
+    {
+        writeln!(out, "    {}", function.name).ok();
+    }
+    out + "}\n"
 }

@@ -202,7 +202,7 @@ fn tables(table: &Table) -> Result<String> {
     Ok(out + "];\n")
 }
 
-fn getters(table: &Table) -> String {
+pub(super) fn getters(table: &Table) -> String {
     let mut out = rust::head("The getters, by place in the stub's list of tables.");
     out += "crate::getters! {\n";
     for (place, getter) in loader::driver_getters(table).enumerate() {

@@ -52,3 +52,5 @@ pub use session::{Call, Session, from_environment, start};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::alone;

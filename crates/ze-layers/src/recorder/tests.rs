@@ -13,7 +13,7 @@ use crate::value::function;
 /// The session is the process's, so the tests that start one run one after the other.
 static ONE: Mutex<()> = Mutex::new(());
 
-fn alone() -> std::sync::MutexGuard<'static, ()> {
+pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
     ONE.lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,0 +1,18 @@
+//! Gives the library its name and binds its own references to itself.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    for argument in [
+        // Loaders look for this name; `cargo` itself only knows the file name.
+        "-Wl,-soname,libze_tracing_layer.so.1",
+        // The loader exports the same names.
+        "-Wl,-Bsymbolic",
+        "-Wl,--exclude-libs,ALL",
+    ] {
+        println!("cargo::rustc-cdylib-link-arg={argument}");
+    }
+    // Line tables and local symbols are most of the file, which is to stay small; the dev profile keeps them.
+    if std::env::var("PROFILE").as_deref() == Ok("release") {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,--strip-all");
+    }
+}
