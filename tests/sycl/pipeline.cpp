@@ -20,9 +20,9 @@ namespace experimental = sycl::ext::oneapi::experimental;
 KERNEL blur(const float *in, float *out, std::uint32_t width, std::uint32_t n) {
   std::size_t i = INDEX;
   float sum = 0;
-  for (int y = -8; y <= 8; ++y)
-    for (int x = -8; x <= 8; ++x) sum += in[(i + n + y * width + x) % n];
-  out[i] = sum / 289;
+  for (int y = -1; y <= 1; ++y)
+    for (int x = -1; x <= 1; ++x) sum += in[(i + n + y * width + x) % n];
+  out[i] = sum / 9;
 }
 
 KERNEL grade(const float *in, const float *table, float *out) {

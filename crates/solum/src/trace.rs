@@ -19,6 +19,7 @@ use timeline::file::Recording;
 use timeline::filter::Filter;
 use timeline::graph::{Graph, Growing};
 use timeline::perfetto::Perfetto;
+use timeline::picture::Picture;
 use timeline::play::{self, Listener};
 use timeline::summary::{Summary, Summing};
 
@@ -222,25 +223,40 @@ fn convert(folder: &Path, filter: &Filter) -> Result<Option<Converted>, play::Er
     let mut perfetto = Perfetto::new(write("timeline.pftrace")?, zero, calendar)?;
     let mut summing = Summing::new(zero);
     let mut growing = Growing::new();
-    let listeners: &mut [&mut dyn Listener] =
-        &mut [&mut chrome, &mut perfetto, &mut summing, &mut growing];
+    let mut drawing = Picture::new();
+    let listeners: &mut [&mut dyn Listener] = &mut [
+        &mut chrome,
+        &mut perfetto,
+        &mut summing,
+        &mut growing,
+        &mut drawing,
+    ];
     play::play(&mut open, filter, listeners)?;
     let summary = summing.finish(complete, lost);
     let graph = growing.finish();
     json(write("summary.json")?, &summary)?;
     json(write("graph.json")?, &graph)?;
     write("graph.dot")?.write_all(graph.dot().as_bytes())?;
-    let picture = graph.svg();
-    match &picture {
-        Some(svg) => fs::write(folder.join("graph.svg"), svg)?,
-        // An older picture would belong to another run.
-        None => drop(fs::remove_file(folder.join("graph.svg"))),
-    }
+    let graph_drawn = draw(folder, "graph.svg", graph.svg())?;
+    let timeline_drawn = draw(folder, "timeline.svg", drawing.svg())?;
     Ok(Some(Converted {
         summary,
         graph,
-        picture: picture.is_some(),
+        graph_drawn,
+        timeline_drawn,
     }))
+}
+
+/// Writes a picture, or removes one of an older run; whether there is one.
+fn draw(folder: &Path, name: &str, picture: Option<String>) -> io::Result<bool> {
+    let file = folder.join(name);
+    match picture {
+        Some(svg) => fs::write(file, svg).map(|()| true),
+        None => match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(false),
+        },
+    }
 }
 
 fn json(mut file: impl Write, value: &impl serde::Serialize) -> io::Result<()> {
@@ -252,7 +268,8 @@ fn json(mut file: impl Write, value: &impl serde::Serialize) -> io::Result<()> {
 struct Converted {
     summary: Summary,
     graph: Graph,
-    picture: bool,
+    graph_drawn: bool,
+    timeline_drawn: bool,
 }
 
 /// The summary, and the graph's own figures beside it.
@@ -267,7 +284,8 @@ fn tell(options: &Options, converted: &Converted, output: &Path) -> io::Result<(
     let Converted {
         summary,
         graph,
-        picture,
+        graph_drawn,
+        timeline_drawn,
     } = converted;
     if options.json {
         let text = serde_json::to_string_pretty(&Document { summary, graph })?;
@@ -296,7 +314,13 @@ fn tell(options: &Options, converted: &Converted, output: &Path) -> io::Result<(
         ("summary.json", "everything above, whole"),
         ("graph.dot", "every command, for Graphviz"),
     ];
-    if *picture {
+    if *timeline_drawn {
+        files.push((
+            "timeline.svg",
+            "a picture of the time in which devices worked",
+        ));
+    }
+    if *graph_drawn {
         files.push(("graph.svg", "the task graph with its critical path"));
     }
     for (name, what) in files {

@@ -17,6 +17,7 @@ pub mod file;
 pub mod filter;
 pub mod graph;
 pub mod perfetto;
+pub mod picture;
 pub mod play;
 pub mod record;
 pub mod summary;

@@ -69,6 +69,11 @@ fn clock(which: libc::clockid_t) -> u64 {
         .wrapping_add(time.tv_nsec as u64)
 }
 
+/// What runtimes still do after this is recorded too: it says only that nobody killed the process.
+extern "C" fn at_exit() {
+    finish();
+}
+
 extern "C" fn in_child() {
     FORKED.store(true, Ordering::Relaxed);
 }
@@ -87,8 +92,11 @@ fn open() -> Option<Sink> {
     let folder = variable(FOLDER)?;
     match create(&folder) {
         Ok(sink) => {
-            // SAFETY: the handler only stores to a static.
-            unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+            // SAFETY: the handlers only store, to a static and to the mapped header; this library stays loaded.
+            unsafe {
+                libc::pthread_atfork(None, None, Some(in_child));
+                libc::atexit(at_exit);
+            }
             Some(sink)
         }
         Err(error) => {
