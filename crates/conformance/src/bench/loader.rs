@@ -50,8 +50,11 @@ const fn case(
 const LEGACY: (&str, &str) = ("SOLUM_STUB_LEGACY", "1");
 const WRAPPED: (&str, &str) = ("ZE_ENABLE_LOADER_DRIVER_DDI_PATH", "0");
 const TRACING: (&str, &str) = ("ZE_ENABLE_TRACING_LAYER", "1");
+const VALIDATION: (&str, &str) = ("ZE_ENABLE_VALIDATION_LAYER", "1");
+const PARAMETERS: (&str, &str) = ("ZE_ENABLE_PARAMETER_VALIDATION", "1");
+const LIFETIME: (&str, &str) = ("ZE_ENABLE_HANDLE_LIFETIME", "1");
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 23] = [
     case("ddi-1", 0, &[]),
     case("ddi-2", 1, &[]),
     case("ddi-4", 3, &[]),
@@ -96,6 +99,46 @@ const CASES: [Case; 17] = [
         what: "tracer",
         reference: false,
         ..case("tracing-empty-callbacks", 0, &[TRACING])
+    },
+    Case {
+        what: "argument",
+        ..case("set-argument-100-legacy-2", 1, &[WRAPPED])
+    },
+    Case {
+        what: "argument",
+        reference: false,
+        ..case("set-argument-100-tracing-idle", 0, &[TRACING])
+    },
+    Case {
+        reference: false,
+        ..case("validation-idle", 0, &[VALIDATION])
+    },
+    Case {
+        what: "argument",
+        reference: false,
+        ..case(
+            "set-argument-100-validation-parameters",
+            0,
+            &[VALIDATION, PARAMETERS],
+        )
+    },
+    Case {
+        what: "argument",
+        reference: false,
+        ..case(
+            "set-argument-100-validation-lifetime",
+            0,
+            &[VALIDATION, PARAMETERS, LIFETIME],
+        )
+    },
+    Case {
+        what: "argument",
+        reference: false,
+        ..case(
+            "set-argument-100-validation-legacy-2",
+            1,
+            &[VALIDATION, PARAMETERS, LIFETIME, WRAPPED],
+        )
     },
 ];
 
@@ -564,13 +607,14 @@ fn arguments(
     }))
 }
 
-/// Microseconds until drivers are listed, from opening the library on.
+/// Microseconds until drivers are listed: from `zeInit` on, which opens the driver, or from opening the driver on.
 fn initialise(path: &OsStr, alone: bool) -> Result<String> {
+    let loader = Opened::new(path)?;
     let began = Instant::now();
     let library = if alone {
         Opened::new(driver_file())?
     } else {
-        Opened::new(path)?
+        loader
     };
     if alone {
         let mut global = ze_global_dditable_t::default();

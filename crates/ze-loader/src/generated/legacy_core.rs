@@ -10,7 +10,7 @@ use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 
 use super::legacy::*;
-use crate::wrapper::arguments::{Arguments, Buffer, Output, deciding, filled, missing, room};
+use crate::wrapper::arguments::{Arguments, Buffer, Output, deciding, filled, hides_wrapper, missing, room};
 use crate::wrapper::chain::Chain;
 use crate::wrapper::Origin;
 
@@ -1581,8 +1581,9 @@ pub(crate) unsafe extern "C" fn zeKernelSetArgumentValue(hKernel: ze_kernel_hand
         let Some(function) = call.driver.tables.ze.Kernel.pfnSetArgumentValue else {
             return missing(call, 0x10000);
         };
-        let mut place = std::ptr::null_mut();
-        let pArgValue = check!(call.kernel_argument(argSize, pArgValue, &mut place));
+        if hides_wrapper(argSize, pArgValue) {
+            return call.hidden_argument(function, wrapper.native(), argIndex, pArgValue);
+        }
         function(wrapper.native(), argIndex, argSize, pArgValue)
     }
 }

@@ -250,6 +250,29 @@ impl Call {
         result
     }
 
+    /// Sets a kernel argument whose value is a wrapped handle.
+    ///
+    /// # Safety
+    /// `function` is the driver's, `kernel` its handle; `value` points to eight readable bytes.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn hidden_argument(
+        self,
+        function: SetArgument,
+        kernel: ze_kernel_handle_t,
+        index: u32,
+        value: *const c_void,
+    ) -> ze_result_t {
+        let mut native = std::ptr::null_mut();
+        let size = size_of::<*mut c_void>();
+        // SAFETY: by the caller's contract.
+        match unsafe { self.kernel_argument(size, value, &mut native) } {
+            // SAFETY: as above; the value is the caller's or lies in this frame.
+            Ok(value) => unsafe { function(kernel, index, size, value) },
+            Err(error) => error,
+        }
+    }
+
     /// The value of a kernel argument: where eight bytes are the handle of an image or a sampler, the driver's.
     ///
     /// # Safety
@@ -261,14 +284,12 @@ impl Call {
         value: *const c_void,
         place: &mut *mut c_void,
     ) -> Result<*const c_void, ze_result_t> {
-        if size != size_of::<*mut c_void>() || value.is_null() {
+        // SAFETY: by the caller's contract.
+        if !unsafe { hides_wrapper(size, value) } {
             return Ok(value);
         }
         // SAFETY: eight bytes are readable by the caller's contract; they may lie anywhere.
         let word = unsafe { value.cast::<*mut c_void>().read_unaligned() };
-        if of(word).is_none() {
-            return Ok(value);
-        }
         *place = self.image_or_sampler(word)?;
         Ok(std::ptr::from_mut(place).cast_const().cast())
     }
@@ -352,6 +373,22 @@ impl Call {
         end_release(wrapper, release, result == ZE_RESULT_SUCCESS);
         result
     }
+}
+
+/// The driver's function behind `zeKernelSetArgumentValue`.
+type SetArgument =
+    unsafe extern "C" fn(ze_kernel_handle_t, u32, usize, *const c_void) -> ze_result_t;
+
+/// Whether the value of a kernel argument is a wrapped handle.
+///
+/// # Safety
+/// `value` is null or points to `size` readable bytes.
+#[inline(always)]
+pub(crate) unsafe fn hides_wrapper(size: usize, value: *const c_void) -> bool {
+    size == size_of::<*mut c_void>()
+        && !value.is_null()
+        // SAFETY: eight bytes are readable by the caller's contract; they may lie anywhere.
+        && of(unsafe { value.cast::<*mut c_void>().read_unaligned() }).is_some()
 }
 
 /// Eight bytes that lie on a multiple of eight: they share their page with the first of them, so reading them cannot

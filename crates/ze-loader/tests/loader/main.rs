@@ -688,6 +688,56 @@ fn a_recorder_script_that_is_wrong_fails_initialisation() {
     assert!(stderr.contains("solum: SOLUM_RECORDER: "), "{stderr}");
 }
 
+/// What holds for drivers with DDI handles holds for wrapped ones, and for both beside each other.
+#[test]
+fn wrapped_drivers_keep_the_rules_of_initialisation() {
+    let cases = [
+        "init_rules",
+        "init_drivers_rules",
+        "any_way_of_init_makes_drivers_enumerable",
+        "sysman",
+        "every_function_checks_state_and_handle",
+        "getters",
+        "tracer_functions",
+        "teardown_callbacks",
+        "one_client_leaves",
+        "unloading_and_loading_again",
+        "forked_child",
+        "eight_threads",
+        "static_client",
+    ];
+    for (index, legacy) in ["1", "stub_b:1"].into_iter().enumerate() {
+        for case in cases {
+            run_stubs(
+                &format!("{case}@wrapped{index}"),
+                "ab",
+                &[("SOLUM_STUB_LEGACY", legacy)],
+            );
+        }
+        let environment = [
+            ("SOLUM_STUB_LEGACY", legacy),
+            ("SOLUM_STUB_NULL", "zeContextCreate"),
+        ];
+        run_stubs(&format!("null_slot@wrapped{index}"), "ab", &environment);
+    }
+}
+
+#[test]
+fn a_trace_that_cannot_be_recorded_is_said() {
+    let trace = ("SOLUM_TRACE", "{stage}/trace");
+    let stderr = run("one_driver@no-trace", &["stub_a.so"], &[ONE, trace]);
+    assert!(
+        stderr.contains("solum: SOLUM_TRACE is set, but there is no libsolum_trace.so.1"),
+        "{stderr}"
+    );
+    let files = ["stub_a.so", "libsolum_trace.so.1"];
+    let stderr = run("one_driver@bad-trace", &files, &[ONE, trace]);
+    assert!(
+        stderr.contains("libsolum_trace.so.1: it has no solum_trace_attach"),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn callbacks_run_at_exit() {
     let stderr = run("exit_without_close", &["stub_a.so"], &[ONE]);

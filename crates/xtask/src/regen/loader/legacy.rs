@@ -334,6 +334,7 @@ fn functions(table: &Table, prefix: &str) -> Result<String> {
         "Output",
         "deciding",
         "filled",
+        "hides_wrapper",
         "missing",
         "room",
     ]
@@ -541,7 +542,8 @@ fn parameter(table: &Table, f: &Function, p: &Param, is_decider: bool) -> Result
         return Ok(lines);
     }
     if f.name == "zeKernelSetArgumentValue" && p.name == "pArgValue" {
-        lines.before = "        let mut place = std::ptr::null_mut();\n        let pArgValue = check!(call.kernel_argument(argSize, pArgValue, &mut place));\n".into();
+        // Apart, so that the usual way needs no stack frame.
+        lines.before = "        if hides_wrapper(argSize, pArgValue) {\n            return call.hidden_argument(function, wrapper.native(), argIndex, pArgValue);\n        }\n".into();
     }
     if p.name == "pArguments" && p.ty == "void **" {
         lines.before = "        let mut arguments = Arguments::default();\n        let pArguments = check!(call.kernel_arguments(hKernel, pArguments, &mut arguments));\n".into();
