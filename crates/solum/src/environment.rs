@@ -32,7 +32,7 @@ pub(crate) struct Variable {
     value: Option<String>,
     default: &'static str,
     pub(crate) choices: &'static str,
-    reader: &'static str,
+    pub(crate) reader: &'static str,
     pub(crate) meaning: &'static str,
 }
 

@@ -147,12 +147,20 @@ fn checks(options: &Options) -> Vec<Check> {
             through(&mut checks, &process, &setting, found, other, privileged);
         }
     }
+    checks.extend(loader::bundled(program.as_ref()));
     if program.is_none() {
         checks.push(without_run());
     }
     checks.extend(machine::processor(&setting));
     checks.extend(machine::permissions(privileged));
     checks.extend(variables::check(&setting));
+    if setting.get("SOLUM_RECORDER").is_some() {
+        checks.push(Check::note(
+            "variables",
+            "SOLUM_RECORDER is set: the program's calls are logged, and fail where its instructions say so; the lines \
+             above were found without it",
+        ));
+    }
     checks.extend(tracing::check(&process, &setting));
     checks
 }

@@ -174,6 +174,8 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
             format!("set {NAME} instead, and unset SYCL_DEVICE_FILTER"),
         ));
     }
+    checks.extend(adapters(setting));
+    checks.extend(skipped(setting, steps));
     if all.is_empty() {
         return checks;
     }
@@ -238,6 +240,42 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
         ),
     ));
     checks
+}
+
+/// A list of adapters without ours.
+fn adapters(setting: &Setting) -> Option<Check> {
+    const NAME: &str = "UR_ADAPTERS_FORCE_LOAD";
+    let list = setting.text(NAME).filter(|list| !list.is_empty())?;
+    (!list.contains("level_zero")).then(|| {
+        Check::fail(
+            "selector",
+            format!("{NAME}={list}"),
+            "DPC++ opens these adapters and no other: none of them is for Level Zero",
+            format!("unset {NAME}, or add the path of libur_adapter_level_zero.so.0"),
+        )
+    })
+}
+
+/// Versions that DPC++ was told to refuse.
+fn skipped(setting: &Setting, steps: &[Step]) -> Option<Check> {
+    const NAME: &str = "SYCL_UR_L0_LOADER_SKIPLIST";
+    let list = setting.text(NAME)?;
+    let version = steps.iter().find_map(|step| match step {
+        Step::Version { library, .. } => Some(library),
+        _ => None,
+    })?;
+    list.split(',')
+        .any(|skipped| skipped.trim() == version)
+        .then(|| {
+            Check::fail(
+                "selector",
+                format!("{NAME}={list}"),
+                format!(
+                    "it names the version of this loader, {version}: DPC++ shows no device with it"
+                ),
+                format!("unset {NAME}"),
+            )
+        })
 }
 
 /// DPC++ scores GPUs above CPUs; the first of the best is the default.
@@ -357,6 +395,30 @@ mod tests {
                 .filter_map(|line| line.strip_prefix("level_zero:")?.split("  ").next())
                 .collect();
             assert_eq!(shown.join(" "), want, "{selector}");
+        }
+    }
+
+    #[test]
+    fn what_dpcpp_is_told_to_leave_out_is_told() {
+        let mut steps = vec![driver(&["gpu"])];
+        steps.push(Step::Version {
+            library: "1.32.0".into(),
+            api: "1.17".into(),
+        });
+        for (name, value, failed) in [
+            ("UR_ADAPTERS_FORCE_LOAD", "/x/libur_adapter_opencl.so", true),
+            (
+                "UR_ADAPTERS_FORCE_LOAD",
+                "/x/libur_adapter_level_zero.so.0",
+                false,
+            ),
+            ("UR_ADAPTERS_FORCE_LOAD", "", false),
+            ("SYCL_UR_L0_LOADER_SKIPLIST", "1.2.3, 1.32.0", true),
+            ("SYCL_UR_L0_LOADER_SKIPLIST", "1.32", false),
+        ] {
+            let checks = check(&Setting::of(&[(name, value)]), &steps);
+            let found = checks.iter().any(|check| check.state == State::Fail);
+            assert_eq!(found, failed, "{name}={value}: {checks:?}");
         }
     }
 

@@ -10,6 +10,8 @@ static TABLE: &str = include_str!("variables.txt");
 /// Prefixes whose names we know all of.
 const PREFIXES: [&str; 5] = ["ZE_", "ZEL_", "ZET_", "ZES_", "SOLUM_"];
 const LEVELS: [&str; 7] = ["trace", "debug", "info", "warn", "err", "critical", "off"];
+/// The reader that refuses to start with a value that it does not understand.
+const DRIVER: &str = "libze_solum_cpu";
 /// More edits than this is another name.
 const TYPO: usize = 2;
 
@@ -31,21 +33,19 @@ pub(crate) fn check(setting: &Setting) -> Vec<Check> {
     let own = environment::variables();
     for (name, value) in setting.all() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-        if !PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
-            continue;
-        }
+        let ours = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
         if let Some((_, form, meaning)) = known().find(|(known, ..)| *known == name) {
             set.push(format!("{name}={value} ({meaning})"));
             checks.extend(doubt(&name, &value, form));
         } else if let Some(variable) = own.iter().find(|variable| variable.name == name) {
             set.push(format!("{name}={value} ({})", variable.meaning));
-            checks.extend(choice(&name, &value, variable.choices));
-        } else {
+            checks.extend(choice(variable, &value));
+        } else if ours {
             checks.push(unknown(&name, own.iter().map(|variable| variable.name)));
         }
     }
     let summary = if set.is_empty() {
-        "none of Level Zero's or Solum's is set".into()
+        "none that bears on Level Zero is set".into()
     } else {
         set.join("\n")
     };
@@ -92,8 +92,8 @@ fn doubt(name: &str, value: &str, form: &str) -> Option<Check> {
 }
 
 /// A value of ours outside a list of words.
-fn choice(name: &str, value: &str, choices: &str) -> Option<Check> {
-    let words: Vec<&str> = choices.split(", ").collect();
+fn choice(variable: &environment::Variable, value: &str) -> Option<Check> {
+    let words: Vec<&str> = variable.choices.split(", ").collect();
     let plain = |word: &&str| {
         !word.is_empty()
             && word
@@ -101,12 +101,24 @@ fn choice(name: &str, value: &str, choices: &str) -> Option<Check> {
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     // Choices in prose are the library's to judge: it refuses by name when it starts.
-    (words.len() > 1 && words.iter().all(plain) && !words.contains(&value.trim())).then(|| {
+    if words.len() < 2 || !words.iter().all(plain) || words.contains(&value.trim()) {
+        return None;
+    }
+    let found = format!("{}={value}", variable.name);
+    let cure = format!("one of {}, or unset it", variable.choices);
+    Some(if variable.reader == DRIVER {
         Check::fail(
             AREA,
-            format!("{name}={value}"),
+            found,
             "it is not understood, and initialisation fails",
-            format!("one of {choices}, or unset it"),
+            cure,
+        )
+    } else {
+        Check::warn(
+            AREA,
+            found,
+            format!("it is not understood (read by {})", variable.reader),
+            cure,
         )
     })
 }
@@ -181,6 +193,8 @@ mod tests {
             ("SOLUM_COMPILER", "interpreter", State::Ok, ""),
             ("SOLUM_COMPILER", "gcc", State::Fail, "llvm, interpreter"),
             ("SOLUM_CACHE", "maybe", State::Fail, "0, 1"),
+            ("SOLUM_XPTI_LOG", "much", State::Warn, "0, 1, 2, 3"),
+            ("SYCL_DEVICE_ALLOWLIST", "x", State::Ok, "hides"),
             ("SOLUM_DEVICES", "cpu:2,discrete", State::Ok, ""),
             ("SOLUM_WORKER", "2", State::Warn, "SOLUM_WORKERS"),
             ("SOLUM_NONSENSE_AT_ALL", "2", State::Warn, "solum env"),

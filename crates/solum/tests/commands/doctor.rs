@@ -240,6 +240,17 @@ const CASES: &[Case] = &[
         lines: &[("program", "ok", "script, run by /usr/bin/sh")],
     },
     Case {
+        name: "a program beside packages that bring loaders",
+        arguments: &["--", "./venv/bin/python"],
+        environment: &[STUB, ("LD_LIBRARY_PATH", "{stage}")],
+        code: 1,
+        lines: &[
+            ("program", "ok", "venv/bin/python: x86-64"),
+            ("loader", "warn", "one/lib/libze_loader.so.1"),
+            ("loader", "warn", "two.libs/libze_loader-0123abcd.so.1"),
+        ],
+    },
+    Case {
         name: "a program that is not there",
         arguments: &["--", "no-such-program"],
         environment: &[],
@@ -269,6 +280,19 @@ fn what_is_broken_is_named() {
         std::fs::write(&path, content).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
+    let venv = stage.join("venv");
+    for (folder, file) in [
+        ("one/lib", "libze_loader.so.1"),
+        ("two.libs", "libze_loader-0123abcd.so.1"),
+        ("three", "libother.so"),
+    ] {
+        let folder = venv.join("lib/python3.11/site-packages").join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(file), "").unwrap();
+    }
+    std::fs::create_dir_all(venv.join("bin")).unwrap();
+    // Any program will do: the interpreter's name and place say nothing by themselves.
+    std::os::unix::fs::symlink("/bin/sh", venv.join("bin/python")).unwrap();
     for case in CASES {
         let mut arguments = vec!["--json"];
         arguments.extend(case.arguments);
