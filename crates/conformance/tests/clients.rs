@@ -121,6 +121,11 @@ fn sub_devices_are_shown_as_the_hierarchy_says_and_stay_on_their_cpus() {
 }
 
 #[test]
+fn a_kernel_that_never_ends_is_stopped_where_a_limit_is_set() {
+    passes("kernel_timeout", &[], &[("SOLUM_KERNEL_TIMEOUT_MS", "40")]);
+}
+
+#[test]
 fn virtual_memory_keeps_its_attributes() {
     passes("virtual_memory", &[], &[]);
 }

@@ -83,6 +83,8 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Bound of allocations in bytes; none: by the machine.
     pub memory: Option<u64>,
+    /// Milliseconds that a kernel may take; none: any time.
+    pub kernel_timeout: Option<usize>,
     /// Waiting threads run work.
     pub help: bool,
 }
@@ -253,6 +255,7 @@ impl Settings {
             workers: count("SOLUM_WORKERS", 1024)?,
             sub_devices: count("SOLUM_SUB_DEVICES", MOST_DEVICES)?,
             memory: bytes("SOLUM_MEMORY_LIMIT")?,
+            kernel_timeout: count("SOLUM_KERNEL_TIMEOUT_MS", 86_400_000)?,
             help: switch("SOLUM_HELP")?,
         })
     }
@@ -355,7 +358,11 @@ mod tests {
             .collect();
         assert_eq!(read, listed);
         let lines = TABLE.lines().filter(|l| !l.starts_with('#')).count();
-        assert_eq!(lines, variables().count(), "a line of the table is malformed");
+        assert_eq!(
+            lines,
+            variables().count(),
+            "a line of the table is malformed"
+        );
     }
 
     #[test]
@@ -395,6 +402,7 @@ mod tests {
             ("SOLUM_CACHE_DIR", "relative/path"),
             ("SOLUM_WORKERS", "0"),
             ("SOLUM_SUB_DEVICES", "0"),
+            ("SOLUM_KERNEL_TIMEOUT_MS", "1.5"),
             ("SOLUM_SUB_DEVICES", "two"),
             ("SOLUM_MEMORY_LIMIT", "-1"),
             ("SOLUM_SUB_GROUP_SIZE", "64"),

@@ -61,6 +61,9 @@ impl Device for CpuDevice {
 impl CpuPlatform {
     fn new(settings: &Settings) -> Self {
         crate::witness::name(settings.witness.as_ref());
+        if let Some(milliseconds) = settings.kernel_timeout {
+            crate::fault::watchdog::limit(milliseconds as u64);
+        }
         let machine = Machine::detect();
         let mut facts: Vec<_> = settings
             .devices

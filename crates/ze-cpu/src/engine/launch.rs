@@ -3,6 +3,7 @@
 use super::share::{Body, Cancel, Share};
 use super::worker::Worker;
 use super::{cooperative, now_ns};
+use crate::fault::watchdog;
 use crate::fault::{MXCSR, MXCSR_FLUSH};
 use crate::printf;
 use crate::program::{CpuProgram, Entry, Kernel};
@@ -124,6 +125,8 @@ pub(crate) struct Prepared {
     pub(super) groups: u64,
     pub(super) cancel: Cancel,
     output: Option<Box<printf::Stream>>,
+    /// When it has to have ended; 0: never.
+    deadline: u64,
 }
 
 /// The argument block: the launch's own bytes, or a copy with local offsets filled in.
@@ -221,6 +224,7 @@ impl Prepared {
             groups: total,
             cancel: Cancel::new(0),
             output: program.printf_formats().map(printf::Stream::new),
+            deadline: watchdog::deadline(),
         })
     }
 
@@ -255,6 +259,9 @@ impl Prepared {
             ..self.record
         };
         let begin = now_ns();
+        if self.deadline != 0 && begin > self.deadline {
+            return Err(named(&watchdog::text()));
+        }
         match &kernel.entry {
             &Entry::Native(code) => {
                 worker.guard.set_mxcsr(if kernel.info.flush_denorms {
@@ -271,7 +278,8 @@ impl Prepared {
                 ];
                 // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
                 // keeps alive; the arguments are those of the launch ABI and outlive the call.
-                unsafe { worker.guard.call(code, arguments) }.map_err(|fault| named(&fault))?;
+                unsafe { worker.guard.call_until(self.deadline, code, arguments) }
+                    .map_err(|fault| named(&fault))?;
             }
             Entry::Interpreted(interpreted) => {
                 let args = match &self.args {

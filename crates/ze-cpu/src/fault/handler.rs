@@ -4,6 +4,7 @@
 
 use super::slot::record_of;
 use super::trampoline::solum_guard_recover;
+use super::watchdog;
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 
@@ -99,12 +100,23 @@ unsafe extern "C" fn on_signal(
     // its predecessor passes them on.
     unsafe {
         let raised_by_code = (*info).si_code > 0;
-        if raised_by_code
-            && let Some(record) = record_of(frame)
+        let record = record_of(frame);
+        let mut late = false;
+        if let Some(record) = record
+            && !raised_by_code
+            && watchdog::is_meant(&(*record).deadline)
+        {
+            if !watchdog::take(&(*record).deadline, (*record).stack != 0) {
+                return;
+            }
+            late = true;
+        }
+        if (raised_by_code || late)
+            && let Some(record) = record
             && (*record).stack != 0
         {
             let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
-            (*record).signal = signal;
+            (*record).signal = if late { watchdog::LATE } else { signal };
             (*record).address = (*info).si_addr() as usize;
             (*record).instruction = registers[libc::REG_RIP as usize] as usize;
             registers[libc::REG_RIP as usize] = solum_guard_recover as *const () as i64;

@@ -15,6 +15,7 @@
 mod handler;
 mod slot;
 mod trampoline;
+pub(crate) mod watchdog;
 
 pub(crate) use handler::{install, reinstall};
 pub(crate) use slot::Guard;
@@ -39,6 +40,9 @@ pub(crate) struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.signal == watchdog::LATE {
+            return f.write_str(&watchdog::text());
+        }
         let (name, what) = match self.signal {
             libc::SIGSEGV => ("SIGSEGV", "memory that is not there or not allowed"),
             libc::SIGBUS => ("SIGBUS", "memory without anything behind it"),

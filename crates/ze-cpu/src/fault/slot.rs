@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::OnceLock;
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Threads that may be guarded at once.
 const SLOTS: usize = 2048;
@@ -25,7 +26,12 @@ pub(crate) struct Record {
     pub(super) mxcsr: u32,
     pub(super) address: usize,
     pub(super) instruction: usize,
+    /// When the call has to end: see [`super::watchdog`].
+    pub(super) deadline: AtomicU64,
+    /// The thread, as `tgkill` wants it.
+    pub(super) thread: i32,
 }
+const _: () = assert!(size_of::<Record>() <= 64);
 const _: () = assert!(
     std::mem::offset_of!(Record, stack) == 0
         && std::mem::offset_of!(Record, signal) == 8
@@ -46,6 +52,9 @@ struct Free {
     /// All from here on are as new.
     fresh: usize,
 }
+
+/// Slots that were ever given out.
+static USED: AtomicUsize = AtomicUsize::new(0);
 
 static REGION: OnceLock<Option<Region>> = OnceLock::new();
 
@@ -87,6 +96,24 @@ pub(super) fn record_of(address: usize) -> Option<*mut Record> {
     (slot < SLOTS).then(|| (region.records + slot * 64) as *mut Record)
 }
 
+/// The deadlines of all threads that ever were guarded, with the threads.
+pub(super) fn deadlines() -> impl Iterator<Item = (&'static AtomicU64, i32)> {
+    let region = REGION.get().and_then(Option::as_ref);
+    region.into_iter().flat_map(|region| {
+        (0..USED.load(Ordering::Acquire)).map(|slot| {
+            let record = (region.records + slot * 64) as *const Record;
+            // SAFETY: records are never unmapped; the deadline is atomic, and a thread's number is read again
+            // and again until it is the one that the deadline belongs to.
+            unsafe {
+                (
+                    &(*record).deadline,
+                    (&raw const (*record).thread).read_volatile(),
+                )
+            }
+        })
+    })
+}
+
 thread_local! {
     /// The record of this thread; null where it has none. No destructor: workers never end.
     static MINE: Cell<*mut Record> = const { Cell::new(std::ptr::null_mut()) };
@@ -115,6 +142,7 @@ impl Guard {
                 Some(slot) => (slot, false),
                 None if free.fresh < SLOTS => {
                     free.fresh += 1;
+                    USED.store(free.fresh, Ordering::Release);
                     (free.fresh - 1, true)
                 }
                 None => return None,
@@ -134,6 +162,8 @@ impl Guard {
                 mxcsr: MXCSR,
                 address: 0,
                 instruction: 0,
+                deadline: AtomicU64::new(0),
+                thread: libc::syscall(libc::SYS_gettid) as i32,
             });
             let mut before: libc::stack_t = std::mem::zeroed();
             let mine = libc::stack_t {
@@ -156,6 +186,29 @@ impl Guard {
     pub(crate) fn set_mxcsr(&self, mxcsr: u32) {
         // SAFETY: the record is this thread's (`Guard` is not `Send`), and no guarded call runs.
         unsafe { (*self.record).mxcsr = mxcsr }
+    }
+
+    /// As [`Self::call`], with an end at `deadline` (device clock in ns; 0: none).
+    ///
+    /// # Safety
+    /// As [`Self::call`].
+    pub(crate) unsafe fn call_until(
+        &self,
+        deadline: u64,
+        code: usize,
+        arguments: [usize; 5],
+    ) -> Result<(), Fault> {
+        if deadline == 0 {
+            // SAFETY: the caller's promise.
+            return unsafe { self.call(code, arguments) };
+        }
+        // SAFETY: the record is this thread's; the field is atomic.
+        let limit = unsafe { &(*self.record).deadline };
+        limit.store(deadline, Ordering::Release);
+        // SAFETY: the caller's promise.
+        let result = unsafe { self.call(code, arguments) };
+        super::watchdog::leave(limit);
+        result
     }
 
     /// Calls `code` with five arguments and comes back, also from a fault.
