@@ -370,7 +370,7 @@ int main(int c, char **v) {
     fflush(stdout);
     pid_t p = fork();
     if (!p) {
-      alarm(120);
+      alarm(300);
       int code = 0;
       try { if (k.loads) load(); k.run(); } catch (failed &f) { printf("%s=FAIL %s\n", k.name, f.what()); fflush(stdout); code = 1; }
       _exit(code);
