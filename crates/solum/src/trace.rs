@@ -98,7 +98,11 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
             options.device.map(run::Device::selector),
         ))
         .envs(variables(&folder, &recorder, &output))
-        .envs(options.streams.iter().map(|names| (STREAMS, names)));
+        .envs(options.streams.iter().map(|names| {
+            // An empty variable would mean the default.
+            let none = names.trim().is_empty();
+            (STREAMS, if none { "none" } else { names })
+        }));
     let filter = Filter::new(&options.filter);
     let watched = match options.live {
         true => with_live(command, &output, &filter),
