@@ -16,8 +16,11 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// The libraries' own table: one line a variable, `name | default | choices | reader | meaning`.
-static TABLE: &str = include_str!("../../ze-cpu/environment.txt");
+/// The libraries' own tables: one line a variable, `name | default | choices | reader | meaning`.
+static TABLE: &str = concat!(
+    include_str!("../../ze-cpu/environment.txt"),
+    include_str!("../../trace-recorder/environment.txt"),
+);
 
 #[derive(Serialize)]
 struct Document {
