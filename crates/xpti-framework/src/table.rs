@@ -4,7 +4,7 @@
 //! concurrent insertion it may miss, then the writer's own look under its lock decides. Growing copies the pointers into
 //! new slots and leaves the old ones to those who still read them: in sum less than the last ones.
 
-use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
+use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// What an entry is found by.
 pub trait Keyed {
@@ -20,7 +20,14 @@ pub struct Table<T: 'static> {
 }
 
 #[derive(Debug)]
-struct Slots<T: 'static>(Box<[AtomicPtr<T>]>);
+struct Slots<T: 'static>(Box<[Slot<T>]>);
+
+/// An entry with its hash, so that a search reads no entry but the one that it wants.
+#[derive(Debug)]
+struct Slot<T: 'static> {
+    entry: AtomicPtr<T>,
+    hash: AtomicU64,
+}
 
 #[cfg(not(loom))]
 const FIRST: usize = 64;
@@ -54,9 +61,10 @@ impl<T: Keyed + Sync + 'static> Table<T> {
         let mask = slots.0.len() - 1;
         let mut at = hash as usize & mask;
         loop {
+            let slot = slots.0.get(at)?;
             // SAFETY: null, or an entry that lives for ever; the load sees what was written before it was published.
-            let entry: &'static T = unsafe { slots.0.get(at)?.load(Ordering::Acquire).as_ref() }?;
-            if entry.hash() == hash && same(entry) {
+            let entry: &'static T = unsafe { slot.entry.load(Ordering::Acquire).as_ref() }?;
+            if slot.hash.load(Ordering::Relaxed) == hash && same(entry) {
                 return Some(entry);
             }
             at = (at + 1) & mask;
@@ -75,20 +83,28 @@ impl<T: Keyed + Sync + 'static> Table<T> {
         }
         // SAFETY: not null after growing.
         let slots = unsafe { &*current };
-        place(&slots.0, entry, Ordering::Release);
+        place(&slots.0, entry, entry.hash(), Ordering::Release);
         self.length.store(length + 1, Ordering::Relaxed);
     }
 
     #[cold]
     fn grow(&self, current: *mut Slots<T>, capacity: usize) -> *mut Slots<T> {
-        let larger: Box<[AtomicPtr<T>]> = (0..(capacity * 2).max(FIRST))
-            .map(|_| AtomicPtr::new(core::ptr::null_mut()))
+        let larger: Box<[Slot<T>]> = (0..(capacity * 2).max(FIRST))
+            .map(|_| Slot {
+                entry: AtomicPtr::new(core::ptr::null_mut()),
+                hash: AtomicU64::new(0),
+            })
             .collect();
         // SAFETY: as in `find`.
         for slot in unsafe { current.as_ref() }.map_or(&[][..], |slots| &slots.0) {
             // SAFETY: as in `find`.
-            if let Some(entry) = unsafe { slot.load(Ordering::Relaxed).as_ref() } {
-                place(&larger, entry, Ordering::Relaxed);
+            if let Some(entry) = unsafe { slot.entry.load(Ordering::Relaxed).as_ref() } {
+                place(
+                    &larger,
+                    entry,
+                    slot.hash.load(Ordering::Relaxed),
+                    Ordering::Relaxed,
+                );
             }
         }
         let larger = Box::into_raw(Box::new(Slots(larger)));
@@ -109,11 +125,14 @@ impl<T: Keyed + Sync + 'static> Default for Table<T> {
     }
 }
 
-fn place<T: Keyed>(slots: &[AtomicPtr<T>], entry: &'static T, ordering: Ordering) {
+fn place<T>(slots: &[Slot<T>], entry: &'static T, hash: u64, ordering: Ordering) {
     let mask = slots.len() - 1;
-    let mut at = entry.hash() as usize & mask;
-    while !slots[at].load(Ordering::Relaxed).is_null() {
+    let mut at = hash as usize & mask;
+    while !slots[at].entry.load(Ordering::Relaxed).is_null() {
         at = (at + 1) & mask;
     }
-    slots[at].store(core::ptr::from_ref(entry).cast_mut(), ordering);
+    slots[at].hash.store(hash, Ordering::Relaxed);
+    slots[at]
+        .entry
+        .store(core::ptr::from_ref(entry).cast_mut(), ordering);
 }

@@ -11,10 +11,12 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <functional>
+#include <link.h>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -200,6 +202,38 @@ static void callbacks_that_throw() {
   REQUIRE(A.xptiNotifySubscribers(S, 10, nullptr, E, 0, nullptr) == RC_OK && !A.xptiCheckTraceEnabled(S, 10));
 }
 
+// Makes the library's own writable memory, where our locks and counters lie, read-only, or writable again.
+static void protect(int how) {
+  static int wanted; wanted = how;
+  static int segments; segments = 0;
+  dl_iterate_phdr([](dl_phdr_info *i, size_t, void *) {
+    if (!strstr(i->dlpi_name, "libxptifw")) return 0;
+    for (int k = 0; k < i->dlpi_phnum; k++) {
+      auto &h = i->dlpi_phdr[k];
+      if (h.p_type != PT_LOAD || !(h.p_flags & PF_W)) continue;
+      uintptr_t from = (i->dlpi_addr + h.p_vaddr) & ~4095ul, to = (i->dlpi_addr + h.p_vaddr + h.p_memsz + 4095) & ~4095ul;
+      segments += mprotect((void *)from, to - from, wanted) == 0;
+    }
+    return 0;
+  }, nullptr);
+  REQUIRE(segments >= 1);
+}
+static void readers_write_nothing_shared() {
+  A.xptiForceSetTraceEnabled(true);
+  S = A.xptiRegisterStream("read"); E = make("r");
+  A.xptiRegisterCallback(S, 10, c0); A.xptiRegisterCallback(S, 12, c0); A.xptiRegisterCallback(S, 12, c1); A.xptiRegisterCallback(S, 384, c1);
+  char *t; uint32_t id = A.xptiRegisterString("read", &t); int32_t o = A.xptiRegisterObject("read", 4, 1);
+  protect(PROT_READ);
+  bool checks = A.xptiTraceEnabled() && A.xptiCheckTraceEnabled(S, 10) && A.xptiCheckTraceEnabled(S, 0) && !A.xptiCheckTraceEnabled(S, 60) && A.xptiCheckTraceEnabled(S, 384);
+  for (uint16_t k : {10, 12, 60, 384}) checks &= A.xptiNotifySubscribers(S, k, E, E, 1, "x") == RC_OK;
+  checks &= A.xptiLookupString(id) == t && A.xptiLookupObject(o).size == 4 && A.xptiFindEvent(E->unique_id) == E;
+  checks &= A.xptiQueryPayloadByUID(E->unique_id) == A.xptiQueryPayload(E) && A.xptiRegisterString("read", &t) == id && A.xptiRegisterObject("read", 4, 1) == o;
+  A.xptiSetUniversalId(5); A.xptiStashTuple("k", 1); A.xptiUnstashTuple();
+  checks &= A.xptiGetUniversalId() == 5 && A.xptiRegisterStream("read") == S && A.xptiGetEffectiveStreamDetailLevel(S) == 2;
+  protect(PROT_READ | PROT_WRITE);
+  REQUIRE(checks && hits[0] == 2 && hits[1] == 2);
+}
+
 // --- processes and threads -------------------------------------------------------------------------
 
 static void use_everything(int salt) {
@@ -352,7 +386,7 @@ struct one { const char *name; void (*run)(); bool loads; };
 static const one all[] = {
   {"nulls", nulls, true}, {"unknown_numbers", unknown_numbers, true}, {"deletes", deletes, true}, {"any_bytes", any_bytes, true},
   {"many_streams", many_streams, true}, {"callbacks_that_change", callbacks_that_change, true}, {"callbacks_that_throw", callbacks_that_throw, true},
-  {"forks", forks, true}, {"fork_inside", fork_inside, true}, {"threads_that_die", threads_that_die, true},
+  {"readers_write_nothing_shared", readers_write_nothing_shared, true}, {"forks", forks, true}, {"fork_inside", fork_inside, true}, {"threads_that_die", threads_that_die, true},
   {"map_oracle", map_oracle, true}, {"locations", locations, true}, {"no_growth", no_growth, true},
   {"half_subscribers", half_subscribers, false}, {"constructor_calls", constructor_calls, false}, {"constructor_waits", constructor_waits, false},
   {"init_registers_200_streams", init_registers_200_streams, false}, {"init_recurses", init_recurses, false}, {"init_throws", init_throws, false},
