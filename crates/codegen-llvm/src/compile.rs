@@ -62,6 +62,7 @@ pub fn compile(request: &Request) -> Reply {
         let mut module = built.module;
         kernel_ir::passes::prepare(&mut module, &options)?;
         let mut compiled = generate(&module, &Settings::of(&request), &built.unresolved)?;
+        compiled.info.functions = built.exports;
         compiled.info.log = built.log;
         for remark in remarks {
             compiled.info.log.push_str(&remark);

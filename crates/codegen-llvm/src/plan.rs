@@ -73,11 +73,7 @@ pub(crate) fn stop_of(op: &Op) -> Option<StopKind> {
 }
 
 impl Plan {
-    pub(crate) fn new(
-        function: &Function,
-        constants: &kernel_ir::Constants,
-        remake: bool,
-    ) -> Self {
+    pub(crate) fn new(function: &Function, constants: &kernel_ir::Constants, remake: bool) -> Self {
         let shape = Shape::new(function);
         let meet_again = loops_to_meet_in(function, &shape);
         let mut plan = Self {

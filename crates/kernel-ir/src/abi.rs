@@ -79,7 +79,7 @@ pub struct ModuleInfo {
     pub kernels: Vec<KernelInfo>,
     /// Exported program-scope variables.
     pub globals: Vec<GlobalInfo>,
-    /// Functions that `zeModuleGetFunctionPointer` may return (symbol names in the object).
+    /// Exported functions, kernels left out. One that only its callers use has no symbol in the object.
     pub functions: Vec<String>,
     /// Imports that no module satisfied: the module must be linked before a kernel is made.
     pub unresolved: Vec<String>,

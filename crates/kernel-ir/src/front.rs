@@ -41,6 +41,8 @@ pub struct Built {
     pub module: Module,
     /// Imports that no module of the request exports, by name: their functions have no blocks.
     pub unresolved: Vec<String>,
+    /// Functions that modules of the request export, kernels left out, sorted.
+    pub exports: Vec<String>,
     /// Remarks for the build log, one a line.
     pub log: String,
 }

@@ -217,14 +217,25 @@ pub struct BuildFailure {
     pub log: String,
 }
 
+/// What a program says of a function by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionPlace {
+    /// The program exports none of that name.
+    Absent,
+    /// It is exported, but no pointer to it can be made.
+    WithoutAddress,
+    /// The value of a pointer to it.
+    At(*mut c_void),
+}
+
 /// A built program, loaded for execution.
 pub trait Program: Send + Sync {
     /// Kernels by index.
     fn kernels(&self) -> &[KernelFacts];
     /// Address and size of a program-scope variable.
     fn global(&self, name: &str) -> Option<(*mut c_void, usize)>;
-    /// Address of a function usable as a function pointer in kernels.
-    fn function(&self, name: &str) -> Option<*mut c_void>;
+    /// A function, as something that kernels may call through a pointer.
+    fn function(&self, name: &str) -> FunctionPlace;
     /// Bytes that [`ProgramInput::Native`] takes back.
     fn native_binary(&self) -> &[u8];
     /// Names of imports nobody satisfied.

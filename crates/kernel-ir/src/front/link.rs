@@ -68,6 +68,7 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
         module: Module::default(),
         signatures: Vec::new(),
         unresolved: Vec::new(),
+        exports: Vec::new(),
         missing: HashSet::new(),
         kernel_names: HashSet::new(),
         arguments: 0,
@@ -116,6 +117,7 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
     Ok(Built {
         module: program.module,
         unresolved: program.unresolved,
+        exports: program.exports,
         log,
     })
 }
@@ -145,6 +147,7 @@ struct Program {
     module: Module,
     signatures: Vec<Signature>,
     unresolved: Vec<String>,
+    exports: Vec<String>,
     /// Functions that nothing defines.
     missing: HashSet<FunctionId>,
     kernel_names: HashSet<String>,
@@ -193,6 +196,19 @@ impl Program {
             self.definitions(i, source, &functions, &variables, symbols)
                 .map_err(|f| (i, f))?;
         }
+        let is_entry = |d: &Definition| {
+            let source = sources.get(d.source);
+            source.is_some_and(|source| {
+                let function = source.functions.get(d.which as usize);
+                function.is_some_and(|f| source.entry_functions.contains(&f.id))
+            })
+        };
+        self.exports = functions
+            .iter()
+            .filter(|(_, definition)| !is_entry(definition))
+            .map(|(name, _)| name.clone())
+            .collect();
+        self.exports.sort_unstable();
         let found: HashMap<String, FunctionId> = functions
             .into_iter()
             .filter_map(|(name, d)| {

@@ -54,6 +54,7 @@ impl Interpreted {
         let program = Program::new(module, request.sub_group_size)?;
         let mut info = program.info().clone();
         info.unresolved = built.unresolved;
+        info.functions = built.exports;
         info.log = info_log;
         let mut variables = Vec::new();
         for variable in program.variables() {

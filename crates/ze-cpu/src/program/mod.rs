@@ -26,7 +26,7 @@ use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use work_group_pool::Cost;
 use ze_driver::device::{
-    BuildFailure, KernelArgFacts, KernelArgKind, KernelFacts, Program, ProgramInput,
+    BuildFailure, FunctionPlace, KernelArgFacts, KernelArgKind, KernelFacts, Program, ProgramInput,
 };
 
 /// How a kernel runs.
@@ -88,18 +88,18 @@ impl Program for CpuProgram {
         Some((address as *mut c_void, usize::try_from(global.size).ok()?))
     }
 
-    fn function(&self, name: &str) -> Option<*mut c_void> {
-        if let Body::Interpreted(program) = &self.loaded.body {
-            return program.function(name).map(|at| at as *mut c_void);
+    fn function(&self, name: &str) -> FunctionPlace {
+        if !self.loaded.info.functions.iter().any(|known| known == name) {
+            return FunctionPlace::Absent;
         }
-        let functions = &self.loaded.info.functions;
-        let symbol = functions.iter().find(|symbol| *symbol == name)?;
-        match &self.loaded.body {
-            Body::Native(image) => image
-                .symbol(symbol)
-                .map(|place| place.address as *mut c_void),
-            Body::Interpreted(_) => None,
-        }
+        let address = match &self.loaded.body {
+            // Code is made for kernels alone, with their calls inside.
+            Body::Native(_) => None,
+            Body::Interpreted(program) => program.function(name),
+        };
+        address.map_or(FunctionPlace::WithoutAddress, |at| {
+            FunctionPlace::At(at as *mut c_void)
+        })
     }
 
     fn native_binary(&self) -> &[u8] {

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::object::compile;
 use kernel_ir::abi::ArgInfo;
 use std::sync::atomic::{AtomicU32, Ordering};
-use ze_driver::device::{GroupCount, Launch, Outcome, Task, Work};
+use ze_driver::device::{FunctionPlace, GroupCount, Launch, Outcome, Task, Work};
 
 /// Kernels as the code generator would make them, by the launch ABI.
 const KERNELS: &str = r#"
@@ -487,4 +487,28 @@ fn the_interpreter_refuses_bad_words_and_foreign_code_by_text() {
         "{}",
         failure.log
     );
+}
+
+#[test]
+fn exported_functions_are_known_by_name_and_kernels_are_none() {
+    let fixture = Fixture::new("exports", &[("SOLUM_COMPILER", "interpreter")]);
+    let modules: [&[u8]; 2] = [
+        include_bytes!("../../../kernel-ir/tests/corpus/linking_a.spv"),
+        include_bytes!("../../../kernel-ir/tests/corpus/linking_b.spv"),
+    ];
+    let input = ProgramInput::Spirv {
+        modules: modules.map(|words| (words.to_vec(), Vec::new())).into(),
+        options: String::new(),
+    };
+    let program = fixture.builder.build(&input).unwrap();
+    for (name, exported) in [
+        ("own", true),
+        ("twice", true),
+        ("use", false),
+        ("shared_table", false),
+        ("", false),
+    ] {
+        let absent = program.function(name) == FunctionPlace::Absent;
+        assert_eq!(absent, !exported, "{name:?}");
+    }
 }

@@ -4,7 +4,7 @@ use crate::check::{enumeration, error, not_null, text};
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::object;
-use crate::device::{Program, ProgramInput, SpirvModule};
+use crate::device::{FunctionPlace, Program, ProgramInput, SpirvModule};
 use crate::spirv::constant_sizes;
 use crate::tables;
 use level_zero_sys::*;
@@ -385,12 +385,20 @@ pub(crate) fn zeModuleGetFunctionPointer(
 ) -> ZeResult {
     // SAFETY: null or a C string, by the specification.
     let name = unsafe { text("pFunctionName", pFunctionName) }?;
-    let Some(address) = hModule.program.function(&name) else {
-        return error(
+    match hModule.program.function(&name) {
+        FunctionPlace::At(address) => {
+            pfnFunction.write(address);
+            Ok(())
+        }
+        FunctionPlace::WithoutAddress => error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            format!(
+                "pFunctionName is \"{name}\", which is part of the kernels that call it: this device makes no pointers to functions"
+            ),
+        ),
+        FunctionPlace::Absent => error(
             ZE_RESULT_ERROR_INVALID_FUNCTION_NAME,
-            format!("pFunctionName is \"{name}\", which the module does not have"),
-        );
-    };
-    pfnFunction.write(address);
-    Ok(())
+            format!("pFunctionName is \"{name}\", which the module does not export"),
+        ),
+    }
 }

@@ -84,8 +84,12 @@ impl Program for FakeProgram {
     fn global(&self, name: &str) -> Option<(*mut c_void, usize)> {
         (name == "table").then_some((0x1000 as *mut c_void, 16))
     }
-    fn function(&self, _name: &str) -> Option<*mut c_void> {
-        None
+    fn function(&self, name: &str) -> FunctionPlace {
+        match name {
+            "inlined" => FunctionPlace::WithoutAddress,
+            "called" => FunctionPlace::At(0x2000 as *mut c_void),
+            _ => FunctionPlace::Absent,
+        }
     }
     fn native_binary(&self) -> &[u8] {
         &self.1

@@ -113,8 +113,14 @@ fn names_of_a_module_are_looked_up() {
     assert_eq!((at as usize, size), (0x1000, 16));
     let no = ze!(Module.pfnGetGlobalPointer(module, c"none".as_ptr(), null_mut(), null_mut()));
     assert_eq!(no, ZE_RESULT_ERROR_INVALID_GLOBAL_NAME);
-    let no = ze!(Module.pfnGetFunctionPointer(module, c"none".as_ptr(), &raw mut at));
-    assert_eq!(no, ZE_RESULT_ERROR_INVALID_FUNCTION_NAME);
+    for (name, want) in [
+        (c"called", ZE_RESULT_SUCCESS),
+        (c"inlined", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE),
+        (c"none", ZE_RESULT_ERROR_INVALID_FUNCTION_NAME),
+    ] {
+        let got = ze!(Module.pfnGetFunctionPointer(module, name.as_ptr(), &raw mut at));
+        assert_eq!((got, at as usize), (want, 0x2000), "{name:?}");
+    }
     for (name, want) in [
         (c"add", ZE_RESULT_SUCCESS),
         (c"none", ZE_RESULT_ERROR_INVALID_KERNEL_NAME),
