@@ -329,10 +329,12 @@ pub(crate) fn judge(outcome: &Outcome, other: Option<&str>) -> Vec<Check> {
                 code,
                 text,
             } if code != "ZE_RESULT_SUCCESS" => {
+                // What was tried comes driver by driver, with more, in lines of its own.
+                let text = text.split(" Tried:").next().unwrap_or_default();
                 let text = if text.is_empty() {
-                    "it found no driver that it can use".to_owned()
+                    "it found no driver that it can use"
                 } else {
-                    text.clone()
+                    text
                 };
                 let cure = other.unwrap_or("the lines about drivers below say what to do");
                 checks.push(Check::fail(
@@ -356,7 +358,7 @@ pub(crate) fn judge(outcome: &Outcome, other: Option<&str>) -> Vec<Check> {
     if let Some(version) = version {
         checks.insert(
             0,
-            Check::ok(AREA, format!("{version}, {drivers} driver(s)")),
+            Check::ok(AREA, format!("{version}, {}", counted(drivers))),
         );
     }
     if outcome.end != End::Done {
@@ -368,6 +370,15 @@ pub(crate) fn judge(outcome: &Outcome, other: Option<&str>) -> Vec<Check> {
         ));
     }
     checks
+}
+
+/// So many drivers, in words.
+fn counted(drivers: usize) -> String {
+    match drivers {
+        0 => "no driver".into(),
+        1 => "1 driver".into(),
+        n => format!("{n} drivers"),
+    }
 }
 
 /// What the child was doing when it ended.

@@ -91,7 +91,7 @@ const CASES: &[Case] = &[
         environment: &[STUB, ("SOLUM_STUB_RESULT", "zeContextCreate=0x70000002")],
         code: 1,
         lines: &[
-            ("loader", "ok", "1 driver(s)"),
+            ("loader", "ok", "specification 1.17, 1 driver"),
             ("driver", "ok", "stub.so"),
             (
                 "launch",
