@@ -44,7 +44,7 @@ impl Device {
         })
     }
 
-    /// Position in `zeDeviceGet`.
+    /// Position among the platform's devices and sub-devices.
     pub(crate) fn index(&self) -> usize {
         self.index
     }

@@ -104,6 +104,12 @@ impl Hierarchy {
         }
         Self { listed, places }
     }
+
+    /// True for what the program can come by: listed devices, their sub-devices, and their roots.
+    pub(crate) fn shows(&self, index: usize) -> bool {
+        let placed = |place: &Place| place.root.is_some() || !place.subs.is_empty();
+        self.listed.contains(&index) || self.places.get(index).is_some_and(placed)
+    }
 }
 
 /// `root` or `root.sub`.
@@ -120,6 +126,24 @@ mod tests {
 
     /// Devices 0 and 1 are roots, 2 to 4 the sub-devices of 0; 5 is a root without.
     const SUB_OF: [Option<usize>; 6] = [None, None, Some(0), Some(0), Some(0), None];
+
+    #[test]
+    fn hidden_devices_are_not_shown() {
+        // Mode, mask, what is shown.
+        type Case = (Option<&'static str>, Option<&'static str>, &'static [usize]);
+        let cases: [Case; 5] = [
+            (None, None, &[0, 1, 2, 3, 4, 5]),
+            (None, Some("1"), &[1]),
+            (None, Some("0.2,0.0"), &[0, 2, 4]),
+            (Some("FLAT"), Some("1"), &[3]),
+            (Some("COMBINED"), Some("1"), &[0, 3]),
+        ];
+        for (mode, mask, want) in cases {
+            let hierarchy = Hierarchy::arrange(&SUB_OF, Mode::parse(mode), mask);
+            let shown: Vec<_> = (0..9).filter(|index| hierarchy.shows(*index)).collect();
+            assert_eq!(shown, want, "{mode:?} {mask:?}");
+        }
+    }
 
     #[test]
     fn masks_and_modes_choose_devices() {

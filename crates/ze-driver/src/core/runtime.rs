@@ -15,25 +15,26 @@ pub(crate) fn zerGetLastErrorDescription(ppString: Out<'_, *const c_char>) -> Ze
     Ok(())
 }
 
-/// The device's position; `UINT32_MAX` on errors; runtime/common.yml.
+/// The device's number, which no other device or sub-device has; `UINT32_MAX` on errors; runtime/common.yml.
 #[ze_entry(zer_pfnTranslateDeviceHandleToIdentifier_t, or = u32::MAX)]
 pub(crate) fn zerTranslateDeviceHandleToIdentifier(hDevice: Handle<'_, Device>) -> ZeResult<u32> {
     Ok(u32::try_from(hDevice.index()).unwrap_or(u32::MAX))
 }
 
-/// The device at a position; null on errors; runtime/common.yml.
+/// The device of a number, if the program sees it; null on errors; runtime/common.yml.
 #[ze_entry(zer_pfnTranslateIdentifierToDeviceHandle_t, or = std::ptr::null_mut())]
 pub(crate) fn zerTranslateIdentifierToDeviceHandle(
     identifier: u32,
 ) -> ZeResult<ze_device_handle_t> {
-    let devices = state::driver()?.devices();
-    match devices.get(identifier as usize) {
-        Some(device) => Ok(device.handle()),
-        None => error(
+    let driver = state::driver()?;
+    let index = identifier as usize;
+    match driver.devices().get(index) {
+        Some(device) if driver.hierarchy().shows(index) => Ok(device.handle()),
+        _ => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
-                "identifier is {identifier}, there are {} devices",
-                devices.len()
+                "identifier is {identifier}, allowed are those that zerTranslateDeviceHandleToIdentifier gives for the {} devices of this process and their sub-devices",
+                driver.hierarchy().listed.len()
             ),
         ),
     }
