@@ -12,7 +12,7 @@ macro_rules! getters {
                 table: *mut std::ffi::c_void,
             ) -> level_zero_sys::ze_result_t {
                 // SAFETY: the caller gives null or the table of this getter.
-                unsafe { ze_stub::fill($place, version, table) }
+                unsafe { ze_stub::fill(stringify!($name), $place, version, table) }
             }
         )+
     };

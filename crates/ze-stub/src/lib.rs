@@ -18,7 +18,8 @@
 //! | `SOLUM_STUB_DEVICES` | types joined by `+`: `discrete`, `integrated`, `cpu`, `npu` (default `discrete`) |
 //! | `SOLUM_STUB_NULL` | a function whose slot is null |
 //! | `SOLUM_STUB_NO_TABLE` | a function whose sub-table pointer is null in the header's tables |
-//! | `SOLUM_STUB_RESULT` | `FUNCTION=CODE`: what the function answers |
+//! | `SOLUM_STUB_RESULT` | `FUNCTION=CODE`: what the function, or the getter, answers |
+//! | `SOLUM_STUB_GETTERS` | `MAJOR.MINOR`: getters refuse newer versions |
 //!
 //! Its extension functions are `stubMakeEvent(context, &event)` and `stubUseEvent(event)`.
 //!

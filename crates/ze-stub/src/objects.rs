@@ -139,7 +139,19 @@ pub(crate) fn kept(key: &str) -> *mut c_void {
 ///
 /// # Safety
 /// `table` is null or the table that the getter with this `place` fills.
-pub unsafe fn fill(place: usize, version: ze_api_version_t, table: *mut c_void) -> ze_result_t {
+pub unsafe fn fill(
+    name: &str,
+    place: usize,
+    version: ze_api_version_t,
+    table: *mut c_void,
+) -> ze_result_t {
+    let script = script();
+    if let Some((_, code)) = script.results.iter().find(|(scripted, _)| scripted == name) {
+        return ze_result_t(*code);
+    }
+    if script.getters.is_some_and(|newest| version.0 > newest) {
+        return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
+    }
     if table.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     }

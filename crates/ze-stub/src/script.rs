@@ -30,6 +30,8 @@ pub(crate) struct Script {
     pub(crate) guard: bool,
     /// Creation returns the same object every time.
     pub(crate) reuse: bool,
+    /// The newest version that getters serve, if the script says one.
+    pub(crate) getters: Option<u32>,
     /// The API version to report, if the script says one.
     pub(crate) api: Option<u32>,
     pub(crate) table_version: u32,
@@ -38,7 +40,7 @@ pub(crate) struct Script {
     pub(crate) devices: Vec<Device>,
     pub(crate) null_slots: Vec<String>,
     pub(crate) null_tables: Vec<String>,
-    results: Vec<(String, u32)>,
+    pub(crate) results: Vec<(String, u32)>,
 }
 
 /// The entries of a variable that concern the copy called `file`.
@@ -113,6 +115,9 @@ pub(crate) fn script() -> &'static Script {
             legacy: read("SOLUM_STUB_LEGACY").iter().any(|value| value == "1"),
             guard: read("SOLUM_STUB_GUARD").iter().any(|value| value == "1"),
             reuse: read("SOLUM_STUB_REUSE").iter().any(|value| value == "1"),
+            getters: read("SOLUM_STUB_GETTERS")
+                .first()
+                .and_then(|text| version(text)),
             api: read("SOLUM_STUB_API")
                 .first()
                 .and_then(|text| version(text)),

@@ -8,7 +8,9 @@ use std::sync::Mutex;
 use level_zero_sys::*;
 
 use crate::EXPORTS;
+use crate::getters;
 use crate::layered;
+use crate::lifetimes;
 use crate::opened::Loader;
 use crate::wrapped;
 
@@ -32,7 +34,7 @@ pub(crate) fn run(name: &str, stage: &Path) {
         "every_function_checks_state_and_handle" => every_function(&loader),
         "null_slot" => null_slot(&loader),
         "old_tables" => old_tables(&loader),
-        "getters" => getters(&loader),
+        "getters" => getters::all(&loader),
         "versions" => versions(&loader),
         "translation" => translation(&loader),
         "tracer_functions" => layered::tracer_functions(&loader),
@@ -54,11 +56,12 @@ pub(crate) fn run(name: &str, stage: &Path) {
         "wrapped_every_function" => wrapped::every_function(&loader, stage),
         "wrapped_behind_the_loader" => wrapped::behind_the_loader(&loader, stage),
         "wrapped_hidden_handles" => wrapped::hidden_handles(&loader, stage),
-        "wrapped_many_objects" => wrapped::many_objects(&loader, stage),
-        "wrapped_many_threads" => wrapped::many_threads(&loader, stage),
-        "wrapped_reused_addresses" => wrapped::reused_addresses(&loader, stage),
-        "wrapped_refused_destruction" => wrapped::refused_destruction(&loader, stage),
+        "wrapped_many_objects" => lifetimes::many_objects(&loader, stage),
+        "wrapped_many_threads" => lifetimes::many_threads(&loader, stage),
+        "wrapped_reused_addresses" => lifetimes::reused_addresses(&loader, stage),
+        "wrapped_refused_destruction" => lifetimes::refused_destruction(&loader, stage),
         "wrapped_default_driver" => wrapped::default_driver(&loader, stage),
+        "wrapped_older_getters" => wrapped::older_getters(&loader, stage),
         "wrapped_older_functions" => wrapped::older_functions(&loader, stage),
         other => panic!("no case {other}"),
     }
@@ -477,80 +480,6 @@ fn old_tables(loader: &Loader) {
         .unwrap();
     // SAFETY: a driver of this process.
     assert!(unsafe { default(driver) }.is_null());
-}
-
-type Getter = unsafe extern "C" fn(ze_api_version_t, *mut *mut c_void) -> ze_result_t;
-
-fn getters(loader: &Loader) {
-    let getters = || {
-        EXPORTS
-            .lines()
-            .filter(|name| name.ends_with("ProcAddrTable"))
-    };
-    assert_eq!(getters().count(), 77);
-    for name in getters() {
-        assert_eq!(
-            loader.call_with_nulls(name),
-            ZE_RESULT_ERROR_UNINITIALIZED,
-            "{name} before drivers are open"
-        );
-    }
-    assert_eq!(loader.call_with_nulls("zeLoaderInit"), ZE_RESULT_SUCCESS);
-    let untouched = 0x5a5a as *mut c_void;
-    for name in getters() {
-        let get: Option<Getter> = loader.get(name);
-        let get = get.unwrap();
-        let mut table = [untouched; 128];
-        // SAFETY: room for any table, and the null that is being tested.
-        unsafe {
-            assert_eq!(
-                get(ZE_API_VERSION_1_17, null_mut()),
-                ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-                "{name}"
-            );
-            for version in [0x1_0012, 0x2_0000, 0] {
-                let result = get(ze_api_version_t(version), table.as_mut_ptr());
-                assert_eq!(
-                    result, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
-                    "{name} {version:#x}"
-                );
-            }
-            assert!(
-                table.iter().all(|slot| *slot == untouched),
-                "{name} fills a table that it refuses"
-            );
-            assert_eq!(
-                get(ZE_API_VERSION_1_17, table.as_mut_ptr()),
-                ZE_RESULT_SUCCESS,
-                "{name}"
-            );
-        }
-        let filled = table.iter().take_while(|slot| **slot != untouched).count();
-        assert!(filled > 0, "{name}");
-        assert!(table[..filled].iter().all(|slot| !slot.is_null()), "{name}");
-    }
-    let get: ze_pfnGetContextProcAddrTable_t = loader.get("zeGetContextProcAddrTable");
-    let mut table = ze_context_dditable_t::default();
-    // SAFETY: a table of this frame.
-    let result = unsafe { get.unwrap()(ZE_API_VERSION_1_17, &raw mut table) };
-    assert_eq!(result, ZE_RESULT_SUCCESS);
-    assert_eq!(
-        table.pfnCreate.unwrap() as *mut c_void,
-        loader.address("zeContextCreate")
-    );
-    assert_eq!(
-        table.pfnDestroy.unwrap() as *mut c_void,
-        loader.address("zeContextDestroy")
-    );
-    let get: ze_pfnGetEventProcAddrTable_t = loader.get("zeGetEventProcAddrTable");
-    let mut table = ze_event_dditable_t::default();
-    // SAFETY: a table of this frame.
-    let result = unsafe { get.unwrap()(ZE_API_VERSION_1_0, &raw mut table) };
-    assert_eq!(result, ZE_RESULT_SUCCESS);
-    assert!(
-        table.pfnCreate.is_some() && table.pfnCounterBasedCreate.is_none(),
-        "slots of later versions stay"
-    );
 }
 
 /// Before and after initialisation, which may be tried several times.

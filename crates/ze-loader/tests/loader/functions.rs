@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 const FUNCTIONS: &str = include_str!("../../../../spec/level-zero-1.17/functions.txt");
+const TABLES: &str = include_str!("../../../../spec/level-zero-1.17/tables.txt");
 const TYPES: &str = include_str!("../../../../spec/level-zero-1.17/types.txt");
 
 /// What a parameter is to a test.
@@ -158,4 +159,38 @@ pub(crate) fn all() -> Vec<Function> {
     ];
     functions.retain(|f| !OTHERS.contains(&f.name) && !f.name.starts_with("zer"));
     functions
+}
+
+/// The getters of drivers' tables, with the type of the table that each fills.
+pub(crate) fn getters() -> Vec<(&'static str, &'static str)> {
+    let mut getters = Vec::new();
+    let mut open = None;
+    for line in FUNCTIONS.lines() {
+        if let Some(head) = line.strip_prefix("fn ") {
+            let name = head.split(' ').next().unwrap();
+            open = (name.ends_with("ProcAddrTable") && !name.starts_with("zel")).then_some(name);
+        } else if let (Some(name), Some((_, ty))) = (open, line.split_once(" pDdiTable : ")) {
+            getters.push((name, ty.trim_end_matches(" *")));
+        }
+    }
+    getters
+}
+
+/// Tables of functions: the version that added each slot, in their order.
+pub(crate) fn tables() -> HashMap<&'static str, Vec<u32>> {
+    let mut tables: HashMap<&'static str, Vec<u32>> = HashMap::new();
+    let mut open = "";
+    for line in TABLES.lines() {
+        if let Some(head) = line.strip_prefix("table ") {
+            open = head.split(' ').next().unwrap();
+        } else if let Some((left, _)) = line.split_once(" : ")
+            && left.contains(" pfn")
+        {
+            let since = left.split(' ').find_map(|word| word.strip_prefix("since="));
+            let (major, minor) = since.unwrap_or("1.0").split_once('.').unwrap();
+            let since = major.parse::<u32>().unwrap() << 16 | minor.parse::<u32>().unwrap();
+            tables.entry(open).or_default().push(since);
+        }
+    }
+    tables
 }

@@ -11,7 +11,9 @@ mod artefacts;
 mod cases;
 mod elf;
 mod functions;
+mod getters;
 mod layered;
+mod lifetimes;
 mod opened;
 mod wrapped;
 
@@ -148,7 +150,17 @@ fn each_refused_driver_has_its_reason() {
         &'static [(&'static str, &'static str)],
         &'static str,
     );
-    let table: [Row; 5] = [
+    let table: [Row; 7] = [
+        (
+            "getter",
+            &[("SOLUM_STUB_RESULT", "zeGetDriverProcAddrTable=0x78000003")],
+            "its zeGetDriverProcAddrTable answered ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+        ),
+        (
+            "version-of-driver",
+            &[("SOLUM_STUB_RESULT", "zeDriverGetApiVersion=0x78000001")],
+            "its zeDriverGetApiVersion answered ZE_RESULT_ERROR_UNINITIALIZED",
+        ),
         (
             "extensions",
             &[
@@ -736,6 +748,33 @@ fn a_trace_that_cannot_be_recorded_is_said() {
         stderr.contains("libsolum_trace.so.1: it has no solum_trace_attach"),
         "{stderr}"
     );
+}
+
+/// A legacy driver whose getters know only older versions, or fail for some tables, works as far as it goes.
+#[test]
+fn older_getters_are_asked_in_their_version() {
+    let script = [
+        ("SOLUM_STUB_LEGACY", "1"),
+        ("SOLUM_STUB_API", "1.3"),
+        ("SOLUM_STUB_GETTERS", "1.3"),
+    ];
+    run_stubs("wrapped_older_getters", "a", &script);
+    let result = ("SOLUM_STUB_RESULT", "zeGetContextProcAddrTable=0x78000003");
+    run_stubs("null_slot@getter", "a", &[script[0], result]);
+}
+
+/// One driver needs no order, so its devices are not asked for: that would start it.
+#[test]
+fn initialisation_asks_nothing_that_it_does_not_need() {
+    let stage = artefacts::stage("one_driver@quiet", &["stub_a.so"]);
+    run_in(
+        &stage,
+        "one_driver",
+        &[ONE, ("SOLUM_STUB_LOG", "{stage}/log")],
+    );
+    let log = std::fs::read_to_string(stage.join("log")).unwrap();
+    assert!(log.contains("zeInit") && !log.contains("zeDevice"), "{log}");
+    std::fs::remove_dir_all(&stage).unwrap();
 }
 
 #[test]

@@ -21,7 +21,7 @@ struct Line {
 }
 
 /// The log, read as it grows.
-struct Log {
+pub(crate) struct Log {
     path: PathBuf,
     read: u64,
 }
@@ -65,11 +65,11 @@ impl Log {
 }
 
 /// A driver as the test uses it: handles of each type, made when they are needed.
-struct Driver<'l> {
+pub(crate) struct Driver<'l> {
     loader: &'l Loader,
     file: String,
-    legacy: bool,
-    handles: HashMap<&'static str, usize>,
+    pub(crate) legacy: bool,
+    pub(crate) handles: HashMap<&'static str, usize>,
 }
 
 /// What each call may write to or read from: zeroes, and room for any struct.
@@ -87,7 +87,7 @@ impl Scratch {
 
 const DRIVER: &str = "_ze_driver_handle_t";
 
-fn translate(loader: &Loader, handle: usize) -> usize {
+pub(crate) fn translate(loader: &Loader, handle: usize) -> usize {
     let translate = loader
         .get::<zel_pfnLoaderTranslateHandle_t>("zelLoaderTranslateHandle")
         .unwrap();
@@ -459,7 +459,11 @@ fn stale_call(driver: &mut Driver<'_>, function: &Function, log: &mut Log) {
 }
 
 /// Handles by type, of the first driver.
-fn first<'l>(loader: &'l Loader, stage: &Path, kinds: &[&'static str]) -> (Driver<'l>, Log) {
+pub(crate) fn first<'l>(
+    loader: &'l Loader,
+    stage: &Path,
+    kinds: &[&'static str],
+) -> (Driver<'l>, Log) {
     assert_eq!(loader.init(0), ZE_RESULT_SUCCESS, "{:?}", loader.text());
     let functions = functions::all();
     let mut log = Log::new(stage);
@@ -676,160 +680,6 @@ pub(crate) fn hidden_handles(loader: &Loader, stage: &Path) {
     );
 }
 
-fn event_functions(
-    loader: &Loader,
-    stage: &Path,
-) -> (usize, impl Fn() -> Result<usize, ze_result_t>) {
-    let (driver, _) = first(loader, stage, &["_ze_event_pool_handle_t"]);
-    assert!(driver.legacy);
-    let pool = driver.handles["_ze_event_pool_handle_t"];
-    let loader = std::ptr::from_ref(loader).addr();
-    (pool, move || {
-        let desc = ze_event_desc_t::default();
-        let mut event = 0_usize;
-        // SAFETY: the loader outlives the test.
-        let loader = unsafe { &*(loader as *const Loader) };
-        match loader.call(
-            "zeEventCreate",
-            &[pool, (&raw const desc).addr(), (&raw mut event).addr()],
-        ) {
-            ZE_RESULT_SUCCESS => Ok(event),
-            error => Err(error),
-        }
-    })
-}
-
-/// Wrappers come and go: those of destroyed objects are used again, and none is used twice at once.
-pub(crate) fn many_objects(loader: &Loader, stage: &Path) {
-    let (_, create) = event_functions(loader, stage);
-    let mut seen = BTreeSet::new();
-    for _ in 0..30_000 {
-        let event = create().unwrap();
-        seen.insert(event);
-        assert_eq!(loader.call("zeEventDestroy", &[event]), ZE_RESULT_SUCCESS);
-    }
-    assert!(
-        seen.len() <= 64 * 64 + 64,
-        "{} wrappers for one object at a time",
-        seen.len()
-    );
-    let alive: Vec<usize> = (0..30_000).map(|_| create().unwrap()).collect();
-    assert_eq!(
-        alive.iter().collect::<BTreeSet<_>>().len(),
-        alive.len(),
-        "live handles differ"
-    );
-    for event in &alive {
-        assert_eq!(
-            loader.call("zeEventQueryStatus", &[*event]),
-            ZE_RESULT_SUCCESS
-        );
-    }
-    for event in &alive {
-        assert_eq!(loader.call("zeEventDestroy", &[*event]), ZE_RESULT_SUCCESS);
-        assert_eq!(
-            loader.call("zeEventQueryStatus", &[*event]),
-            ZE_RESULT_ERROR_INVALID_ARGUMENT
-        );
-    }
-}
-
-/// Eight threads create, use, look up and destroy.
-pub(crate) fn many_threads(loader: &Loader, stage: &Path) {
-    let (pool, create) = event_functions(loader, stage);
-    let create = &create;
-    let natives: Vec<Vec<usize>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..8)
-            .map(|_| {
-                scope.spawn(move || {
-                    let mut natives = Vec::new();
-                    for round in 0..3_000 {
-                        let event = create().unwrap();
-                        let native = translate(loader, event);
-                        let mut back = 0_usize;
-                        let place = (&raw mut back).addr();
-                        let result = loader.call("zeEventGetEventPool", &[event, place]);
-                        assert_eq!(result, ZE_RESULT_SUCCESS);
-                        let first = back;
-                        assert_eq!(
-                            loader.call("zeEventGetEventPool", &[event, place]),
-                            ZE_RESULT_SUCCESS
-                        );
-                        assert_eq!(
-                            (back, translate(loader, event)),
-                            (first, native),
-                            "one object, one handle"
-                        );
-                        if round % 3 != 0 {
-                            assert_eq!(loader.call("zeEventDestroy", &[event]), ZE_RESULT_SUCCESS);
-                        }
-                        natives.push(native);
-                    }
-                    natives
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap())
-            .collect()
-    });
-    let all: BTreeSet<usize> = natives.iter().flatten().copied().collect();
-    assert_eq!(all.len(), 8 * 3_000, "no object was mistaken for another");
-    assert_eq!(
-        loader.call("zeEventPoolDestroy", &[pool]),
-        ZE_RESULT_SUCCESS
-    );
-}
-
-/// A driver that uses an address anew, and one that opens the same object twice.
-pub(crate) fn reused_addresses(loader: &Loader, stage: &Path) {
-    let (_, create) = event_functions(loader, stage);
-    let native = translate(loader, create().unwrap());
-    let first = create().unwrap();
-    assert_eq!(
-        translate(loader, first),
-        native,
-        "the stub returns one object"
-    );
-    assert_eq!(loader.call("zeEventDestroy", &[first]), ZE_RESULT_SUCCESS);
-    assert_eq!(
-        loader.call("zeEventQueryStatus", &[first]),
-        ZE_RESULT_SUCCESS,
-        "opened twice, closed once"
-    );
-    assert_eq!(loader.call("zeEventDestroy", &[first]), ZE_RESULT_SUCCESS);
-    assert_eq!(
-        loader.call("zeEventDestroy", &[first]),
-        ZE_RESULT_ERROR_INVALID_ARGUMENT
-    );
-    let again = create().unwrap();
-    assert_eq!(translate(loader, again), native);
-    assert_eq!(
-        loader.call("zeEventQueryStatus", &[again]),
-        ZE_RESULT_SUCCESS
-    );
-    assert_eq!(loader.call("zeEventDestroy", &[again]), ZE_RESULT_SUCCESS);
-}
-
-/// A driver that refuses to destroy: the handle stays what it was.
-pub(crate) fn refused_destruction(loader: &Loader, stage: &Path) {
-    let (_, create) = event_functions(loader, stage);
-    let event = create().unwrap();
-    let native = translate(loader, event);
-    for _ in 0..2 {
-        assert_eq!(
-            loader.call("zeEventDestroy", &[event]),
-            ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE
-        );
-        assert_eq!(
-            loader.call("zeEventQueryStatus", &[event]),
-            ZE_RESULT_SUCCESS
-        );
-        assert_eq!(translate(loader, event), native);
-    }
-}
-
 /// The `zer` functions where the default driver is wrapped.
 pub(crate) fn default_driver(loader: &Loader, stage: &Path) {
     let (driver, _) = first(loader, stage, &["_ze_device_handle_t"]);
@@ -886,4 +736,26 @@ pub(crate) fn older_functions(loader: &Loader, stage: &Path) {
         "{:?}",
         loader.text()
     );
+}
+
+/// Functions of later versions than the getters serve.
+pub(crate) fn older_getters(loader: &Loader, stage: &Path) {
+    let (driver, _) = first(
+        loader,
+        stage,
+        &["_ze_context_handle_t", "_ze_event_handle_t"],
+    );
+    assert!(driver.legacy);
+    let event = driver.handles["_ze_event_handle_t"];
+    assert_eq!(
+        loader.call("zeEventQueryStatus", &[event]),
+        ZE_RESULT_SUCCESS
+    );
+    let mut pool = 0_usize;
+    let words = [event, (&raw mut pool).addr()];
+    assert_eq!(
+        loader.call("zeEventGetEventPool", &words),
+        ZE_RESULT_ERROR_UNSUPPORTED_VERSION
+    );
+    assert_eq!(pool, 0, "nothing was written");
 }
