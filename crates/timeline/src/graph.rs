@@ -97,6 +97,9 @@ pub struct Graph {
     pub edges: Vec<Edge>,
 }
 
+/// Begin, end and command of a piece of work.
+type Ran = (u64, u64, usize);
+
 /// Listens and grows the graph.
 #[derive(Default)]
 pub struct Growing {
@@ -105,8 +108,8 @@ pub struct Growing {
     newest: HashMap<(usize, u64), usize>,
     by_instance: HashMap<(usize, u64), usize>,
     by_correlation: HashMap<(usize, u64), usize>,
-    /// Begin, end and command of what ran on each queue.
-    ran: HashMap<(usize, u64), Vec<(u64, u64, usize)>>,
+    /// What ran on each queue.
+    ran: HashMap<(usize, u64), Vec<Ran>>,
     left_out: u64,
 }
 

@@ -484,11 +484,11 @@ pub fn encode(
     }
     // The first word makes the record visible to whoever reads the file, also after a kill: it is stored last.
     fence(Ordering::Release);
-    out[0] = words as u64 * 8
-        | u64::from(kind) << 32
-        | (fields.len() as u64) << 40
-        | (attributes.len() as u64) << 48
-        | u64::from(detail) << 56;
+    out[0] = (words as u64 * 8)
+        | (u64::from(kind) << 32)
+        | ((fields.len() as u64) << 40)
+        | ((attributes.len() as u64) << 48)
+        | (u64::from(detail) << 56);
     words
 }
 

@@ -292,7 +292,7 @@ impl Summing {
                 row,
             })
             .collect();
-        calls.sort_by(|a, b| b.row.own_ns.cmp(&a.row.own_ns));
+        calls.sort_by_key(|call| std::cmp::Reverse(call.row.own_ns));
         let mut lines: Vec<Line> = self.lines.into_values().collect();
         lines.sort_by(|a, b| {
             (b.device_ns, b.host_ns, &a.source).cmp(&(a.device_ns, a.host_ns, &b.source))

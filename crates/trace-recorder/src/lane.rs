@@ -25,7 +25,10 @@ pub(crate) struct Lane {
 unsafe impl Send for Lane {}
 
 /// Lanes whose threads have ended.
-pub(crate) struct Idle(Mutex<Vec<Box<Lane>>>);
+pub(crate) struct Idle(Mutex<Vec<Parked>>);
+
+/// A lane that waits for a thread; it stays where it is, since threads hold its address.
+struct Parked(Box<Lane>);
 
 impl Idle {
     pub(crate) const fn new() -> Self {
@@ -63,7 +66,7 @@ unsafe extern "C" fn give_back(lane: *mut c_void) {
     // SAFETY: the value is what `take` stored: a box that only this thread used.
     let lane = unsafe { Box::from_raw(lane.cast::<Lane>()) };
     let mut idle = sink.idle.0.lock().unwrap_or_else(PoisonError::into_inner);
-    idle.push(lane);
+    idle.push(Parked(lane));
 }
 
 fn key() -> Option<libc::pthread_key_t> {
@@ -98,14 +101,17 @@ fn take(sink: &Sink) -> *mut Lane {
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .pop();
-    let lane = old.unwrap_or_else(|| {
-        Box::new(Lane {
-            number: sink.lane_number(),
-            taken: 0,
-            chunk: None,
-            at: 0,
-        })
-    });
+    let lane = old.map_or_else(
+        || {
+            Box::new(Lane {
+                number: sink.lane_number(),
+                taken: 0,
+                chunk: None,
+                at: 0,
+            })
+        },
+        |parked| parked.0,
+    );
     let lane = Box::into_raw(lane);
     LANE.set(lane);
     if let Some(key) = key() {
