@@ -52,8 +52,8 @@ pub enum Only {
     Nobody,
     /// One, in the first line of the list.
     One(Callback),
-    /// Several, or somewhere else.
-    Several,
+    /// More, or somewhere else.
+    More,
 }
 
 impl CallbackList {
@@ -93,8 +93,27 @@ impl CallbackList {
                 Only::One(slot.load(Ordering::Relaxed))
             }
             None if self.rest.load(Ordering::Relaxed).is_null() => Only::Nobody,
-            _ => Only::Several,
+            _ => Only::More,
         }
+    }
+
+    /// The two that are active, when there are exactly two and the list is one line.
+    #[inline]
+    pub fn pair(&self) -> Option<[Callback; 2]> {
+        let active = self.active.load(Ordering::Acquire);
+        let others = active & active.wrapping_sub(1);
+        if others == 0 || others & (others - 1) != 0 || !self.rest.load(Ordering::Relaxed).is_null()
+        {
+            return None;
+        }
+        let callback = |set: u64| {
+            Some(
+                self.first
+                    .get(set.trailing_zeros() as usize)?
+                    .load(Ordering::Relaxed),
+            )
+        };
+        Some([callback(active)?, callback(others)?])
     }
 
     /// Calls `each` with the active callbacks, in the order in which they were registered.

@@ -267,7 +267,7 @@ unsafe fn dispatch(
         // SAFETY: only callbacks are registered; the rest is the caller's.
         Only::One(callback) => unsafe { call(callback, kind, parent, event, instance, user_data) },
         // SAFETY: the caller's.
-        Only::Several => unsafe { notify_all(list, kind, parent, event, instance, user_data) },
+        Only::More => unsafe { notify_all(list, kind, parent, event, instance, user_data) },
     }
     result::SUCCESS
 }
@@ -300,6 +300,14 @@ unsafe fn notify_all(
     instance: u64,
     user_data: *const c_void,
 ) {
+    if let Some([one, other]) = list.pair() {
+        // SAFETY: only callbacks are registered; the rest is the caller's.
+        unsafe {
+            call(one, kind, parent, event, instance, user_data);
+            call(other, kind, parent, event, instance, user_data);
+        }
+        return;
+    }
     // SAFETY: only callbacks are registered; the rest is the caller's.
     list.for_each_active(|callback| unsafe {
         call(callback, kind, parent, event, instance, user_data)

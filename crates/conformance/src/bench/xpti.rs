@@ -18,7 +18,8 @@ use xpti_sys::{Functions, payload_flag, payload_t, trace_event_data_t, xpti_trac
 
 use crate::{Better, Row, measure};
 
-const RUNS: usize = 21;
+/// Many short runs: one of some milliseconds would often be interrupted.
+const RUNS: usize = 41;
 
 /// A loaded framework with a stream that is listened to, one that is not, and an event.
 struct Library {
@@ -223,65 +224,65 @@ type Work = fn(&Library, u32);
 
 /// Name, calls of a measurement, threads that run it, what runs.
 const CASES: &[(&str, u32, &[usize], Work)] = &[
-    ("check-hit", 1_000_000, &[1, 2], |l, n| {
+    ("check-hit", 400_000, &[1, 2], |l, n| {
         for _ in 0..n {
             l.check(l.stream, 10);
         }
     }),
-    ("check-miss-type", 1_000_000, &[1], |l, n| {
+    ("check-miss-type", 400_000, &[1], |l, n| {
         for _ in 0..n {
             l.check(l.stream, 60);
         }
     }),
-    ("check-miss-stream", 1_000_000, &[1], |l, n| {
+    ("check-miss-stream", 400_000, &[1], |l, n| {
         for _ in 0..n {
             l.check(l.silent, 10);
         }
     }),
-    ("check-any", 1_000_000, &[1], |l, n| {
+    ("check-any", 400_000, &[1], |l, n| {
         for _ in 0..n {
             l.check(l.stream, 0);
         }
     }),
-    ("trace-enabled", 1_000_000, &[1], |l, n| {
+    ("trace-enabled", 400_000, &[1], |l, n| {
         for _ in 0..n {
             // SAFETY: no arguments.
             black_box(unsafe { (l.api.xptiTraceEnabled)() });
         }
     }),
-    ("notify-0", 500_000, &[1, 2], |l, n| {
+    ("notify-0", 300_000, &[1, 2], |l, n| {
         for i in 0..n {
             l.notify(60, l.event, u64::from(i), c"");
         }
     }),
-    ("notify-1", 500_000, &[1, 2], |l, n| {
+    ("notify-1", 200_000, &[1, 2], |l, n| {
         for i in 0..n {
             l.notify(10, l.event, u64::from(i), c"");
         }
     }),
-    ("notify-2", 500_000, &[1], |l, n| {
+    ("notify-2", 100_000, &[1], |l, n| {
         for i in 0..n {
             l.notify(12, l.event, u64::from(i), c"");
         }
     }),
-    ("notify-1-no-event", 500_000, &[1], |l, n| {
+    ("notify-1-no-event", 200_000, &[1], |l, n| {
         for i in 0..n {
             l.notify(28, null_mut(), u64::from(i), c"x");
         }
     }),
-    ("unique-id", 1_000_000, &[1, 2], |l, n| {
+    ("unique-id", 400_000, &[1, 2], |l, n| {
         for _ in 0..n {
             // SAFETY: no arguments.
             black_box(unsafe { (l.api.xptiGetUniqueId)() });
         }
     }),
-    ("universal-id", 1_000_000, &[1], |l, n| {
+    ("universal-id", 400_000, &[1], |l, n| {
         for _ in 0..n {
             // SAFETY: no arguments.
             black_box(unsafe { (l.api.xptiGetUniversalId)() });
         }
     }),
-    ("stash", 500_000, &[1], |l, n| {
+    ("stash", 200_000, &[1], |l, n| {
         for i in 0..n {
             let (mut key, mut value) = (null_mut(), 0);
             // SAFETY: a literal and places to write to.
@@ -338,14 +339,14 @@ const CASES: &[(&str, u32, &[usize], Work)] = &[
             l.make(c"fn_repeat", 7);
         }
     }),
-    ("make-release", 50_000, &[1], |l, n| {
+    ("make-release", 20_000, &[1], |l, n| {
         for _ in 0..n {
             let event = l.make(c"fn_repeat", 7);
             // SAFETY: just made, released once.
             unsafe { (l.api.xptiReleaseEvent)(event) };
         }
     }),
-    ("tracepoint-create-delete", 50_000, &[1, 2], |l, n| {
+    ("tracepoint-create-delete", 20_000, &[1, 2], |l, n| {
         for _ in 0..n {
             l.delete(l.create(c"fn_tp", 9));
         }
@@ -374,7 +375,7 @@ const CASES: &[(&str, u32, &[usize], Work)] = &[
             l.delete(tracepoint);
         }
     }),
-    ("composite-memcpy", 20_000, &[1, 2], |l, n| {
+    ("composite-memcpy", 5_000, &[1, 2], |l, n| {
         for _ in 0..n {
             l.composite();
         }
