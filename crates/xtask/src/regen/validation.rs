@@ -581,8 +581,14 @@ pub(super) fn lifetimes(table: &Table, ways: &Ways<'_>) -> Result<String> {
                     },
                 };
                 // A build log outlives its module.
-                let lasting = kind == kinds["ze_module_build_log_handle_t"];
-                let parent = if lasting { "None" } else { &parent };
+                if kind == kinds["ze_module_build_log_handle_t"] {
+                    // And it is there, too, when there is no module: it says why.
+                    writeln!(
+                        after,
+                        "        if {success} || matches!(result, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE | ZE_RESULT_ERROR_MODULE_LINK_FAILURE) {{\n            // SAFETY: the call wrote a log where one was asked for.\n            unsafe {{ life::made({index}, {kind}, {name}.cast(), {count}, None, true) }};\n        }}"
+                    )?;
+                    continue;
+                }
                 writeln!(
                     made,
                     "            life::made({index}, {kind}, {name}.cast(), {count}, {parent}, {});",

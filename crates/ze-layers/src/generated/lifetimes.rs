@@ -5606,11 +5606,14 @@ pub(crate) mod after {
 
     #[inline(always)]
     pub(crate) unsafe fn zeModuleCreate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_module_desc_t, phModule: *mut ze_module_handle_t, phBuildLog: *mut ze_module_build_log_handle_t, result: ze_result_t) {
+        if result.0 == 0 || matches!(result, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE | ZE_RESULT_ERROR_MODULE_LINK_FAILURE) {
+            // SAFETY: the call wrote a log where one was asked for.
+            unsafe { life::made(193, 15, phBuildLog.cast(), 1, None, true) };
+        }
         if result.0 == 0 {
             // SAFETY: the call succeeded and wrote as many handles.
             unsafe {
                 life::made(193, 16, phModule.cast(), 1, Some((2, hContext.addr())), true);
-                life::made(193, 15, phBuildLog.cast(), 1, None, true);
             }
         }
     }
@@ -5622,11 +5625,9 @@ pub(crate) mod after {
 
     #[inline(always)]
     pub(crate) unsafe fn zeModuleDynamicLink(numModules: u32, phModules: *mut ze_module_handle_t, phLinkLog: *mut ze_module_build_log_handle_t, result: ze_result_t) {
-        if result.0 == 0 {
-            // SAFETY: the call succeeded and wrote as many handles.
-            unsafe {
-                life::made(195, 15, phLinkLog.cast(), 1, None, true);
-            }
+        if result.0 == 0 || matches!(result, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE | ZE_RESULT_ERROR_MODULE_LINK_FAILURE) {
+            // SAFETY: the call wrote a log where one was asked for.
+            unsafe { life::made(195, 15, phLinkLog.cast(), 1, None, true) };
         }
     }
 
@@ -5652,11 +5653,9 @@ pub(crate) mod after {
 
     #[inline(always)]
     pub(crate) unsafe fn zeModuleInspectLinkageExt(pInspectDesc: *mut ze_linkage_inspection_ext_desc_t, numModules: u32, phModules: *mut ze_module_handle_t, phLog: *mut ze_module_build_log_handle_t, result: ze_result_t) {
-        if result.0 == 0 {
-            // SAFETY: the call succeeded and wrote as many handles.
-            unsafe {
-                life::made(201, 15, phLog.cast(), 1, None, true);
-            }
+        if result.0 == 0 || matches!(result, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE | ZE_RESULT_ERROR_MODULE_LINK_FAILURE) {
+            // SAFETY: the call wrote a log where one was asked for.
+            unsafe { life::made(201, 15, phLog.cast(), 1, None, true) };
         }
     }
 

@@ -150,6 +150,47 @@ fn lists_take_commands_while_they_are_open() {
 }
 
 #[test]
+fn a_module_that_fails_leaves_a_log() {
+    let (_one, tables) = with(lifetime_only());
+    let program = Program { tables };
+    let driver = program.driver(0x28_0040);
+    let device = program.device(driver, 0x28_0080);
+    let context = program.context(driver, 0x28_00c0);
+    let desc = ze_module_desc_t::default();
+    let create = |code, module: usize, log: usize| {
+        let (mut module, mut log) = (handle(module), handle(log));
+        fake::answer(code);
+        // SAFETY: the fake leaves the handles as they are.
+        unsafe {
+            let create = tables.ze.Module.pfnCreate.unwrap();
+            create(
+                context,
+                device,
+                &raw const desc,
+                &raw mut module,
+                &raw mut log,
+            );
+        }
+        fake::answer(ZE_RESULT_SUCCESS);
+    };
+    let modules = [0x28_0100, 0x28_0140, 0x28_0180];
+    let codes = [
+        ZE_RESULT_SUCCESS,
+        ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+        ZE_RESULT_ERROR_DEVICE_LOST,
+    ];
+    let mut lives = Vec::new();
+    for (module, code) in modules.into_iter().zip(codes) {
+        create(code, module, module + 0x1000);
+        let log = one!(program, ModuleBuildLog.pfnDestroy, handle(module + 0x1000));
+        let module = one!(program, Module.pfnDestroy, handle(module));
+        lives.push((module, log));
+    }
+    let (yes, no) = (ZE_RESULT_SUCCESS, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_eq!(lives, [(yes, yes), (no, yes), (no, no)]);
+}
+
+#[test]
 fn arrays_and_contexts_are_looked_at() {
     let (_one, tables) = with(lifetime_only());
     let program = Program { tables };
