@@ -51,12 +51,21 @@ static KNOWN: [AtomicPtr<c_void>; 64] = [const { AtomicPtr::new(std::ptr::null_m
 
 /// Addresses below are no objects: the kernel maps nothing there.
 const LOWEST: usize = 0x1_0000;
+/// Nor are those from here on: they belong to the kernel, or to nobody.
+const HIGHEST: usize = if cfg!(target_arch = "x86_64") {
+    1 << 47
+} else {
+    1 << 52
+};
 
 /// Whether a handle that is no wrapper begins with the tables of a driver that was let in. Asked only while wrapped drivers
 /// are there, whose own handles an application may have by mistake: those are addresses of something that is no header.
 #[inline]
 pub(crate) fn is_known(handle: *const c_void) -> bool {
-    if handle.addr() < LOWEST || !handle.addr().is_multiple_of(align_of::<usize>()) {
+    let is_object = (LOWEST..HIGHEST).contains(&handle.addr())
+        && handle.addr().is_multiple_of(align_of::<usize>());
+    // Nothing is read where no driver could have made it.
+    if !is_object || KNOWN[0].load(Ordering::Relaxed).is_null() {
         return false;
     }
     // SAFETY: handles of Level Zero are addresses of objects, of a word at least; what is none was sorted out above.

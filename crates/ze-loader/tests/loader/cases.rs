@@ -61,6 +61,7 @@ pub(crate) fn run(name: &str, stage: &Path) {
         "wrapped_reused_addresses" => lifetimes::reused_addresses(&loader, stage),
         "wrapped_refused_destruction" => lifetimes::refused_destruction(&loader, stage),
         "wrapped_default_driver" => wrapped::default_driver(&loader, stage),
+        "wrapped_random_calls" => wrapped::random_calls(&loader, stage),
         "wrapped_older_getters" => wrapped::older_getters(&loader, stage),
         "wrapped_older_functions" => wrapped::older_functions(&loader, stage),
         other => panic!("no case {other}"),

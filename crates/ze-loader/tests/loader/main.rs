@@ -750,6 +750,17 @@ fn a_trace_that_cannot_be_recorded_is_said() {
     );
 }
 
+#[test]
+fn random_calls_on_wrapped_drivers_never_crash() {
+    run_stubs(
+        "wrapped_random_calls@plain",
+        "ab",
+        &[("SOLUM_STUB_LEGACY", "1")],
+    );
+    let guard = [("SOLUM_STUB_LEGACY", "1"), ("SOLUM_STUB_REUSE", "1")];
+    run_stubs("wrapped_random_calls@reuse", "ab", &guard);
+}
+
 /// A legacy driver whose getters know only older versions, or fail for some tables, works as far as it goes.
 #[test]
 fn older_getters_are_asked_in_their_version() {

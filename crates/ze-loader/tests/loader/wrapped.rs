@@ -759,3 +759,109 @@ pub(crate) fn older_getters(loader: &Loader, stage: &Path) {
     );
     assert_eq!(pool, 0, "nothing was written");
 }
+
+/// Random calls with handles that are good, stale, of other drivers and types, the drivers' own, or none at all: no call
+/// crashes, and each one that is refused says why.
+pub(crate) fn random_calls(loader: &Loader, stage: &Path) {
+    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS, "{:?}", loader.text());
+    let functions = functions::all();
+    let mut log = Log::new(stage);
+    let mut drivers = Driver::all(loader, &mut log);
+    assert!(drivers.iter().all(|driver| driver.legacy));
+    let mut pool = vec![0, 1, 8, 0xffff_fff8, usize::MAX, usize::MAX - 7];
+    let mut seed = 0x5eed_u64;
+    let mut random = move |below: usize| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    let (mut good, mut refused) = (0, 0);
+    for _ in 0..20_000 {
+        let function = &functions[random(functions.len())];
+        let place = random(drivers.len());
+        let driver = &mut drivers[place];
+        for parameter in function.parameters.iter().filter(|p| !p.kind.is_empty()) {
+            driver.make(parameter.kind, &functions, &mut Vec::new());
+        }
+        let mut scratch = Scratch(Vec::new());
+        let mut call = driver.arguments(function, &mut scratch);
+        for (number, parameter) in function.parameters.iter().enumerate() {
+            let other = pool[random(pool.len())];
+            match parameter.role {
+                Role::Handle { .. } if random(4) == 0 => call.words[call.starts[number]] = other,
+                // SAFETY: a place of the scratch memory.
+                Role::Array { .. } if random(4) == 0 => unsafe {
+                    *(call.places[number] as *mut usize) = other
+                },
+                _ => {}
+            }
+        }
+        // What an application may still hold: its own handles, also after they are gone, and the driver's.
+        let held = driver
+            .handles
+            .values()
+            .nth(random(driver.handles.len()))
+            .copied()
+            .unwrap_or(0);
+        let native = {
+            let mut native = null_mut();
+            let translate = loader
+                .get::<zel_pfnLoaderTranslateHandle_t>("zelLoaderTranslateHandle")
+                .unwrap();
+            // SAFETY: places of this frame.
+            unsafe { translate(ZEL_HANDLE_EVENT, held as *mut c_void, &raw mut native) };
+            native.addr()
+        };
+        for handle in [held, native] {
+            if pool.len() < 2_000 && !pool.contains(&handle) {
+                pool.push(handle);
+            }
+        }
+        match loader.call(function.name, &call.words) {
+            ZE_RESULT_SUCCESS => {
+                good += 1;
+                let released = function
+                    .parameters
+                    .iter()
+                    .find(|p| matches!(p.role, Role::Handle { releases: true, .. }));
+                if let Some(released) = released {
+                    driver.handles.retain(|kind, _| *kind != released.kind);
+                }
+            }
+            error => {
+                refused += 1;
+                let expected = [
+                    ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                    ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                ];
+                assert!(expected.contains(&error), "{}: {error:?}", function.name);
+                let text = loader.text().1;
+                assert!(
+                    text.starts_with(&format!("{}: ", function.name)),
+                    "{}: {text}",
+                    function.name
+                );
+            }
+        }
+        // Another call may have destroyed what this driver counts on.
+        for driver in &mut drivers {
+            driver.handles.retain(|_, handle| is_live(loader, *handle));
+        }
+    }
+    assert!(
+        good > 5_000 && refused > 2_000,
+        "{good} went through, {refused} were refused"
+    );
+}
+
+fn is_live(loader: &Loader, handle: usize) -> bool {
+    let translate = loader
+        .get::<zel_pfnLoaderTranslateHandle_t>("zelLoaderTranslateHandle")
+        .unwrap();
+    let mut native = null_mut();
+    // SAFETY: places of this frame.
+    unsafe {
+        translate(ZEL_HANDLE_EVENT, handle as *mut c_void, &raw mut native) == ZE_RESULT_SUCCESS
+    }
+}
