@@ -121,6 +121,12 @@ fn sub_devices_are_shown_as_the_hierarchy_says_and_stay_on_their_cpus() {
 }
 
 #[test]
+fn modules_are_linked_after_they_were_created() {
+    passes("dynamic_link", &[], &[]);
+    passes("dynamic_link", &[], &[("SOLUM_COMPILER", "interpreter")]);
+}
+
+#[test]
 fn a_kernel_that_never_ends_is_stopped_where_a_limit_is_set() {
     passes("kernel_timeout", &[], &[("SOLUM_KERNEL_TIMEOUT_MS", "40")]);
 }

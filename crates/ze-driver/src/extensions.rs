@@ -29,6 +29,7 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_extension_float_atomics", V1_0),
     ("ZE_extension_ipc_mem_handle_type", V1_0),
     ("ZE_extension_kernel_max_group_size_properties", V1_0),
+    ("ZE_extension_linkage_inspection", V1_0),
     ("ZE_extension_linkonce_odr", V1_0),
     ("ZE_extension_memory_free_policies", V1_0),
     ("ZE_extension_pci_properties", V1_0),

@@ -1,4 +1,5 @@
-//! The one thing the driver must read from SPIR-V itself: how wide each specialisation constant is.
+//! What the driver must read from SPIR-V itself: how wide each specialisation constant is, names of kernels, and what
+//! modules import and export.
 //!
 //! `ze_module_constants_t` gives addresses without sizes; the sizes are those of the constants' types. Nothing
 //! here trusts the words: what is out of range ends the scan, and the compiler reports it properly later.
@@ -14,13 +15,87 @@ const OP_SPEC_CONSTANT_FALSE: u32 = 49;
 const OP_SPEC_CONSTANT: u32 = 50;
 const OP_DECORATE: u32 = 71;
 const DECORATION_SPEC_ID: u32 = 1;
+const DECORATION_LINKAGE: u32 = 41;
+const LINKAGE_IMPORT: u32 = 1;
+const OP_ENTRY_POINT: u32 = 15;
+const MODEL_KERNEL: u32 = 6;
 
 /// Size in bytes of each scalar specialisation constant, by its `SpecId`.
 pub(crate) fn constant_sizes(module: &[u8]) -> HashMap<u32, usize> {
+    let (mut ids, mut widths, mut sizes) = (HashMap::new(), HashMap::new(), HashMap::new());
+    each(module, |opcode, instruction| match (opcode, instruction) {
+        (OP_DECORATE, [_, target, DECORATION_SPEC_ID, id, ..]) => {
+            ids.insert(*target, *id);
+        }
+        (OP_TYPE_INT | OP_TYPE_FLOAT, [_, id, bits, ..]) => {
+            widths.insert(*id, (*bits as usize).div_ceil(8));
+        }
+        (OP_SPEC_CONSTANT_TRUE | OP_SPEC_CONSTANT_FALSE, [_, _, result, ..]) => {
+            if let Some(id) = ids.get(result) {
+                sizes.insert(*id, 1);
+            }
+        }
+        (OP_SPEC_CONSTANT, [_, ty, result, ..]) => {
+            if let (Some(id), Some(size)) = (ids.get(result), widths.get(ty)) {
+                sizes.insert(*id, (*size).min(8));
+            }
+        }
+        _ => {}
+    });
+    sizes
+}
+
+/// What a name is to other modules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linkage {
+    /// Defined here, once or by several modules alike.
+    Export,
+    /// Declared here.
+    Import,
+}
+
+/// Names that a module imports and exports.
+pub(crate) fn linkage(module: &[u8]) -> Vec<(String, Linkage)> {
+    let mut names = Vec::new();
+    each(module, |opcode, instruction| {
+        if let (OP_DECORATE, [_, _, DECORATION_LINKAGE, rest @ ..]) = (opcode, instruction)
+            && let Some((kind, name)) = rest.split_last()
+        {
+            let kind = if *kind == LINKAGE_IMPORT {
+                Linkage::Import
+            } else {
+                Linkage::Export
+            };
+            names.push((string(name), kind));
+        }
+    });
+    names
+}
+
+/// Names of a module's kernels.
+pub(crate) fn kernels(module: &[u8]) -> Vec<String> {
+    let mut names = Vec::new();
+    each(module, |opcode, instruction| {
+        if let (OP_ENTRY_POINT, [_, MODEL_KERNEL, _, rest @ ..]) = (opcode, instruction) {
+            names.push(string(rest));
+        }
+    });
+    names
+}
+
+/// A literal string, up to its zero.
+fn string(words: &[u32]) -> String {
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    let bytes: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Hands opcode and words of each instruction to `take`, up to the first that reaches over the end.
+fn each(module: &[u8], mut take: impl FnMut(u32, &[u32])) {
     let swap = match module.first_chunk::<4>() {
         Some(word) if u32::from_le_bytes(*word) == MAGIC => false,
         Some(word) if u32::from_be_bytes(*word) == MAGIC => true,
-        _ => return HashMap::new(),
+        _ => return,
     };
     let words: Vec<u32> = module
         .chunks_exact(4)
@@ -33,35 +108,15 @@ pub(crate) fn constant_sizes(module: &[u8]) -> HashMap<u32, usize> {
             }
         })
         .collect();
-    let (mut ids, mut widths, mut sizes) = (HashMap::new(), HashMap::new(), HashMap::new());
     let mut rest = words.get(HEADER_WORDS..).unwrap_or_default();
     while let Some((first, _)) = rest.split_first() {
         let length = (first >> 16) as usize;
         let Some((instruction, after)) = rest.split_at_checked(length.max(1)) else {
             break;
         };
-        match (first & 0xffff, instruction) {
-            (OP_DECORATE, [_, target, DECORATION_SPEC_ID, id, ..]) => {
-                ids.insert(*target, *id);
-            }
-            (OP_TYPE_INT | OP_TYPE_FLOAT, [_, id, bits, ..]) => {
-                widths.insert(*id, (*bits as usize).div_ceil(8));
-            }
-            (OP_SPEC_CONSTANT_TRUE | OP_SPEC_CONSTANT_FALSE, [_, _, result, ..]) => {
-                if let Some(id) = ids.get(result) {
-                    sizes.insert(*id, 1);
-                }
-            }
-            (OP_SPEC_CONSTANT, [_, ty, result, ..]) => {
-                if let (Some(id), Some(size)) = (ids.get(result), widths.get(ty)) {
-                    sizes.insert(*id, (*size).min(8));
-                }
-            }
-            _ => {}
-        }
+        take(first & 0xffff, instruction);
         rest = after;
     }
-    sizes
 }
 
 #[cfg(test)]
@@ -122,6 +177,37 @@ mod tests {
         for swap in [false, true] {
             assert_eq!(constant_sizes(&module(&words, swap)), want, "swap {swap}");
         }
+    }
+
+    #[test]
+    fn names_of_kernels_imports_and_exports_are_found() {
+        let word = |text: &[u8; 4]| u32::from_le_bytes(*text);
+        let words = [
+            6 << 16 | OP_ENTRY_POINT,
+            MODEL_KERNEL,
+            3,
+            word(b"kern"),
+            word(b"el\0\0"),
+            9,
+            5 << 16 | OP_DECORATE,
+            3,
+            DECORATION_LINKAGE,
+            word(b"f\0\0\0"),
+            0,
+            6 << 16 | OP_DECORATE,
+            4,
+            DECORATION_LINKAGE,
+            word(b"four"),
+            0,
+            LINKAGE_IMPORT,
+        ];
+        let module = module(&words, false);
+        assert_eq!(kernels(&module), ["kernel"]);
+        let want = [
+            ("f".to_owned(), Linkage::Export),
+            ("four".to_owned(), Linkage::Import),
+        ];
+        assert_eq!(linkage(&module), want);
     }
 
     #[test]

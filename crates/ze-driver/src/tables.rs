@@ -5,7 +5,7 @@
 
 use crate::core::{
     append, attributes, context, device, device_more, driver, event, event_pool, fence, image, ipc,
-    kernel, launch, list, mem, module, mutable, queue, runtime, virtual_mem,
+    kernel, launch, link, list, mem, module, mutable, queue, runtime, virtual_mem,
 };
 use crate::unsupported_entries as unsupported;
 use level_zero_sys::*;
@@ -369,13 +369,13 @@ pub(crate) static ZE_EVENT_EXP: ze_event_exp_dditable_t = ze_event_exp_dditable_
 pub(crate) static ZE_MODULE: ze_module_dditable_t = ze_module_dditable_t {
     pfnCreate: Some(module::zeModuleCreate),
     pfnDestroy: Some(module::zeModuleDestroy),
-    pfnDynamicLink: Some(module::zeModuleDynamicLink),
+    pfnDynamicLink: Some(link::zeModuleDynamicLink),
     pfnGetNativeBinary: Some(module::zeModuleGetNativeBinary),
     pfnGetGlobalPointer: Some(module::zeModuleGetGlobalPointer),
     pfnGetKernelNames: Some(module::zeModuleGetKernelNames),
     pfnGetProperties: Some(module::zeModuleGetProperties),
     pfnGetFunctionPointer: Some(module::zeModuleGetFunctionPointer),
-    ..unsupported::ZE_MODULE
+    pfnInspectLinkageExt: Some(link::zeModuleInspectLinkageExt),
 };
 
 /// `ze_module_build_log_dditable_t`.

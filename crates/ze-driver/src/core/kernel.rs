@@ -3,7 +3,7 @@
 use crate::check::{error, flags, lock, not_null, text};
 use crate::core::module::{Module, fingerprint};
 use crate::core::object;
-use crate::device::{DeviceFacts, KernelArgKind, KernelFacts};
+use crate::device::{DeviceFacts, KernelArgKind, KernelFacts, Program};
 use crate::tables;
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
@@ -19,6 +19,8 @@ const SUGGESTED_ITEMS: u32 = 256;
 pub(crate) struct Kernel {
     head: Head,
     module: Arc<Module>,
+    /// The module's when the kernel was created: linking replaces that.
+    program: Arc<dyn Program>,
     index: usize,
     state: Mutex<KernelState>,
 }
@@ -37,11 +39,6 @@ pub(crate) struct KernelState {
 }
 
 impl Kernel {
-    /// The module.
-    pub(crate) fn module(&self) -> &Arc<Module> {
-        &self.module
-    }
-
     /// Index in the program.
     pub(crate) fn index(&self) -> usize {
         self.index
@@ -49,7 +46,12 @@ impl Kernel {
 
     /// The kernel's facts.
     pub(crate) fn facts(&self) -> &KernelFacts {
-        &self.module.program().kernels()[self.index]
+        &self.program.kernels()[self.index]
+    }
+
+    /// What holds the kernel's code.
+    pub(crate) fn program(&self) -> &Arc<dyn Program> {
+        &self.program
     }
 
     fn device_facts(&self) -> &DeviceFacts {
@@ -241,6 +243,12 @@ pub(crate) fn zeKernelCreate(
         .kernels()
         .iter()
         .position(|kernel| kernel.name == name)
+        .filter(|_| {
+            hModule
+                .names()
+                .iter()
+                .any(|own| own.as_bytes() == name.as_bytes())
+        })
     else {
         return error(
             ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
@@ -261,6 +269,7 @@ pub(crate) fn zeKernelCreate(
             offset: [0; 3],
             indirect: 0,
         }),
+        program: Arc::clone(program),
         module: hModule.arc(),
     };
     phKernel.write(Object::give(Arc::new(kernel)));
@@ -491,7 +500,7 @@ pub(crate) fn zeKernelSchedulingHintExp(
 /// The program that holds the kernel: machine code is not kept apart; core/kernelBinary.yml.
 #[ze_entry(ze_pfnKernelGetBinaryExp_t)]
 pub(crate) fn zeKernelGetBinaryExp(hKernel: Handle<'_, Kernel>, pSize: Sized<'_>) -> ZeResult {
-    pSize.fill(hKernel.module.program().native_binary());
+    pSize.fill(hKernel.program.native_binary());
     Ok(())
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn launch(
         )?;
     }
     Ok(Launch {
-        program: Arc::clone(kernel.module().program()),
+        program: Arc::clone(kernel.program()),
         kernel: kernel.index(),
         args: state.args,
         group_size: state.group_size,

@@ -15,6 +15,7 @@ pub(crate) mod image;
 pub(crate) mod ipc;
 pub(crate) mod kernel;
 pub(crate) mod launch;
+pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod mem;
 pub(crate) mod module;

@@ -3,6 +3,7 @@
 use crate::check::{enumeration, error, not_null, text};
 use crate::core::context::Context;
 use crate::core::device::Device;
+use crate::core::link::Source;
 use crate::core::object;
 use crate::device::{FunctionPlace, Program, ProgramInput, SpirvModule};
 use crate::spirv::constant_sizes;
@@ -11,7 +12,7 @@ use level_zero_sys::*;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
 use ze_abi::{
-    Chain, Enumerate, Handle, Handles, Head, In, Object, OptOut, Out, Prop, Sized, Text, ZeResult,
+    Chain, Enumerate, Handle, Head, In, Object, OptOut, Out, Prop, Sized, Text, ZeResult,
 };
 use ze_entry::ze_entry;
 
@@ -25,7 +26,11 @@ pub(crate) struct Module {
     context: Arc<Context>,
     device: Arc<Device>,
     program: Arc<dyn Program>,
-    names: Vec<CString>,
+    /// Serves in place of `program` since the module was linked with others.
+    linked: OnceLock<Arc<dyn Program>>,
+    /// For linking.
+    source: Option<Source>,
+    names: OnceLock<Vec<CString>>,
     uuid: OnceLock<[u8; 16]>,
 }
 object!(Module, _ze_module_handle_t, b"ZeMo", "module");
@@ -43,14 +48,42 @@ impl Module {
 
     /// What the device built.
     pub(crate) fn program(&self) -> &Arc<dyn Program> {
-        &self.program
+        self.linked.get().unwrap_or(&self.program)
+    }
+
+    /// What linking needs; none when the module neither imports nor exports.
+    pub(crate) fn source(&self) -> Option<&Source> {
+        self.source.as_ref()
+    }
+
+    /// `program` is this module linked with others. The first link counts.
+    pub(crate) fn link_to(&self, program: &Arc<dyn Program>) {
+        let _ = self.linked.set(Arc::clone(program));
+    }
+
+    /// Names of its kernels: of a program linked with others only its own.
+    pub(crate) fn names(&self) -> &[CString] {
+        let name = |name: &str| CString::new(name.replace('\0', "")).unwrap_or_default();
+        let program = self.program();
+        if !program.unresolved().is_empty() {
+            return &[];
+        }
+        self.names
+            .get_or_init(|| match (self.linked.get(), &self.source) {
+                (Some(_), Some(source)) => source.kernels().iter().map(|own| name(own)).collect(),
+                _ => program
+                    .kernels()
+                    .iter()
+                    .map(|kernel| name(&kernel.name))
+                    .collect(),
+            })
     }
 
     /// The same for the same binary.
     pub(crate) fn uuid(&self) -> [u8; 16] {
         *self
             .uuid
-            .get_or_init(|| fingerprint(self.program.native_binary()))
+            .get_or_init(|| fingerprint(self.program().native_binary()))
     }
 }
 
@@ -79,7 +112,8 @@ object!(
     "module build log"
 );
 
-fn build_log(text: String) -> ze_module_build_log_handle_t {
+/// A log that the client destroys.
+pub(crate) fn build_log(text: String) -> ze_module_build_log_handle_t {
     // A C string ends at its first zero.
     let text = text.replace('\0', " ");
     Object::give(Arc::new(BuildLog {
@@ -256,17 +290,14 @@ pub(crate) fn zeModuleCreate(
     if phBuildLog.is_wanted() {
         phBuildLog.write(build_log(program.log().to_owned()));
     }
-    let names = program
-        .kernels()
-        .iter()
-        .map(|kernel| CString::new(kernel.name.replace('\0', "")).unwrap_or_default())
-        .collect();
     let module = Module {
         head: Head::new::<Module>(tables::all()),
         context: hContext.arc(),
         device: hDevice.arc(),
         program,
-        names,
+        linked: OnceLock::new(),
+        source: Source::of(input),
+        names: OnceLock::new(),
         uuid: OnceLock::new(),
     };
     phModule.write(Object::give(Arc::new(module)));
@@ -277,32 +308,6 @@ pub(crate) fn zeModuleCreate(
 #[ze_entry(ze_pfnModuleDestroy_t)]
 pub(crate) fn zeModuleDestroy(hModule: Handle<'_, Module>) -> ZeResult {
     drop(hModule.take());
-    Ok(())
-}
-
-/// Links modules that need nothing from each other; MODULE_LINK_FAILURE otherwise; core/module.yml.
-#[ze_entry(ze_pfnModuleDynamicLink_t)]
-pub(crate) fn zeModuleDynamicLink(
-    phModules: Handles<'_, Module>,
-    phLinkLog: OptOut<'_, ze_module_build_log_handle_t>,
-) -> ZeResult {
-    let mut log = String::new();
-    for (i, module) in phModules.get().iter().enumerate() {
-        for name in module.program.unresolved() {
-            let line = format!(
-                "module {i}: import \"{name}\" is not resolved; pass all modules to one zeModuleCreate (ZE_experimental_module_program)\n"
-            );
-            log.push_str(&line);
-        }
-    }
-    let failed = !log.is_empty();
-    let first = log.lines().next().unwrap_or_default().to_owned();
-    if phLinkLog.is_wanted() {
-        phLinkLog.write(build_log(log));
-    }
-    if failed {
-        return error(ZE_RESULT_ERROR_MODULE_LINK_FAILURE, first);
-    }
     Ok(())
 }
 
@@ -326,7 +331,7 @@ pub(crate) fn zeModuleBuildLogGetString(
 /// The built program, for `ZE_MODULE_FORMAT_NATIVE`; core/module.yml.
 #[ze_entry(ze_pfnModuleGetNativeBinary_t)]
 pub(crate) fn zeModuleGetNativeBinary(hModule: Handle<'_, Module>, pSize: Sized<'_>) -> ZeResult {
-    pSize.fill(hModule.program.native_binary());
+    pSize.fill(hModule.program().native_binary());
     Ok(())
 }
 
@@ -340,7 +345,7 @@ pub(crate) fn zeModuleGetGlobalPointer(
 ) -> ZeResult {
     // SAFETY: null or a C string, by the specification.
     let name = unsafe { text("pGlobalName", pGlobalName) }?;
-    let Some((address, size)) = hModule.program.global(&name) else {
+    let Some((address, size)) = hModule.program().global(&name) else {
         return error(
             ZE_RESULT_ERROR_INVALID_GLOBAL_NAME,
             format!("pGlobalName is \"{name}\", which the module does not have"),
@@ -357,7 +362,7 @@ pub(crate) fn zeModuleGetKernelNames(
     hModule: Handle<'_, Module>,
     pCount: Enumerate<'_, *const c_char>,
 ) -> ZeResult {
-    let names = &hModule.names;
+    let names = hModule.names();
     pCount.fill(names.len(), |i, slot| *slot = names[i].as_ptr());
     Ok(())
 }
@@ -368,7 +373,7 @@ pub(crate) fn zeModuleGetProperties(
     hModule: Handle<'_, Module>,
     mut pModuleProperties: Prop<'_, ze_module_properties_t>,
 ) -> ZeResult {
-    pModuleProperties.flags = if hModule.program.unresolved().is_empty() {
+    pModuleProperties.flags = if hModule.program().unresolved().is_empty() {
         0
     } else {
         ZE_MODULE_PROPERTY_FLAG_IMPORTS
@@ -385,7 +390,7 @@ pub(crate) fn zeModuleGetFunctionPointer(
 ) -> ZeResult {
     // SAFETY: null or a C string, by the specification.
     let name = unsafe { text("pFunctionName", pFunctionName) }?;
-    match hModule.program.function(&name) {
+    match hModule.program().function(&name) {
         FunctionPlace::At(address) => {
             pfnFunction.write(address);
             Ok(())

@@ -1,0 +1,161 @@
+//! Linking of modules that were created apart, and what they import and export.
+//!
+//! Modules are linked by building the SPIR-V of all that take part once more, as one program, which then serves each
+//! of them. Kernels that were created before keep the program they came from.
+
+use crate::check::{error, flags};
+use crate::core::module::{Module, build_log};
+use crate::device::{ProgramInput, SpirvModule};
+use crate::spirv::Linkage;
+use level_zero_sys::*;
+use std::collections::{BTreeMap, BTreeSet};
+use ze_abi::{Handles, InMut, OptOut, Out, ZeResult};
+use ze_entry::ze_entry;
+
+/// The SPIR-V of a module that imports or exports something.
+pub(crate) struct Source {
+    modules: Vec<SpirvModule>,
+    options: String,
+    imports: BTreeSet<String>,
+    exports: BTreeSet<String>,
+}
+
+impl Source {
+    /// What linking needs of `input`; none when it neither imports nor exports.
+    pub(crate) fn of(input: ProgramInput) -> Option<Self> {
+        let ProgramInput::Spirv { modules, options } = input else {
+            return None;
+        };
+        let (mut imports, mut exports) = (BTreeSet::new(), BTreeSet::new());
+        for (bytes, _) in &modules {
+            for (name, kind) in crate::spirv::linkage(bytes) {
+                match kind {
+                    Linkage::Import => imports.insert(name),
+                    Linkage::Export => exports.insert(name),
+                };
+            }
+        }
+        imports.retain(|name| !exports.contains(name));
+        (!imports.is_empty() || !exports.is_empty()).then_some(Self {
+            modules,
+            options,
+            imports,
+            exports,
+        })
+    }
+
+    /// Names of kernels, in order.
+    pub(crate) fn kernels(&self) -> Vec<String> {
+        let kernels = self.modules.iter();
+        kernels
+            .flat_map(|(bytes, _)| crate::spirv::kernels(bytes))
+            .collect()
+    }
+}
+
+/// Builds the modules once more as one; the text of the failure.
+fn link(modules: &[&Module]) -> Result<(), String> {
+    let mut taking: Vec<&Module> = Vec::new();
+    for module in modules {
+        let known = taking.iter().any(|other| std::ptr::eq(*other, *module));
+        if !known && module.source().is_some() {
+            taking.push(module);
+        }
+    }
+    let mut inputs = Vec::new();
+    let mut options: Vec<&str> = Vec::new();
+    for source in taking.iter().filter_map(|module| module.source()) {
+        inputs.extend(source.modules.iter().cloned());
+        if !source.options.is_empty() && !options.contains(&source.options.as_str()) {
+            options.push(&source.options);
+        }
+    }
+    let Some(first) = taking.first() else {
+        return Err("no module has SPIR-V to link: native binaries are linked already".to_owned());
+    };
+    let input = ProgramInput::Spirv {
+        modules: inputs,
+        options: options.join(" "),
+    };
+    let built = first.context().platform().build(&input);
+    let program = built.map_err(|failure| failure.log)?;
+    let missing: Vec<String> = program
+        .unresolved()
+        .iter()
+        .map(|name| format!("import \"{name}\" is not resolved by any of the modules"))
+        .collect();
+    if !missing.is_empty() {
+        return Err(missing.join("\n"));
+    }
+    for module in taking {
+        module.link_to(&program);
+    }
+    Ok(())
+}
+
+/// Resolves what the modules need of each other; core/module.yml.
+#[ze_entry(ze_pfnModuleDynamicLink_t)]
+pub(crate) fn zeModuleDynamicLink(
+    phModules: Handles<'_, Module>,
+    phLinkLog: OptOut<'_, ze_module_build_log_handle_t>,
+) -> ZeResult {
+    let modules = phModules.get();
+    let open = modules
+        .iter()
+        .any(|module| !module.program().unresolved().is_empty());
+    let result = if open { link(modules) } else { Ok(()) };
+    let text = result.err();
+    if phLinkLog.is_wanted() {
+        phLinkLog.write(build_log(text.clone().unwrap_or_default()));
+    }
+    match text {
+        None => Ok(()),
+        Some(text) => error(
+            ZE_RESULT_ERROR_MODULE_LINK_FAILURE,
+            text.lines()
+                .next()
+                .unwrap_or("the modules do not link")
+                .to_owned(),
+        ),
+    }
+}
+
+/// Imports, those that none of the modules resolves, and exports, as text; core/linkageInspection.yml.
+#[ze_entry(ze_pfnModuleInspectLinkageExt_t)]
+pub(crate) fn zeModuleInspectLinkageExt(
+    pInspectDesc: InMut<'_, ze_linkage_inspection_ext_desc_t>,
+    phModules: Handles<'_, Module>,
+    phLog: Out<'_, ze_module_build_log_handle_t>,
+) -> ZeResult {
+    flags("pInspectDesc->flags", pInspectDesc.flags, 0x7)?;
+    let wanted = |flag| pInspectDesc.flags & flag != 0;
+    let modules = phModules.get();
+    let mut exporters: BTreeMap<&str, usize> = BTreeMap::new();
+    for (i, source) in modules.iter().enumerate() {
+        for name in source.source().iter().flat_map(|source| &source.exports) {
+            exporters.entry(name).or_insert(i);
+        }
+    }
+    let mut log = String::new();
+    for (i, module) in modules.iter().enumerate() {
+        let Some(source) = module.source() else {
+            continue;
+        };
+        let mut line = |what: &str, name: &str| {
+            log.push_str(&format!("module {i}: {what} \"{name}\"\n"));
+        };
+        if wanted(ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) {
+            source.imports.iter().for_each(|name| line("imports", name));
+        }
+        if wanted(ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS) {
+            let missing = |name: &&String| !exporters.contains_key(name.as_str());
+            let missing = source.imports.iter().filter(missing);
+            missing.for_each(|name| line("unresolvable import", name));
+        }
+        if wanted(ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS) {
+            source.exports.iter().for_each(|name| line("exports", name));
+        }
+    }
+    phLog.write(build_log(log));
+    Ok(())
+}
