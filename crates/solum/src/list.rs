@@ -1,4 +1,4 @@
-//! `solum ls`: the devices, under the names that DPC++'s selector uses.
+//! `solum ls`: the devices, under the names that DPC++'s tools give them.
 
 use std::collections::BTreeMap;
 
@@ -39,8 +39,10 @@ struct DriverEntry {
 
 #[derive(Serialize)]
 struct DeviceEntry {
-    /// For ONEAPI_DEVICE_SELECTOR.
+    /// Its name with DPC++'s tools.
     selector: String,
+    /// The value of ONEAPI_DEVICE_SELECTOR that leaves this device alone, if DPC++ shows it.
+    oneapi_device_selector: String,
     name: String,
     kind: String,
     uuid: String,
@@ -137,8 +139,10 @@ fn entry(properties: &DeviceProperties, numbers: &mut BTreeMap<String, usize>) -
     let number = numbers.entry(kind.to_owned()).or_default();
     let selector = format!("level_zero:{kind}:{number}");
     *number += 1;
+    let place: usize = numbers.values().sum::<usize>() - 1;
     DeviceEntry {
         selector,
+        oneapi_device_selector: format!("level_zero:{place}"),
         name: properties.name.clone(),
         kind: kind.to_owned(),
         uuid: properties
@@ -159,7 +163,7 @@ fn entry(properties: &DeviceProperties, numbers: &mut BTreeMap<String, usize>) -
 
 fn print_people(drivers: &[DriverEntry], verbose: bool) {
     let mut table = Builder::default();
-    table.push_record(["select", "device", "threads", "memory", "choose with"]);
+    table.push_record(["name", "device", "threads", "memory", "choose with"]);
     for device in drivers.iter().flat_map(|driver| &driver.devices) {
         table.push_record([
             &device.selector,

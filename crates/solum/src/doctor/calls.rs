@@ -90,6 +90,7 @@ impl Calls {
                 },
                 device: ze_device_dditable_t {
                     pfnGet: library.function(c"zeDeviceGet"),
+                    pfnGetSubDevices: library.function(c"zeDeviceGetSubDevices"),
                     pfnGetProperties: library.function(c"zeDeviceGetProperties"),
                     ..Default::default()
                 },
@@ -212,9 +213,23 @@ impl Calls {
                 Ok(Device {
                     name: text(&properties.name),
                     kind: kind(properties.r#type),
+                    sub_devices: self.sub_devices(device),
                 })
             })
             .collect()
+    }
+}
+
+impl Calls {
+    /// Sub-devices of a device; 0 where the question is not answered.
+    fn sub_devices(&self, device: ze_device_handle_t) -> u32 {
+        let mut count = 0;
+        let answered = self.device.pfnGetSubDevices.is_some_and(|get| {
+            // SAFETY: a device that the library gave out; a null array asks for the count.
+            let result = unsafe { get(device, &raw mut count, std::ptr::null_mut()) };
+            result == ZE_RESULT_SUCCESS
+        });
+        if answered { count } else { 0 }
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Device {
     pub(crate) name: String,
     /// `gpu`, `cpu` or another of the specification's words.
     pub(crate) kind: String,
+    /// So many sub-devices.
+    pub(crate) sub_devices: u32,
 }
 
 /// One step of a probe that is behind it.
