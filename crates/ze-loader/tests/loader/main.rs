@@ -734,6 +734,27 @@ fn wrapped_drivers_keep_the_rules_of_initialisation() {
     }
 }
 
+/// The same answers for one driver and for eight, of one kind or of both.
+#[test]
+fn errors_are_the_same_for_eight_drivers() {
+    let eight = "abcdefgh";
+    for (index, legacy) in ["0", "1", "stub_b:1,stub_c:1,stub_g:1"]
+        .into_iter()
+        .enumerate()
+    {
+        let legacy = ("SOLUM_STUB_LEGACY", legacy);
+        let null = ("SOLUM_STUB_NULL", "zeContextCreate");
+        run_stubs(&format!("null_slot@eight{index}"), eight, &[legacy, null]);
+    }
+    run_stubs("old_tables@eight", eight, &[("SOLUM_STUB_VERSION", "1.13")]);
+    let beside = [
+        ("SOLUM_STUB_VERSION", "1.13"),
+        ("SOLUM_STUB_LEGACY", "stub_h:1"),
+        ("ZEL_DRIVERS_ORDER", "0"),
+    ];
+    run_stubs("old_tables@beside", eight, &beside);
+}
+
 #[test]
 fn a_trace_that_cannot_be_recorded_is_said() {
     let trace = ("SOLUM_TRACE", "{stage}/trace");
