@@ -6,6 +6,8 @@
 mod doctor;
 #[path = "commands/info.rs"]
 mod info;
+#[path = "commands/trace.rs"]
+mod trace;
 
 use std::process::{Command, Output};
 

@@ -354,6 +354,11 @@ fn argument<'a, R: Read + Seek>(
     (recording.text(attribute.key), value)
 }
 
+/// DPC++ demangles the symbol `_ZTS…` of a kernel's type; the type is what a person knows.
+fn type_name(label: &str) -> &str {
+    label.strip_prefix("typeinfo name for ").unwrap_or(label)
+}
+
 impl Process {
     /// Kind of the memory that an address lies in.
     fn memory_of(&self, address: u64) -> &'static str {
@@ -586,7 +591,7 @@ impl<'a, 'l> Player<'a, 'l> {
                 column,
             } => {
                 let place = Place {
-                    function: recording.text(function).to_owned(),
+                    function: type_name(recording.text(function)).to_owned(),
                     file: recording.text(file).to_owned(),
                     line,
                     column,
@@ -594,7 +599,7 @@ impl<'a, 'l> Player<'a, 'l> {
                 let node = Node {
                     recording: number,
                     time: record.time,
-                    name: recording.text(name),
+                    name: type_name(recording.text(name)),
                     kind: recording.text(kind),
                     uid,
                     instance,
@@ -612,7 +617,7 @@ impl<'a, 'l> Player<'a, 'l> {
                 column,
             } => {
                 let place = Place {
-                    function: recording.text(function).to_owned(),
+                    function: type_name(recording.text(function)).to_owned(),
                     file: recording.text(file).to_owned(),
                     line,
                     column,
@@ -672,6 +677,12 @@ impl<'a, 'l> Player<'a, 'l> {
                 let process = &mut self.processes[number];
                 let source = unsigned(arguments, "source");
                 let destination = unsigned(arguments, "destination");
+                // A kernel named by a type has that type's name where SYCL told of it.
+                let text = recording.text(name);
+                let text = match process.places.get(&uid) {
+                    Some(place) if text.starts_with("_ZTS") => place.function.clone(),
+                    _ => text.to_owned(),
+                };
                 let direction = match (work, source, destination) {
                     (Work::Copy, Some(source), Some(destination)) => {
                         Some((process.memory_of(source), process.memory_of(destination)))
@@ -685,7 +696,7 @@ impl<'a, 'l> Player<'a, 'l> {
                     time: record.time,
                     track,
                     work,
-                    name: recording.text(name).to_owned(),
+                    name: text,
                     flow: self.flows,
                     uid,
                     instance,

@@ -19,6 +19,8 @@ pub(crate) struct Lane {
     chunk: Option<Chunk>,
     /// Words used of the chunk.
     at: usize,
+    /// Time of the last record: readers rely on the order.
+    last: u64,
 }
 
 // SAFETY: a lane has one owner at a time, a thread or the pool; its mapping is no thread's own.
@@ -108,6 +110,7 @@ fn take(sink: &Sink) -> *mut Lane {
                 taken: 0,
                 chunk: None,
                 at: 0,
+                last: 0,
             })
         },
         |parked| parked.0,
@@ -149,10 +152,12 @@ impl Lane {
             sink.lose();
             return;
         };
+        // A lane's first record tells the thread, after the time of the record that asked for the lane was taken.
+        self.last = self.last.max(time);
         // SAFETY: `at` plus the longest record lies within the chunk, which is this lane's alone; the words were zero or
         // belong to no record yet.
         let out = unsafe { &mut *chunk.words.add(self.at).cast::<[u64; MAX_WORDS]>() };
-        self.at += record::encode(time, event, attributes, out);
+        self.at += record::encode(self.last, event, attributes, out);
     }
 
     #[cold]
