@@ -5,6 +5,7 @@
 use crate::check::{error, flags, lock, not_null};
 use crate::core::context::Context;
 use crate::core::device::Device;
+use crate::core::driver::Driver;
 use crate::core::shared_file::{self, Part, Purpose};
 use crate::core::virtual_mem::address_space;
 use crate::device::{AllocRequest, MemoryKind};
@@ -12,18 +13,35 @@ use level_zero_sys::*;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::c_void;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use ze_abi::{Chain, Handle, Object, Out, ZeResult};
 use ze_entry::ze_entry;
 
-/// Descriptors in handles that were given out, by the address or physical memory that they stand for.
+/// Descriptors that were given out, by the address or physical memory that they stand for. They are the driver's, and
+/// closed when the handle is put back or the memory is freed.
 #[derive(Default)]
 pub(crate) struct Exports {
     /// Number of entries: a free asks only this when nothing is exported.
     count: AtomicUsize,
-    all: Mutex<BTreeMap<usize, (OwnedFd, Part)>>,
+    all: Mutex<BTreeMap<usize, Export>>,
+}
+
+struct Export {
+    file: Option<OwnedFd>,
+    handle: shared_file::HandleBytes,
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        // A program that closed the descriptor itself may have another file under its number by now.
+        if let Some(file) = self.file.take()
+            && !shared_file::is_of(file.as_fd(), &self.handle)
+        {
+            let _ = file.into_raw_fd();
+        }
+    }
 }
 
 impl Exports {
@@ -34,15 +52,20 @@ impl Exports {
         make: impl FnOnce() -> Option<(OwnedFd, Part)>,
     ) -> Option<shared_file::HandleBytes> {
         let mut all = lock(&self.all);
-        let (file, part) = match all.entry(key) {
+        let export = match all.entry(key) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let (file, part) = make()?;
+                let file = shared_file::mark(file, part);
+                let handle = shared_file::encode(Purpose::Memory, file.as_fd(), part)?;
                 self.count.fetch_add(1, Ordering::Relaxed);
-                place.insert((shared_file::mark(file, part), part))
+                place.insert(Export {
+                    file: Some(file),
+                    handle,
+                })
             }
         };
-        shared_file::encode(Purpose::Memory, file.as_fd(), *part)
+        Some(export.handle)
     }
 
     /// Closes what the memory known as `key` was exported by: it is freed.
@@ -58,7 +81,7 @@ impl Exports {
     /// Closes a descriptor that a handle begins with.
     fn put(&self, descriptor: i32) {
         let mut all = lock(&self.all);
-        all.retain(|_, (file, _)| file.as_raw_fd() != descriptor);
+        all.retain(|_, export| shared_file::descriptor(&export.handle) != descriptor);
         self.count.store(all.len(), Ordering::Relaxed);
     }
 }
@@ -79,11 +102,19 @@ fn kind_of(word: u32) -> MemoryKind {
     }
 }
 
-/// The handle of an allocation, a physical memory, or what is mapped at an address.
 fn handle(context: &Context, ptr: *const c_void) -> ZeResult<ze_ipc_mem_handle_t> {
     context.check()?;
     not_null("ptr", ptr)?;
-    let driver = context.driver();
+    give_out(context.driver(), ptr).map(|data| ze_ipc_mem_handle_t { data })
+}
+
+/// The descriptor of an allocation, a physical memory, or what is mapped at an address; the driver's own.
+pub(crate) fn descriptor_of(driver: &Driver, ptr: *const c_void) -> ZeResult<i32> {
+    give_out(driver, ptr).map(|bytes| shared_file::descriptor(&bytes))
+}
+
+/// The handle of an allocation, a physical memory, or what is mapped at an address.
+fn give_out(driver: &Driver, ptr: *const c_void) -> ZeResult<shared_file::HandleBytes> {
     let space = address_space(driver)?;
     let virtual_memory = driver.virtual_memory();
     let physical = virtual_memory
@@ -120,7 +151,7 @@ fn handle(context: &Context, ptr: *const c_void) -> ZeResult<ze_ipc_mem_handle_t
         })
     };
     match given {
-        Some(data) => Ok(ze_ipc_mem_handle_t { data }),
+        Some(data) => Ok(data),
         None => error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
             format!("the memory at {ptr:p} has no file: it is the program's own"),

@@ -5,13 +5,13 @@ use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::driver::Driver;
 use crate::core::external::{self, Source};
+use crate::core::ipc::descriptor_of;
 use crate::core::shared_file;
 use crate::core::virtual_mem::address_space;
 use crate::device::{AllocError, AllocRequest, MemoryKind, Platform};
 use crate::schedule::{Command, Op};
 use level_zero_sys::*;
 use std::ffi::c_void;
-use std::os::fd::IntoRawFd;
 use std::sync::{Arc, Mutex};
 use ze_abi::{Chain, ChainMut, Handle, In, Object, OptHandle, OptOut, Out, Prop, ZeResult};
 use ze_entry::ze_entry;
@@ -411,34 +411,11 @@ pub(crate) fn zeMemGetAllocProperties(
             let fd = unsafe { link.get::<ze_external_memory_export_fd_t>() };
             let name = "ze_external_memory_export_fd_t::flags";
             external::supported(name, fd.flags, external::EXPORTS)?;
-            fd.fd = export(driver, ptr)?;
+            let base = info.map_or(ptr, |info| info.base.cast_const().cast());
+            fd.fd = descriptor_of(driver, base)?;
         }
     }
     Ok(())
-}
-
-/// A descriptor of the caller's own for the allocation around a pointer.
-fn export(driver: &Driver, ptr: *const c_void) -> ZeResult<i32> {
-    let info = driver.platform().find(ptr.cast());
-    let exported = info.and_then(|info| {
-        let (file, offset) = driver
-            .platform()
-            .address_space()?
-            .export(info.base.addr())?;
-        let part = shared_file::Part {
-            offset,
-            size: info.size,
-            words: [0; 2],
-        };
-        Some(shared_file::mark(file, part).into_raw_fd())
-    });
-    match exported {
-        Some(fd) => Ok(fd),
-        None => error(
-            ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            format!("ptr is {ptr:p}, which is in no allocation that has a file"),
-        ),
-    }
 }
 
 /// Base and size of the allocation around a pointer; core/memory.yml.

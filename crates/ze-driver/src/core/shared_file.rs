@@ -127,6 +127,13 @@ pub(crate) fn open(purpose: Purpose, bytes: &HandleBytes) -> ZeResult<(Part, Own
     }
 }
 
+/// Whether a descriptor is of the file that a handle names.
+pub(crate) fn is_of(file: BorrowedFd<'_>, bytes: &HandleBytes) -> bool {
+    let copy = duplicate(file.as_raw_fd());
+    let found = copy.as_ref().and_then(identity);
+    found.is_some_and(|(device, inode, _)| (device, inode) == (long(bytes, 16), long(bytes, 24)))
+}
+
 /// Device, inode and length of a regular file.
 fn identity(file: &File) -> Option<(u64, u64, u64)> {
     let data = file.metadata().ok().filter(std::fs::Metadata::is_file)?;

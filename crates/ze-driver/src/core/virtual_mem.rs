@@ -9,6 +9,7 @@ use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::driver::Driver;
 use crate::core::external::{self, Source};
+use crate::core::ipc::descriptor_of;
 use crate::core::object;
 use crate::core::shared_file;
 use crate::device::{AllocError, MemoryKind};
@@ -17,7 +18,7 @@ use level_zero_sys::*;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, Weak};
 use ze_abi::{ChainMut, Handle, Head, InMut, Object, OptHandle, Out, Prop, ZeResult};
 use ze_entry::ze_entry;
@@ -426,6 +427,7 @@ pub(crate) fn zePhysicalMemDestroy(
 ) -> ZeResult {
     let handle = hPhysicalMemory.handle().addr();
     lock(&hContext.driver().virtual_memory().physical).remove(&handle);
+    hContext.driver().exports().forget(handle);
     drop(hPhysicalMemory.take());
     Ok(())
 }
@@ -433,7 +435,7 @@ pub(crate) fn zePhysicalMemDestroy(
 /// Id and size; chain: a descriptor; core/virtual.yml (1.15).
 #[ze_entry(ze_pfnPhysicalMemGetProperties_t)]
 pub(crate) fn zePhysicalMemGetProperties(
-    _hContext: Handle<'_, Context>,
+    hContext: Handle<'_, Context>,
     hPhysicalMem: Handle<'_, PhysicalMemory>,
     mut pMemProperties: Prop<'_, ze_physical_mem_properties_t>,
 ) -> ZeResult {
@@ -449,14 +451,8 @@ pub(crate) fn zePhysicalMemGetProperties(
                 out.flags,
                 external::EXPORTS,
             )?;
-            let (file, offset) = hPhysicalMem.file();
-            let copy = file.try_clone_to_owned();
-            let part = shared_file::Part {
-                offset,
-                size: hPhysicalMem.size(),
-                words: [0; 2],
-            };
-            out.fd = copy.map_or(-1, |copy| shared_file::mark(copy, part).into_raw_fd());
+            let handle = hPhysicalMem.handle().cast_const().cast();
+            out.fd = descriptor_of(hContext.driver(), handle)?;
         }
     }
     Ok(())
