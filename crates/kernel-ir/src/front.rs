@@ -5,7 +5,7 @@
 //! `arith`, `groups`, `opencl` and `imports`; `link` joins the modules.
 //!
 //! Hostile input: every id is looked up with a check, nothing recurses by what the module says, and
-//! [`crate::validate`] goes over the result before anyone sees it.
+//! [`crate::validate()`] goes over the result before anyone sees it.
 
 mod arith;
 mod body;

@@ -6,7 +6,7 @@
 //!
 //! Order of execution: the sub-groups of a group run in turn. Within one, each work-item has its own
 //! place; those at the smallest place of the loop-contiguous reverse post-order run next, together
-//! ([`code`]). So a loop is finished before what follows it, and the two sides of a branch meet again
+//! (`code`). So a loop is finished before what follows it, and the two sides of a branch meet again
 //! at its join. Kernels with neither sub-group operations nor barriers run each work-item to its end
 //! instead, which no correct program can tell apart. A work-group barrier waits for all work-items
 //! that have not returned. Lanes also meet where a block reads local memory that it has written:

@@ -8,7 +8,7 @@
 //!
 //! Invariants
 //! - Pure: no files, no environment, no clock, no FFI types, no threads, no panic on any input.
-//! - Whatever [`front::build`] accepts has passed [`validate`]: later stages index without checks.
+//! - Whatever [`front::build`] accepts has passed [`validate()`]: later stages index without checks.
 //! - An error names the module, the word offset, the instruction and the rule.
 //!
 //! Non-goals: no machine knowledge. Widths and registers belong to `codegen-llvm`.

@@ -371,45 +371,45 @@ pub enum Reduction {
 /// An operation among the work-items of a group. Operand lists in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupOp {
-    /// [value]; all lanes get the result.
+    /// `[value]`; all lanes get the result.
     Reduce(Reduction),
-    /// [value]; runs of `cluster` lanes, a power of two.
+    /// `[value]`; runs of `cluster` lanes, a power of two.
     ClusteredReduce(Reduction, u32),
-    /// [value].
+    /// `[value]`.
     InclusiveScan(Reduction),
-    /// [value]; the first gets the identity.
+    /// `[value]`; the first gets the identity.
     ExclusiveScan(Reduction),
-    /// [value, linear local index Int(64) (work-group) or lane Int(32) (sub-group)].
+    /// `[value, linear local index Int(64) (work-group) or lane Int(32) (sub-group)]`.
     Broadcast,
-    /// [value]; from the lowest active lane.
+    /// `[value]`; from the lowest active lane.
     BroadcastFirst,
-    /// []; true in the lowest active lane.
+    /// `[]`; true in the lowest active lane.
     Elect,
-    /// [Bool].
+    /// `[Bool]`.
     All,
-    /// [Bool].
+    /// `[Bool]`.
     Any,
-    /// [value]; Bool.
+    /// `[value]`; Bool.
     AllEqual,
-    /// [Bool]; vector of 4 Int(32).
+    /// `[Bool]`; vector of 4 Int(32).
     Ballot,
-    /// [value, lane Int(32)].
+    /// `[value, lane Int(32)]`.
     Shuffle,
-    /// [value, mask Int(32)].
+    /// `[value, mask Int(32)]`.
     ShuffleXor,
-    /// [value, delta Int(32)]; lane - delta.
+    /// `[value, delta Int(32)]`; lane - delta.
     ShuffleUp,
-    /// [value, delta Int(32)]; lane + delta.
+    /// `[value, delta Int(32)]`; lane + delta.
     ShuffleDown,
-    /// [previous, current, delta Int(32)]: INTEL's two-source form.
+    /// `[previous, current, delta Int(32)]`: INTEL's two-source form.
     ShuffleUpPair,
-    /// [current, next, delta Int(32)]: INTEL's two-source form.
+    /// `[current, next, delta Int(32)]`: INTEL's two-source form.
     ShuffleDownPair,
-    /// [value, delta Int(32)]; within clusters of that many lanes (0: the sub-group).
+    /// `[value, delta Int(32)]`; within clusters of that many lanes (0: the sub-group).
     Rotate(u32),
-    /// [pointer]: lane l reads element l of each row of `size` lanes; result scalar or vector.
+    /// `[pointer]`: lane l reads element l of each row of `size` lanes; result scalar or vector.
     BlockRead,
-    /// [pointer, value].
+    /// `[pointer, value]`.
     BlockWrite,
 }
 
@@ -537,7 +537,7 @@ pub enum Op {
     Call(FunctionId, Vec<ValueId>),
     /// Call through a function pointer.
     CallIndirect(ValueId, Vec<ValueId>),
-    /// Format index in [`Module::printf_formats`], arguments; result Int(32).
+    /// Format index in [`crate::Module::printf_formats`], arguments; result Int(32).
     Printf(u32, Vec<ValueId>),
     /// The Bool holds.
     Assume(ValueId),

@@ -1,4 +1,4 @@
-//! Reads the text form of [`crate::print`] back, for tests and for IR written by hand.
+//! Reads the text form of [`crate::print()`] back, for tests and for IR written by hand.
 //!
 //! Labels (`b0:`) and values (`%0`) may be any words; the first block is the entry. Everything after
 //! `//` on a line is a comment. Unwritten attributes get the natural value (alignment of the type,

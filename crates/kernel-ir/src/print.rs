@@ -1,4 +1,4 @@
-//! The text form of a [`Module`], which [`crate::parse`] reads back.
+//! The text form of a [`Module`], which [`crate::parse()`] reads back.
 //!
 //! Values are numbered in order of their definition, so equal programs print equally whatever
 //! their ids are. Word offsets are not printed. A damaged module prints too (with `?`).

@@ -1,6 +1,6 @@
 //! The getters through which a loader takes the tables; a shell exports them.
 //!
-//! [`for_each_getter`] hands the list to a macro of the shell: `(name, table type)`. A program that has the driver
+//! [`for_each_getter`](crate::for_each_getter) hands the list to a macro of the shell: `(name, table type)`. A program that has the driver
 //! linked in finds getters and functions by name instead, through [`lookup`].
 
 use crate::tables;

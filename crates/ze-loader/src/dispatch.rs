@@ -2,7 +2,7 @@
 //! calling convention with thin arguments, so that the exports need no stack frame.
 //!
 //! The straight way is open while the loader is ready, no layer is on, and no driver is wrapped. Else calls go through
-//! tables ([`state::Way`]), at whose bottom [`bottom!`] looks at state and handle before anything is read through it.
+//! tables ([`state::Way`]), at whose bottom `bottom!` looks at state and handle before anything is read through it.
 
 use level_zero_sys::{
     ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER,

@@ -6,7 +6,7 @@
 //! - A call of the application takes one load of the state, then three dependent loads (handle, table, slot); no lock,
 //!   no allocation, whatever the number of drivers ([`forward!`]).
 //! - A driver's handle is trusted only after [`driver`] has checked header, versions and sub-tables of its four tables.
-//!   Handles of other drivers are wrapped ([`wrapper`]); while there are any, calls take a way that tells handles apart.
+//!   Handles of other drivers are wrapped (`wrapper`); while there are any, calls take a way that tells handles apart.
 //! - A driver library is never unmapped once one of its functions has run: its threads may live on.
 //! - No thread-local of ours has a destructor; nothing here keeps the library mapped after `dlclose`.
 //! - Each driver that is not used leaves a reason, readable by `zerGetLastErrorDescription` after a failed init.

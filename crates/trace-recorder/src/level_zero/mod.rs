@@ -1,8 +1,8 @@
 //! Level Zero calls and what devices make of them, through the loader's tracing layer.
 //!
 //! Every traced function gets a prologue and an epilogue of one generic kind: they record the call with its arguments.
-//! Some functions are hooked besides ([`hooks`]): appended commands get an event with timestamps where the program gave
-//! none, and [`work`] reads the timestamps once the command has run.
+//! Some functions are hooked besides (`hooks`): appended commands get an event with timestamps where the program gave
+//! none, and `work` reads the timestamps once the command has run.
 
 mod api;
 mod clock;
