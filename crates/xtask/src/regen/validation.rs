@@ -10,6 +10,12 @@ use std::fmt::Write as _;
 /// Sets of bits in which all bits at once stand for "any".
 const ALL_ONES: [&str; 1] = ["ze_init_driver_type_flags_t"];
 
+/// Structs with a rule of their own in the layer's `rules`.
+const RULES: [(&str, &str); 2] = [
+    ("ze_module_desc_t", "module"),
+    ("ze_init_driver_type_desc_t", "driver_types"),
+];
+
 /// Fields that may be zero although the table does not call them optional: the reason is in the layer's `rules`.
 const BY_RULE: [(&str, &str); 2] = [
     ("ze_module_desc_t", "pInputModule"),
@@ -418,8 +424,11 @@ fn structure(table: &Table, enums: &Enums<'_>, of: &Struct) -> Result<String> {
     for field in &of.fields {
         out += &field_checks(enums, of, field);
     }
-    if of.name == "ze_module_desc_t" {
-        out += "    // SAFETY: the caller's struct and its chain.\n    let code = unsafe { crate::validation::rules::module(index, param, value) };\n    if code.0 != 0 {\n        return code;\n    }\n";
+    if let Some((_, rule)) = RULES.iter().find(|(name, _)| *name == of.name) {
+        writeln!(
+            out,
+            "    // SAFETY: the caller's struct and its chain.\n    let code = unsafe {{ crate::validation::rules::{rule}(index, param, value) }};\n    if code.0 != 0 {{\n        return code;\n    }}"
+        )?;
     }
     Ok(out + "    ZE_RESULT_SUCCESS\n}\n\n")
 }

@@ -7122,6 +7122,11 @@ unsafe fn check_ze_init_driver_type_desc_t(index: usize, param: usize, value: &z
     if value.flags & !0x3 != 0 && value.flags != u32::MAX {
         return found::enumeration_field(index, param, "flags", "ze_init_driver_type_flags_t", value.flags);
     }
+    // SAFETY: the caller's struct and its chain.
+    let code = unsafe { crate::validation::rules::driver_types(index, param, value) };
+    if code.0 != 0 {
+        return code;
+    }
     ZE_RESULT_SUCCESS
 }
 

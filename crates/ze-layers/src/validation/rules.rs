@@ -61,3 +61,24 @@ pub(crate) unsafe fn module(index: usize, param: usize, desc: &ze_module_desc_t)
     }
     ZE_RESULT_SUCCESS
 }
+
+/// Which types of drivers are initialised: at least one, or all by all bits.
+///
+/// # Safety
+/// None is needed; the rules are called alike.
+pub(crate) unsafe fn driver_types(
+    index: usize,
+    param: usize,
+    desc: &ze_init_driver_type_desc_t,
+) -> ze_result_t {
+    if desc.flags != 0 {
+        return ZE_RESULT_SUCCESS;
+    }
+    let rule = "at least one type of drivers is required; all bits at once are all types";
+    Finding::new(Severity::Error, "parameters", rule.into())
+        .of(index)
+        .argument(index, param, Some("flags"))
+        .value("0".into())
+        .code(ZE_RESULT_ERROR_INVALID_ENUMERATION)
+        .report()
+}

@@ -20,6 +20,7 @@ impl Behind {
             "ze_event_pool_desc_t" => room[2] = 1 << 32,
             "ze_physical_mem_desc_t" => room[3] = 4096,
             "ze_rtas_builder_exp_desc_t" | "ze_rtas_builder_ext_desc_t" => room[2] = 0x1_0000,
+            "ze_init_driver_type_desc_t" => room[2] = 1,
             "uint32_t" => room[0] = 1,
             _ => {}
         }
@@ -382,6 +383,7 @@ fn all_driver_types_at_once_are_allowed() {
     for (flags, expected) in [
         (u32::MAX, ZE_RESULT_SUCCESS),
         (1, ZE_RESULT_SUCCESS),
+        (0, ZE_RESULT_ERROR_INVALID_ENUMERATION),
         (0x80, ZE_RESULT_ERROR_INVALID_ENUMERATION),
     ] {
         desc.flags = flags;
