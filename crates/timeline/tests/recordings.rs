@@ -15,6 +15,7 @@ use timeline::file::{self, CHUNK_BYTES, HEADER_BYTES, RECORDS, Recording, STRING
 use timeline::filter::Filter;
 use timeline::graph::Growing;
 use timeline::perfetto::Perfetto;
+use timeline::picture::Picture;
 use timeline::play::{self, Listener};
 use timeline::record::{self, Attribute, Domain, Event, MAX_WORDS, NO_RESULT, Record, Value, Work};
 use timeline::summary::{Summary, Summing};
@@ -596,11 +597,18 @@ proptest! {
             let mut growing = Growing::new();
             let mut chrome = Chrome::new(Vec::new(), 0).unwrap();
             let mut perfetto = Perfetto::new(io::sink(), 0, 0).unwrap();
-            let listeners: &mut [&mut dyn Listener] =
-                &mut [&mut summing, &mut growing, &mut chrome, &mut perfetto];
+            let mut drawing = Picture::new();
+            let listeners: &mut [&mut dyn Listener] = &mut [
+                &mut summing,
+                &mut growing,
+                &mut chrome,
+                &mut perfetto,
+                &mut drawing,
+            ];
             play::play(&mut [recording], &Filter::default(), listeners).unwrap();
             let _ = summing.finish(true, 0).text(5);
             let _ = growing.finish().dot();
+            let _ = drawing.svg();
         }
     }
 
@@ -793,7 +801,9 @@ fn memory_does_not_grow_with_events() {
         let mut perfetto = Perfetto::new(Counted::default(), 0, 0).unwrap();
         let mut chrome = Chrome::new(Counted::default(), 0).unwrap();
         let mut summing = Summing::new(0);
-        let listeners: &mut [&mut dyn Listener] = &mut [&mut perfetto, &mut chrome, &mut summing];
+        let mut drawing = Picture::new();
+        let listeners: &mut [&mut dyn Listener] =
+            &mut [&mut perfetto, &mut chrome, &mut summing, &mut drawing];
         play::play(&mut open, &Filter::default(), listeners).unwrap();
         summing.finish(true, 0)
     };
