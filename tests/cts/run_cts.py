@@ -5,6 +5,7 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   fail<TAB>pattern<TAB>reason    these tests do not pass; "not run: ..." keeps them from being started
   skip<TAB>pattern<TAB>reason    these tests may skip themselves
   pass<TAB>count                 so many tests of the area pass at least
+  env<TAB>NAME=VALUE             the area runs with that variable
 
 Exit code 0: everything as expected. 1: a test fails or skips that is not listed, a listed one passes (take its line
 out), or fewer tests pass than promised. A test that kills its process or exceeds its time counts as failed, and the
@@ -44,7 +45,7 @@ class Expectations:
     """The lines of expect/AREA.txt."""
 
     def __init__(self, area):
-        self.fails, self.skips, self.least = {}, {}, 0
+        self.fails, self.skips, self.least, self.environment = {}, {}, 0, {}
         path = HERE / "expect" / f"{area}.txt"
         for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
             kind, *rest = line.split("\t")
@@ -54,18 +55,24 @@ class Expectations:
                 (self.fails if kind == "fail" else self.skips)[rest[0]] = rest[1]
             elif kind == "pass" and len(rest) == 1 and rest[0].isdigit():
                 self.least = int(rest[0])
+            elif kind == "env" and len(rest) == 1 and "=" in rest[0]:
+                name, value = rest[0].split("=", 1)
+                self.environment[name] = value
             else:
-                sys.exit(f"{path.name}:{number}: no fail, skip or pass line as run_cts.py describes")
+                sys.exit(f"{path.name}:{number}: no fail, skip, pass or env line as run_cts.py describes")
 
 
-def environment(arguments):
+expectations_of = functools.cache(Expectations)
+
+
+def environment(arguments, program):
     libraries = [arguments.libraries, os.environ.get("LD_LIBRARY_PATH", "")]
-    return dict(os.environ, LD_LIBRARY_PATH=":".join(filter(None, libraries)))
+    return dict(os.environ, LD_LIBRARY_PATH=":".join(filter(None, libraries)), **expectations_of(program.name).environment)
 
 
 def list_tests(arguments, program):
     """Full names of a program's tests, without disabled ones."""
-    done = subprocess.run([program, "--gtest_list_tests"], cwd=program.parent, env=environment(arguments), text=True,
+    done = subprocess.run([program, "--gtest_list_tests"], cwd=program.parent, env=environment(arguments, program), text=True,
                           errors="replace", timeout=120, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     names, suite = [], ""
     for line in done.stdout.splitlines():
@@ -84,7 +91,7 @@ def run_once(arguments, program, names):
         flags.write("--gtest_filter=" + ":".join(names) + "\n")
         flags.flush()
         process = subprocess.Popen([program, f"--gtest_flagfile={flags.name}"], cwd=program.parent, start_new_session=True,
-                                   env=environment(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                   env=environment(arguments, program), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         began, rest, open_end = time.monotonic(), b"", True
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
@@ -182,7 +189,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         batches, expectations, skipped = {}, {}, {}
         for area in areas:
-            expected = expectations[area] = Expectations(area)
+            expected = expectations[area] = expectations_of(area)
             names = [name for name in list_tests(arguments, programs[area])
                      if first_match(tuple(arguments.filter.split(":")), name) and (not patterns or first_match(tuple(patterns[area]), name))]
             if not names:

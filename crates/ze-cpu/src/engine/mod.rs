@@ -79,8 +79,8 @@ enum Job {
 static FORKED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether this thread is a worker, which looks at the queue by itself soon.
-    static IS_WORKER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// The engine whose worker this thread is: it looks at that engine's queue by itself soon.
+    static WORKS_FOR: std::cell::Cell<*const Engine> = const { std::cell::Cell::new(std::ptr::null()) };
 }
 
 impl Engine {
@@ -139,7 +139,7 @@ impl Engine {
             self.note_pending(&queue)
         };
         // A worker that submits takes the first itself, right after what it does now.
-        if waiting == 1 && IS_WORKER.get() {
+        if waiting == 1 && std::ptr::eq(WORKS_FOR.get(), self) {
             return;
         }
         self.last_submission.store(now_ns(), Ordering::Relaxed);
@@ -339,7 +339,7 @@ impl Engine {
                 .name(format!("solum-{number}"))
                 .stack_size(STACK);
             let started = thread.spawn(move || {
-                IS_WORKER.set(true);
+                WORKS_FOR.set(self);
                 stay_on(&self.pinned);
                 // Naps are meant to last as long as they say.
                 // SAFETY: a system call without memory.
