@@ -1,10 +1,12 @@
 //! A Rust program that has the driver inside: the safe host API over [`ze_cpu::entry`], and no library of ours opened.
 
-use level_zero::{Error, Loader, ModuleSource};
+use level_zero::{Context, Error, Loader, ModuleSource};
 use level_zero_sys::*;
 
 /// From the compiler's corpus: `reverse` turns the values of each group around, by way of local memory and a barrier.
 const SPIRV: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/barrier_local.spv");
+/// From the corpus: a module of functions and variables without a kernel; exports `twice`.
+const LIBRARY: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/linking_b.spv");
 const GROUP: u32 = 64;
 const GROUPS: u32 = 50;
 
@@ -109,8 +111,34 @@ pub(crate) fn run() {
             "{text}"
         );
     }
+    function_names(&context);
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     for library in ["libze_loader", "libze_solum", "libsolum_codegen", "libLLVM"] {
         assert!(!maps.contains(library), "{library} is open");
+    }
+}
+
+/// A function's name that the module exports is told from one that it does not have.
+fn function_names(context: &Context) {
+    let device = context.driver().devices().unwrap().remove(0);
+    let module = context
+        .build_module(&device, ModuleSource::Spirv(LIBRARY), "")
+        .unwrap();
+    assert_eq!(module.kernel_names().unwrap(), [""; 0]);
+    let get = ze_driver::getters::lookup(c"zeModuleGetFunctionPointer");
+    for (name, exported) in [(c"twice", true), (c"thrice", false), (c"", false)] {
+        let mut at = std::ptr::null_mut();
+        // SAFETY: the function of that name, a live handle, a C string, a place to write to.
+        let code = unsafe {
+            let get = std::mem::transmute::<*const (), ze_pfnModuleGetFunctionPointer_t>(get);
+            get.unwrap()(module.as_raw(), name.as_ptr(), &raw mut at)
+        };
+        let missing = code == ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;
+        assert_eq!(missing, !exported, "{name:?}: {code:?}");
+        assert_eq!(
+            at.is_null(),
+            code != ZE_RESULT_SUCCESS,
+            "{name:?}: {code:?}"
+        );
     }
 }
