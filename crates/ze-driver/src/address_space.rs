@@ -51,6 +51,7 @@ pub trait AddressSpace: Send + Sync {
     /// The file behind the allocation that begins at `base`, and where in it: a descriptor of the caller's own.
     fn export(&self, base: usize) -> Option<(OwnedFd, u64)>;
     /// An allocation over `request.size` bytes of a file from `offset` on; never at the address of another one.
+    /// `opened`: [`AllocInfo::imported`](crate::device::AllocInfo::imported) will say so.
     ///
     /// # Errors
     /// [`AllocError`].
@@ -59,6 +60,7 @@ pub trait AddressSpace: Send + Sync {
         request: &AllocRequest,
         file: OwnedFd,
         offset: u64,
+        opened: bool,
     ) -> Result<*mut u8, AllocError>;
     /// Makes memory of the program's own, from `base` on, an allocation; freeing it leaves the memory alone. `false`
     /// when an allocation is there already.

@@ -184,7 +184,7 @@ pub struct AllocInfo {
     pub id: u64,
     /// Page size in bytes.
     pub page_size: u64,
-    /// Opened from a handle of another process or of ours; not freed but closed.
+    /// Opened by an IPC handle: not freed but closed.
     pub imported: bool,
 }
 

@@ -34,6 +34,8 @@ const DOZE_NS: u64 = 4_000_000;
 const NAP_NS: u64 = 50_000;
 /// How long a waiting thread gives workers to notice the work it waits for.
 const NOTICE_NS: u64 = 1_000;
+/// How late a timed sleep may end.
+const SLACK_NS: u64 = 80_000;
 /// Bytes of a worker's stack.
 const STACK: usize = 8 << 20;
 
@@ -228,7 +230,12 @@ impl Engine {
             } else {
                 match deadline.checked_sub(now_ns()) {
                     None | Some(0) => return done(),
-                    left => left,
+                    // The system wakes late by its timer slack: the last moment is waited for awake.
+                    Some(left) if left <= SLACK_NS => {
+                        std::hint::spin_loop();
+                        continue;
+                    }
+                    Some(left) => Some(left - SLACK_NS),
                 }
             };
             self.kick();

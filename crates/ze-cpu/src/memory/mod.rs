@@ -41,6 +41,7 @@ pub(crate) struct Memory {
 /// Bits of an entry's tag beside kind and device.
 const IMPORTED: u64 = 0x10;
 const ADOPTED: u64 = 0x20;
+const OPENED: u64 = 0x40;
 
 #[derive(Default)]
 struct State {
@@ -161,7 +162,7 @@ impl Memory {
                 context: entry.context,
                 id: entry.id,
                 page_size: PAGE,
-                imported: entry.tag & IMPORTED != 0,
+                imported: entry.tag & OPENED != 0,
             }
         })
     }

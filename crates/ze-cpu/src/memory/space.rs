@@ -2,7 +2,7 @@
 
 use super::map::PAGE;
 use super::store::{Store, memory_file};
-use super::{ADOPTED, IMPORTED, Memory};
+use super::{ADOPTED, IMPORTED, Memory, OPENED};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -141,6 +141,7 @@ impl AddressSpace for Memory {
         request: &AllocRequest,
         file: OwnedFd,
         offset: u64,
+        opened: bool,
     ) -> Result<*mut u8, AllocError> {
         let len = request
             .size
@@ -149,9 +150,10 @@ impl AddressSpace for Memory {
             .ok_or(AllocError::TooLarge)?;
         let store = Store::view(File::from(file), offset, len, request.align.max(PAGE))
             .ok_or(AllocError::OutOfMemory)?;
+        let bits = IMPORTED | if opened { OPENED } else { 0 };
         let mut state = self.lock();
         let place = state.keep(store);
-        if !self.enter(&mut state, request, place, IMPORTED) {
+        if !self.enter(&mut state, request, place, bits) {
             state.give_back(place.0, len);
             return Err(AllocError::OutOfMemory);
         }
@@ -224,7 +226,7 @@ mod tests {
         let mut opened = Vec::new();
         for _ in 0..10 {
             let (file, offset) = memory.export(mine as usize).unwrap();
-            let view = memory.import(&request(8), file, offset).unwrap();
+            let view = memory.import(&request(8), file, offset, true).unwrap();
             // SAFETY: an import of 8 bytes.
             unsafe { assert_eq!(view.read(), 2) };
             assert!(memory.find(view).unwrap().imported);

@@ -284,7 +284,7 @@ pub(crate) fn zeMemOpenIpcHandle(
         device: Some(hDevice.index()),
         context: hContext.handle() as usize,
     };
-    match space.import(&request, file, part.offset) {
+    match space.import(&request, file, part.offset, true) {
         Ok(base) => pptr.write(base.cast()),
         Err(_) => {
             return error(

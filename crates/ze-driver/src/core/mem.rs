@@ -141,7 +141,7 @@ fn import(
             ),
         );
     };
-    Ok(address_space(driver)?.import(wanted, file.into(), part.offset))
+    Ok(address_space(driver)?.import(wanted, file.into(), part.offset, false))
 }
 
 /// The program's own memory as an allocation, at its own address.
