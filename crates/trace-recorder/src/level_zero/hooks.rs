@@ -43,6 +43,8 @@ pub(crate) enum Hook {
     Append(Append),
     EventReset,
     PoolCreate,
+    PoolFlags,
+    PoolDestroy,
     EventCreate,
     CounterEventCreate,
     EventEnd,
@@ -69,6 +71,8 @@ impl Hook {
         match function.name {
             "zeCommandListAppendEventReset" => Self::EventReset,
             "zeEventPoolCreate" => Self::PoolCreate,
+            "zeEventPoolGetFlags" => Self::PoolFlags,
+            "zeEventPoolDestroy" => Self::PoolDestroy,
             "zeEventCreate" => Self::EventCreate,
             "zeEventCounterBasedCreate" => Self::CounterEventCreate,
             "zeEventDestroy" | "zeEventHostReset" => Self::EventEnd,
@@ -180,15 +184,22 @@ pub(crate) fn before(call: &Call<'_>, function: &Traced) {
             // SAFETY: as above; a copy replaces the descriptor for the time of the call.
             unsafe {
                 replace::<ze_event_pool_desc_t>(call, 1, |desc| {
+                    let added = desc.flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP == 0;
                     desc.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+                    added
                 });
             }
+        }
+        Hook::PoolDestroy => {
+            // SAFETY: as above.
+            work.lock().pools.remove(&unsafe { call.get(0) });
         }
         Hook::CounterEventCreate => {
             // SAFETY: as above.
             unsafe {
                 replace::<ze_event_counter_based_desc_t>(call, 2, |desc| {
                     desc.flags |= ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP;
+                    true
                 });
             }
         }
@@ -244,11 +255,27 @@ pub(crate) fn after(call: &Call<'_>, function: &Traced, result: ze_result_t) {
     match function.hook {
         Hook::PoolCreate => {
             // SAFETY: what `before` put there.
-            unsafe { drop_replaced::<ze_event_pool_desc_t>(call) };
+            let added = unsafe { drop_replaced::<ze_event_pool_desc_t>(call) };
+            // SAFETY: the call succeeded and its parameters are the specification's.
+            if good
+                && added
+                && let Some(pool) = unsafe { call.made(4) }
+            {
+                work.lock().pools.insert(pool);
+            }
+        }
+        // The program is told what it asked for.
+        Hook::PoolFlags if good => {
+            // SAFETY: as above.
+            let (pool, flags) = unsafe { (call.get::<usize>(0), call.get::<*mut u32>(1)) };
+            if work.lock().pools.contains(&pool) && !flags.is_null() {
+                // SAFETY: the call has written there.
+                unsafe { *flags &= !ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP };
+            }
         }
         Hook::CounterEventCreate => {
             // SAFETY: what `before` put there.
-            unsafe { drop_replaced::<ze_event_counter_based_desc_t>(call) };
+            let _ = unsafe { drop_replaced::<ze_event_counter_based_desc_t>(call) };
             // SAFETY: the call succeeded and its parameters are the specification's.
             if good && let Some(event) = unsafe { call.made(3) } {
                 work.lock().stamped.insert(event);
@@ -405,11 +432,17 @@ fn waits(call: &Call<'_>, places: &Append) -> [usize; WAITS] {
     all
 }
 
-/// Replaces the struct that argument `index` points to by a changed copy, for this call.
+/// A copy of a descriptor that a call is given instead.
+struct Replaced<T> {
+    desc: T,
+    changed: bool,
+}
+
+/// Replaces the struct that argument `index` points to by a changed copy, for this call; `change` says whether it is one.
 ///
 /// # Safety
 /// The argument is a pointer to a `T` or null.
-unsafe fn replace<T: Copy>(call: &Call<'_>, index: usize, change: impl FnOnce(&mut T)) {
+unsafe fn replace<T: Copy>(call: &Call<'_>, index: usize, change: impl FnOnce(&mut T) -> bool) {
     // SAFETY: the caller's.
     let desc: *const T = unsafe { call.get(index) };
     // SAFETY: the caller's.
@@ -419,27 +452,31 @@ unsafe fn replace<T: Copy>(call: &Call<'_>, index: usize, change: impl FnOnce(&m
     if call.instance.is_null() {
         return;
     }
-    let mut copy = Box::new(*desc);
-    change(&mut copy);
+    let mut copy = Box::new(Replaced {
+        desc: *desc,
+        changed: false,
+    });
+    copy.changed = change(&mut copy.desc);
     let copy = Box::into_raw(copy);
     // SAFETY: the cell of this call, and the argument's place, which holds a pointer.
     unsafe {
         call.instance.write(copy.cast());
-        (*call.params.add(index)).cast::<*const T>().write(copy);
+        let desc: *const T = &raw const (*copy).desc;
+        (*call.params.add(index)).cast::<*const T>().write(desc);
     }
 }
 
+/// Whether the descriptor was changed.
+///
 /// # Safety
 /// The call's cell is null or holds what [`replace`] made of a `T`.
-unsafe fn drop_replaced<T>(call: &Call<'_>) {
+unsafe fn drop_replaced<T>(call: &Call<'_>) -> bool {
     if call.instance.is_null() {
-        return;
+        return false;
     }
     // SAFETY: the caller's.
     unsafe {
         let copy = call.instance.replace(std::ptr::null_mut());
-        if !copy.is_null() {
-            drop(Box::from_raw(copy.cast::<T>()));
-        }
+        !copy.is_null() && Box::from_raw(copy.cast::<Replaced<T>>()).changed
     }
 }

@@ -65,6 +65,8 @@ pub(crate) struct State {
     pub(crate) kernels: HashMap<usize, (Text, [u32; 3])>,
     /// Device of each queue.
     pub(crate) queues: HashMap<usize, usize>,
+    /// Pools that got timestamps from us.
+    pub(crate) pools: HashSet<usize>,
     /// Events with timestamps.
     pub(crate) stamped: HashSet<usize>,
     /// Size and kind of each allocation.
