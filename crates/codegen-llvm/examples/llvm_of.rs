@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         sub_group_size,
         options,
         wide: true,
+        lanes: None,
     };
     let text = codegen_llvm::llvm_text(&module, &settings)?;
     std::io::stdout().write_all(text.as_bytes())?;

@@ -294,6 +294,79 @@ impl Lower<'_> {
         }
     }
 
+    /// Scalars of a single work-item's value.
+    pub(crate) fn take_apart(&self, v: Val, ty: TypeId, out: &mut Vec<Val>) {
+        let (ir, types) = (self.ir, &self.values.module.types);
+        match types.get(ty) {
+            Type::Void => {}
+            Type::Vector(_, n) => {
+                out.extend((0..*n).map(|i| ir.extract_element(v, ir.i32c(i))));
+            }
+            Type::Array(element, len) => {
+                for i in 0..*len {
+                    self.part(v, i as u32, *element, out);
+                }
+            }
+            Type::Struct { fields, .. } => {
+                for (i, &field) in fields.iter().enumerate() {
+                    self.part(v, i as u32, field, out);
+                }
+            }
+            _ => out.push(v),
+        }
+    }
+
+    fn part(&self, whole: Val, index: u32, ty: TypeId, out: &mut Vec<Val>) {
+        let part = self.ir.extract_value(whole, index);
+        self.take_apart(self.values.to_register(part, ty), ty, out);
+    }
+
+    /// A single work-item's value from its scalars.
+    pub(crate) fn put_together(&self, ty: TypeId, scalars: &mut impl Iterator<Item = Val>) -> Val {
+        let (ir, types) = (self.ir, &self.values.module.types);
+        let fields: Vec<TypeId> = match types.get(ty) {
+            Type::Vector(element, n) => vec![*element; *n as usize],
+            Type::Array(element, len) => vec![*element; *len as usize],
+            Type::Struct { fields, .. } => fields.clone(),
+            _ => {
+                return scalars
+                    .next()
+                    .unwrap_or_else(|| ir.null(self.values.register(ty)));
+            }
+        };
+        let vector = matches!(types.get(ty), Type::Vector(..));
+        let mut whole = ir.poison(self.values.register(ty));
+        for (i, field) in fields.into_iter().enumerate() {
+            let part = self.put_together(field, scalars);
+            whole = if vector {
+                ir.insert_element(whole, part, ir.i32c(i as u32))
+            } else {
+                ir.insert_value(whole, self.values.to_memory(part, field), i as u32)
+            };
+        }
+        whole
+    }
+
+    /// Where among a type's scalars the part at `path` begins, and how many it has.
+    pub(crate) fn place_of(&self, mut ty: TypeId, path: &[u32]) -> (usize, usize) {
+        let types = &self.values.module.types;
+        let count = |ty: TypeId| {
+            let mut all = Vec::new();
+            crate::wide::leaves(types, ty, 0, &mut all);
+            all.len()
+        };
+        let mut from = 0;
+        for &step in path {
+            let parts = (0..u64::from(step)).filter_map(|i| types.element(ty, i));
+            from += match types.get(ty) {
+                Type::Vector(..) => step as usize,
+                _ => parts.map(count).sum(),
+            };
+            ty = types.element(ty, u64::from(step)).unwrap_or(ty);
+        }
+        (from, count(ty))
+    }
+
     /// Lanes of `a` then `b`, which may differ in length.
     pub(crate) fn pick_lanes(
         &self,

@@ -27,6 +27,9 @@ pub struct Settings {
     /// Whether kernels with sub-group operations run a sub-group's lanes at once, as vectors, where they can;
     /// otherwise one after another.
     pub wide: bool,
+    /// Work-items that run side by side in kernels without sub-group operations: 4, 8, 16 or 32; by speed when
+    /// `None`. Only with `wide`.
+    pub lanes: Option<u32>,
 }
 
 impl Settings {
@@ -39,6 +42,7 @@ impl Settings {
             sub_group_size: request.sub_group_size,
             options: Options::parse(&request.options).0,
             wide: true,
+            lanes: None,
         }
     }
 }
@@ -132,6 +136,7 @@ fn generate(module: &Module, settings: &Settings, unresolved: &[String]) -> Repl
         .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
     let target = target(settings);
     machine::optimise(&ir, &target).map_err(codegen_error)?;
+    crate::masks::widen(&ir);
     let object = machine::emit(&ir, &target).map_err(codegen_error)?;
     let complaints = ir.complaints();
     if !complaints.is_empty() {
@@ -179,6 +184,7 @@ fn translate(ir: &Ir, module: &Module, settings: &Settings) -> Result<ModuleInfo
             sub_group_size,
             fast: fast_flags(&settings.options, kernel.contract),
             wide: settings.wide,
+            lanes: settings.lanes,
             symbol: &kernel_info.symbol.clone(),
         };
         lower(&setting, kernel, &mut kernel_info)?;

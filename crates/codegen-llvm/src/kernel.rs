@@ -23,6 +23,10 @@ pub(crate) const START: u32 = 0;
 const DONE: u32 = u32::MAX;
 /// Selector: all that wait at a work-group stop.
 const ALL: u32 = u32::MAX - 1;
+/// Levels of cheap arithmetic on ids, arguments and constants that cost less than a record's load.
+const REMADE: u8 = 3;
+/// The same where one computation serves many lanes.
+const REMADE_ONCE: u8 = 12;
 /// Private arrays beyond this go to the work-item's record instead of the stack.
 const STACK_ROOM: u64 = 1 << 20;
 
@@ -67,6 +71,8 @@ pub(crate) struct Lower<'a> {
     near: HashMap<ValueId, Val>,
     segment_starts: Vec<Bb>,
     segment_ends: Vec<Bb>,
+    /// How work-items run side by side, if they do.
+    lanes: Option<crate::lanes::Form>,
     /// Whether the lanes of a sub-group run at once.
     pub(crate) wide: bool,
     /// Bytes of a sub-group's record then.
@@ -83,6 +89,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) fast: u32,
     /// Whether kernels with sub-group operations run a sub-group's lanes at once.
     pub(crate) wide: bool,
+    /// Lanes of kernels without; by speed when `None`.
+    pub(crate) lanes: Option<u32>,
     pub(crate) symbol: &'a str,
 }
 
@@ -105,7 +113,7 @@ pub(crate) fn lower(
     let (values, ir) = (setting.values, setting.values.ir);
     let module = values.module;
     let function = &module.functions[kernel.function.index()];
-    let plan = Plan::new(function, &module.constants, true);
+    let plan = Plan::new(function, &module.constants, Some(REMADE));
 
     let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
     let llvm_function = ir.add_function(setting.symbol, ty);
@@ -177,6 +185,7 @@ pub(crate) fn lower(
         near: HashMap::new(),
         segment_starts: Vec::new(),
         segment_ends: Vec::new(),
+        lanes: None,
         wide: false,
         wide_stride: 0,
         at_stop: null,
@@ -186,9 +195,18 @@ pub(crate) fn lower(
     low.load_params(kernel, info, args, &by_value)?;
     low.place_locals(kernel, info);
     low.wide = setting.wide && crate::wide::wanted(&low, !by_value.is_empty(), private);
+    if setting.wide && !low.wide {
+        // Side by side these are scalars mostly, and addresses keep their shapes.
+        let plan = Plan::new(function, &module.constants, Some(REMADE_ONCE));
+        let own = std::mem::replace(&mut low.plan, plan);
+        low.lanes = crate::lanes::form(&low, !by_value.is_empty(), setting.lanes);
+        if low.lanes.is_none() {
+            low.plan = own;
+        }
+    }
     if low.wide {
-        low.plan = Plan::new(function, &module.constants, false);
-    } else if !in_record {
+        low.plan = Plan::new(function, &module.constants, None);
+    } else if !in_record && low.lanes.is_none() {
         for &(value, size, align) in &allocas {
             let room = low.room(ir.array(ir.i8, size), align);
             low.stack_allocas.insert(value, room);
@@ -203,6 +221,10 @@ pub(crate) fn lower(
     if low.wide {
         info.width = low.sub_group_size;
         info.state_per_block = low.wide_stride;
+        return Ok(());
+    }
+    if let Some(lanes) = &low.lanes {
+        info.state_per_block = lanes.stride;
         return Ok(());
     }
     info.state_per_block = if low.plan.stops.is_empty() && low.record.is_empty() {
@@ -274,7 +296,10 @@ impl<'a> Lower<'a> {
             let start = ir.mul(self.group[d], self.launch.size[d]);
             self.base[d] = ir.add(start, self.launch.offset[d]);
         }
-        if self.wide {
+        if let Some(form) = self.lanes.take() {
+            crate::lanes::emit(self, &form, next)?;
+            self.lanes = Some(form);
+        } else if self.wide {
             let stride = crate::wide::Wide::run(self, next)?;
             self.wide_stride = stride;
         } else if self.plan.stops.is_empty() {

@@ -3,9 +3,10 @@
 //! Input: a [`Request`] (SPIR-V, options, processor) or a finished [`Module`]. Output: a relocatable ELF
 //! object with one function per kernel, called as `kernel_ir::abi` says, and the module's metadata.
 //!
-//! A kernel has one of three forms: nested loops over its work-items; with barriers, passes in which each
-//! work-item resumes where it stopped (`plan`, `kernel`); with sub-group operations, whole sub-groups as
-//! vectors under a mask (`wide`), or, where those would be too large, the second form again.
+//! A kernel has one of four forms: work-items of a row side by side, as vectors where they differ and as
+//! scalars where they do not, barriers between loops over all of them (`lanes`); with sub-group operations,
+//! whole sub-groups as vectors under a mask (`wide`); where neither pays or can be, nested loops over its
+//! work-items, or with stops passes in which each resumes where it stopped (`plan`, `kernel`).
 //!
 //! Invariants
 //! - LLVM runs on threads of this crate only; its fatal errors fail the one request (see `service`).
@@ -21,10 +22,13 @@ mod convert;
 mod group;
 mod instruct;
 mod kernel;
+mod lanes;
 mod limits;
 mod llvm;
 mod machine;
+mod masks;
 mod math;
+mod math_inline;
 mod memory;
 mod order;
 mod place;

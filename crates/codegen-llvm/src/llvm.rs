@@ -577,6 +577,7 @@ impl Ir {
         }
         v
     }
+    /// Alignment 0 is the type's own, for variables.
     pub(crate) fn load(&self, ty: Ty, ptr: Val, align: u64) -> Val {
         let v = Val(llvm!(LLVMBuildLoad2(
             self.builder,
@@ -584,12 +585,16 @@ impl Ir {
             ptr.0,
             c"".as_ptr()
         )));
-        llvm!(LLVMSetAlignment(v.0, align as u32));
+        if align > 0 {
+            llvm!(LLVMSetAlignment(v.0, align as u32));
+        }
         v
     }
     pub(crate) fn store(&self, value: Val, ptr: Val, align: u64) -> Val {
         let v = Val(llvm!(LLVMBuildStore(self.builder, value.0, ptr.0)));
-        llvm!(LLVMSetAlignment(v.0, align as u32));
+        if align > 0 {
+            llvm!(LLVMSetAlignment(v.0, align as u32));
+        }
         v
     }
     pub(crate) fn set_volatile(&self, access: Val) {

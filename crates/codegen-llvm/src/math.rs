@@ -124,6 +124,9 @@ impl Lower<'_> {
 
     fn math_of(&self, math: MathFn, args: &[Val], flags: Flags, result: Ty) -> Val {
         use MathFn as M;
+        if let Some(v) = self.math_inline(math, args) {
+            return v;
+        }
         let ir = self.ir;
         let a = args[0];
         let b = args.get(1).copied().unwrap_or(a);

@@ -73,7 +73,11 @@ pub(crate) fn stop_of(op: &Op) -> Option<StopKind> {
 }
 
 impl Plan {
-    pub(crate) fn new(function: &Function, constants: &kernel_ir::Constants, remake: bool) -> Self {
+    pub(crate) fn new(
+        function: &Function,
+        constants: &kernel_ir::Constants,
+        remake: Option<u8>,
+    ) -> Self {
         let shape = Shape::new(function);
         let meet_again = loops_to_meet_in(function, &shape);
         let mut plan = Self {
@@ -100,8 +104,8 @@ impl Plan {
         }
         plan.remade = vec![false; function.values.len()];
         if !plan.stops.is_empty() {
-            if remake {
-                plan.find_remade(function, constants);
+            if let Some(depth) = remake {
+                plan.find_remade(function, constants, depth);
             }
             plan.find_live(function);
         }
@@ -153,9 +157,7 @@ impl Plan {
         });
     }
 
-    fn find_remade(&mut self, function: &Function, constants: &kernel_ir::Constants) {
-        // Three levels of cheap arithmetic on ids, arguments and constants cost less than a record's load.
-        const DEPTH: u8 = 3;
+    fn find_remade(&mut self, function: &Function, constants: &kernel_ir::Constants, most: u8) {
         let mut depth = vec![u8::MAX; function.values.len()];
         for (at, value) in function.values.iter().enumerate() {
             let cheap = match value.def {
@@ -195,7 +197,7 @@ impl Plan {
                     Op::WorkItem(..) | Op::Alloca { .. } => 0,
                     _ => deepest.saturating_add(1),
                 };
-                if own <= DEPTH {
+                if own <= most {
                     depth[result.index()] = own;
                     self.remade[result.index()] = true;
                 }

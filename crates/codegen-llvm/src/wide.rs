@@ -314,66 +314,14 @@ impl<'l, 'a> Wide<'l, 'a> {
         ir.const_vector(&lanes)
     }
 
-    /// Scalars of a single work-item's value.
-    fn take_apart(&self, v: Val, ty: TypeId, out: &mut Vec<Val>) {
-        let (ir, types) = (self.low.ir, &self.low.values.module.types);
-        match types.get(ty) {
-            Type::Void => {}
-            Type::Vector(_, n) => {
-                out.extend((0..*n).map(|i| ir.extract_element(v, ir.i32c(i))));
-            }
-            Type::Array(element, len) => {
-                for i in 0..*len {
-                    self.part(v, i as u32, *element, out);
-                }
-            }
-            Type::Struct { fields, .. } => {
-                for (i, &field) in fields.iter().enumerate() {
-                    self.part(v, i as u32, field, out);
-                }
-            }
-            _ => out.push(v),
-        }
-    }
-
-    fn part(&self, whole: Val, index: u32, ty: TypeId, out: &mut Vec<Val>) {
-        let part = self.low.ir.extract_value(whole, index);
-        self.take_apart(self.low.values.to_register(part, ty), ty, out);
-    }
-
-    /// A single work-item's value from its scalars.
-    fn put_together(&self, ty: TypeId, scalars: &mut impl Iterator<Item = Val>) -> Val {
-        let (ir, types) = (self.low.ir, &self.low.values.module.types);
-        let fields: Vec<TypeId> = match types.get(ty) {
-            Type::Vector(element, n) => vec![*element; *n as usize],
-            Type::Array(element, len) => vec![*element; *len as usize],
-            Type::Struct { fields, .. } => fields.clone(),
-            _ => {
-                return scalars
-                    .next()
-                    .unwrap_or_else(|| ir.null(self.low.values.register(ty)));
-            }
-        };
-        let vector = matches!(types.get(ty), Type::Vector(..));
-        let mut whole = ir.poison(self.low.values.register(ty));
-        for (i, field) in fields.into_iter().enumerate() {
-            let part = self.put_together(field, scalars);
-            whole = if vector {
-                ir.insert_element(whole, part, ir.i32c(i as u32))
-            } else {
-                ir.insert_value(whole, self.low.values.to_memory(part, field), i as u32)
-            };
-        }
-        whole
-    }
-
     /// The value of `v` in all lanes, one vector for each scalar.
     pub(crate) fn get(&mut self, v: ValueId) -> Vec<Val> {
         let ir = self.low.ir;
         if !matches!(self.low.function.values[v.index()].def, ValueDef::Inst(_)) {
             let one = self.low.get(v);
             let mut scalars = Vec::new();
-            self.take_apart(one, self.low.function.ty(v), &mut scalars);
+            self.low
+                .take_apart(one, self.low.function.ty(v), &mut scalars);
             return scalars.into_iter().map(|s| self.splat(s)).collect();
         }
         if let Some(near) = self.near.get(&v) {
@@ -680,7 +628,7 @@ impl<'l, 'a> Wide<'l, 'a> {
             let mut scalars = scalars.iter().copied();
             wide.low.clear_near();
             for &v in &operands {
-                let whole = wide.put_together(wide.low.function.ty(v), &mut scalars);
+                let whole = wide.low.put_together(wide.low.function.ty(v), &mut scalars);
                 wide.low.set_near(v, whole);
             }
             let linear = wide.low.ir.add(wide.start, lane);
@@ -692,7 +640,8 @@ impl<'l, 'a> Wide<'l, 'a> {
             wide.low.clear_near();
             let mut out = Vec::new();
             if let (Some(value), Some(result)) = (value, result) {
-                wide.take_apart(value, wide.low.function.ty(result), &mut out);
+                wide.low
+                    .take_apart(value, wide.low.function.ty(result), &mut out);
             }
             Ok(out)
         })

@@ -1,11 +1,11 @@
 //! Instructions in their vector form, and operations among the lanes.
 
 use kernel_ir::{
-    BuildError, Builtin, GroupOp, GroupScope, InstId, MathFn, Op, Reduction, Type, TypeId, ValueId,
+    BuildError, Builtin, GroupOp, GroupScope, InstId, MathFn, Op, Reduction, TypeId, ValueId,
 };
 
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
-use crate::wide::{Wide, leaves};
+use crate::wide::Wide;
 
 impl Wide<'_, '_> {
     pub(crate) fn instruction(&mut self, inst: InstId) -> Result<(), BuildError> {
@@ -115,12 +115,12 @@ impl Wide<'_, '_> {
             }
             Op::Extract(whole, path) => {
                 let all = self.get(*whole);
-                let (from, count) = self.place_of(function.ty(*whole), path);
+                let (from, count) = self.low.place_of(function.ty(*whole), path);
                 all[from..from + count].to_vec()
             }
             Op::Insert(whole, part, path) => {
                 let (mut all, part) = (self.get(*whole), self.get(*part));
-                let (from, count) = self.place_of(function.ty(*whole), path);
+                let (from, count) = self.low.place_of(function.ty(*whole), path);
                 all.splice(from..from + count, part);
                 all
             }
@@ -250,26 +250,6 @@ impl Wide<'_, '_> {
     fn leaf_type(&self, ty: TypeId) -> Ty {
         let types = &self.low.values.module.types;
         self.lane_type(types.scalar_of(ty).unwrap_or(ty))
-    }
-
-    /// Where among a type's scalars the part at `path` begins, and how many it has.
-    fn place_of(&self, mut ty: TypeId, path: &[u32]) -> (usize, usize) {
-        let types = &self.low.values.module.types;
-        let count = |ty: TypeId| {
-            let mut all = Vec::new();
-            leaves(types, ty, 0, &mut all);
-            all.len()
-        };
-        let mut from = 0;
-        for &step in path {
-            let parts = (0..u64::from(step)).filter_map(|i| types.element(ty, i));
-            from += match types.get(ty) {
-                Type::Vector(..) => step as usize,
-                _ => parts.map(count).sum(),
-            };
-            ty = types.element(ty, u64::from(step)).unwrap_or(ty);
-        }
-        (from, count(ty))
     }
 
     fn work_item(&mut self, builtin: Builtin, dimension: u8, ty: TypeId) -> Val {

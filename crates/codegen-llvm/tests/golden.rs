@@ -4,7 +4,7 @@
 use codegen_llvm::Settings;
 use kernel_ir::Options;
 
-fn check(name: &str) {
+fn check(name: &str, wide: bool) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let text = std::fs::read_to_string(folder.join(format!("{name}.ir"))).expect("kernel");
     let mut module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -16,7 +16,8 @@ fn check(name: &str) {
         features: String::new(),
         sub_group_size: 8,
         options,
-        wide: true,
+        wide,
+        lanes: None,
     };
     let made =
         codegen_llvm::llvm_text(&module, &settings).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -50,23 +51,23 @@ fn check(name: &str) {
 /// Three loops around the body; a 4-byte store at a computed address; arguments loaded once.
 #[test]
 fn fill() {
-    check("fill");
+    check("fill", false);
 }
 
 /// One copy of the code, a record per work-item, a switch to where it waits.
 #[test]
 fn barrier() {
-    check("barrier");
+    check("barrier", false);
 }
 
 /// A divisor that would trap is replaced, a shift amount is cut, nothing carries undefined flags.
 #[test]
 fn no_traps() {
-    check("no_traps");
+    check("no_traps", false);
 }
 
 /// Eight lanes at once under a mask; a vector access where they lie side by side, else a loop over lanes.
 #[test]
 fn sub_group() {
-    check("sub_group");
+    check("sub_group", true);
 }

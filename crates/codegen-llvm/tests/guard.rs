@@ -78,6 +78,7 @@ fn too_large_is_refused_before_llvm_sees_it() {
         sub_group_size: 8,
         options: Options::default(),
         wide: true,
+        lanes: None,
     };
     let error = codegen_llvm::compile_module(module, settings).expect_err("5,000 scalars");
     assert!(

@@ -93,6 +93,7 @@ fn compare_text(seed: u64, text: &str, size: u32, sub_group: u32) {
     let mut settings = settings(sub_group);
     // Kernels with sub-group operations have two forms.
     settings.wide = !seed.is_multiple_of(3);
+    settings.lanes = [None, Some(4), Some(8)][seed as usize % 5 % 3];
     if seed % 7 == 3 {
         settings.options.opt_level = 0;
     }

@@ -63,6 +63,7 @@ pub(crate) fn settings(sub_group_size: u32) -> Settings {
         sub_group_size,
         options: kernel_ir::Options::default(),
         wide: true,
+        lanes: None,
     }
 }
 

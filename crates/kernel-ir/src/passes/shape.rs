@@ -102,9 +102,26 @@ impl Shapes {
 /// Blocks visited for all divergent branches together; beyond it everything counts as varying.
 const BUDGET: usize = 20_000_000;
 
+/// What is known beforehand.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Shapes of values that no instruction of the function makes.
+    pub values: Vec<(ValueId, Shape)>,
+    /// Blocks that all lanes leave in one direction, although their conditions differ in shape.
+    pub together: Vec<BlockId>,
+    /// Values whose making does not wrap around from one lane to another.
+    pub exact: Vec<ValueId>,
+}
+
 /// The shapes of `function`, for one kind of lanes.
 #[must_use]
 pub fn shapes(module: &Module, function: &Function, lanes: Lanes) -> Shapes {
+    shapes_given(module, function, lanes, &Given::default())
+}
+
+/// As [`shapes`], of a function about which something is known.
+#[must_use]
+pub fn shapes_given(module: &Module, function: &Function, lanes: Lanes, given: &Given) -> Shapes {
     let cfg = Cfg::new(function);
     let loops = Loops::new(&cfg);
     let post = PostDominators::new(&cfg);
@@ -132,9 +149,20 @@ pub fn shapes(module: &Module, function: &Function, lanes: Lanes) -> Shapes {
         },
         joins: vec![false; n],
         arguments_written: writes_arguments(module, function),
+        together: vec![false; n],
+        exact: vec![false; function.values.len()],
         work: Vec::new(),
         budget: BUDGET,
     };
+    for &(v, shape) in &given.values {
+        analysis.shapes.values[v.index()] = Some(shape);
+    }
+    for value in &given.exact {
+        analysis.exact[value.index()] = true;
+    }
+    for block in &given.together {
+        analysis.together[block.index()] = true;
+    }
     analysis.run();
     analysis.shapes
 }
@@ -221,6 +249,10 @@ struct Analysis<'a> {
     /// Blocks in which lanes that took different ways meet.
     joins: Vec<bool>,
     arguments_written: bool,
+    /// Blocks whose branches count as uniform.
+    together: Vec<bool>,
+    /// Values that are known not to wrap around.
+    exact: Vec<bool>,
     work: Vec<User>,
     budget: usize,
 }
@@ -291,6 +323,7 @@ impl Analysis<'_> {
             .op
             .operands(|v| no_wrap |= self.shapes.no_wrap[v.index()]);
         if let Some(shape) = self.shape(&entry.op, block, &mut no_wrap) {
+            no_wrap &= !self.exact[result.index()];
             self.set(result, shape, no_wrap);
         }
     }
@@ -323,6 +356,13 @@ impl Analysis<'_> {
         }
     }
 
+    /// A step after a shift to the right by the constant `by`, if all of it is left.
+    fn shifted_out(&self, step: i64, by: ValueId) -> Option<i64> {
+        let by = u32::try_from(self.known_int(by)?).ok()?;
+        let kept = step.checked_shr(by)?;
+        (kept.checked_shl(by)? == step).then_some(kept)
+    }
+
     fn is_undef(&self, v: ValueId) -> bool {
         let undef = |c: ConstId| *self.module.constants.get(c) == Constant::Undef;
         matches!(self.f.values[v.index()].def, ValueDef::Const(c) if undef(c))
@@ -344,6 +384,16 @@ impl Analysis<'_> {
                     (BinaryOp::Shl, Some(x), Some(_)) if self.known_int(*b).is_some() => {
                         let by = self.known_int(*b)?;
                         Shape::stride(x.wrapping_mul(1i64.checked_shl(by as u32).unwrap_or(0)))
+                    }
+                    // What is shifted out is the same in all lanes.
+                    (BinaryOp::AShr | BinaryOp::LShr, Some(x), Some(_)) => {
+                        match self.shifted_out(x, *b) {
+                            Some(step) => {
+                                *no_wrap = true;
+                                Shape::stride(step)
+                            }
+                            None => Shape::Varying,
+                        }
                     }
                     _ => Shape::Varying,
                 }
@@ -490,7 +540,10 @@ impl Analysis<'_> {
 
     fn branch(&mut self, block: BlockId) {
         let term = &self.f.blocks[block.index()].term;
-        if self.shapes.divergent[block.index()] || matches!(term, Terminator::Ret(_)) {
+        if self.shapes.divergent[block.index()]
+            || self.together[block.index()]
+            || matches!(term, Terminator::Ret(_))
+        {
             return;
         }
         let Some(v) = term.operand() else { return };

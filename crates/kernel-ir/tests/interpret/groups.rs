@@ -397,3 +397,45 @@ b:
     let stopped = run(apart, line(1, 4), vec![ints(&[0])]);
     assert_eq!(stopped.err().map(|s| s.fault), Some(Fault::Diverged));
 }
+
+/// The inner loop's next turn and the outer loop's both lead to the barrier: behind it each value is the one of
+/// the way that was taken.
+#[test]
+fn values_of_nested_loops_survive_their_barrier() {
+    let text = "
+kernel @k(%out: ptr<global>) {
+b0:
+  %l: i64 = wi.LocalInvocationId 0
+  br outer
+outer:
+  %k: i32 = phi b0: i32 2, next: %k2
+  %s0: i32 = phi b0: i32 0, next: %s2
+  %j0: i32 = lshr %k, i32 1
+  br inner
+inner:
+  %j: i32 = phi outer: %j0, body: %j2
+  %s: i32 = phi outer: %s0, body: %s2
+  barrier Workgroup
+  br body
+body:
+  %a: i32 = imul %k, i32 100
+  %b: i32 = iadd %a, %j
+  %s2: i32 = iadd %s, %b
+  %j2: i32 = lshr %j, i32 1
+  %stop: bool = cmp.ieq %j2, i32 0
+  br_if %stop, next, inner
+next:
+  %k2: i32 = shl %k, i32 1
+  %more: bool = cmp.ult %k, i32 8
+  br_if %more, outer, end
+end:
+  %l32: i32 = to.trunc %l
+  %r: i32 = iadd %s2, %l32
+  %p: ptr<global> = offset %out [%l * 4 + 0]
+  store %p, %r align 4
+  ret
+}";
+    let memory = done(text, line(1, 37), vec![ints(&[0; 37])]);
+    let expected: Vec<i32> = (0..37).map(|l| 201 + 803 + 2407 + l).collect();
+    assert_eq!(as_ints(&memory.buffers[0]), expected);
+}

@@ -1,0 +1,500 @@
+//! Work-items side by side: W consecutive ones of a row run as one, the values that differ among them as
+//! vectors, the others as scalars.
+//!
+//! A kernel is cut at its work-group barriers into *regions* (`region`), each an acyclic-or-looping piece of
+//! code without stops. A region runs for all work-items of the group, W at a time, before the next one begins;
+//! what a work-item needs later lies in the state area, one array for each value. Rows whose length is no
+//! multiple of W, and chunks for which an assumption fails that is tested at their start, run the same region
+//! with one lane.
+//!
+//! Within a region (`flow`) branches on scalars stay branches; lanes part only where the shape analysis says
+//! so, and then blocks run in their order, each under its mask, when any lane waits for it. Values follow
+//! their shapes (`values`): one scalar, a scalar and a step, or a vector.
+//!
+//! Not for kernels whose sub-groups talk to each other (`wide`), nor where lanes may part at a barrier, nor for
+//! irreducible loops: those keep the other forms.
+
+mod check;
+mod cost;
+mod flow;
+mod memory;
+mod operate;
+mod region;
+mod values;
+
+use std::collections::{HashMap, HashSet};
+
+use kernel_ir::passes::shape::{Shape, Shapes};
+use kernel_ir::{BlockId, BuildError, Function, InstId, Op, Type, ValueId};
+
+use crate::kernel::Lower;
+use crate::llvm::{Bb, IntPred, Val};
+use crate::plan::StopKind;
+use region::Region;
+use values::{Rep, Stored};
+
+/// Instructions; beyond, two copies of the code take too long to compile.
+const INSTRUCTIONS: usize = 1500;
+/// Instructions of all regions together: blocks may be in several.
+const COPIES: usize = 4000;
+/// Scalars in a value.
+const LEAVES: usize = 32;
+/// Bytes of private arrays of all lanes, on the stack.
+const PRIVATE: u64 = 64 << 10;
+
+/// Where a value lives between regions.
+#[derive(Clone)]
+enum Kept {
+    /// The same for the whole group: the variable that a region reads, and the one that it writes; a value of
+    /// a loop may be both.
+    Group(Val, Val),
+    /// One array of the group for each scalar; offsets in bytes per work-item. With a step, if all lanes of a
+    /// chunk hold to one.
+    Items(Vec<u64>, Option<i64>),
+}
+
+/// How a kernel is run side by side.
+pub(crate) struct Form {
+    width: u32,
+    regions: Vec<Region>,
+    /// Region that begins at a stop.
+    region_of_stop: Vec<usize>,
+    uniform: HashSet<ValueId>,
+    items: HashMap<ValueId, (Vec<u64>, Option<i64>)>,
+    /// Results of extensions that must not wrap around in a chunk, with the steps of what they extend.
+    exact: Vec<(ValueId, i64)>,
+    /// Byte offset per work-item of each private array that lives in the state area.
+    arrays: HashMap<ValueId, (u64, u64)>,
+    /// Bytes of state per work-item.
+    pub(crate) stride: u64,
+}
+
+/// The form of a kernel, if it can have this one.
+pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option<Form> {
+    let module = low.values.module;
+    let (function, types) = (low.function, &module.types);
+    if copies || low.plan.stops.iter().any(|s| s.kind == StopKind::Subgroup) {
+        return None;
+    }
+    let mut count = 0;
+    for segment in &low.plan.segments {
+        for inst in &function.blocks[segment.block].insts[segment.insts.clone()] {
+            count += 1;
+            let inst = &function.insts[inst.index()];
+            if !fits(&inst.op) {
+                return None;
+            }
+            let mut leaves = Vec::new();
+            if let Some(result) = inst.result {
+                crate::wide::leaves(types, function.ty(result), 0, &mut leaves);
+            }
+            if leaves.len() > LEAVES {
+                return None;
+            }
+        }
+    }
+    if count > INSTRUCTIONS {
+        return None;
+    }
+    let width = wanted.unwrap_or_else(|| width(low));
+    let stops = !low.plan.stops.is_empty();
+    if stops && !region::meet_as_a_group(low) {
+        return None;
+    }
+    let known = region::Known::new(low);
+    let regions = region::regions(low, &known);
+    let copies: usize = regions.iter().map(Region::len).sum();
+    if copies > COPIES {
+        return None;
+    }
+    // What lives between regions.
+    let (mut uniform, mut items) = (HashSet::new(), HashMap::new());
+    let mut at = 0u64;
+    let mut arrays = HashMap::new();
+    if stops {
+        let group = &known.group;
+        let mut kept: Vec<ValueId> = low.plan.kept.clone();
+        // Widest first: every array begins aligned for its elements.
+        kept.sort_by_key(|&v| (std::cmp::Reverse(types.align_of(function.ty(v))), v));
+        for v in kept {
+            if group.contains(&v) {
+                uniform.insert(v);
+                continue;
+            }
+            let mut leaves = Vec::new();
+            crate::wide::leaves(types, function.ty(v), 0, &mut leaves);
+            let places = leaves.iter().map(|&(ty, _)| {
+                let size = types.size_of(ty);
+                at = at.next_multiple_of(size.max(1));
+                at += size;
+                at - size
+            });
+            let step = known.row_shape(v).step();
+            let step = step.filter(|&step| step == 0 || leaves.len() == 1);
+            items.insert(v, (places.collect(), step));
+        }
+    }
+    let private = crate::arguments::private_arrays(function);
+    let total: u64 = private.iter().map(|p| p.1.next_multiple_of(p.2)).sum();
+    if stops {
+        for &(v, size, align) in &private {
+            at = at.next_multiple_of(align.max(16));
+            let step = size.next_multiple_of(align);
+            arrays.insert(v, (at, step));
+            at += step;
+        }
+    } else if total.saturating_mul(u64::from(width)) > PRIVATE {
+        return None;
+    }
+    let mut region_of_stop = vec![0; low.plan.stops.len()];
+    for (i, region) in regions.iter().enumerate() {
+        if let Some(stop) = region.after {
+            region_of_stop[stop] = i;
+        }
+    }
+    let form = Form {
+        width,
+        regions,
+        region_of_stop,
+        uniform,
+        items,
+        exact: known.exact,
+        arrays,
+        stride: at.next_multiple_of(64),
+    };
+    if !form.regions.iter().all(Region::can_run) {
+        return None;
+    }
+    if wanted.is_none() {
+        let costs = form.regions.iter().map(|r| cost::costs(module, r, width));
+        let (together, apart) = costs.fold((0u64, 0u64), |all, one| {
+            (all.0.saturating_add(one.0), all.1.saturating_add(one.1))
+        });
+        // With barriers the other form keeps every item's state in a record.
+        if together > apart && !stops {
+            return None;
+        }
+    }
+    Some(form)
+}
+
+/// Whether an instruction has a meaning here.
+fn fits(op: &Op) -> bool {
+    use kernel_ir::Builtin as B;
+    !matches!(
+        op,
+        Op::Group(..)
+            | Op::Call(..)
+            | Op::CallIndirect(..)
+            | Op::WorkItem(
+                B::SubgroupId | B::SubgroupLocalInvocationId | B::SubgroupSize,
+                _
+            )
+    )
+}
+
+/// Lanes by speed: two registers of 32 bytes for each 32-bit value, two for each 64-bit one where those
+/// are the work.
+fn width(low: &Lower<'_>) -> u32 {
+    let types = &low.values.module.types;
+    let function = low.function;
+    let (mut wide, mut all) = (0usize, 0usize);
+    for inst in function.blocks.iter().flat_map(|b| &b.insts) {
+        let inst = &function.insts[inst.index()];
+        let Some(result) = inst.result else { continue };
+        if matches!(
+            inst.op,
+            Op::WorkItem(..) | Op::Convert(..) | Op::PtrOffset { .. } | Op::Alloca { .. }
+        ) {
+            continue;
+        }
+        let Some(scalar) = types.scalar_of(function.ty(result)) else {
+            continue;
+        };
+        if matches!(types.get(scalar), Type::Bool) {
+            continue;
+        }
+        all += 1;
+        wide += usize::from(types.size_of(scalar) == 8);
+    }
+    if wide * 2 > all || all > 250 { 8 } else { 16 }
+}
+
+/// One region being emitted for `width` lanes.
+struct Lanes<'l, 'a, 'r> {
+    low: &'l mut Lower<'a>,
+    form: &'r Form,
+    region: &'r Region,
+    f: &'r Function,
+    width: u32,
+    /// None with one lane: nothing differs.
+    shapes: Option<&'r Shapes>,
+    /// The running lanes; `None`: all.
+    mask: Option<Val>,
+    kept: &'r HashMap<ValueId, Kept>,
+    /// Values of the block at hand.
+    near: HashMap<ValueId, Rep>,
+    /// Values that other blocks use.
+    stored: HashMap<ValueId, Stored>,
+    /// Values that other blocks than their own use.
+    crossing: HashSet<ValueId>,
+    /// Values that come from an earlier region and are made in this one again.
+    twice: HashSet<ValueId>,
+    /// Values that are used behind the divergent loop that makes them.
+    left_uses: HashMap<ValueId, u32>,
+    block_at_hand: BlockId,
+    /// Private arrays: first lane's address and the distance to the next one's.
+    arrays: HashMap<ValueId, (Val, u64)>,
+    /// Extensions of narrower integers that were found not to wrap around.
+    proved: HashSet<InstId>,
+    /// Where the chunk is done.
+    done: Bb,
+    /// Which region comes next.
+    next: Val,
+}
+
+/// Emits the loops over regions and work-items where the builder stands, then jumps to `done`.
+pub(crate) fn emit(low: &mut Lower<'_>, form: &Form, done: Bb) -> Result<(), BuildError> {
+    let ir = low.ir;
+    low.record.stride = form.stride.max(1);
+    let mut kept = HashMap::new();
+    for &v in &form.uniform {
+        let ty = low.values.register(low.ty(v));
+        kept.insert(v, Kept::Group(low.room(ty, 0), low.room(ty, 0)));
+    }
+    for (&v, (places, step)) in &form.items {
+        kept.insert(v, Kept::Items(places.clone(), *step));
+    }
+    let next = low.room(ir.i32, 4);
+    let heads: Vec<Bb> = form
+        .regions
+        .iter()
+        .map(|_| low.new_block(c"region"))
+        .collect();
+    ir.br(heads[0]);
+    for (i, region) in form.regions.iter().enumerate() {
+        ir.at_end(heads[i]);
+        chunks(low, form, region, &kept, next)?;
+        // Usually there is one way on.
+        let mut ways: Vec<usize> = region.exits.values().flatten().copied().collect();
+        ways.sort_unstable();
+        ways.dedup();
+        let mut written: Vec<ValueId> = ways
+            .iter()
+            .flat_map(|&stop| low.plan.stops[stop].live.iter().copied())
+            .collect();
+        written.sort_unstable();
+        written.dedup();
+        for v in written {
+            if let Some(Kept::Group(read, write)) = kept.get(&v) {
+                let ty = low.values.register(low.ty(v));
+                ir.store(ir.load(ty, *write, 0), *read, 0);
+            }
+        }
+        let returns = region.returns;
+        let target = |stop: usize| form.region_of_stop[stop];
+        match (ways.as_slice(), returns) {
+            ([], _) => ir.br(done),
+            ([one], false) => ir.br(heads[target(*one)]),
+            _ => {
+                let which = ir.load(ir.i32, next, 4);
+                let cases: Vec<(Val, Bb)> = ways
+                    .iter()
+                    .map(|&stop| {
+                        let at = target(stop);
+                        (ir.i32c(at as u32), heads[at])
+                    })
+                    .collect();
+                ir.switch(which, done, &cases);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All work-items of a group through one region.
+fn chunks(
+    low: &mut Lower<'_>,
+    form: &Form,
+    region: &Region,
+    kept: &HashMap<ValueId, Kept>,
+    next: Val,
+) -> Result<(), BuildError> {
+    let ir = low.ir;
+    let width = u64::from(form.width);
+    let [x, y, z, i, end] = [0; 5].map(|_| low.room(ir.i64, 8));
+    let get = |v: Val| ir.load(ir.i64, v, 8);
+    let put = |value: Val, to: Val| ir.store(value, to, 8);
+    let [
+        plane,
+        row,
+        chunk,
+        vector,
+        one,
+        one_body,
+        one_done,
+        row_end,
+        plane_end,
+        region_end,
+    ] = [
+        c"plane",
+        c"row",
+        c"chunk",
+        c"vector",
+        c"one",
+        c"one.body",
+        c"one.done",
+        c"row.end",
+        c"plane.end",
+        c"region.end",
+    ]
+    .map(|name| low.new_block(name));
+    let [sx, sy, sz] = low.launch.size;
+    put(ir.i64c(0), z);
+    ir.br(plane);
+    ir.at_end(plane);
+    put(ir.i64c(0), y);
+    ir.br(row);
+    ir.at_end(row);
+    put(ir.i64c(0), x);
+    ir.br(chunk);
+
+    // Does a whole chunk fit?
+    ir.at_end(chunk);
+    let left = ir.sub(sx, get(x));
+    let whole = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width));
+    let part = low.new_block(c"part");
+    ir.cond_br(whole, vector, part);
+    ir.at_end(part);
+    put(get(x), i);
+    put(sx, end);
+    ir.br(one);
+
+    let vector_done = low.new_block(c"vector.done");
+    let failed = low.new_block(c"assumption.failed");
+    ir.at_end(vector);
+    place(low, [x, y, z].map(get));
+    let mut lanes = Lanes::new(low, form, region, form.width, kept, vector_done, next);
+    let holds = lanes.check();
+    if let Some(holds) = holds {
+        let body = lanes.low.new_block(c"lanes");
+        ir.cond_br(holds, body, failed);
+        ir.at_end(body);
+    }
+    lanes.run()?;
+    ir.at_end(failed);
+    put(get(x), i);
+    put(ir.add(get(x), ir.i64c(width)), end);
+    ir.br(one);
+    ir.at_end(vector_done);
+    put(ir.add(get(x), ir.i64c(width)), x);
+    let more = ir.icmp(IntPred::LLVMIntULT, get(x), sx);
+    ir.cond_br(more, chunk, row_end);
+
+    // One work-item after another.
+    ir.at_end(one);
+    ir.br(one_body);
+    ir.at_end(one_body);
+    place(low, [i, y, z].map(get));
+    Lanes::new(low, form, region, 1, kept, one_done, next).run()?;
+    ir.at_end(one_done);
+    put(ir.add(get(i), ir.i64c(1)), i);
+    let more = ir.icmp(IntPred::LLVMIntULT, get(i), get(end));
+    let ones_end = low.new_block(c"ones.end");
+    ir.cond_br(more, one_body, ones_end);
+    ir.at_end(ones_end);
+    put(get(end), x);
+    let more = ir.icmp(IntPred::LLVMIntULT, get(end), sx);
+    ir.cond_br(more, chunk, row_end);
+
+    for (at, size, from, to, id) in [
+        (row_end, sy, row, plane_end, y),
+        (plane_end, sz, plane, region_end, z),
+    ] {
+        ir.at_end(at);
+        put(ir.add(get(id), ir.i64c(1)), id);
+        let more = ir.icmp(IntPred::LLVMIntULT, get(id), size);
+        ir.cond_br(more, from, to);
+    }
+    ir.at_end(region_end);
+    low.clear_near();
+    Ok(())
+}
+
+/// Makes `local` the local id of the work-item at hand, the chunk's first.
+fn place(low: &mut Lower<'_>, local: [Val; 3]) {
+    let ir = low.ir;
+    let row = ir.add(ir.mul(local[2], low.launch.size[1]), local[1]);
+    low.item.linear = ir.add(ir.mul(row, low.launch.size[0]), local[0]);
+    low.item.local = local;
+}
+
+impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
+    fn new(
+        low: &'l mut Lower<'a>,
+        form: &'r Form,
+        region: &'r Region,
+        width: u32,
+        kept: &'r HashMap<ValueId, Kept>,
+        done: Bb,
+        next: Val,
+    ) -> Self {
+        let mut lanes = Self {
+            low,
+            form,
+            region,
+            f: &region.function,
+            width,
+            shapes: if width > 1 {
+                region.shapes.as_ref()
+            } else {
+                None
+            },
+            mask: None,
+            kept,
+            near: HashMap::new(),
+            stored: HashMap::new(),
+            crossing: HashSet::new(),
+            twice: HashSet::new(),
+            left_uses: HashMap::new(),
+            block_at_hand: BlockId(0),
+            arrays: HashMap::new(),
+            proved: HashSet::new(),
+            done,
+            next,
+        };
+        lanes.place_arrays();
+        lanes
+    }
+
+    /// Addresses of the private arrays.
+    fn place_arrays(&mut self) {
+        let ir = self.low.ir;
+        for (v, size, align) in crate::arguments::private_arrays(self.low.function) {
+            let (at, step) = match self.form.arrays.get(&v) {
+                Some(&(offset, step)) => {
+                    let items = ir.mul(self.low.launch.items, ir.i64c(offset));
+                    let own = ir.mul(self.low.item.linear, ir.i64c(step));
+                    let at = ir.offset(self.low.state, ir.add(items, own));
+                    (at, step)
+                }
+                None => {
+                    let step = size.next_multiple_of(align);
+                    let all = ir.array(ir.i8, step * u64::from(self.width));
+                    (self.low.room(all, align), step)
+                }
+            };
+            self.arrays.insert(v, (at, step));
+        }
+    }
+
+    fn shape(&self, v: ValueId) -> Shape {
+        self.shapes.map_or(Shape::Uniform, |shapes| shapes.of(v))
+    }
+
+    fn run(&mut self) -> Result<(), BuildError> {
+        let result = self.flow();
+        self.low.clear_near();
+        result
+    }
+}

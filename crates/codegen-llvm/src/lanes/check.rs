@@ -1,0 +1,280 @@
+//! Assumptions that are tested once, at the start of a chunk of lanes: then code without masks and with plain
+//! addresses serves; where the test fails, the chunk runs one work-item after another.
+
+use std::collections::HashMap;
+
+use kernel_ir::passes::shape::{Shape, Shapes};
+use kernel_ir::{
+    BinaryOp, BlockId, ConvertOp, Function, Module, Op, Predicate, Type, UnaryOp, ValueDef, ValueId,
+};
+
+use super::Lanes;
+use super::region::Region;
+use crate::llvm::{IntPred, Val};
+
+/// Instructions computed beforehand for one test.
+const DEPTH: usize = 16;
+
+/// Extensions that are tested for one chunk at most.
+const TESTS: usize = 32;
+
+/// Whether `v` is made of ids, arguments and constants by a few steps of arithmetic.
+fn from_ids(function: &Function, v: ValueId, depth: usize) -> bool {
+    let ValueDef::Inst(inst) = function.values[v.index()].def else {
+        return true;
+    };
+    if depth == 0 {
+        return false;
+    }
+    let op = &function.insts[inst.index()].op;
+    let simple = match op {
+        Op::WorkItem(..) => true,
+        Op::Binary(op, ..) => !matches!(
+            op,
+            BinaryOp::FRem
+                | BinaryOp::FMod
+                | BinaryOp::UDiv
+                | BinaryOp::SDiv
+                | BinaryOp::URem
+                | BinaryOp::SRem
+                | BinaryOp::SMod
+        ),
+        Op::Convert(..) | Op::Compare(..) | Op::Select { .. } | Op::Copy(_) => true,
+        Op::Unary(op, ..) => *op == UnaryOp::Not,
+        _ => false,
+    };
+    let mut all = simple;
+    if all {
+        op.operands(|v| all = all && from_ids(function, v, depth - 1));
+    }
+    all
+}
+
+/// Whether few chunks of a row part on Bool `v`: it compares ids with what is the same for all.
+fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> bool {
+    let function = &region.function;
+    if shapes.of(v) == Shape::Uniform {
+        return true;
+    }
+    let ValueDef::Inst(inst) = function.values[v.index()].def else {
+        return false;
+    };
+    if depth == 0 {
+        return false;
+    }
+    let step = |v: ValueId| shapes.of(v).step();
+    match &function.insts[inst.index()].op {
+        Op::Compare(predicate, a, b) => {
+            let float = matches!(
+                predicate,
+                Predicate::FOrdEq
+                    | Predicate::FOrdNe
+                    | Predicate::FOrdLt
+                    | Predicate::FOrdLe
+                    | Predicate::FOrdGt
+                    | Predicate::FOrdGe
+                    | Predicate::FUnordEq
+                    | Predicate::FUnordNe
+                    | Predicate::FUnordLt
+                    | Predicate::FUnordLe
+                    | Predicate::FUnordGt
+                    | Predicate::FUnordGe
+                    | Predicate::FOrdered
+                    | Predicate::FUnordered
+            );
+            // A large step parts lanes often.
+            let near = |s: Option<i64>| s.is_some_and(|s| s.abs() <= 4);
+            !float && near(step(*a)) && near(step(*b))
+        }
+        Op::Binary(
+            BinaryOp::And | BinaryOp::Or | BinaryOp::LogicalEqual | BinaryOp::LogicalNotEqual,
+            a,
+            b,
+            _,
+        ) => {
+            rarely_parts(region, shapes, *a, depth - 1)
+                && rarely_parts(region, shapes, *b, depth - 1)
+        }
+        Op::Unary(UnaryOp::Not, a, _) => rarely_parts(region, shapes, *a, depth - 1),
+        Op::Select {
+            cond,
+            then,
+            otherwise,
+        } => [cond, then, otherwise]
+            .iter()
+            .all(|v| rarely_parts(region, shapes, **v, depth - 1)),
+        _ => false,
+    }
+}
+
+/// What an instruction carries over into more room, where a step from lane to lane must not wrap around in the
+/// room that there was: extensions, and shifts to the right.
+pub(super) fn extension(op: &Op) -> Option<(ConvertOp, ValueId)> {
+    match op {
+        Op::Convert(op @ (ConvertOp::SExt | ConvertOp::ZExt), from, _) => Some((*op, *from)),
+        Op::Binary(BinaryOp::AShr, from, ..) => Some((ConvertOp::SExt, *from)),
+        Op::Binary(BinaryOp::LShr, from, ..) => Some((ConvertOp::ZExt, *from)),
+        _ => None,
+    }
+}
+
+/// Results of extensions that a test at the start of each chunk makes sure of.
+pub(super) fn exact(function: &Function, shapes: &Shapes) -> Vec<ValueId> {
+    let mut found = Vec::new();
+    for block in function.reverse_post_order() {
+        for &inst in &function.blocks[block.index()].insts {
+            let inst = &function.insts[inst.index()];
+            let (Some((_, from)), Some(result)) = (extension(&inst.op), inst.result) else {
+                continue;
+            };
+            let steps = |v: ValueId| shapes.of(v).step().is_some_and(|s| s != 0);
+            if steps(from) && steps(result) && from_ids(function, from, DEPTH) {
+                found.push(result);
+            }
+        }
+    }
+    found.truncate(TESTS);
+    found
+}
+
+/// Divergent branches that are worth a test at the start.
+pub(super) fn together(_module: &Module, region: &Region, shapes: &Shapes) -> Vec<BlockId> {
+    let function = &region.function;
+    let mut found = Vec::new();
+    for &block in region.cfg.reverse_post_order() {
+        if !shapes.is_divergent(block) {
+            continue;
+        }
+        let term = &function.blocks[block.index()].term;
+        let Some(cond) = term.operand() else { continue };
+        if matches!(term, kernel_ir::Terminator::CondBr { .. })
+            && from_ids(function, cond, DEPTH)
+            && rarely_parts(region, shapes, cond, DEPTH)
+        {
+            found.push(block);
+        }
+    }
+    found
+}
+
+impl Lanes<'_, '_, '_> {
+    /// Bool: whether all assumptions hold for the chunk; `None` when there are none.
+    pub(super) fn check(&mut self) -> Option<Val> {
+        let ir = self.low.ir;
+        let mut tests: Vec<Val> = Vec::new();
+        let (mut made, mut firsts) = (HashMap::new(), HashMap::new());
+        let region = self.region;
+        for &block in &region.together {
+            let Some(cond) = region.function.blocks[block.index()].term.operand() else {
+                continue;
+            };
+            let lanes = self.beforehand(cond, &mut made)[0];
+            let bits = ir.cast(crate::llvm::Opcode::LLVMBitCast, lanes, ir.int(self.width));
+            let ty = ir.type_of(bits);
+            let none = ir.icmp(IntPred::LLVMIntEQ, bits, ir.int_const(ty, 0));
+            let all = ir.icmp(IntPred::LLVMIntEQ, bits, ir.int_const(ty, u64::MAX));
+            tests.push(ir.or(none, all));
+        }
+        // Those of the whole kernel: values that come from earlier regions rely on them too.
+        for &(result, step) in &self.form.exact {
+            let ValueDef::Inst(inst) = self.f.values[result.index()].def else {
+                continue;
+            };
+            let Some((op, from)) = extension(&self.f.insts[inst.index()].op) else {
+                continue;
+            };
+            let first = self.first_beforehand(from, &mut firsts);
+            let test = self.does_not_wrap(op, first, step);
+            tests.push(test.unwrap_or_else(|| ir.int_const(ir.i1, 0)));
+            self.proved.insert(inst);
+        }
+        self.low.clear_near();
+        self.near.clear();
+        tests.into_iter().reduce(|a, b| ir.and(a, b))
+    }
+
+    /// Bool: whether `first`, first + step, ... stay in order when they are extended; `None` when the steps
+    /// are too large to tell.
+    pub(super) fn does_not_wrap(&self, op: ConvertOp, first: Val, step: i64) -> Option<Val> {
+        let ir = self.low.ir;
+        let ty = ir.type_of(first);
+        let bits = ir.int_width(ty);
+        let far = step.checked_mul(i64::from(self.width) - 1)?;
+        if far.unsigned_abs() >= 1 << (bits - 1).min(62) {
+            return None;
+        }
+        let last = ir.add(first, ir.int_const(ty, far as u64));
+        let predicate = match (op == ConvertOp::SExt, step > 0) {
+            (true, true) => IntPred::LLVMIntSGE,
+            (true, false) => IntPred::LLVMIntSLE,
+            (false, true) => IntPred::LLVMIntUGE,
+            (false, false) => IntPred::LLVMIntULE,
+        };
+        Some(ir.icmp(predicate, last, first))
+    }
+
+    /// The first lane's value of something made from ids, computed here.
+    pub(super) fn first_beforehand(&mut self, v: ValueId, made: &mut HashMap<ValueId, Val>) -> Val {
+        if let Some(&done) = made.get(&v) {
+            return done;
+        }
+        let ValueDef::Inst(inst) = self.f.values[v.index()].def else {
+            return self.low.get(v);
+        };
+        let inst = &self.f.insts[inst.index()];
+        let mut operands = Vec::new();
+        inst.op.operands(|v| operands.push(v));
+        let values: Vec<(ValueId, Val)> = operands
+            .into_iter()
+            .map(|operand| (operand, self.first_beforehand(operand, made)))
+            .collect();
+        self.low.clear_near();
+        for (operand, value) in values {
+            self.low.set_near(operand, value);
+        }
+        let ir = self.low.ir;
+        let value = self.low.operation(&inst.op, Some(v), inst.word);
+        self.low.clear_near();
+        // What is computed beforehand has a scalar form; anything else would not have been chosen.
+        let value = value
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| ir.null(self.low.values.register(self.low.ty(v))));
+        made.insert(v, value);
+        value
+    }
+
+    /// The lanes of something made from ids, computed here.
+    fn beforehand(&mut self, v: ValueId, made: &mut HashMap<ValueId, Vec<Val>>) -> Vec<Val> {
+        if let Some(done) = made.get(&v) {
+            return done.clone();
+        }
+        let ValueDef::Inst(inst) = self.f.values[v.index()].def else {
+            return self.vectors(v);
+        };
+        let op = self.f.insts[inst.index()].op.clone();
+        let mut operands = Vec::new();
+        op.operands(|v| operands.push(v));
+        for operand in operands {
+            let parts = self.beforehand(operand, made);
+            self.near.insert(operand, super::Rep::vector(parts));
+        }
+        let parts = match &op {
+            Op::WorkItem(builtin, dimension) => {
+                let rep = self.work_item(*builtin, *dimension, v);
+                self.spread(v, &rep)
+            }
+            _ => self.lane_operation(&op, v),
+        };
+        made.insert(v, parts.clone());
+        parts
+    }
+
+    /// Whether a value is an integer.
+    pub(super) fn is_integer(&self, v: ValueId) -> bool {
+        matches!(
+            self.low.values.module.types.get(self.low.ty(v)),
+            Type::Int(_)
+        )
+    }
+}

@@ -1,0 +1,124 @@
+//! Whether lanes side by side are worth it: a rough count of instructions for one chunk, against one work-item
+//! after another. Loops count eight turns.
+
+use kernel_ir::passes::shape::Shape;
+use kernel_ir::{BinaryOp, MathFn, Module, Op, ValueId};
+
+use super::region::Region;
+
+/// Bytes of a vector register.
+const REGISTER: u64 = 32;
+/// A call of C's library.
+const CALL: u64 = 30;
+/// A turn of a divergent loop does for some lanes what is of no use to the others: three halves.
+const DIVERGENT: u64 = 3;
+
+/// Costs of a region: side by side, and one after another.
+pub(super) fn costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
+    let Some(shapes) = &region.shapes else {
+        return (1, 0);
+    };
+    let function = &region.function;
+    let lanes = u64::from(width);
+    let uniform = |v: ValueId| shapes.of(v) == Shape::Uniform;
+    let (mut together, mut apart) = (0u64, 0u64);
+    for &block in region.loops.order() {
+        let mut turns = 2u64;
+        let mut factor = 2u64;
+        let mut l = region.loops.innermost(block);
+        while let Some(i) = l {
+            turns = turns.saturating_mul(8).min(1 << 30);
+            if shapes.is_divergent_loop(i) {
+                factor = DIVERGENT;
+            }
+            l = region.loops.loops[i as usize].parent;
+        }
+        let masked = shapes.is_masked(block);
+        let (mut wide, mut narrow) = (0u64, 0u64);
+        for &inst in &function.blocks[block.index()].insts {
+            let inst = &function.insts[inst.index()];
+            // What a vector of the result takes.
+            let value = match &inst.op {
+                Op::Store { value, .. } => Some(*value),
+                Op::Compare(_, a, _) => Some(*a),
+                _ => inst.result,
+            };
+            let bytes = value.map_or(4, |v| module.types.size_of(function.ty(v)));
+            let registers = (bytes * lanes).div_ceil(REGISTER).max(1);
+            let each = 1 + bytes / 16;
+            let (one, all) = match &inst.op {
+                Op::Phi(_) | Op::Alloca { .. } | Op::Assume(_) | Op::Barrier(_) => continue,
+                Op::Load { ptr, .. } | Op::Store { ptr, .. } => {
+                    let size = value.map_or(4, |v| module.types.size_of(function.ty(v)));
+                    let store = matches!(inst.op, Op::Store { .. });
+                    let all = match shapes.of(*ptr).step() {
+                        Some(0) => 1,
+                        Some(step) if step.unsigned_abs() == size && step > 0 => registers,
+                        _ if masked && store => 6 * lanes,
+                        _ if masked => 3 * lanes,
+                        _ => 2 * lanes,
+                    };
+                    (each, all * (1 + size / 16))
+                }
+                Op::Atomic { .. } | Op::CopyMemory { .. } | Op::Printf(..) => (4, 8 * lanes),
+                Op::Math(math, ..) => {
+                    let inline = matches!(
+                        math,
+                        MathFn::Ceil
+                            | MathFn::Floor
+                            | MathFn::Trunc
+                            | MathFn::Rint
+                            | MathFn::Fabs
+                            | MathFn::Copysign
+                            | MathFn::Fmax
+                            | MathFn::Fmin
+                            | MathFn::Fma
+                            | MathFn::Mad
+                    );
+                    // Roots and divisions, and what has a vector form of its own.
+                    let series = matches!(
+                        math,
+                        MathFn::Sqrt
+                            | MathFn::Rsqrt
+                            | MathFn::NativeSqrt
+                            | MathFn::NativeRsqrt
+                            | MathFn::NativeDivide
+                            | MathFn::NativeRecip
+                            | MathFn::Round
+                            | MathFn::Fract
+                            | MathFn::Maxmag
+                            | MathFn::Minmag
+                            | MathFn::ModfFraction
+                            | MathFn::ModfInteger
+                    ) || crate::math_inline::has(*math);
+                    if inline {
+                        (1, registers)
+                    } else if series {
+                        (CALL / 2, CALL / 2 * registers)
+                    } else {
+                        // At worst the same calls, and lanes taken out and put in.
+                        (CALL, (CALL + 2) * lanes)
+                    }
+                }
+                Op::Binary(
+                    BinaryOp::UDiv
+                    | BinaryOp::SDiv
+                    | BinaryOp::URem
+                    | BinaryOp::SRem
+                    | BinaryOp::SMod,
+                    ..,
+                ) => (8, 10 * lanes),
+                _ => (1, registers),
+            };
+            let same = inst.result.is_some_and(uniform);
+            wide += if same { one } else { all };
+            narrow += one * lanes;
+        }
+        // The test for lanes that wait.
+        wide += if masked { 3 } else { 1 };
+        narrow += lanes;
+        together = together.saturating_add(wide.saturating_mul(turns).saturating_mul(factor) / 4);
+        apart = apart.saturating_add(narrow.saturating_mul(turns) / 2);
+    }
+    (together, apart)
+}

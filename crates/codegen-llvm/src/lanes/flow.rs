@@ -1,0 +1,741 @@
+//! Control flow of a region.
+//!
+//! Where all lanes go one way, a branch is a branch. Where they part, each target gets its lanes in its mask,
+//! and from there on blocks run in their order (`Loops::order`: topological, every loop contiguous), each if
+//! any lane waits for it, until all lanes are in one block again. A loop that some lanes leave early turns
+//! until none is left; behind its last block its header is next if a lane waits for another turn.
+//!
+//! Which blocks lanes may wait for when one runs (`pending`) is known beforehand, so the way from block to
+//! block is a chain of few tests. Values are variables here; LLVM makes registers of them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use kernel_ir::{BlockId, BuildError, Op, Terminator, ValueDef, ValueId};
+
+use super::Lanes;
+use super::values::{Rep, Stored};
+use crate::llvm::{Bb, IntPred, Opcode, Val};
+
+/// A place in the chain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Node {
+    Block(BlockId),
+    /// Behind the last block of a loop: the next turn.
+    Again(u32),
+}
+
+/// The state of emitting a region's control flow.
+pub(super) struct Chain {
+    nodes: Vec<Node>,
+    node_of: HashMap<BlockId, usize>,
+    again_of: HashMap<u32, usize>,
+    /// Nodes that lanes may wait for while a node's block runs.
+    pending: Vec<BTreeSet<usize>>,
+    bodies: HashMap<BlockId, Bb>,
+    /// Where a node is entered with a test.
+    heads: Vec<Option<Bb>>,
+    /// Lanes that wait for a node.
+    waiting: Vec<Option<Val>>,
+    phis: HashMap<ValueId, Stored>,
+    /// Values used behind the divergent loop that makes them, by that loop.
+    left: HashMap<ValueId, (u32, Stored)>,
+}
+
+impl Lanes<'_, '_, '_> {
+    fn is_masked(&self, block: BlockId) -> bool {
+        self.shapes.is_some_and(|s| s.is_masked(block))
+    }
+    fn is_divergent(&self, block: BlockId) -> bool {
+        self.shapes.is_some_and(|s| s.is_divergent(block))
+    }
+    fn is_divergent_loop(&self, l: u32) -> bool {
+        self.shapes.is_some_and(|s| s.is_divergent_loop(l))
+    }
+
+    fn mask_type(&self) -> crate::llvm::Ty {
+        self.low.ir.vector(self.low.ir.i1, self.width)
+    }
+
+    /// Bool: whether any lane of `mask` is on.
+    pub(super) fn any(&self, mask: Val) -> Val {
+        let ir = self.low.ir;
+        let bits = ir.cast(Opcode::LLVMBitCast, mask, ir.int(self.width));
+        ir.icmp(
+            IntPred::LLVMIntNE,
+            bits,
+            ir.int_const(ir.int(self.width), 0),
+        )
+    }
+
+    /// Bool: whether every lane of `mask` is on.
+    pub(super) fn all(&self, mask: Val) -> Val {
+        let ir = self.low.ir;
+        let bits = ir.cast(Opcode::LLVMBitCast, mask, ir.int(self.width));
+        let ones = ir.int_const(ir.int(self.width), u64::MAX);
+        ir.icmp(IntPred::LLVMIntEQ, bits, ones)
+    }
+
+    /// The lowest lane of `mask`, 64 bits; some lane is on.
+    pub(super) fn first_lane(&self, mask: Val) -> Val {
+        let ir = self.low.ir;
+        let bits = ir.cast(Opcode::LLVMBitCast, mask, ir.int(self.width));
+        let bits = ir.zext_or_trunc(bits, ir.i64);
+        ir.intrinsic("llvm.cttz", &[ir.i64], &[bits, ir.int_const(ir.i1, 1)])
+    }
+
+    /// Whether other blocks use `v`.
+    pub(super) fn crosses(&self, v: ValueId) -> bool {
+        self.crossing.contains(&v)
+    }
+
+    /// Emits the region where the builder stands.
+    pub(super) fn flow(&mut self) -> Result<(), BuildError> {
+        self.find_crossing();
+        self.find_twice();
+        let mut chain = self.chain();
+        let ir = self.low.ir;
+        for waiting in chain.waiting.iter().flatten() {
+            ir.store(ir.null(self.mask_type()), *waiting, 0);
+        }
+        ir.br(chain.bodies[&BlockId(0)]);
+        for at in 0..chain.nodes.len() {
+            if let Some(head) = chain.heads[at] {
+                self.test(&mut chain, at, head);
+            }
+            match chain.nodes[at] {
+                Node::Block(block) => self.block(&mut chain, at, block)?,
+                Node::Again(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn find_crossing(&mut self) {
+        let region = self.region;
+        let mut crossing = std::collections::HashSet::new();
+        let mut divergent_uses: HashMap<ValueId, u32> = HashMap::new();
+        let mut used = |lanes: &Self, v: ValueId, at: BlockId| {
+            let Some(home) = region.block_of(v) else {
+                return;
+            };
+            if home != at {
+                crossing.insert(v);
+                let mut l = region.loops.innermost(home);
+                while let Some(i) = l {
+                    if region.loops.contains(i, at) {
+                        break;
+                    }
+                    if lanes.is_divergent_loop(i) {
+                        divergent_uses.entry(v).or_insert(i);
+                        break;
+                    }
+                    l = region.loops.loops[i as usize].parent;
+                }
+            }
+        };
+        for &block in region.cfg.reverse_post_order() {
+            for &inst in &self.f.blocks[block.index()].insts {
+                match &self.f.insts[inst.index()].op {
+                    Op::Phi(incoming) => {
+                        for &(from, v) in incoming {
+                            used(self, v, from);
+                        }
+                    }
+                    op => op.operands(|v| used(self, v, block)),
+                }
+            }
+            if let Some(v) = self.f.blocks[block.index()].term.operand() {
+                used(self, v, block);
+            }
+            if let Some(Some(stop)) = region.exits.get(&block) {
+                for &v in &self.low.plan.stops[*stop].live {
+                    used(self, v, block);
+                }
+            }
+        }
+        self.crossing = crossing;
+        self.left_uses = divergent_uses;
+    }
+
+    fn chain(&mut self) -> Chain {
+        let region = self.region;
+        let order = region.loops.order();
+        let mut last: HashMap<u32, usize> = HashMap::new();
+        for (at, &block) in order.iter().enumerate() {
+            let mut l = region.loops.innermost(block);
+            while let Some(i) = l {
+                last.insert(i, at);
+                l = region.loops.loops[i as usize].parent;
+            }
+        }
+        let mut nodes = Vec::new();
+        for (at, &block) in order.iter().enumerate() {
+            nodes.push(Node::Block(block));
+            let mut l = region.loops.innermost(block);
+            while let Some(i) = l {
+                if last[&i] == at {
+                    nodes.push(Node::Again(i));
+                }
+                l = region.loops.loops[i as usize].parent;
+            }
+        }
+        let (mut node_of, mut again_of) = (HashMap::new(), HashMap::new());
+        for (at, node) in nodes.iter().enumerate() {
+            match *node {
+                Node::Block(block) => node_of.insert(block, at),
+                Node::Again(l) => again_of.insert(l, at),
+            };
+        }
+        let bodies = order
+            .iter()
+            .map(|&block| (block, self.low.new_block(c"block")))
+            .collect();
+        let count = nodes.len();
+        let mut chain = Chain {
+            nodes,
+            node_of,
+            again_of,
+            pending: vec![BTreeSet::new(); count],
+            bodies,
+            heads: vec![None; count],
+            waiting: vec![None; count],
+            phis: HashMap::new(),
+            left: HashMap::new(),
+        };
+        self.find_pending(&mut chain);
+        if self.shapes.is_some() {
+            let masks = self.mask_type();
+            for at in 0..count {
+                chain.waiting[at] = Some(self.low.room(masks, 0));
+            }
+        }
+        for &block in order {
+            for &inst in &self.f.blocks[block.index()].insts {
+                let inst = &self.f.insts[inst.index()];
+                let (Op::Phi(incoming), Some(result)) = (&inst.op, inst.result) else {
+                    break;
+                };
+                let scalar = self.leaves(result).len() == 1;
+                let mut step = self.shape(result).step();
+                if self.width > 1 && self.shapes.is_none() {
+                    step = None;
+                }
+                // A step that hangs on no narrower integer wrapping around is not carried along.
+                if self
+                    .shapes
+                    .is_some_and(|s| s.assumes_no_wrap(result) && s.of(result).step() != Some(0))
+                    || (!scalar && step != Some(0))
+                {
+                    step = None;
+                }
+                let _ = incoming;
+                let room = self.phi_room(result, step);
+                chain.phis.insert(result, room);
+            }
+        }
+        let uses: Vec<(ValueId, u32)> = self.left_uses.iter().map(|(&v, &l)| (v, l)).collect();
+        for (v, l) in uses {
+            let room = self.phi_room(v, None);
+            chain.left.insert(v, (l, room));
+        }
+        chain
+    }
+
+    /// The node that an edge leads to.
+    fn target(&self, chain: &Chain, from: BlockId, to: BlockId) -> usize {
+        let mut l = self.region.loops.innermost(from);
+        while let Some(i) = l {
+            let this = &self.region.loops.loops[i as usize];
+            if this.header == to {
+                return chain.again_of[&i];
+            }
+            l = this.parent;
+        }
+        chain.node_of[&to]
+    }
+
+    fn is_direct(&self, block: BlockId) -> bool {
+        !self.is_masked(block) && !self.is_divergent(block)
+    }
+
+    fn find_pending(&self, chain: &mut Chain) {
+        if self.shapes.is_none() {
+            return;
+        }
+        let region = self.region;
+        loop {
+            let mut changed = false;
+            for at in 0..chain.nodes.len() {
+                let arrive = |chain: &mut Chain, set: BTreeSet<usize>| {
+                    let mut set = set;
+                    let Some(first) = set.pop_first() else {
+                        return false;
+                    };
+                    let before = chain.pending[first].len();
+                    chain.pending[first].extend(set);
+                    chain.pending[first].len() != before
+                };
+                match chain.nodes[at] {
+                    Node::Block(block) => {
+                        let base = chain.pending[at].clone();
+                        // Where it is not any lane's turn.
+                        changed |= arrive(chain, base.clone());
+                        if self.is_direct(block) {
+                            continue;
+                        }
+                        let base = if self.is_masked(block) {
+                            base
+                        } else {
+                            BTreeSet::new()
+                        };
+                        let targets: Vec<usize> = region
+                            .cfg
+                            .successors(block)
+                            .iter()
+                            .map(|&to| self.target(chain, block, to))
+                            .collect();
+                        if self.is_divergent(block) {
+                            let mut all = base;
+                            all.extend(targets);
+                            changed |= arrive(chain, all);
+                        } else if targets.is_empty() {
+                            changed |= arrive(chain, base);
+                        } else {
+                            for target in targets {
+                                let mut all = base.clone();
+                                all.insert(target);
+                                changed |= arrive(chain, all);
+                            }
+                        }
+                    }
+                    Node::Again(l) => {
+                        let base = chain.pending[at].clone();
+                        let header = chain.node_of[&region.loops.loops[l as usize].header];
+                        let before = chain.pending[header].len();
+                        chain.pending[header].extend(base.iter().copied());
+                        changed |= chain.pending[header].len() != before;
+                        changed |= arrive(chain, base);
+                    }
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// Jumps to the first of `set`, with a test unless lanes are known to be there.
+    fn go(&mut self, chain: &mut Chain, set: &BTreeSet<usize>, known: bool, from: BlockId) {
+        let ir = self.low.ir;
+        let Some(&first) = set.first() else {
+            // Nobody is left.
+            ir.store(ir.i32c(u32::MAX), self.next, 4);
+            ir.br(self.done);
+            return;
+        };
+        let certain = match chain.nodes[first] {
+            Node::Block(block) => {
+                known
+                    || (set.len() == 1
+                        && !self.is_masked(block)
+                        && self.region.post.dominates(block, from))
+            }
+            Node::Again(_) => known,
+        };
+        if certain {
+            self.enter(chain, first);
+            return;
+        }
+        let head = *chain.heads[first].get_or_insert_with(|| self.low.new_block(c"test"));
+        ir.br(head);
+    }
+
+    /// Jumps to a node that lanes wait for.
+    fn enter(&mut self, chain: &Chain, at: usize) {
+        let ir = self.low.ir;
+        match chain.nodes[at] {
+            Node::Block(block) => ir.br(chain.bodies[&block]),
+            Node::Again(l) => {
+                let header = self.region.loops.loops[l as usize].header;
+                self.forget_turn(l);
+                if let (Some(from), Some(to)) =
+                    (chain.waiting[at], chain.waiting[chain.node_of[&header]])
+                {
+                    let ty = self.mask_type();
+                    ir.store(ir.load(ty, from, 0), to, 0);
+                    ir.store(ir.null(ty), from, 0);
+                }
+                ir.br(chain.bodies[&header]);
+            }
+        }
+    }
+
+    /// At a node that lanes may wait for: it, or the next one.
+    fn test(&mut self, chain: &mut Chain, at: usize, head: Bb) {
+        let ir = self.low.ir;
+        let Some(waiting) = chain.waiting[at] else {
+            return;
+        };
+        ir.at_end(head);
+        let ty = self.mask_type();
+        let some = self.any(ir.load(ty, waiting, 0));
+        let [yes, no] = [c"some", c"none"].map(|name| self.low.new_block(name));
+        ir.cond_br(some, yes, no);
+        ir.at_end(yes);
+        self.enter(chain, at);
+        ir.at_end(no);
+        ir.store(ir.null(ty), waiting, 0);
+        let rest = chain.pending[at].clone();
+        let from = match chain.nodes[at] {
+            Node::Block(block) => block,
+            Node::Again(l) => self.region.loops.loops[l as usize].header,
+        };
+        self.go(chain, &rest, false, from);
+    }
+
+    fn block(&mut self, chain: &mut Chain, at: usize, block: BlockId) -> Result<(), BuildError> {
+        let ir = self.low.ir;
+        ir.at_end(chain.bodies[&block]);
+        self.near.clear();
+        self.mask = None;
+        self.block_at_hand = block;
+        if let Some(waiting) = chain.waiting[at] {
+            let ty = self.mask_type();
+            if self.is_masked(block) {
+                self.mask = Some(ir.load(ty, waiting, 0));
+            }
+            ir.store(ir.null(ty), waiting, 0);
+        }
+        let insts = &self.f.blocks[block.index()].insts;
+        let mut made = Vec::new();
+        let mut phis = 0;
+        for &inst in insts {
+            let inst = &self.f.insts[inst.index()];
+            let (Op::Phi(_), Some(result)) = (&inst.op, inst.result) else {
+                break;
+            };
+            phis += 1;
+            made.push((result, self.take(&chain.phis[&result])));
+        }
+        for (result, rep) in made {
+            self.define(result, rep);
+        }
+        for &inst in &insts[phis..] {
+            // Results of divergent loops are looked up in the right place by the block at hand.
+            self.see_left(chain, inst);
+            self.instruction(inst)?;
+        }
+        self.end(chain, at, block)
+    }
+
+    /// Where a loop turns: values of the turn are gone, none is carried along.
+    fn forget_turn(&mut self, l: u32) {
+        let region = self.region;
+        for &member in &region.loops.loops[l as usize].blocks {
+            for &inst in &self.f.blocks[member.index()].insts {
+                if let Some(result) = self.f.insts[inst.index()].result {
+                    self.forget(result);
+                }
+            }
+        }
+    }
+
+    /// Operands that a divergent loop made, seen from behind it.
+    fn see_left(&mut self, chain: &Chain, inst: kernel_ir::InstId) {
+        if chain.left.is_empty() {
+            return;
+        }
+        let mut operands = Vec::new();
+        let inst = &self.f.insts[inst.index()];
+        inst.op.operands(|v| operands.push(v));
+        for v in operands {
+            self.see(chain, v);
+        }
+    }
+
+    fn see(&mut self, chain: &Chain, v: ValueId) {
+        if let Some((l, room)) = chain.left.get(&v)
+            && !self.region.loops.contains(*l, self.block_at_hand)
+        {
+            let rep = self.take(room);
+            self.near.insert(v, rep);
+        }
+    }
+
+    fn end(&mut self, chain: &mut Chain, at: usize, block: BlockId) -> Result<(), BuildError> {
+        let ir = self.low.ir;
+        let function = self.f;
+        let term = &function.blocks[block.index()].term;
+        if let Some(v) = term.operand() {
+            self.see(chain, v);
+        }
+        let direct = self.is_direct(block);
+        let base = if self.is_masked(block) {
+            chain.pending[at].clone()
+        } else {
+            BTreeSet::new()
+        };
+        if let Some(exit) = self.region.exits.get(&block) {
+            match exit {
+                Some(stop) => {
+                    let live = self.low.plan.stops[*stop].live.clone();
+                    for v in live {
+                        self.see(chain, v);
+                        self.keep(v);
+                    }
+                    let next = self.form.region_of_stop[*stop] as u32;
+                    ir.store(ir.i32c(next), self.next, 4);
+                    ir.br(self.done);
+                }
+                None => self.go(chain, &base, false, block),
+            }
+            return Ok(());
+        }
+        let together = self.region.together.contains(&block);
+        let one_way = |lanes: &mut Self, chain: &mut Chain, to: BlockId| {
+            lanes.edge(chain, block, to, lanes.mask, true);
+            if direct {
+                lanes.jump(chain, block, to);
+            } else {
+                let target = lanes.target(chain, block, to);
+                let mut set = base.clone();
+                let first = set.first().is_none_or(|&f| target <= f);
+                set.insert(target);
+                lanes.go(chain, &set, first, block);
+            }
+        };
+        match term {
+            Terminator::Br(to) => one_way(self, chain, *to),
+            Terminator::CondBr {
+                then, otherwise, ..
+            } if then == otherwise => one_way(self, chain, *then),
+            Terminator::CondBr {
+                cond,
+                then,
+                otherwise,
+            } if !self.is_divergent(block) => {
+                let cond = if together && self.width > 1 {
+                    self.first_beforehand(*cond, &mut HashMap::new())
+                } else {
+                    self.scalar(*cond)
+                };
+                let ways = [then, otherwise].map(|_| self.low.new_block(c"way"));
+                ir.cond_br(cond, ways[0], ways[1]);
+                for (way, to) in ways.into_iter().zip([then, otherwise]) {
+                    ir.at_end(way);
+                    let near = self.near.clone();
+                    one_way(self, chain, *to);
+                    self.near = near;
+                }
+            }
+            Terminator::CondBr {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let cond = self.vectors(*cond)[0];
+                let not = ir.not(cond);
+                // A select: what lanes that are off compute may be poison.
+                let off = ir.null(ir.type_of(cond));
+                let (goes, stays) = match self.mask {
+                    Some(mask) => (ir.select(mask, cond, off), ir.select(mask, not, off)),
+                    None => (cond, not),
+                };
+                self.edge(chain, block, *then, Some(goes), false);
+                self.edge(chain, block, *otherwise, Some(stays), false);
+                let mut set = base;
+                set.insert(self.target(chain, block, *then));
+                set.insert(self.target(chain, block, *otherwise));
+                self.go(chain, &set, false, block);
+            }
+            Terminator::Switch {
+                value,
+                default,
+                cases,
+            } if !self.is_divergent(block) => {
+                let value = self.scalar(*value);
+                let ty = ir.type_of(value);
+                let mut targets: Vec<BlockId> = vec![*default];
+                targets.extend(cases.iter().map(|c| c.1));
+                targets.sort_unstable();
+                targets.dedup();
+                let ways: HashMap<BlockId, Bb> = targets
+                    .iter()
+                    .map(|&to| (to, self.low.new_block(c"way")))
+                    .collect();
+                let list: Vec<(Val, Bb)> = cases
+                    .iter()
+                    .map(|&(case, to)| (ir.int_const(ty, case), ways[&to]))
+                    .collect();
+                ir.switch(value, ways[default], &list);
+                for to in targets {
+                    ir.at_end(ways[&to]);
+                    let near = self.near.clone();
+                    one_way(self, chain, to);
+                    self.near = near;
+                }
+            }
+            Terminator::Switch {
+                value,
+                default,
+                cases,
+            } => {
+                let value = self.vectors(*value)[0];
+                let ty = ir.type_of(value);
+                let masks = ir.vector(ir.i1, self.width);
+                let mut left = self.mask.unwrap_or_else(|| ir.int_const(masks, 1));
+                let whole = left;
+                let mut found: Vec<(BlockId, Val)> = Vec::new();
+                for &(case, to) in cases {
+                    let here = ir.icmp(IntPred::LLVMIntEQ, value, ir.int_const(ty, case));
+                    let here = ir.select(whole, here, ir.null(masks));
+                    left = ir.and(left, ir.not(here));
+                    match found.iter_mut().find(|f| f.0 == to) {
+                        Some(known) => known.1 = ir.or(known.1, here),
+                        None => found.push((to, here)),
+                    }
+                }
+                match found.iter_mut().find(|f| f.0 == *default) {
+                    Some(known) => known.1 = ir.or(known.1, left),
+                    None => found.push((*default, left)),
+                }
+                let mut set = base;
+                for (to, mask) in found {
+                    self.edge(chain, block, to, Some(mask), false);
+                    set.insert(self.target(chain, block, to));
+                }
+                self.go(chain, &set, false, block);
+            }
+            // Ends of work-items are exits.
+            Terminator::Ret(_) | Terminator::Unreachable => {
+                ir.br(self.done);
+            }
+        }
+        Ok(())
+    }
+
+    /// From a block in which all lanes are, along a branch that all take.
+    fn jump(&mut self, chain: &Chain, from: BlockId, to: BlockId) {
+        let ir = self.low.ir;
+        let _ = from;
+        let at = chain.node_of[&to];
+        if let Some(waiting) = chain.waiting[at]
+            && self.is_masked(to)
+        {
+            let ones = ir.int_const(self.mask_type(), 1);
+            ir.store(ones, waiting, 0);
+        }
+        ir.br(chain.bodies[&to]);
+    }
+
+    /// What happens to the lanes of `mask` (all when there is none) on the way from one block to another:
+    /// phis, results of loops they leave, the mask they wait in. `whole`: all lanes at hand go there.
+    fn edge(
+        &mut self,
+        chain: &mut Chain,
+        from: BlockId,
+        to: BlockId,
+        mask: Option<Val>,
+        whole: bool,
+    ) {
+        let ir = self.low.ir;
+        let region = self.region;
+        let function = self.f;
+        // Loops that are left here.
+        let mut leaves_divergent = false;
+        let mut l = region.loops.innermost(from);
+        let mut left_loops = Vec::new();
+        while let Some(i) = l {
+            if region.loops.contains(i, to) {
+                break;
+            }
+            left_loops.push(i);
+            leaves_divergent |= self.is_divergent_loop(i);
+            l = region.loops.loops[i as usize].parent;
+        }
+        let mut changes: Vec<(Stored, Rep, bool)> = Vec::new();
+        for inst in &function.blocks[to.index()].insts {
+            let inst = &function.insts[inst.index()];
+            let (Op::Phi(incoming), Some(result)) = (&inst.op, inst.result) else {
+                break;
+            };
+            let Some(&(_, v)) = incoming.iter().find(|i| i.0 == from) else {
+                continue;
+            };
+            self.see(chain, v);
+            let stored = chain.phis[&result].clone();
+            let rep = self.as_stored(v, &stored);
+            let back = self.is_back(from, to);
+            // The first edge to be taken in a turn writes all lanes: others write over it.
+            let first = !leaves_divergent && self.is_first(chain, from, to, back);
+            let only = incoming.len() == 1 && !leaves_divergent;
+            changes.push((stored, rep, !(first || only)));
+        }
+        for (stored, rep, over) in changes {
+            let scalar = rep.first.is_some();
+            let mask = match (scalar, whole) {
+                // A scalar is everybody's who comes this way.
+                (true, true) => None,
+                (true, false) => mask,
+                (false, _) if over => mask,
+                (false, _) => None,
+            };
+            self.blend(&stored, &rep, mask);
+        }
+        if !left_loops.is_empty() && !chain.left.is_empty() {
+            let mut leaving: Vec<(ValueId, Stored)> = chain
+                .left
+                .iter()
+                .filter(|(_, (l, _))| left_loops.contains(l))
+                .map(|(&v, (_, room))| (v, room.clone()))
+                .collect();
+            leaving.sort_unstable_by_key(|l| l.0);
+            for (v, room) in leaving {
+                if !self.is_made(v) {
+                    continue;
+                }
+                let rep = Rep::vector(self.vectors(v));
+                self.blend(&room, &rep, mask);
+            }
+        }
+        let at = self.target(chain, from, to);
+        if !self.is_direct(from)
+            && let Some(waiting) = chain.waiting[at]
+        {
+            let ty = self.mask_type();
+            let more = mask.unwrap_or_else(|| ir.int_const(ty, 1));
+            let old = ir.load(ty, waiting, 0);
+            ir.store(ir.or(old, more), waiting, 0);
+        }
+    }
+
+    /// Whether the value's instruction was emitted already.
+    fn is_made(&self, v: ValueId) -> bool {
+        match self.f.values[v.index()].def {
+            ValueDef::Inst(_) => self.stored.contains_key(&v) || self.near.contains_key(&v),
+            _ => true,
+        }
+    }
+
+    fn is_back(&self, from: BlockId, to: BlockId) -> bool {
+        let mut l = self.region.loops.innermost(from);
+        while let Some(i) = l {
+            let this = &self.region.loops.loops[i as usize];
+            if this.header == to {
+                return true;
+            }
+            l = this.parent;
+        }
+        false
+    }
+
+    /// Whether `from` is the first block in order among those that lead to `to`, forward or back.
+    fn is_first(&self, chain: &Chain, from: BlockId, to: BlockId, back: bool) -> bool {
+        let own = chain.node_of[&from];
+        self.region
+            .cfg
+            .predecessors(to)
+            .iter()
+            .all(|&other| self.is_back(other, to) != back || chain.node_of[&other] >= own)
+    }
+}

@@ -1,0 +1,382 @@
+//! Loads and stores: one wide access where lanes lie side by side, else one for each lane.
+
+use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueDef, ValueId};
+
+use super::Lanes;
+use super::values::Rep;
+use crate::llvm::{Opcode, Ty, Val};
+use crate::memory::sane_align;
+
+/// Where lanes' elements lie.
+enum Place {
+    /// Everywhere the same.
+    One(Val),
+    /// Element after element from this address on; if the Bool holds, when there is one.
+    Row(Val, Option<Val>),
+    /// Each somewhere.
+    Apart,
+}
+
+impl Lanes<'_, '_, '_> {
+    fn place(&mut self, ptr: ValueId, size: u64) -> Place {
+        let rep = self.rep(ptr);
+        match rep.first {
+            Some(first) if rep.is_uniform() => Place::One(first),
+            Some(first) if rep.step.unsigned_abs() == size && rep.step > 0 => {
+                Place::Row(first, rep.holds)
+            }
+            _ => Place::Apart,
+        }
+    }
+
+    /// Whether the processor has masked accesses of that type.
+    fn has_masked(&self, ty: TypeId) -> bool {
+        let types = &self.low.values.module.types;
+        matches!(types.size_of(ty), 4 | 8) && !matches!(types.get(ty), Type::Ptr(_))
+    }
+
+    pub(super) fn load(
+        &mut self,
+        ptr: ValueId,
+        result: ValueId,
+        align: u64,
+    ) -> Result<Rep, BuildError> {
+        let ir = self.low.ir;
+        let ty = self.low.ty(result);
+        let size = self.low.values.module.types.size_of(ty);
+        let (first, holds) = match self.place(ptr, size) {
+            Place::One(at) => {
+                return Ok(Rep::uniform(self.low.load(at, ty, align, false)));
+            }
+            Place::Row(first, holds) if self.is_row(ty) => (first, holds),
+            _ => return Ok(Rep::vector(self.gather(ptr, ty, align))),
+        };
+        let leaves = self.leaves(result);
+        let masked = self.mask.is_some() && !(leaves.len() == 1 && self.has_masked(ty));
+        // What must hold for one access.
+        let test = match (holds, self.mask) {
+            (Some(holds), Some(mask)) if masked => Some(ir.and(holds, self.all(mask))),
+            (None, Some(mask)) if masked => Some(self.all(mask)),
+            (holds, _) => holds,
+        };
+        let Some(test) = test else {
+            return Ok(Rep::vector(self.load_row(first, ty, align, masked)));
+        };
+        let [fast, slow, join] =
+            [c"load.row", c"load.apart", c"loaded"].map(|name| self.low.new_block(name));
+        ir.cond_br(test, fast, slow);
+        ir.at_end(fast);
+        let whole = self.load_row(first, ty, align, masked);
+        let fast = ir.here();
+        ir.br(join);
+        ir.at_end(slow);
+        let apart = self.gather(ptr, ty, align);
+        let slow = ir.here();
+        ir.br(join);
+        ir.at_end(join);
+        let both = whole
+            .iter()
+            .zip(&apart)
+            .map(|(&a, &b)| {
+                let phi = ir.phi(ir.type_of(a));
+                ir.add_incoming(phi, a, fast);
+                ir.add_incoming(phi, b, slow);
+                phi
+            })
+            .collect();
+        Ok(Rep::vector(both))
+    }
+
+    /// Whether elements of the type can be read as one row of scalars.
+    fn is_row(&self, ty: TypeId) -> bool {
+        let types = &self.low.values.module.types;
+        match types.get(ty) {
+            Type::Vector(element, n) => {
+                types.size_of(*element) * u64::from(*n) == types.size_of(ty)
+                    && !matches!(types.get(*element), Type::Bool)
+                    && *n <= 4
+            }
+            _ => types.scalar_of(ty).is_some(),
+        }
+    }
+
+    /// All lanes' elements from `first` on; `certain`: all lanes run, whatever the mask says.
+    fn load_row(&mut self, first: Val, ty: TypeId, align: u64, certain: bool) -> Vec<Val> {
+        let ir = self.low.ir;
+        let types = &self.low.values.module.types;
+        let align = sane_align(align);
+        let parts = types.lane_count(ty).max(1);
+        let element = types.scalar_of(ty).unwrap_or(ty);
+        let memory = self.low.values.memory(element);
+        if parts > 1 {
+            let whole = ir.vector(memory, self.width * parts);
+            let whole = ir.load(whole, first, align);
+            return (0..parts)
+                .map(|part| {
+                    let lanes: Vec<u32> = (0..self.width).map(|l| l * parts + part).collect();
+                    ir.shuffle(whole, whole, &lanes)
+                })
+                .collect();
+        }
+        let row = ir.vector(memory, self.width);
+        let loaded = match self.mask {
+            Some(mask) if !certain => ir.intrinsic(
+                "llvm.masked.load",
+                &[row, ir.ptr],
+                &[first, mask, ir.poison(row)],
+            ),
+            _ => ir.load(row, first, align),
+        };
+        vec![ir.cast(Opcode::LLVMTrunc, loaded, self.lane_type(element))]
+    }
+
+    /// Addresses of the lanes; those of lanes that are off are a running lane's.
+    fn addresses(&mut self, ptr: ValueId) -> Vec<Val> {
+        let ir = self.low.ir;
+        let lanes: Vec<Val> = (0..self.width).map(|l| ir.i32c(l)).collect();
+        if let Some((base, index, stride, offset, signed)) = self.narrow_index(ptr) {
+            let index = self.safe(index);
+            let op = if signed {
+                Opcode::LLVMSExt
+            } else {
+                Opcode::LLVMZExt
+            };
+            return lanes
+                .into_iter()
+                .map(|lane| {
+                    let one = ir.cast(op, ir.extract_element(index, lane), ir.i64);
+                    self.low.pointer(base, Some((one, stride)), offset)
+                })
+                .collect();
+        }
+        let rep = self.rep(ptr);
+        if self.mask.is_none()
+            && rep.holds.is_none()
+            && let Some(first) = rep.first
+        {
+            return (0..i64::from(self.width))
+                .map(|l| ir.offset_by(first, (l * rep.step) as u64))
+                .collect();
+        }
+        let all = self.spread(ptr, &rep)[0];
+        let all = self.safe(all);
+        lanes
+            .into_iter()
+            .map(|lane| ir.extract_element(all, lane))
+            .collect()
+    }
+
+    /// `v`, with a running lane's value in the lanes that are off.
+    fn safe(&self, v: Val) -> Val {
+        let ir = self.low.ir;
+        let Some(mask) = self.mask else { return v };
+        let one = ir.extract_element(v, self.first_lane(mask));
+        ir.select(mask, v, self.splat(one))
+    }
+
+    /// A pointer that is one base and a 32-bit index: base, index, stride, offset, whether signed. Lanes need no
+    /// vectors of 64-bit addresses then.
+    fn narrow_index(&mut self, ptr: ValueId) -> Option<(Val, Val, i64, i64, bool)> {
+        let op_of = |lanes: &Self, v: ValueId| match lanes.f.values[v.index()].def {
+            ValueDef::Inst(inst) => Some(lanes.f.insts[inst.index()].op.clone()),
+            _ => None,
+        };
+        let Op::PtrOffset {
+            ptr: base,
+            index: Some((index, stride)),
+            offset,
+        } = op_of(self, ptr)?
+        else {
+            return None;
+        };
+        let Op::Convert(op @ (ConvertOp::SExt | ConvertOp::ZExt), narrow, _) = op_of(self, index)?
+        else {
+            return None;
+        };
+        // Seen from the block that made them only: elsewhere they have no variable.
+        if !self.near.contains_key(&ptr) || !self.near.contains_key(&index) {
+            return None;
+        }
+        let near = self.near.get(&narrow)?.clone();
+        let base = self.rep(base);
+        if !base.is_uniform() || near.first.is_some() {
+            return None;
+        }
+        let index = near.vector?.first().copied()?;
+        Some((base.first?, index, stride, offset, op == ConvertOp::SExt))
+    }
+
+    /// Each lane's element by an access of its own.
+    fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
+        let ir = self.low.ir;
+        let mut leaves = Vec::new();
+        crate::wide::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
+        let mut whole: Vec<Val> = leaves
+            .iter()
+            .map(|&(ty, _)| ir.poison(self.lane_type(ty)))
+            .collect();
+        for (lane, at) in self.addresses(ptr).into_iter().enumerate() {
+            let one = self.low.load(at, ty, align, false);
+            let mut scalars = Vec::new();
+            self.low.take_apart(one, ty, &mut scalars);
+            for (whole, scalar) in whole.iter_mut().zip(scalars) {
+                *whole = ir.insert_element(*whole, scalar, ir.i32c(lane as u32));
+            }
+        }
+        whole
+    }
+
+    pub(super) fn store(
+        &mut self,
+        ptr: ValueId,
+        value: ValueId,
+        align: u64,
+    ) -> Result<(), BuildError> {
+        let ir = self.low.ir;
+        let ty = self.low.ty(value);
+        let size = self.low.values.module.types.size_of(ty);
+        let (first, holds) = match self.place(ptr, size) {
+            Place::One(at) => {
+                // The last lane's is what stays.
+                let rep = self.rep(value);
+                let one = match rep.first {
+                    Some(first) if rep.is_uniform() => first,
+                    _ => {
+                        let lane = self.last_lane();
+                        let parts = self.spread(value, &rep);
+                        let mut scalars =
+                            parts.into_iter().map(|part| ir.extract_element(part, lane));
+                        self.low.put_together(ty, &mut scalars)
+                    }
+                };
+                self.low.store(one, at, ty, align, false);
+                return Ok(());
+            }
+            Place::Row(first, holds) if self.is_row(ty) => (first, holds),
+            _ => return self.scatter(ptr, value, align),
+        };
+        let leaves = self.leaves(value);
+        let masked = self.mask.is_some() && !(leaves.len() == 1 && self.has_masked(ty));
+        let test = match (holds, self.mask) {
+            (Some(holds), Some(mask)) if masked => Some(ir.and(holds, self.all(mask))),
+            (None, Some(mask)) if masked => Some(self.all(mask)),
+            (holds, _) => holds,
+        };
+        let parts = self.vectors(value);
+        let Some(test) = test else {
+            self.store_row(first, &parts, ty, align, masked);
+            return Ok(());
+        };
+        let [fast, slow, join] =
+            [c"store.row", c"store.apart", c"stored"].map(|name| self.low.new_block(name));
+        ir.cond_br(test, fast, slow);
+        ir.at_end(fast);
+        self.store_row(first, &parts, ty, align, masked);
+        ir.br(join);
+        ir.at_end(slow);
+        self.scatter(ptr, value, align)?;
+        ir.br(join);
+        ir.at_end(join);
+        Ok(())
+    }
+
+    fn store_row(&mut self, first: Val, parts: &[Val], ty: TypeId, align: u64, certain: bool) {
+        let ir = self.low.ir;
+        let types = &self.low.values.module.types;
+        let align = sane_align(align);
+        let element = types.scalar_of(ty).unwrap_or(ty);
+        let memory = ir.vector(self.low.values.memory(element), self.width);
+        if parts.len() > 1 {
+            let whole = self.interleave(parts);
+            ir.store(whole, first, align);
+            return;
+        }
+        let row = ir.cast(Opcode::LLVMZExt, parts[0], memory);
+        match self.mask {
+            Some(mask) if !certain => {
+                ir.intrinsic("llvm.masked.store", &[memory, ir.ptr], &[row, first, mask]);
+            }
+            _ => {
+                ir.store(row, first, align);
+            }
+        }
+    }
+
+    /// Lane 0 of each part, lane 1 of each part, and so on.
+    fn interleave(&self, parts: &[Val]) -> Val {
+        let ir = self.low.ir;
+        let (width, count) = (self.width, parts.len() as u32);
+        // Side by side, then each lane from its place.
+        let mut whole = parts[0];
+        let mut have = width;
+        for &part in &parts[1..] {
+            let wide: Vec<u32> = (0..have)
+                .map(|l| if l < width { l } else { u32::MAX })
+                .collect();
+            let part = if have == width {
+                part
+            } else {
+                ir.shuffle(part, ir.poison(ir.type_of(part)), &wide)
+            };
+            let lanes: Vec<u32> = (0..have + width).collect();
+            let lanes: Vec<u32> = lanes
+                .into_iter()
+                .map(|l| if l < have { l } else { have + (l - have) })
+                .collect();
+            whole = ir.shuffle(whole, part, &lanes);
+            have += width;
+        }
+        let lanes: Vec<u32> = (0..width)
+            .flat_map(|l| (0..count).map(move |part| part * width + l))
+            .collect();
+        ir.shuffle(whole, whole, &lanes)
+    }
+
+    /// Number of the last running lane, 64 bits.
+    fn last_lane(&self) -> Val {
+        let ir = self.low.ir;
+        let Some(mask) = self.mask else {
+            return ir.i64c(u64::from(self.width - 1));
+        };
+        let bits = ir.cast(Opcode::LLVMBitCast, mask, ir.int(self.width));
+        let bits = ir.zext_or_trunc(bits, ir.i64);
+        let zeros = ir.intrinsic("llvm.ctlz", &[ir.i64], &[bits, ir.int_const(ir.i1, 1)]);
+        ir.sub(ir.i64c(63), zeros)
+    }
+
+    /// Each lane's element by an access of its own.
+    fn scatter(&mut self, ptr: ValueId, value: ValueId, align: u64) -> Result<(), BuildError> {
+        let ir = self.low.ir;
+        let ty = self.low.ty(value);
+        if self.mask.is_none() {
+            let rep = self.rep(value);
+            let parts = if rep.is_uniform() {
+                Vec::new()
+            } else {
+                self.spread(value, &rep)
+            };
+            for (lane, at) in self.addresses(ptr).into_iter().enumerate() {
+                let one = match rep.first {
+                    Some(first) if rep.is_uniform() => first,
+                    _ => {
+                        let lane = ir.i32c(lane as u32);
+                        let mut scalars = parts.iter().map(|&part| ir.extract_element(part, lane));
+                        self.low.put_together(ty, &mut scalars)
+                    }
+                };
+                self.low.store(one, at, ty, align, false);
+            }
+            return Ok(());
+        }
+        let mut inputs = self.vectors(ptr);
+        inputs.extend(self.vectors(value));
+        let none: [Ty; 0] = [];
+        self.lane_loop(&inputs, &none, |lanes, _, scalars| {
+            let mut parts = scalars[1..].iter().copied();
+            let one = lanes.low.put_together(ty, &mut parts);
+            lanes.low.store(one, scalars[0], ty, align, false);
+            Ok(Vec::new())
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,514 @@
+//! Instructions: once where all lanes have the same, as vectors otherwise, or lane after lane.
+
+use kernel_ir::passes::shape::Shape;
+use kernel_ir::{
+    BinaryOp, BuildError, Builtin, Constant, ConvertOp, InstId, Op, TypeId, UnaryOp, ValueDef,
+    ValueId,
+};
+
+use super::Lanes;
+use super::values::Rep;
+use crate::llvm::{IntPred, Opcode, Ty, Val};
+
+impl Lanes<'_, '_, '_> {
+    pub(super) fn instruction(&mut self, id: InstId) -> Result<(), BuildError> {
+        let inst = &self.f.insts[id.index()];
+        // Phis are set where a block is entered; arrays are addresses made on use.
+        if matches!(
+            inst.op,
+            Op::Phi(_) | Op::Alloca { .. } | Op::Assume(_) | Op::Barrier(_)
+        ) {
+            return Ok(());
+        }
+        if self.width == 1 {
+            let value = self.once(&inst.op, inst.result, inst.word)?;
+            if let (Some(result), Some(value)) = (inst.result, value) {
+                self.define(result, Rep::uniform(value));
+            }
+            return Ok(());
+        }
+        let Some(result) = inst.result else {
+            return match &inst.op {
+                Op::Store {
+                    ptr,
+                    value,
+                    align,
+                    volatile: false,
+                } => self.store(*ptr, *value, *align),
+                Op::Fence(scope, order) => {
+                    self.low.fence(*scope, *order);
+                    Ok(())
+                }
+                op => self.one_by_one(op, None, inst.word).map(|_| ()),
+            };
+        };
+        let rep = self.evaluate(id, &inst.op, result, inst.word)?;
+        self.define(result, rep);
+        Ok(())
+    }
+
+    /// The scalar form, on the first lane's operands.
+    fn once(
+        &mut self,
+        op: &Op,
+        result: Option<ValueId>,
+        word: u32,
+    ) -> Result<Option<Val>, BuildError> {
+        let mut operands = Vec::new();
+        op.operands(|v| operands.push(v));
+        let values: Vec<(ValueId, Val)> = operands
+            .into_iter()
+            .filter(|v| matches!(self.f.values[v.index()].def, ValueDef::Inst(_)))
+            .map(|v| (v, self.scalar(v)))
+            .collect();
+        self.low.clear_near();
+        for (v, value) in values {
+            self.low.set_near(v, value);
+        }
+        let value = self.low.operation(op, result, word);
+        self.low.clear_near();
+        value
+    }
+
+    fn evaluate(
+        &mut self,
+        id: InstId,
+        op: &Op,
+        result: ValueId,
+        word: u32,
+    ) -> Result<Rep, BuildError> {
+        let ir = self.low.ir;
+        if let Op::WorkItem(builtin, dimension) = op {
+            return Ok(self.work_item(*builtin, *dimension, result));
+        }
+        if let Some(step) = self.step(op, result) {
+            let mut operands = Vec::new();
+            op.operands(|v| operands.push(v));
+            let mut tests: Vec<Val> = Vec::new();
+            for v in operands {
+                tests.extend(self.rep(v).holds);
+            }
+            let mut known = true;
+            if let Some((convert, from)) = super::check::extension(op)
+                && step != 0
+                && !self.proved.contains(&id)
+            {
+                let rep = self.rep(from);
+                let first = self.scalar(from);
+                match self.does_not_wrap(convert, first, rep.step) {
+                    Some(test) => tests.push(test),
+                    None => known = false,
+                }
+            }
+            if known && let Some(first) = self.once(op, Some(result), word)? {
+                let holds = tests.into_iter().reduce(|a, b| ir.and(a, b));
+                let vector = holds.map(|_| self.lane_operation(op, result));
+                return Ok(Rep {
+                    first: Some(first),
+                    step,
+                    holds,
+                    vector,
+                });
+            }
+        }
+        if let Op::Load {
+            ptr,
+            align,
+            volatile: false,
+        } = op
+        {
+            return self.load(*ptr, result, *align);
+        }
+        if self.has_lane_form(op, result) {
+            return Ok(Rep::vector(self.lane_operation(op, result)));
+        }
+        let parts = self.one_by_one(op, Some(result), word)?;
+        Ok(Rep::vector(parts))
+    }
+
+    /// How much more the result is in each lane, when its operands tell.
+    fn step(&mut self, op: &Op, result: ValueId) -> Option<i64> {
+        let mut operands = Vec::new();
+        op.operands(|v| operands.push(v));
+        let mut same = true;
+        let mut steps = Vec::new();
+        for v in operands {
+            let rep = self.rep(v);
+            rep.first?;
+            same &= rep.is_uniform();
+            steps.push(rep.step);
+        }
+        if same {
+            let once = match op {
+                Op::Load { volatile, .. } => !volatile && self.shape(result) == Shape::Uniform,
+                Op::WorkItem(..) | Op::Alloca { .. } => false,
+                _ => op.is_pure(),
+            };
+            return once.then_some(0);
+        }
+        // A narrow integer that may wrap around has no step of its own beside its vector's.
+        if self.leaves(result).len() != 1 {
+            return None;
+        }
+        let constant = |v: ValueId| match self.f.values[v.index()].def {
+            ValueDef::Const(c) => match self.low.values.module.constants.get(c) {
+                Constant::Int(n) => Some(n.cast_signed()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let step = match op {
+            Op::Binary(BinaryOp::IAdd, ..) => steps[0].wrapping_add(steps[1]),
+            Op::Binary(BinaryOp::ISub, ..) => steps[0].wrapping_sub(steps[1]),
+            Op::Binary(BinaryOp::IMul, a, b, _) => match (constant(*a), constant(*b)) {
+                (_, Some(n)) => steps[0].wrapping_mul(n),
+                (Some(n), _) => steps[1].wrapping_mul(n),
+                _ => return None,
+            },
+            Op::Binary(BinaryOp::Shl, _, b, _) => {
+                let by = u32::try_from(constant(*b)?).ok()?;
+                steps[0].wrapping_mul(1i64.checked_shl(by)?)
+            }
+            Op::Binary(BinaryOp::AShr | BinaryOp::LShr, _, b, _) => {
+                let by = u32::try_from(constant(*b)?).ok()?;
+                let kept = steps[0].checked_shr(by)?;
+                if kept.checked_shl(by)? != steps[0] {
+                    return None;
+                }
+                kept
+            }
+            Op::Convert(
+                ConvertOp::Trunc
+                | ConvertOp::PtrToInt
+                | ConvertOp::IntToPtr
+                | ConvertOp::AddressSpace,
+                ..,
+            )
+            | Op::Copy(_) => steps[0],
+            Op::Convert(ConvertOp::SExt | ConvertOp::ZExt, from, _) if self.is_integer(*from) => {
+                steps[0]
+            }
+            Op::PtrOffset { index, .. } => match index {
+                Some((_, stride)) => steps[0].wrapping_add(steps[1].wrapping_mul(*stride)),
+                None => steps[0],
+            },
+            _ => return None,
+        };
+        // What wraps around within its own width is no step to reckon with.
+        (step != 0).then_some(step)
+    }
+
+    pub(super) fn work_item(&mut self, builtin: Builtin, dimension: u8, result: ValueId) -> Rep {
+        use Builtin as B;
+        let first = self.low.work_item(builtin, dimension, self.low.ty(result));
+        let step = match builtin {
+            B::GlobalInvocationId | B::LocalInvocationId => i64::from(dimension == 0),
+            B::GlobalLinearId | B::LocalInvocationIndex => 1,
+            _ => 0,
+        };
+        Rep::affine(first, if self.width == 1 { 0 } else { step })
+    }
+
+    /// Whether [`Self::lane_operation`] knows the operation.
+    fn has_lane_form(&self, op: &Op, result: ValueId) -> bool {
+        match op {
+            Op::Convert(_, a, _) => self.leaves(*a).len() == self.leaves(result).len(),
+            Op::Binary(..)
+            | Op::Unary(..)
+            | Op::Compare(..)
+            | Op::Select { .. }
+            | Op::Math(..)
+            | Op::Construct(_)
+            | Op::Extract(..)
+            | Op::Insert(..)
+            | Op::ExtractDynamic(..)
+            | Op::InsertDynamic(..)
+            | Op::Shuffle(..)
+            | Op::PtrOffset { .. }
+            | Op::Copy(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The vector form of a pure operation.
+    pub(super) fn lane_operation(&mut self, op: &Op, result: ValueId) -> Vec<Val> {
+        let ir = self.low.ir;
+        let ty = self.low.ty(result);
+        let count = self.leaves(result).len();
+        match op {
+            Op::Binary(op, a, b, flags) => {
+                let (a, b) = (self.vectors(*a), self.vectors(*b));
+                let each = a.into_iter().zip(b);
+                each.map(|(a, b)| self.low.binary(*op, a, b, *flags))
+                    .collect()
+            }
+            Op::Unary(op @ (UnaryOp::AnyLane | UnaryOp::AllLanes), a, _) => {
+                let parts = self.vectors(*a);
+                let join = |a: Val, b: Val| match op {
+                    UnaryOp::AnyLane => ir.or(a, b),
+                    _ => ir.and(a, b),
+                };
+                parts.into_iter().reduce(join).into_iter().collect()
+            }
+            Op::Unary(op, a, flags) => {
+                let to = self.scalar_type(ty);
+                let parts = self.vectors(*a);
+                parts
+                    .into_iter()
+                    .map(|a| self.low.unary(*op, a, *flags, to))
+                    .collect()
+            }
+            Op::Compare(predicate, a, b) => {
+                let (a, b) = (self.vectors(*a), self.vectors(*b));
+                let each = a.into_iter().zip(b);
+                each.map(|(a, b)| self.low.compare(*predicate, a, b))
+                    .collect()
+            }
+            Op::Convert(op, a, rounding) => {
+                let to = self.scalar_type(ty);
+                let parts = self.vectors(*a);
+                parts
+                    .into_iter()
+                    .map(|a| {
+                        self.low
+                            .convert(*op, a, *rounding, to, 0)
+                            .unwrap_or_else(|_| ir.null(to))
+                    })
+                    .collect()
+            }
+            Op::Select {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let rep = self.rep(*cond);
+                let uniform = rep.is_uniform() && self.leaves(*cond).len() == 1;
+                let conds = if uniform {
+                    rep.first.into_iter().collect()
+                } else {
+                    self.spread(*cond, &rep)
+                };
+                let (a, b) = (self.vectors(*then), self.vectors(*otherwise));
+                let each = a.into_iter().zip(b).enumerate();
+                each.map(|(i, (a, b))| ir.select(conds[i.min(conds.len() - 1)], a, b))
+                    .collect()
+            }
+            Op::Math(math, args, flags) => {
+                let args: Vec<Vec<Val>> = args.iter().map(|&a| self.vectors(a)).collect();
+                let to = self.scalar_type(ty);
+                (0..count)
+                    .map(|i| {
+                        let operands: Vec<Val> =
+                            args.iter().map(|a| a[i.min(a.len() - 1)]).collect();
+                        self.low
+                            .math(*math, &operands, *flags, to, 0)
+                            .unwrap_or_else(|_| ir.null(to))
+                    })
+                    .collect()
+            }
+            Op::Construct(parts) => {
+                let mut all = Vec::new();
+                for &part in parts {
+                    all.extend(self.vectors(part));
+                }
+                all
+            }
+            Op::Extract(whole, path) => {
+                let all = self.vectors(*whole);
+                let (from, count) = self.low.place_of(self.low.ty(*whole), path);
+                all[from..from + count].to_vec()
+            }
+            Op::Insert(whole, part, path) => {
+                let (mut all, part) = (self.vectors(*whole), self.vectors(*part));
+                let (from, count) = self.low.place_of(self.low.ty(*whole), path);
+                all.splice(from..from + count, part);
+                all
+            }
+            Op::ExtractDynamic(whole, index) => {
+                let (all, index) = (self.vectors(*whole), self.vectors(*index)[0]);
+                let mut found = all[0];
+                for (i, &part) in all.iter().enumerate().skip(1) {
+                    let here = ir.int_const(ir.type_of(index), i as u64);
+                    let here = ir.icmp(IntPred::LLVMIntEQ, index, here);
+                    found = ir.select(here, part, found);
+                }
+                vec![found]
+            }
+            Op::InsertDynamic(whole, part, index) => {
+                let all = self.vectors(*whole);
+                let (part, index) = (self.vectors(*part)[0], self.vectors(*index)[0]);
+                all.into_iter()
+                    .enumerate()
+                    .map(|(i, old)| {
+                        let here = ir.int_const(ir.type_of(index), i as u64);
+                        let here = ir.icmp(IntPred::LLVMIntEQ, index, here);
+                        ir.select(here, part, old)
+                    })
+                    .collect()
+            }
+            Op::Shuffle(a, b, lanes) => {
+                let mut all = self.vectors(*a);
+                all.extend(self.vectors(*b));
+                lanes
+                    .iter()
+                    .map(|&l| all[(l as usize).min(all.len() - 1)])
+                    .collect()
+            }
+            Op::PtrOffset { ptr, index, offset } => {
+                let base = self.rep(*ptr);
+                let mut at = match base.first {
+                    // One base: its lanes need no vector of their own.
+                    Some(first) if base.is_uniform() => first,
+                    _ => self.spread(*ptr, &base)[0],
+                };
+                if let Some((index, stride)) = index {
+                    let index = self.vectors(*index)[0];
+                    let step = ir.int_const(ir.type_of(index), *stride as u64);
+                    at = ir.offset(at, ir.mul(index, step));
+                }
+                at = ir.offset_by(at, *offset as u64);
+                if ir.lanes(ir.type_of(at)).is_none() {
+                    at = self.splat(at);
+                }
+                vec![at]
+            }
+            Op::Copy(v) => self.vectors(*v),
+            _ => {
+                let parts = self.leaves(result);
+                parts
+                    .iter()
+                    .map(|&(ty, _)| ir.null(self.lane_type(ty)))
+                    .collect()
+            }
+        }
+    }
+
+    /// The scalar of `ty`, in all lanes.
+    fn scalar_type(&self, ty: TypeId) -> Ty {
+        let types = &self.low.values.module.types;
+        self.lane_type(types.scalar_of(ty).unwrap_or(ty))
+    }
+
+    /// A loop over the running lanes around `body`, which gets the lane's number (64 bits) and its scalars of
+    /// `inputs`, and gives its scalars of `outputs`. Other lanes' results are any value.
+    pub(super) fn lane_loop(
+        &mut self,
+        inputs: &[Val],
+        outputs: &[Ty],
+        body: impl FnOnce(&mut Self, Val, &[Val]) -> Result<Vec<Val>, BuildError>,
+    ) -> Result<Vec<Val>, BuildError> {
+        let ir = self.low.ir;
+        let width = self.width;
+        // Bools have no addresses of their own: bytes instead.
+        let byte = |ty: Ty| if ty == ir.i1 { ir.i8 } else { ty };
+        let mut places = Vec::new();
+        for &v in inputs {
+            let scalar = ir.scalar(ir.type_of(v));
+            let memory = ir.vector(byte(scalar), width);
+            let place = self.low.room(memory, 64);
+            ir.store(ir.cast(Opcode::LLVMZExt, v, memory), place, 64);
+            places.push((place, scalar));
+        }
+        let results: Vec<(Val, Ty)> = outputs
+            .iter()
+            .map(|&ty| (self.low.room(ir.vector(byte(ty), width), 64), ty))
+            .collect();
+        let element = |place: Val, ty: Ty, lane: Val| ir.element(byte(ty), place, lane);
+        let bits = match self.mask {
+            Some(mask) => {
+                let bits = ir.cast(Opcode::LLVMBitCast, mask, ir.int(width));
+                ir.zext_or_trunc(bits, ir.i64)
+            }
+            None => ir.i64c(u64::MAX >> (64 - width)),
+        };
+        let before = ir.here();
+        let [head, end] = [c"lane", c"lanes"].map(|name| self.low.new_block(name));
+        ir.br(head);
+        ir.at_end(head);
+        let left = ir.phi(ir.i64);
+        ir.add_incoming(left, bits, before);
+        let lane = ir.intrinsic("llvm.cttz", &[ir.i64], &[left, ir.int_const(ir.i1, 1)]);
+        let scalars: Vec<Val> = places
+            .iter()
+            .map(|&(place, ty)| {
+                let v = ir.load(byte(ty), element(place, ty, lane), 1);
+                ir.cast(Opcode::LLVMTrunc, v, ty)
+            })
+            .collect();
+        let made = body(self, lane, &scalars)?;
+        for (&(place, ty), &v) in results.iter().zip(&made) {
+            let v = ir.cast(Opcode::LLVMZExt, v, byte(ty));
+            ir.store(v, element(place, ty, lane), 1);
+        }
+        let rest = ir.and(left, ir.sub(left, ir.i64c(1)));
+        ir.add_incoming(left, rest, ir.here());
+        ir.cond_br(ir.icmp(IntPred::LLVMIntNE, rest, ir.i64c(0)), head, end);
+        ir.at_end(end);
+        Ok(results
+            .iter()
+            .map(|&(place, ty)| {
+                let v = ir.load(ir.vector(byte(ty), width), place, 64);
+                // Lanes that did not run hold what the stack held.
+                ir.cast(Opcode::LLVMTrunc, ir.freeze(v), ir.vector(ty, width))
+            })
+            .collect())
+    }
+
+    /// Any instruction, by its scalar form in a loop over the running lanes.
+    pub(super) fn one_by_one(
+        &mut self,
+        op: &Op,
+        result: Option<ValueId>,
+        word: u32,
+    ) -> Result<Vec<Val>, BuildError> {
+        let mut operands = Vec::new();
+        op.operands(|v| operands.push(v));
+        operands.sort_unstable();
+        operands.dedup();
+        operands.retain(|v| matches!(self.f.values[v.index()].def, ValueDef::Inst(_)));
+        // What all lanes share needs no room.
+        let mut inputs = Vec::new();
+        let mut shared = Vec::new();
+        let mut own = Vec::new();
+        for &v in &operands {
+            let rep = self.rep(v);
+            match rep.first {
+                Some(first) if rep.is_uniform() => shared.push((v, first)),
+                _ => {
+                    own.push(v);
+                    inputs.extend(self.spread(v, &rep));
+                }
+            }
+        }
+        let outputs: Vec<Ty> = result.map_or_else(Vec::new, |r| {
+            self.leaves(r)
+                .iter()
+                .map(|&(ty, _)| self.low.values.register(ty))
+                .collect()
+        });
+        let item = self.low.item;
+        let made = self.lane_loop(&inputs, &outputs, |lanes, lane, scalars| {
+            let mut scalars = scalars.iter().copied();
+            lanes.low.clear_near();
+            for &v in &own {
+                let whole = lanes.low.put_together(lanes.low.ty(v), &mut scalars);
+                lanes.low.set_near(v, whole);
+            }
+            for &(v, value) in &shared {
+                lanes.low.set_near(v, value);
+            }
+            let ir = lanes.low.ir;
+            lanes.low.item.linear = ir.add(item.linear, lane);
+            lanes.low.item.local[0] = ir.add(item.local[0], lane);
+            let value = lanes.low.operation(op, result, word)?;
+            lanes.low.clear_near();
+            let mut out = Vec::new();
+            if let (Some(value), Some(result)) = (value, result) {
+                lanes.low.take_apart(value, lanes.low.ty(result), &mut out);
+            }
+            Ok(out)
+        });
+        self.low.item = item;
+        made
+    }
+}

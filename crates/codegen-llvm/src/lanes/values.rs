@@ -1,0 +1,400 @@
+//! What a value is while lanes run side by side.
+
+use kernel_ir::{TypeId, ValueDef, ValueId};
+
+use super::{Kept, Lanes};
+use crate::llvm::{Opcode, Ty, Val};
+
+/// A value of all lanes.
+#[derive(Clone, Debug)]
+pub(super) struct Rep {
+    /// The first lane's, when each lane's is `step` more than the one's before it.
+    pub(super) first: Option<Val>,
+    pub(super) step: i64,
+    /// Bool: whether that is so, where a narrower integer might have wrapped around; `vector` is there too.
+    pub(super) holds: Option<Val>,
+    /// One vector for each scalar.
+    pub(super) vector: Option<Vec<Val>>,
+}
+
+impl Rep {
+    pub(super) fn uniform(v: Val) -> Self {
+        Self::affine(v, 0)
+    }
+    pub(super) fn affine(first: Val, step: i64) -> Self {
+        Self {
+            first: Some(first),
+            step,
+            holds: None,
+            vector: None,
+        }
+    }
+    pub(super) fn vector(parts: Vec<Val>) -> Self {
+        Self {
+            first: None,
+            step: 0,
+            holds: None,
+            vector: Some(parts),
+        }
+    }
+    /// The same in all lanes, for certain.
+    pub(super) fn is_uniform(&self) -> bool {
+        self.first.is_some() && self.step == 0 && self.holds.is_none()
+    }
+}
+
+/// Variables of a value that other blocks use.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    first: Option<(Val, Ty)>,
+    step: i64,
+    holds: Option<Val>,
+    vector: Option<Vec<(Val, Ty)>>,
+}
+
+impl Lanes<'_, '_, '_> {
+    pub(super) fn leaves(&self, v: ValueId) -> Vec<(TypeId, u64)> {
+        let mut all = Vec::new();
+        let types = &self.low.values.module.types;
+        crate::wide::leaves(types, self.low.function.ty(v), 0, &mut all);
+        all
+    }
+
+    /// One scalar type in all lanes.
+    pub(super) fn lane_type(&self, ty: TypeId) -> Ty {
+        self.low.ir.vector(self.low.values.register(ty), self.width)
+    }
+
+    pub(super) fn splat(&self, v: Val) -> Val {
+        let ir = self.low.ir;
+        let ty = ir.vector(ir.type_of(v), self.width);
+        let one = ir.insert_element(ir.poison(ty), v, ir.i32c(0));
+        ir.shuffle(one, ir.poison(ty), &vec![0; self.width as usize])
+    }
+
+    /// 0, `step`, 2 `step`, ... in the lanes of an integer vector.
+    pub(super) fn steps(&self, scalar: Ty, step: i64) -> Val {
+        let ir = self.low.ir;
+        let lanes: Vec<Val> = (0..i64::from(self.width))
+            .map(|l| ir.int_const(scalar, l.wrapping_mul(step) as u64))
+            .collect();
+        ir.const_vector(&lanes)
+    }
+
+    /// What is known of `v` where the builder stands.
+    pub(super) fn rep(&mut self, v: ValueId) -> Rep {
+        if let Some(near) = self.near.get(&v) {
+            return near.clone();
+        }
+        if !matches!(self.f.values[v.index()].def, ValueDef::Inst(_)) {
+            return Rep::uniform(self.low.get(v));
+        }
+        if let Some(&(at, step)) = self.arrays.get(&v) {
+            return Rep::affine(at, step as i64);
+        }
+        if !self.twice.contains(&v)
+            && self.region.live.binary_search(&v).is_ok()
+            && let Some(kept) = self.kept.get(&v).cloned()
+        {
+            return self.fetch(v, &kept);
+        }
+        let ir = self.low.ir;
+        let Some(stored) = self.stored.get(&v).cloned() else {
+            // A use that no definition reaches: such code does not run.
+            return Rep::uniform(ir.null(self.low.values.register(self.low.ty(v))));
+        };
+        let get = |&(room, ty): &(Val, Ty)| ir.load(ty, room, 0);
+        let rep = Rep {
+            first: stored.first.as_ref().map(get),
+            step: stored.step,
+            holds: stored.holds.map(|room| ir.load(ir.i1, room, 1)),
+            vector: stored
+                .vector
+                .as_ref()
+                .map(|parts| parts.iter().map(get).collect()),
+        };
+        self.near.insert(v, rep.clone());
+        rep
+    }
+
+    /// Gives `v` its value, here and in blocks that use it.
+    pub(super) fn define(&mut self, v: ValueId, rep: Rep) {
+        if self.twice.contains(&v)
+            && let Some(stored) = self.stored.get(&v).cloned()
+        {
+            self.near.insert(v, rep);
+            let kept = self.as_stored(v, &stored);
+            // A scalar is everybody's; lanes that are off keep their element.
+            let mask = if kept.first.is_some() {
+                None
+            } else {
+                self.mask
+            };
+            self.blend(&stored, &kept, mask);
+            return;
+        }
+        if self.crosses(v) {
+            self.put(v, &rep);
+        }
+        self.near.insert(v, rep);
+    }
+
+    fn put(&mut self, v: ValueId, rep: &Rep) {
+        let ir = self.low.ir;
+        let room = |low: &crate::kernel::Lower<'_>, value: Val| {
+            let ty = ir.type_of(value);
+            (low.room(ty, 0), ty)
+        };
+        let stored = Stored {
+            first: rep.first.map(|v| room(self.low, v)),
+            step: rep.step,
+            holds: rep.holds.map(|v| room(self.low, v).0),
+            vector: rep
+                .vector
+                .as_ref()
+                .map(|parts| parts.iter().map(|&v| room(self.low, v)).collect()),
+        };
+        let each = stored.first.iter().chain(stored.vector.iter().flatten());
+        let values = rep.first.iter().chain(rep.vector.iter().flatten());
+        for (&(room, _), &value) in each.zip(values) {
+            ir.store(value, room, 0);
+        }
+        if let (Some(room), Some(value)) = (stored.holds, rep.holds) {
+            ir.store(value, room, 1);
+        }
+        self.stored.insert(v, stored);
+    }
+
+    /// Forgets the value of `v` where a new turn of its loop begins: it is made again before it is used.
+    pub(super) fn forget(&mut self, v: ValueId) {
+        if self.twice.contains(&v) {
+            return;
+        }
+        let ir = self.low.ir;
+        let Some(stored) = self.stored.get(&v) else {
+            return;
+        };
+        for &(room, ty) in stored.first.iter().chain(stored.vector.iter().flatten()) {
+            ir.store(ir.poison(ty), room, 0);
+        }
+    }
+
+    /// Variables for a phi of this shape; nothing is in them yet.
+    pub(super) fn phi_room(&mut self, v: ValueId, step: Option<i64>) -> Stored {
+        let ty = self.low.ty(v);
+        match step {
+            Some(step) => {
+                let register = self.low.values.register(ty);
+                Stored {
+                    first: Some((self.low.room(register, 0), register)),
+                    step,
+                    holds: None,
+                    vector: None,
+                }
+            }
+            None => {
+                let parts = self.leaves(v);
+                let rooms = parts
+                    .iter()
+                    .map(|&(ty, _)| {
+                        let ty = self.lane_type(ty);
+                        (self.low.room(ty, 0), ty)
+                    })
+                    .collect();
+                Stored {
+                    first: None,
+                    step: 0,
+                    holds: None,
+                    vector: Some(rooms),
+                }
+            }
+        }
+    }
+
+    /// The content of such variables.
+    pub(super) fn take(&self, stored: &Stored) -> Rep {
+        let ir = self.low.ir;
+        let get = |&(room, ty): &(Val, Ty)| ir.load(ty, room, 0);
+        Rep {
+            first: stored.first.as_ref().map(get),
+            step: stored.step,
+            holds: None,
+            vector: stored
+                .vector
+                .as_ref()
+                .map(|parts| parts.iter().map(get).collect()),
+        }
+    }
+
+    /// What `v` will be in the variables `stored`.
+    pub(super) fn as_stored(&mut self, v: ValueId, stored: &Stored) -> Rep {
+        if stored.vector.is_some() {
+            return Rep::vector(self.vectors(v));
+        }
+        Rep::affine(self.scalar(v), stored.step)
+    }
+
+    /// Puts `rep` into `stored` for the lanes of `mask`; all when there is none.
+    pub(super) fn blend(&self, stored: &Stored, rep: &Rep, mask: Option<Val>) {
+        let ir = self.low.ir;
+        if let (Some((room, ty)), Some(new)) = (stored.first, rep.first) {
+            let new = match mask {
+                Some(mask) => {
+                    let some = self.any(mask);
+                    ir.select(some, new, ir.load(ty, room, 0))
+                }
+                None => new,
+            };
+            ir.store(new, room, 0);
+        }
+        let (Some(rooms), Some(parts)) = (&stored.vector, &rep.vector) else {
+            return;
+        };
+        for (&(room, ty), &new) in rooms.iter().zip(parts) {
+            let new = match mask {
+                Some(mask) => ir.select(mask, new, ir.load(ty, room, 0)),
+                None => new,
+            };
+            ir.store(new, room, 0);
+        }
+    }
+
+    /// The value of `v` in all lanes, one vector for each scalar.
+    pub(super) fn vectors(&mut self, v: ValueId) -> Vec<Val> {
+        let rep = self.rep(v);
+        self.spread(v, &rep)
+    }
+
+    pub(super) fn spread(&self, v: ValueId, rep: &Rep) -> Vec<Val> {
+        if let Some(parts) = &rep.vector {
+            return parts.clone();
+        }
+        let ir = self.low.ir;
+        let Some(first) = rep.first else {
+            return Vec::new();
+        };
+        if rep.step == 0 {
+            let mut scalars = Vec::new();
+            self.low.take_apart(first, self.low.ty(v), &mut scalars);
+            return scalars.into_iter().map(|s| self.splat(s)).collect();
+        }
+        let base = self.splat(first);
+        if ir.type_of(first) == ir.ptr {
+            return vec![ir.offset(base, self.steps(ir.i64, rep.step))];
+        }
+        vec![ir.add(base, self.steps(ir.type_of(first), rep.step))]
+    }
+
+    /// The first lane's value of `v`, or that of a value that is the same in all running lanes.
+    pub(super) fn scalar(&mut self, v: ValueId) -> Val {
+        let rep = self.rep(v);
+        if let Some(first) = rep.first {
+            return first;
+        }
+        let ir = self.low.ir;
+        let lane = match self.mask {
+            Some(mask) => self.first_lane(mask),
+            None => ir.i64c(0),
+        };
+        let parts = rep.vector.unwrap_or_default();
+        let mut scalars = parts.into_iter().map(|part| ir.extract_element(part, lane));
+        self.low.put_together(self.low.ty(v), &mut scalars)
+    }
+
+    /// Where the region begins: values of loops around a barrier that come from before it and are made anew
+    /// behind it are variables.
+    pub(super) fn find_twice(&mut self) {
+        for &v in &self.region.live {
+            if self.region.block_of(v).is_none() {
+                continue;
+            }
+            let Some(kept) = self.kept.get(&v).cloned() else {
+                continue;
+            };
+            let wraps = self.shapes.is_some_and(|s| s.assumes_no_wrap(v));
+            let mut step = self.shape(v).step().filter(|_| !wraps);
+            if self.leaves(v).len() != 1 {
+                step = step.filter(|&step| step == 0);
+            }
+            self.fetch(v, &kept);
+            let room = self.phi_room(v, step);
+            let rep = self.as_stored(v, &room);
+            self.blend(&room, &rep, None);
+            self.near.remove(&v);
+            self.stored.insert(v, room);
+            self.twice.insert(v);
+        }
+    }
+
+    /// A kept value out of the state area.
+    fn fetch(&mut self, v: ValueId, kept: &Kept) -> Rep {
+        let ir = self.low.ir;
+        let rep = match kept {
+            Kept::Group(room, _) => {
+                let ty = self.low.values.register(self.low.ty(v));
+                Rep::uniform(ir.load(ty, *room, 0))
+            }
+            Kept::Items(places, step) => {
+                let once = self.width == 1 || step.is_some();
+                let mut parts = Vec::new();
+                for (&(ty, _), &place) in self.leaves(v).iter().zip(places) {
+                    let (at, size) = self.item_place(ty, place);
+                    let memory = self.low.values.memory(ty);
+                    if once {
+                        let part = ir.load(memory, at, size);
+                        parts.push(self.low.values.to_register(part, ty));
+                    } else {
+                        let part = ir.load(ir.vector(memory, self.width), at, size);
+                        parts.push(ir.cast(Opcode::LLVMTrunc, part, self.lane_type(ty)));
+                    }
+                }
+                if once {
+                    let ty = self.low.ty(v);
+                    let first = self.low.put_together(ty, &mut parts.into_iter());
+                    let step = if self.width == 1 { None } else { *step };
+                    Rep::affine(first, step.unwrap_or(0))
+                } else {
+                    Rep::vector(parts)
+                }
+            }
+        };
+        self.near.insert(v, rep.clone());
+        rep
+    }
+
+    /// Leaves `v` where later regions find it.
+    pub(super) fn keep(&mut self, v: ValueId) {
+        let ir = self.low.ir;
+        match self.kept.get(&v).cloned() {
+            None => {}
+            Some(Kept::Group(_, room)) => {
+                let value = self.scalar(v);
+                ir.store(value, room, 0);
+            }
+            Some(Kept::Items(places, _)) => {
+                let parts = if self.width == 1 {
+                    let value = self.scalar(v);
+                    let mut parts = Vec::new();
+                    self.low.take_apart(value, self.low.ty(v), &mut parts);
+                    parts
+                } else {
+                    self.vectors(v)
+                };
+                for ((&(ty, _), &place), part) in self.leaves(v).iter().zip(&places).zip(parts) {
+                    let (at, size) = self.item_place(ty, place);
+                    let memory = ir.shaped(self.low.values.memory(ty), ir.type_of(part));
+                    ir.store(ir.cast(Opcode::LLVMZExt, part, memory), at, size);
+                }
+            }
+        }
+    }
+
+    /// Address of the first lane's element, and an element's size.
+    fn item_place(&self, ty: TypeId, place: u64) -> (Val, u64) {
+        let ir = self.low.ir;
+        let size = self.low.values.module.types.size_of(ty).max(1);
+        let array = ir.mul(self.low.launch.items, ir.i64c(place));
+        let own = ir.mul(self.low.item.linear, ir.i64c(size));
+        (ir.offset(self.low.state, ir.add(array, own)), size)
+    }
+}
