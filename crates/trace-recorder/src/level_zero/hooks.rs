@@ -173,7 +173,7 @@ pub(crate) fn before(call: &Call<'_>, function: &Traced) {
         }
         Hook::EventEnd => {
             // SAFETY: as above.
-            let event = unsafe { call.get(0) };
+            let event: usize = unsafe { call.get(0) };
             let mut state = work.lock();
             state.forget(api, call.sink, event);
             if function.destroys() {
@@ -256,12 +256,11 @@ pub(crate) fn after(call: &Call<'_>, function: &Traced, result: ze_result_t) {
         Hook::PoolCreate => {
             // SAFETY: what `before` put there.
             let added = unsafe { drop_replaced::<ze_event_pool_desc_t>(call) };
-            // SAFETY: the call succeeded and its parameters are the specification's.
-            if good
-                && added
-                && let Some(pool) = unsafe { call.made(4) }
-            {
-                work.lock().pools.insert(pool);
+            if good && added {
+                // SAFETY: the call succeeded and its parameters are the specification's.
+                if let Some(pool) = unsafe { call.made(4) } {
+                    work.lock().pools.insert(pool);
+                }
             }
         }
         // The program is told what it asked for.
