@@ -6,6 +6,7 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   skip<TAB>pattern<TAB>reason    these tests may skip themselves
   pass<TAB>count                 so many tests of the area pass at least
   env<TAB>NAME=VALUE             the area runs with that variable
+  serial<TAB>reason              no other serial area runs at the same time, and this one in one process
 
 Exit code 0: everything as expected. 1: a test fails or skips that is not listed, a listed one passes (take its line
 out), or fewer tests pass than promised. A test that kills its process or exceeds its time counts as failed, and the
@@ -13,6 +14,7 @@ rest of its batch goes on in a new process. What fails in company is tried again
 """
 import argparse
 import concurrent.futures
+import contextlib
 import functools
 import os
 import pathlib
@@ -22,12 +24,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 BATCH = 150
 # More failures than this are no matter of company.
 AGAIN = 100
+# Held by the one serial area that runs.
+ALONE = threading.Lock()
 EVENT = re.compile(r"\[( RUN      |       OK |  FAILED  |  SKIPPED )\] ([^\s,(]+)")
 OUTCOME = {"       OK ": "passed", "  FAILED  ": "failed", "  SKIPPED ": "skipped"}
 
@@ -45,7 +50,7 @@ class Expectations:
     """The lines of expect/AREA.txt."""
 
     def __init__(self, area):
-        self.fails, self.skips, self.least, self.environment = {}, {}, 0, {}
+        self.fails, self.skips, self.least, self.environment, self.serial = {}, {}, 0, {}, False
         path = HERE / "expect" / f"{area}.txt"
         for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
             kind, *rest = line.split("\t")
@@ -55,11 +60,13 @@ class Expectations:
                 (self.fails if kind == "fail" else self.skips)[rest[0]] = rest[1]
             elif kind == "pass" and len(rest) == 1 and rest[0].isdigit():
                 self.least = int(rest[0])
+            elif kind == "serial" and len(rest) == 1:
+                self.serial = True
             elif kind == "env" and len(rest) == 1 and "=" in rest[0]:
                 name, value = rest[0].split("=", 1)
                 self.environment[name] = value
             else:
-                sys.exit(f"{path.name}:{number}: no fail, skip, pass or env line as run_cts.py describes")
+                sys.exit(f"{path.name}:{number}: no line as run_cts.py describes")
 
 
 expectations_of = functools.cache(Expectations)
@@ -128,7 +135,8 @@ def run_batch(arguments, program, names):
     """Outcomes of all of a batch, and the end of the output for those that did not pass."""
     outcomes, texts, left = {}, {}, list(names)
     while left:
-        found, current, output = run_once(arguments, program, left)
+        with ALONE if expectations_of(program.name).serial else contextlib.nullcontext():
+            found, current, output = run_once(arguments, program, left)
         outcomes.update(found)
         for name in (name for name, outcome in found.items() if outcome == "failed"):
             texts[name] = ""
@@ -197,7 +205,7 @@ def main():
             dangerous = {name for name in names if expected.fails.get(first_match(expected.fails, name), "").startswith("not run:")}
             skipped[area] = len(dangerous)
             names = [name for name in names if name not in dangerous]
-            size = max(1, min(BATCH, -(-len(names) // arguments.jobs)))
+            size = max(1, len(names) if expected.serial else min(BATCH, -(-len(names) // arguments.jobs)))
             for at in range(0, len(names), size):
                 batches[pool.submit(run_batch, arguments, programs[area], names[at:at + size])] = area
         began = time.monotonic()
