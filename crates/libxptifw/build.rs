@@ -10,6 +10,8 @@ fn main() {
         "-Wl,-z,now",
         "-Wl,-Bsymbolic",
         "-Wl,--exclude-libs,ALL",
+        // Run by the dynamic linker as a program it tries a subscriber.
+        "-Wl,--entry=solum_xpti_trial",
     ] {
         println!("cargo::rustc-cdylib-link-arg={argument}");
     }

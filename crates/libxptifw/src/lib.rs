@@ -13,6 +13,38 @@ use xpti_sys::{
     tracepoint_callback_api_t, xpti_payload_t, xpti_trace_event_t, xpti_tracepoint_t,
 };
 
+// Where the dynamic linker goes when it is run on this library: the stack holds the arguments.
+#[cfg(target_arch = "x86_64")]
+core::arch::global_asm!(
+    ".pushsection .text.solum_xpti_trial,\"ax\",@progbits",
+    ".globl solum_xpti_trial",
+    ".hidden solum_xpti_trial",
+    ".type solum_xpti_trial, @function",
+    "solum_xpti_trial:",
+    "xor ebp, ebp",
+    "mov rdi, rsp",
+    "and rsp, -16",
+    "call {main}",
+    "ud2",
+    ".popsection",
+    main = sym xpti_framework::trial::main,
+);
+#[cfg(target_arch = "aarch64")]
+core::arch::global_asm!(
+    ".pushsection .text.solum_xpti_trial,\"ax\",@progbits",
+    ".globl solum_xpti_trial",
+    ".hidden solum_xpti_trial",
+    ".type solum_xpti_trial, @function",
+    "solum_xpti_trial:",
+    "mov x29, xzr",
+    "mov x30, xzr",
+    "mov x0, sp",
+    "bl {main}",
+    "brk #0",
+    ".popsection",
+    main = sym xpti_framework::trial::main,
+);
+
 /// Exports functions. Those marked `throws` run subscribers, whose exceptions pass through; a panic in the others aborts.
 macro_rules! exports {
     ($($abi:literal fn $name:ident($($argument:ident: $ty:ty),*) $(-> $result:ty)? $body:block)*) => {

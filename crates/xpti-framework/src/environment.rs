@@ -61,6 +61,19 @@ pub(crate) fn read_log_level() {
     }
 }
 
+/// Whether subscribers are tried before they are loaded: `SOLUM_XPTI_TRIAL` unset, empty or `1`; `0` turns it off, and any
+/// other value is told and changes nothing.
+pub(crate) fn wants_trials() -> bool {
+    match get(c"SOLUM_XPTI_TRIAL").map(CStr::to_bytes) {
+        None | Some(b"" | b"1") => true,
+        Some(b"0") => false,
+        Some(other) => {
+            say(1, &[b"SOLUM_XPTI_TRIAL=", other, b": allowed are 0 and 1"]);
+            true
+        }
+    }
+}
+
 /// One line on stderr, when the level asks for it; written at once, past Rust's own locks, since it may come from the
 /// dynamic linker's exit.
 pub(crate) fn say(level: u8, parts: &[&[u8]]) {

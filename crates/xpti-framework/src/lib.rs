@@ -9,6 +9,7 @@
 //! | [`streams`] | numbers of streams and tools, defaults |
 //! | [`callbacks`] | who listens to what; check and notify |
 //! | [`subscribers`] | environment, loading, announcing, finishing |
+//! | [`trial`] | whether a subscriber can be loaded at all, tried in a process of its own |
 //! | [`thread`] | what each thread keeps |
 //!
 //! Invariants
@@ -57,6 +58,8 @@ pub mod strings;
 pub mod subscribers;
 #[cfg(not(loom))]
 pub mod thread;
+#[cfg(not(loom))]
+pub mod trial;
 #[cfg(not(loom))]
 pub mod values;
 #[cfg(not(loom))]

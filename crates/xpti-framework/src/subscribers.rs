@@ -14,7 +14,7 @@ use xpti_sys::{
     plugin_fini_t, plugin_init_t, query_detail_level_t, result,
 };
 
-use crate::{callbacks, environment, fork, streams, thread};
+use crate::{callbacks, environment, fork, streams, thread, trial};
 
 struct Subscriber {
     library: *mut c_void,
@@ -149,6 +149,11 @@ fn load_all() -> Vec<Subscriber> {
 
 fn load(path: &[u8]) -> Result<Subscriber, Vec<u8>> {
     let path = CString::new(path).map_err(|_| b"its name has a zero in it".to_vec())?;
+    if environment::wants_trials()
+        && let Some(fault) = trial::fault(&path)
+    {
+        return Err(fault);
+    }
     // SAFETY: a C string; the library's initialisers are what the user asked for.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY) };
     if library.is_null() {

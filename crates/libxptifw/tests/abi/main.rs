@@ -138,6 +138,13 @@ fn faulty_subscribers() -> &'static Path {
             "streams",
             "recursive",
             "throwing",
+            "throwing_later",
+            "throwing_constructor",
+            "crashing",
+            "crashing_init",
+            "aborting",
+            "exiting",
+            "hanging",
             "unregisters",
             "emitter",
         ] {
@@ -185,6 +192,17 @@ fn bad_input_and_faulty_subscribers_break_nothing() {
         .output()
         .unwrap();
     assert!(run.status.success(), "{}", text(&run));
+    for reason in [
+        "libfaulty_crashing.so: it takes the process down with signal 11",
+        "libfaulty_crashing_init.so: it takes the process down with signal 11",
+        "libfaulty_aborting.so: it takes the process down with signal 6",
+        "libfaulty_throwing.so: it takes the process down with signal 6",
+        "libfaulty_throwing_constructor.so: it takes the process down with signal 6",
+        "libfaulty_exiting.so: it ends the process when",
+        "libfaulty_hanging.so: it does not come back within 10 s",
+    ] {
+        assert!(text(&run).contains(reason), "{reason}: {}", text(&run));
+    }
     // Four of the five ends run destructors, and those end the emitter's stream once.
     assert_eq!(text(&run).matches("finished emitted").count(), 4);
     let stable = |output: &Output| {
@@ -220,6 +238,7 @@ fn valgrind_finds_nothing_on_the_registration_paths() {
         "fork_inside",
         "threads_that_die",
         "half_subscribers",
+        "crashes_at_load",
         "init_recurses",
         "unregisters_stream_in_finish",
         "end_by_exit",

@@ -40,6 +40,12 @@ extern "C" void xptiTraceInit(unsigned, unsigned, const char *, const char *stre
 #ifdef MODE_throwing
   throw 7;
 #endif
+#ifdef MODE_throwing_later
+  if (!strcmp(stream, "s")) throw 7;
+#endif
+#ifdef MODE_crashing_init
+  *(volatile int *)8 = 1;
+#endif
 }
 #endif
 
@@ -61,6 +67,21 @@ __attribute__((constructor)) static void begin() {
   function<register_stream>("xptiRegisterStream")("from a constructor");
   function<bool(uint8_t, uint16_t)>("xptiCheckTraceEnabled")(2, 10);
 }
+#endif
+#ifdef MODE_crashing
+__attribute__((constructor)) static void begin() { *(volatile int *)8 = 1; }
+#endif
+#ifdef MODE_aborting
+static int begun = (abort(), 1);
+#endif
+#ifdef MODE_throwing_constructor
+static int begun = (throw 7, 1);
+#endif
+#ifdef MODE_exiting
+static int begun = (exit(0), 1);
+#endif
+#ifdef MODE_hanging
+__attribute__((constructor)) static void begin() { for (;;) pause(); }
 #endif
 #ifdef MODE_constructor_waits
 // For a thread that needs the framework, which waits for this constructor. (The dynamic linker's own lock is held: the

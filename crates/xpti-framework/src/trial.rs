@@ -1,0 +1,300 @@
+//! Trying a subscriber in a process of its own, before it is loaded into the program: one that crashes, ends the process
+//! or never comes back is told on stderr and left out.
+//!
+//! The process is the dynamic linker run on `libxptifw.so.1` itself, whose entry point is [`main`]: nothing of the
+//! program's state, threads or locks is in it, as would be in a fork. It hears `xptiTraceInit` for the framework's own
+//! stream, the first that every subscriber hears. A trial that cannot be made says nothing, and the subscriber is loaded.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
+use std::ffi::CString;
+
+use xpti_sys::{FRAMEWORK_STREAM, TRACE_INIT, plugin_init_t};
+
+use crate::environment;
+
+/// How long a subscriber may take.
+const SECONDS: u32 = 10;
+/// Exit code: it was loaded and started.
+const WORKS: c_int = 86;
+/// Exit code: it cannot be loaded, for reasons that the program's own attempt will tell.
+const OPENS_NOT: c_int = 87;
+/// Exit code: the dynamic linker was not started, or refuses its own arguments.
+const NO_TRIAL: c_int = 127;
+
+/// Why the subscriber must not be loaded; `None` when it works, and when no trial can be made.
+pub(crate) fn fault(path: &CStr) -> Option<Vec<u8>> {
+    let (linker, framework) = (linker()?, own_file()?);
+    let environment = environment();
+    let arguments = [
+        linker.as_ptr(),
+        framework.as_ptr(),
+        path.as_ptr(),
+        ptr::null(),
+    ];
+    let said = match run(&linker, &arguments, &environment)? {
+        FINE => return None,
+        LATE => format!("does not come back within {SECONDS} s"),
+        ENDED => "ends the process".to_owned(),
+        signal => {
+            // SAFETY: gives a C string, also for numbers that are no signal.
+            let name = environment::bytes(unsafe { libc::strsignal(signal) });
+            let name = String::from_utf8_lossy(name);
+            format!("takes the process down with signal {signal} ({name})")
+        }
+    };
+    let said = format!(
+        "it {said} when it is loaded; left out (tried in a process of its own; SOLUM_XPTI_TRIAL=0 loads it untried)"
+    );
+    Some(said.into_bytes())
+}
+
+/// The dynamic linker's file; `None` for a program without one.
+fn linker() -> Option<CString> {
+    struct Search {
+        base: u64,
+        found: Option<CString>,
+    }
+    unsafe extern "C" fn look(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        search: *mut c_void,
+    ) -> c_int {
+        // SAFETY: both come from the call below and live as long as it.
+        let (info, search) = unsafe { (&*info, &mut *search.cast::<Search>()) };
+        if info.dlpi_addr != search.base || info.dlpi_name.is_null() {
+            return 0;
+        }
+        // SAFETY: a name is a C string.
+        let name = unsafe { CStr::from_ptr(info.dlpi_name) };
+        search.found = (!name.is_empty()).then(|| name.to_owned());
+        1
+    }
+    let mut search = Search {
+        // SAFETY: a constant of the C library.
+        base: unsafe { libc::getauxval(libc::AT_BASE) },
+        found: None,
+    };
+    if search.base != 0 {
+        // SAFETY: the callback takes what is passed with it.
+        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
+    }
+    search.found
+}
+
+/// The file that this code was loaded from.
+fn own_file() -> Option<CString> {
+    // SAFETY: all zeros are valid, and mean nothing found.
+    let mut info: libc::Dl_info = unsafe { core::mem::zeroed() };
+    // SAFETY: an address of this library and a place for the answer.
+    let found = unsafe { libc::dladdr(fault as *const c_void, &raw mut info) };
+    if found == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: a C string of the dynamic linker.
+    Some(unsafe { CStr::from_ptr(info.dli_fname) }.to_owned())
+}
+
+/// The program's environment without the list of subscribers, ending in null.
+fn environment() -> Vec<*const c_char> {
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    let mut all = Vec::new();
+    // SAFETY: the C library's list of C strings, which ends in null.
+    unsafe {
+        let mut next = environ;
+        while !next.is_null() && !(*next).is_null() {
+            if !CStr::from_ptr(*next)
+                .to_bytes()
+                .starts_with(b"XPTI_SUBSCRIBERS=")
+            {
+                all.push(*next);
+            }
+            next = next.add(1);
+        }
+    }
+    all.push(ptr::null());
+    all
+}
+
+/// What the guard says of the trial, as its own exit code; others are the signal that ended the trial.
+const FINE: c_int = 0;
+const LATE: c_int = 200;
+const ENDED: c_int = 201;
+
+/// What the processes need that share the program's memory.
+struct Birth {
+    file: *const c_char,
+    arguments: *const *const c_char,
+    environment: *const *const c_char,
+    /// Takes the place of the trial's standard streams.
+    nowhere: c_int,
+    /// One past the stack of the trial until its `execve`.
+    stack: *mut c_void,
+}
+
+/// Runs a program; `None` when it cannot be started.
+///
+/// The program is not to see a child of its own: no SIGCHLD, nothing that its `wait` could meet. A process without an exit
+/// signal is such a child, but `execve` gives it one; so a guard without one, which stays what it is, starts the trial and
+/// waits for it. This thread sleeps meanwhile, as the guard shares its memory.
+fn run(
+    file: &CStr,
+    arguments: &[*const c_char; 4],
+    environment: &[*const c_char],
+) -> Option<c_int> {
+    const STACK: usize = 64 * 1024;
+    let mut stacks = [0, 1].map(|_| vec![0u128; STACK / size_of::<u128>()]);
+    let [guards, trials] = stacks
+        .each_mut()
+        .map(|stack| stack.as_mut_ptr_range().end.cast::<c_void>());
+    // SAFETY: a C string.
+    let nowhere = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
+    if nowhere < 0 {
+        return None;
+    }
+    let mut birth = Birth {
+        file: file.as_ptr(),
+        arguments: arguments.as_ptr(),
+        environment: environment.as_ptr(),
+        nowhere,
+        stack: trials,
+    };
+    // No handler of the program's may run in the children.
+    // SAFETY: signal sets, and stacks of this frame, which outlives their use: this thread sleeps until the guard has ended.
+    unsafe {
+        let (mut all, mut before) = (core::mem::zeroed(), core::mem::zeroed());
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        let guard = libc::clone(
+            guard,
+            guards,
+            libc::CLONE_VM | libc::CLONE_VFORK,
+            (&raw mut birth).cast(),
+        );
+        let status = (guard > 0).then(|| wait(guard)).flatten();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+        libc::close(nowhere);
+        status
+            .filter(|status| libc::WIFEXITED(*status))
+            .map(|status| libc::WEXITSTATUS(status))
+    }
+}
+
+fn wait(child: libc::pid_t) -> Option<c_int> {
+    let mut status = 0;
+    loop {
+        // SAFETY: a child of this process's that nobody else waits for.
+        unsafe {
+            if libc::waitpid(child, &raw mut status, libc::__WALL) == child {
+                return Some(status);
+            }
+            if *libc::__errno_location() != libc::EINTR {
+                return None;
+            }
+        }
+    }
+}
+
+/// Starts the trial, waits for it as long as it may take, and says by its exit code how it ended.
+extern "C" fn guard(birth: *mut c_void) -> c_int {
+    // SAFETY: system calls alone, in memory whose owner sleeps meanwhile; `birth` is whole.
+    unsafe {
+        // With a program that ignores its children's ends there would be nothing to wait for.
+        let mut default: libc::sigaction = core::mem::zeroed();
+        default.sa_sigaction = libc::SIG_DFL;
+        for signal in [libc::SIGCHLD, libc::SIGALRM, libc::SIGABRT, libc::SIGPIPE] {
+            libc::sigaction(signal, &raw const default, ptr::null_mut());
+        }
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        let trial = libc::clone(become_trial, (*birth.cast::<Birth>()).stack, flags, birth);
+        if trial < 0 {
+            libc::_exit(FINE);
+        }
+        let late = is_late();
+        if late {
+            libc::kill(trial, libc::SIGKILL);
+        }
+        let code = match wait(trial) {
+            Some(_) if late => LATE,
+            Some(status) if libc::WIFSIGNALED(status) => match libc::WTERMSIG(status) {
+                libc::SIGALRM => LATE,
+                signal => signal,
+            },
+            Some(status) => match libc::WEXITSTATUS(status) {
+                WORKS | OPENS_NOT | NO_TRIAL => FINE,
+                _ => ENDED,
+            },
+            None => FINE,
+        };
+        libc::_exit(code)
+    }
+}
+
+extern "C" fn become_trial(birth: *mut c_void) -> c_int {
+    // SAFETY: as in `guard`.
+    unsafe {
+        let birth = &*birth.cast::<Birth>();
+        for stream in 0..3 {
+            libc::dup2(birth.nowhere, stream);
+        }
+        // What the program has open and did not mark is none of the trial's.
+        const MARK_CLOSE_ON_EXEC: u32 = 4;
+        libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, MARK_CLOSE_ON_EXEC);
+        let mut none: libc::sigset_t = core::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+        libc::execve(birth.file, birth.arguments, birth.environment);
+        libc::_exit(NO_TRIAL)
+    }
+}
+
+/// Waits for SIGCHLD, which is blocked here and comes from the trial alone; true when the time is over before.
+fn is_late() -> bool {
+    let time = libc::timespec {
+        tv_sec: SECONDS.into(),
+        tv_nsec: 0,
+    };
+    // SAFETY: a signal set and a time.
+    unsafe {
+        let mut ends: libc::sigset_t = core::mem::zeroed();
+        libc::sigemptyset(&raw mut ends);
+        libc::sigaddset(&raw mut ends, libc::SIGCHLD);
+        libc::sigtimedwait(&raw const ends, ptr::null_mut(), &raw const time) < 0
+            && *libc::__errno_location() == libc::EAGAIN
+    }
+}
+
+/// The trial's own process: what the dynamic linker starts when it is run on this library with a subscriber's path.
+///
+/// # Safety
+/// `stack` points to the count of arguments and the arguments, as a process finds them on its stack.
+pub unsafe extern "C" fn main(stack: *const usize) -> ! {
+    // SAFETY: the caller's; the library's functions have the types of their names.
+    unsafe {
+        if *stack != 2 {
+            libc::_exit(NO_TRIAL);
+        }
+        let path = stack.add(2).cast::<*const c_char>().read();
+        let no_core = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core);
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::alarm(SECONDS);
+        let library = libc::dlopen(path, libc::RTLD_LAZY);
+        if library.is_null() {
+            libc::_exit(OPENS_NOT);
+        }
+        let init = libc::dlsym(library, TRACE_INIT.as_ptr());
+        if !init.is_null() {
+            // A panic-free edge: what the subscriber throws ends this process, which is the finding.
+            let init = core::mem::transmute::<*mut c_void, plugin_init_t>(init);
+            init(1, 0, c"1.0.0".as_ptr(), FRAMEWORK_STREAM.as_ptr());
+        }
+        // Destructors are not part of the trial.
+        libc::_exit(WORKS)
+    }
+}
