@@ -20,6 +20,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("kernel-ir", 2),
     ("work-group-pool", 2),
     ("sycl-graph", 2),
+    ("spirv-reflection", 2),
     ("device-selector", 2),
     ("level-zero", 3),
     ("timeline", 3),
