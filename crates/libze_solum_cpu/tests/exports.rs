@@ -7,25 +7,9 @@
 mod elf;
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
-/// The library of this profile; cargo builds none for a test of a shell, so the test asks for it.
 fn library() -> elf::Library {
-    let program = std::env::current_exe().expect("a program has a path");
-    let folder = program
-        .ancestors()
-        .nth(2)
-        .expect("cargo puts tests two levels deep");
-    let target = folder
-        .parent()
-        .expect("a profile's folder lies in the target folder");
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "-p", "libze_solum_cpu", "--target-dir"]);
-    cargo.arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
-    if folder.ends_with("release") {
-        cargo.arg("--release");
-    }
-    assert!(cargo.status().is_ok_and(|status| status.success()));
+    let folder = profile_artifacts::build(&["-p", "libze_solum_cpu"]);
     elf::read(&folder.join("libze_solum_cpu.so"))
 }
 

@@ -10,30 +10,8 @@ use std::sync::OnceLock;
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let program = std::env::current_exe().expect("a program has a path");
-        let folder = program
-            .ancestors()
-            .nth(2)
-            .expect("cargo puts tests two levels deep");
-        let target = folder
-            .parent()
-            .expect("a profile's folder lies in the target folder");
-        // Cargo builds neither examples for a single test, nor other packages' libraries.
-        for what in [&["-p", "libxptifw"][..], &["-p", "xpti", "--examples"]] {
-            let mut cargo =
-                Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-            cargo
-                .args(["build", "--quiet"])
-                .args(what)
-                .arg("--target-dir")
-                .arg(target);
-            cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-            if folder.ends_with("release") {
-                cargo.arg("--release");
-            }
-            assert!(cargo.status().is_ok_and(|status| status.success()));
-        }
-        folder.to_owned()
+        profile_artifacts::build(&["-p", "libxptifw"]);
+        profile_artifacts::build(&["-p", "xpti", "--examples"])
     })
 }
 

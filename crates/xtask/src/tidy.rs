@@ -14,6 +14,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("level-zero-sys", 0),
     ("ze-spec", 0),
     ("xpti-sys", 0),
+    ("profile-artifacts", 0),
     ("ze-abi", 1),
     ("ze-entry", 1),
     ("spirv-reader", 1),

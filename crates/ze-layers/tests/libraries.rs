@@ -4,36 +4,20 @@
 
 use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::ptr::null_mut;
 
 use level_zero_sys::*;
 
-/// Builds the libraries in this profile (a no-op when they are fresh) and returns their folder.
+/// The folder of this profile with the layers' libraries in it.
 fn folder() -> PathBuf {
-    let binary = std::env::current_exe().unwrap();
-    let folder = binary.parent().and_then(Path::parent).unwrap().to_owned();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command
-        .args(["build", "--quiet", "--target-dir"])
-        .arg(folder.parent().unwrap());
-    for package in [
+    profile_artifacts::build(&[
+        "-p",
         "libze_validation_layer",
+        "-p",
         "libze_tracing_layer",
+        "-p",
         "libze_null",
-    ] {
-        command.args(["-p", package]);
-    }
-    if folder.file_name().is_some_and(|name| name == "release") {
-        command.arg("--release");
-    }
-    let status = command
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .unwrap();
-    assert!(status.success(), "building the libraries: {status}");
-    folder
+    ])
 }
 
 struct Library(*mut c_void);

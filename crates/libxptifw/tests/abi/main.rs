@@ -13,27 +13,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Once, OnceLock};
 
-/// The library of this profile; cargo builds none for a test of a shell, so the test asks for it.
+/// The library of this profile.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let program = std::env::current_exe().expect("a program has a path");
-        let folder = program
-            .ancestors()
-            .nth(2)
-            .expect("cargo puts tests two levels deep");
-        let target = folder
-            .parent()
-            .expect("a profile's folder lies in the target folder");
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args(["build", "--quiet", "-p", "libxptifw", "--target-dir"]);
-        cargo.arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
-        if folder.ends_with("release") {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().is_ok_and(|status| status.success()));
-        folder.join("libxptifw.so")
-    })
+    LIBRARY.get_or_init(|| profile_artifacts::build(&["-p", "libxptifw"]).join("libxptifw.so"))
 }
 
 /// Builds `cpp/NAME` into `OUT` of this test's own folder.

@@ -6,29 +6,19 @@ use std::sync::OnceLock;
 
 use crate::{place, solum, text};
 
-/// This profile's folder: the program lies in it.
-fn profile() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_solum")).parent().unwrap()
-}
-
-/// Builds loader, driver and stub driver in this profile (a no-op when they are fresh).
+/// This profile's folder with loader, driver and stub driver in it.
 fn artefacts() -> &'static Path {
-    static DONE: OnceLock<()> = OnceLock::new();
-    DONE.get_or_init(|| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command
-            .args(["build", "--quiet", "-p", "libze_loader", "-p", "libze_stub"])
-            .args(["-p", "libze_solum_cpu"])
-            .arg("--target-dir")
-            .arg(profile().parent().unwrap());
-        if profile().file_name().is_some_and(|name| name == "release") {
-            command.arg("--release");
-        }
-        let status = command.current_dir(env!("CARGO_MANIFEST_DIR")).status();
-        assert!(status.unwrap().success(), "building loader and drivers");
-    });
-    profile()
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        profile_artifacts::build(&[
+            "-p",
+            "libze_loader",
+            "-p",
+            "libze_stub",
+            "-p",
+            "libze_solum_cpu",
+        ])
+    })
 }
 
 /// A fresh folder with the program, the loader, a stub driver, and the driver where the loader does not look.
