@@ -33,6 +33,9 @@ impl Lower<'_> {
             }
             C::SatFToS | C::SatFToU => {
                 let whole = self.round_to_whole(v, rounding);
+                if ir.int_width(ir.scalar(to)) <= 16 {
+                    return Ok(self.float_to_narrow(whole, op == C::SatFToS, to));
+                }
                 let name = if op == C::SatFToU {
                     "llvm.fptoui.sat"
                 } else {
@@ -106,6 +109,35 @@ impl Lower<'_> {
             }
             _ => ir.cast(Opcode::LLVMBitCast, v, to),
         }
+    }
+
+    /// A whole number, saturated to an integer of at most 16 bits: LLVM takes vectors of those apart.
+    fn float_to_narrow(&self, v: Val, signed: bool, to: Ty) -> Val {
+        let ir = self.ir;
+        let mut v = v;
+        if ir.scalar(ir.type_of(v)) == ir.half {
+            v = ir.cast(Opcode::LLVMFPExt, v, ir.shaped(ir.float, to));
+        }
+        let from = ir.type_of(v);
+        let bits = ir.int_width(ir.scalar(to));
+        let span = 1i32 << bits;
+        let (low, high) = if signed {
+            (-span / 2, span / 2 - 1)
+        } else {
+            (0, span - 1)
+        };
+        let zero = ir.null(from);
+        if signed {
+            let number = ir.fcmp(RealPred::LLVMRealORD, v, v);
+            v = ir.select(number, v, zero);
+        }
+        let low = ir.float_const(from, f64::from(low));
+        let high = ir.float_const(from, f64::from(high));
+        // Not a number is not greater than the lower bound: zero without a sign.
+        v = ir.select(ir.fcmp(RealPred::LLVMRealOGT, v, low), v, low);
+        v = ir.select(ir.fcmp(RealPred::LLVMRealOLT, v, high), v, high);
+        let wide = ir.cast(Opcode::LLVMFPToSI, v, ir.shaped(ir.i32, to));
+        ir.cast(Opcode::LLVMTrunc, wide, to)
     }
 
     /// `v` rounded to a whole number as a conversion to an integer asks; as it is for truncation.

@@ -15,11 +15,13 @@
 //! irreducible loops: those keep the other forms.
 
 mod check;
+mod clamp;
 mod cost;
 mod flow;
 mod memory;
 mod operate;
 mod region;
+mod tuples;
 mod values;
 
 use std::collections::{HashMap, HashSet};

@@ -3,6 +3,7 @@
 use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueDef, ValueId};
 
 use super::Lanes;
+use super::tuples::Tuple;
 use super::values::Rep;
 use crate::llvm::{Opcode, Ty, Val};
 use crate::memory::sane_align;
@@ -32,7 +33,14 @@ impl Lanes<'_, '_, '_> {
     /// Whether the processor has masked accesses of that type.
     fn has_masked(&self, ty: TypeId) -> bool {
         let types = &self.low.values.module.types;
-        matches!(types.size_of(ty), 4 | 8) && !matches!(types.get(ty), Type::Ptr(_))
+        let whole = self.leaves_of_type(ty) == 1 || self.tuple(ty).is_some_and(|t| t.is_word());
+        whole && matches!(types.size_of(ty), 4 | 8) && !matches!(types.get(ty), Type::Ptr(_))
+    }
+
+    fn leaves_of_type(&self, ty: TypeId) -> usize {
+        let mut leaves = Vec::new();
+        crate::wide::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
+        leaves.len()
     }
 
     pub(super) fn load(
@@ -51,8 +59,7 @@ impl Lanes<'_, '_, '_> {
             Place::Row(first, holds) if self.is_row(ty) => (first, holds),
             _ => return Ok(Rep::vector(self.gather(ptr, ty, align))),
         };
-        let leaves = self.leaves(result);
-        let masked = self.mask.is_some() && !(leaves.len() == 1 && self.has_masked(ty));
+        let masked = self.mask.is_some() && !self.has_masked(ty);
         // What must hold for one access.
         let test = match (holds, self.mask) {
             (Some(holds), Some(mask)) if masked => Some(ir.and(holds, self.all(mask))),
@@ -108,6 +115,10 @@ impl Lanes<'_, '_, '_> {
         let parts = types.lane_count(ty).max(1);
         let element = types.scalar_of(ty).unwrap_or(ty);
         let memory = self.low.values.memory(element);
+        if let Some(tuple) = self.tuple(ty).filter(Tuple::is_word) {
+            let words = self.load_lanes(self.word(tuple), first, align, certain);
+            return self.split_words(tuple, words);
+        }
         if parts > 1 {
             let whole = ir.vector(memory, self.width * parts);
             let whole = ir.load(whole, first, align);
@@ -118,16 +129,35 @@ impl Lanes<'_, '_, '_> {
                 })
                 .collect();
         }
-        let row = ir.vector(memory, self.width);
-        let loaded = match self.mask {
+        let loaded = self.load_lanes(memory, first, align, certain);
+        vec![ir.cast(Opcode::LLVMTrunc, loaded, self.lane_type(element))]
+    }
+
+    /// One scalar after another, from `first` on.
+    fn load_lanes(&self, scalar: Ty, first: Val, align: u64, certain: bool) -> Val {
+        let ir = self.low.ir;
+        let row = ir.vector(scalar, self.width);
+        match self.mask {
             Some(mask) if !certain => ir.intrinsic(
                 "llvm.masked.load",
                 &[row, ir.ptr],
                 &[first, mask, ir.poison(row)],
             ),
             _ => ir.load(row, first, align),
-        };
-        vec![ir.cast(Opcode::LLVMTrunc, loaded, self.lane_type(element))]
+        }
+    }
+
+    fn store_lanes(&self, row: Val, first: Val, align: u64, certain: bool) {
+        let ir = self.low.ir;
+        match self.mask {
+            Some(mask) if !certain => {
+                let ty = ir.type_of(row);
+                ir.intrinsic("llvm.masked.store", &[ty, ir.ptr], &[row, first, mask]);
+            }
+            _ => {
+                ir.store(row, first, align);
+            }
+        }
     }
 
     /// Addresses of the lanes; those of lanes that are off are a running lane's.
@@ -209,6 +239,22 @@ impl Lanes<'_, '_, '_> {
     /// Each lane's element by an access of its own.
     fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let ir = self.low.ir;
+        if let Some(tuple) = self.tuple(ty) {
+            let align = sane_align(align);
+            let at = self.addresses(ptr);
+            if !tuple.is_word() {
+                let memory = ir.vector(self.low.values.memory(tuple.element), tuple.count);
+                let each: Vec<Val> = at.iter().map(|&at| ir.load(memory, at, align)).collect();
+                return self.split_tuples(tuple, &each);
+            }
+            let word = self.word(tuple);
+            let mut words = ir.poison(ir.vector(word, self.width));
+            for (lane, at) in at.into_iter().enumerate() {
+                let one = ir.load(word, at, align);
+                words = ir.insert_element(words, one, ir.i32c(lane as u32));
+            }
+            return self.split_words(tuple, words);
+        }
         let mut leaves = Vec::new();
         crate::wide::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
         let mut whole: Vec<Val> = leaves
@@ -255,8 +301,7 @@ impl Lanes<'_, '_, '_> {
             Place::Row(first, holds) if self.is_row(ty) => (first, holds),
             _ => return self.scatter(ptr, value, align),
         };
-        let leaves = self.leaves(value);
-        let masked = self.mask.is_some() && !(leaves.len() == 1 && self.has_masked(ty));
+        let masked = self.mask.is_some() && !self.has_masked(ty);
         let test = match (holds, self.mask) {
             (Some(holds), Some(mask)) if masked => Some(ir.and(holds, self.all(mask))),
             (None, Some(mask)) if masked => Some(self.all(mask)),
@@ -286,20 +331,18 @@ impl Lanes<'_, '_, '_> {
         let align = sane_align(align);
         let element = types.scalar_of(ty).unwrap_or(ty);
         let memory = ir.vector(self.low.values.memory(element), self.width);
+        if let Some(tuple) = self.tuple(ty).filter(Tuple::is_word) {
+            let words = self.join_words(tuple, parts);
+            self.store_lanes(words, first, align, certain);
+            return;
+        }
         if parts.len() > 1 {
             let whole = self.interleave(parts);
             ir.store(whole, first, align);
             return;
         }
         let row = ir.cast(Opcode::LLVMZExt, parts[0], memory);
-        match self.mask {
-            Some(mask) if !certain => {
-                ir.intrinsic("llvm.masked.store", &[memory, ir.ptr], &[row, first, mask]);
-            }
-            _ => {
-                ir.store(row, first, align);
-            }
-        }
+        self.store_lanes(row, first, align, certain);
     }
 
     /// Lane 0 of each part, lane 1 of each part, and so on.
@@ -344,39 +387,65 @@ impl Lanes<'_, '_, '_> {
         ir.sub(ir.i64c(63), zeros)
     }
 
-    /// Each lane's element by an access of its own.
+    /// Each lane's element by an access of its own, in the order of lanes.
     fn scatter(&mut self, ptr: ValueId, value: ValueId, align: u64) -> Result<(), BuildError> {
         let ir = self.low.ir;
         let ty = self.low.ty(value);
-        if self.mask.is_none() {
-            let rep = self.rep(value);
-            let parts = if rep.is_uniform() {
-                Vec::new()
-            } else {
-                self.spread(value, &rep)
-            };
-            for (lane, at) in self.addresses(ptr).into_iter().enumerate() {
-                let one = match rep.first {
-                    Some(first) if rep.is_uniform() => first,
-                    _ => {
-                        let lane = ir.i32c(lane as u32);
-                        let mut scalars = parts.iter().map(|&part| ir.extract_element(part, lane));
-                        self.low.put_together(ty, &mut scalars)
-                    }
-                };
+        let tuple = self.tuple(ty);
+        if self.mask.is_some() && tuple.is_none() && self.leaves_of_type(ty) != 1 {
+            let mut inputs = self.vectors(ptr);
+            inputs.extend(self.vectors(value));
+            let none: [Ty; 0] = [];
+            self.lane_loop(&inputs, &none, |lanes, _, scalars| {
+                let mut parts = scalars[1..].iter().copied();
+                let one = lanes.low.put_together(ty, &mut parts);
+                lanes.low.store(one, scalars[0], ty, align, false);
+                Ok(Vec::new())
+            })?;
+            return Ok(());
+        }
+        let rep = self.rep(value);
+        let shared = rep.first.filter(|_| rep.is_uniform());
+        let at = match self.mask {
+            None => self.addresses(ptr),
+            // Lanes that are off write where nobody reads: no branch for each lane.
+            Some(mask) => {
+                let size = self.low.values.module.types.size_of(ty);
+                let nowhere = self.splat(self.low.room(ir.array(ir.i8, size), 16));
+                let all = self.vectors(ptr)[0];
+                let all = ir.select(mask, all, nowhere);
+                let lanes = 0..self.width;
+                lanes.map(|l| ir.extract_element(all, ir.i32c(l))).collect()
+            }
+        };
+        if let Some(one) = shared {
+            for at in at {
                 self.low.store(one, at, ty, align, false);
             }
             return Ok(());
         }
-        let mut inputs = self.vectors(ptr);
-        inputs.extend(self.vectors(value));
-        let none: [Ty; 0] = [];
-        self.lane_loop(&inputs, &none, |lanes, _, scalars| {
-            let mut parts = scalars[1..].iter().copied();
-            let one = lanes.low.put_together(ty, &mut parts);
-            lanes.low.store(one, scalars[0], ty, align, false);
-            Ok(Vec::new())
-        })?;
+        let parts = self.spread(value, &rep);
+        if let Some(tuple) = tuple {
+            let each = if tuple.is_word() {
+                let words = self.join_words(tuple, &parts);
+                let lanes = 0..self.width;
+                lanes
+                    .map(|l| ir.extract_element(words, ir.i32c(l)))
+                    .collect()
+            } else {
+                self.join_tuples(tuple, &parts)
+            };
+            for (at, one) in at.into_iter().zip(each) {
+                ir.store(one, at, sane_align(align));
+            }
+            return Ok(());
+        }
+        for (lane, at) in at.into_iter().enumerate() {
+            let lane = ir.i32c(lane as u32);
+            let mut scalars = parts.iter().map(|&part| ir.extract_element(part, lane));
+            let one = self.low.put_together(ty, &mut scalars);
+            self.low.store(one, at, ty, align, false);
+        }
         Ok(())
     }
 }

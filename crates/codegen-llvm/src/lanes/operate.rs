@@ -119,6 +119,9 @@ impl Lanes<'_, '_, '_> {
         {
             return self.load(*ptr, result, *align);
         }
+        if let Some(rep) = self.clamped(op, result) {
+            return Ok(rep);
+        }
         if self.has_lane_form(op, result) {
             return Ok(Rep::vector(self.lane_operation(op, result)));
         }

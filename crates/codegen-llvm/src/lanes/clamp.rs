@@ -1,0 +1,71 @@
+//! Minimum and maximum of an id and a bound that all lanes share: in most chunks one side is taken by all
+//! lanes. The result keeps its step then, with a test that says so; neighbours stay neighbours in memory.
+
+use kernel_ir::{BinaryOp, Op, ValueId};
+
+use super::Lanes;
+use super::values::Rep;
+use crate::llvm::{IntPred, Val};
+
+impl Lanes<'_, '_, '_> {
+    /// The result of a clamping operation whose lanes probably all keep their value.
+    pub(super) fn clamped(&mut self, op: &Op, result: ValueId) -> Option<Rep> {
+        let Op::Binary(which, a, b, _) = op else {
+            return None;
+        };
+        let (upward, signed) = match which {
+            BinaryOp::SMax => (true, true),
+            BinaryOp::UMax => (true, false),
+            BinaryOp::SMin => (false, true),
+            BinaryOp::UMin => (false, false),
+            _ => return None,
+        };
+        let (mut id, mut bound) = (self.rep(*a), self.rep(*b));
+        if id.is_uniform() {
+            (id, bound) = (bound, id);
+        }
+        let (first, bound) = (id.first?, bound.first.filter(|_| bound.is_uniform())?);
+        if id.step == 0 || self.leaves(result).len() != 1 {
+            return None;
+        }
+        let holds = self.keeps(first, id.step, bound, upward, signed)?;
+        let ir = self.low.ir;
+        let holds = id.holds.map_or(holds, |before| ir.and(before, holds));
+        Some(Rep {
+            first: Some(first),
+            step: id.step,
+            holds: Some(holds),
+            vector: Some(self.lane_operation(op, result)),
+        })
+    }
+
+    /// Bool: whether first, first + step, ... neither wrap around nor pass `bound`, which is their lower one
+    /// when `lower`, else their upper one.
+    fn keeps(&self, first: Val, step: i64, bound: Val, lower: bool, signed: bool) -> Option<Val> {
+        use IntPred::{LLVMIntSGE, LLVMIntSLE, LLVMIntUGE, LLVMIntULE};
+        let ir = self.low.ir;
+        let ty = ir.type_of(first);
+        let far = step.checked_mul(i64::from(self.width) - 1)?;
+        if far.unsigned_abs() >= 1 << (ir.int_width(ty) - 1).min(62) {
+            return None;
+        }
+        let last = ir.add(first, ir.int_const(ty, far as u64));
+        let (at_least, at_most) = if signed {
+            (LLVMIntSGE, LLVMIntSLE)
+        } else {
+            (LLVMIntUGE, LLVMIntULE)
+        };
+        let (low, high) = if step > 0 {
+            (first, last)
+        } else {
+            (last, first)
+        };
+        let in_order = ir.icmp(at_most, low, high);
+        let within = if lower {
+            ir.icmp(at_least, low, bound)
+        } else {
+            ir.icmp(at_most, high, bound)
+        };
+        Some(ir.and(in_order, within))
+    }
+}

@@ -1,0 +1,191 @@
+//! Small vectors per lane (`float4`, `uchar4`, ...): in memory component after component, in registers one
+//! vector of lanes for each component. Whole tuples travel as integers or short vectors; shuffles and shifts
+//! between registers make the one order of the other.
+
+use kernel_ir::{Type, TypeId};
+
+use super::Lanes;
+use crate::llvm::{Opcode, Ty, Val};
+
+/// A vector type whose components lie side by side without gaps.
+#[derive(Clone, Copy)]
+pub(super) struct Tuple {
+    pub(super) element: TypeId,
+    /// Components: 2 or 4.
+    pub(super) count: u32,
+    /// Bytes of a component.
+    size: u64,
+}
+
+impl Tuple {
+    fn bytes(&self) -> u64 {
+        self.size * u64::from(self.count)
+    }
+    /// Whether one integer holds it.
+    pub(super) fn is_word(&self) -> bool {
+        self.bytes() <= 8
+    }
+}
+
+impl Lanes<'_, '_, '_> {
+    /// What `ty` is as a tuple, if it is one.
+    pub(super) fn tuple(&self, ty: TypeId) -> Option<Tuple> {
+        let types = &self.low.values.module.types;
+        let Type::Vector(element, count @ (2 | 4)) = types.get(ty) else {
+            return None;
+        };
+        let plain = matches!(types.get(*element), Type::Int(_) | Type::Float(_));
+        let size = types.size_of(*element);
+        let tuple = Tuple {
+            element: *element,
+            count: *count,
+            size,
+        };
+        let whole = self.width.is_multiple_of(*count) && tuple.bytes() == types.size_of(ty);
+        (plain && whole && tuple.bytes() <= 32).then_some(tuple)
+    }
+
+    /// The integer that holds a tuple.
+    pub(super) fn word(&self, tuple: Tuple) -> Ty {
+        self.low.ir.int(tuple.bytes() as u32 * 8)
+    }
+
+    /// A component's lanes as they lie in memory.
+    fn component(&self, tuple: Tuple) -> Ty {
+        let ir = self.low.ir;
+        ir.vector(self.low.values.memory(tuple.element), self.width)
+    }
+
+    /// The components of a vector of words.
+    pub(super) fn split_words(&self, tuple: Tuple, words: Val) -> Vec<Val> {
+        let ir = self.low.ir;
+        let to = self.component(tuple);
+        let bits = tuple.size as u32 * 8;
+        if tuple.size == 4 {
+            let all = ir.vector(ir.scalar(to), self.width * tuple.count);
+            let all = ir.cast(Opcode::LLVMBitCast, words, all);
+            return (0..tuple.count)
+                .map(|c| {
+                    let lanes: Vec<u32> = (0..self.width).map(|l| l * tuple.count + c).collect();
+                    ir.shuffle(all, all, &lanes)
+                })
+                .collect();
+        }
+        let narrow = ir.vector(ir.int(bits), self.width);
+        let ty = ir.type_of(words);
+        (0..tuple.count)
+            .map(|c| {
+                let down = ir.lshr(words, ir.int_const(ty, u64::from(c * bits)));
+                let part = ir.cast(Opcode::LLVMTrunc, down, narrow);
+                ir.cast(Opcode::LLVMBitCast, part, to)
+            })
+            .collect()
+    }
+
+    /// The words of components.
+    pub(super) fn join_words(&self, tuple: Tuple, parts: &[Val]) -> Val {
+        let ir = self.low.ir;
+        let words = ir.vector(self.word(tuple), self.width);
+        if tuple.size == 4 {
+            let lanes: Vec<u32> = (0..self.width).flat_map(|l| [l, self.width + l]).collect();
+            let all = ir.shuffle(parts[0], parts[1], &lanes);
+            return ir.cast(Opcode::LLVMBitCast, all, words);
+        }
+        let bits = tuple.size as u32 * 8;
+        let narrow = ir.vector(ir.int(bits), self.width);
+        let mut all = None;
+        for (c, &part) in parts.iter().enumerate() {
+            let part = ir.cast(Opcode::LLVMBitCast, part, narrow);
+            let part = ir.cast(Opcode::LLVMZExt, part, words);
+            let part = ir.shl(part, ir.int_const(words, c as u64 * u64::from(bits)));
+            all = Some(match all {
+                None => part,
+                Some(all) => ir.or(all, part),
+            });
+        }
+        all.unwrap_or_else(|| ir.null(words))
+    }
+
+    /// The components of tuples too large for a word, one short vector for each lane.
+    pub(super) fn split_tuples(&self, tuple: Tuple, each: &[Val]) -> Vec<Val> {
+        let count = tuple.count as usize;
+        // Part i: every count-th lane's tuple, from lane i on, side by side; then blocks of count by count
+        // scalars change rows for columns.
+        let rows: Vec<Val> = (0..count)
+            .map(|i| {
+                let some: Vec<Val> = each.iter().skip(i).step_by(count).copied().collect();
+                self.concatenate(some)
+            })
+            .collect();
+        self.transpose(rows)
+    }
+
+    /// One short vector for each lane, of the components.
+    pub(super) fn join_tuples(&self, tuple: Tuple, parts: &[Val]) -> Vec<Val> {
+        let ir = self.low.ir;
+        let count = tuple.count;
+        let rows = self.transpose(parts.to_vec());
+        (0..self.width)
+            .map(|lane| {
+                let first = lane / count * count;
+                let lanes: Vec<u32> = (first..first + count).collect();
+                let row = rows[(lane % count) as usize];
+                ir.shuffle(row, row, &lanes)
+            })
+            .collect()
+    }
+
+    /// Vectors of one length, one behind the other; their number is a power of two.
+    fn concatenate(&self, mut parts: Vec<Val>) -> Val {
+        let ir = self.low.ir;
+        while parts.len() > 1 {
+            parts = parts
+                .chunks(2)
+                .map(|pair| {
+                    let lanes = ir.lanes(ir.type_of(pair[0])).unwrap_or(1);
+                    let all: Vec<u32> = (0..lanes * 2).collect();
+                    ir.shuffle(pair[0], pair[1], &all)
+                })
+                .collect();
+        }
+        parts[0]
+    }
+
+    /// Rows for columns in blocks of as many lanes as there are rows: 2 or 4. Its own inverse.
+    fn transpose(&self, rows: Vec<Val>) -> Vec<Val> {
+        let ir = self.low.ir;
+        let width = self.width;
+        // Blocks of `pattern` from two vectors: (which vector, lane in the block).
+        let pick = |a: Val, b: Val, block: u32, pattern: &[(u32, u32)]| {
+            let lanes: Vec<u32> = (0..width / block)
+                .flat_map(|at| {
+                    pattern
+                        .iter()
+                        .map(move |&(which, lane)| which * width + at * block + lane)
+                })
+                .collect();
+            ir.shuffle(a, b, &lanes)
+        };
+        match rows[..] {
+            [a, b] => vec![
+                pick(a, b, 2, &[(0, 0), (1, 0)]),
+                pick(a, b, 2, &[(0, 1), (1, 1)]),
+            ],
+            [a, b, c, d] => {
+                let low = [(0, 0), (1, 0), (0, 1), (1, 1)];
+                let high = [(0, 2), (1, 2), (0, 3), (1, 3)];
+                let (ab, cd) = (pick(a, b, 4, &low), pick(c, d, 4, &low));
+                let (ab2, cd2) = (pick(a, b, 4, &high), pick(c, d, 4, &high));
+                let first = [(0, 0), (0, 1), (1, 0), (1, 1)];
+                let second = [(0, 2), (0, 3), (1, 2), (1, 3)];
+                vec![
+                    pick(ab, cd, 4, &first),
+                    pick(ab, cd, 4, &second),
+                    pick(ab2, cd2, 4, &first),
+                    pick(ab2, cd2, 4, &second),
+                ]
+            }
+            _ => rows,
+        }
+    }
+}
