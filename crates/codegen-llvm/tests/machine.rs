@@ -13,6 +13,7 @@ mod machine {
     mod ingredients;
     mod lock_step;
     mod mathematics;
+    mod memory;
     mod native;
     mod raw;
     mod sandbox;

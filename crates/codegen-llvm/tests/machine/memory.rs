@@ -1,0 +1,373 @@
+//! Ways to and from memory: each kernel leaves the same bytes with lanes side by side, at several widths and
+//! shapes of groups, as interpreted.
+
+use super::native::{Native, settings};
+use super::raw::Raw;
+use kernel_ir::abi::{KernelInfo, Launch};
+use kernel_ir::interpret::{Program, Run};
+
+/// 32-bit words that a kernel may read, and write.
+const WORDS: usize = 1 << 14;
+const GROUPS: u32 = 3;
+
+/// Kernels take `%in`, `%out` and `%n: i32`, which is 37. Indices stay within `WORDS`.
+const KERNELS: [(&str, &str); 9] = [
+    (
+        "bytes by fours, ids clamped to borders",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %y: i64 = wi.GlobalInvocationId 1
+  %x: i32 = to.trunc %g
+  %last: i32 = iadd %n, i32 4294967295
+  br b1
+b1:
+  %i: i32 = phi b0: i32 4294967294, b1: %i2
+  %sum: <4 x f32> = phi b0: <4 x f32> null, b1: %sum2
+  %x2: i32 = iadd %x, %i
+  %low: i32 = smax %x2, i32 0
+  %at: i32 = smin %low, %last
+  %wide: i64 = to.sext %at
+  %p: ptr<global> = offset %in [%wide * 4 + 0]
+  %v: <4 x i8> = load %p align 4
+  %f: <4 x f32> = to.utof %v
+  %sum2: <4 x f32> = fadd %sum, %f
+  %i2: i32 = iadd %i, i32 1
+  %end: bool = cmp.ieq %i2, i32 3
+  br_if %end, b2, b1
+b2:
+  %half: <4 x f32> = fmul %sum2, <4 x f32> [0.5, 0.75, 1.5, 0.125]
+  %r: <4 x i8> = to.satftou %half
+  %s: <4 x i16> = to.satftos %half
+  %size: i64 = wi.GlobalSize 0
+  %row: i64 = imul %y, %size
+  %linear: i64 = iadd %row, %g
+  %q: ptr<global> = offset %out [%linear * 12 + 0]
+  store %q, %r align 4
+  %q2: ptr<global> = offset %q [4]
+  store %q2, %s align 4
+  ret
+}",
+    ),
+    (
+        "rows of float4, far apart",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %w: i64 = to.sext %n
+  %start: i64 = imul %g, %w
+  %start2: i64 = and %start, i64 2047
+  %p: ptr<global> = offset %in [%start2 * 16 + 0]
+  %a: <4 x f32> = load %p align 16
+  %p2: ptr<global> = offset %in [%g * 32 + 16]
+  %b: <4 x f32> = load %p2 align 4
+  %c: <4 x f32> = fadd %a, %b
+  %q: ptr<global> = offset %out [%g * 48 + 0]
+  store %q, %c align 4
+  ret
+}",
+    ),
+    (
+        "pairs, some lanes only",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %p: ptr<global> = offset %in [%g * 8 + 0]
+  %odd: i64 = and %g, i64 3
+  %some: bool = cmp.ine %odd, i64 1
+  br_if %some, b1, b2
+b1:
+  %a: <2 x i32> = load %p align 4
+  %b: <2 x i32> = iadd %a, <2 x i32> [3, 5]
+  %q: ptr<global> = offset %out [%g * 8 + 0]
+  store %q, %b align 4
+  %x: i64 = xor %g, i64 5
+  %p2: ptr<global> = offset %in [%x * 8 + 0]
+  %c: <2 x i32> = load %p2 align 8
+  %q2: ptr<global> = offset %out [%x * 8 + 32768]
+  store %q2, %c align 8
+  br b2
+b2:
+  ret
+}",
+    ),
+    (
+        "shorts by fours and doubles by twos, scattered",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %x: i64 = xor %g, i64 3
+  %p: ptr<global> = offset %in [%x * 8 + 0]
+  %a: <4 x i16> = load %p align 2
+  %b: <4 x i16> = imul %a, <4 x i16> [3, 5, 7, 9]
+  %q: ptr<global> = offset %out [%x * 8 + 0]
+  store %q, %b align 2
+  %p2: ptr<global> = offset %in [%x * 16 + 0]
+  %c: <2 x i64> = load %p2 align 8
+  %d: <2 x i64> = iadd %c, <2 x i64> [1, 2]
+  %q2: ptr<global> = offset %out [%x * 16 + 16384]
+  store %q2, %d align 8
+  ret
+}",
+    ),
+    (
+        "scattered under a mask, the last lane stays",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %p: ptr<global> = offset %in [%g * 4 + 0]
+  %a: i32 = load %p align 4
+  %bit: i32 = and %a, i32 1
+  %some: bool = cmp.ine %bit, i32 0
+  br_if %some, b1, b2
+b1:
+  %x: i64 = xor %g, i64 9
+  %q: ptr<global> = offset %out [%x * 4 + 0]
+  store %q, %a align 4
+  %s: i64 = lshr %g, i64 20
+  %q2: ptr<global> = offset %out [%s * 4 + 60000]
+  store %q2, %a align 4
+  %q3: ptr<global> = offset %out [%x * 1 + 32768]
+  %small: i8 = to.trunc %a
+  store %q3, %small align 1
+  br b2
+b2:
+  ret
+}",
+    ),
+    (
+        "every second and third word",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %p: ptr<global> = offset %in [%g * 8 + 4]
+  %a: i32 = load %p align 4
+  %p3: ptr<global> = offset %in [%g * 12 + 8]
+  %b: i32 = load %p3 align 4
+  %p4: ptr<global> = offset %in [%g * 16 + 0]
+  %c: i64 = load %p4 align 8
+  %d: i32 = to.trunc %c
+  %s: i32 = iadd %a, %b
+  %t: i32 = iadd %s, %d
+  %q: ptr<global> = offset %out [%g * 8 + 4]
+  store %q, %t align 4
+  ret
+}",
+    ),
+    (
+        "ids under masks",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %l: i32 = to.trunc %g
+  br b1
+b1:
+  %m: i32 = phi b0: i32 1, b1: %m2
+  %sum: i32 = phi b0: i32 0, b1: %sum2
+  %below: i32 = iadd %m, i32 4294967295
+  %low: i32 = and %l, %below
+  %twice: i32 = shl %l, i32 1
+  %i: i32 = isub %twice, %low
+  %wide: i64 = to.zext %i
+  %p: ptr<global> = offset %in [%wide * 4 + 0]
+  %v: i32 = load %p align 4
+  %sum2: i32 = iadd %sum, %v
+  %m2: i32 = shl %m, i32 1
+  %end: bool = cmp.ieq %m2, i32 256
+  br_if %end, b2, b1
+b2:
+  %cut: i64 = and %g, i64 4294967295
+  %q: ptr<global> = offset %out [%cut * 4 + 0]
+  store %q, %sum2 align 4
+  ret
+}",
+    ),
+    (
+        "a private array sorted by insertion",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %own: ptr<private> = alloca 32 align 4
+  %g: i64 = wi.GlobalLinearId 0
+  br fill
+fill:
+  %i: i64 = phi b0: i64 0, fill: %i2
+  %f: i64 = imul %i, i64 301
+  %f2: i64 = iadd %f, %g
+  %p: ptr<global> = offset %in [%f2 * 4 + 0]
+  %v: i32 = load %p align 4
+  %to: ptr<private> = offset %own [%i * 4 + 0]
+  store %to, %v align 4
+  %i2: i64 = iadd %i, i64 1
+  %full: bool = cmp.ieq %i2, i64 8
+  br_if %full, outer, fill
+outer:
+  %j: i64 = phi fill: i64 1, next: %j2
+  %at: ptr<private> = offset %own [%j * 4 + 0]
+  %x: i32 = load %at align 4
+  br inner
+inner:
+  %k: i64 = phi outer: %j, move: %k2
+  %hole: ptr<private> = phi outer: %at, move: %before
+  %before: ptr<private> = offset %hole [-4]
+  %y: i32 = load %before align 4
+  %more: bool = cmp.sgt %y, %x
+  br_if %more, move, next
+move:
+  store %hole, %y align 4
+  %k2: i64 = iadd %k, i64 18446744073709551615
+  %on: bool = cmp.sgt %k2, i64 0
+  br_if %on, inner, next
+next:
+  %k3: i64 = phi inner: %k, move: i64 0
+  %byte: i64 = shl %k3, i64 2
+  %end: ptr<private> = offset %own [%byte * 1 + 0]
+  store %end, %x align 4
+  %j2: i64 = iadd %j, i64 1
+  %sorted: bool = cmp.ieq %j2, i64 8
+  br_if %sorted, done, outer
+done:
+  %pick: i64 = and %g, i64 7
+  %chosen: ptr<private> = offset %own [%pick * 4 + 0]
+  %r: i32 = load %chosen align 4
+  %q: ptr<global> = offset %out [%g * 4 + 0]
+  store %q, %r align 4
+  ret
+}",
+    ),
+    (
+        "a private array that lives across a barrier",
+        "var @l: [512 x i32] in local
+kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %own: ptr<private> = alloca 16 align 4
+  %g: i64 = wi.GlobalLinearId 0
+  %i: i64 = wi.LocalInvocationIndex 0
+  %p: ptr<global> = offset %in [%g * 4 + 0]
+  %v: i32 = load %p align 4
+  %bits: i32 = and %v, i32 3
+  %slot: i64 = to.zext %bits
+  store %own, i32 1 align 4
+  %o1: ptr<private> = offset %own [4]
+  store %o1, i32 2 align 4
+  %o2: ptr<private> = offset %own [8]
+  store %o2, i32 3 align 4
+  %o3: ptr<private> = offset %own [12]
+  store %o3, i32 4 align 4
+  %mine: ptr<private> = offset %own [%slot * 4 + 0]
+  store %mine, %v align 4
+  %here: ptr<local> = offset @l [%i * 4 + 0]
+  store %here, %v align 4
+  barrier Workgroup
+  %other: i64 = xor %i, i64 1
+  %there: ptr<local> = offset @l [%other * 4 + 0]
+  %w: i32 = load %there align 4
+  %bits2: i32 = and %w, i32 3
+  %slot2: i64 = to.zext %bits2
+  %his: ptr<private> = offset %own [%slot2 * 4 + 0]
+  %r: i32 = load %his align 4
+  %r2: i32 = load %o2 align 4
+  %r3: i32 = iadd %r, %r2
+  %q: ptr<global> = offset %out [%g * 4 + 0]
+  store %q, %r3 align 4
+  ret
+}",
+    ),
+];
+
+/// (local size, lanes).
+const SHAPES: [([u32; 3], Option<u32>); 7] = [
+    ([16, 1, 1], Some(4)),
+    ([20, 1, 1], Some(8)),
+    ([40, 2, 1], Some(16)),
+    ([8, 8, 1], Some(8)),
+    ([4, 4, 4], Some(16)),
+    ([16, 16, 1], Some(16)),
+    ([64, 1, 2], None),
+];
+
+fn launch(info: &KernelInfo, size: [u32; 3]) -> Launch {
+    let items: u32 = size.iter().product();
+    Launch {
+        group_size: size,
+        work_dim: 3,
+        group_count: [GROUPS, 1, 1],
+        items_per_group: items,
+        scratch_offset: info.local_size,
+        state_offset: (info.local_size + info.local_per_item * u64::from(items))
+            .next_multiple_of(64),
+        ..Launch::default()
+    }
+}
+
+fn block(info: &KernelInfo, input: &[u32], out: &mut [u32]) -> Vec<u8> {
+    let mut block = vec![0u8; info.args_size as usize];
+    let values = [input.as_ptr() as u64, out.as_mut_ptr() as u64, 37];
+    for (arg, value) in info.args.iter().zip(values) {
+        let at = arg.offset as usize;
+        let size = (arg.size as usize).min(8);
+        block[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+    }
+    block
+}
+
+fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>) {
+    let input: Vec<u32> = (0..WORDS as u32 * 4)
+        .map(|i| i.wrapping_mul(2_654_435_761).rotate_left(11) & 0x3fff_ffff)
+        .collect();
+    let module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut prepared = module.clone();
+    kernel_ir::passes::prepare(&mut prepared, &kernel_ir::Options::default())
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+
+    let program = Program::new(module, 8).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let info = &program.info().kernels[0];
+    let mut expected = vec![0u32; WORDS];
+    let run = Run {
+        kernel: 0,
+        args: &block(info, &input, &mut expected),
+        launch: &launch(info, size),
+        first_group: 0,
+        group_count: u64::from(GROUPS),
+        variables: &[],
+        budget: Some(100_000_000),
+    };
+    if let Err(stopped) = program.run(&run, &mut Raw) {
+        panic!("{name}: {stopped}");
+    }
+
+    let mut settings = settings(8);
+    settings.lanes = lanes;
+    let native = Native::new(prepared, settings);
+    let info = &native.info.kernels[0];
+    let mut found = vec![0u32; WORDS];
+    let bytes = block(info, &input, &mut found);
+    let mut args = vec![0u128; bytes.len().div_ceil(16)];
+    let launch = launch(info, size);
+    let blocks = u64::from(launch.items_per_group.div_ceil(info.width.max(1)));
+    let room = launch.state_offset + info.state_per_block * blocks;
+    let mut memory = vec![0xaa_u8; room as usize + 128];
+    let at = memory.as_mut_ptr().align_offset(64);
+    // SAFETY: `args` has the block's size; the kernel gets what its information asks for, and its indices lie
+    // within its buffers.
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), args.as_mut_ptr().cast::<u8>(), bytes.len());
+        let args = std::slice::from_raw_parts(args.as_ptr().cast::<u8>(), bytes.len());
+        let groups = 0..u64::from(GROUPS);
+        native.run(0, args, &launch, groups, memory.as_mut_ptr().add(at));
+    }
+    let differs = found.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!(
+        differs.map(|at| (at, found[at], expected[at])),
+        None,
+        "{name}, groups of {size:?}, {lanes:?} lanes: (word, machine code, interpreter)"
+    );
+}
+
+#[test]
+fn every_way_to_memory_in_every_shape_of_group() {
+    for (name, text) in KERNELS {
+        for (size, lanes) in SHAPES {
+            same(name, text, size, lanes);
+        }
+    }
+}
