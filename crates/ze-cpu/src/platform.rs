@@ -6,13 +6,14 @@ use crate::facts;
 use crate::memory::Memory;
 use crate::program::Builder;
 use crate::topology::{self, Machine};
+use std::ffi::CStr;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use ze_driver::address_space::AddressSpace;
 use ze_driver::device::{
     AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, Platform,
-    PlatformFacts, Program, ProgramInput, Task,
+    PlatformFacts, Program, ProgramInput, Requirements, Task,
 };
 
 /// The machine's CPUs as Level Zero devices. Made once in a process's life; its threads never end.
@@ -119,6 +120,18 @@ impl Platform for CpuPlatform {
 
     fn build(&self, input: &ProgramInput) -> Result<Arc<dyn Program>, BuildFailure> {
         Ok(self.builder.build(input)?)
+    }
+
+    fn requirements_key(&self) -> &'static CStr {
+        c"SOLUM.CPU"
+    }
+
+    fn requirements(&self, programs: &[Arc<dyn Program>]) -> String {
+        self.builder.requirements(programs)
+    }
+
+    fn judge_requirements(&self, text: &str) -> Requirements {
+        self.builder.judge(text)
     }
 
     fn submit(&self, task: Arc<dyn Task>) {

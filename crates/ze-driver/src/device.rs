@@ -5,7 +5,7 @@
 //! from any thread at any time, from inside [`Task::finished`] too.
 
 use crate::address_space::AddressSpace;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
 /// A set of devices behind one Level Zero driver handle.
@@ -28,6 +28,22 @@ pub trait Platform: Send + Sync {
     /// # Errors
     /// The log of a failed build.
     fn build(&self, input: &ProgramInput) -> Result<Arc<dyn Program>, BuildFailure>;
+    /// Who writes [`Self::requirements`].
+    fn requirements_key(&self) -> &'static CStr {
+        c"SOLUM"
+    }
+    /// What a device must have to run the code of these programs as it is, as text for other processes.
+    fn requirements(&self, programs: &[Arc<dyn Program>]) -> String {
+        let _ = programs;
+        "SOLUM\n".to_owned()
+    }
+    /// Whether the platform has what such a text, of whatever origin, asks for.
+    fn judge_requirements(&self, text: &str) -> Requirements {
+        match text {
+            "SOLUM\n" => Requirements::Met,
+            _ => Requirements::Foreign,
+        }
+    }
     /// Runs `task` as soon as a worker is free; never on the calling thread. Tasks may overlap and
     /// finish in any order; [`Task::finished`] is called exactly once, on a worker.
     fn submit(&self, task: Arc<dyn Task>);
@@ -55,6 +71,19 @@ pub trait Platform: Send + Sync {
             }
         });
     }
+}
+
+/// What [`Platform::judge_requirements`] finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requirements {
+    /// Somebody else's text.
+    Foreign,
+    /// All is here.
+    Met,
+    /// All is here, and more that a new build would use.
+    MetButOld,
+    /// Something is missing.
+    NotMet,
 }
 
 /// One device.

@@ -33,6 +33,7 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_extension_linkonce_odr", V1_0),
     ("ZE_extension_memory_free_policies", V1_0),
     ("ZE_extension_pci_properties", V1_0),
+    ("ZE_extension_record_replay_graph", V1_0),
     ("ZE_extension_relaxed_allocation_limits", V1_0),
     ("ZE_extension_subgroups", V1_0),
     ("ZE_extension_virtual_mem_readonly_properties", V1_0),

@@ -42,11 +42,45 @@ pub(crate) struct Command {
     pub(crate) signal: Option<Arc<Signal>>,
     /// It starts when everything before it in the lane has finished.
     pub(crate) drain: bool,
-    /// The signal is a counter-based event's, which each new execution makes unsignalled.
-    pub(crate) rearm: bool,
+    /// The signal is a counter-based event's: each execution is announced to those who wait from then on.
+    pub(crate) counts: bool,
 }
 
 impl Command {
+    /// A command that only waits for `waits`, and perhaps for everything before.
+    pub(crate) fn gate(waits: Vec<Arc<Signal>>, drain: bool) -> Self {
+        Self {
+            op: Op::Nothing,
+            waits,
+            signal: None,
+            drain,
+            counts: false,
+        }
+    }
+
+    /// The same with a signal: as [`Event::signalled`](crate::core::event::Event::signalled) gives it.
+    pub(crate) fn signalling(self, signal: Option<(Arc<Signal>, bool)>) -> Self {
+        let (signal, counts) = signal.unzip();
+        Self {
+            signal,
+            counts: counts.unwrap_or(false),
+            ..self
+        }
+    }
+
+    /// The signal that each execution is announced to.
+    fn announced(&self) -> Option<&Arc<Signal>> {
+        self.signal.as_ref().filter(|_| self.counts)
+    }
+
+    /// What its waits are for, from now on; empty when all are for the first signal.
+    fn goals(&self) -> Box<[u64]> {
+        if self.waits.iter().all(|signal| signal.goal() == 1) {
+            return Box::default();
+        }
+        self.waits.iter().map(|signal| signal.goal()).collect()
+    }
+
     /// A command like it, to be changed.
     pub(crate) fn copy(&self) -> Self {
         Self {
@@ -59,7 +93,7 @@ impl Command {
             waits: self.waits.clone(),
             signal: self.signal.clone(),
             drain: self.drain,
-            rearm: self.rearm,
+            counts: self.counts,
         }
     }
 }
@@ -75,6 +109,8 @@ struct Pending {
     drain: bool,
     /// Waits already seen as signalled.
     met: usize,
+    /// The goals of the waits, when not all are 1.
+    goals: Box<[u64]>,
 }
 
 #[derive(Default)]
@@ -176,11 +212,44 @@ impl Lane {
         commands: impl IntoIterator<Item = Arc<Command>>,
         drain_first: bool,
     ) -> u64 {
-        let mut drain_first = drain_first;
+        let (last, is_long) = self.enqueue(commands, drain_first, true);
+        run(vec![Arc::clone(self)]);
+        if is_long {
+            self.shorten(last);
+        }
+        last
+    }
+
+    /// As [`Self::push`] to several lanes whose commands wait for each other: all signals are announced before any
+    /// wait is judged. Returns the number of the last command in the first lane.
+    pub(crate) fn push_together(parts: &[(&Arc<Self>, &[Arc<Command>])]) -> u64 {
+        for (_, commands) in parts {
+            for signal in commands.iter().filter_map(|command| command.announced()) {
+                signal.announce();
+            }
+        }
+        let mut last = 0;
+        for (i, (lane, commands)) in parts.iter().enumerate() {
+            let (number, _) = lane.enqueue(commands.iter().cloned(), false, false);
+            if i == 0 {
+                last = number;
+            }
+        }
+        run(parts.iter().map(|(lane, _)| Arc::clone(lane)).collect());
+        last
+    }
+
+    fn enqueue(
+        &self,
+        commands: impl IntoIterator<Item = Arc<Command>>,
+        mut drain_first: bool,
+        announce: bool,
+    ) -> (u64, bool) {
         let mut state = lock(&self.state);
         for command in commands {
-            if let (true, Some(signal)) = (command.rearm, &command.signal) {
-                signal.reset();
+            let goals = command.goals();
+            if let (true, Some(signal)) = (announce, command.announced()) {
+                signal.announce();
             }
             let drain = command.drain || std::mem::take(&mut drain_first);
             state.pushed += 1;
@@ -188,16 +257,10 @@ impl Lane {
                 command,
                 drain,
                 met: 0,
+                goals,
             });
         }
-        let last = state.pushed;
-        let is_long = state.outstanding() > MOST_OUTSTANDING;
-        drop(state);
-        run(vec![Arc::clone(self)]);
-        if is_long {
-            self.shorten(last);
-        }
-        last
+        (state.pushed, state.outstanding() > MOST_OUTSTANDING)
     }
 
     /// Waits until half of [`MOST_OUTSTANDING`] are left, or the lane hangs on a signal.
@@ -291,7 +354,8 @@ impl Lane {
             return true;
         }
         while let Some(signal) = head.command.waits.get(head.met) {
-            if !signal.is_set_or_hang(self) {
+            let goal = head.goals.get(head.met).copied().unwrap_or(1);
+            if !signal.has_reached_or_hang(goal, self) {
                 state.hanging = true;
                 return false;
             }

@@ -1,8 +1,12 @@
 //! Slots in event pool memory, the lanes that wait on them, and host waits.
 //!
-//! A slot is what another process may see of an event: the state word, which is a futex word, and two
-//! timestamps. Who waits inside this process is private. A waiting lane hangs on the signal; nobody polls, but for
-//! slots that other processes signal.
+//! A slot is what another process may see of an event: counters, a futex word, and two timestamps. Who waits inside
+//! this process is private. A waiting lane hangs on the signal; nobody polls, but for slots that other processes
+//! signal and for counters in memory of the application.
+//!
+//! A signal is given when its count has reached the *goal* of whoever waits. The goal of a plain event is 1; that of
+//! one which recorded commands signal grows with each execution, so executions that overlap do not take each other's
+//! signals, and nothing has to be reset in between.
 
 use crate::address_space::Access;
 use crate::check::lock;
@@ -17,12 +21,43 @@ use std::sync::{Arc, Mutex};
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
-    /// 0 or 1; a futex word.
-    state: AtomicU32,
+    /// A futex word: changes with every signal.
+    word: AtomicU32,
     /// Host threads that wait, in all processes that see the slot. One that dies there costs a system call a signal.
     sleepers: AtomicU32,
     start: AtomicU64,
     end: AtomicU64,
+    /// Signals given.
+    count: AtomicU64,
+    /// Executions announced of commands that signal.
+    announced: AtomicU64,
+    /// `announced` when the present use of the slot began.
+    base: AtomicU64,
+}
+
+impl Slot {
+    fn goal(&self) -> u64 {
+        let announced = self.announced.load(Ordering::Relaxed);
+        announced.max(self.base.load(Ordering::Relaxed).saturating_add(1))
+    }
+}
+
+impl Slot {
+    /// The latest use of the ring that this slot is the first of.
+    pub(crate) fn uses(&self) -> u64 {
+        // Acquire: pairs with `publish_use`.
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// The number of a new use, for the caller alone.
+    pub(crate) fn next_use(&self) -> u64 {
+        self.announced.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Makes a use the latest one.
+    pub(crate) fn publish_use(&self, number: u64) {
+        self.count.fetch_max(number, Ordering::Release);
+    }
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
@@ -126,15 +161,83 @@ impl Drop for SharedSlots {
 /// Bytes of a slot.
 const SLOT: u64 = size_of::<Slot>() as u64;
 
+/// A counter in memory of the application.
+#[derive(Debug)]
+pub(crate) struct Outside {
+    /// Where it is: 8-byte aligned.
+    pub(crate) address: usize,
+    /// A second place that signals are written to and the host looks at; 0: none.
+    pub(crate) host: usize,
+    /// Signalled from this value on.
+    pub(crate) completion: u64,
+    /// A signal adds this; else it writes `completion`.
+    pub(crate) increment: Option<u64>,
+}
+
+impl Outside {
+    fn at(&self, address: usize) -> &AtomicU64 {
+        let place = std::ptr::with_exposed_provenance::<AtomicU64>(address);
+        // SAFETY: aligned (checked by who made it); the application keeps the memory as long as the event.
+        unsafe { &*place }
+    }
+
+    fn value(&self) -> u64 {
+        let value = self.at(self.address).load(Ordering::Acquire);
+        match self.host {
+            0 => value,
+            host => value.max(self.at(host).load(Ordering::Acquire)),
+        }
+    }
+
+    fn signal(&self) {
+        match self.increment {
+            Some(step) => {
+                self.at(self.address).fetch_add(step, Ordering::SeqCst);
+            }
+            None => {
+                for address in [self.address, self.host] {
+                    if address != 0 {
+                        self.at(address).store(self.completion, Ordering::SeqCst);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How a signal is given.
+#[derive(Debug)]
+enum Mode {
+    /// Once, until a reset.
+    Once,
+    /// Again and again: the slot counts.
+    Count,
+    /// In memory of the application.
+    Outside(Outside),
+}
+
 /// Something that is signalled or not: a slot and those who wait for it here.
 #[derive(Debug)]
 pub(crate) struct Signal {
     slots: Arc<Slots>,
     index: usize,
+    mode: Mode,
     lanes: Mutex<Vec<Arc<Lane>>>,
+    /// The count at the last look of [`watch`].
+    seen: AtomicU64,
 }
 
 impl Signal {
+    fn make(slots: Arc<Slots>, index: usize, mode: Mode) -> Arc<Self> {
+        Arc::new(Self {
+            slots,
+            index,
+            mode,
+            lanes: Mutex::new(Vec::new()),
+            seen: AtomicU64::new(0),
+        })
+    }
+
     /// The signal at `index`, which is below the number of `slots`; not signalled.
     pub(crate) fn new(slots: Arc<Slots>, index: usize) -> Arc<Self> {
         let signal = Self::attach(slots, index);
@@ -144,16 +247,28 @@ impl Signal {
 
     /// The signal at `index`, as it is: another process made it.
     pub(crate) fn attach(slots: Arc<Slots>, index: usize) -> Arc<Self> {
-        Arc::new(Self {
-            slots,
-            index,
-            lanes: Mutex::new(Vec::new()),
-        })
+        Self::make(slots, index, Mode::Once)
     }
 
     /// A signal in memory of its own.
     pub(crate) fn alone() -> Arc<Self> {
-        Self::new(Arc::new(Slots::One(Slot::default())), 0)
+        Self::make(Arc::new(Slots::One(Slot::default())), 0, Mode::Once)
+    }
+
+    /// A signal in memory of its own that commands may give again.
+    pub(crate) fn counter() -> Arc<Self> {
+        Self::make(Arc::new(Slots::One(Slot::default())), 0, Mode::Count)
+    }
+
+    /// As [`Self::counter`], at `index` of slots that other processes see.
+    pub(crate) fn shared_counter(slots: Arc<Slots>, index: usize) -> Arc<Self> {
+        Self::make(slots, index, Mode::Count)
+    }
+
+    /// A signal whose counter is the application's.
+    pub(crate) fn outside(counter: Outside) -> Arc<Self> {
+        let slots = Arc::new(Slots::One(Slot::default()));
+        Self::make(slots, 0, Mode::Outside(counter))
     }
 
     fn slot(&self) -> &Slot {
@@ -162,13 +277,42 @@ impl Signal {
 
     /// Whether `word` is what a wait for this signal sleeps on.
     pub(crate) fn is_word(&self, word: &AtomicU32) -> bool {
-        std::ptr::eq(word, &self.slot().state)
+        std::ptr::eq(word, &self.slot().word)
+    }
+
+    /// The count from which on a wait that begins now is over.
+    pub(crate) fn goal(&self) -> u64 {
+        match &self.mode {
+            Mode::Outside(outside) => outside.completion,
+            _ => self.slot().goal(),
+        }
+    }
+
+    /// The count, and where it lies.
+    fn count(&self) -> u64 {
+        match &self.mode {
+            Mode::Outside(outside) => outside.value(),
+            // Acquire: pairs with the store in `set`.
+            _ => self.slot().count.load(Ordering::Acquire),
+        }
+    }
+
+    /// Where the count lies, for whoever looks at it by itself.
+    pub(crate) fn address(&self) -> usize {
+        match &self.mode {
+            Mode::Outside(outside) => outside.address,
+            _ => self.slot().count.as_ptr().expose_provenance(),
+        }
     }
 
     /// True once signalled; all effects of the signalling command are visible then.
     pub(crate) fn is_set(&self) -> bool {
-        // Acquire: pairs with the store in `set`.
-        self.slot().state.load(Ordering::Acquire) != 0
+        self.has_reached(self.goal())
+    }
+
+    /// True once signalled for a wait with that goal.
+    pub(crate) fn has_reached(&self, goal: u64) -> bool {
+        self.count() >= goal
     }
 
     /// Start and end in ns of the device clock, when signalled.
@@ -182,6 +326,18 @@ impl Signal {
         })
     }
 
+    /// One more execution of a command that signals is on its way: waits from now on are for it.
+    pub(crate) fn announce(&self) {
+        self.slot().announced.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Begins a new use of a slot that counts: what was announced before is another's.
+    pub(crate) fn begin_use(&self) {
+        let slot = self.slot();
+        slot.base
+            .store(slot.announced.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     /// Signals: wakes host waiters, hands waiting lanes to `ready`.
     pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Ready) {
         let slot = self.slot();
@@ -190,49 +346,59 @@ impl Signal {
         slot.end
             .store(end.max(start.saturating_add(1)), Ordering::Relaxed);
         // SeqCst: ordered before the look at `sleepers`, against `wait`'s opposite order.
-        slot.state.store(1, Ordering::SeqCst);
-        wake_sleepers(&slot.state, &slot.sleepers);
+        match &self.mode {
+            Mode::Once => slot.count.store(1, Ordering::SeqCst),
+            Mode::Count => {
+                slot.count.fetch_add(1, Ordering::SeqCst);
+            }
+            Mode::Outside(outside) => outside.signal(),
+        }
+        slot.word.fetch_add(1, Ordering::SeqCst);
+        wake_sleepers(&slot.word, &slot.sleepers);
         ready.extend(lock(&self.lanes).drain(..));
     }
 
-    /// Back to not signalled, timestamps cleared.
+    /// Back to not signalled, timestamps cleared; for signals that are given once.
     pub(crate) fn reset(&self) {
         let slot = self.slot();
         slot.start.store(0, Ordering::Relaxed);
         slot.end.store(0, Ordering::Relaxed);
-        slot.state.store(0, Ordering::SeqCst);
+        slot.count.store(0, Ordering::SeqCst);
     }
 
-    /// True when signalled; else `lane` will be driven at the next signal.
-    pub(crate) fn is_set_or_hang(self: &Arc<Self>, lane: &Arc<Lane>) -> bool {
-        if self.is_set() {
+    /// Whether others may signal without telling anybody here.
+    fn is_foreign(&self) -> bool {
+        matches!(*self.slots, Slots::Shared(_)) || matches!(self.mode, Mode::Outside(_))
+    }
+
+    /// True when `goal` is reached; else `lane` will be driven at the next signal.
+    pub(crate) fn has_reached_or_hang(self: &Arc<Self>, goal: u64, lane: &Arc<Lane>) -> bool {
+        if self.has_reached(goal) {
             return true;
         }
         let mut lanes = lock(&self.lanes);
-        // Again under the lock: `set` stores before it drains.
-        if self.slot().state.load(Ordering::SeqCst) != 0 {
+        // Ordered after the lock: `set` counts before it drains.
+        fence(Ordering::SeqCst);
+        if self.has_reached(goal) {
             return true;
         }
-        let is_first = lanes.is_empty();
         if !lanes.iter().any(|other| Arc::ptr_eq(other, lane)) {
             lanes.push(Arc::clone(lane));
         }
         drop(lanes);
-        if is_first && matches!(*self.slots, Slots::Shared(_)) {
-            watch(Arc::clone(self), lane.context().platform());
+        if self.is_foreign() {
+            watch(self, lane.context().platform());
         }
         false
     }
 
-    /// Drives the lanes that hang on a signal which another process has set; false while it has not.
-    fn catch_up(&self) -> bool {
-        let caught = self.is_set();
-        if caught || lock(&self.lanes).is_empty() {
+    /// Drives the lanes that hang on a signal which somebody else has given.
+    fn catch_up(&self) {
+        let count = self.count();
+        if self.seen.swap(count, Ordering::Relaxed) != count {
             let ready: Ready = lock(&self.lanes).drain(..).collect();
             crate::schedule::run(ready);
-            return true;
         }
-        false
     }
 
     /// Blocks the host until signalled, `gave_up()` or the timeout in ns; true unless it timed out.
@@ -242,27 +408,52 @@ impl Signal {
         timeout: u64,
         gave_up: &dyn Fn() -> bool,
     ) -> bool {
-        let done = || self.is_set() || gave_up();
+        let goal = self.goal();
+        let done = || self.has_reached(goal) || gave_up();
         let slot = self.slot();
-        wait_until(platform, &slot.state, &slot.sleepers, &done, timeout)
+        if !matches!(self.mode, Mode::Outside(_)) {
+            return wait_until(platform, &slot.word, &slot.sleepers, &done, timeout);
+        }
+        // Nobody tells of a store by the application: short waits in turn.
+        let mut left = timeout;
+        loop {
+            let turn = left.min(LOOK_NS);
+            if wait_until(platform, &slot.word, &slot.sleepers, &done, turn) {
+                return true;
+            }
+            if left != u64::MAX {
+                left -= turn;
+            }
+            if left == 0 {
+                return false;
+            }
+        }
     }
 }
 
-/// Signals that other processes may set while lanes hang on them; somebody looks at them now and then.
+/// How often a waiting host thread looks at a counter that the application writes.
+const LOOK_NS: u64 = 50_000;
+
+/// Signals that others may give while lanes hang on them; somebody looks at them now and then.
 static WATCHED: Mutex<Vec<Arc<Signal>>> = Mutex::new(Vec::new());
 
-fn watch(signal: Arc<Signal>, platform: &Arc<dyn Platform>) {
+fn watch(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
     let mut watched = lock(&WATCHED);
-    watched.push(signal);
+    if watched.iter().any(|other| Arc::ptr_eq(other, signal)) {
+        return;
+    }
+    watched.push(Arc::clone(signal));
     if watched.len() > 1 {
         return;
     }
     platform.poll(Box::new(|| {
         // A copy: driving a lane may make it hang on another watched signal.
         let now = lock(&WATCHED).clone();
-        let done: Vec<_> = now.into_iter().filter(|signal| signal.catch_up()).collect();
+        for signal in now {
+            signal.catch_up();
+        }
         let mut watched = lock(&WATCHED);
-        watched.retain(|signal| !done.iter().any(|other| Arc::ptr_eq(signal, other)));
+        watched.retain(|signal| !lock(&signal.lanes).is_empty());
         !watched.is_empty()
     }));
 }

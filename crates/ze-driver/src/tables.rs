@@ -4,8 +4,9 @@
 //! getters copy from the same tables.
 
 use crate::core::{
-    append, attributes, context, device, device_more, driver, event, event_pool, fence, image, ipc,
-    kernel, launch, link, list, mem, module, mutable, queue, runtime, virtual_mem,
+    append, attributes, context, counter, device, device_more, driver, event, event_pool, fence,
+    graph, image, ipc, kernel, launch, link, list, mem, module, mutable, queue, requirements,
+    runtime, virtual_mem,
 };
 use crate::unsupported_entries as unsupported;
 use level_zero_sys::*;
@@ -183,6 +184,12 @@ pub(crate) static ZE_DEVICE: ze_device_dditable_t = ze_device_dditable_t {
     pfnGetRootDevice: Some(device::zeDeviceGetRootDevice),
     pfnGetVectorWidthPropertiesExt: Some(device_more::zeDeviceGetVectorWidthPropertiesExt),
     pfnSynchronize: Some(device_more::zeDeviceSynchronize),
+    pfnGetAggregatedCopyOffloadIncrementValue: Some(
+        device_more::zeDeviceGetAggregatedCopyOffloadIncrementValue,
+    ),
+    pfnGetRuntimeRequirements: Some(requirements::zeDeviceGetRuntimeRequirements),
+    pfnGetRuntimeRequirementsKey: Some(requirements::zeDeviceGetRuntimeRequirementsKey),
+    pfnValidateRuntimeRequirements: Some(requirements::zeDeviceValidateRuntimeRequirements),
     pfnGetCounterBasedEventMaxValue: Some(device_more::zeDeviceGetCounterBasedEventMaxValue),
     ..unsupported::ZE_DEVICE
 };
@@ -260,6 +267,12 @@ pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_
     pfnImmediateGetFlags: Some(list::zeCommandListImmediateGetFlags),
     pfnImmediateGetMode: Some(list::zeCommandListImmediateGetMode),
     pfnImmediateGetPriority: Some(list::zeCommandListImmediateGetPriority),
+    pfnBeginGraphCaptureExt: Some(graph::zeCommandListBeginGraphCaptureExt),
+    pfnBeginCaptureIntoGraphExt: Some(graph::zeCommandListBeginCaptureIntoGraphExt),
+    pfnIsGraphCaptureEnabledExt: Some(graph::zeCommandListIsGraphCaptureEnabledExt),
+    pfnEndGraphCaptureExt: Some(graph::zeCommandListEndGraphCaptureExt),
+    pfnGetGraphExt: Some(graph::zeCommandListGetGraphExt),
+    pfnAppendGraphExt: Some(graph::zeCommandListAppendGraphExt),
     pfnAppendHostFunction: Some(append::zeCommandListAppendHostFunction),
     ..unsupported::ZE_COMMAND_LIST
 };
@@ -355,9 +368,12 @@ pub(crate) static ZE_EVENT: ze_event_dditable_t = ze_event_dditable_t {
     pfnGetEventPool: Some(event::zeEventGetEventPool),
     pfnGetSignalScope: Some(event::zeEventGetSignalScope),
     pfnGetWaitScope: Some(event::zeEventGetWaitScope),
-    pfnCounterBasedCreate: Some(event::zeEventCounterBasedCreate),
+    pfnCounterBasedCreate: Some(counter::zeEventCounterBasedCreate),
+    pfnCounterBasedGetIpcHandle: Some(counter::zeEventCounterBasedGetIpcHandle),
+    pfnCounterBasedOpenIpcHandle: Some(counter::zeEventCounterBasedOpenIpcHandle),
+    pfnCounterBasedCloseIpcHandle: Some(counter::zeEventCounterBasedCloseIpcHandle),
+    pfnCounterBasedGetDeviceAddress: Some(counter::zeEventCounterBasedGetDeviceAddress),
     pfnGetCounterBasedFlags: Some(event::zeEventGetCounterBasedFlags),
-    ..unsupported::ZE_EVENT
 };
 
 /// `ze_event_exp_dditable_t`.
@@ -442,11 +458,21 @@ pub(crate) static ZE_FABRIC_EDGE_EXP: ze_fabric_edge_exp_dditable_t =
     unsupported::ZE_FABRIC_EDGE_EXP;
 
 /// `ze_graph_dditable_t`.
-pub(crate) static ZE_GRAPH: ze_graph_dditable_t = unsupported::ZE_GRAPH;
-
+pub(crate) static ZE_GRAPH: ze_graph_dditable_t = ze_graph_dditable_t {
+    pfnCreateExt: Some(graph::zeGraphCreateExt),
+    pfnGetPrimaryCommandListExt: Some(graph::zeGraphGetPrimaryCommandListExt),
+    pfnSetDestructionCallbackExt: Some(graph::zeGraphSetDestructionCallbackExt),
+    pfnInstantiateExt: Some(graph::zeGraphInstantiateExt),
+    pfnIsEmptyExt: Some(graph::zeGraphIsEmptyExt),
+    pfnDumpContentsExt: Some(graph::zeGraphDumpContentsExt),
+    pfnDestroyExt: Some(graph::zeGraphDestroyExt),
+};
 /// `ze_executable_graph_dditable_t`.
 pub(crate) static ZE_EXECUTABLE_GRAPH: ze_executable_graph_dditable_t =
-    unsupported::ZE_EXECUTABLE_GRAPH;
+    ze_executable_graph_dditable_t {
+        pfnGetSourceGraphExt: Some(graph::zeExecutableGraphGetSourceGraphExt),
+        pfnDestroyExt: Some(graph::zeExecutableGraphDestroyExt),
+    };
 
 /// `zet_metric_programmable_exp_dditable_t`.
 pub(crate) static ZET_METRIC_PROGRAMMABLE_EXP: zet_metric_programmable_exp_dditable_t =

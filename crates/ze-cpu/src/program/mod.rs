@@ -21,13 +21,17 @@ use kernel_ir::build::{
     BuildErrorKind, COMPILER_BUILD, Compiled, Request, SpirvInput, decode_reply, encode_reply,
 };
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use work_group_pool::Cost;
 use ze_driver::device::{
     BuildFailure, FunctionPlace, KernelArgFacts, KernelArgKind, KernelFacts, Program, ProgramInput,
+    Requirements,
 };
+
+/// First line of texts that say what programs need.
+const REQUIREMENTS: &str = "SOLUM.CPU 1";
 
 /// How a kernel runs.
 pub(crate) enum Entry {
@@ -266,6 +270,48 @@ impl Builder {
                 Ok(Arc::new(loaded))
             }
         }
+    }
+
+    /// One line for what each kind of program needs: `code BUILD CPU`, or `spirv` for what any machine runs.
+    pub(crate) fn requirements(&self, programs: &[Arc<dyn Program>]) -> String {
+        let needs: BTreeSet<String> = programs
+            .iter()
+            .filter_map(|program| Container::decode(program.native_binary()))
+            .map(|container| match container.kind {
+                Kind::Code => format!("code {} {}", container.build, container.target),
+                Kind::Request => "spirv".to_owned(),
+            })
+            .collect();
+        let lines = needs.iter().map(|need| format!("{need}\n"));
+        std::iter::once(format!("{REQUIREMENTS}\n"))
+            .chain(lines)
+            .collect()
+    }
+
+    /// Judges such a text.
+    pub(crate) fn judge(&self, text: &str) -> Requirements {
+        let mut lines = text.lines();
+        if lines.next() != Some(REQUIREMENTS) {
+            return Requirements::Foreign;
+        }
+        let mut found = Requirements::Met;
+        for line in lines {
+            let words: Vec<_> = line.split_whitespace().collect();
+            match words[..] {
+                ["spirv"] => {}
+                ["code", build, cpu]
+                    if build == COMPILER_BUILD
+                        && runs_on(cpu, &self.cpu)
+                        && self.compiler != Compiler::Interpreter =>
+                {
+                    if cpu != self.cpu {
+                        found = Requirements::MetButOld;
+                    }
+                }
+                _ => return Requirements::NotMet,
+            }
+        }
+        found
     }
 
     fn key(&self, encoded: &[u8]) -> Key {

@@ -379,6 +379,11 @@ pub(crate) fn zeCommandListAppendQueryKernelTimestamps(
         // SAFETY: one offset for each event, by the specification.
         unsafe { std::slice::from_raw_parts(pOffsets, events.len()) }.to_vec()
     };
+    if hCommandList.seat().is_some() && events.iter().any(|event| event.counter().is_some()) {
+        return Err(crate::core::capture::unsupported(
+            "phEvents holds a counter-based event, whose timestamps a captured command cannot copy",
+        ));
+    }
     let times: Vec<_> = events.iter().map(|event| event.waited()).collect();
     let (device, to) = (Arc::clone(hCommandList.device()), Destination(dstptr));
     let write = move || {

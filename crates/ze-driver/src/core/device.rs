@@ -2,6 +2,7 @@
 
 use crate::check::fill_name;
 use crate::core::driver::Driver;
+use crate::core::graph::GRAPH_FLAGS;
 use crate::core::hierarchy::Place;
 use crate::core::mutable::MUTABLE_FLAGS;
 use crate::core::object;
@@ -186,6 +187,18 @@ pub(crate) fn zeDeviceGetProperties(
                 // SAFETY: the type says which struct it is.
                 let usable = unsafe { link.get::<ze_device_usablemem_size_ext_properties_t>() };
                 usable.currUsableMemSize = facts.total_memory;
+            }
+            ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out = unsafe { link.get::<ze_record_replay_graph_ext_properties_t>() };
+                out.graphFlags = GRAPH_FLAGS;
+            }
+            ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out = unsafe { link.get::<ze_device_event_properties_t>() };
+                out.flags = ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE
+                    | ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC
+                    | ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION;
             }
             ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES => {
                 // SAFETY: the type says which struct it is.

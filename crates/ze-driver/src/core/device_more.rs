@@ -106,6 +106,16 @@ pub(crate) fn zeDeviceSynchronize(hDevice: Handle<'_, Device>) -> ZeResult {
     Ok(())
 }
 
+/// An append signals an event once, however the work is split; core/device.yml (1.15).
+#[ze_entry(ze_pfnDeviceGetAggregatedCopyOffloadIncrementValue_t)]
+pub(crate) fn zeDeviceGetAggregatedCopyOffloadIncrementValue(
+    _hDevice: Handle<'_, Device>,
+    incrementValue: Out<'_, u32>,
+) -> ZeResult {
+    incrementValue.write(1);
+    Ok(())
+}
+
 /// Counters of counter-based events are 62 bits wide; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetCounterBasedEventMaxValue_t)]
 pub(crate) fn zeDeviceGetCounterBasedEventMaxValue(

@@ -2,6 +2,7 @@
 
 use crate::check::{error, fill_name, flags, lock, text};
 use crate::core::attributes::Attributes;
+use crate::core::capture::Captures;
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::hierarchy::{Hierarchy, Mode};
@@ -32,6 +33,7 @@ pub(crate) struct Driver {
     virtual_memory: VirtualMemory,
     exports: Exports,
     attributes: Attributes,
+    captures: Captures,
 }
 object!(Driver, _ze_driver_handle_t, b"ZeDr", "driver");
 
@@ -60,6 +62,7 @@ impl Driver {
             virtual_memory: VirtualMemory::default(),
             exports: Exports::default(),
             attributes: Attributes::default(),
+            captures: Captures::default(),
         }))
     }
 
@@ -76,6 +79,11 @@ impl Driver {
     /// Atomic access attributes.
     pub(crate) fn attributes(&self) -> &Attributes {
         &self.attributes
+    }
+
+    /// Graph captures under way.
+    pub(crate) fn captures(&self) -> &Captures {
+        &self.captures
     }
 
     /// Memory that handles were given out for.

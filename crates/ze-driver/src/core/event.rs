@@ -1,27 +1,23 @@
 //! Events, from pools and counter-based.
 //!
-//! A regular event is one signal for its life. A counter-based one gets a fresh signal each time a command is
-//! appended that will signal it; a wait takes the signal that the event has when the wait is appended. So it
-//! needs no reset, and re-use never confuses those who wait for an earlier use.
+//! A regular event is one signal for its life; counter-based ones: [`crate::core::counter`].
 
-use crate::check::{error, flags, lock, not_ready};
+use crate::check::{error, flags, not_ready};
 use crate::core::context::Context;
+use crate::core::counter::Counter;
 use crate::core::device::Device;
 use crate::core::event_pool::EventPool;
 use crate::core::object;
-use crate::extensions::COUNTER_MAX;
 use crate::schedule::{Ready, run};
 use crate::signal::Signal;
 use crate::tables;
 use level_zero_sys::*;
-use std::sync::{Arc, Mutex};
-use ze_abi::{Chain, Enumerate, Handle, Head, In, Object, Out, ZeResult};
+use std::sync::Arc;
+use ze_abi::{Enumerate, Handle, Head, In, Object, Out, ZeResult};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_event_scope_flags_t`.
-const SCOPES: u32 = 0x7;
-/// Bits of `ze_event_counter_based_flags_t`.
-const COUNTER_FLAGS: u32 = 0x7f;
+pub(crate) const SCOPES: u32 = 0x7;
 
 /// An event.
 #[repr(C)]
@@ -38,7 +34,7 @@ object!(Event, _ze_event_handle_t, b"ZeEv", "event");
 
 enum Kind {
     Regular(Arc<Signal>),
-    Counter { flags: u32, now: Mutex<Arc<Signal>> },
+    Counter(Counter),
 }
 
 impl Event {
@@ -46,7 +42,7 @@ impl Event {
     pub(crate) fn waited(&self) -> Arc<Signal> {
         match &self.kind {
             Kind::Regular(signal) => Arc::clone(signal),
-            Kind::Counter { now, .. } => Arc::clone(&lock(now)),
+            Kind::Counter(counter) => counter.waited(),
         }
     }
 
@@ -54,19 +50,50 @@ impl Event {
     pub(crate) fn signalled(&self) -> (Arc<Signal>, bool) {
         match &self.kind {
             Kind::Regular(signal) => (Arc::clone(signal), false),
-            Kind::Counter { now, .. } => {
-                let fresh = Signal::alone();
-                *lock(now) = Arc::clone(&fresh);
-                (fresh, true)
-            }
+            Kind::Counter(counter) => (counter.signalled(), true),
         }
+    }
+
+    /// A counter-based event that belongs to no pool.
+    pub(crate) fn of_counter(context: Arc<Context>, counter: Counter, scopes: [u32; 2]) -> Self {
+        Self {
+            head: Head::new::<Self>(tables::all()),
+            context,
+            pool: None,
+            has_timestamps: counter.has_timestamps(),
+            kind: Kind::Counter(counter),
+            signal_scope: scopes[0],
+            wait_scope: scopes[1],
+        }
+    }
+
+    /// Another reference, for what outlives the handle.
+    pub(crate) fn shared(&self) -> Arc<Self> {
+        // SAFETY: events live in `Arc`s from their creation on (`Object::give`), and `self` is one of them.
+        unsafe {
+            Arc::increment_strong_count(std::ptr::from_ref(self));
+            Arc::from_raw(std::ptr::from_ref(self))
+        }
+    }
+
+    /// What a counter-based event has more than others.
+    pub(crate) fn counter(&self) -> Option<&Counter> {
+        match &self.kind {
+            Kind::Regular(_) => None,
+            Kind::Counter(counter) => Some(counter),
+        }
+    }
+
+    /// The context.
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
     }
 
     /// The signal of an event that host and lists may reset.
     pub(crate) fn resettable(&self, name: &str) -> ZeResult<&Arc<Signal>> {
         match &self.kind {
             Kind::Regular(signal) => Ok(signal),
-            Kind::Counter { .. } => error(
+            Kind::Counter(_) => error(
                 ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
                 format!(
                     "{name} is a counter-based event, which only commands signal and nothing resets"
@@ -108,16 +135,6 @@ impl Event {
     }
 }
 
-/// A counter-based event that no command has signalled yet counts as completed.
-fn counter(flags: u32) -> Kind {
-    let signal = Signal::alone();
-    signal.set(0, 0, &mut Ready::new());
-    Kind::Counter {
-        flags,
-        now: Mutex::new(signal),
-    }
-}
-
 /// An event in a pool; core/event.yml.
 #[ze_entry(ze_pfnEventCreate_t)]
 pub(crate) fn zeEventCreate(
@@ -136,7 +153,7 @@ pub(crate) fn zeEventCreate(
         );
     }
     let kind = match hEventPool.counter_based() {
-        Some(flags) => counter(flags),
+        Some(flags) => Kind::Counter(Counter::new(flags)),
         None if hEventPool.is_opened() => {
             Kind::Regular(Signal::attach(Arc::clone(hEventPool.slots()), index))
         }
@@ -150,63 +167,6 @@ pub(crate) fn zeEventCreate(
         signal_scope: desc.signal,
         wait_scope: desc.wait,
         has_timestamps: hEventPool.has_timestamps(),
-    };
-    phEvent.write(Object::give(Arc::new(event)));
-    Ok(())
-}
-
-/// A counter-based event without a pool; core/event.yml (1.15).
-#[ze_entry(ze_pfnEventCounterBasedCreate_t)]
-pub(crate) fn zeEventCounterBasedCreate(
-    hContext: Handle<'_, Context>,
-    hDevice: Handle<'_, Device>,
-    desc: In<'_, ze_event_counter_based_desc_t>,
-    phEvent: Out<'_, ze_event_handle_t>,
-) -> ZeResult {
-    hContext.check()?;
-    hContext.check_device(&hDevice)?;
-    flags("desc->flags", desc.flags, COUNTER_FLAGS)?;
-    flags("desc->signal", desc.signal, SCOPES)?;
-    flags("desc->wait", desc.wait, SCOPES)?;
-    // SAFETY: the caller's chain of descriptors, valid for the call.
-    for link in unsafe { Chain::new(desc.pNext) } {
-        let completion = match link.stype {
-            ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION_DESC => {
-                // SAFETY: the type says which struct it is.
-                let desc =
-                    unsafe { link.get::<ze_event_counter_based_external_sync_allocation_desc_t>() };
-                desc.completionValue
-            }
-            ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC => {
-                // SAFETY: the type says which struct it is.
-                let desc = unsafe {
-                    link.get::<ze_event_counter_based_external_aggregate_storage_desc_t>()
-                };
-                desc.completionValue
-            }
-            _ => continue,
-        };
-        if completion > COUNTER_MAX {
-            return error(
-                ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!("completionValue is {completion}, at most {COUNTER_MAX} is allowed"),
-            );
-        }
-        return error(
-            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            "counters in memory of the application are not supported",
-        );
-    }
-    let stamps =
-        ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
-    let event = Event {
-        head: Head::new::<Event>(tables::all()),
-        context: hContext.arc(),
-        pool: None,
-        kind: counter(desc.flags),
-        signal_scope: desc.signal,
-        wait_scope: desc.wait,
-        has_timestamps: desc.flags & stamps != 0,
     };
     phEvent.write(Object::give(Arc::new(event)));
     Ok(())
@@ -235,6 +195,7 @@ pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
 #[ze_entry(ze_pfnEventHostSynchronize_t)]
 pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) -> ZeResult {
     let context = &hEvent.context;
+    context.driver().captures().check_wait(&hEvent)?;
     let met = hEvent
         .waited()
         .wait(&**context.platform(), timeout, &|| context.is_lost());
@@ -246,6 +207,7 @@ pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) ->
 #[ze_entry(ze_pfnEventQueryStatus_t)]
 pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
     hEvent.context.check()?;
+    hEvent.context.driver().captures().check_query(&hEvent)?;
     if hEvent.waited().is_set() {
         Ok(())
     } else {
@@ -370,7 +332,7 @@ pub(crate) fn zeEventGetCounterBasedFlags(
 ) -> ZeResult {
     pFlags.write(match &hEvent.kind {
         Kind::Regular(_) => 0,
-        Kind::Counter { flags, .. } => *flags,
+        Kind::Counter(counter) => counter.flags(),
     });
     Ok(())
 }

@@ -354,7 +354,7 @@ pub(crate) fn zeMemFreeExt(
                     waits: Vec::new(),
                     signal: None,
                     drain: true,
-                    rearm: false,
+                    counts: false,
                 })],
                 true,
             );

@@ -2,14 +2,18 @@
 
 pub(crate) mod append;
 pub(crate) mod attributes;
+pub(crate) mod capture;
 pub(crate) mod context;
+pub(crate) mod counter;
 pub(crate) mod device;
 pub(crate) mod device_more;
+pub(crate) mod dot;
 pub(crate) mod driver;
 pub(crate) mod event;
 pub(crate) mod event_pool;
 pub(crate) mod external;
 pub(crate) mod fence;
+pub(crate) mod graph;
 pub(crate) mod hierarchy;
 pub(crate) mod image;
 pub(crate) mod ipc;
@@ -21,6 +25,7 @@ pub(crate) mod mem;
 pub(crate) mod module;
 pub(crate) mod mutable;
 pub(crate) mod queue;
+pub(crate) mod requirements;
 pub(crate) mod runtime;
 pub(crate) mod shared_file;
 pub(crate) mod virtual_mem;

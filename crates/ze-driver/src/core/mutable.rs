@@ -283,8 +283,8 @@ pub(crate) fn zeCommandListUpdateMutableCommandSignalEventExp(
         let slot = mutable.slot(commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT)?;
         let signal = hSignalEvent.0.map(|event| event.signalled());
         replace(recording, slot.last, |command| {
-            (command.signal, command.rearm) = match signal {
-                Some((signal, rearm)) => (Some(signal), rearm),
+            (command.signal, command.counts) = match signal {
+                Some((signal, counts)) => (Some(signal), counts),
                 None => (None, false),
             };
             Ok(())

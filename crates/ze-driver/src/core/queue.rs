@@ -6,7 +6,7 @@ use crate::core::device::Device;
 use crate::core::fence::Fence;
 use crate::core::list::CommandList;
 use crate::core::object;
-use crate::schedule::{Command, Lane, Op};
+use crate::schedule::{Command, Lane};
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
@@ -182,13 +182,10 @@ pub(crate) fn zeCommandQueueExecuteCommandLists(
     }
     if let Some(fence) = hFence.0 {
         last = lane.push(
-            [Arc::new(Command {
-                op: Op::Nothing,
-                waits: Vec::new(),
-                signal: Some(Arc::clone(fence.signal())),
-                drain: true,
-                rearm: false,
-            })],
+            [Arc::new(
+                Command::gate(Vec::new(), true)
+                    .signalling(Some((Arc::clone(fence.signal()), false))),
+            )],
             true,
         );
     }

@@ -25,6 +25,8 @@ pub(crate) enum Purpose {
     Memory,
     /// An event pool.
     EventPool,
+    /// A counter-based event.
+    CounterEvent,
 }
 
 impl Purpose {
@@ -32,6 +34,7 @@ impl Purpose {
         u32::from_le_bytes(match self {
             Self::Memory => *b"SoMe",
             Self::EventPool => *b"SoEp",
+            Self::CounterEvent => *b"SoEv",
         })
     }
 }

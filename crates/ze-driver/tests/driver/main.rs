@@ -2,7 +2,9 @@
 
 mod api;
 mod checks;
+mod counters;
 mod fork;
+mod graphs;
 mod memory;
 mod mutable;
 mod order;
