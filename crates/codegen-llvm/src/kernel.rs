@@ -49,6 +49,8 @@ pub(crate) struct Lower<'a> {
     pub(crate) plan: Plan,
     pub(crate) record: Record,
     pub(crate) sub_group_size: u32,
+    /// The group's size where the kernel says it; launches keep to it.
+    pub(crate) group_size: Option<[u32; 3]>,
     /// LLVM's fast-math flags that every float operation gets.
     pub(crate) fast: u32,
     pub(crate) entry: Bb,
@@ -134,7 +136,13 @@ pub(crate) fn lower(
     let entry = ir.block(llvm_function, c"entry");
     let setup = ir.block(llvm_function, c"setup");
     ir.at_end(setup);
-    let launch = load_launch(ir, launch);
+    let mut launch = load_launch(ir, launch);
+    let group_size = kernel.required_group_size.filter(|size| !size.contains(&0));
+    if let Some(size) = group_size {
+        let size = size.map(u64::from);
+        launch.size = size.map(|d| ir.i64c(d));
+        launch.items = ir.i64c(size.iter().fold(1, |n, d| n.wrapping_mul(*d)));
+    }
     let state = ir.offset(memory, launch.state_offset);
 
     let allocas = private_arrays(function);
@@ -163,6 +171,7 @@ pub(crate) fn lower(
         function,
         record,
         sub_group_size: setting.sub_group_size,
+        group_size,
         fast: setting.fast,
         entry,
         llvm_function,

@@ -14,6 +14,7 @@
 //! Not for kernels whose sub-groups talk to each other (`wide`), nor where lanes may part at a barrier, nor for
 //! irreducible loops: those keep the other forms.
 
+mod arrays;
 mod check;
 mod clamp;
 mod cost;
@@ -67,6 +68,8 @@ pub(crate) struct Form {
     exact: Vec<(ValueId, i64)>,
     /// Byte offset per work-item of each private array that lives in the state area.
     arrays: HashMap<ValueId, (u64, u64)>,
+    /// Element sizes of the private arrays that are laid out by lane.
+    by_lane: HashMap<ValueId, u64>,
     /// Bytes of state per work-item.
     pub(crate) stride: u64,
 }
@@ -103,7 +106,7 @@ pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option
     if stops && !region::meet_as_a_group(low) {
         return None;
     }
-    let known = region::Known::new(low);
+    let known = region::Known::new(low, width);
     let regions = region::regions(low, &known);
     let copies: usize = regions.iter().map(Region::len).sum();
     if copies > COPIES {
@@ -162,6 +165,7 @@ pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option
         items,
         exact: known.exact,
         arrays,
+        by_lane: known.arrays.element,
         stride: at.next_multiple_of(64),
     };
     if !form.regions.iter().all(Region::can_run) {
@@ -473,17 +477,34 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
     fn place_arrays(&mut self) {
         let ir = self.low.ir;
         for (v, size, align) in crate::arguments::private_arrays(self.low.function) {
+            let element = self.form.by_lane.get(&v).copied();
             let (at, step) = match self.form.arrays.get(&v) {
                 Some(&(offset, step)) => {
                     let items = ir.mul(self.low.launch.items, ir.i64c(offset));
-                    let own = ir.mul(self.low.item.linear, ir.i64c(step));
+                    let linear = self.low.item.linear;
+                    let own = match element {
+                        None => ir.mul(linear, ir.i64c(step)),
+                        // Chunk after chunk, and in it lane after lane.
+                        Some(element) => {
+                            let lanes = u64::from(self.form.width);
+                            let lane = ir.and(linear, ir.i64c(lanes - 1));
+                            let chunk = ir.mul(ir.sub(linear, lane), ir.i64c(step));
+                            ir.add(chunk, ir.mul(lane, ir.i64c(element)))
+                        }
+                    };
                     let at = ir.offset(self.low.state, ir.add(items, own));
-                    (at, step)
+                    (at, element.unwrap_or(step))
                 }
                 None => {
                     let step = size.next_multiple_of(align);
-                    let all = ir.array(ir.i8, step * u64::from(self.width));
-                    (self.low.room(all, align), step)
+                    let lanes = match element {
+                        None => self.width,
+                        Some(_) => self.form.width,
+                    };
+                    let all = ir.array(ir.i8, step * u64::from(lanes));
+                    // Laid out by lane, an element is a vector.
+                    let align = element.map_or(align, |_| align.max(64));
+                    (self.low.room(all, align), element.unwrap_or(step))
                 }
             };
             self.arrays.insert(v, (at, step));

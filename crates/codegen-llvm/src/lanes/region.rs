@@ -6,6 +6,7 @@ use kernel_ir::passes::cfg::{Cfg, Loops, PostDominators};
 use kernel_ir::passes::shape::{self, Given, Lanes as Together, Shape, Shapes};
 use kernel_ir::{BlockId, Function, InstId, Module, Op, Terminator, ValueDef, ValueId};
 
+use super::arrays::ByLane;
 use crate::kernel::Lower;
 use crate::plan::Plan;
 
@@ -68,6 +69,9 @@ impl Region {
 
 /// What is known of the whole kernel.
 pub(super) struct Known {
+    /// The kernel, its private arrays laid out by lane where they can be.
+    function: Function,
+    pub(super) arrays: ByLane,
     shapes: Shapes,
     /// Values of loops that lanes leave at different times.
     apart: HashSet<ValueId>,
@@ -78,13 +82,27 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(low: &Lower<'_>) -> Self {
-        let (module, function) = (low.values.module, low.function);
-        let plain = shape::shapes(module, function, Together::Row);
+    pub(super) fn new(low: &Lower<'_>, width: u32) -> Self {
+        let module = low.values.module;
+        let mut function = low.function.clone();
+        // Between regions arrays live with their items: rows must be whole chunks then.
+        let whole = low.group_size.is_some_and(|s| s[0].is_multiple_of(width));
+        let arrays = if low.plan.stops.is_empty() || whole {
+            ByLane::new(module, &function)
+        } else {
+            ByLane::default()
+        };
+        arrays.apply(&mut function, width);
+        let places = Given {
+            arrays: arrays.steps(),
+            ..Given::default()
+        };
+        let plain = shape::shapes_given(module, &function, Together::Row, &places);
+        let function = &function;
         let exact = super::check::exact(function, &plain);
         let given = Given {
             exact: exact.clone(),
-            ..Given::default()
+            ..places
         };
         let shapes = if exact.is_empty() {
             plain
@@ -100,6 +118,8 @@ impl Known {
         let apart = left_apart(function, &shapes);
         Self {
             group: uniform_in_group(module, function, &low.plan.kept),
+            function: function.clone(),
+            arrays,
             shapes,
             apart,
             exact,
@@ -129,7 +149,7 @@ pub(super) fn regions(low: &Lower<'_>, known: &Known) -> Vec<Region> {
 }
 
 fn region(low: &Lower<'_>, known: &Known, after: Option<usize>, first: usize) -> Region {
-    let (plan, original) = (&low.plan, low.function);
+    let (plan, original) = (&low.plan, &known.function);
     let module = low.values.module;
     let mut function = Function {
         blocks: Vec::new(),
@@ -230,6 +250,7 @@ fn region(low: &Lower<'_>, known: &Known, after: Option<usize>, first: usize) ->
             .collect(),
         together,
         exact: known.exact.iter().map(|e| e.0).collect(),
+        arrays: known.arrays.steps(),
     };
     let plain = shape::shapes_given(module, &region.function, Together::Row, &given(Vec::new()));
     let together = super::check::together(module, &region, &plain);

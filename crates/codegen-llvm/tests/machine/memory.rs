@@ -310,11 +310,12 @@ fn block(info: &KernelInfo, input: &[u32], out: &mut [u32]) -> Vec<u8> {
     block
 }
 
-fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>) {
+fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>, required: bool) {
     let input: Vec<u32> = (0..WORDS as u32 * 4)
         .map(|i| i.wrapping_mul(2_654_435_761).rotate_left(11) & 0x3fff_ffff)
         .collect();
-    let module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    module.kernels[0].required_group_size = required.then_some(size);
     let mut prepared = module.clone();
     kernel_ir::passes::prepare(&mut prepared, &kernel_ir::Options::default())
         .unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -367,7 +368,9 @@ fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>) {
 fn every_way_to_memory_in_every_shape_of_group() {
     for (name, text) in KERNELS {
         for (size, lanes) in SHAPES {
-            same(name, text, size, lanes);
+            for required in [false, true] {
+                same(name, text, size, lanes, required);
+            }
         }
     }
 }

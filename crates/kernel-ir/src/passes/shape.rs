@@ -111,6 +111,8 @@ pub struct Given {
     pub together: Vec<BlockId>,
     /// Values whose making does not wrap around from one lane to another.
     pub exact: Vec<ValueId>,
+    /// Private arrays that lie that many bytes apart from lane to lane.
+    pub arrays: Vec<(ValueId, i64)>,
 }
 
 /// The shapes of `function`, for one kind of lanes.
@@ -151,6 +153,7 @@ pub fn shapes_given(module: &Module, function: &Function, lanes: Lanes, given: &
         arguments_written: writes_arguments(module, function),
         together: vec![false; n],
         exact: vec![false; function.values.len()],
+        arrays: given.arrays.iter().copied().collect(),
         work: Vec::new(),
         budget: BUDGET,
     };
@@ -253,6 +256,8 @@ struct Analysis<'a> {
     together: Vec<bool>,
     /// Values that are known not to wrap around.
     exact: Vec<bool>,
+    /// Steps of private arrays.
+    arrays: HashMap<ValueId, i64>,
     work: Vec<User>,
     budget: usize,
 }
@@ -316,6 +321,10 @@ impl Analysis<'_> {
         if self.shapes.values[result.index()] == Some(Shape::Varying)
             || !self.cfg.is_reachable(block)
         {
+            return;
+        }
+        if let Some(&step) = self.arrays.get(&result) {
+            self.set(result, Shape::stride(step), false);
             return;
         }
         let mut no_wrap = false;
