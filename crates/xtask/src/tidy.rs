@@ -24,6 +24,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("spirv-reflection", 2),
     ("device-selector", 2),
     ("level-zero", 3),
+    ("sycl-macros", 3),
     ("timeline", 3),
     ("ze-driver", 3),
     ("xpti", 3),
