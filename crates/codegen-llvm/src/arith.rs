@@ -352,7 +352,7 @@ impl Lower<'_> {
         let types = &self.values.module.types;
         let count = |ty: TypeId| {
             let mut all = Vec::new();
-            crate::wide::leaves(types, ty, 0, &mut all);
+            crate::values::leaves(types, ty, 0, &mut all);
             all.len()
         };
         let mut from = 0;

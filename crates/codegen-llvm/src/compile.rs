@@ -24,8 +24,7 @@ pub struct Settings {
     pub sub_group_size: u32,
     /// Build flags.
     pub options: Options,
-    /// Whether kernels with sub-group operations run a sub-group's lanes at once, as vectors, where they can;
-    /// otherwise one after another.
+    /// Whether work-items run side by side, as vectors, where they can; otherwise one after another.
     pub wide: bool,
     /// Work-items that run side by side in kernels without sub-group operations: 4, 8, 16 or 32; by speed when
     /// `None`. Only with `wide`.

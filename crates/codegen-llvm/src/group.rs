@@ -4,7 +4,7 @@
 use kernel_ir::{BuildError, GroupOp, InstId, Op, Reduction, TypeId, ValueId};
 
 use crate::kernel::{Lower, unsupported};
-use crate::llvm::{Bb, IntPred, Opcode, Rmw, Ty, Val};
+use crate::llvm::{Bb, IntPred, Opcode, Ty, Val};
 use crate::plan::StopKind;
 
 /// The lanes that meet: of the sub-group that begins at work-item `start`, those at stop `number`.
@@ -425,26 +425,5 @@ impl Lower<'_> {
             Reduction::FMin => call("llvm.minnum"),
             Reduction::FMax => call("llvm.maxnum"),
         }
-    }
-
-    /// LLVM's atomic operation for a kernel-ir one that has a single counterpart.
-    pub(crate) fn rmw_of(op: kernel_ir::AtomicOp, float: bool) -> Option<Rmw> {
-        use kernel_ir::AtomicOp as A;
-        Some(match op {
-            A::Exchange => Rmw::LLVMAtomicRMWBinOpXchg,
-            A::IAdd => Rmw::LLVMAtomicRMWBinOpAdd,
-            A::ISub => Rmw::LLVMAtomicRMWBinOpSub,
-            A::SMin => Rmw::LLVMAtomicRMWBinOpMin,
-            A::SMax => Rmw::LLVMAtomicRMWBinOpMax,
-            A::UMin => Rmw::LLVMAtomicRMWBinOpUMin,
-            A::UMax => Rmw::LLVMAtomicRMWBinOpUMax,
-            A::And => Rmw::LLVMAtomicRMWBinOpAnd,
-            A::Or => Rmw::LLVMAtomicRMWBinOpOr,
-            A::Xor => Rmw::LLVMAtomicRMWBinOpXor,
-            A::FAdd if float => Rmw::LLVMAtomicRMWBinOpFAdd,
-            A::FMin if float => Rmw::LLVMAtomicRMWBinOpFMin,
-            A::FMax if float => Rmw::LLVMAtomicRMWBinOpFMax,
-            _ => return None,
-        })
     }
 }

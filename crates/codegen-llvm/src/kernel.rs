@@ -13,7 +13,7 @@ use kernel_ir::{
 
 use crate::arguments::{LaunchValues, load_launch, may_be_written, private_arrays};
 use crate::llvm::{Bb, IntPred, Ir, Ordering, Ty, Val};
-use crate::plan::{Plan, StopKind};
+use crate::plan::{LanesRun, Plan, StopKind};
 use crate::record::Record;
 use crate::values::Values;
 
@@ -75,10 +75,8 @@ pub(crate) struct Lower<'a> {
     segment_ends: Vec<Bb>,
     /// How work-items run side by side, if they do.
     lanes: Option<crate::lanes::Form>,
-    /// Whether the lanes of a sub-group run at once.
-    pub(crate) wide: bool,
-    /// Bytes of a sub-group's record then.
-    wide_stride: u64,
+    /// Whether the state area has room for the work-items that a group's last sub-group lacks.
+    pub(crate) whole_sub_groups: bool,
     /// Number of the stop where the work-item at hand stopped.
     at_stop: Val,
     item_stopped: Bb,
@@ -89,9 +87,9 @@ pub(crate) struct Setting<'a> {
     pub(crate) values: &'a Values<'a>,
     pub(crate) sub_group_size: u32,
     pub(crate) fast: u32,
-    /// Whether kernels with sub-group operations run a sub-group's lanes at once.
+    /// Whether work-items run side by side where they can.
     pub(crate) wide: bool,
-    /// Lanes of kernels without; by speed when `None`.
+    /// Lanes of kernels without sub-group operations; by speed when `None`.
     pub(crate) lanes: Option<u32>,
     pub(crate) symbol: &'a str,
 }
@@ -115,7 +113,7 @@ pub(crate) fn lower(
     let (values, ir) = (setting.values, setting.values.ir);
     let module = values.module;
     let function = &module.functions[kernel.function.index()];
-    let plan = Plan::new(function, &module.constants, Some(REMADE));
+    let plan = Plan::new(function, &module.constants, Some(REMADE), LanesRun::Apart);
 
     let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
     let llvm_function = ir.add_function(setting.symbol, ty);
@@ -195,27 +193,29 @@ pub(crate) fn lower(
         segment_starts: Vec::new(),
         segment_ends: Vec::new(),
         lanes: None,
-        wide: false,
-        wide_stride: 0,
+        whole_sub_groups: false,
         at_stop: null,
         item_stopped: entry,
         plan,
     };
     low.load_params(kernel, info, args, &by_value)?;
     low.place_locals(kernel, info);
-    low.wide = setting.wide && crate::wide::wanted(&low, !by_value.is_empty(), private);
-    if setting.wide && !low.wide {
+    if setting.wide {
         // Side by side these are scalars mostly, and addresses keep their shapes.
-        let plan = Plan::new(function, &module.constants, Some(REMADE_ONCE));
+        let plan = Plan::new(
+            function,
+            &module.constants,
+            Some(REMADE_ONCE),
+            LanesRun::InStep,
+        );
         let own = std::mem::replace(&mut low.plan, plan);
-        low.lanes = crate::lanes::form(&low, !by_value.is_empty(), setting.lanes);
-        if low.lanes.is_none() {
-            low.plan = own;
+        low.lanes = crate::lanes::form(&low, kernel, !by_value.is_empty(), setting.lanes);
+        match &low.lanes {
+            Some(form) => low.whole_sub_groups = form.has_sub_groups(),
+            None => low.plan = own,
         }
     }
-    if low.wide {
-        low.plan = Plan::new(function, &module.constants, None);
-    } else if !in_record && low.lanes.is_none() {
+    if !in_record && low.lanes.is_none() {
         for &(value, size, align) in &allocas {
             let room = low.room(ir.array(ir.i8, size), align);
             low.stack_allocas.insert(value, room);
@@ -227,13 +227,9 @@ pub(crate) fn lower(
 
     info.private_size = private;
     info.barriers = low.plan.stops.iter().any(|s| s.kind == StopKind::Workgroup);
-    if low.wide {
-        info.width = low.sub_group_size;
-        info.state_per_block = low.wide_stride;
-        return Ok(());
-    }
-    if let Some(lanes) = &low.lanes {
-        info.state_per_block = lanes.stride;
+    if let Some(form) = &low.lanes {
+        info.width = form.items_per_block();
+        info.state_per_block = form.stride * u64::from(info.width);
         return Ok(());
     }
     info.state_per_block = if low.plan.stops.is_empty() && low.record.is_empty() {
@@ -308,9 +304,6 @@ impl<'a> Lower<'a> {
         if let Some(form) = self.lanes.take() {
             crate::lanes::emit(self, &form, next)?;
             self.lanes = Some(form);
-        } else if self.wide {
-            let stride = crate::wide::Wide::run(self, next)?;
-            self.wide_stride = stride;
         } else if self.plan.stops.is_empty() {
             self.nested_items(next)?;
         } else {

@@ -1,39 +1,43 @@
 //! Work-items side by side: W consecutive ones of a row run as one, the values that differ among them as
-//! vectors, the others as scalars.
+//! vectors, the others as scalars. Where lanes talk to each other, W is the size of a sub-group, and the lanes
+//! are one: in step all the time, so that its operations are operations on vectors (`collective`).
 //!
 //! A kernel is cut at its work-group barriers into *regions* (`region`), each an acyclic-or-looping piece of
 //! code without stops. A region runs for all work-items of the group, W at a time, before the next one begins;
 //! what a work-item needs later lies in the state area, one array for each value. Rows whose length is no
 //! multiple of W, and chunks for which an assumption fails that is tested at their start, run the same region
-//! with one lane.
+//! with one lane; sub-groups that are no part of a row, or not whole, run it with a mask of the lanes that
+//! exist and an id of its own for each (`sub_group`).
 //!
 //! Within a region (`flow`) branches on scalars stay branches; lanes part only where the shape analysis says
 //! so, and then blocks run in their order, each under its mask, when any lane waits for it. Values follow
 //! their shapes (`values`): one scalar, a scalar and a step, or a vector.
 //!
-//! Not for kernels whose sub-groups talk to each other (`wide`), nor where lanes may part at a barrier, nor for
-//! irreducible loops: those keep the other forms.
+//! Not where lanes may part at a barrier of the group, nor for irreducible loops: those keep the other forms.
 
 mod arrays;
+mod atomic;
 mod check;
 mod clamp;
+mod collective;
 mod cost;
 mod flow;
 mod memory;
 mod operate;
 mod region;
+mod sub_group;
 mod tuples;
 mod values;
 
 use std::collections::{HashMap, HashSet};
 
 use kernel_ir::passes::shape::{Shape, Shapes};
-use kernel_ir::{BlockId, BuildError, Function, InstId, Op, Type, ValueId};
+use kernel_ir::{BlockId, BuildError, Function, GroupScope, InstId, Kernel, Op, Type, ValueId};
 
 use crate::kernel::Lower;
 use crate::llvm::{Bb, IntPred, Val};
-use crate::plan::StopKind;
 use region::Region;
+use sub_group::Present;
 use values::{Rep, Stored};
 
 /// Instructions; beyond, two copies of the code take too long to compile.
@@ -59,6 +63,7 @@ enum Kept {
 /// How a kernel is run side by side.
 pub(crate) struct Form {
     width: u32,
+    sub_groups: Option<sub_group::Rows>,
     regions: Vec<Region>,
     /// Region that begins at a stop.
     region_of_stop: Vec<usize>,
@@ -74,11 +79,31 @@ pub(crate) struct Form {
     pub(crate) stride: u64,
 }
 
-/// The form of a kernel, if it can have this one.
-pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option<Form> {
+impl Form {
+    /// Whether lanes are those of a sub-group.
+    pub(crate) fn has_sub_groups(&self) -> bool {
+        self.sub_groups.is_some()
+    }
+    /// Work-items whose state must be there even if some do not exist.
+    pub(crate) fn items_per_block(&self) -> u32 {
+        if self.has_sub_groups() { self.width } else { 1 }
+    }
+}
+
+/// The form of a kernel, if it can have this one. `copies`: work-items have copies of their arguments.
+pub(crate) fn form(
+    low: &Lower<'_>,
+    kernel: &Kernel,
+    copies: bool,
+    wanted: Option<u32>,
+) -> Option<Form> {
     let module = low.values.module;
     let (function, types) = (low.function, &module.types);
-    if copies || low.plan.stops.iter().any(|s| s.kind == StopKind::Subgroup) {
+    if copies {
+        return None;
+    }
+    let sub_groups = sub_group::rows(kernel, function, low.sub_group_size);
+    if sub_groups.is_some() && !matches!(low.sub_group_size, 4 | 8 | 16 | 32) {
         return None;
     }
     let mut count = 0;
@@ -91,7 +116,7 @@ pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option
             }
             let mut leaves = Vec::new();
             if let Some(result) = inst.result {
-                crate::wide::leaves(types, function.ty(result), 0, &mut leaves);
+                crate::values::leaves(types, function.ty(result), 0, &mut leaves);
             }
             if leaves.len() > LEAVES {
                 return None;
@@ -101,12 +126,16 @@ pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option
     if count > INSTRUCTIONS {
         return None;
     }
-    let width = wanted.unwrap_or_else(|| width(low));
+    let width = match (sub_groups, wanted) {
+        (Some(_), _) => low.sub_group_size,
+        (None, Some(wanted)) => wanted,
+        (None, None) => width(low),
+    };
     let stops = !low.plan.stops.is_empty();
     if stops && !region::meet_as_a_group(low) {
         return None;
     }
-    let known = region::Known::new(low, width);
+    let known = region::Known::new(low, width, sub_groups);
     let regions = region::regions(low, &known);
     let copies: usize = regions.iter().map(Region::len).sum();
     if copies > COPIES {
@@ -127,7 +156,7 @@ pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option
                 continue;
             }
             let mut leaves = Vec::new();
-            crate::wide::leaves(types, function.ty(v), 0, &mut leaves);
+            crate::values::leaves(types, function.ty(v), 0, &mut leaves);
             let places = leaves.iter().map(|&(ty, _)| {
                 let size = types.size_of(ty);
                 at = at.next_multiple_of(size.max(1));
@@ -159,6 +188,7 @@ pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option
     }
     let form = Form {
         width,
+        sub_groups,
         regions,
         region_of_stop,
         uniform,
@@ -171,7 +201,7 @@ pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option
     if !form.regions.iter().all(Region::can_run) {
         return None;
     }
-    if wanted.is_none() {
+    if wanted.is_none() && sub_groups.is_none() {
         let costs = form.regions.iter().map(|r| cost::costs(module, r, width));
         let (together, apart) = costs.fold((0u64, 0u64), |all, one| {
             (all.0.saturating_add(one.0), all.1.saturating_add(one.1))
@@ -186,16 +216,9 @@ pub(crate) fn form(low: &Lower<'_>, copies: bool, wanted: Option<u32>) -> Option
 
 /// Whether an instruction has a meaning here.
 fn fits(op: &Op) -> bool {
-    use kernel_ir::Builtin as B;
     !matches!(
         op,
-        Op::Group(..)
-            | Op::Call(..)
-            | Op::CallIndirect(..)
-            | Op::WorkItem(
-                B::SubgroupId | B::SubgroupLocalInvocationId | B::SubgroupSize,
-                _
-            )
+        Op::Group(_, GroupScope::Workgroup, _) | Op::Call(..) | Op::CallIndirect(..)
     )
 }
 
@@ -237,6 +260,8 @@ struct Lanes<'l, 'a, 'r> {
     shapes: Option<&'r Shapes>,
     /// The running lanes; `None`: all.
     mask: Option<Val>,
+    /// Lanes that are no row, or not all there.
+    present: Option<Present>,
     kept: &'r HashMap<ValueId, Kept>,
     /// Values of the block at hand.
     near: HashMap<ValueId, Rep>,
@@ -280,7 +305,10 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Form, done: Bb) -> Result<(), Bui
     ir.br(heads[0]);
     for (i, region) in form.regions.iter().enumerate() {
         ir.at_end(heads[i]);
-        chunks(low, form, region, &kept, next)?;
+        match form.sub_groups {
+            Some(rows) => sub_group::chunks(low, form, rows, region, &kept, next)?,
+            None => chunks(low, form, region, &kept, next)?,
+        }
         // Usually there is one way on.
         let mut ways: Vec<usize> = region.exits.values().flatten().copied().collect();
         ways.sort_unstable();
@@ -457,6 +485,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
                 None
             },
             mask: None,
+            present: None,
             kept,
             near: HashMap::new(),
             stored: HashMap::new(),
@@ -480,7 +509,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             let element = self.form.by_lane.get(&v).copied();
             let (at, step) = match self.form.arrays.get(&v) {
                 Some(&(offset, step)) => {
-                    let items = ir.mul(self.low.launch.items, ir.i64c(offset));
+                    let items = ir.mul(self.items(), ir.i64c(offset));
                     let linear = self.low.item.linear;
                     let own = match element {
                         None => ir.mul(linear, ir.i64c(step)),
@@ -509,6 +538,17 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             };
             self.arrays.insert(v, (at, step));
         }
+    }
+
+    /// Work-items that the state area has room for.
+    fn items(&self) -> Val {
+        let ir = self.low.ir;
+        let items = self.low.launch.items;
+        if !self.form.has_sub_groups() {
+            return items;
+        }
+        let last = u64::from(self.form.width - 1);
+        ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last))
     }
 
     fn shape(&self, v: ValueId) -> Shape {

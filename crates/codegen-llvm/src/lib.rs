@@ -3,10 +3,10 @@
 //! Input: a [`Request`] (SPIR-V, options, processor) or a finished [`Module`]. Output: a relocatable ELF
 //! object with one function per kernel, called as `kernel_ir::abi` says, and the module's metadata.
 //!
-//! A kernel has one of four forms: work-items of a row side by side, as vectors where they differ and as
-//! scalars where they do not, barriers between loops over all of them (`lanes`); with sub-group operations,
-//! whole sub-groups as vectors under a mask (`wide`); where neither pays or can be, nested loops over its
-//! work-items, or with stops passes in which each resumes where it stopped (`plan`, `kernel`).
+//! A kernel has one of three forms: work-items of a row, or all of a sub-group, side by side, as vectors where
+//! they differ and as scalars where they do not, barriers between loops over all of them (`lanes`); where that
+//! does not pay or cannot be, nested loops over its work-items, or with stops passes in which each resumes where
+//! it stopped (`plan`, `kernel`).
 //!
 //! Invariants
 //! - LLVM runs on threads of this crate only; its fatal errors fail the one request (see `service`).
@@ -17,6 +17,7 @@
 
 mod arguments;
 mod arith;
+mod atomic;
 mod compile;
 mod convert;
 mod group;
@@ -37,8 +38,6 @@ mod printf;
 mod record;
 mod service;
 mod values;
-mod wide;
-mod wide_ops;
 
 pub use compile::{Settings, compile, compile_module, llvm_text};
 

@@ -1,37 +1,10 @@
-//! Loads, stores, addresses, atomics, fences.
+//! Loads, stores, addresses, fences.
 
-use kernel_ir::{
-    AddressSpace, AtomicOp, BuildError, GroupOp, Op, Order, Scope, Type, TypeId, ValueId,
-};
+use kernel_ir::{AddressSpace, BuildError, GroupOp, Order, Scope, TypeId, ValueId};
 
+use crate::atomic::ordering;
 use crate::kernel::{Lower, unsupported};
-use crate::llvm::{IntPred, Opcode, Ordering, Val};
-
-fn ordering(order: Order) -> Ordering {
-    match order {
-        Order::Relaxed => Ordering::LLVMAtomicOrderingMonotonic,
-        Order::Acquire => Ordering::LLVMAtomicOrderingAcquire,
-        Order::Release => Ordering::LLVMAtomicOrderingRelease,
-        Order::AcquireRelease => Ordering::LLVMAtomicOrderingAcquireRelease,
-        Order::SequentiallyConsistent => Ordering::LLVMAtomicOrderingSequentiallyConsistent,
-    }
-}
-/// The part of an order that a load can keep.
-fn load_ordering(order: Order) -> Ordering {
-    match order {
-        Order::Release => Ordering::LLVMAtomicOrderingMonotonic,
-        Order::AcquireRelease => Ordering::LLVMAtomicOrderingAcquire,
-        other => ordering(other),
-    }
-}
-/// The part of an order that a store can keep.
-fn store_ordering(order: Order) -> Ordering {
-    match order {
-        Order::Acquire => Ordering::LLVMAtomicOrderingMonotonic,
-        Order::AcquireRelease => Ordering::LLVMAtomicOrderingRelease,
-        other => ordering(other),
-    }
-}
+use crate::llvm::{IntPred, Opcode, Val};
 
 /// An alignment that LLVM takes: a power of two.
 pub(crate) fn sane_align(align: u64) -> u64 {
@@ -88,8 +61,8 @@ impl Lower<'_> {
         };
         let local = within(self.memory, self.launch.state_offset);
         let mut items = self.launch.items;
-        if self.wide {
-            // A sub-group's record is whole even where its last lanes are not.
+        if self.whole_sub_groups {
+            // A sub-group's room is whole even where its last lanes are not.
             let last = u64::from(self.sub_group_size - 1);
             items = ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last));
         }
@@ -123,102 +96,6 @@ impl Lower<'_> {
             Scope::Workgroup | Scope::Subgroup | Scope::Invocation
         );
         self.ir.fence(ordering(order), one_thread);
-    }
-
-    pub(crate) fn atomic(
-        &mut self,
-        op: &Op,
-        result: Option<ValueId>,
-        word: u32,
-    ) -> Result<Option<Val>, BuildError> {
-        let Op::Atomic {
-            op,
-            ptr,
-            value,
-            comparator,
-            order,
-            ..
-        } = op
-        else {
-            return Ok(None);
-        };
-        let ir = self.ir;
-        let at = self.get(*ptr);
-        let ty = match (value, result) {
-            (Some(v), _) => self.ty(*v),
-            (None, Some(v)) => self.ty(v),
-            (None, None) => self.ty(*ptr),
-        };
-        let types = &self.values.module.types;
-        let align = types.align_of(ty);
-        let float = matches!(types.get(ty), Type::Float(_));
-        let operand = match value {
-            Some(v) => {
-                let v = self.get(*v);
-                Some(self.values.to_memory(v, ty))
-            }
-            None => None,
-        };
-        let order_of = ordering(*order);
-        let needs = |operand: Option<Val>| {
-            operand.ok_or_else(|| unsupported(word, "an atomic operation without its operand"))
-        };
-        Ok(Some(match op {
-            AtomicOp::Load => {
-                let loaded = ir.load(self.values.memory(ty), at, align);
-                ir.set_ordering(loaded, load_ordering(*order));
-                self.values.to_register(loaded, ty)
-            }
-            AtomicOp::Store => {
-                let store = ir.store(needs(operand)?, at, align);
-                ir.set_ordering(store, store_ordering(*order));
-                return Ok(None);
-            }
-            AtomicOp::CompareExchange => {
-                let expected = comparator
-                    .ok_or_else(|| unsupported(word, "a compare-exchange without comparator"))?;
-                let expected = self.get(expected);
-                let (new, memory) = (needs(operand)?, self.values.memory(ty));
-                // Only integers and pointers may be compared in memory.
-                let int = ir.int(types.size_of(ty) as u32 * 8);
-                let bits = |v: Val| {
-                    if float {
-                        ir.cast(Opcode::LLVMBitCast, v, int)
-                    } else {
-                        v
-                    }
-                };
-                let old = ir.cmpxchg(
-                    at,
-                    bits(self.values.to_memory(expected, ty)),
-                    bits(new),
-                    order_of,
-                    load_ordering(*order),
-                );
-                if float {
-                    ir.cast(Opcode::LLVMBitCast, old, memory)
-                } else {
-                    self.values.to_register(old, ty)
-                }
-            }
-            AtomicOp::FlagTestAndSet => {
-                let one = ir.i32c(1);
-                let old =
-                    ir.atomic_rmw(crate::llvm::Rmw::LLVMAtomicRMWBinOpXchg, at, one, order_of);
-                ir.icmp(IntPred::LLVMIntNE, old, ir.i32c(0))
-            }
-            AtomicOp::FlagClear => {
-                let store = ir.store(ir.i32c(0), at, 4);
-                ir.set_ordering(store, store_ordering(*order));
-                return Ok(None);
-            }
-            _ => {
-                let rmw = Self::rmw_of(*op, float)
-                    .ok_or_else(|| unsupported(word, format!("atomic {op:?} on this type")))?;
-                let old = ir.atomic_rmw(rmw, at, needs(operand)?, order_of);
-                self.values.to_register(old, ty)
-            }
-        }))
     }
 
     /// INTEL's block accesses: row `r`, lane `l` is element `r * size + l` behind the pointer.

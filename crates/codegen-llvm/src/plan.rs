@@ -30,6 +30,15 @@ pub(crate) enum StopKind {
     Subgroup,
 }
 
+/// How the lanes of a sub-group run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LanesRun {
+    /// One after another: they wait for each other at sub-group operations.
+    Apart,
+    /// Side by side: they are always together.
+    InStep,
+}
+
 /// A meeting point.
 pub(crate) struct Stop {
     pub(crate) kind: StopKind,
@@ -77,9 +86,13 @@ impl Plan {
         function: &Function,
         constants: &kernel_ir::Constants,
         remake: Option<u8>,
+        lanes: LanesRun,
     ) -> Self {
         let shape = Shape::new(function);
-        let meet_again = loops_to_meet_in(function, &shape);
+        let meet_again = match lanes {
+            LanesRun::Apart => loops_to_meet_in(function, &shape),
+            LanesRun::InStep => vec![false; function.blocks.len()],
+        };
         let mut plan = Self {
             segments: Vec::new(),
             stops: Vec::new(),
@@ -90,7 +103,7 @@ impl Plan {
             kept: Vec::new(),
         };
         for &block in &shape.order {
-            plan.cut(function, block, meet_again[block]);
+            plan.cut(function, block, meet_again[block], lanes);
         }
         let mut number = 0;
         for kind in [StopKind::Subgroup, StopKind::Workgroup] {
@@ -112,13 +125,15 @@ impl Plan {
         plan
     }
 
-    fn cut(&mut self, function: &Function, block: usize, meet_again: bool) {
+    fn cut(&mut self, function: &Function, block: usize, meet_again: bool, lanes: LanesRun) {
         let insts = &function.blocks[block].insts;
         self.first_segment[block] = self.segments.len();
         let mut start = 0;
         for (at, &inst) in insts.iter().enumerate() {
             let op = &function.insts[inst.index()].op;
-            if let Some(kind) = stop_of(op) {
+            if let Some(kind) = stop_of(op)
+                && !(kind == StopKind::Subgroup && lanes == LanesRun::InStep)
+            {
                 let group = matches!(op, Op::Group(..)).then_some(inst);
                 self.end_at_stop(block, start..at, kind, group);
                 start = at + 1;

@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 
-use kernel_ir::{AddressSpace, ConstId, Constant, GlobalId, Module, Type, TypeId};
+use kernel_ir::{AddressSpace, ConstId, Constant, GlobalId, Module, Type, TypeId, Types};
 
 use crate::llvm::{Ir, Linkage, Opcode, Ty, Val};
 
@@ -15,6 +15,40 @@ pub(crate) struct Values<'a> {
     registers: RefCell<Vec<Option<Ty>>>,
     memory: RefCell<Vec<Option<Ty>>>,
     globals: RefCell<Vec<Option<Val>>>,
+}
+
+/// Scalars of a type that are told apart; more than any form of a kernel takes.
+const LEAVES: usize = 64;
+
+/// The scalars of a type with their byte offsets.
+pub(crate) fn leaves(types: &Types, ty: TypeId, at: u64, out: &mut Vec<(TypeId, u64)>) {
+    if out.len() > LEAVES {
+        return;
+    }
+    match types.get(ty) {
+        Type::Void => {}
+        Type::Vector(element, n) => {
+            let size = types.size_of(*element);
+            for i in 0..u64::from(*n) {
+                out.push((*element, at + i * size));
+            }
+        }
+        Type::Array(element, len) => {
+            let size = types.size_of(*element);
+            for i in 0..*len {
+                if out.len() > LEAVES {
+                    return;
+                }
+                leaves(types, *element, at + i * size, out);
+            }
+        }
+        Type::Struct { fields, .. } => {
+            for (i, &field) in fields.iter().enumerate() {
+                leaves(types, field, at + types.field_offset(ty, i), out);
+            }
+        }
+        _ => out.push((ty, at)),
+    }
 }
 
 /// Symbol of a program-scope variable in the object.

@@ -66,7 +66,8 @@ fn no_traps() {
     check("no_traps", false);
 }
 
-/// Eight lanes at once under a mask; a vector access where they lie side by side, else a loop over lanes.
+/// A sub-group in step: whole ones that are part of a row without masks and with row accesses; others under a
+/// mask of the lanes there are, with a vector of ids.
 #[test]
 fn sub_group() {
     check("sub_group", true);

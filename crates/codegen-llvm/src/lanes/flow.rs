@@ -52,6 +52,11 @@ impl Lanes<'_, '_, '_> {
         self.shapes.is_some_and(|s| s.is_divergent_loop(l))
     }
 
+    /// The lanes there are; `None`: all.
+    fn everybody(&self) -> Option<Val> {
+        self.present.map(|present| present.mask)
+    }
+
     fn mask_type(&self) -> crate::llvm::Ty {
         self.low.ir.vector(self.low.ir.i1, self.width)
     }
@@ -397,7 +402,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         ir.at_end(chain.bodies[&block]);
         self.near.clear();
-        self.mask = None;
+        self.mask = self.everybody();
         self.block_at_hand = block;
         if let Some(waiting) = chain.waiting[at] {
             let ty = self.mask_type();
@@ -491,7 +496,7 @@ impl Lanes<'_, '_, '_> {
             }
             return Ok(());
         }
-        let together = self.region.together.contains(&block);
+        let together = self.present.is_none() && self.region.together.contains(&block);
         let one_way = |lanes: &mut Self, chain: &mut Chain, to: BlockId| {
             lanes.edge(chain, block, to, lanes.mask, true);
             if direct {
@@ -622,8 +627,9 @@ impl Lanes<'_, '_, '_> {
         if let Some(waiting) = chain.waiting[at]
             && self.is_masked(to)
         {
-            let ones = ir.int_const(self.mask_type(), 1);
-            ir.store(ones, waiting, 0);
+            let all = self.everybody();
+            let all = all.unwrap_or_else(|| ir.int_const(self.mask_type(), 1));
+            ir.store(all, waiting, 0);
         }
         ir.br(chain.bodies[&to]);
     }

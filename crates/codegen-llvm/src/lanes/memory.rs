@@ -39,7 +39,7 @@ impl Lanes<'_, '_, '_> {
 
     fn leaves_of_type(&self, ty: TypeId) -> usize {
         let mut leaves = Vec::new();
-        crate::wide::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
+        crate::values::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
         leaves.len()
     }
 
@@ -161,7 +161,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Addresses of the lanes; those of lanes that are off are a running lane's.
-    fn addresses(&mut self, ptr: ValueId) -> Vec<Val> {
+    pub(super) fn addresses(&mut self, ptr: ValueId) -> Vec<Val> {
         let ir = self.low.ir;
         let lanes: Vec<Val> = (0..self.width).map(|l| ir.i32c(l)).collect();
         if let Some((base, index, stride, offset, signed)) = self.narrow_index(ptr) {
@@ -256,7 +256,7 @@ impl Lanes<'_, '_, '_> {
             return self.split_words(tuple, words);
         }
         let mut leaves = Vec::new();
-        crate::wide::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
+        crate::values::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
         let mut whole: Vec<Val> = leaves
             .iter()
             .map(|&(ty, _)| ir.poison(self.lane_type(ty)))
@@ -284,17 +284,7 @@ impl Lanes<'_, '_, '_> {
         let (first, holds) = match self.place(ptr, size) {
             Place::One(at) => {
                 // The last lane's is what stays.
-                let rep = self.rep(value);
-                let one = match rep.first {
-                    Some(first) if rep.is_uniform() => first,
-                    _ => {
-                        let lane = self.last_lane();
-                        let parts = self.spread(value, &rep);
-                        let mut scalars =
-                            parts.into_iter().map(|part| ir.extract_element(part, lane));
-                        self.low.put_together(ty, &mut scalars)
-                    }
-                };
+                let one = self.last_scalar(value);
                 self.low.store(one, at, ty, align, false);
                 return Ok(());
             }
@@ -373,6 +363,21 @@ impl Lanes<'_, '_, '_> {
             .flat_map(|l| (0..count).map(move |part| part * width + l))
             .collect();
         ir.shuffle(whole, whole, &lanes)
+    }
+
+    /// The last running lane's value.
+    pub(super) fn last_scalar(&mut self, value: ValueId) -> Val {
+        let rep = self.rep(value);
+        match rep.first {
+            Some(first) if rep.is_uniform() => first,
+            _ => {
+                let lane = self.last_lane();
+                let parts = self.spread(value, &rep);
+                let ir = self.low.ir;
+                let mut scalars = parts.into_iter().map(|part| ir.extract_element(part, lane));
+                self.low.put_together(self.low.ty(value), &mut scalars)
+            }
+        }
     }
 
     /// Number of the last running lane, 64 bits.

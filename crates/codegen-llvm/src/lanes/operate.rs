@@ -39,6 +39,10 @@ impl Lanes<'_, '_, '_> {
                     self.low.fence(*scope, *order);
                     Ok(())
                 }
+                op @ Op::Atomic { .. } => self.atomic(op, None, inst.word).map(|_| ()),
+                Op::Group(op, _, operands) => {
+                    self.collective(*op, operands, None, inst.word).map(|_| ())
+                }
                 op => self.one_by_one(op, None, inst.word).map(|_| ()),
             };
         };
@@ -80,6 +84,12 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         if let Op::WorkItem(builtin, dimension) = op {
             return Ok(self.work_item(*builtin, *dimension, result));
+        }
+        if let Op::Atomic { .. } = op {
+            return self.atomic(op, Some(result), word);
+        }
+        if let Op::Group(op, _, operands) = op {
+            return self.collective(*op, operands, Some(result), word);
         }
         if let Some(step) = self.step(op, result) {
             let mut operands = Vec::new();
@@ -203,10 +213,17 @@ impl Lanes<'_, '_, '_> {
 
     pub(super) fn work_item(&mut self, builtin: Builtin, dimension: u8, result: ValueId) -> Rep {
         use Builtin as B;
-        let first = self.low.work_item(builtin, dimension, self.low.ty(result));
+        if let Some(own) = self.own_id(builtin, dimension, self.low.ty(result)) {
+            return own;
+        }
+        let mut first = self.low.work_item(builtin, dimension, self.low.ty(result));
         let step = match builtin {
             B::GlobalInvocationId | B::LocalInvocationId => i64::from(dimension == 0),
             B::GlobalLinearId | B::LocalInvocationIndex => 1,
+            B::SubgroupLocalInvocationId if self.form.has_sub_groups() => {
+                first = self.low.ir.null(self.low.ir.type_of(first));
+                1
+            }
             _ => 0,
         };
         Rep::affine(first, if self.width == 1 { 0 } else { step })

@@ -7,6 +7,7 @@ use kernel_ir::passes::shape::{self, Given, Lanes as Together, Shape, Shapes};
 use kernel_ir::{BlockId, Function, InstId, Module, Op, Terminator, ValueDef, ValueId};
 
 use super::arrays::ByLane;
+use super::sub_group::Rows;
 use crate::kernel::Lower;
 use crate::plan::Plan;
 
@@ -24,6 +25,8 @@ pub(super) struct Region {
     pub(super) live: Vec<ValueId>,
     /// Shapes of rows.
     pub(super) shapes: Option<Shapes>,
+    /// Shapes of sub-groups that are no part of a row, where there may be any.
+    pub(super) apart: Option<Shapes>,
     /// Divergent branches that a test at the start of a chunk makes the same for all lanes.
     pub(super) together: Vec<BlockId>,
     pub(super) cfg: Cfg,
@@ -41,9 +44,15 @@ impl Region {
 
     /// Whether lanes are together wherever it ends, and no shape is a guess that control flow hangs on.
     pub(super) fn can_run(&self) -> bool {
-        let Some(shapes) = &self.shapes else {
-            return false;
-        };
+        let all = [&self.shapes, &self.apart];
+        self.shapes.is_some()
+            && all
+                .into_iter()
+                .flatten()
+                .all(|shapes| self.can_run_with(shapes))
+    }
+
+    fn can_run_with(&self, shapes: &Shapes) -> bool {
         if self.loops.loops.iter().any(|l| l.irreducible) {
             return false;
         }
@@ -72,6 +81,8 @@ pub(super) struct Known {
     /// The kernel, its private arrays laid out by lane where they can be.
     function: Function,
     pub(super) arrays: ByLane,
+    /// Where lanes are those of a sub-group.
+    sub_groups: Option<Rows>,
     shapes: Shapes,
     /// Values of loops that lanes leave at different times.
     apart: HashSet<ValueId>,
@@ -82,11 +93,12 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(low: &Lower<'_>, width: u32) -> Self {
+    pub(super) fn new(low: &Lower<'_>, width: u32, sub_groups: Option<Rows>) -> Self {
         let module = low.values.module;
         let mut function = low.function.clone();
-        // Between regions arrays live with their items: rows must be whole chunks then.
-        let whole = low.group_size.is_some_and(|s| s[0].is_multiple_of(width));
+        // Between regions arrays live with their items: chunks must be at multiples of their width then.
+        let whole =
+            sub_groups.is_some() || low.group_size.is_some_and(|s| s[0].is_multiple_of(width));
         let arrays = if low.plan.stops.is_empty() || whole {
             ByLane::new(module, &function)
         } else {
@@ -117,6 +129,7 @@ impl Known {
         let exact = exact.iter().filter_map(|&v| Some((v, step(v)?))).collect();
         let apart = left_apart(function, &shapes);
         Self {
+            sub_groups,
             group: uniform_in_group(module, function, &low.plan.kept),
             function: function.clone(),
             arrays,
@@ -134,6 +147,17 @@ impl Known {
             Shape::Varying
         } else {
             self.shapes.of(v)
+        }
+    }
+}
+
+impl Known {
+    /// The same in a sub-group that is no part of a row.
+    fn sub_group_shape(&self, v: ValueId) -> Shape {
+        if self.group.contains(&v) {
+            Shape::Uniform
+        } else {
+            Shape::Varying
         }
     }
 }
@@ -236,6 +260,7 @@ fn region(low: &Lower<'_>, known: &Known, after: Option<usize>, first: usize) ->
         returns,
         live,
         shapes: None,
+        apart: None,
         together: Vec::new(),
         cfg,
         loops,
@@ -263,6 +288,27 @@ fn region(low: &Lower<'_>, known: &Known, after: Option<usize>, first: usize) ->
             Together::Row,
             &given(together.clone()),
         )
+    };
+    // A chunk for which a test fails is no row either.
+    let tested = !together.is_empty() || !known.exact.is_empty();
+    region.apart = match known.sub_groups {
+        Some(Rows::Whole) if !tested => None,
+        Some(_) => {
+            let live = region.live.iter();
+            let given = Given {
+                values: live.map(|&v| (v, known.sub_group_shape(v))).collect(),
+                arrays: known.arrays.steps(),
+                ..Given::default()
+            };
+            let function = &region.function;
+            Some(shape::shapes_given(
+                module,
+                function,
+                Together::SubGroup,
+                &given,
+            ))
+        }
+        None => None,
     };
     region.shapes = Some(shapes);
     region.together = together;

@@ -56,7 +56,7 @@ impl Lanes<'_, '_, '_> {
     pub(super) fn leaves(&self, v: ValueId) -> Vec<(TypeId, u64)> {
         let mut all = Vec::new();
         let types = &self.low.values.module.types;
-        crate::wide::leaves(types, self.low.function.ty(v), 0, &mut all);
+        crate::values::leaves(types, self.low.function.ty(v), 0, &mut all);
         all
     }
 
@@ -335,7 +335,8 @@ impl Lanes<'_, '_, '_> {
                 Rep::uniform(ir.load(ty, *room, 0))
             }
             Kept::Items(places, step) => {
-                let once = self.width == 1 || step.is_some();
+                // Lanes that are no row do not hold to a row's step.
+                let once = self.width == 1 || (step.is_some() && self.present.is_none());
                 let mut parts = Vec::new();
                 for (&(ty, _), &place) in self.leaves(v).iter().zip(places) {
                     let (at, size) = self.item_place(ty, place);
@@ -393,7 +394,7 @@ impl Lanes<'_, '_, '_> {
     fn item_place(&self, ty: TypeId, place: u64) -> (Val, u64) {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(ty).max(1);
-        let array = ir.mul(self.low.launch.items, ir.i64c(place));
+        let array = ir.mul(self.items(), ir.i64c(place));
         let own = ir.mul(self.low.item.linear, ir.i64c(size));
         (ir.offset(self.low.state, ir.add(array, own)), size)
     }

@@ -1,240 +1,262 @@
 define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readonly align 8 %1, i64 %2, i64 %3, ptr align 64 %4) #0 {
   %6 = alloca i8, align 1
-  %7 = alloca <8 x i32>, align 64
-  %8 = alloca i1, align 1
-  %9 = alloca i1, align 1
+  %7 = alloca i32, align 4
+  %8 = alloca i64, align 8
+  %9 = alloca i64, align 8
   %10 = alloca i64, align 8
-  %11 = alloca <8 x ptr>, align 64
-  %12 = alloca <8 x float>, align 64
-  %13 = alloca <8 x ptr>, align 64
-  %14 = alloca <8 x float>, align 64
-  br label %15
+  %11 = alloca i64, align 8
+  %12 = alloca i64, align 8
+  %13 = alloca <8 x i1>, align 1
+  %14 = alloca <8 x i1>, align 1
+  %15 = alloca [4 x i8], align 16
+  br label %16
 
-15:
-  %16 = load i32, ptr %1, align 4
-  %17 = zext i32 %16 to i64
-  %18 = getelementptr i8, ptr %1, i64 4
-  %19 = load i32, ptr %18, align 4
-  %20 = zext i32 %19 to i64
-  %21 = getelementptr i8, ptr %1, i64 8
-  %22 = load i32, ptr %21, align 4
-  %23 = zext i32 %22 to i64
-  %24 = getelementptr i8, ptr %1, i64 16
-  %25 = load i32, ptr %24, align 4
-  %26 = zext i32 %25 to i64
-  %27 = getelementptr i8, ptr %1, i64 20
-  %28 = load i32, ptr %27, align 4
-  %29 = zext i32 %28 to i64
-  %30 = getelementptr i8, ptr %1, i64 24
-  %31 = load i32, ptr %30, align 4
-  %32 = zext i32 %31 to i64
-  %33 = getelementptr i8, ptr %1, i64 32
-  %34 = load i64, ptr %33, align 8
-  %35 = getelementptr i8, ptr %1, i64 40
-  %36 = load i64, ptr %35, align 8
-  %37 = getelementptr i8, ptr %1, i64 48
-  %38 = load i64, ptr %37, align 8
-  %39 = getelementptr i8, ptr %1, i64 28
-  %40 = load i32, ptr %39, align 4
-  %41 = zext i32 %40 to i64
-  %42 = getelementptr i8, ptr %1, i64 12
-  %43 = load i32, ptr %42, align 4
-  %44 = zext i32 %43 to i64
-  %45 = getelementptr i8, ptr %1, i64 72
-  %46 = load i64, ptr %45, align 8
-  %47 = getelementptr i8, ptr %1, i64 56
-  %48 = load i64, ptr %47, align 8
-  %49 = getelementptr i8, ptr %4, i64 %48
-  %50 = load ptr, ptr %0, align 8
-  %51 = add i64 %2, %3
-  %52 = getelementptr i8, ptr %1, i64 80
-  %53 = load ptr, ptr %52, align 8
+16:
+  %17 = load i32, ptr %1, align 4
+  %18 = zext i32 %17 to i64
+  %19 = getelementptr i8, ptr %1, i64 4
+  %20 = load i32, ptr %19, align 4
+  %21 = zext i32 %20 to i64
+  %22 = getelementptr i8, ptr %1, i64 8
+  %23 = load i32, ptr %22, align 4
+  %24 = zext i32 %23 to i64
+  %25 = getelementptr i8, ptr %1, i64 16
+  %26 = load i32, ptr %25, align 4
+  %27 = zext i32 %26 to i64
+  %28 = getelementptr i8, ptr %1, i64 20
+  %29 = load i32, ptr %28, align 4
+  %30 = zext i32 %29 to i64
+  %31 = getelementptr i8, ptr %1, i64 24
+  %32 = load i32, ptr %31, align 4
+  %33 = zext i32 %32 to i64
+  %34 = getelementptr i8, ptr %1, i64 32
+  %35 = load i64, ptr %34, align 8
+  %36 = getelementptr i8, ptr %1, i64 40
+  %37 = load i64, ptr %36, align 8
+  %38 = getelementptr i8, ptr %1, i64 48
+  %39 = load i64, ptr %38, align 8
+  %40 = getelementptr i8, ptr %1, i64 28
+  %41 = load i32, ptr %40, align 4
+  %42 = zext i32 %41 to i64
+  %43 = getelementptr i8, ptr %1, i64 12
+  %44 = load i32, ptr %43, align 4
+  %45 = zext i32 %44 to i64
+  %46 = getelementptr i8, ptr %1, i64 72
+  %47 = load i64, ptr %46, align 8
+  %48 = getelementptr i8, ptr %1, i64 56
+  %49 = load i64, ptr %48, align 8
+  %50 = getelementptr i8, ptr %4, i64 %49
+  %51 = load ptr, ptr %0, align 8
+  %52 = add i64 %2, %3
+  %53 = getelementptr i8, ptr %1, i64 80
+  %54 = load ptr, ptr %53, align 8
   store i8 0, ptr %6, align 1
-  %54 = icmp eq ptr %53, null
-  %55 = select i1 %54, ptr %6, ptr %53
-  br label %56
+  %55 = icmp eq ptr %54, null
+  %56 = select i1 %55, ptr %6, ptr %54
+  br label %57
 
-56:
-  %57 = phi i64 [ %2, %15 ], [ %74, %73 ]
-  %58 = icmp ult i64 %57, %51
-  br i1 %58, label %59, label %75
+57:
+  %58 = phi i64 [ %2, %16 ], [ %75, %74 ]
+  %59 = icmp ult i64 %58, %52
+  br i1 %59, label %60, label %76
 
-59:
-  %60 = load atomic i8, ptr %55 monotonic, align 1
-  %61 = icmp ne i8 %60, 0
-  br i1 %61, label %75, label %62
+60:
+  %61 = load atomic i8, ptr %56 monotonic, align 1
+  %62 = icmp ne i8 %61, 0
+  br i1 %62, label %76, label %63
 
-62:
-  %63 = udiv i64 %57, %26
-  %64 = urem i64 %57, %26
-  %65 = urem i64 %63, %29
-  %66 = udiv i64 %63, %29
-  %67 = mul i64 %64, %17
-  %68 = add i64 %67, %34
-  %69 = mul i64 %65, %20
-  %70 = add i64 %69, %36
-  %71 = mul i64 %66, %23
-  %72 = add i64 %71, %38
-  store i1 false, ptr %8, align 1
-  br label %76
-
-73:
-  %74 = add i64 %57, 1
-  br label %56
-
-75:
-  ret void
-
-76:
-  store i1 false, ptr %9, align 1
-  store i64 0, ptr %10, align 8
+63:
+  %64 = udiv i64 %58, %27
+  %65 = urem i64 %58, %27
+  %66 = urem i64 %64, %30
+  %67 = udiv i64 %64, %30
+  %68 = mul i64 %65, %18
+  %69 = add i64 %68, %35
+  %70 = mul i64 %66, %21
+  %71 = add i64 %70, %37
+  %72 = mul i64 %67, %24
+  %73 = add i64 %72, %39
   br label %77
 
-77:
-  %78 = load i64, ptr %10, align 8
-  %79 = lshr i64 %78, 3
-  %80 = insertelement <8 x i64> poison, i64 %78, i32 0
-  %81 = shufflevector <8 x i64> %80, <8 x i64> poison, <8 x i32> zeroinitializer
-  %82 = add <8 x i64> %81, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %83 = insertelement <8 x i64> poison, i64 %17, i32 0
-  %84 = shufflevector <8 x i64> %83, <8 x i64> poison, <8 x i32> zeroinitializer
-  %85 = insertelement <8 x i64> poison, i64 %20, i32 0
-  %86 = shufflevector <8 x i64> %85, <8 x i64> poison, <8 x i32> zeroinitializer
-  %87 = insertelement <8 x i64> poison, i64 %23, i32 0
-  %88 = shufflevector <8 x i64> %87, <8 x i64> poison, <8 x i32> zeroinitializer
-  %89 = uitofp <8 x i64> %82 to <8 x double>
-  %90 = uitofp <8 x i64> %84 to <8 x double>
-  %91 = fdiv <8 x double> %89, %90
-  %92 = fptoui <8 x double> %91 to <8 x i64>
-  %93 = mul <8 x i64> %92, %84
-  %94 = sub <8 x i64> %82, %93
-  %95 = uitofp <8 x i64> %92 to <8 x double>
-  %96 = uitofp <8 x i64> %86 to <8 x double>
-  %97 = fdiv <8 x double> %95, %96
-  %98 = fptoui <8 x double> %97 to <8 x i64>
-  %99 = mul <8 x i64> %98, %86
-  %100 = sub <8 x i64> %92, %99
-  %101 = insertelement <8 x i64> poison, i64 %41, i32 0
-  %102 = shufflevector <8 x i64> %101, <8 x i64> poison, <8 x i32> zeroinitializer
-  %103 = icmp ult <8 x i64> %82, %102
-  %104 = select <8 x i1> %103, <8 x i32> zeroinitializer, <8 x i32> splat (i32 2147483647)
-  store <8 x i32> %104, ptr %7, align 64
-  br label %105
+74:
+  %75 = add i64 %58, 1
+  br label %57
 
-105:
-  %106 = load <8 x i32>, ptr %7, align 64
-  %107 = call i32 @llvm.vector.reduce.umin.v8i32(<8 x i32> %106)
-  switch i32 %107, label %108 [
-    i32 0, label %113
-  ]
+76:
+  ret void
+
+77:
+  %78 = and i64 %18, 7
+  %79 = icmp eq i64 %78, 0
+  br i1 %79, label %80, label %108
+
+80:
+  store i64 0, ptr %10, align 8
+  store i64 0, ptr %11, align 8
+  store i64 0, ptr %12, align 8
+  br label %110
+
+81:
+  %82 = load i64, ptr %8, align 8
+  %83 = insertelement <8 x i64> poison, i64 %82, i32 0
+  %84 = shufflevector <8 x i64> %83, <8 x i64> poison, <8 x i32> zeroinitializer
+  %85 = add <8 x i64> %84, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %86 = insertelement <8 x i64> poison, i64 %18, i32 0
+  %87 = shufflevector <8 x i64> %86, <8 x i64> poison, <8 x i32> zeroinitializer
+  %88 = insertelement <8 x i64> poison, i64 %21, i32 0
+  %89 = shufflevector <8 x i64> %88, <8 x i64> poison, <8 x i32> zeroinitializer
+  %90 = insertelement <8 x i64> poison, i64 %24, i32 0
+  %91 = shufflevector <8 x i64> %90, <8 x i64> poison, <8 x i32> zeroinitializer
+  %92 = uitofp <8 x i64> %85 to <8 x double>
+  %93 = uitofp <8 x i64> %87 to <8 x double>
+  %94 = fdiv <8 x double> %92, %93
+  %95 = fptoui <8 x double> %94 to <8 x i64>
+  %96 = mul <8 x i64> %95, %87
+  %97 = sub <8 x i64> %85, %96
+  %98 = uitofp <8 x i64> %95 to <8 x double>
+  %99 = uitofp <8 x i64> %89 to <8 x double>
+  %100 = fdiv <8 x double> %98, %99
+  %101 = fptoui <8 x double> %100 to <8 x i64>
+  %102 = mul <8 x i64> %101, %89
+  %103 = sub <8 x i64> %95, %102
+  %104 = insertelement <8 x i64> poison, i64 %42, i32 0
+  %105 = shufflevector <8 x i64> %104, <8 x i64> poison, <8 x i32> zeroinitializer
+  %106 = icmp ult <8 x i64> %85, %105
+  store <8 x i1> zeroinitializer, ptr %14, align 1
+  br label %144
+
+107:
+  br label %118
 
 108:
-  %109 = add i64 %78, 8
-  store i64 %109, ptr %10, align 8
-  %110 = icmp ult i64 %109, %41
-  br i1 %110, label %77, label %111
+  store i64 0, ptr %8, align 8
+  store i64 %42, ptr %9, align 8
+  br label %81
 
-111:
-  store i1 true, ptr %8, align 1
-  %112 = load i1, ptr %9, align 1
-  br i1 %112, label %76, label %73
+109:
+  br label %74
 
-113:
-  %114 = load <8 x i32>, ptr %7, align 64
-  %115 = icmp eq <8 x i32> %114, zeroinitializer
-  %116 = insertelement <8 x i64> poison, i64 %68, i32 0
-  %117 = shufflevector <8 x i64> %116, <8 x i64> poison, <8 x i32> zeroinitializer
-  %118 = add <8 x i64> %117, %94
-  %119 = insertelement <8 x ptr> poison, ptr %50, i32 0
-  %120 = shufflevector <8 x ptr> %119, <8 x ptr> poison, <8 x i32> zeroinitializer
-  %121 = mul <8 x i64> %118, splat (i64 4)
-  %122 = getelementptr i8, <8 x ptr> %120, <8 x i64> %121
-  %123 = extractelement <8 x ptr> %122, i32 0
-  %124 = insertelement <8 x ptr> poison, ptr %123, i32 0
-  %125 = shufflevector <8 x ptr> %124, <8 x ptr> poison, <8 x i32> zeroinitializer
-  %126 = getelementptr i8, <8 x ptr> %125, <8 x i64> <i64 0, i64 4, i64 8, i64 12, i64 16, i64 20, i64 24, i64 28>
-  %127 = icmp eq <8 x ptr> %122, %126
-  %128 = and <8 x i1> %127, %115
-  %129 = call i1 @llvm.vector.reduce.and.v8i1(<8 x i1> %128)
-  br i1 %129, label %138, label %140
+110:
+  %111 = load i64, ptr %10, align 8
+  %112 = load i64, ptr %11, align 8
+  %113 = load i64, ptr %12, align 8
+  %114 = mul i64 %113, %21
+  %115 = add i64 %114, %112
+  %116 = mul i64 %115, %18
+  %117 = add i64 %116, %111
+  store <8 x i1> zeroinitializer, ptr %13, align 1
+  br label %124
 
-130:
-  %131 = extractelement <8 x ptr> %122, i32 0
-  %132 = insertelement <8 x ptr> poison, ptr %131, i32 0
-  %133 = shufflevector <8 x ptr> %132, <8 x ptr> poison, <8 x i32> zeroinitializer
-  %134 = getelementptr i8, <8 x ptr> %133, <8 x i64> <i64 0, i64 4, i64 8, i64 12, i64 16, i64 20, i64 24, i64 28>
-  %135 = icmp eq <8 x ptr> %122, %134
-  %136 = and <8 x i1> %135, %115
-  %137 = call i1 @llvm.vector.reduce.and.v8i1(<8 x i1> %136)
-  br i1 %137, label %163, label %164
+118:
+  %119 = load i64, ptr %10, align 8
+  %120 = add i64 %119, 8
+  store i64 %120, ptr %10, align 8
+  %121 = icmp ult i64 %120, %18
+  br i1 %121, label %110, label %132
 
-138:
-  %139 = load <8 x float>, ptr %123, align 4
-  br label %143
+122:                                              ; No predecessors!
+  store i64 %117, ptr %8, align 8
+  %123 = add i64 %117, 8
+  store i64 %123, ptr %9, align 8
+  br label %81
+
+124:
+  store <8 x i1> zeroinitializer, ptr %13, align 1
+  %125 = add i64 %69, %111
+  %126 = mul i64 %125, 4
+  %127 = getelementptr i8, ptr %51, i64 %126
+  %128 = load <8 x float>, ptr %127, align 4
+  %129 = call reassoc float @llvm.vector.reduce.fadd.v8f32(float 0.000000e+00, <8 x float> %128)
+  %130 = insertelement <8 x float> poison, float %129, i32 0
+  %131 = shufflevector <8 x float> %130, <8 x float> poison, <8 x i32> zeroinitializer
+  store <8 x float> %131, ptr %127, align 4
+  store i32 -1, ptr %7, align 4
+  br label %118
+
+132:
+  store i64 0, ptr %10, align 8
+  %133 = load i64, ptr %11, align 8
+  %134 = add i64 %133, 1
+  store i64 %134, ptr %11, align 8
+  %135 = icmp ult i64 %134, %21
+  br i1 %135, label %110, label %136
+
+136:
+  store i64 0, ptr %11, align 8
+  %137 = load i64, ptr %12, align 8
+  %138 = add i64 %137, 1
+  store i64 %138, ptr %12, align 8
+  %139 = icmp ult i64 %138, %24
+  br i1 %139, label %110, label %109
 
 140:
-  store <8 x ptr> %122, ptr %11, align 64
-  %141 = bitcast <8 x i1> %115 to i8
-  %142 = zext i8 %141 to i64
-  br label %149
+  %141 = add i64 %82, 8
+  store i64 %141, ptr %8, align 8
+  %142 = load i64, ptr %9, align 8
+  %143 = icmp ult i64 %141, %142
+  br i1 %143, label %81, label %194
 
-143:
-  %144 = phi <8 x float> [ %139, %138 ], [ %162, %160 ]
-  %145 = select <8 x i1> %115, <8 x float> %144, <8 x float> zeroinitializer
-  %146 = call reassoc float @llvm.vector.reduce.fadd.v8f32(float 0.000000e+00, <8 x float> %145)
-  %147 = insertelement <8 x float> poison, float %146, i32 0
-  %148 = shufflevector <8 x float> %147, <8 x float> poison, <8 x i32> zeroinitializer
-  br label %130
+144:
+  store <8 x i1> zeroinitializer, ptr %14, align 1
+  %145 = insertelement <8 x i64> poison, i64 %69, i32 0
+  %146 = shufflevector <8 x i64> %145, <8 x i64> poison, <8 x i32> zeroinitializer
+  %147 = add <8 x i64> %146, %97
+  %148 = mul <8 x i64> %147, splat (i64 4)
+  %149 = getelementptr i8, ptr %51, <8 x i64> %148
+  %150 = bitcast <8 x i1> %106 to i8
+  %151 = zext i8 %150 to i64
+  %152 = call i64 @llvm.cttz.i64(i64 %151, i1 true)
+  %153 = extractelement <8 x ptr> %149, i64 %152
+  %154 = insertelement <8 x ptr> poison, ptr %153, i32 0
+  %155 = shufflevector <8 x ptr> %154, <8 x ptr> poison, <8 x i32> zeroinitializer
+  %156 = select <8 x i1> %106, <8 x ptr> %149, <8 x ptr> %155
+  %157 = extractelement <8 x ptr> %156, i32 0
+  %158 = extractelement <8 x ptr> %156, i32 1
+  %159 = extractelement <8 x ptr> %156, i32 2
+  %160 = extractelement <8 x ptr> %156, i32 3
+  %161 = extractelement <8 x ptr> %156, i32 4
+  %162 = extractelement <8 x ptr> %156, i32 5
+  %163 = extractelement <8 x ptr> %156, i32 6
+  %164 = extractelement <8 x ptr> %156, i32 7
+  %165 = load float, ptr %157, align 4
+  %166 = insertelement <8 x float> poison, float %165, i32 0
+  %167 = load float, ptr %158, align 4
+  %168 = insertelement <8 x float> %166, float %167, i32 1
+  %169 = load float, ptr %159, align 4
+  %170 = insertelement <8 x float> %168, float %169, i32 2
+  %171 = load float, ptr %160, align 4
+  %172 = insertelement <8 x float> %170, float %171, i32 3
+  %173 = load float, ptr %161, align 4
+  %174 = insertelement <8 x float> %172, float %173, i32 4
+  %175 = load float, ptr %162, align 4
+  %176 = insertelement <8 x float> %174, float %175, i32 5
+  %177 = load float, ptr %163, align 4
+  %178 = insertelement <8 x float> %176, float %177, i32 6
+  %179 = load float, ptr %164, align 4
+  %180 = insertelement <8 x float> %178, float %179, i32 7
+  %181 = select <8 x i1> %106, <8 x float> %180, <8 x float> zeroinitializer
+  %182 = call reassoc float @llvm.vector.reduce.fadd.v8f32(float 0.000000e+00, <8 x float> %181)
+  %183 = insertelement <8 x ptr> poison, ptr %15, i32 0
+  %184 = shufflevector <8 x ptr> %183, <8 x ptr> poison, <8 x i32> zeroinitializer
+  %185 = select <8 x i1> %106, <8 x ptr> %149, <8 x ptr> %184
+  %186 = extractelement <8 x ptr> %185, i32 0
+  %187 = extractelement <8 x ptr> %185, i32 1
+  %188 = extractelement <8 x ptr> %185, i32 2
+  %189 = extractelement <8 x ptr> %185, i32 3
+  %190 = extractelement <8 x ptr> %185, i32 4
+  %191 = extractelement <8 x ptr> %185, i32 5
+  %192 = extractelement <8 x ptr> %185, i32 6
+  %193 = extractelement <8 x ptr> %185, i32 7
+  store float %182, ptr %186, align 4
+  store float %182, ptr %187, align 4
+  store float %182, ptr %188, align 4
+  store float %182, ptr %189, align 4
+  store float %182, ptr %190, align 4
+  store float %182, ptr %191, align 4
+  store float %182, ptr %192, align 4
+  store float %182, ptr %193, align 4
+  store i32 -1, ptr %7, align 4
+  br label %140
 
-149:
-  %150 = phi i64 [ %142, %140 ], [ %158, %149 ]
-  %151 = call i64 @llvm.cttz.i64(i64 %150, i1 true)
-  %152 = getelementptr ptr, ptr %11, i64 %151
-  %153 = load ptr, ptr %152, align 1
-  %154 = add i64 %78, %151
-  %155 = load float, ptr %153, align 4
-  %156 = getelementptr float, ptr %12, i64 %151
-  store float %155, ptr %156, align 1
-  %157 = sub i64 %150, 1
-  %158 = and i64 %150, %157
-  %159 = icmp ne i64 %158, 0
-  br i1 %159, label %149, label %160
-
-160:
-  %161 = load <8 x float>, ptr %12, align 64
-  %162 = freeze <8 x float> %161
-  br label %143
-
-163:
-  store <8 x float> %148, ptr %131, align 4
-  br label %167
-
-164:
-  store <8 x ptr> %122, ptr %13, align 64
-  store <8 x float> %148, ptr %14, align 64
-  %165 = bitcast <8 x i1> %115 to i8
-  %166 = zext i8 %165 to i64
-  br label %170
-
-167:
-  %168 = load <8 x i32>, ptr %7, align 64
-  %169 = select <8 x i1> %115, <8 x i32> splat (i32 2147483647), <8 x i32> %168
-  store <8 x i32> %169, ptr %7, align 64
-  br label %105
-
-170:
-  %171 = phi i64 [ %166, %164 ], [ %179, %170 ]
-  %172 = call i64 @llvm.cttz.i64(i64 %171, i1 true)
-  %173 = getelementptr ptr, ptr %13, i64 %172
-  %174 = load ptr, ptr %173, align 1
-  %175 = getelementptr float, ptr %14, i64 %172
-  %176 = load float, ptr %175, align 1
-  %177 = add i64 %78, %172
-  store float %176, ptr %174, align 4
-  %178 = sub i64 %171, 1
-  %179 = and i64 %171, %178
-  %180 = icmp ne i64 %179, 0
-  br i1 %180, label %170, label %181
-
-181:
-  br label %167
+194:
+  br i1 %79, label %107, label %109

@@ -52,11 +52,29 @@ fn bytes_of(block: &[u64]) -> Vec<u8> {
 
 fn compare(seed: u64, sub_group: u32) {
     let text = generator::kernel(seed, generator::features(seed));
-    compare_text(seed, &text, generator::group_size(seed), sub_group);
+    compare_text(seed, &text, [generator::group_size(seed), 1], sub_group);
 }
 
-fn compare_text(seed: u64, text: &str, size: u32, sub_group: u32) {
+/// The same kernel with work-items in rows, which sub-groups need not respect.
+fn compare_rows(seed: u64, sub_group: u32) {
+    let text = generator::kernel(seed, generator::features(seed))
+        .replace("wi.GlobalInvocationId 0", "wi.GlobalLinearId 0")
+        .replace("wi.LocalInvocationId 0", "wi.LocalInvocationIndex 0")
+        .replace(
+            "%size: i64 = wi.WorkgroupSize 0",
+            "%size_x: i64 = wi.WorkgroupSize 0\n  %size_y: i64 = wi.WorkgroupSize 1\n  %size: i64 = imul %size_x, %size_y",
+        );
+    let rows = if generator::features(seed).full {
+        [[8, 8], [16, 2], [32, 2], [4, 16]]
+    } else {
+        [[3, 5], [5, 4], [16, 3], [7, 3]]
+    };
+    compare_text(seed, &text, rows[(seed / 2) as usize % 4], sub_group);
+}
+
+fn compare_text(seed: u64, text: &str, [width, height]: [u32; 2], sub_group: u32) {
     const GROUPS: u32 = 2;
+    let size = width * height;
     let items = (GROUPS * size) as usize;
     let module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
     let mut prepared = module.clone();
@@ -66,8 +84,8 @@ fn compare_text(seed: u64, text: &str, size: u32, sub_group: u32) {
     let program = Program::new(module, sub_group).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     let info = &program.info().kernels[0];
     let launch = |info: &KernelInfo| Launch {
-        group_size: [size, 1, 1],
-        work_dim: 1,
+        group_size: [width, height, 1],
+        work_dim: 2,
         group_count: [GROUPS, 1, 1],
         items_per_group: size,
         scratch_offset: info.local_size,
@@ -126,26 +144,37 @@ fn compare_text(seed: u64, text: &str, size: u32, sub_group: u32) {
     );
 }
 
+/// `SOLUM_RANDOM_KERNELS` of each kind; a few of them when it is not set.
+fn seeds(from: u64) -> std::ops::Range<u64> {
+    let count = std::env::var("SOLUM_RANDOM_KERNELS").ok();
+    from..from + count.and_then(|n| n.parse().ok()).unwrap_or(24)
+}
+
 #[test]
 fn random_kernels_at_sub_group_size_8() {
-    (0..24).for_each(|seed| compare(seed, 8));
+    seeds(0).for_each(|seed| compare(seed, 8));
 }
 
 #[test]
 fn random_kernels_at_sub_group_size_16() {
-    (24..48).for_each(|seed| compare(seed, 16));
+    seeds(24).for_each(|seed| compare(seed, 16));
 }
 
 #[test]
 fn random_kernels_at_sub_group_size_32() {
-    (48..72).for_each(|seed| compare(seed, 32));
+    seeds(48).for_each(|seed| compare(seed, 32));
+}
+
+#[test]
+fn random_kernels_in_rows() {
+    seeds(72).for_each(|seed| compare_rows(seed, [4, 8, 16, 32][seed as usize % 4]));
 }
 
 /// Blocks that jump anywhere; barriers where all go the same way.
 #[test]
 fn random_graphs() {
-    for seed in 0..24 {
+    for seed in seeds(0) {
         let text = super::graph::graph(seed, seed % 2 == 0);
-        compare_text(seed, &text, [20, 8, 13][seed as usize % 3], 8);
+        compare_text(seed, &text, [[20, 8, 13][seed as usize % 3], 1], 8);
     }
 }

@@ -22,6 +22,8 @@ pub enum Lanes {
     Group,
     /// Consecutive ones in dimension 0 that lie in one sub-group: dimensions 1 and 2 are equal.
     Row,
+    /// All of a sub-group, by linear index: rows may end within it.
+    SubGroup,
 }
 
 /// How a value differs from lane to lane. Integers and addresses are taken modulo their width.
@@ -474,7 +476,7 @@ impl Analysis<'_> {
                         | GroupOp::AllEqual
                         | GroupOp::Ballot
                 );
-                let together = *scope == GroupScope::Workgroup || self.lanes == Lanes::Row;
+                let together = *scope == GroupScope::Workgroup || self.lanes != Lanes::Group;
                 if one_result && together {
                     Shape::Uniform
                 } else {
@@ -538,8 +540,9 @@ impl Analysis<'_> {
                 (true, _) => Shape::Uniform,
                 (false, _) => Shape::Varying,
             },
-            B::GlobalLinearId | B::SubgroupLocalInvocationId if row => Shape::Contiguous,
-            B::SubgroupId | B::SubgroupSize if row => Shape::Uniform,
+            B::GlobalLinearId if row => Shape::Contiguous,
+            B::SubgroupLocalInvocationId if self.lanes != Lanes::Group => Shape::Contiguous,
+            B::SubgroupId | B::SubgroupSize if self.lanes != Lanes::Group => Shape::Uniform,
             B::GlobalLinearId | B::SubgroupLocalInvocationId | B::SubgroupId | B::SubgroupSize => {
                 Shape::Varying
             }

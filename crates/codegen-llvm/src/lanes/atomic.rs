@@ -1,0 +1,310 @@
+//! Atomic operations of lanes.
+//!
+//! At one address for all: what the lanes do to it together is one operation. At addresses of their own: one
+//! after another, without a loop where memory is this thread's only.
+
+use kernel_ir::{
+    AtomicOp, BuildError, Constant, Op, Order, Reduction, Type, TypeId, ValueDef, ValueId,
+};
+
+use super::Lanes;
+use super::values::Rep;
+use crate::atomic::{load_ordering, ordering, reduction_of, store_ordering};
+use crate::kernel::Lower;
+use crate::llvm::{IntPred, Opcode, Val};
+
+/// An atomic operation's parts.
+#[derive(Clone, Copy)]
+struct Update {
+    op: AtomicOp,
+    ptr: ValueId,
+    value: Option<ValueId>,
+    comparator: Option<ValueId>,
+    order: Order,
+    /// Of what lies in memory.
+    ty: TypeId,
+    /// Whether only this thread can reach the memory.
+    own: bool,
+    result: Option<ValueId>,
+}
+
+impl Lanes<'_, '_, '_> {
+    /// An atomic operation; its result, if that is used.
+    pub(super) fn atomic(
+        &mut self,
+        op: &Op,
+        result: Option<ValueId>,
+        word: u32,
+    ) -> Result<Rep, BuildError> {
+        let Op::Atomic {
+            op: kind,
+            ptr,
+            value,
+            comparator,
+            order,
+            ..
+        } = op
+        else {
+            return Ok(Rep::vector(Vec::new()));
+        };
+        let update = Update {
+            op: *kind,
+            ptr: *ptr,
+            value: *value,
+            comparator: *comparator,
+            order: *order,
+            ty: match (*value, result) {
+                (Some(v), _) | (None, Some(v)) => self.low.ty(v),
+                (None, None) => self.low.ty(*ptr),
+            },
+            own: self.low.is_own(*ptr),
+            result: result.filter(|&v| self.is_used(v)),
+        };
+        let place = self.rep(*ptr);
+        if let Some(at) = place.first.filter(|_| place.is_uniform())
+            && let Some(rep) = self.at_one_place(at, &update)
+        {
+            return Ok(rep);
+        }
+        if update.own && !matches!(kind, AtomicOp::FlagTestAndSet | AtomicOp::FlagClear) {
+            return Ok(self.own_updates(&update));
+        }
+        let parts = self.one_by_one(op, update.result, word)?;
+        if update.result.is_none()
+            && let Some(v) = result
+        {
+            let nobody = self.low.values.register(self.low.ty(v));
+            return Ok(Rep::uniform(self.low.ir.null(nobody)));
+        }
+        Ok(Rep::vector(parts))
+    }
+
+    fn is_used(&self, v: ValueId) -> bool {
+        let mut used = false;
+        for block in &self.f.blocks {
+            for inst in &block.insts {
+                let op = &self.f.insts[inst.index()].op;
+                op.operands(|operand| used |= operand == v);
+            }
+            used |= block.term.operand() == Some(v);
+        }
+        used || self.low.plan.kept.contains(&v)
+    }
+
+    /// All lanes at the address `at`; `None` where they must go one by one.
+    fn at_one_place(&mut self, at: Val, update: &Update) -> Option<Rep> {
+        let ir = self.low.ir;
+        let types = &self.low.values.module.types;
+        let (ty, align) = (update.ty, types.align_of(update.ty));
+        match (update.op, update.value) {
+            (AtomicOp::Load, _) => {
+                let loaded = ir.load(self.low.values.memory(ty), at, align);
+                if !update.own {
+                    ir.set_ordering(loaded, load_ordering(update.order));
+                }
+                return Some(Rep::uniform(self.low.values.to_register(loaded, ty)));
+            }
+            (AtomicOp::Store, Some(value)) => {
+                // The last lane's is what stays.
+                let one = self.last_scalar(value);
+                let one = self.low.values.to_memory(one, ty);
+                let store = ir.store(one, at, align);
+                if !update.own {
+                    ir.set_ordering(store, store_ordering(update.order));
+                }
+                return Some(Rep::vector(Vec::new()));
+            }
+            _ => {}
+        }
+        let reduction = reduction_of(update.op)?;
+        let value = update.value?;
+        let float = matches!(types.get(ty), Type::Float(_));
+        let rep = self.rep(value);
+        if reduction == Reduction::FAdd {
+            // The sum is made in the order of lanes, as if they came one after another.
+            if update.result.is_some() {
+                return None;
+            }
+            let parts = self.spread(value, &rep);
+            self.add_in_order(at, parts[0], update);
+            return Some(Rep::vector(Vec::new()));
+        }
+        if reduction == Reduction::IAdd
+            && rep.is_uniform()
+            && let Some(one) = rep.first
+        {
+            return Some(self.add_the_same(at, one, value, update));
+        }
+        let v = self.spread(value, &rep)[0];
+        let identity = self.low.identity(reduction, ir.type_of(v));
+        let v = match self.mask {
+            Some(mask) => ir.select(mask, v, identity),
+            None => v,
+        };
+        let (all, before) = if update.result.is_some() {
+            let scanned = self.scan(reduction, v);
+            let last = ir.i32c(self.width - 1);
+            let before = self.shifted_up(scanned, identity, 1);
+            (ir.extract_element(scanned, last), Some(before))
+        } else {
+            (self.reduce(reduction, v), None)
+        };
+        let old = self.once_at(at, all, update, float)?;
+        let Some(before) = before else {
+            return Some(Rep::uniform(old));
+        };
+        let old = self.splat(old);
+        let each = match update.op {
+            AtomicOp::ISub => ir.sub(old, before),
+            _ => self.low.combine(reduction, old, before),
+        };
+        Some(Rep::vector(vec![each]))
+    }
+
+    /// One operation with the scalar `v`; the old content.
+    fn once_at(&self, at: Val, v: Val, update: &Update, float: bool) -> Option<Val> {
+        if update.own {
+            return self.low.update_own(update.op, at, update.ty, Some(v), None);
+        }
+        let rmw = Lower::rmw_of(update.op, float)?;
+        Some(self.low.ir.atomic_rmw(rmw, at, v, ordering(update.order)))
+    }
+
+    /// Every running lane adds (or takes away) `one`.
+    fn add_the_same(&mut self, at: Val, one: Val, value: ValueId, update: &Update) -> Rep {
+        let ir = self.low.ir;
+        let ty = ir.type_of(one);
+        let (count, before) = match self.mask {
+            None => (ir.int_const(ty, u64::from(self.width)), None),
+            Some(mask) => {
+                let bits = ir.cast(Opcode::LLVMBitCast, mask, ir.int(self.width));
+                let bits = ir.zext_or_trunc(bits, ir.i64);
+                let count = ir.intrinsic("llvm.ctpop", &[ir.i64], &[bits]);
+                let before = update.result.map(|_| {
+                    let lanes = ir.vector(ty, self.width);
+                    let running = ir.cast(Opcode::LLVMZExt, mask, lanes);
+                    let counted = self.scan(Reduction::IAdd, running);
+                    ir.sub(counted, running)
+                });
+                (ir.zext_or_trunc(count, ty), before)
+            }
+        };
+        let old = self.once_at(at, ir.mul(one, count), update, false);
+        let old = old.unwrap_or_else(|| ir.null(ty));
+        if update.result.is_none() {
+            return Rep::uniform(old);
+        }
+        let constant = match self.f.values[value.index()].def {
+            ValueDef::Const(c) => match self.low.values.module.constants.get(c) {
+                Constant::Int(n) if ir.int_width(ty) >= 32 => Some(n.cast_signed()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let minus = update.op == AtomicOp::ISub;
+        if self.mask.is_none()
+            && let Some(n) = constant
+        {
+            let n = if ir.int_width(ty) == 32 {
+                i64::from(n as i32)
+            } else {
+                n
+            };
+            return Rep::affine(old, if minus { n.wrapping_neg() } else { n });
+        }
+        let before = before.unwrap_or_else(|| self.steps(ty, 1));
+        let before = ir.mul(before, self.splat(one));
+        let old = self.splat(old);
+        Rep::vector(vec![if minus {
+            ir.sub(old, before)
+        } else {
+            ir.add(old, before)
+        }])
+    }
+
+    /// Adds the lanes' floats one after another to what lies at `at`.
+    fn add_in_order(&self, at: Val, v: Val, update: &Update) {
+        let ir = self.low.ir;
+        let lanes = ir.type_of(v);
+        let scalar = ir.scalar(lanes);
+        let types = &self.low.values.module.types;
+        let v = match self.mask {
+            // The identity: 0 + -0 is 0, and -0 + -0 is -0.
+            Some(mask) => ir.select(mask, v, ir.float_const(lanes, -0.0)),
+            None => v,
+        };
+        let add = |old: Val| ir.intrinsic("llvm.vector.reduce.fadd", &[lanes], &[old, v]);
+        let old = ir.load(scalar, at, types.align_of(update.ty));
+        if update.own {
+            ir.store(add(old), at, types.align_of(update.ty));
+            return;
+        }
+        ir.set_ordering(old, crate::llvm::Ordering::LLVMAtomicOrderingMonotonic);
+        let int = ir.int(types.size_of(update.ty) as u32 * 8);
+        let bits = |v: Val| ir.cast(Opcode::LLVMBitCast, v, int);
+        let first = bits(old);
+        let before = ir.here();
+        let [again, done] = [c"again", c"added"].map(|name| self.low.new_block(name));
+        ir.br(again);
+        ir.at_end(again);
+        let expected = ir.phi(int);
+        ir.add_incoming(expected, first, before);
+        let new = add(ir.cast(Opcode::LLVMBitCast, expected, scalar));
+        let order = ordering(update.order);
+        let found = ir.cmpxchg(at, expected, bits(new), order, load_ordering(update.order));
+        ir.add_incoming(expected, found, again);
+        ir.cond_br(ir.icmp(IntPred::LLVMIntEQ, found, expected), done, again);
+        ir.at_end(done);
+    }
+
+    /// Each lane at its own address in this thread's memory.
+    fn own_updates(&mut self, update: &Update) -> Rep {
+        let ir = self.low.ir;
+        let ty = update.ty;
+        let memory = self.low.values.memory(ty);
+        let size = self.low.values.module.types.size_of(ty);
+        let places = match self.mask {
+            None => self.addresses(update.ptr),
+            Some(mask) => {
+                // Lanes that are off have a place of no meaning.
+                let nowhere = self.low.room(memory, size.max(1));
+                ir.store(ir.null(memory), nowhere, size.max(1));
+                let all = self.vectors(update.ptr)[0];
+                let all = ir.select(mask, all, self.splat(nowhere));
+                (0..self.width)
+                    .map(|lane| ir.extract_element(all, ir.i32c(lane)))
+                    .collect()
+            }
+        };
+        let each = |lanes: &mut Self, v: Option<ValueId>| {
+            v.map(|v| {
+                let rep = lanes.rep(v);
+                let one = rep.first.filter(|_| rep.is_uniform());
+                let all = one.is_none().then(|| lanes.spread(v, &rep)[0]);
+                (one, all)
+            })
+        };
+        let (value, comparator) = (each(self, update.value), each(self, update.comparator));
+        let pick = |from: Option<(Option<Val>, Option<Val>)>, lane: Val| match from {
+            Some((Some(one), _)) => Some(one),
+            Some((None, Some(all))) => Some(ir.extract_element(all, lane)),
+            _ => None,
+        };
+        let mut results = update
+            .result
+            .map(|v| ir.poison(self.lane_type(self.low.ty(v))));
+        for (lane, at) in places.into_iter().enumerate() {
+            let lane = ir.i32c(lane as u32);
+            let operand = pick(value, lane).map(|v| self.low.values.to_memory(v, ty));
+            let expected = pick(comparator, lane);
+            let old = self.low.update_own(update.op, at, ty, operand, expected);
+            if let (Some(all), Some(old)) = (results, old) {
+                results = Some(ir.insert_element(all, old, lane));
+            }
+        }
+        match results {
+            Some(all) => Rep::vector(vec![all]),
+            None => Rep::uniform(ir.null(self.low.values.register(ty))),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Chunks that are sub-groups, for kernels whose lanes talk to each other.
+//!
+//! Where rows are made of whole sub-groups a chunk is a part of one, as in other kernels. Anything else (rows of
+//! another length, the last sub-group of a group, chunks for which an assumption does not hold) runs under a mask
+//! of the lanes that exist, with a vector of ids in each dimension.
+
+use std::collections::HashMap;
+
+use kernel_ir::{BuildError, Builtin, Function, GroupScope, Kernel, Op, Scope, TypeId, ValueId};
+
+use super::region::Region;
+use super::values::Rep;
+use super::{Form, Kept, Lanes, place};
+use crate::kernel::Lower;
+use crate::llvm::{Bb, IntPred, Opcode, Val};
+
+/// Rows of a work-group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rows {
+    /// Whole sub-groups, always: the kernel says how long they are.
+    Whole,
+    /// Never.
+    Broken,
+    /// As the launch wants it.
+    Any,
+}
+
+/// Lanes that are no row: which exist, and their local ids.
+#[derive(Clone, Copy)]
+pub(super) struct Present {
+    pub(super) mask: Val,
+    local: [Val; 3],
+}
+
+/// How rows and sub-groups meet; `None` where lanes need not be those of one sub-group.
+pub(super) fn rows(kernel: &Kernel, function: &Function, sub_group_size: u32) -> Option<Rows> {
+    use Builtin as B;
+    let talks = |op: &Op| {
+        matches!(
+            op,
+            Op::Group(_, GroupScope::Subgroup, _)
+                | Op::Barrier(Scope::Subgroup | Scope::Invocation)
+                | Op::WorkItem(
+                    B::SubgroupId | B::SubgroupLocalInvocationId | B::SubgroupSize,
+                    _
+                )
+        )
+    };
+    let mut insts = function.blocks.iter().flat_map(|b| &b.insts);
+    if !insts.any(|inst| talks(&function.insts[inst.index()].op)) {
+        return None;
+    }
+    Some(match kernel.required_group_size {
+        Some([x, ..]) if x.is_multiple_of(sub_group_size) => Rows::Whole,
+        Some(_) => Rows::Broken,
+        None => Rows::Any,
+    })
+}
+
+/// All sub-groups of a group through one region.
+pub(super) fn chunks(
+    low: &mut Lower<'_>,
+    form: &Form,
+    rows: Rows,
+    region: &Region,
+    kept: &HashMap<ValueId, Kept>,
+    next: Val,
+) -> Result<(), BuildError> {
+    let ir = low.ir;
+    let [row, apart, part_done, all_apart, end] =
+        [c"row", c"apart", c"part.done", c"all.apart", c"region.end"]
+            .map(|name| low.new_block(name));
+    let width = u64::from(form.width);
+    let [start, stop] = [0; 2].map(|_| low.room(ir.i64, 8));
+    let rest = ir.and(low.launch.size[0], ir.i64c(width - 1));
+    let whole = match rows {
+        Rows::Whole => ir.int_const(ir.i1, 1),
+        Rows::Broken => ir.int_const(ir.i1, 0),
+        Rows::Any => ir.icmp(IntPred::LLVMIntEQ, rest, ir.i64c(0)),
+    };
+    ir.cond_br(whole, row, all_apart);
+    ir.at_end(all_apart);
+    ir.store(ir.i64c(0), start, 8);
+    ir.store(low.launch.items, stop, 8);
+    ir.br(apart);
+
+    ir.at_end(row);
+    if rows == Rows::Broken {
+        ir.br(end);
+    } else {
+        let part = Part {
+            start,
+            stop,
+            apart,
+            done: part_done,
+        };
+        in_rows(low, form, region, kept, next, &part, end)?;
+    }
+
+    // Any lanes, from `start` to `stop`.
+    ir.at_end(apart);
+    if region.apart.is_some() {
+        let first = ir.load(ir.i64, start, 8);
+        let present = present(low, first, form.width);
+        let done = low.new_block(c"apart.done");
+        let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
+        lanes.shapes = region.apart.as_ref();
+        lanes.present = Some(present);
+        lanes.run()?;
+        ir.at_end(done);
+        let following = ir.add(first, ir.i64c(width));
+        ir.store(following, start, 8);
+        let more = ir.icmp(IntPred::LLVMIntULT, following, ir.load(ir.i64, stop, 8));
+        let over = low.new_block(c"over");
+        ir.cond_br(more, apart, over);
+        ir.at_end(over);
+        if rows == Rows::Broken {
+            ir.br(end);
+        } else {
+            ir.cond_br(whole, part_done, end);
+        }
+    } else {
+        ir.br(end);
+    }
+    ir.at_end(end);
+    low.clear_near();
+    Ok(())
+}
+
+/// Where a part of a row goes that must not run as one.
+struct Part {
+    start: Val,
+    stop: Val,
+    apart: Bb,
+    /// Where it comes back from there.
+    done: Bb,
+}
+
+/// Rows that are whole sub-groups; then on to `end`.
+fn in_rows(
+    low: &mut Lower<'_>,
+    form: &Form,
+    region: &Region,
+    kept: &HashMap<ValueId, Kept>,
+    next: Val,
+    part: &Part,
+    end: Bb,
+) -> Result<(), BuildError> {
+    let ir = low.ir;
+    let width = u64::from(form.width);
+    let ids = [0; 3].map(|_| low.room(ir.i64, 8));
+    let get = |v: Val| ir.load(ir.i64, v, 8);
+    for id in ids {
+        ir.store(ir.i64c(0), id, 8);
+    }
+    let [chunk, done, failed] =
+        [c"chunk", c"chunk.done", c"assumption.failed"].map(|name| low.new_block(name));
+    ir.br(chunk);
+    ir.at_end(chunk);
+    place(low, ids.map(get));
+    let linear = low.item.linear;
+    let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
+    let holds = lanes.check();
+    if let Some(holds) = holds {
+        let body = lanes.low.new_block(c"lanes");
+        ir.cond_br(holds, body, failed);
+        ir.at_end(body);
+    }
+    lanes.run()?;
+    ir.at_end(failed);
+    ir.store(linear, part.start, 8);
+    ir.store(ir.add(linear, ir.i64c(width)), part.stop, 8);
+    ir.br(part.apart);
+    ir.at_end(part.done);
+    ir.br(done);
+    ir.at_end(done);
+    for (d, step) in [width, 1, 1].into_iter().enumerate() {
+        let following = ir.add(get(ids[d]), ir.i64c(step));
+        ir.store(following, ids[d], 8);
+        let over = if d == 2 { end } else { low.new_block(c"over") };
+        let more = ir.icmp(IntPred::LLVMIntULT, following, low.launch.size[d]);
+        ir.cond_br(more, chunk, over);
+        if d < 2 {
+            ir.at_end(over);
+            ir.store(ir.i64c(0), ids[d], 8);
+        }
+    }
+    Ok(())
+}
+
+/// The lanes from work-item `first` on.
+fn present(low: &mut Lower<'_>, first: Val, width: u32) -> Present {
+    let ir = low.ir;
+    let splat = |v: Val| {
+        let ty = ir.vector(ir.type_of(v), width);
+        let one = ir.insert_element(ir.poison(ty), v, ir.i32c(0));
+        ir.shuffle(one, ir.poison(ty), &vec![0; width as usize])
+    };
+    let lanes: Vec<Val> = (0..u64::from(width)).map(|l| ir.i64c(l)).collect();
+    let linear = ir.add(splat(first), ir.const_vector(&lanes));
+    // Below 2^32 a quotient of doubles, cut, is the exact one.
+    let (wide, double) = (ir.type_of(linear), ir.vector(ir.double, width));
+    let divide = |a: Val, b: Val| {
+        let [x, y] = [a, b].map(|v| ir.cast(Opcode::LLVMUIToFP, v, double));
+        let quotient = ir.bin(Opcode::LLVMFDiv, x, y);
+        let quotient = ir.cast(Opcode::LLVMFPToUI, quotient, wide);
+        (quotient, ir.sub(a, ir.mul(quotient, b)))
+    };
+    let [sx, sy, _] = low.launch.size.map(splat);
+    let (row, x) = divide(linear, sx);
+    let (z, y) = divide(row, sy);
+    low.item.linear = first;
+    low.item.local = [ir.i64c(0); 3];
+    Present {
+        mask: ir.icmp(IntPred::LLVMIntULT, linear, splat(low.launch.items)),
+        local: [x, y, z],
+    }
+}
+
+impl Lanes<'_, '_, '_> {
+    /// An id of lanes that are no row; `None` for what is as in a row.
+    pub(super) fn own_id(&self, builtin: Builtin, dimension: u8, ty: TypeId) -> Option<Rep> {
+        use Builtin as B;
+        let ir = self.low.ir;
+        let d = usize::from(dimension);
+        let local = self.present?.local;
+        let global = |d: usize| ir.add(self.splat(self.low.base[d]), local[d]);
+        let v = match builtin {
+            B::LocalInvocationId if d < 3 => local[d],
+            B::GlobalInvocationId if d < 3 => global(d),
+            B::GlobalLinearId => {
+                let launch = &self.low.launch;
+                let at = |d: usize| ir.sub(global(d), self.splat(launch.offset[d]));
+                let extent = |d: usize| self.splat(ir.mul(launch.count[d], launch.size[d]));
+                let plane = ir.add(ir.mul(at(2), extent(1)), at(1));
+                ir.add(ir.mul(plane, extent(0)), at(0))
+            }
+            _ => return None,
+        };
+        let v = ir.cast(Opcode::LLVMTrunc, v, self.lane_type(ty));
+        Some(Rep::vector(vec![v]))
+    }
+}
