@@ -26,12 +26,18 @@ impl Entry {
     pub const unsafe fn new(lookup: fn(name: &CStr) -> *const ()) -> Self {
         Self { lookup }
     }
+
+    /// Where a function or getter lies; null if the driver has none of that name.
+    #[must_use]
+    pub fn address(self, name: &CStr) -> *const () {
+        (self.lookup)(name)
+    }
 }
 
 /// The functions of one Level Zero implementation. Cheap to clone; keeps the library open.
 #[derive(Clone)]
 pub struct Loader {
-    pub(crate) api: Arc<Api>,
+    pub(crate) api: Arc<Tables>,
 }
 
 impl std::fmt::Debug for Loader {
@@ -40,29 +46,40 @@ impl std::fmt::Debug for Loader {
     }
 }
 
-/// The DDI tables that this crate calls through.
-pub(crate) struct Api {
+/// The tables of functions that this crate calls through, as the implementation filled them: a slot that it lacks is
+/// `None`. For runtimes that keep handles of their own.
+#[expect(missing_docs, reason = "each is the specification's table of that name")]
+pub struct Tables {
     init_drivers: ze_pfnInitDrivers_t,
-    pub(crate) driver: ze_driver_dditable_t,
-    pub(crate) device: ze_device_dditable_t,
-    pub(crate) context: ze_context_dditable_t,
-    pub(crate) command_queue: ze_command_queue_dditable_t,
-    pub(crate) command_list: ze_command_list_dditable_t,
-    pub(crate) mem: ze_mem_dditable_t,
-    pub(crate) event_pool: ze_event_pool_dditable_t,
-    pub(crate) event: ze_event_dditable_t,
-    pub(crate) fence: ze_fence_dditable_t,
-    pub(crate) module: ze_module_dditable_t,
-    pub(crate) build_log: ze_module_build_log_dditable_t,
-    pub(crate) kernel: ze_kernel_dditable_t,
+    pub driver: ze_driver_dditable_t,
+    pub device: ze_device_dditable_t,
+    pub context: ze_context_dditable_t,
+    pub command_queue: ze_command_queue_dditable_t,
+    pub command_list: ze_command_list_dditable_t,
+    pub mem: ze_mem_dditable_t,
+    pub event_pool: ze_event_pool_dditable_t,
+    pub event: ze_event_dditable_t,
+    pub fence: ze_fence_dditable_t,
+    pub module: ze_module_dditable_t,
+    pub build_log: ze_module_build_log_dditable_t,
+    pub kernel: ze_kernel_dditable_t,
+    pub kernel_exp: ze_kernel_exp_dditable_t,
+    pub image: ze_image_dditable_t,
+    pub sampler: ze_sampler_dditable_t,
     // Last: the tables point into it.
     _library: Option<libloading::Library>,
 }
 
+impl std::fmt::Debug for Tables {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tables").finish_non_exhaustive()
+    }
+}
+
 // SAFETY: the tables are function pointers of a thread-safe C API; nothing is written after construction.
-unsafe impl Send for Api {}
+unsafe impl Send for Tables {}
 // SAFETY: as for `Send`.
-unsafe impl Sync for Api {}
+unsafe impl Sync for Tables {}
 
 /// Versions to ask tables for: a loader refuses those that are newer than itself.
 const VERSIONS: [ze_api_version_t; 18] = {
@@ -123,9 +140,9 @@ impl Loader {
             let symbol = unsafe { library.get::<*const ()>(name.to_bytes_with_nul()) };
             symbol.map_or(std::ptr::null(), |symbol| *symbol)
         };
-        let api = Self::tables(lookup)?;
+        let api = Self::read(lookup)?;
         Ok(Self {
-            api: Arc::new(Api {
+            api: Arc::new(Tables {
                 _library: Some(library),
                 ..api
             }),
@@ -138,11 +155,11 @@ impl Loader {
     /// [`Error::Call`] when it could not be initialised.
     pub fn from_entry(entry: Entry) -> Result<Self> {
         Ok(Self {
-            api: Arc::new(Self::tables(entry.lookup)?),
+            api: Arc::new(Self::read(entry.lookup)?),
         })
     }
 
-    fn tables(lookup: impl Fn(&CStr) -> *const ()) -> Result<Api> {
+    fn read(lookup: impl Fn(&CStr) -> *const ()) -> Result<Tables> {
         let init_drivers = lookup(c"zeInitDrivers");
         // SAFETY: the function of this name has this C signature by the specification; `Option<fn>` is a pointer.
         let init_drivers =
@@ -172,7 +189,7 @@ impl Loader {
                 text,
             });
         }
-        Ok(Api {
+        Ok(Tables {
             init_drivers,
             driver: table!(
                 lookup,
@@ -246,8 +263,32 @@ impl Loader {
                 ze_kernel_dditable_t,
                 ze_pfnGetKernelProcAddrTable_t
             ),
+            kernel_exp: table!(
+                lookup,
+                c"zeGetKernelExpProcAddrTable",
+                ze_kernel_exp_dditable_t,
+                ze_pfnGetKernelExpProcAddrTable_t
+            ),
+            image: table!(
+                lookup,
+                c"zeGetImageProcAddrTable",
+                ze_image_dditable_t,
+                ze_pfnGetImageProcAddrTable_t
+            ),
+            sampler: table!(
+                lookup,
+                c"zeGetSamplerProcAddrTable",
+                ze_sampler_dditable_t,
+                ze_pfnGetSamplerProcAddrTable_t
+            ),
             _library: None,
         })
+    }
+
+    /// The functions themselves.
+    #[must_use]
+    pub fn tables(&self) -> &Tables {
+        &self.api
     }
 
     /// All drivers, in the loader's order.
@@ -308,7 +349,7 @@ fn text_of(text: *const c_char) -> String {
         .into_owned()
 }
 
-impl Api {
+impl Tables {
     /// Turns a call's result into ours; `None` is a function that the implementation lacks.
     pub(crate) fn check(
         &self,
@@ -331,7 +372,8 @@ impl Api {
         }
     }
 
-    fn last_error(&self, driver: Option<ze_driver_handle_t>) -> String {
+    /// The driver's text for this thread's last error; empty where there is none.
+    pub fn last_error(&self, driver: Option<ze_driver_handle_t>) -> String {
         let (Some(driver), Some(get)) = (driver, self.driver.pfnGetLastErrorDescription) else {
             return String::new();
         };

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use level_zero_sys::*;
 
-use crate::api::{Api, Zeroed};
+use crate::api::{Tables, Zeroed};
 use crate::context::Context;
 use crate::error::Result;
 
 /// A Level Zero driver.
 #[derive(Clone)]
 pub struct Driver {
-    pub(crate) api: Arc<Api>,
+    pub(crate) api: Arc<Tables>,
     pub(crate) handle: ze_driver_handle_t,
 }
 
@@ -33,7 +33,7 @@ impl Zeroed for ze_device_memory_properties_t {
 }
 
 impl Driver {
-    pub(crate) fn new(api: Arc<Api>, handle: ze_driver_handle_t) -> Self {
+    pub(crate) fn new(api: Arc<Tables>, handle: ze_driver_handle_t) -> Self {
         Self { api, handle }
     }
 

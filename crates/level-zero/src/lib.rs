@@ -37,7 +37,7 @@ mod event;
 mod memory;
 mod module;
 
-pub use api::{Entry, Loader};
+pub use api::{Entry, Loader, Tables};
 pub use command::{CommandList, CommandQueue, Fence, ListOptions, QueueMode};
 pub use context::Context;
 pub use driver::{Device, DeviceKind, DeviceProperties, Driver};

@@ -82,6 +82,18 @@ impl Buffer {
         self.overwrite(domain, &all);
     }
 
+    /// Says that `domain` holds the whole content too: memory that the user brought, several with the same content.
+    pub fn adopt_copy(&mut self, domain: Domain) {
+        if self.written.is_empty() {
+            return self.adopt(domain);
+        }
+        let all = self.grid.whole_pages();
+        let grid = self.grid;
+        holding_mut(&mut self.holdings, &grid, domain)
+            .valid
+            .insert_box(&grid, &all);
+    }
+
     /// Whether a page's written content is in `domain`; `false` for a page in pieces.
     pub fn is_valid(&self, domain: Domain, page: usize) -> bool {
         self.holding(domain)

@@ -33,6 +33,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("codegen-llvm", 3),
     ("ze-loader", 4),
     ("ze-cpu", 4),
+    ("sycl", 4),
     ("ze-stub", 4),
     ("trace-recorder", 4),
     ("libze_loader", 5),
@@ -51,6 +52,11 @@ const LEVELS: &[(&str, u32)] = &[
 
 /// Edges that no level allows, each with its reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "sycl",
+        "ze-cpu",
+        "a program that uses `sycl` has the CPU driver inside (features `driver` and `embedded`)",
+    ),
     (
         "ze-abi",
         "ze-entry",

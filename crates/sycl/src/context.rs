@@ -1,0 +1,202 @@
+//! Contexts: what owns memory, lists and modules. SYCL contexts of one driver share one Level Zero context, so that a
+//! buffer has one allocation on a device whichever of them is used; a context from `make_context` is its own.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use level_zero::sys::*;
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::graveyard::bury;
+use crate::info::Info;
+use crate::lane::{Lane, LaneOptions};
+use crate::platform::Platform;
+use crate::ze::{Api, ze};
+
+/// Devices that work together. Cheap to clone.
+#[derive(Clone)]
+pub struct Context(pub(crate) Arc<ContextInner>);
+
+pub(crate) struct ContextInner {
+    pub(crate) platform: Platform,
+    pub(crate) devices: Vec<Device>,
+    pub(crate) native: Arc<NativeContext>,
+    /// Lanes for copies to and from a device, made when first needed.
+    transfers: Mutex<Vec<(Device, &'static Lane)>>,
+}
+
+impl Drop for ContextInner {
+    fn drop(&mut self) {
+        let lanes = self
+            .transfers
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        for (_, lane) in lanes.drain(..) {
+            bury(lane.users(), || lane.close());
+        }
+    }
+}
+
+/// A Level Zero context, destroyed after everything that was made in it.
+pub(crate) struct NativeContext {
+    pub(crate) api: Api,
+    pub(crate) handle: ze_context_handle_t,
+    owned: bool,
+}
+
+// SAFETY: a context's functions may be called from simultaneous threads (spec, core "Contexts").
+unsafe impl Send for NativeContext {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for NativeContext {}
+
+impl Drop for NativeContext {
+    fn drop(&mut self) {
+        if self.owned {
+            let api = self.api;
+            // SAFETY: the handle is ours, and what was made in it keeps this value alive.
+            let _ = unsafe { ze!(api, zeContextDestroy = context.pfnDestroy(self.handle)) };
+        }
+    }
+}
+
+impl PartialEq for Context {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+impl Eq for Context {}
+impl Hash for Context {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Context({:?})", self.0.devices)
+    }
+}
+
+/// The Level Zero contexts that SYCL contexts share, by driver.
+static SHARED: Mutex<Option<HashMap<usize, Weak<NativeContext>>>> = Mutex::new(None);
+
+fn shared(api: Api) -> Result<Arc<NativeContext>> {
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let shared = shared.get_or_insert_default();
+    if let Some(known) = shared.get(&api.driver.addr()).and_then(Weak::upgrade) {
+        return Ok(known);
+    }
+    let desc = ze_context_desc_t::default();
+    let mut handle = std::ptr::null_mut();
+    // SAFETY: a live driver, valid input and output.
+    unsafe {
+        ze!(
+            api,
+            zeContextCreate = context.pfnCreate(api.driver, &raw const desc, &raw mut handle)
+        )?;
+    }
+    let native = Arc::new(NativeContext {
+        api,
+        handle,
+        owned: true,
+    });
+    shared.insert(api.driver.addr(), Arc::downgrade(&native));
+    Ok(native)
+}
+
+impl Context {
+    /// A context of these devices, which are of one platform.
+    ///
+    /// # Errors
+    /// [`crate::Errc::Invalid`] when there is no device or they are of several platforms; the call's.
+    pub fn new(devices: &[Device]) -> Result<Self> {
+        let platform = one_platform(devices)?;
+        let native = shared(platform.api())?;
+        Ok(Self::of(platform, devices, native))
+    }
+
+    fn of(platform: Platform, devices: &[Device], native: Arc<NativeContext>) -> Self {
+        Self(Arc::new(ContextInner {
+            platform,
+            devices: devices.to_vec(),
+            native,
+            transfers: Mutex::default(),
+        }))
+    }
+
+    /// The lane for copies to and from a device's memory.
+    pub(crate) fn transfer_lane(&self, device: &Device) -> Result<&'static Lane> {
+        let transfers = &self.0.transfers;
+        let mut lanes = transfers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, lane)) = lanes.iter().find(|(of, _)| of == device) {
+            return Ok(lane);
+        }
+        let lane = Lane::create(&self.0.native, device, LaneOptions::default())?;
+        lanes.push((device.clone(), lane));
+        Ok(lane)
+    }
+
+    /// A context around a handle that exists already.
+    pub(crate) fn adopt(
+        devices: &[Device],
+        handle: ze_context_handle_t,
+        owned: bool,
+    ) -> Result<Self> {
+        let platform = one_platform(devices)?;
+        let native = Arc::new(NativeContext {
+            api: platform.api(),
+            handle,
+            owned,
+        });
+        Ok(Self::of(platform, devices, native))
+    }
+
+    /// Its devices.
+    #[must_use]
+    pub fn devices(&self) -> Vec<Device> {
+        self.0.devices.clone()
+    }
+
+    /// Its platform.
+    #[must_use]
+    pub fn platform(&self) -> Platform {
+        self.0.platform
+    }
+
+    /// A property.
+    ///
+    /// # Errors
+    /// As the descriptor says.
+    pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
+        I::get(self)
+    }
+
+    pub(crate) fn api(&self) -> Api {
+        self.0.native.api
+    }
+
+    pub(crate) fn handle(&self) -> ze_context_handle_t {
+        self.0.native.handle
+    }
+
+    /// Whether a device or the device that it is a part of belongs to it.
+    pub(crate) fn contains(&self, device: &Device) -> bool {
+        self.0
+            .devices
+            .iter()
+            .any(|member| device.is_part_of(member))
+    }
+}
+
+fn one_platform(devices: &[Device]) -> Result<Platform> {
+    let Some(first) = devices.first() else {
+        return Err(Error::invalid("a context needs at least one device"));
+    };
+    if devices.iter().any(|d| d.platform() != first.platform()) {
+        return Err(Error::invalid(
+            "a context's devices must all be of one platform",
+        ));
+    }
+    Ok(first.platform())
+}

@@ -1,0 +1,385 @@
+//! Devices and sub-devices.
+
+use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
+
+use level_zero::sys::*;
+
+use crate::error::{Errc, Error, Result};
+use crate::info::Info;
+use crate::platform::{Platform, drivers};
+use crate::selector::Selector;
+use crate::ze::{Api, enumerate, text, ze};
+
+/// What a device is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DeviceType {
+    /// A CPU.
+    Cpu,
+    /// A GPU.
+    Gpu,
+    /// An FPGA or the like.
+    Accelerator,
+    /// Something else.
+    Custom,
+}
+
+/// What a device may have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "SYCL 2020's aspects by their names, 4.6.4.5")]
+pub enum Aspect {
+    Cpu,
+    Gpu,
+    Accelerator,
+    Custom,
+    Emulated,
+    HostDebuggable,
+    Fp16,
+    Fp64,
+    Atomic64,
+    Image,
+    OnlineCompiler,
+    OnlineLinker,
+    QueueProfiling,
+    UsmDeviceAllocations,
+    UsmHostAllocations,
+    UsmAtomicHostAllocations,
+    UsmSharedAllocations,
+    UsmAtomicSharedAllocations,
+    UsmSystemAllocations,
+}
+
+/// How to divide a device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Partition {
+    /// Into parts of so many compute units.
+    Equally(u32),
+    /// Into parts of these many compute units.
+    Counts(Vec<u32>),
+    /// By NUMA node.
+    AffinityNuma,
+    /// By whatever the next level of the hardware is.
+    AffinityNextPartitionable,
+}
+
+/// A device or sub-device. Cheap to clone.
+#[derive(Clone)]
+pub struct Device(pub(crate) &'static DeviceInner);
+
+pub(crate) struct DeviceInner {
+    platform: Platform,
+    pub(crate) handle: ze_device_handle_t,
+    parent: Option<Device>,
+    pub(crate) properties: ze_device_properties_t,
+    parts: OnceLock<Vec<Device>>,
+    compute: OnceLock<ComputeGroup>,
+}
+
+/// The queues that run kernels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ComputeGroup {
+    pub(crate) ordinal: u32,
+    pub(crate) queues: u32,
+    /// Bytes of the longest pattern of a fill.
+    pub(crate) longest_pattern: usize,
+    /// Work-items of the largest work-group.
+    pub(crate) largest_group: u32,
+}
+
+// SAFETY: device handles may be used by simultaneous threads (spec, core "Device"); the properties are plain data whose
+// pointer is null.
+unsafe impl Send for DeviceInner {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for DeviceInner {}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.handle == other.0.handle
+    }
+}
+impl Eq for Device {}
+impl Hash for Device {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.handle.hash(state);
+    }
+}
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Device({})", text(&self.0.properties.name))
+    }
+}
+
+impl DeviceInner {
+    /// The root devices of a platform's driver.
+    pub(crate) fn roots(platform: Platform) -> Result<Vec<Device>> {
+        let api = platform.api();
+        let handles = enumerate(std::ptr::null_mut(), |count, array| {
+            // SAFETY: a live driver; `count` and `array` follow the two-call idiom.
+            unsafe { ze!(api, zeDeviceGet = device.pfnGet(api.driver, count, array)) }
+        })?;
+        handles
+            .into_iter()
+            .map(|handle| Self::create(platform, handle, None))
+            .collect()
+    }
+
+    fn create(
+        platform: Platform,
+        handle: ze_device_handle_t,
+        parent: Option<Device>,
+    ) -> Result<Device> {
+        let mut properties = ze_device_properties_t::default();
+        let api = platform.api();
+        // SAFETY: a live device and a valid output.
+        unsafe {
+            ze!(
+                api,
+                zeDeviceGetProperties = device.pfnGetProperties(handle, &raw mut properties)
+            )?;
+        }
+        Ok(Device(Box::leak(Box::new(Self {
+            platform,
+            handle,
+            parent,
+            properties,
+            parts: OnceLock::new(),
+            compute: OnceLock::new(),
+        }))))
+    }
+}
+
+impl Device {
+    /// Every device of a type, or all, in the order of enumeration.
+    ///
+    /// # Errors
+    /// As [`Platform::all`].
+    pub fn all(kind: Option<DeviceType>) -> Result<Vec<Self>> {
+        let mut all = Vec::new();
+        for platform in drivers()? {
+            all.extend(platform.devices(kind)?);
+        }
+        Ok(all)
+    }
+
+    /// The device that a selector scores highest.
+    ///
+    /// # Errors
+    /// [`Errc::Runtime`] when it accepts none.
+    pub fn select(selector: &dyn Selector) -> Result<Self> {
+        let mut best: Option<(i32, Self)> = None;
+        for device in Self::all(None)? {
+            let score = selector.score(&device);
+            if score >= 0 && best.as_ref().is_none_or(|(known, _)| score > *known) {
+                best = Some((score, device));
+            }
+        }
+        best.map(|(_, device)| device).ok_or_else(|| {
+            Error::new(
+                Errc::Runtime,
+                "no device matches: `solum ls` shows those that Level Zero has",
+            )
+        })
+    }
+
+    /// Its platform.
+    #[must_use]
+    pub fn platform(&self) -> Platform {
+        self.0.platform
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> DeviceType {
+        match self.0.properties.r#type {
+            ZE_DEVICE_TYPE_CPU => DeviceType::Cpu,
+            ZE_DEVICE_TYPE_GPU => DeviceType::Gpu,
+            ZE_DEVICE_TYPE_FPGA | ZE_DEVICE_TYPE_MCA | ZE_DEVICE_TYPE_VPU => {
+                DeviceType::Accelerator
+            }
+            _ => DeviceType::Custom,
+        }
+    }
+
+    /// Whether it has an aspect.
+    #[must_use]
+    pub fn has(&self, aspect: Aspect) -> bool {
+        crate::info::has(self, aspect)
+    }
+
+    /// A property, such as `device.info::<info::device::Name>()`.
+    ///
+    /// # Errors
+    /// [`Errc::FeatureNotSupported`] for what the driver does not answer.
+    pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
+        I::get(self)
+    }
+
+    /// Divides it.
+    ///
+    /// # Errors
+    /// [`Errc::FeatureNotSupported`] when it cannot be divided so; [`Errc::Invalid`] when it has fewer compute units.
+    pub fn create_sub_devices(&self, partition: &Partition) -> Result<Vec<Self>> {
+        let parts = self.parts();
+        match partition {
+            Partition::AffinityNuma | Partition::AffinityNextPartitionable if parts.len() > 1 => {
+                Ok(parts.to_vec())
+            }
+            Partition::Equally(units) if u64::from(*units) > self.compute_units() => {
+                Err(Error::invalid(format!(
+                    "{units} compute units in a part: the device has {}",
+                    self.compute_units()
+                )))
+            }
+            _ => Err(Error::new(
+                Errc::FeatureNotSupported,
+                format!(
+                    "{self:?} cannot be divided by {partition:?}: it has {} parts by affinity",
+                    parts.len()
+                ),
+            )),
+        }
+    }
+
+    /// The device it is a part of.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        self.0.parent.clone()
+    }
+
+    pub(crate) fn compute_units(&self) -> u64 {
+        let p = &self.0.properties;
+        u64::from(p.numSlices) * u64::from(p.numSubslicesPerSlice) * u64::from(p.numEUsPerSubslice)
+    }
+
+    pub(crate) fn api(&self) -> Api {
+        self.0.platform.api()
+    }
+
+    pub(crate) fn handle(&self) -> ze_device_handle_t {
+        self.0.handle
+    }
+
+    /// What the driver divides it into; asked once.
+    pub(crate) fn parts(&self) -> &'static [Self] {
+        self.0.parts.get_or_init(|| {
+            let api = self.api();
+            let handles = enumerate(std::ptr::null_mut(), |count, array| {
+                // SAFETY: a live device; `count` and `array` follow the two-call idiom.
+                unsafe {
+                    ze!(
+                        api,
+                        zeDeviceGetSubDevices =
+                            device.pfnGetSubDevices(self.0.handle, count, array)
+                    )
+                }
+            });
+            let created = handles.unwrap_or_default().into_iter();
+            created
+                .filter_map(|handle| {
+                    DeviceInner::create(self.0.platform, handle, Some(self.clone())).ok()
+                })
+                .collect()
+        })
+    }
+
+    /// The same hardware as a device of the process; a sub-device that the environment chose has no parent any more.
+    pub(crate) fn as_root(&self, already: bool) -> Self {
+        if already {
+            return self.clone();
+        }
+        DeviceInner::create(self.0.platform, self.0.handle, None).unwrap_or_else(|_| self.clone())
+    }
+
+    /// The device that stands for the whole hardware: itself, or the topmost device that it is a part of.
+    pub(crate) fn hardware(&self) -> Self {
+        let mut top = self.clone();
+        while let Some(parent) = top.parent() {
+            top = parent;
+        }
+        top
+    }
+
+    /// The first queue group that runs kernels.
+    pub(crate) fn compute_group(&self) -> Result<ComputeGroup> {
+        if let Some(group) = self.0.compute.get() {
+            return Ok(*group);
+        }
+        let api = self.api();
+        let groups = enumerate(
+            ze_command_queue_group_properties_t::default(),
+            |count, array| {
+                // SAFETY: a live device; `count` and `array` follow the two-call idiom.
+                unsafe {
+                    ze!(
+                        api,
+                        zeDeviceGetCommandQueueGroupProperties =
+                            device.pfnGetCommandQueueGroupProperties(self.0.handle, count, array)
+                    )
+                }
+            },
+        )?;
+        let mut limits = ze_device_compute_properties_t::default();
+        // SAFETY: a live device and a valid output.
+        unsafe {
+            ze!(
+                api,
+                zeDeviceGetComputeProperties =
+                    device.pfnGetComputeProperties(self.0.handle, &raw mut limits)
+            )?;
+        }
+        let compute = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
+        let found = (0..)
+            .zip(&groups)
+            .find(|(_, group)| group.flags & compute != 0);
+        let Some((ordinal, group)) = found else {
+            return Err(Error::new(
+                Errc::Runtime,
+                format!("{self:?} has no queues that run kernels"),
+            ));
+        };
+        let group = ComputeGroup {
+            ordinal,
+            queues: group.numQueues,
+            longest_pattern: group.maxMemoryFillPatternSize,
+            largest_group: limits.maxTotalGroupSize,
+        };
+        Ok(*self.0.compute.get_or_init(|| group))
+    }
+
+    /// Whether its memory is the host's.
+    pub(crate) fn uses_host_memory(&self) -> bool {
+        self.0.properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED != 0
+    }
+
+    /// Whether `self` is `other` or a part of it.
+    pub(crate) fn is_part_of(&self, other: &Self) -> bool {
+        let mut at = Some(self.clone());
+        while let Some(device) = at {
+            if device == *other {
+                return true;
+            }
+            at = device.parent();
+        }
+        false
+    }
+
+    /// Whether it can reach the other's memory directly.
+    pub(crate) fn can_access_peer(&self, other: &Self) -> bool {
+        let api = self.api();
+        if api != other.api() {
+            return false;
+        }
+        let mut value = 0;
+        // SAFETY: live devices of one driver and a valid output.
+        let asked = unsafe {
+            ze!(
+                api,
+                zeDeviceCanAccessPeer =
+                    device.pfnCanAccessPeer(self.0.handle, other.0.handle, &raw mut value)
+            )
+        };
+        asked.is_ok() && value != 0
+    }
+}

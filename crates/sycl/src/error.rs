@@ -1,0 +1,200 @@
+//! SYCL's error codes, and the error that carries one.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use level_zero::sys::*;
+
+/// One for each enumerator of `sycl::errc` (SYCL 2020, 4.13.2) but `success`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Errc {
+    /// The runtime or the backend failed.
+    Runtime,
+    /// A kernel failed.
+    Kernel,
+    /// An accessor was used wrongly.
+    Accessor,
+    /// An nd-range that the kernel or device cannot run.
+    NdRange,
+    /// An event was used wrongly.
+    Event,
+    /// An argument that the kernel does not have, or not of that size or kind.
+    KernelArgument,
+    /// A program could not be built or linked.
+    Build,
+    /// A value that is not allowed here.
+    Invalid,
+    /// Memory could not be allocated.
+    MemoryAllocation,
+    /// No such platform.
+    Platform,
+    /// Profiling information is not to be had.
+    Profiling,
+    /// The device lacks the feature.
+    FeatureNotSupported,
+    /// The device cannot run the kernel.
+    KernelNotSupported,
+    /// An object of another backend.
+    BackendMismatch,
+}
+
+/// Why something failed. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Error(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    errc: Errc,
+    backend: Option<ze_result_t>,
+    message: Cow<'static, str>,
+    cause: Option<Error>,
+}
+
+/// What fallible functions of this crate answer.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Receives asynchronous errors, SYCL's `exception_list`.
+pub type AsyncHandler = dyn Fn(&[Error]) + Send + Sync + 'static;
+
+impl Error {
+    /// An error of this crate's or of a host task's.
+    pub fn new(errc: Errc, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Arc::new(Inner {
+            errc,
+            backend: None,
+            message: message.into(),
+            cause: None,
+        }))
+    }
+
+    pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Errc::Invalid, message)
+    }
+
+    pub(crate) fn backend(code: ze_result_t, message: String) -> Self {
+        Self(Arc::new(Inner {
+            errc: errc_of(code),
+            backend: Some(code),
+            message: message.into(),
+            cause: None,
+        }))
+    }
+
+    /// `cause` made other work impossible.
+    pub(crate) fn because(message: impl Into<Cow<'static, str>>, cause: &Self) -> Self {
+        Self(Arc::new(Inner {
+            errc: Errc::Runtime,
+            backend: cause.0.backend,
+            message: message.into(),
+            cause: Some(cause.first().clone()),
+        }))
+    }
+
+    /// The same failure under another code.
+    pub(crate) fn with_code(self, errc: Errc) -> Self {
+        Self(Arc::new(Inner {
+            errc,
+            backend: self.0.backend,
+            message: self.0.message.clone(),
+            cause: self.0.cause.clone(),
+        }))
+    }
+
+    fn first(&self) -> &Self {
+        self.0.cause.as_ref().unwrap_or(self)
+    }
+
+    /// SYCL's code.
+    #[must_use]
+    pub fn errc(&self) -> Errc {
+        self.0.errc
+    }
+
+    /// The code of the Level Zero call that failed, when one did.
+    #[must_use]
+    pub fn backend_code(&self) -> Option<ze_result_t> {
+        self.0.backend
+    }
+
+    /// The failure that this one follows from: that of the work it depended on.
+    #[must_use]
+    pub fn cause(&self) -> Option<&Self> {
+        self.0.cause.as_ref()
+    }
+
+    /// Whether the two are one and the same failure.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        match &self.0.cause {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<level_zero::Error> for Error {
+    fn from(error: level_zero::Error) -> Self {
+        match error.code() {
+            Some(code) => Self::backend(code, error.to_string()),
+            None => Self::new(Errc::Runtime, error.to_string()),
+        }
+    }
+}
+
+impl From<sycl_graph::GridError> for Error {
+    fn from(error: sycl_graph::GridError) -> Self {
+        Self::invalid(error.to_string())
+    }
+}
+
+/// SYCL's code for a backend's.
+fn errc_of(code: ze_result_t) -> Errc {
+    match code {
+        ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY | ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY => {
+            Errc::MemoryAllocation
+        }
+        ZE_RESULT_ERROR_MODULE_BUILD_FAILURE | ZE_RESULT_ERROR_MODULE_LINK_FAILURE => Errc::Build,
+        ZE_RESULT_ERROR_INVALID_KERNEL_NAME => Errc::Invalid,
+        ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION
+        | ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION => Errc::NdRange,
+        ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX
+        | ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE => Errc::KernelArgument,
+        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE => Errc::FeatureNotSupported,
+        _ => Errc::Runtime,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_become_sycls_and_causes_are_the_first() {
+        for (code, errc) in [
+            (ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, Errc::MemoryAllocation),
+            (ZE_RESULT_ERROR_MODULE_LINK_FAILURE, Errc::Build),
+            (
+                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                Errc::FeatureNotSupported,
+            ),
+            (ZE_RESULT_ERROR_DEVICE_LOST, Errc::Runtime),
+        ] {
+            let error = Error::backend(code, "it failed".to_owned());
+            assert_eq!((error.errc(), error.backend_code()), (errc, Some(code)));
+        }
+        let first = Error::new(Errc::Invalid, "the first");
+        let third = Error::because("the third", &Error::because("the second", &first));
+        assert!(third.cause().is_some_and(|cause| cause.is(&first)));
+        assert_eq!(third.to_string(), "the third: the first");
+    }
+}

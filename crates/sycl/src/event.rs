@@ -1,0 +1,263 @@
+//! Events: what a submission gives back.
+
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sycl_graph::{Dep, Deps};
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::graveyard::bury;
+use crate::lane::{Lane, Profile, lane_of};
+use crate::queue::{Queue, Reports};
+use crate::ticket::{Standing, Ticket};
+use crate::ze::ze;
+
+/// The end of some work. Cheap to clone.
+#[derive(Clone)]
+pub struct Event(pub(crate) Arc<EventInner>);
+
+pub(crate) struct EventInner {
+    kind: EventKind,
+    /// Where its queue's errors go.
+    reports: Option<Arc<Reports>>,
+    /// Who is asked for times.
+    device: Option<Device>,
+    profile: Option<Arc<Profile>>,
+    waits: Mutex<Vec<Event>>,
+}
+
+pub(crate) enum EventKind {
+    /// There is nothing to wait for.
+    Complete,
+    /// A command on a lane.
+    Device(Dep),
+    /// Work whose place is, or was, not known.
+    Ticket(Arc<Ticket>),
+    /// An event that somebody else signals, as a lane of its own.
+    Native(&'static Lane),
+}
+
+/// How work stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EventStatus {
+    /// It waits.
+    Submitted,
+    /// It runs, or may run.
+    Running,
+    /// It has ended.
+    Complete,
+    /// It failed, or what it needed did.
+    Failed,
+}
+
+/// When a command ran, in nanoseconds of one clock of the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Profiling {
+    /// It was submitted.
+    pub submit_ns: u64,
+    /// It began.
+    pub start_ns: u64,
+    /// It ended.
+    pub end_ns: u64,
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+impl Eq for Event {}
+impl Hash for Event {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Event({:?})", self.status())
+    }
+}
+
+impl Default for Event {
+    /// An event of nothing: complete.
+    fn default() -> Self {
+        Self::new(EventKind::Complete, None, None)
+    }
+}
+
+impl Drop for EventInner {
+    fn drop(&mut self) {
+        if let EventKind::Native(lane) = self.kind {
+            bury(lane.users(), || lane.close());
+        }
+    }
+}
+
+impl Event {
+    pub(crate) fn new(
+        kind: EventKind,
+        queue: Option<&Queue>,
+        profile: Option<Arc<Profile>>,
+    ) -> Self {
+        Self(Arc::new(EventInner {
+            kind,
+            reports: queue.map(|queue| Arc::clone(&queue.0.reports)),
+            device: queue.map(Queue::device),
+            profile,
+            waits: Mutex::default(),
+        }))
+    }
+
+    /// Waits for its work.
+    ///
+    /// # Errors
+    /// The failure of the work, or of what it needed; [`crate::Errc::Invalid`] when this thread holds the host accessor
+    /// that the work waits for.
+    #[track_caller]
+    pub fn wait(&self) -> Result<()> {
+        match &self.0.kind {
+            EventKind::Complete => Ok(()),
+            EventKind::Device(dep) => {
+                lane_of(*dep).map_or(Ok(()), |lane| lane.wait(dep.sequence()))
+            }
+            EventKind::Ticket(ticket) => ticket.wait(),
+            EventKind::Native(lane) => lane.wait(lane.tail().sequence()),
+        }
+    }
+
+    /// Waits for all, even when one fails.
+    ///
+    /// # Errors
+    /// The first failure.
+    #[track_caller]
+    pub fn wait_all(events: &[Self]) -> Result<()> {
+        events
+            .iter()
+            .fold(Ok(()), |result, event| result.and(event.wait()))
+    }
+
+    /// Waits, then as [`Queue::throw_asynchronous`] of its queue.
+    ///
+    /// # Errors
+    /// As [`Self::wait`]; the oldest asynchronous error.
+    #[track_caller]
+    pub fn wait_and_throw(&self) -> Result<()> {
+        let waited = self.wait();
+        let thrown = self
+            .0
+            .reports
+            .as_ref()
+            .map_or(Ok(()), |reports| reports.throw());
+        waited.and(thrown)
+    }
+
+    /// How its work stands.
+    #[must_use]
+    pub fn status(&self) -> EventStatus {
+        let on_lane = |lane: Option<&'static Lane>, sequence| match lane {
+            Some(lane) if !lane.probe(sequence) => EventStatus::Running,
+            _ => EventStatus::Complete,
+        };
+        match &self.0.kind {
+            EventKind::Complete => EventStatus::Complete,
+            EventKind::Device(dep) => on_lane(lane_of(*dep), dep.sequence()),
+            EventKind::Ticket(ticket) => match ticket.standing() {
+                Standing::Open => EventStatus::Submitted,
+                Standing::Submitted(dep) => on_lane(lane_of(dep), dep.sequence()),
+                Standing::Done => EventStatus::Complete,
+                Standing::Failed(_) => EventStatus::Failed,
+            },
+            EventKind::Native(lane) => match lane.probe(lane.tail().sequence()) {
+                true => EventStatus::Complete,
+                false => EventStatus::Submitted,
+            },
+        }
+    }
+
+    /// The events that the submission was told to follow.
+    #[must_use]
+    pub fn wait_list(&self) -> Vec<Self> {
+        let waits = self.0.waits.lock().unwrap_or_else(PoisonError::into_inner);
+        waits.clone()
+    }
+
+    pub(crate) fn set_wait_list(&self, events: &[Self]) {
+        if !events.is_empty() {
+            let mut waits = self.0.waits.lock().unwrap_or_else(PoisonError::into_inner);
+            *waits = events.to_vec();
+        }
+    }
+
+    /// When its command ran; waits for it.
+    ///
+    /// # Errors
+    /// [`crate::Errc::Invalid`] when its queue was built without profiling; as [`Self::wait`].
+    pub fn profiling(&self) -> Result<Profiling> {
+        let (Some(profile), Some(device)) = (&self.0.profile, &self.0.device) else {
+            return Err(Error::invalid(
+                "no profiling information: build the queue with enable_profiling",
+            ));
+        };
+        self.wait()?;
+        let times = match (self.dep(), profile.run.get()) {
+            (_, Some(times)) => Some(*times),
+            (Some(dep), None) => lane_of(dep).and_then(|lane| lane.times(dep.sequence(), profile)),
+            (None, None) => None,
+        };
+        let (start, end) = times.unwrap_or((profile.submit, profile.submit));
+        let ns = |ticks| to_nanoseconds(device, ticks);
+        Ok(Profiling {
+            submit_ns: ns(profile.submit),
+            // The two clocks may be read a tick apart.
+            start_ns: ns(start.max(profile.submit)),
+            end_ns: ns(end.max(profile.submit)),
+        })
+    }
+
+    /// Its place on a lane, if it has one.
+    pub(crate) fn dep(&self) -> Option<Dep> {
+        match &self.0.kind {
+            EventKind::Complete => None,
+            EventKind::Device(dep) => Some(*dep),
+            EventKind::Ticket(ticket) => match ticket.standing() {
+                Standing::Submitted(dep) => Some(dep),
+                Standing::Open => Some(ticket.dep()),
+                Standing::Done | Standing::Failed(_) => None,
+            },
+            EventKind::Native(lane) => Some(lane.tail()),
+        }
+    }
+
+    /// What follows it has to follow; or why it cannot.
+    pub(crate) fn follow(&self, deps: &mut Deps) -> Result<()> {
+        if let EventKind::Ticket(ticket) = &self.0.kind
+            && let Standing::Failed(error) = ticket.standing()
+        {
+            return Err(Error::because("an event that it depends on failed", &error));
+        }
+        if let Some(dep) = self.dep() {
+            deps.add(dep);
+        }
+        Ok(())
+    }
+}
+
+/// The device's global clock now, in ticks.
+pub(crate) fn device_clock(device: &Device) -> u64 {
+    let (mut host, mut ticks) = (0, 0);
+    // SAFETY: a live device and two valid outputs. Without the function there is no clock, and times are only relative.
+    let _ = unsafe {
+        ze!(
+            device.api(),
+            zeDeviceGetGlobalTimestamps =
+                device.pfnGetGlobalTimestamps(device.handle(), &raw mut host, &raw mut ticks)
+        )
+    };
+    ticks
+}
+
+fn to_nanoseconds(device: &Device, ticks: u64) -> u64 {
+    // With the properties of version 1.0, which are asked for, the resolution is nanoseconds per tick.
+    ticks.wrapping_mul(device.0.properties.timerResolution.max(1))
+}

@@ -1,0 +1,81 @@
+//! What a command group asks for, as its handler collects it.
+
+use std::sync::Arc;
+
+use level_zero::sys::ze_kernel_handle_t;
+use smallvec::SmallVec;
+use sycl_graph::Access;
+
+use crate::arguments::Arguments;
+use crate::buffer::BufferCore;
+use crate::event::Event;
+use crate::host_task::Task;
+use crate::kernel::{Kernel, SpecValues};
+use crate::operation::{Operation, Region};
+use crate::usm::Staging;
+
+/// One command group.
+#[derive(Default)]
+pub(crate) struct Group {
+    pub(crate) records: SmallVec<[Record; 4]>,
+    pub(crate) events: SmallVec<[Event; 2]>,
+    /// It follows everything that the queue has.
+    pub(crate) follows_all: bool,
+    pub(crate) constants: SpecValues,
+    pub(crate) action: Option<Action>,
+}
+
+/// One accessor.
+pub(crate) struct Record {
+    pub(crate) core: Arc<BufferCore>,
+    pub(crate) accesses: SmallVec<[Access; 1]>,
+    /// Where the buffer that it was made of begins in the core's memory.
+    pub(crate) first_byte: usize,
+    pub(crate) target: TargetMemory,
+    /// Elements from first to last, for host views.
+    pub(crate) bytes: (usize, usize),
+    pub(crate) writes: bool,
+}
+
+/// Where an accessor's elements have to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TargetMemory {
+    Device,
+    Host,
+}
+
+/// The group's command.
+pub(crate) enum Action {
+    Launch {
+        kernel: Kernel,
+        handle: ze_kernel_handle_t,
+        groups: [u32; 3],
+        size: [u32; 3],
+        offset: [u32; 3],
+        arguments: Arguments,
+    },
+    /// Between two accessors; the region's pointers are offsets from their memories.
+    Copy {
+        source: u32,
+        target: u32,
+        region: Box<Region>,
+    },
+    /// Runs of bytes of an accessor's memory.
+    Fill {
+        target: u32,
+        pattern: SmallVec<[u8; 16]>,
+        runs: Vec<(usize, usize)>,
+    },
+    /// As `Fill`, by copies of a repeated pattern.
+    StagedFill {
+        target: u32,
+        staged: Staging,
+        runs: Vec<(usize, usize)>,
+    },
+    /// With pointers of their own, and what has to live as long as they run.
+    Operations(
+        SmallVec<[Operation; 1]>,
+        Option<Box<dyn std::any::Any + Send>>,
+    ),
+    HostTask(Task),
+}

@@ -1,0 +1,792 @@
+//! Kernel bundles and kernels.
+//!
+//! A bundle is in one of three states, as types: [`Input`] (SPIR-V with specialization constants), [`Object`] (compiled,
+//! not linked) and [`Executable`], the only one that has kernels.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{CStr, CString, c_char};
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use level_zero::sys::*;
+use sycl_graph::Deps;
+
+use crate::arguments::ArgumentKind;
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Errc, Error, Result};
+use crate::graveyard::bury;
+use crate::lane::all_tails;
+use crate::range::DeviceData;
+use crate::reflect::Reflection;
+use crate::ze::{Api, enumerate, ze};
+
+/// A bundle's state.
+pub trait BundleState: sealed::Sealed {}
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Input {}
+    impl Sealed for super::Object {}
+    impl Sealed for super::Executable {}
+}
+/// SPIR-V that can be specialised and built.
+#[derive(Clone, Copy, Debug)]
+pub struct Input;
+/// Compiled, and may be linked with others.
+#[derive(Clone, Copy, Debug)]
+pub struct Object;
+/// Has kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct Executable;
+impl BundleState for Input {}
+impl BundleState for Object {}
+impl BundleState for Executable {}
+
+/// A specialization constant by its number in the SPIR-V.
+#[derive(Debug)]
+pub struct SpecId<T>(u32, PhantomData<T>);
+impl<T> Clone for SpecId<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for SpecId<T> {}
+impl<T: SpecValue> SpecId<T> {
+    /// Constant number `id`.
+    #[must_use]
+    pub const fn new(id: u32) -> Self {
+        Self(id, PhantomData)
+    }
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// Types of specialization constants.
+pub trait SpecValue: DeviceData {}
+macro_rules! spec_values {
+    ($($ty:ty)*) => { $( impl SpecValue for $ty {} )* };
+}
+spec_values!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+
+/// Values of specialization constants, by number.
+pub(crate) type SpecValues = BTreeMap<u32, Vec<u8>>;
+
+pub(crate) fn bytes_of<T: SpecValue>(value: T) -> Vec<u8> {
+    // SAFETY: a number, all of whose bytes are.
+    unsafe { std::slice::from_raw_parts((&raw const value).cast::<u8>(), size_of::<T>()) }.to_vec()
+}
+
+/// Device code for the devices of a context. Cheap to clone.
+pub struct KernelBundle<S: BundleState> {
+    pub(crate) inner: Arc<BundleInner>,
+    state: PhantomData<S>,
+}
+
+impl<S: BundleState> Clone for KernelBundle<S> {
+    fn clone(&self) -> Self {
+        Self::of(Arc::clone(&self.inner))
+    }
+}
+
+impl<S: BundleState> std::fmt::Debug for KernelBundle<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KernelBundle")
+            .field("context", &self.inner.context)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: BundleState> PartialEq for KernelBundle<S> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+impl<S: BundleState> Eq for KernelBundle<S> {}
+
+pub(crate) struct BundleInner {
+    pub(crate) context: Context,
+    pub(crate) devices: Vec<Device>,
+    /// What it was made of; none for handles and native binaries.
+    source: Option<Source>,
+    pub(crate) modules: Vec<Module>,
+    /// Bundles of the same source with other constants, by their values.
+    variants: Mutex<HashMap<SpecValues, KernelBundle<Executable>>>,
+}
+
+#[derive(Clone)]
+struct Source {
+    words: Vec<Arc<[u32]>>,
+    reflections: Vec<Arc<Reflection>>,
+    constants: SpecValues,
+    options: CString,
+}
+
+/// A built module for one device.
+pub(crate) struct Module {
+    pub(crate) device: Device,
+    pub(crate) handle: ze_module_handle_t,
+    pub(crate) api: Api,
+    pub(crate) owned: bool,
+}
+
+// SAFETY: module functions may be called from simultaneous threads (spec, core "Module").
+unsafe impl Send for Module {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Module {}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: ours, destroyed once, after its kernels, which keep the bundle.
+            let _ = unsafe { ze!(self.api, zeModuleDestroy = module.pfnDestroy(self.handle)) };
+        }
+    }
+}
+
+impl Module {
+    pub(crate) fn kernel_names(&self) -> Result<Vec<String>> {
+        let api = self.api;
+        let names = enumerate(std::ptr::null(), |count, array: *mut *const c_char| {
+            // SAFETY: a live module; `count` and `array` follow the two-call idiom.
+            unsafe {
+                ze!(
+                    api,
+                    zeModuleGetKernelNames = module.pfnGetKernelNames(self.handle, count, array)
+                )
+            }
+        })?;
+        let text = |name: &*const c_char| {
+            // SAFETY: not null, and NUL-terminated text that lives as long as the module.
+            unsafe { CStr::from_ptr(*name) }
+                .to_string_lossy()
+                .into_owned()
+        };
+        Ok(names
+            .iter()
+            .filter(|name| !name.is_null())
+            .map(text)
+            .collect())
+    }
+}
+
+impl<S: BundleState> KernelBundle<S> {
+    fn of(inner: Arc<BundleInner>) -> Self {
+        Self {
+            inner,
+            state: PhantomData,
+        }
+    }
+
+    fn with(
+        context: &Context,
+        devices: &[Device],
+        source: Option<Source>,
+        modules: Vec<Module>,
+    ) -> Self {
+        Self::of(Arc::new(BundleInner {
+            context: context.clone(),
+            devices: devices.to_vec(),
+            source,
+            modules,
+            variants: Mutex::default(),
+        }))
+    }
+
+    /// Its context.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        self.inner.context.clone()
+    }
+
+    /// Its devices.
+    #[must_use]
+    pub fn devices(&self) -> Vec<Device> {
+        self.inner.devices.clone()
+    }
+}
+
+impl KernelBundle<Input> {
+    /// A bundle of a SPIR-V module for some devices of a context.
+    ///
+    /// # Safety
+    /// The code is foreign: whoever calls this vouches that each of its kernels, for every launch, touches memory only
+    /// through its arguments and inside their bounds. Launching is then safe.
+    ///
+    /// # Errors
+    /// [`Errc::Build`] when it is not SPIR-V; [`Errc::Invalid`] for a device outside the context, or none.
+    pub unsafe fn from_spirv(context: &Context, devices: &[Device], words: &[u32]) -> Result<Self> {
+        if devices.is_empty() || devices.iter().any(|device| !context.contains(device)) {
+            return Err(Error::invalid(
+                "a bundle's devices must be of its context, and at least one",
+            ));
+        }
+        let reflection = Arc::new(Reflection::read(words)?);
+        let source = Source {
+            words: vec![words.into()],
+            reflections: vec![reflection],
+            constants: SpecValues::new(),
+            options: CString::default(),
+        };
+        Ok(Self::with(context, devices, Some(source), Vec::new()))
+    }
+
+    /// As [`Self::from_spirv`], from the bytes of a file in either byte order.
+    ///
+    /// # Safety
+    /// As [`Self::from_spirv`].
+    ///
+    /// # Errors
+    /// As [`Self::from_spirv`].
+    pub unsafe fn from_spirv_bytes(
+        context: &Context,
+        devices: &[Device],
+        bytes: &[u8],
+    ) -> Result<Self> {
+        let (words, rest) = bytes.as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err(Error::new(
+                Errc::Build,
+                format!(
+                    "this is not SPIR-V: {} bytes are not whole words",
+                    bytes.len()
+                ),
+            ));
+        }
+        let swapped = words.first() == Some(&0x0723_0203u32.to_be_bytes());
+        let word = |bytes: &[u8; 4]| match swapped {
+            true => u32::from_be_bytes(*bytes),
+            false => u32::from_le_bytes(*bytes),
+        };
+        let words: Vec<u32> = words.iter().map(word).collect();
+        // SAFETY: the caller's contract.
+        unsafe { Self::from_spirv(context, devices, &words) }
+    }
+
+    /// Sets a specialization constant.
+    ///
+    /// # Errors
+    /// None today: a constant that the module lacks is found at the build.
+    pub fn set_spec_const<T: SpecValue>(&mut self, id: SpecId<T>, value: T) -> Result<()> {
+        let mut source = self.inner.source.clone();
+        if let Some(source) = &mut source {
+            source.constants.insert(id.number(), bytes_of(value));
+        }
+        let (context, devices) = (self.inner.context.clone(), self.inner.devices.clone());
+        *self = Self::with(&context, &devices, source, Vec::new());
+        Ok(())
+    }
+
+    /// Compiles it; options as in `zeModuleCreate`.
+    ///
+    /// # Errors
+    /// None before the link, which compiles.
+    pub fn compile(self, options: &CStr) -> Result<KernelBundle<Object>> {
+        let mut source = self.inner.source.clone();
+        if let Some(source) = &mut source {
+            options.clone_into(&mut source.options);
+        }
+        let (context, devices) = (&self.inner.context, &self.inner.devices);
+        Ok(KernelBundle::with(context, devices, source, Vec::new()))
+    }
+
+    /// Builds it; options as in `zeModuleCreate`.
+    ///
+    /// # Errors
+    /// [`Errc::Build`] with the log.
+    pub fn build(self, options: &CStr) -> Result<KernelBundle<Executable>> {
+        KernelBundle::link(&[self.compile(options)?])
+    }
+}
+
+impl KernelBundle<Object> {
+    /// Links bundles of one context and its devices.
+    ///
+    /// # Errors
+    /// [`Errc::Build`] with the log; [`Errc::Invalid`] for none, or bundles of several contexts.
+    pub fn link(bundles: &[Self]) -> Result<KernelBundle<Executable>> {
+        let Some(first) = bundles.first() else {
+            return Err(Error::invalid("link needs at least one bundle"));
+        };
+        let (context, devices) = (&first.inner.context, &first.inner.devices);
+        let fits =
+            |other: &Self| other.inner.context == *context && other.inner.devices == *devices;
+        if !bundles.iter().all(fits) {
+            return Err(Error::invalid(
+                "bundles to be linked must be of one context and the same devices",
+            ));
+        }
+        let mut all: Option<Source> = None;
+        for source in bundles
+            .iter()
+            .filter_map(|bundle| bundle.inner.source.as_ref())
+        {
+            match &mut all {
+                Some(all) => {
+                    all.words.extend(source.words.iter().cloned());
+                    all.reflections.extend(source.reflections.iter().cloned());
+                    all.constants.extend(source.constants.clone());
+                }
+                None => all = Some(source.clone()),
+            }
+        }
+        let source = all.ok_or_else(|| Error::invalid("there is nothing to link"))?;
+        build(context, devices, source)
+    }
+}
+
+/// One module for each kind of hardware.
+fn build(
+    context: &Context,
+    devices: &[Device],
+    source: Source,
+) -> Result<KernelBundle<Executable>> {
+    let mut modules = Vec::new();
+    for device in devices {
+        modules.push(build_for(context, device, &source)?);
+    }
+    Ok(KernelBundle::with(context, devices, Some(source), modules))
+}
+
+fn build_for(context: &Context, device: &Device, source: &Source) -> Result<Module> {
+    let numbers: Vec<u32> = source.constants.keys().copied().collect();
+    let mut values: Vec<*const std::ffi::c_void> = source
+        .constants
+        .values()
+        .map(|bytes| bytes.as_ptr().cast())
+        .collect();
+    let constants = ze_module_constants_t {
+        numConstants: u32::try_from(numbers.len()).unwrap_or(u32::MAX),
+        pConstantIds: numbers.as_ptr(),
+        pConstantValues: values.as_mut_ptr(),
+    };
+    let mut constants_of_each = vec![&raw const constants; source.words.len()];
+    let constants_given = if numbers.is_empty() {
+        std::ptr::null()
+    } else {
+        &raw const constants
+    };
+    let sizes: Vec<usize> = source.words.iter().map(|words| words.len() * 4).collect();
+    let mut inputs: Vec<*const u8> = source
+        .words
+        .iter()
+        .map(|words| words.as_ptr().cast())
+        .collect();
+    let mut flags = vec![source.options.as_ptr(); source.words.len()];
+    let program = ze_module_program_exp_desc_t {
+        count: u32::try_from(sizes.len()).unwrap_or(u32::MAX),
+        inputSizes: sizes.as_ptr(),
+        pInputModules: inputs.as_mut_ptr(),
+        pBuildFlags: flags.as_mut_ptr(),
+        pConstants: constants_of_each.as_mut_ptr(),
+        ..Default::default()
+    };
+    let mut desc = ze_module_desc_t {
+        format: ZE_MODULE_FORMAT_IL_SPIRV,
+        inputSize: sizes.first().copied().unwrap_or(0),
+        pInputModule: inputs.first().copied().unwrap_or(std::ptr::null()),
+        pBuildFlags: source.options.as_ptr(),
+        pConstants: constants_given,
+        ..Default::default()
+    };
+    if sizes.len() > 1 {
+        desc.pNext = (&raw const program).cast();
+        desc.inputSize = 0;
+        desc.pInputModule = std::ptr::null();
+    }
+    create_module(context, device, &desc)
+}
+
+fn create_module(context: &Context, device: &Device, desc: &ze_module_desc_t) -> Result<Module> {
+    let api = context.api();
+    let mut handle = std::ptr::null_mut();
+    let mut log = std::ptr::null_mut();
+    // SAFETY: live handles; the description and what it points to live for the call; valid outputs.
+    let built = unsafe {
+        ze!(
+            api,
+            zeModuleCreate = module.pfnCreate(
+                context.handle(),
+                device.handle(),
+                desc,
+                &raw mut handle,
+                &raw mut log
+            )
+        )
+    };
+    let text = take_log(api, log);
+    match built {
+        Ok(()) => Ok(Module {
+            device: device.clone(),
+            handle,
+            api,
+            owned: true,
+        }),
+        Err(error) if !text.is_empty() => match error.backend_code() {
+            Some(code) => Err(Error::backend(code, format!("{error}\n{text}"))),
+            None => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// Copies a build log and destroys it.
+fn take_log(api: Api, log: ze_module_build_log_handle_t) -> String {
+    if log.is_null() {
+        return String::new();
+    }
+    let mut size = 0;
+    let table = api.tables.build_log;
+    let mut bytes = Vec::new();
+    if let (Some(get), Some(destroy)) = (table.pfnGetString, table.pfnDestroy) {
+        // SAFETY: a live log; a null output asks for the size, and the second has that size.
+        unsafe {
+            let _ = get(log, &raw mut size, std::ptr::null_mut());
+            bytes.resize(size, 0u8);
+            let _ = get(log, &raw mut size, bytes.as_mut_ptr().cast());
+            let _ = destroy(log);
+        }
+    }
+    bytes.truncate(
+        bytes
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(bytes.len()),
+    );
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl KernelBundle<Executable> {
+    /// A bundle of what the driver's own compiler made for a device earlier.
+    ///
+    /// # Safety
+    /// As [`KernelBundle::from_spirv`].
+    ///
+    /// # Errors
+    /// The call's.
+    pub unsafe fn from_native_binary(
+        context: &Context,
+        device: &Device,
+        bytes: &[u8],
+    ) -> Result<Self> {
+        let desc = ze_module_desc_t {
+            format: ZE_MODULE_FORMAT_NATIVE,
+            inputSize: bytes.len(),
+            pInputModule: bytes.as_ptr(),
+            ..Default::default()
+        };
+        let module = create_module(context, device, &desc)?;
+        Ok(Self::with(
+            context,
+            std::slice::from_ref(device),
+            None,
+            vec![module],
+        ))
+    }
+
+    pub(crate) fn adopt(context: &Context, module: Module) -> Self {
+        let device = module.device.clone();
+        Self::with(context, &[device], None, vec![module])
+    }
+
+    /// A kernel by name.
+    ///
+    /// # Errors
+    /// [`Errc::Invalid`] when there is none of that name.
+    pub fn kernel(&self, name: &CStr) -> Result<Kernel> {
+        let text = name.to_string_lossy().into_owned();
+        let mut handles = Vec::new();
+        let mut count = 0;
+        for module in &self.inner.modules {
+            let api = module.api;
+            let desc = ze_kernel_desc_t {
+                pKernelName: name.as_ptr(),
+                ..Default::default()
+            };
+            let mut handle = std::ptr::null_mut();
+            // SAFETY: a live module, valid input and output.
+            unsafe {
+                ze!(
+                    api,
+                    zeKernelCreate =
+                        kernel.pfnCreate(module.handle, &raw const desc, &raw mut handle)
+                )?;
+            }
+            handles.push((module.device.clone(), handle));
+            count = argument_count(api, handle)?;
+            let all = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST
+                | ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE
+                | ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
+            // SAFETY: a live kernel. A driver without the function has nothing to be told.
+            let _ = unsafe {
+                ze!(
+                    api,
+                    zeKernelSetIndirectAccess = kernel.pfnSetIndirectAccess(handle, all)
+                )
+            };
+        }
+        let known = self.inner.source.as_ref().and_then(|source| {
+            let mut reflections = source.reflections.iter();
+            reflections.find_map(|reflection| reflection.arguments(&text).map(<[_]>::to_vec))
+        });
+        Ok(Kernel(Arc::new(KernelInner {
+            bundle: self.clone(),
+            name: text,
+            handles,
+            count,
+            known: known.filter(|known| known.len() == count),
+            state: Mutex::default(),
+            owned: true,
+        })))
+    }
+
+    /// The names of all its kernels.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn kernel_names(&self) -> Result<Vec<String>> {
+        let module = self.inner.modules.first();
+        module.map_or(Ok(Vec::new()), Module::kernel_names)
+    }
+
+    /// The driver's own code for a device, for [`KernelBundle::from_native_binary`].
+    ///
+    /// # Errors
+    /// [`Errc::Invalid`] for a device that is not of the bundle; the call's.
+    pub fn native_binary(&self, device: &Device) -> Result<Vec<u8>> {
+        let module = self
+            .inner
+            .modules
+            .iter()
+            .find(|module| module.device == *device);
+        let module = module.ok_or_else(|| Error::invalid("the bundle is not for this device"))?;
+        let api = module.api;
+        let mut size = 0;
+        // SAFETY: a live module; a null output asks for the size.
+        unsafe {
+            ze!(
+                api,
+                zeModuleGetNativeBinary =
+                    module.pfnGetNativeBinary(module.handle, &raw mut size, std::ptr::null_mut())
+            )?;
+        }
+        let mut bytes = vec![0; size];
+        // SAFETY: a live module and an output of that size.
+        unsafe {
+            ze!(
+                api,
+                zeModuleGetNativeBinary =
+                    module.pfnGetNativeBinary(module.handle, &raw mut size, bytes.as_mut_ptr())
+            )?;
+        }
+        Ok(bytes)
+    }
+
+    /// The same source with other constants; built once for each set of values.
+    fn variant(&self, values: &SpecValues) -> Result<Self> {
+        let Some(source) = &self.inner.source else {
+            return Err(Error::invalid(
+                "specialization constants need a bundle made from SPIR-V",
+            ));
+        };
+        let variants = &self.inner.variants;
+        let mut variants = variants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = variants.get(values) {
+            return Ok(known.clone());
+        }
+        let mut source = source.clone();
+        source.constants.extend(values.clone());
+        let built = build(&self.inner.context, &self.inner.devices, source)?;
+        variants.insert(values.clone(), built.clone());
+        Ok(built)
+    }
+}
+
+pub(crate) fn argument_count(api: Api, handle: ze_kernel_handle_t) -> Result<usize> {
+    Ok(properties_of(api, handle)?.numKernelArgs as usize)
+}
+
+fn properties_of(api: Api, handle: ze_kernel_handle_t) -> Result<ze_kernel_properties_t> {
+    let mut properties = ze_kernel_properties_t::default();
+    // SAFETY: a live kernel and a valid output.
+    unsafe {
+        ze!(
+            api,
+            zeKernelGetProperties = kernel.pfnGetProperties(handle, &raw mut properties)
+        )?;
+    }
+    Ok(properties)
+}
+
+/// A function that runs on a device. Cheap to clone; may be launched from any thread.
+#[derive(Clone)]
+pub struct Kernel(pub(crate) Arc<KernelInner>);
+
+impl std::fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Kernel({})", self.0.name)
+    }
+}
+
+pub(crate) struct KernelInner {
+    pub(crate) bundle: KernelBundle<Executable>,
+    pub(crate) name: String,
+    pub(crate) handles: Vec<(Device, ze_kernel_handle_t)>,
+    pub(crate) count: usize,
+    pub(crate) known: Option<Vec<(ArgumentKind, usize)>>,
+    pub(crate) state: Mutex<LaunchState>,
+    pub(crate) owned: bool,
+}
+
+/// What a kernel handle was set to last.
+#[derive(Default)]
+pub(crate) struct LaunchState {
+    pub(crate) offset: [u32; 3],
+    /// Group sizes that the driver suggested, by global size.
+    suggested: Vec<([u32; 3], [u32; 3])>,
+}
+
+// SAFETY: whoever sets arguments holds the state's lock.
+unsafe impl Send for KernelInner {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for KernelInner {}
+
+impl Drop for KernelInner {
+    fn drop(&mut self) {
+        let api = self.bundle.inner.context.api();
+        let handles: Vec<usize> = self
+            .handles
+            .drain(..)
+            .map(|(_, handle)| handle.expose_provenance())
+            .collect();
+        let bundle = self.bundle.clone();
+        let owned = self.owned;
+        // Launches are not counted: whatever is on any lane now may be one.
+        let users: Deps = all_tails(&self.bundle.inner.context.0.native);
+        bury(users, move || {
+            for handle in handles.into_iter().filter(|_| owned) {
+                let handle = std::ptr::with_exposed_provenance_mut(handle);
+                // SAFETY: ours, and no launch of it is left.
+                let _ = unsafe { ze!(api, zeKernelDestroy = kernel.pfnDestroy(handle)) };
+            }
+            drop(bundle);
+        });
+    }
+}
+
+impl KernelInner {
+    /// Keeps other threads from setting its arguments.
+    pub(crate) fn launching(&self) -> MutexGuard<'_, LaunchState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn knows_arguments(&self) -> bool {
+        self.known.is_some()
+    }
+
+    /// Its handle for a device.
+    pub(crate) fn handle_for(&self, device: &Device) -> Result<ze_kernel_handle_t> {
+        let found = self
+            .handles
+            .iter()
+            .find(|(of, _)| of == device)
+            .or_else(|| self.handles.iter().find(|(of, _)| device.is_part_of(of)));
+        found.map(|(_, handle)| *handle).ok_or_else(|| {
+            Error::new(
+                Errc::KernelNotSupported,
+                format!("kernel {} was not built for {device:?}", self.name),
+            )
+        })
+    }
+
+    /// A group size for so many work-items, as the driver suggests.
+    pub(crate) fn group_size(&self, handle: ze_kernel_handle_t, items: [u32; 3]) -> [u32; 3] {
+        let mut state = self.launching();
+        if let Some((_, size)) = state.suggested.iter().find(|(of, _)| *of == items) {
+            return *size;
+        }
+        let api = self.bundle.inner.context.api();
+        let [mut x, mut y, mut z] = [1; 3];
+        // SAFETY: a live kernel and three valid outputs.
+        let suggested = unsafe {
+            ze!(
+                api,
+                zeKernelSuggestGroupSize = kernel.pfnSuggestGroupSize(
+                    handle, items[0], items[1], items[2], &raw mut x, &raw mut y, &raw mut z
+                )
+            )
+        };
+        let divides = |size: u32, items: u32| size > 0 && items.is_multiple_of(size);
+        let size = match suggested {
+            Ok(()) if divides(x, items[0]) && divides(y, items[1]) && divides(z, items[2]) => {
+                [x, y, z]
+            }
+            _ => [greatest_divisor(items[0], 64), 1, 1],
+        };
+        if state.suggested.len() == 16 {
+            state.suggested.clear();
+        }
+        state.suggested.push((items, size));
+        size
+    }
+}
+
+fn greatest_divisor(items: u32, limit: u32) -> u32 {
+    (1..=limit)
+        .rev()
+        .find(|size| items.is_multiple_of(*size))
+        .unwrap_or(1)
+}
+
+impl Kernel {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its bundle.
+    #[must_use]
+    pub fn bundle(&self) -> KernelBundle<Executable> {
+        self.0.bundle.clone()
+    }
+
+    /// How many arguments it takes.
+    #[must_use]
+    pub fn argument_count(&self) -> usize {
+        self.0.count
+    }
+
+    /// The most work-items of one group on a device.
+    ///
+    /// # Errors
+    /// [`Errc::KernelNotSupported`] for a device it was not built for; the call's.
+    pub fn max_work_group_size(&self, device: &Device) -> Result<usize> {
+        self.0.handle_for(device)?;
+        let mut properties = ze_device_compute_properties_t::default();
+        // SAFETY: a live device and a valid output.
+        unsafe {
+            ze!(
+                device.api(),
+                zeDeviceGetComputeProperties =
+                    device.pfnGetComputeProperties(device.handle(), &raw mut properties)
+            )?;
+        }
+        Ok(properties.maxTotalGroupSize as usize)
+    }
+
+    /// What the driver says of it for a device.
+    ///
+    /// # Errors
+    /// As [`Self::max_work_group_size`].
+    pub fn properties(&self, device: &Device) -> Result<ze_kernel_properties_t> {
+        properties_of(device.api(), self.0.handle_for(device)?)
+    }
+
+    /// The same kernel with other specialization constants.
+    pub(crate) fn specialised(&self, values: &SpecValues) -> Result<Self> {
+        let name = CString::new(self.0.name.as_str())
+            .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
+        self.0.bundle.variant(values)?.kernel(&name)
+    }
+}

@@ -1,0 +1,821 @@
+//! Lanes: command lists that run in order, so that all work on one up to some point is one number.
+//!
+//! Each command signals an event of the lane's ring; the event is used again when the command has ended, nobody looks
+//! at it and everything that waits for it has ended too. A lane's place in the table and its numbers outlive its list:
+//! a [`Dep`] on a lane that is gone, or on its successor, always means finished work.
+//!
+//! Locks: a lane's lock is taken with buffers locked, never two lanes' at once, and nothing is called back under it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use level_zero::sys::*;
+use smallvec::SmallVec;
+use sycl_graph::{Dep, Deps};
+
+use crate::context::NativeContext;
+use crate::device::Device;
+use crate::error::{Errc, Error, Result};
+use crate::ze::{Api, ze};
+
+/// Numbers that a lane may have; the greatest means tickets.
+const LANES: usize = Dep::TICKETS as usize;
+/// Events of one pool.
+const CHUNK: u32 = 256;
+/// A ring is at least so long before its events are used again.
+const RING: u64 = 64;
+/// An event is asked whether it has ended once in so many submissions.
+const PROBE: u64 = 32;
+
+/// A list that runs commands in order.
+pub(crate) struct Lane {
+    id: u16,
+    /// Everything up to here has ended.
+    done: AtomicU64,
+    /// The last command's number.
+    last: AtomicU64,
+    /// Threads that look at events of the ring.
+    pins: AtomicUsize,
+    /// The address of its context's value.
+    context: AtomicUsize,
+    /// Why nothing on it can end any more.
+    lost: Mutex<Option<Error>>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    home: Option<Home>,
+    ring: VecDeque<Slot>,
+    /// The number of the ring's first slot.
+    first: u64,
+    probe_at: u64,
+    pools: Vec<ze_event_pool_handle_t>,
+    /// Events made of the last pool.
+    used: u32,
+    spare: Vec<ze_event_handle_t>,
+}
+
+// SAFETY: handles that the lane's lock keeps to one thread at a time.
+unsafe impl Send for Inner {}
+
+struct Slot {
+    event: ze_event_handle_t,
+    /// Work on other lanes that waits for this event.
+    waiters: SmallVec<[Dep; 1]>,
+    profile: Option<Arc<Profile>>,
+}
+
+/// When a command ran, in the device's ticks.
+#[derive(Debug, Default)]
+pub(crate) struct Profile {
+    pub(crate) submit: u64,
+    pub(crate) run: OnceLock<(u64, u64)>,
+}
+
+/// What a lane's commands go to.
+struct Home {
+    context: Arc<NativeContext>,
+    device: ze_device_handle_t,
+    kind: Kind,
+    options: LaneOptions,
+}
+
+enum Kind {
+    Immediate(ze_command_list_handle_t),
+    /// Nothing: one event that somebody else signals.
+    Event,
+    /// A queue and the lists executed on it, with the number of their last command.
+    Queue(
+        ze_command_queue_handle_t,
+        VecDeque<(u64, ze_command_list_handle_t)>,
+    ),
+}
+
+/// The handle of a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NativeLane {
+    Queue(ze_command_queue_handle_t),
+    List(ze_command_list_handle_t),
+}
+
+/// How a lane is made and what it does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneOptions {
+    /// Events carry timestamps.
+    pub(crate) timestamps: bool,
+    /// Regular lists on a queue instead of an immediate list.
+    pub(crate) batched: bool,
+    pub(crate) priority: ze_command_queue_priority_t,
+    pub(crate) ordinal: u32,
+    pub(crate) index: u32,
+    /// The list keeps order by itself; otherwise each command waits for the one before.
+    pub(crate) in_order: bool,
+    /// The handle is destroyed with the lane.
+    pub(crate) owned: bool,
+}
+
+impl Default for LaneOptions {
+    fn default() -> Self {
+        Self {
+            timestamps: false,
+            batched: false,
+            priority: ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
+            ordinal: 0,
+            index: 0,
+            in_order: true,
+            owned: true,
+        }
+    }
+}
+
+/// Where an append goes.
+pub(crate) struct Target<'a> {
+    pub(crate) api: Api,
+    pub(crate) list: ze_command_list_handle_t,
+    pub(crate) signal: ze_event_handle_t,
+    waits: &'a mut [ze_event_handle_t],
+}
+
+impl Target<'_> {
+    pub(crate) fn wait_count(&self) -> u32 {
+        u32::try_from(self.waits.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn waits(&mut self) -> *mut ze_event_handle_t {
+        if self.waits.is_empty() {
+            std::ptr::null_mut()
+        } else {
+            self.waits.as_mut_ptr()
+        }
+    }
+}
+
+static TABLE: [AtomicPtr<Lane>; LANES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; LANES];
+
+/// Numbers of lanes that are gone, and the first that was never used.
+static FREE: Mutex<(Vec<u16>, u16)> = Mutex::new((Vec::new(), 0));
+
+fn of(id: u16) -> Option<&'static Lane> {
+    let at = TABLE.get(usize::from(id))?.load(Ordering::Acquire);
+    // SAFETY: null, or a lane that was leaked.
+    unsafe { at.as_ref() }
+}
+
+/// The lane that work is on; none for tickets.
+pub(crate) fn lane_of(dep: Dep) -> Option<&'static Lane> {
+    if dep.is_ticket() {
+        None
+    } else {
+        of(dep.lane())
+    }
+}
+
+/// An event of a lane that may not be used again while this lives.
+pub(crate) struct Pinned {
+    lane: &'static Lane,
+    sequence: u64,
+    pub(crate) event: ze_event_handle_t,
+    api: Api,
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.lane.pins.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl Pinned {
+    fn waited_by(&self, waiter: Dep) {
+        let mut inner = self.lane.inner();
+        let place = self.sequence.wrapping_sub(inner.first);
+        if let Some(slot) = usize::try_from(place)
+            .ok()
+            .and_then(|at| inner.ring.get_mut(at))
+        {
+            match slot.waiters.iter_mut().find(|w| w.lane() == waiter.lane()) {
+                Some(known) => *known = (*known).max(waiter),
+                None => slot.waiters.push(waiter),
+            }
+        }
+    }
+}
+
+impl Lane {
+    /// A lane on a new list or queue of `device`.
+    pub(crate) fn create(
+        context: &Arc<NativeContext>,
+        device: &Device,
+        options: LaneOptions,
+    ) -> Result<&'static Self> {
+        let api = context.api;
+        let flags = if options.in_order && !options.batched {
+            ZE_COMMAND_QUEUE_FLAG_IN_ORDER
+        } else {
+            0
+        };
+        let desc = ze_command_queue_desc_t {
+            ordinal: options.ordinal,
+            index: options.index,
+            flags,
+            mode: ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+            priority: options.priority,
+            ..Default::default()
+        };
+        let (context_handle, handle) = (context.handle, device.handle());
+        let native = if options.batched {
+            let mut queue = std::ptr::null_mut();
+            // SAFETY: live handles, valid input and output.
+            unsafe {
+                ze!(
+                    api,
+                    zeCommandQueueCreate = command_queue.pfnCreate(
+                        context_handle,
+                        handle,
+                        &raw const desc,
+                        &raw mut queue
+                    )
+                )?;
+            }
+            NativeLane::Queue(queue)
+        } else {
+            let mut list = std::ptr::null_mut();
+            // SAFETY: live handles, valid input and output.
+            unsafe {
+                ze!(
+                    api,
+                    zeCommandListCreateImmediate = command_list.pfnCreateImmediate(
+                        context_handle,
+                        handle,
+                        &raw const desc,
+                        &raw mut list
+                    )
+                )?;
+            }
+            NativeLane::List(list)
+        };
+        Self::adopt(context, device, native, options)
+    }
+
+    /// A lane on a handle that exists already.
+    pub(crate) fn adopt(
+        context: &Arc<NativeContext>,
+        device: &Device,
+        native: NativeLane,
+        options: LaneOptions,
+    ) -> Result<&'static Self> {
+        let kind = match native {
+            NativeLane::Queue(queue) => Kind::Queue(queue, VecDeque::new()),
+            NativeLane::List(list) => Kind::Immediate(list),
+        };
+        let lane = Self::place()?;
+        let mut inner = lane.inner();
+        inner.home = Some(Home {
+            context: Arc::clone(context),
+            device: device.handle(),
+            kind,
+            options,
+        });
+        lane.context
+            .store(Arc::as_ptr(context).addr(), Ordering::Release);
+        inner.first = lane.last.load(Ordering::Relaxed) + 1;
+        inner.probe_at = 0;
+        drop(inner);
+        Ok(lane)
+    }
+
+    /// A lane with one command, whose end is an event that somebody else signals.
+    pub(crate) fn of_event(
+        context: &Arc<NativeContext>,
+        event: ze_event_handle_t,
+        owned: bool,
+    ) -> Result<&'static Self> {
+        let lane = Self::place()?;
+        let mut inner = lane.inner();
+        inner.home = Some(Home {
+            context: Arc::clone(context),
+            device: std::ptr::null_mut(),
+            kind: Kind::Event,
+            options: LaneOptions {
+                owned,
+                ..LaneOptions::default()
+            },
+        });
+        lane.context
+            .store(Arc::as_ptr(context).addr(), Ordering::Release);
+        let sequence = lane.last.load(Ordering::Relaxed) + 1;
+        inner.first = sequence;
+        inner.ring.push_back(Slot {
+            event,
+            waiters: SmallVec::new(),
+            profile: None,
+        });
+        lane.last.store(sequence, Ordering::Release);
+        drop(inner);
+        lane.probe(sequence);
+        Ok(lane)
+    }
+
+    fn place() -> Result<&'static Self> {
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lane) = free.0.pop().and_then(of) {
+            return Ok(lane);
+        }
+        let id = free.1;
+        let Some(place) = TABLE.get(usize::from(id)) else {
+            return Err(Error::new(
+                Errc::Runtime,
+                format!("{LANES} command lists live: drop queues that are no longer used"),
+            ));
+        };
+        free.1 += 1;
+        let lane = Box::leak(Box::new(Self {
+            id,
+            done: AtomicU64::new(0),
+            last: AtomicU64::new(0),
+            pins: AtomicUsize::new(0),
+            context: AtomicUsize::new(0),
+            lost: Mutex::new(None),
+            inner: Mutex::default(),
+        }));
+        place.store(lane, Ordering::Release);
+        Ok(lane)
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its last command.
+    pub(crate) fn tail(&self) -> Dep {
+        Dep::new(self.id, self.last.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn id(&self) -> u16 {
+        self.id
+    }
+
+    /// Commands that are not known to have ended.
+    pub(crate) fn outstanding(&self) -> u64 {
+        let last = self.last.load(Ordering::Acquire);
+        last.saturating_sub(self.done.load(Ordering::Acquire))
+    }
+
+    /// Whether a command is known to have ended.
+    pub(crate) fn is_done(&self, sequence: u64) -> bool {
+        sequence <= self.done.load(Ordering::Acquire)
+    }
+
+    /// Asks the device whether the last command has ended, when that is not known.
+    pub(crate) fn probe_tail(&self) {
+        let last = self.last.load(Ordering::Acquire);
+        if !self.is_done(last) {
+            self.probe(last);
+        }
+    }
+
+    /// Asks the device whether a command has ended.
+    pub(crate) fn probe(&self, sequence: u64) -> bool {
+        if self.is_done(sequence) {
+            return true;
+        }
+        let inner = self.inner();
+        self.probe_locked(&inner, sequence)
+    }
+
+    fn probe_locked(&self, inner: &Inner, sequence: u64) -> bool {
+        let Some((slot, home)) = inner.slot(sequence).zip(inner.home.as_ref()) else {
+            return self.is_done(sequence);
+        };
+        let Some(query) = home.context.api.tables.event.pfnQueryStatus else {
+            return false;
+        };
+        // SAFETY: a live event of this lane, which the lock keeps from being used again.
+        let ended = unsafe { query(slot.event) } == ZE_RESULT_SUCCESS;
+        if ended {
+            self.done.fetch_max(sequence, Ordering::AcqRel);
+        }
+        ended
+    }
+
+    /// The event of a command that has not ended, kept from being used again.
+    pub(crate) fn pin(&'static self, sequence: u64) -> Option<Pinned> {
+        if self.is_done(sequence) {
+            return None;
+        }
+        self.pins.fetch_add(1, Ordering::AcqRel);
+        let inner = self.inner();
+        let found = inner
+            .slot(sequence)
+            .zip(inner.home.as_ref())
+            .map(|(slot, home)| (slot.event, home.context.api));
+        drop(inner);
+        match found {
+            Some((event, api)) => Some(Pinned {
+                lane: self,
+                sequence,
+                event,
+                api,
+            }),
+            None => {
+                self.pins.fetch_sub(1, Ordering::Release);
+                None
+            }
+        }
+    }
+
+    /// The event of a command, ended or not, as long as the ring has it.
+    pub(crate) fn event_of(&self, sequence: u64) -> Option<ze_event_handle_t> {
+        self.inner().slot(sequence).map(|slot| slot.event)
+    }
+
+    /// Waits on the calling thread until a command has ended.
+    ///
+    /// # Errors
+    /// The device's, when it was lost.
+    pub(crate) fn wait(&'static self, sequence: u64) -> Result<()> {
+        if let Some(pinned) = self.pin(sequence) {
+            let api = pinned.api;
+            // SAFETY: a live event, pinned.
+            let waited = unsafe {
+                ze!(
+                    api,
+                    zeEventHostSynchronize = event.pfnHostSynchronize(pinned.event, u64::MAX)
+                )
+            };
+            if let Err(error) = waited {
+                self.lose(&error);
+            } else {
+                self.done.fetch_max(sequence, Ordering::AcqRel);
+            }
+        }
+        match &*self.lost.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// Nothing on this lane will end any more: waiting for it is over.
+    fn lose(&self, error: &Error) {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.get_or_insert_with(|| error.clone());
+        drop(lost);
+        self.done
+            .fetch_max(self.last.load(Ordering::Acquire), Ordering::AcqRel);
+    }
+
+    /// Whether work on this lane can be waited for by lists of a context.
+    pub(crate) fn is_in(&self, context: &Arc<NativeContext>) -> bool {
+        self.context.load(Ordering::Acquire) == Arc::as_ptr(context).addr()
+    }
+
+    /// Appends a command that follows `after`, all of it in this lane's context. `append` gets the list, the event to
+    /// signal and those to wait for, and is called once.
+    ///
+    /// # Errors
+    /// What `append` answers; the lane is then as before.
+    pub(crate) fn append(
+        &'static self,
+        after: &Deps,
+        profile: Option<Arc<Profile>>,
+        append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
+    ) -> Result<Dep> {
+        let mut pinned: SmallVec<[Pinned; 4]> = SmallVec::new();
+        for dep in after.iter().filter(|dep| dep.lane() != self.id) {
+            pinned.extend(lane_of(dep).and_then(|lane| lane.pin(dep.sequence())));
+        }
+        let dep = self.append_locked(&pinned, profile, append)?;
+        pinned.iter().for_each(|pinned| pinned.waited_by(dep));
+        Ok(dep)
+    }
+
+    fn append_locked(
+        &self,
+        pinned: &[Pinned],
+        profile: Option<Arc<Profile>>,
+        append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
+    ) -> Result<Dep> {
+        let mut inner = self.inner();
+        let inner = &mut *inner;
+        let sequence = self.last.load(Ordering::Relaxed) + 1;
+        let event = self.take_event(inner)?;
+        let mut waits: SmallVec<[ze_event_handle_t; 4]> =
+            pinned.iter().map(|pinned| pinned.event).collect();
+        let before = inner.ring.back().map(|slot| slot.event);
+        let Some(home) = inner.home.as_mut() else {
+            return Err(Error::new(Errc::Runtime, "the queue is gone"));
+        };
+        if !home.options.in_order || matches!(home.kind, Kind::Queue(..)) {
+            // The slot before is only used again after this one has ended: see `take_event`.
+            waits.extend(before.filter(|_| !self.is_done(sequence - 1)));
+        }
+        let appended = home.append(self, sequence, event, &mut waits, append);
+        if let Err(error) = appended {
+            inner.spare.push(event);
+            return Err(error);
+        }
+        inner.ring.push_back(Slot {
+            event,
+            waiters: SmallVec::new(),
+            profile,
+        });
+        self.last.store(sequence, Ordering::Release);
+        Ok(Dep::new(self.id, sequence))
+    }
+
+    /// An event that is not signalled and that nobody uses.
+    fn take_event(&self, inner: &mut Inner) -> Result<ze_event_handle_t> {
+        if let Some(event) = inner.spare.pop() {
+            return Ok(event);
+        }
+        let next = self.last.load(Ordering::Relaxed) + 1;
+        let long = inner.ring.len() as u64 >= RING;
+        if long && !self.is_done(inner.first) && next >= inner.probe_at {
+            inner.probe_at = next + PROBE;
+            let middle = inner.first + inner.ring.len() as u64 / 2;
+            if !self.probe_locked(inner, middle) {
+                self.probe_locked(inner, inner.first);
+            }
+        }
+        // The second slot must have ended as well: it may wait for the first one's event.
+        let free = long
+            && self.is_done(inner.first + 1)
+            && self.pins.load(Ordering::Acquire) == 0
+            && inner.ring.front().is_some_and(|slot| {
+                let mut waiters = slot.waiters.iter();
+                waiters.all(|dep| of(dep.lane()).is_none_or(|lane| lane.is_done(dep.sequence())))
+            });
+        if free && let Some(slot) = inner.ring.pop_front() {
+            inner.first += 1;
+            let home = inner.home.as_ref();
+            if let Some(home) = home {
+                let api = home.context.api;
+                slot.keep_times(api);
+                // SAFETY: a live event that no command and no thread uses.
+                unsafe { ze!(api, zeEventHostReset = event.pfnHostReset(slot.event))? };
+            }
+            return Ok(slot.event);
+        }
+        inner.new_event()
+    }
+
+    /// When a command ran, in ticks; none while it runs.
+    pub(crate) fn times(&self, sequence: u64, profile: &Profile) -> Option<(u64, u64)> {
+        let inner = self.inner();
+        if let Some((slot, home)) = inner.slot(sequence).zip(inner.home.as_ref()) {
+            slot.keep_times(home.context.api);
+        }
+        profile.run.get().copied()
+    }
+
+    /// What has to end before the lane's list may be destroyed: its commands and those that wait for them.
+    pub(crate) fn users(&self) -> Deps {
+        let mut users = Deps::default();
+        users.add(self.tail());
+        let inner = self.inner();
+        inner
+            .ring
+            .iter()
+            .flat_map(|slot| &slot.waiters)
+            .for_each(|dep| users.add(*dep));
+        users
+    }
+
+    /// The handle that it appends to.
+    pub(crate) fn native(&self) -> Option<NativeLane> {
+        self.inner().home.as_ref().map(|home| match &home.kind {
+            Kind::Immediate(list) => NativeLane::List(*list),
+            Kind::Queue(queue, _) => NativeLane::Queue(*queue),
+            Kind::Event => NativeLane::List(std::ptr::null_mut()),
+        })
+    }
+
+    /// Destroys its list and events and gives its number back. All that [`Self::users`] named has ended.
+    pub(crate) fn close(&'static self) {
+        let mut inner = self.inner();
+        let Some(home) = inner.home.take() else {
+            return;
+        };
+        let api = home.context.api;
+        for slot in std::mem::take(&mut inner.ring) {
+            slot.keep_times(api);
+            inner.spare.push(slot.event);
+        }
+        let foreign = matches!(home.kind, Kind::Event) && !home.options.owned;
+        for event in std::mem::take(&mut inner.spare) {
+            if foreign {
+                continue;
+            }
+            // SAFETY: ours, and no command uses it.
+            let _ = unsafe { ze!(api, zeEventDestroy = event.pfnDestroy(event)) };
+        }
+        for pool in std::mem::take(&mut inner.pools) {
+            // SAFETY: ours, after its events.
+            let _ = unsafe { ze!(api, zeEventPoolDestroy = event_pool.pfnDestroy(pool)) };
+        }
+        inner.used = 0;
+        match home.kind {
+            Kind::Event => {}
+            Kind::Immediate(list) => {
+                if home.options.owned {
+                    destroy_list(api, list);
+                }
+            }
+            Kind::Queue(queue, lists) => {
+                lists.iter().for_each(|(_, list)| destroy_list(api, *list));
+                if home.options.owned {
+                    // SAFETY: ours, with nothing left on it.
+                    let _ = unsafe {
+                        ze!(api, zeCommandQueueDestroy = command_queue.pfnDestroy(queue))
+                    };
+                }
+            }
+        }
+        self.done
+            .fetch_max(self.last.load(Ordering::Acquire), Ordering::AcqRel);
+        drop(inner);
+        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        free.0.push(self.id);
+    }
+}
+
+fn destroy_list(api: Api, list: ze_command_list_handle_t) {
+    // SAFETY: ours, with nothing left on it.
+    let _ = unsafe { ze!(api, zeCommandListDestroy = command_list.pfnDestroy(list)) };
+}
+
+impl Slot {
+    /// Reads the times before the event is used again.
+    fn keep_times(&self, api: Api) {
+        let Some(profile) = self.profile.as_ref().filter(|p| p.run.get().is_none()) else {
+            return;
+        };
+        let mut result = ze_kernel_timestamp_result_t::default();
+        // SAFETY: a live event and a valid output.
+        let read = unsafe {
+            ze!(
+                api,
+                zeEventQueryKernelTimestamp =
+                    event.pfnQueryKernelTimestamp(self.event, &raw mut result)
+            )
+        };
+        if read.is_ok() {
+            let times = (result.global.kernelStart, result.global.kernelEnd);
+            let _ = profile.run.set(times);
+        }
+    }
+}
+
+impl Inner {
+    fn slot(&self, sequence: u64) -> Option<&Slot> {
+        let place = sequence.checked_sub(self.first)?;
+        self.ring.get(usize::try_from(place).ok()?)
+    }
+
+    fn new_event(&mut self) -> Result<ze_event_handle_t> {
+        let Some(home) = self.home.as_ref() else {
+            return Err(Error::new(Errc::Runtime, "the queue is gone"));
+        };
+        let api = home.context.api;
+        if self.pools.is_empty() || self.used == CHUNK {
+            let timestamps = if home.options.timestamps {
+                ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP
+            } else {
+                0
+            };
+            let desc = ze_event_pool_desc_t {
+                flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE | timestamps,
+                count: CHUNK,
+                ..Default::default()
+            };
+            let mut device = home.device;
+            let mut pool = std::ptr::null_mut();
+            // SAFETY: live handles, valid inputs and output.
+            unsafe {
+                ze!(
+                    api,
+                    zeEventPoolCreate = event_pool.pfnCreate(
+                        home.context.handle,
+                        &raw const desc,
+                        1,
+                        &raw mut device,
+                        &raw mut pool
+                    )
+                )?;
+            }
+            self.pools.push(pool);
+            self.used = 0;
+        }
+        let pool = self.pools.last().copied().unwrap_or(std::ptr::null_mut());
+        let desc = ze_event_desc_t {
+            index: self.used,
+            signal: ZE_EVENT_SCOPE_FLAG_HOST,
+            wait: ZE_EVENT_SCOPE_FLAG_HOST,
+            ..Default::default()
+        };
+        let mut event = std::ptr::null_mut();
+        // SAFETY: a live pool, an index that no other event of it has, valid input and output.
+        unsafe {
+            ze!(
+                api,
+                zeEventCreate = event.pfnCreate(pool, &raw const desc, &raw mut event)
+            )?;
+        }
+        self.used += 1;
+        Ok(event)
+    }
+}
+
+impl Home {
+    fn append(
+        &mut self,
+        lane: &Lane,
+        sequence: u64,
+        signal: ze_event_handle_t,
+        waits: &mut [ze_event_handle_t],
+        append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let api = self.context.api;
+        let (context, device) = (self.context.handle, self.device);
+        match &mut self.kind {
+            Kind::Event => Err(Error::new(Errc::Runtime, "an event takes no commands")),
+            Kind::Immediate(list) => append(&mut Target {
+                api,
+                list: *list,
+                signal,
+                waits,
+            }),
+            Kind::Queue(queue, lists) => {
+                let oldest = lists.front().filter(|(last, _)| lane.is_done(*last));
+                let mut list = match oldest.map(|(_, list)| *list) {
+                    Some(list) => {
+                        lists.pop_front();
+                        // SAFETY: a live list whose commands have ended.
+                        unsafe { ze!(api, zeCommandListReset = command_list.pfnReset(list))? };
+                        list
+                    }
+                    None => {
+                        let desc = ze_command_list_desc_t::default();
+                        let mut list = std::ptr::null_mut();
+                        // SAFETY: live handles, valid input and output.
+                        unsafe {
+                            ze!(
+                                api,
+                                zeCommandListCreate = command_list.pfnCreate(
+                                    context,
+                                    device,
+                                    &raw const desc,
+                                    &raw mut list
+                                )
+                            )?;
+                        }
+                        list
+                    }
+                };
+                let mut recorded = append(&mut Target {
+                    api,
+                    list,
+                    signal,
+                    waits,
+                });
+                if recorded.is_ok() {
+                    // SAFETY: a live list; the commands' memory is kept by whoever appended them.
+                    recorded = unsafe {
+                        ze!(api, zeCommandListClose = command_list.pfnClose(list)).and_then(|()| {
+                            ze!(
+                                api,
+                                zeCommandQueueExecuteCommandLists = command_queue
+                                    .pfnExecuteCommandLists(
+                                        *queue,
+                                        1,
+                                        &raw mut list,
+                                        std::ptr::null_mut()
+                                    )
+                            )
+                        })
+                    };
+                }
+                if recorded.is_err() {
+                    // Not submitted: it may be used again at once.
+                    lists.push_front((0, list));
+                } else {
+                    lists.push_back((sequence, list));
+                }
+                recorded
+            }
+        }
+    }
+}
+
+/// The last commands of all lanes of a context: when they have ended, nothing that was submitted by now runs.
+pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
+    let used = FREE.lock().unwrap_or_else(PoisonError::into_inner).1;
+    let mut tails = Deps::default();
+    (0..used)
+        .filter_map(of)
+        .filter(|lane| lane.is_in(context) && lane.outstanding() > 0)
+        .for_each(|lane| tails.add(lane.tail()));
+    tails
+}

@@ -1,0 +1,75 @@
+//! SYCL 2020 for Rust over Level Zero, with the hipSYCL buffer model.
+//!
+//! Queues take command groups; what a group needs of a [`Buffer`] it says with accessors, and the runtime copies what is
+//! outdated, orders what conflicts and runs the rest side by side. Kernels are SPIR-V. The only backend is Level Zero:
+//! an installed loader, or the CPU driver inside the program (feature `embedded`).
+//!
+//! Rooms: [`platform`](Platform), [`device`](Device), [`context`](Context) and [`info`] say what there is;
+//! [`queue`](Queue), `handler`, `group`, `submit` are a command group's way; `lane` is a command list in order with its
+//! events, `ticket` what waits for the host, `graveyard` what is freed later; `buffer`, `transfer`, `memory` hold data;
+//! [`usm`], [`kernel`](KernelBundle), [`host_task`](HostView) and [`event`](Event) are SYCL's own.
+//!
+//! Invariants
+//! - Work is submitted on the caller's thread, and a device only ever waits for work that was submitted before.
+//! - Nothing of a submission is committed before it has succeeded; a buffer has one allocation in each memory, of the
+//!   full size, from its first use there to its end.
+//! - No lock is held while anybody else's code runs, and there is no lock that all submissions take.
+//! - Whatever is dropped lives on until the work that uses it has ended.
+//!
+//! Not here: closures as device code, streams, other backends.
+
+mod accessor;
+mod arguments;
+mod buffer;
+mod context;
+mod device;
+mod environment;
+mod error;
+mod event;
+mod graveyard;
+mod group;
+mod handler;
+mod host_accessor;
+mod host_task;
+pub mod info;
+mod kernel;
+mod lane;
+mod memory;
+mod operation;
+mod platform;
+mod queue;
+mod range;
+mod reflect;
+mod selector;
+mod submit;
+mod ticket;
+mod transfer;
+pub mod usm;
+mod ze;
+
+pub use accessor::{
+    Accessor, HostTaskAccessor, LocalAccessor, Mode, Read, ReadWrite, ReadWriteNoInit, Write,
+    WriteNoInit, Writes,
+};
+pub use arguments::{
+    ArgSink, ArgumentKind, AtOffset, ByValue, GlobalPointer, GlobalPointerMut, KernelArg,
+    KernelArgs, Launch, LocalPointer, Val,
+};
+pub use buffer::{Buffer, BufferOptions, UsmView};
+pub use context::Context;
+pub use device::{Aspect, Device, DeviceType, Partition};
+pub use error::{AsyncHandler, Errc, Error, Result};
+pub use event::{Event, EventStatus, Profiling};
+pub use handler::{Command, Handler};
+pub use host_accessor::HostAccessor;
+pub use host_task::{
+    HostView, HostViewArg, HostViews, InteropHandle, NativeView, PlannedView, PlannedViews,
+};
+pub use kernel::{BundleState, Executable, Input, Kernel, KernelBundle, Object, SpecId, SpecValue};
+pub use platform::{Backend, Platform, use_entry};
+pub use queue::{Priority, Queue, QueueBuilder, QueueProps, Submission};
+pub use range::{DeviceData, Dim, Id, NdRange, Range, SupportedDim};
+pub use selector::{
+    AcceleratorSelector, AspectSelector, CpuSelector, DefaultSelector, FilterSelector, GpuSelector,
+    Selector,
+};

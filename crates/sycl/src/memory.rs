@@ -1,0 +1,169 @@
+//! Allocations of buffers: where they lie and how they end.
+
+use std::collections::BTreeSet;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use level_zero::sys::*;
+
+use crate::context::{Context, NativeContext};
+use crate::device::Device;
+use crate::error::{Errc, Result};
+use crate::graveyard::{sweep, wait_for_one};
+use crate::ze::ze;
+
+/// What becomes of memory at its buffer's end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// It is freed.
+    Free,
+    /// It is the user's.
+    Keep,
+}
+
+/// One allocation.
+pub(crate) struct Memory {
+    pub(crate) pointer: *mut u8,
+    pub(crate) context: Context,
+    pub(crate) end: End,
+}
+
+// SAFETY: USM belongs to no thread; who may touch it when is the buffer's to say.
+unsafe impl Send for Memory {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Memory {}
+
+/// First bytes of all buffers' memories.
+static BUFFERS: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+/// Whether a pointer is the first byte of a buffer's memory.
+pub(crate) fn is_buffers(pointer: *const c_void) -> bool {
+    let known = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
+    known.contains(&pointer.addr())
+}
+
+impl Memory {
+    pub(crate) fn new(pointer: *mut u8, context: &Context, end: End) -> Self {
+        let mut known = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(pointer.addr());
+        Self {
+            pointer,
+            context: context.clone(),
+            end,
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let mut known = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
+        known.remove(&self.pointer.addr());
+        drop(known);
+        if self.end == End::Free {
+            free(&self.context.0.native, self.pointer.cast());
+        }
+    }
+}
+
+/// Frees USM of this runtime's; a failure has nobody to go to.
+pub(crate) fn free(context: &Arc<NativeContext>, pointer: *mut c_void) {
+    let api = context.api;
+    // SAFETY: allocated in this context, freed once, and no command uses it any more.
+    let _ = unsafe { ze!(api, zeMemFree = mem.pfnFree(context.handle, pointer)) };
+}
+
+/// Runs an allocation; when memory is short, again after what is no longer used has been freed.
+pub(crate) fn with_room<T>(mut allocate: impl FnMut() -> Result<T>) -> Result<T> {
+    sweep();
+    match allocate() {
+        Err(error) if error.errc() == Errc::MemoryAllocation => {
+            wait_for_one();
+            allocate()
+        }
+        result => result,
+    }
+}
+
+/// Memory of the host that its devices may use too.
+pub(crate) fn allocate_host(
+    context: &Arc<NativeContext>,
+    bytes: usize,
+    alignment: usize,
+) -> Result<*mut c_void> {
+    let api = context.api;
+    let desc = ze_host_mem_alloc_desc_t::default();
+    let mut pointer = std::ptr::null_mut();
+    // SAFETY: a live context, valid input and output.
+    unsafe {
+        ze!(
+            api,
+            zeMemAllocHost = mem.pfnAllocHost(
+                context.handle,
+                &raw const desc,
+                bytes,
+                alignment,
+                &raw mut pointer
+            )
+        )?;
+    }
+    Ok(pointer)
+}
+
+/// A device's own memory.
+pub(crate) fn allocate_device(
+    context: &Arc<NativeContext>,
+    device: &Device,
+    bytes: usize,
+    alignment: usize,
+) -> Result<*mut c_void> {
+    let api = context.api;
+    let desc = ze_device_mem_alloc_desc_t::default();
+    let mut pointer = std::ptr::null_mut();
+    // SAFETY: live handles, valid input and output.
+    unsafe {
+        ze!(
+            api,
+            zeMemAllocDevice = mem.pfnAllocDevice(
+                context.handle,
+                &raw const desc,
+                bytes,
+                alignment,
+                device.handle(),
+                &raw mut pointer
+            )
+        )?;
+    }
+    Ok(pointer)
+}
+
+/// Memory that moves between host and device.
+pub(crate) fn allocate_shared(
+    context: &Arc<NativeContext>,
+    device: Option<&Device>,
+    bytes: usize,
+    alignment: usize,
+) -> Result<*mut c_void> {
+    let api = context.api;
+    let (device_desc, host_desc) = (
+        ze_device_mem_alloc_desc_t::default(),
+        ze_host_mem_alloc_desc_t::default(),
+    );
+    let device = device.map_or(std::ptr::null_mut(), Device::handle);
+    let mut pointer = std::ptr::null_mut();
+    // SAFETY: live handles, valid inputs and output.
+    unsafe {
+        ze!(
+            api,
+            zeMemAllocShared = mem.pfnAllocShared(
+                context.handle,
+                &raw const device_desc,
+                &raw const host_desc,
+                bytes,
+                alignment,
+                device,
+                &raw mut pointer
+            )
+        )?;
+    }
+    Ok(pointer)
+}

@@ -1,0 +1,344 @@
+//! Device operations: what is appended to a lane.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use level_zero::sys::*;
+use smallvec::SmallVec;
+use sycl_graph::Extent;
+
+use crate::arguments::Arguments;
+use crate::error::Result;
+use crate::kernel::KernelInner;
+use crate::lane::Target;
+use crate::ze::ze;
+
+/// One append.
+pub(crate) enum Operation {
+    Copy {
+        target: *mut u8,
+        source: *const u8,
+        bytes: usize,
+    },
+    Region(Box<Region>),
+    Fill {
+        target: *mut u8,
+        pattern: SmallVec<[u8; 16]>,
+        bytes: usize,
+    },
+    Launch(Launch),
+    Prefetch {
+        pointer: *const c_void,
+        bytes: usize,
+    },
+    Advise {
+        device: ze_device_handle_t,
+        pointer: *const c_void,
+        bytes: usize,
+        advice: ze_memory_advice_t,
+    },
+    Barrier,
+}
+
+// SAFETY: the pointers are to memory that outlives the command by the contract of whoever made the operation.
+unsafe impl Send for Operation {}
+
+/// Rows in planes. Pitches in bytes.
+pub(crate) struct Region {
+    pub(crate) target: *mut u8,
+    pub(crate) source: *const u8,
+    pub(crate) target_origin: [usize; 3],
+    pub(crate) source_origin: [usize; 3],
+    pub(crate) size: [usize; 3],
+    pub(crate) target_pitches: [usize; 2],
+    pub(crate) source_pitches: [usize; 2],
+}
+
+/// A kernel with all that it needs.
+pub(crate) struct Launch {
+    pub(crate) kernel: Arc<KernelInner>,
+    pub(crate) handle: ze_kernel_handle_t,
+    pub(crate) groups: [u32; 3],
+    pub(crate) size: [u32; 3],
+    pub(crate) offset: [u32; 3],
+    pub(crate) arguments: Arguments,
+}
+
+impl Operation {
+    /// The copy of a part of two allocations of the same shape.
+    pub(crate) fn transfer(target: *mut u8, source: *const u8, extent: &Extent) -> Self {
+        match *extent {
+            Extent::Run { offset, bytes } => Self::Copy {
+                target: target.wrapping_add(offset),
+                source: source.wrapping_add(offset),
+                bytes,
+            },
+            Extent::Region {
+                origin,
+                size,
+                row_pitch,
+                slice_pitch,
+            } => Self::Region(Box::new(Region {
+                target,
+                source,
+                target_origin: origin,
+                source_origin: origin,
+                size,
+                target_pitches: [row_pitch, slice_pitch],
+                source_pitches: [row_pitch, slice_pitch],
+            })),
+        }
+    }
+
+    pub(crate) fn append(&mut self, to: &mut Target<'_>) -> Result<()> {
+        let (api, list, signal, count) = (to.api, to.list, to.signal, to.wait_count());
+        let waits = to.waits();
+        match self {
+            Self::Copy {
+                target,
+                source,
+                bytes,
+            } => {
+                // SAFETY: live handles; the memory outlives the command by the contract of whoever made the operation.
+                unsafe {
+                    ze!(
+                        api,
+                        zeCommandListAppendMemoryCopy = command_list.pfnAppendMemoryCopy(
+                            list,
+                            target.cast(),
+                            source.cast(),
+                            *bytes,
+                            signal,
+                            count,
+                            waits
+                        )
+                    )
+                }
+            }
+            Self::Region(region) => {
+                let target_region = region_of(region.target_origin, region.size);
+                let source_region = region_of(region.source_origin, region.size);
+                let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+                // SAFETY: as above, and two valid regions.
+                unsafe {
+                    ze!(
+                        api,
+                        zeCommandListAppendMemoryCopyRegion = command_list
+                            .pfnAppendMemoryCopyRegion(
+                                list,
+                                region.target.cast(),
+                                &raw const target_region,
+                                narrow(region.target_pitches[0]),
+                                narrow(region.target_pitches[1]),
+                                region.source.cast(),
+                                &raw const source_region,
+                                narrow(region.source_pitches[0]),
+                                narrow(region.source_pitches[1]),
+                                signal,
+                                count,
+                                waits
+                            )
+                    )
+                }
+            }
+            Self::Fill {
+                target,
+                pattern,
+                bytes,
+            } => {
+                // SAFETY: as above; the pattern is read before the call returns.
+                unsafe {
+                    ze!(
+                        api,
+                        zeCommandListAppendMemoryFill = command_list.pfnAppendMemoryFill(
+                            list,
+                            target.cast(),
+                            pattern.as_ptr().cast(),
+                            pattern.len(),
+                            *bytes,
+                            signal,
+                            count,
+                            waits
+                        )
+                    )
+                }
+            }
+            Self::Launch(launch) => launch.append(to),
+            Self::Prefetch { pointer, bytes } => {
+                // SAFETY: as above. It takes no events: a barrier before and a signal after it give it its place.
+                unsafe {
+                    if count > 0 {
+                        ze!(
+                            api,
+                            zeCommandListAppendWaitOnEvents =
+                                command_list.pfnAppendWaitOnEvents(list, count, waits)
+                        )?;
+                    }
+                    ze!(
+                        api,
+                        zeCommandListAppendMemoryPrefetch =
+                            command_list.pfnAppendMemoryPrefetch(list, *pointer, *bytes)
+                    )?;
+                    ze!(
+                        api,
+                        zeCommandListAppendSignalEvent =
+                            command_list.pfnAppendSignalEvent(list, signal)
+                    )
+                }
+            }
+            Self::Advise {
+                device,
+                pointer,
+                bytes,
+                advice,
+            } => {
+                // SAFETY: as for prefetches.
+                unsafe {
+                    if count > 0 {
+                        ze!(
+                            api,
+                            zeCommandListAppendWaitOnEvents =
+                                command_list.pfnAppendWaitOnEvents(list, count, waits)
+                        )?;
+                    }
+                    ze!(
+                        api,
+                        zeCommandListAppendMemAdvise = command_list
+                            .pfnAppendMemAdvise(list, *device, *pointer, *bytes, *advice)
+                    )?;
+                    ze!(
+                        api,
+                        zeCommandListAppendSignalEvent =
+                            command_list.pfnAppendSignalEvent(list, signal)
+                    )
+                }
+            }
+            Self::Barrier => {
+                // SAFETY: live handles.
+                unsafe {
+                    ze!(
+                        api,
+                        zeCommandListAppendBarrier =
+                            command_list.pfnAppendBarrier(list, signal, count, waits)
+                    )
+                }
+            }
+        }
+    }
+}
+
+impl Region {
+    /// A plain copy where the part is one run of memory on both sides.
+    pub(crate) fn simplest(self: Box<Self>) -> Operation {
+        let [width, height, depth] = self.size;
+        let runs = |pitches: [usize; 2]| {
+            (height <= 1 || pitches[0] == width)
+                && (depth <= 1 || pitches[1] == width.saturating_mul(height))
+        };
+        if !runs(self.target_pitches) || !runs(self.source_pitches) {
+            return Operation::Region(self);
+        }
+        let first = |origin: [usize; 3], pitches: [usize; 2]| {
+            origin[0] + origin[1] * pitches[0] + origin[2] * pitches[1]
+        };
+        let target = first(self.target_origin, self.target_pitches);
+        let source = first(self.source_origin, self.source_pitches);
+        Operation::Copy {
+            target: self.target.wrapping_add(target),
+            source: self.source.wrapping_add(source),
+            bytes: width * height * depth,
+        }
+    }
+}
+
+fn region_of(origin: [usize; 3], size: [usize; 3]) -> ze_copy_region_t {
+    let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    ze_copy_region_t {
+        originX: narrow(origin[0]),
+        originY: narrow(origin[1]),
+        originZ: narrow(origin[2]),
+        width: narrow(size[0]),
+        height: narrow(size[1]),
+        depth: narrow(size[2]),
+    }
+}
+
+impl Launch {
+    fn append(&mut self, to: &mut Target<'_>) -> Result<()> {
+        let (api, list, signal, count) = (to.api, to.list, to.signal, to.wait_count());
+        let waits = to.waits();
+        let groups = ze_group_count_t {
+            groupCountX: self.groups[0],
+            groupCountY: self.groups[1],
+            groupCountZ: self.groups[2],
+        };
+        // One thread at a time may set a kernel's arguments.
+        let mut state = self.kernel.launching();
+        if self.offset != state.offset {
+            let [x, y, z] = self.offset;
+            // SAFETY: a live kernel, kept by its lock.
+            unsafe {
+                ze!(
+                    api,
+                    zeKernelSetGlobalOffsetExp =
+                        kernel_exp.pfnSetGlobalOffsetExp(self.handle, x, y, z)
+                )?;
+            }
+            state.offset = self.offset;
+        }
+        if let Some(launch) = api
+            .tables
+            .command_list
+            .pfnAppendLaunchKernelWithArguments
+            .filter(|_| self.kernel.knows_arguments())
+        {
+            let size = ze_group_size_t {
+                groupSizeX: self.size[0],
+                groupSizeY: self.size[1],
+                groupSizeZ: self.size[2],
+            };
+            let mut pointers = self.arguments.pointers();
+            // SAFETY: live handles; count, sizes and kinds of the arguments were checked against the kernel's.
+            let code = unsafe {
+                launch(
+                    list,
+                    self.handle,
+                    groups,
+                    size,
+                    pointers.as_mut_ptr(),
+                    std::ptr::null(),
+                    signal,
+                    count,
+                    waits,
+                )
+            };
+            return api.check("zeCommandListAppendLaunchKernelWithArguments", code);
+        }
+        let [x, y, z] = self.size;
+        // SAFETY: a live kernel, kept by its lock; each value is as long as it says, which the driver checks.
+        unsafe {
+            ze!(
+                api,
+                zeKernelSetGroupSize = kernel.pfnSetGroupSize(self.handle, x, y, z)
+            )?;
+            for (index, (size, value)) in (0..).zip(self.arguments.values()) {
+                ze!(
+                    api,
+                    zeKernelSetArgumentValue =
+                        kernel.pfnSetArgumentValue(self.handle, index, size, value)
+                )?;
+            }
+            ze!(
+                api,
+                zeCommandListAppendLaunchKernel = command_list.pfnAppendLaunchKernel(
+                    list,
+                    self.handle,
+                    &raw const groups,
+                    signal,
+                    count,
+                    waits
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,563 @@
+//! Queues: command groups go in, work on lanes comes out.
+
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use level_zero::sys::*;
+use sycl_graph::{Dep, Deps};
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{AsyncHandler, Error, Result};
+use crate::event::Event;
+use crate::graveyard::{bury, sweep};
+use crate::group::Group;
+use crate::handler::{Command, Handler};
+use crate::lane::{Lane, LaneOptions, NativeLane};
+use crate::platform::complain;
+use crate::selector::{DefaultSelector, Selector};
+use crate::submit::submit;
+use crate::ticket::Ticket;
+
+/// How urgent a queue's work is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Priority {
+    /// After others.
+    Low,
+    /// As others.
+    Normal,
+    /// Before others.
+    High,
+}
+
+/// How commands reach the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Submission {
+    /// As `UR_L0_USE_IMMEDIATE_COMMANDLISTS`, or its older name, says; immediate if neither is set.
+    FromEnvironment,
+    /// On immediate command lists.
+    Immediate,
+    /// By lists that are executed on a command queue.
+    Batched,
+}
+
+/// What a queue is like.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct QueueProps {
+    /// Commands run in the order of submission.
+    pub in_order: bool,
+    /// Events know when their commands ran.
+    pub enable_profiling: bool,
+    /// The program does not look at events of commands.
+    pub discard_events: bool,
+    /// How urgent it is.
+    pub priority: Option<Priority>,
+    /// Which of the device's compute engines.
+    pub compute_index: Option<u32>,
+    /// How commands reach the device.
+    pub submission: Option<Submission>,
+}
+
+/// The most lanes of one queue.
+const MOST_LANES: usize = 16;
+/// Lanes of an out-of-order queue unless `SOLUM_SYCL_LANES` says otherwise.
+const LANES: usize = 4;
+
+/// A way to a device. Cheap to clone; usable from any thread.
+#[derive(Clone)]
+pub struct Queue(pub(crate) Arc<QueueInner>);
+
+pub(crate) struct QueueInner {
+    pub(crate) context: Context,
+    pub(crate) device: Device,
+    pub(crate) props: QueueProps,
+    options: LaneOptions,
+    lanes: [OnceLock<&'static Lane>; MOST_LANES],
+    making: Mutex<()>,
+    width: usize,
+    /// The last command of an in-order queue.
+    pub(crate) order: Mutex<Option<Dep>>,
+    /// Tickets of commands that were not on a lane at once.
+    tickets: Mutex<Vec<Arc<Ticket>>>,
+    pub(crate) reports: Arc<Reports>,
+    submissions: AtomicU64,
+    /// The handle stays with the program: the queue's end waits for its work.
+    kept: bool,
+}
+
+/// Asynchronous errors and who wants to know them.
+#[derive(Default)]
+pub(crate) struct Reports {
+    errors: Mutex<Vec<Error>>,
+    handler: Option<Box<AsyncHandler>>,
+}
+
+impl Reports {
+    pub(crate) fn push(&self, error: Error) {
+        lock(&self.errors).push(error);
+    }
+
+    /// Hands everything to the handler; the oldest error, if there was one.
+    pub(crate) fn throw(&self) -> Result<()> {
+        let errors = std::mem::take(&mut *lock(&self.errors));
+        let Some(first) = errors.first() else {
+            return Ok(());
+        };
+        if let Some(handler) = &self.handler {
+            handler(&errors);
+        }
+        Err(first.clone())
+    }
+}
+
+impl Drop for Reports {
+    fn drop(&mut self) {
+        let errors = std::mem::take(&mut *lock(&self.errors));
+        if errors.is_empty() {
+            return;
+        }
+        match &self.handler {
+            Some(handler) => handler(&errors),
+            None => {
+                for error in &errors {
+                    complain(&format!(
+                        "asynchronous error that nobody asked for: {error}"
+                    ));
+                }
+                // SYCL's default handler ends the program.
+                std::process::abort();
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl PartialEq for Queue {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+impl Eq for Queue {}
+impl Hash for Queue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Queue({:?}, {:?})", self.0.device, self.0.props)
+    }
+}
+
+/// Builds a [`Queue`].
+#[derive(Default)]
+pub struct QueueBuilder {
+    device: Option<Device>,
+    context: Option<Context>,
+    handler: Option<Box<AsyncHandler>>,
+    props: QueueProps,
+}
+
+impl std::fmt::Debug for QueueBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QueueBuilder")
+            .field("device", &self.device)
+            .field("props", &self.props)
+            .finish_non_exhaustive()
+    }
+}
+
+impl QueueBuilder {
+    /// Its device; the default selector's if none is given.
+    #[must_use]
+    pub fn device(mut self, device: &Device) -> Self {
+        self.device = Some(device.clone());
+        self
+    }
+
+    /// The device that a selector chooses.
+    ///
+    /// # Errors
+    /// As [`Device::select`].
+    pub fn selector(self, selector: &dyn Selector) -> Result<Self> {
+        let device = Device::select(selector)?;
+        Ok(self.device(&device))
+    }
+
+    /// Its context; the platform's if none is given.
+    #[must_use]
+    pub fn context(mut self, context: &Context) -> Self {
+        self.context = Some(context.clone());
+        self
+    }
+
+    /// Commands run in the order of submission.
+    #[must_use]
+    pub fn in_order(mut self) -> Self {
+        self.props.in_order = true;
+        self
+    }
+
+    /// Events know when their commands ran.
+    #[must_use]
+    pub fn enable_profiling(mut self) -> Self {
+        self.props.enable_profiling = true;
+        self
+    }
+
+    /// Its urgency.
+    #[must_use]
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.props.priority = Some(priority);
+        self
+    }
+
+    /// How commands reach the device.
+    #[must_use]
+    pub fn submission(mut self, submission: Submission) -> Self {
+        self.props.submission = Some(submission);
+        self
+    }
+
+    /// Which of the device's compute engines.
+    #[must_use]
+    pub fn compute_index(mut self, index: u32) -> Self {
+        self.props.compute_index = Some(index);
+        self
+    }
+
+    /// All properties at once.
+    #[must_use]
+    pub fn props(mut self, props: QueueProps) -> Self {
+        self.props = props;
+        self
+    }
+
+    /// Who is told of asynchronous errors. Without one, an error that nobody asks for ends the program.
+    #[must_use]
+    pub fn async_handler(mut self, handler: impl Fn(&[Error]) + Send + Sync + 'static) -> Self {
+        self.handler = Some(Box::new(handler));
+        self
+    }
+
+    /// The queue.
+    ///
+    /// # Errors
+    /// [`crate::Errc::Invalid`] for a device outside the context or an engine it lacks; those of creating it.
+    pub fn build(self) -> Result<Queue> {
+        let device = match (&self.device, &self.context) {
+            (Some(device), _) => device.clone(),
+            (None, Some(context)) => context.0.devices[0].clone(),
+            (None, None) => Device::select(&DefaultSelector)?,
+        };
+        let context = match self.context {
+            Some(context) => context,
+            None => device.platform().default_context()?,
+        };
+        if !context.contains(&device) {
+            return Err(Error::invalid("the queue's device is not of its context"));
+        }
+        let options = options(&device, &self.props)?;
+        let queue = Queue::of(context, device, self.props, options, self.handler, false);
+        queue.0.lane(0)?;
+        Ok(queue)
+    }
+}
+
+fn options(device: &Device, props: &QueueProps) -> Result<LaneOptions> {
+    let batched = match props.submission.unwrap_or(Submission::FromEnvironment) {
+        Submission::FromEnvironment => !crate::environment::immediate(),
+        Submission::Immediate => false,
+        Submission::Batched => true,
+    };
+    let priority = match props.priority {
+        Some(Priority::Low) => ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW,
+        Some(Priority::High) => ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH,
+        Some(Priority::Normal) | None => ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
+    };
+    let group = device.compute_group()?;
+    let index = props.compute_index.unwrap_or(0);
+    if index >= group.queues {
+        return Err(Error::invalid(format!(
+            "compute index {index}: the device has {} engines",
+            group.queues
+        )));
+    }
+    Ok(LaneOptions {
+        timestamps: props.enable_profiling,
+        batched,
+        priority,
+        ordinal: group.ordinal,
+        index,
+        ..LaneOptions::default()
+    })
+}
+
+impl Queue {
+    /// A queue to the default selector's device.
+    ///
+    /// # Errors
+    /// As [`QueueBuilder::build`].
+    pub fn new() -> Result<Self> {
+        Self::builder().build()
+    }
+
+    /// For a queue with properties.
+    #[must_use]
+    pub fn builder() -> QueueBuilder {
+        QueueBuilder::default()
+    }
+
+    fn of(
+        context: Context,
+        device: Device,
+        props: QueueProps,
+        options: LaneOptions,
+        handler: Option<Box<AsyncHandler>>,
+        kept: bool,
+    ) -> Self {
+        let width = if props.in_order {
+            1
+        } else {
+            crate::environment::lanes()
+                .unwrap_or(LANES)
+                .clamp(1, MOST_LANES)
+        };
+        Self(Arc::new(QueueInner {
+            context,
+            device,
+            props,
+            options,
+            lanes: [const { OnceLock::new() }; MOST_LANES],
+            making: Mutex::new(()),
+            width,
+            order: Mutex::new(None),
+            tickets: Mutex::default(),
+            reports: Arc::new(Reports {
+                errors: Mutex::default(),
+                handler,
+            }),
+            submissions: AtomicU64::new(0),
+            kept,
+        }))
+    }
+
+    /// A queue around a handle that exists already; it has this one lane.
+    pub(crate) fn adopt(
+        context: &Context,
+        device: &Device,
+        props: QueueProps,
+        native: NativeLane,
+        owned: bool,
+        in_order: bool,
+    ) -> Result<Self> {
+        let options = LaneOptions {
+            timestamps: props.enable_profiling,
+            batched: matches!(native, NativeLane::Queue(_)),
+            in_order,
+            owned,
+            ..LaneOptions::default()
+        };
+        let lane = Lane::adopt(&context.0.native, device, native, options)?;
+        let mut queue = Self::of(
+            context.clone(),
+            device.clone(),
+            props,
+            options,
+            None,
+            !owned,
+        );
+        if let Some(inner) = Arc::get_mut(&mut queue.0) {
+            inner.width = 1;
+        }
+        let _ = queue.0.lanes[0].set(lane);
+        Ok(queue)
+    }
+
+    /// Its device.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.0.device.clone()
+    }
+
+    /// Its context.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        self.0.context.clone()
+    }
+
+    /// Whether commands run in the order of submission.
+    #[must_use]
+    pub fn is_in_order(&self) -> bool {
+        self.0.props.in_order
+    }
+
+    /// Its properties.
+    #[must_use]
+    pub fn props(&self) -> &QueueProps {
+        &self.0.props
+    }
+
+    /// Submits one command group. The closure turns its handler into the group's one command; accessors stay inside.
+    ///
+    /// # Errors
+    /// The closure's, and nothing was submitted; [`crate::Errc::MemoryAllocation`] with every buffer as it was; failures
+    /// of appending; the first cause for buffers that failed work should have written.
+    #[track_caller]
+    pub fn submit<F>(&self, f: F) -> Result<Event>
+    where
+        F: for<'cg> FnOnce(Handler<'cg>) -> Result<Command<'cg>>,
+    {
+        let group = std::cell::RefCell::new(Group::default());
+        let _ = f(Handler::new(self, &group))?;
+        submit(self, group.into_inner())
+    }
+
+    /// Waits for everything that was submitted.
+    ///
+    /// # Errors
+    /// The first failure; [`crate::Errc::Invalid`] when something waits for a host accessor that this thread holds.
+    #[track_caller]
+    pub fn wait(&self) -> Result<()> {
+        let mut result = Ok(());
+        let tickets = std::mem::take(&mut *lock(&self.0.tickets));
+        for ticket in &tickets {
+            let waited = ticket.wait();
+            if waited.is_err() && matches!(ticket.standing(), crate::ticket::Standing::Open) {
+                lock(&self.0.tickets).push(Arc::clone(ticket));
+            }
+            result = result.and(waited);
+        }
+        for lane in self.0.lanes() {
+            result = result.and(lane.wait(lane.tail().sequence()));
+        }
+        sweep();
+        result
+    }
+
+    /// Waits, hands asynchronous errors to the handler, and answers the oldest of them.
+    ///
+    /// # Errors
+    /// As [`Self::wait`]; the oldest asynchronous error.
+    #[track_caller]
+    pub fn wait_and_throw(&self) -> Result<()> {
+        let waited = self.wait();
+        self.throw_asynchronous()?;
+        waited
+    }
+
+    /// Hands asynchronous errors to the handler and answers the oldest.
+    ///
+    /// # Errors
+    /// The oldest.
+    pub fn throw_asynchronous(&self) -> Result<()> {
+        self.0.reports.throw()
+    }
+
+    /// A command that ends when `events` have ended; later commands of an in-order queue follow it.
+    ///
+    /// # Errors
+    /// As [`Self::submit`].
+    #[track_caller]
+    pub fn submit_barrier(&self, events: &[Event]) -> Result<Event> {
+        self.submit(|cg| {
+            if events.is_empty() {
+                cg.depends_on_everything();
+            }
+            cg.depends_on(events);
+            cg.barrier()
+        })
+    }
+}
+
+impl QueueInner {
+    fn lane(&self, number: usize) -> Result<&'static Lane> {
+        if let Some(lane) = self.lanes[number].get() {
+            return Ok(lane);
+        }
+        let _one = lock(&self.making);
+        if let Some(lane) = self.lanes[number].get() {
+            return Ok(lane);
+        }
+        let lane = Lane::create(&self.context.0.native, &self.device, self.options)?;
+        Ok(self.lanes[number].get_or_init(|| lane))
+    }
+
+    /// Its lanes so far.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = &'static Lane> + '_ {
+        self.lanes.iter().map_while(|lane| lane.get().copied())
+    }
+
+    /// A lane for work that follows `deps`: the one that ends with them, an idle one, a new one, the least busy.
+    pub(crate) fn choose(&self, deps: &Deps) -> Result<&'static Lane> {
+        if self.width == 1 {
+            return self.lane(0);
+        }
+        let mut best: Option<&'static Lane> = None;
+        let mut count = 0;
+        for lane in self.lanes() {
+            count += 1;
+            if deps.iter().any(|dep| dep == lane.tail()) {
+                return Ok(lane);
+            }
+            if best.is_none_or(|best| lane.outstanding() < best.outstanding()) {
+                best = Some(lane);
+            }
+        }
+        if let Some(best) = best.filter(|best| best.outstanding() == 0) {
+            return Ok(best);
+        }
+        if count < self.width {
+            // What is not known to have ended may have.
+            for lane in self.lanes() {
+                lane.probe_tail();
+                if lane.outstanding() == 0 {
+                    return Ok(lane);
+                }
+            }
+            return self.lane(count);
+        }
+        best.map_or_else(|| self.lane(0), Ok)
+    }
+
+    /// Remembers a ticket until the queue is waited for.
+    pub(crate) fn add_ticket(&self, ticket: &Arc<Ticket>) {
+        let mut tickets = lock(&self.tickets);
+        if tickets.len() >= 64 {
+            tickets.retain(|ticket| matches!(ticket.standing(), crate::ticket::Standing::Open));
+        }
+        tickets.push(Arc::clone(ticket));
+    }
+
+    /// Everything submitted so far.
+    pub(crate) fn everything(&self, deps: &mut Deps) {
+        self.lanes().for_each(|lane| deps.add(lane.tail()));
+        lock(&self.tickets)
+            .iter()
+            .for_each(|ticket| deps.add(ticket.dep()));
+    }
+
+    /// Counts a submission; now and then frees what is no longer used.
+    pub(crate) fn count(&self) {
+        if self.submissions.fetch_add(1, Ordering::Relaxed) % 64 == 63 {
+            sweep();
+        }
+    }
+}
+
+impl Drop for QueueInner {
+    fn drop(&mut self) {
+        for lane in self.lanes() {
+            if self.kept {
+                // The program may destroy its handle as soon as this returns.
+                drop(lane.wait(lane.tail().sequence()));
+            }
+            bury(lane.users(), || lane.close());
+        }
+    }
+}

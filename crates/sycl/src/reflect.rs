@@ -1,0 +1,57 @@
+//! What SPIR-V says of its kernels: how each takes its arguments.
+
+use std::collections::HashMap;
+
+use spirv_reflection::{AddressSpace, Module, ParameterKind};
+
+use crate::arguments::ArgumentKind;
+use crate::error::{Errc, Error, Result};
+
+/// A module's kernels by name, each with kinds and sizes of its arguments; a kernel with an argument that is not
+/// understood is left out.
+#[derive(Debug, Default)]
+pub(crate) struct Reflection {
+    kernels: HashMap<String, Vec<(ArgumentKind, usize)>>,
+}
+
+impl Reflection {
+    /// Reads a module.
+    ///
+    /// # Errors
+    /// `Build` with what is wrong and where when it is not SPIR-V.
+    pub(crate) fn read(words: &[u32]) -> Result<Self> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let module = Module::read(&bytes)
+            .map_err(|error| Error::new(Errc::Build, format!("this is not SPIR-V: {error}")))?;
+        let known = module.kernels.iter().filter_map(|kernel| {
+            let kinds = kernel
+                .parameters
+                .iter()
+                .map(|parameter| kind(&parameter.kind));
+            Some((kernel.name.clone(), kinds.collect::<Option<Vec<_>>>()?))
+        });
+        Ok(Self {
+            kernels: known.collect(),
+        })
+    }
+
+    /// How a kernel takes its arguments, if that is understood.
+    pub(crate) fn arguments(&self, kernel: &str) -> Option<&[(ArgumentKind, usize)]> {
+        self.kernels.get(kernel).map(Vec::as_slice)
+    }
+}
+
+fn kind(kind: &ParameterKind) -> Option<(ArgumentKind, usize)> {
+    match kind {
+        ParameterKind::Value(ty) => Some((ArgumentKind::Value, usize::try_from(ty.size()).ok()?)),
+        ParameterKind::Pointer {
+            space: AddressSpace::Local,
+            ..
+        } => Some((ArgumentKind::Local, 0)),
+        ParameterKind::Pointer { .. } => Some((ArgumentKind::Pointer, size_of::<usize>())),
+        ParameterKind::Image { .. } | ParameterKind::Sampler => {
+            Some((ArgumentKind::Image, size_of::<usize>()))
+        }
+        _ => None,
+    }
+}

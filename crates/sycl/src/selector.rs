@@ -1,0 +1,130 @@
+//! Device selectors: who gets to be the device when none is named.
+
+use std::str::FromStr;
+
+use device_selector::Filters;
+use level_zero::sys::ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
+
+use crate::device::{Aspect, Device, DeviceType};
+use crate::error::{Errc, Error, Result};
+use crate::platform::{describe, drivers};
+
+/// Scores devices: a negative score rejects, the highest wins, and among equals the first enumerated.
+pub trait Selector {
+    /// The device's score.
+    fn score(&self, device: &Device) -> i32;
+}
+
+impl<F: Fn(&Device) -> i32> Selector for F {
+    fn score(&self, device: &Device) -> i32 {
+        self(device)
+    }
+}
+
+/// GPUs before CPUs before accelerators; discrete ones first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DefaultSelector;
+/// GPUs only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GpuSelector;
+/// CPUs only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CpuSelector;
+/// Accelerators only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AcceleratorSelector;
+
+impl Selector for DefaultSelector {
+    fn score(&self, device: &Device) -> i32 {
+        let kind = match device.kind() {
+            DeviceType::Gpu => 500,
+            DeviceType::Cpu => 300,
+            DeviceType::Accelerator => 75,
+            DeviceType::Custom => 0,
+        };
+        let discrete = device.0.properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED == 0;
+        kind + if discrete { 50 } else { 0 }
+    }
+}
+
+fn only(kind: DeviceType, device: &Device) -> i32 {
+    if device.kind() == kind {
+        DefaultSelector.score(device)
+    } else {
+        -1
+    }
+}
+
+impl Selector for GpuSelector {
+    fn score(&self, device: &Device) -> i32 {
+        only(DeviceType::Gpu, device)
+    }
+}
+impl Selector for CpuSelector {
+    fn score(&self, device: &Device) -> i32 {
+        only(DeviceType::Cpu, device)
+    }
+}
+impl Selector for AcceleratorSelector {
+    fn score(&self, device: &Device) -> i32 {
+        only(DeviceType::Accelerator, device)
+    }
+}
+
+/// Devices with some aspects and without others.
+#[derive(Clone, Debug, Default)]
+pub struct AspectSelector {
+    /// All of these.
+    pub require: Vec<Aspect>,
+    /// None of these.
+    pub deny: Vec<Aspect>,
+}
+
+impl Selector for AspectSelector {
+    fn score(&self, device: &Device) -> i32 {
+        let accepted = self.require.iter().all(|aspect| device.has(*aspect))
+            && !self.deny.iter().any(|aspect| device.has(*aspect));
+        if accepted {
+            DefaultSelector.score(device)
+        } else {
+            -1
+        }
+    }
+}
+
+/// `Backend:DeviceType:RelativeNumber[,…]`, each part optional, such as `level_zero:gpu:1,cpu`. Numbers count among the
+/// enumerated devices that the other parts leave, so a selector may be used again.
+#[derive(Clone, Debug)]
+pub struct FilterSelector(Filters);
+
+impl FromStr for FilterSelector {
+    type Err = Error;
+
+    /// # Errors
+    /// [`Errc::Runtime`] with the place that breaks the grammar.
+    fn from_str(text: &str) -> Result<Self> {
+        Filters::parse(text)
+            .map(Self)
+            .map_err(|error| Error::new(Errc::Runtime, error.to_string()))
+    }
+}
+
+impl Selector for FilterSelector {
+    fn score(&self, device: &Device) -> i32 {
+        let roots: Vec<Device> = drivers()
+            .unwrap_or_default()
+            .iter()
+            .flat_map(|platform| platform.chosen_devices().to_vec())
+            .collect();
+        let described: Vec<_> = roots.iter().map(describe).collect();
+        let chosen = self.0.choose(&described);
+        if chosen
+            .iter()
+            .any(|number| roots.get(*number) == Some(device))
+        {
+            DefaultSelector.score(device)
+        } else {
+            -1
+        }
+    }
+}

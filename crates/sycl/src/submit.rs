@@ -1,0 +1,462 @@
+//! The way of a command group from its handler to a lane.
+//!
+//! On the caller's thread: buffers are locked in the order of their addresses, memory is allocated, copies are planned
+//! and appended, then the command, and only then anything is committed. A command that has to wait for something on the
+//! host gets a ticket instead of a place and is appended by whoever ends that.
+
+use std::sync::{Arc, MutexGuard};
+
+use smallvec::SmallVec;
+use sycl_graph::{Access, Dep, Deps, Domain};
+
+use crate::buffer::{BufferCore, BufferState};
+use crate::error::{Error, Result};
+use crate::event::{Event, EventKind, device_clock};
+use crate::graveyard::bury;
+use crate::group::{Action, Group, Record, TargetMemory};
+use crate::host_task::{TaskContext, run};
+use crate::lane::{Lane, Profile, lane_of};
+use crate::operation::{Launch, Operation};
+use crate::queue::{Queue, QueueInner};
+use crate::ticket::{Ticket, resolve, wait_for, when_closed};
+use crate::transfer::{self, Accesses, refuse_poisoned};
+
+/// One buffer as a group uses it.
+struct Use {
+    core: Arc<BufferCore>,
+    /// Accesses by the domain they are in: the device's, and the host's for host tasks.
+    device: Option<(Domain, Accesses)>,
+    host: Accesses,
+    writes: bool,
+}
+
+type Uses = SmallVec<[Use; 4]>;
+type Pointers = SmallVec<[*mut u8; 8]>;
+
+impl Use {
+    fn lists(&self) -> impl Iterator<Item = (Domain, &[Access])> {
+        let device = self
+            .device
+            .iter()
+            .map(|(domain, list)| (*domain, list.as_slice()));
+        let host = Some((Domain::HOST, self.host.as_slice()));
+        device.chain(host.filter(|(_, list)| !list.is_empty()))
+    }
+}
+
+/// Submits a command group.
+pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
+    let inner = &queue.0;
+    let Group {
+        records,
+        events,
+        follows_all,
+        action,
+        ..
+    } = group;
+    check_targets(&records)?;
+    let mut order = inner.props.in_order.then(|| {
+        inner
+            .order
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    });
+    let mut uses = Uses::new();
+    let mut pointers = Pointers::new();
+    let mut firsts: SmallVec<[(usize, TargetMemory, usize); 8]> = SmallVec::new();
+    for record in records {
+        let place = place_of(&mut uses, record, &mut firsts);
+        debug_assert!(place < uses.len());
+    }
+    let mut deps = Deps::default();
+    for event in &events {
+        event.follow(&mut deps)?;
+    }
+    if follows_all {
+        inner.everything(&mut deps);
+    }
+    if let Some(last) = order.as_ref().and_then(|last| **last) {
+        deps.add(last);
+    }
+    let mut locked = lock_all(&uses);
+    for (entry, state) in uses.iter_mut().zip(&mut locked) {
+        prepare(inner, entry, state)?;
+    }
+    for (number, target, first) in &firsts {
+        let (entry, state) = (&uses[*number], &mut locked[*number]);
+        let domain = match (target, &entry.device) {
+            (TargetMemory::Device, Some((domain, _))) => *domain,
+            _ => Domain::HOST,
+        };
+        let pointer = state.memory(domain, &inner.context)?;
+        pointers.push(pointer.wrapping_add(*first));
+    }
+    for (entry, state) in uses.iter().zip(&mut locked) {
+        for (domain, list) in entry.lists() {
+            let plan = state.graph.plan(domain, list, &state.links());
+            for transfer in &plan {
+                transfer::submit(&entry.core, state, transfer)?;
+            }
+            state.graph.dependencies(domain, list, &mut deps);
+        }
+    }
+    let resolved = resolve(&deps);
+    if let Some(error) = &resolved.failed {
+        return Err(Error::because("what the group depends on failed", error));
+    }
+    let profile = inner.props.enable_profiling.then(|| {
+        Arc::new(Profile {
+            submit: device_clock(&inner.device),
+            run: std::sync::OnceLock::new(),
+        })
+    });
+    let mut work = Prepared::new(action, &pointers);
+    if resolved.open.is_empty() && !work.is_host_task() {
+        let dep = work.append(inner, &resolved.device, profile.clone())?;
+        commit(&uses, &mut locked, dep);
+        if let Some(order) = &mut order {
+            **order = Some(dep);
+        }
+        drop(locked);
+        work.keep_until(dep);
+        inner.count();
+        let event = Event::new(EventKind::Device(dep), Some(queue), profile);
+        event.set_wait_list(&events);
+        return Ok(event);
+    }
+    let own = Ticket::open(None, resolved.open.clone());
+    commit(&uses, &mut locked, own.dep());
+    if let Some(order) = &mut order {
+        **order = Some(own.dep());
+    }
+    drop(locked);
+    drop(order);
+    inner.add_ticket(&own);
+    let event = Event::new(
+        EventKind::Ticket(Arc::clone(&own)),
+        Some(queue),
+        profile.clone(),
+    );
+    event.set_wait_list(&events);
+    let later = Later {
+        queue: Arc::clone(inner),
+        ticket: Arc::clone(&own),
+        deps,
+        uses,
+        work,
+        profile,
+    };
+    when_closed(
+        &resolved.open,
+        &own,
+        Box::new(move |failed| later.go(failed)),
+    );
+    Ok(event)
+}
+
+/// Adds an accessor to its buffer's entry; uses stay sorted by address, so that all threads lock in one order.
+fn place_of(
+    uses: &mut Uses,
+    record: Record,
+    firsts: &mut SmallVec<[(usize, TargetMemory, usize); 8]>,
+) -> usize {
+    let address = Arc::as_ptr(&record.core).addr();
+    let found = uses
+        .iter()
+        .position(|entry| Arc::as_ptr(&entry.core).addr() >= address)
+        .unwrap_or(uses.len());
+    let known = uses
+        .get(found)
+        .is_some_and(|entry| Arc::ptr_eq(&entry.core, &record.core));
+    if !known {
+        uses.insert(
+            found,
+            Use {
+                core: record.core,
+                device: None,
+                host: Accesses::new(),
+                writes: false,
+            },
+        );
+        for (number, ..) in firsts.iter_mut() {
+            *number += usize::from(*number >= found);
+        }
+    }
+    firsts.push((found, record.target, record.first_byte));
+    let entry = &mut uses[found];
+    entry.writes |= record.writes;
+    let list = match record.target {
+        TargetMemory::Device => {
+            &mut entry
+                .device
+                .get_or_insert((Domain::HOST, Accesses::new()))
+                .1
+        }
+        TargetMemory::Host => &mut entry.host,
+    };
+    list.extend(record.accesses);
+    found
+}
+
+/// Accessors of one buffer for device and host with a writer, and host views of which one writes what another sees,
+/// have no meaning.
+fn check_targets(records: &[Record]) -> Result<()> {
+    for (number, one) in records.iter().enumerate() {
+        for other in &records[..number] {
+            if !Arc::ptr_eq(&one.core, &other.core) || !(one.writes || other.writes) {
+                continue;
+            }
+            if one.target != other.target {
+                return Err(Error::invalid(
+                    "a group has accessors of one buffer for the device and for the host, and one of them writes",
+                ));
+            }
+            let overlap = one.bytes.0 < other.bytes.1 && other.bytes.0 < one.bytes.1;
+            if one.target == TargetMemory::Host && overlap {
+                return Err(Error::invalid(
+                    "a host task has two views of the same elements, and one of them writes",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn lock_all(uses: &Uses) -> SmallVec<[MutexGuard<'static, BufferState>; 4]> {
+    uses.iter()
+        .map(|entry| {
+            let guard = entry.core.lock();
+            // SAFETY: only the lifetime changes: the group's own `Arc`, which outlives the guards, keeps the buffer; the
+            // guards are dropped before the list of uses is moved on or dropped, being declared after it.
+            unsafe {
+                std::mem::transmute::<MutexGuard<'_, BufferState>, MutexGuard<'static, BufferState>>(
+                    guard,
+                )
+            }
+        })
+        .collect()
+}
+
+fn prepare(queue: &QueueInner, entry: &mut Use, state: &mut BufferState) -> Result<()> {
+    if let Some((domain, list)) = &mut entry.device {
+        *domain = state.domain_of(&queue.context, &queue.device)?;
+        refuse_poisoned(state, list)?;
+    }
+    refuse_poisoned(state, &entry.host)
+}
+
+fn commit(uses: &Uses, locked: &mut [MutexGuard<'static, BufferState>], dep: Dep) {
+    for (entry, state) in uses.iter().zip(locked) {
+        for (domain, list) in entry.lists() {
+            state.graph.commit_accesses(domain, list, dep);
+        }
+    }
+}
+
+/// A command with its pointers.
+struct Prepared {
+    operations: SmallVec<[Operation; 1]>,
+    task: Option<crate::host_task::Task>,
+    keep: Option<Box<dyn std::any::Any + Send>>,
+    pointers: SendPointers,
+}
+
+struct SendPointers(Pointers);
+// SAFETY: addresses of buffers' memories, which those who use them keep.
+unsafe impl Send for SendPointers {}
+
+impl Prepared {
+    fn new(action: Option<Action>, pointers: &Pointers) -> Self {
+        let mut prepared = Self {
+            operations: SmallVec::new(),
+            task: None,
+            keep: None,
+            pointers: SendPointers(Pointers::new()),
+        };
+        let of = |index: u32| pointers[index as usize];
+        match action {
+            None => prepared.operations.push(Operation::Barrier),
+            Some(Action::Launch {
+                kernel,
+                handle,
+                groups,
+                size,
+                offset,
+                mut arguments,
+            }) => {
+                arguments.resolve(|access| pointers[access].addr());
+                prepared.operations.push(Operation::Launch(Launch {
+                    kernel: kernel.0,
+                    handle,
+                    groups,
+                    size,
+                    offset,
+                    arguments,
+                }));
+            }
+            Some(Action::Copy {
+                source,
+                target,
+                mut region,
+            }) => {
+                region.source = of(source).wrapping_add(region.source.addr());
+                region.target = of(target).wrapping_add(region.target.addr());
+                prepared.operations.push(region.simplest());
+            }
+            Some(Action::Fill {
+                target,
+                pattern,
+                runs,
+            }) => {
+                let base = of(target);
+                let fills = runs.into_iter().map(|(offset, bytes)| Operation::Fill {
+                    target: base.wrapping_add(offset),
+                    pattern: pattern.clone(),
+                    bytes,
+                });
+                prepared.operations.extend(fills);
+                if prepared.operations.is_empty() {
+                    prepared.operations.push(Operation::Barrier);
+                }
+            }
+            Some(Action::StagedFill {
+                target,
+                staged,
+                runs,
+            }) => {
+                let base = of(target);
+                for (offset, bytes) in runs {
+                    staged.copies(base.wrapping_add(offset), bytes, &mut prepared.operations);
+                }
+                prepared.keep = Some(Box::new(staged));
+            }
+            Some(Action::Operations(operations, keep)) => {
+                prepared.operations = operations;
+                prepared.keep = keep;
+            }
+            Some(Action::HostTask(task)) => {
+                prepared.pointers = SendPointers(pointers.clone());
+                prepared.task = Some(task);
+            }
+        }
+        prepared
+    }
+
+    fn is_host_task(&self) -> bool {
+        self.task.is_some()
+    }
+
+    fn append(
+        &mut self,
+        queue: &QueueInner,
+        after: &Deps,
+        profile: Option<Arc<Profile>>,
+    ) -> Result<Dep> {
+        let lane = queue.choose(after)?;
+        append_profiled(lane, queue, after, &mut self.operations, profile)
+    }
+
+    /// What a command needs besides its buffers goes when it has ended.
+    fn keep_until(&mut self, dep: Dep) {
+        if let Some(keep) = self.keep.take() {
+            let mut after = Deps::default();
+            after.add(dep);
+            bury(after, move || drop(keep));
+        }
+    }
+}
+
+fn append_profiled(
+    lane: &'static Lane,
+    queue: &QueueInner,
+    after: &Deps,
+    operations: &mut [Operation],
+    profile: Option<Arc<Profile>>,
+) -> Result<Dep> {
+    let context = &queue.context;
+    match operations {
+        // The common case without a second list of dependencies.
+        [operation]
+            if after
+                .iter()
+                .all(|dep| lane_of(dep).is_none_or(|l| l.is_in(&context.0.native))) =>
+        {
+            lane.append(after, profile, &mut |target| operation.append(target))
+        }
+        [first @ .., last] => {
+            if first.is_empty() {
+                let dep = transfer::append_all(lane, context, after, &mut [Operation::Barrier])?;
+                let _ = dep;
+                return lane.append(&Deps::default(), profile, &mut |target| last.append(target));
+            }
+            transfer::append_all(lane, context, after, first)?;
+            lane.append(&Deps::default(), profile, &mut |target| last.append(target))
+        }
+        [] => transfer::append_all(lane, context, after, &mut [Operation::Barrier]),
+    }
+}
+
+/// A command that waits for tickets.
+struct Later {
+    queue: Arc<QueueInner>,
+    ticket: Arc<Ticket>,
+    deps: Deps,
+    uses: Uses,
+    work: Prepared,
+    profile: Option<Arc<Profile>>,
+}
+
+impl Later {
+    fn go(mut self, failed: Option<Error>) {
+        if let Some(error) = failed {
+            let error = Error::because("what the command depends on failed", &error);
+            return self.fail(&error);
+        }
+        if self.work.is_host_task() {
+            return run(Box::new(move || self.run_task()));
+        }
+        let resolved = resolve(&self.deps);
+        match self
+            .work
+            .append(&self.queue, &resolved.device, self.profile.clone())
+        {
+            Ok(dep) => {
+                self.work.keep_until(dep);
+                self.ticket.submitted(dep);
+            }
+            Err(error) => {
+                self.queue.reports.push(error.clone());
+                self.fail(&error);
+            }
+        }
+    }
+
+    fn run_task(mut self) {
+        let waited = wait_for(&resolve(&self.deps).device);
+        let Some(task) = self.work.task.take() else {
+            return;
+        };
+        let context = TaskContext::new(&self.queue, std::mem::take(&mut self.work.pointers.0));
+        match waited.and_then(|()| task.run(&context)) {
+            Ok(()) => self.ticket.done(),
+            Err(error) => {
+                self.queue.reports.push(error.clone());
+                self.fail(&error);
+            }
+        }
+    }
+
+    /// What it should have written is lost.
+    fn fail(&self, error: &Error) {
+        for entry in &self.uses {
+            let mut state = entry.core.lock();
+            for (_, list) in entry.lists() {
+                state.graph.poison(list);
+            }
+            if entry.writes {
+                state.poison.get_or_insert_with(|| error.clone());
+            }
+        }
+        self.ticket.fail(error);
+    }
+}

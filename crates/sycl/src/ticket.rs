@@ -1,0 +1,360 @@
+//! Tickets: work whose place on a device is not known yet, because it waits for a host accessor or a host task, and
+//! those two themselves. A ticket ends by itself, in any order; whoever ends it runs what waited for it, in the order
+//! of submission, on its own thread.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+
+use sycl_graph::{Dep, Deps};
+
+use crate::error::{Error, Result};
+use crate::lane::lane_of;
+
+/// A promise of work's end.
+pub(crate) struct Ticket {
+    number: u64,
+    /// The thread that holds a host accessor.
+    holder: Option<ThreadId>,
+    /// What it waits for itself.
+    blockers: Mutex<Vec<Arc<Ticket>>>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+enum State {
+    Open(Vec<Arc<Pending>>),
+    /// On a device now.
+    Submitted(Dep),
+    Done,
+    Failed(Error),
+}
+
+/// How a ticket stands.
+#[derive(Clone)]
+pub(crate) enum Standing {
+    Open,
+    Submitted(Dep),
+    Done,
+    Failed(Error),
+}
+
+/// Work that runs when the tickets it waits for are no longer open.
+pub(crate) struct Pending {
+    own: Arc<Ticket>,
+    remaining: AtomicUsize,
+    failed: Mutex<Option<Error>>,
+    work: Mutex<Option<Work>>,
+}
+
+/// Gets the failure of what it waited for, if there was one, and ends its own ticket.
+pub(crate) type Work = Box<dyn FnOnce(Option<Error>) + Send>;
+
+const SHARDS: usize = 16;
+static TABLE: [Mutex<Option<HashMap<u64, Arc<Ticket>>>>; SHARDS] =
+    [const { Mutex::new(None) }; SHARDS];
+static NEXT: AtomicU64 = AtomicU64::new(1);
+/// Tickets are swept once in so many.
+const SWEEP: u64 = 256;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn shard(number: u64) -> MutexGuard<'static, Option<HashMap<u64, Arc<Ticket>>>> {
+    lock(&TABLE[(number % SHARDS as u64) as usize])
+}
+
+fn find(dep: Dep) -> Option<Arc<Ticket>> {
+    let shard = shard(dep.sequence());
+    shard.as_ref()?.get(&dep.sequence()).cloned()
+}
+
+/// Whether work is known to have ended.
+pub(crate) fn is_finished(dep: Dep) -> bool {
+    if let Some(lane) = lane_of(dep) {
+        return lane.is_done(dep.sequence());
+    }
+    match find(dep).map(|ticket| ticket.standing()) {
+        None | Some(Standing::Done | Standing::Failed(_)) => true,
+        Some(Standing::Submitted(dep)) => {
+            lane_of(dep).is_none_or(|lane| lane.is_done(dep.sequence()))
+        }
+        Some(Standing::Open) => false,
+    }
+}
+
+/// Whether work has ended; asks the device.
+pub(crate) fn probe(dep: Dep) -> bool {
+    let on_lane = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.probe(dep.sequence()));
+    if !dep.is_ticket() {
+        return on_lane(dep);
+    }
+    match find(dep).map(|ticket| ticket.standing()) {
+        None | Some(Standing::Done | Standing::Failed(_)) => true,
+        Some(Standing::Submitted(dep)) => on_lane(dep),
+        Some(Standing::Open) => false,
+    }
+}
+
+/// What of a set is unfinished: work on lanes, open tickets, and the failure of one that has failed meanwhile.
+pub(crate) struct Resolved {
+    pub(crate) device: Deps,
+    pub(crate) open: Vec<Arc<Ticket>>,
+    pub(crate) failed: Option<Error>,
+}
+
+/// Replaces tickets by what they stand for now.
+pub(crate) fn resolve(deps: &Deps) -> Resolved {
+    let mut resolved = Resolved {
+        device: Deps::default(),
+        open: Vec::new(),
+        failed: None,
+    };
+    let mut add = |dep: Dep, device: &mut Deps| {
+        if lane_of(dep).is_some_and(|lane| !lane.is_done(dep.sequence())) {
+            device.add(dep);
+        }
+    };
+    for dep in deps.iter() {
+        if !dep.is_ticket() {
+            add(dep, &mut resolved.device);
+            continue;
+        }
+        let Some(ticket) = find(dep) else { continue };
+        match ticket.standing() {
+            Standing::Open => resolved.open.push(ticket),
+            Standing::Submitted(dep) => add(dep, &mut resolved.device),
+            Standing::Failed(error) => resolved.failed = Some(error),
+            Standing::Done => {}
+        }
+    }
+    resolved
+}
+
+impl Ticket {
+    /// An open ticket; `holder` when the calling thread decides about its end.
+    pub(crate) fn open(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>) -> Arc<Self> {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let ticket = Arc::new(Self {
+            number,
+            holder,
+            blockers: Mutex::new(blockers),
+            state: Mutex::new(State::Open(Vec::new())),
+            changed: Condvar::new(),
+        });
+        let mut shard = shard(number);
+        let shard = shard.get_or_insert_default();
+        if number % SWEEP < SHARDS as u64 {
+            shard.retain(|_, known| known.is_unfinished());
+        }
+        shard.insert(number, Arc::clone(&ticket));
+        ticket
+    }
+
+    /// As something to follow.
+    pub(crate) fn dep(&self) -> Dep {
+        Dep::new(Dep::TICKETS, self.number)
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        match &*lock(&self.state) {
+            State::Open(_) => Standing::Open,
+            State::Submitted(dep) => Standing::Submitted(*dep),
+            State::Done => Standing::Done,
+            State::Failed(error) => Standing::Failed(error.clone()),
+        }
+    }
+
+    fn is_unfinished(&self) -> bool {
+        match self.standing() {
+            Standing::Open => true,
+            Standing::Submitted(dep) => {
+                lane_of(dep).is_some_and(|lane| !lane.is_done(dep.sequence()))
+            }
+            Standing::Done | Standing::Failed(_) => false,
+        }
+    }
+
+    /// Its work is on a device now.
+    pub(crate) fn submitted(&self, dep: Dep) {
+        self.end(State::Submitted(dep), None);
+    }
+
+    /// Its work has ended.
+    pub(crate) fn done(&self) {
+        self.end(State::Done, None);
+    }
+
+    /// Its work failed: what waits for it is not run.
+    pub(crate) fn fail(&self, error: &Error) {
+        self.end(State::Failed(error.clone()), Some(error));
+    }
+
+    fn end(&self, state: State, failed: Option<&Error>) {
+        let stays = matches!(state, State::Submitted(_));
+        let before = std::mem::replace(&mut *lock(&self.state), state);
+        lock(&self.blockers).clear();
+        if !stays && let Some(shard) = shard(self.number).as_mut() {
+            shard.remove(&self.number);
+        }
+        self.changed.notify_all();
+        if let State::Open(waiting) = before {
+            flush(&waiting, failed);
+        }
+    }
+
+    /// Waits on the calling thread for its end.
+    ///
+    /// # Errors
+    /// `Invalid` when the calling thread itself holds what it waits for; the failure of its work.
+    pub(crate) fn wait(&self) -> Result<()> {
+        if self.is_open() && self.waits_for_this_thread() {
+            return Err(Error::invalid(
+                "this wait would never end: it waits for a host accessor that the calling thread holds; drop it first",
+            ));
+        }
+        let mut state = lock(&self.state);
+        while matches!(*state, State::Open(_)) {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        match &*state {
+            State::Submitted(dep) => {
+                let dep = *dep;
+                drop(state);
+                lane_of(dep).map_or(Ok(()), |lane| lane.wait(dep.sequence()))
+            }
+            State::Failed(error) => Err(error.clone()),
+            State::Done | State::Open(_) => Ok(()),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(*lock(&self.state), State::Open(_))
+    }
+
+    /// Whether what it waits for is, in the end, a host accessor of the calling thread.
+    fn waits_for_this_thread(&self) -> bool {
+        let mine = Some(std::thread::current().id());
+        if self.holder == mine {
+            return true;
+        }
+        let mut seen = std::collections::HashSet::from([self.number]);
+        let mut open = lock(&self.blockers).clone();
+        while let Some(ticket) = open.pop() {
+            if !seen.insert(ticket.number) || !ticket.is_open() {
+                continue;
+            }
+            if ticket.holder == mine {
+                return true;
+            }
+            open.extend(lock(&ticket.blockers).iter().cloned());
+        }
+        false
+    }
+}
+
+/// Runs `work` when none of `tickets` is open any more, at once if so.
+pub(crate) fn when_closed(tickets: &[Arc<Ticket>], own: &Arc<Ticket>, work: Work) {
+    let pending = Arc::new(Pending {
+        own: Arc::clone(own),
+        // One for this function, so that nothing runs before all are asked.
+        remaining: AtomicUsize::new(1),
+        failed: Mutex::new(None),
+        work: Mutex::new(Some(work)),
+    });
+    for ticket in tickets {
+        match &mut *lock(&ticket.state) {
+            State::Open(waiting) => {
+                pending.remaining.fetch_add(1, Ordering::AcqRel);
+                waiting.push(Arc::clone(&pending));
+            }
+            State::Failed(error) => *lock(&pending.failed) = Some(error.clone()),
+            State::Submitted(_) | State::Done => {}
+        }
+    }
+    flush(&[pending], None);
+}
+
+/// Waits for all of a set.
+///
+/// # Errors
+/// The first failure; `Invalid` as [`Ticket::wait`].
+pub(crate) fn wait_for(deps: &Deps) -> Result<()> {
+    let mut result = Ok(());
+    for dep in deps.iter() {
+        let waited = match lane_of(dep) {
+            Some(lane) => lane.wait(dep.sequence()),
+            None => find(dep).map_or(Ok(()), |ticket| ticket.wait()),
+        };
+        result = result.and(waited);
+    }
+    result
+}
+
+/// Whether waiting for a set would wait for a host accessor of the calling thread.
+pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
+    deps.iter()
+        .filter_map(find)
+        .any(|ticket| ticket.is_open() && ticket.waits_for_this_thread())
+}
+
+thread_local! {
+    static RUNNABLE: RefCell<Option<BinaryHeap<Ready>>> = const { RefCell::new(None) };
+}
+
+struct Ready(Reverse<u64>, Arc<Pending>);
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl Eq for Ready {}
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+/// One reason less to wait for each of these; runs those without any, in the order of their submission.
+fn flush(waiting: &[Arc<Pending>], failed: Option<&Error>) {
+    let mut ready = Vec::new();
+    for pending in waiting {
+        if let Some(error) = failed {
+            lock(&pending.failed).get_or_insert_with(|| error.clone());
+        }
+        if pending.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
+            ready.push(Ready(Reverse(pending.own.number), Arc::clone(pending)));
+        }
+    }
+    let outermost = RUNNABLE.with_borrow_mut(|heap| {
+        let outermost = heap.is_none();
+        heap.get_or_insert_default().extend(ready);
+        outermost
+    });
+    if !outermost {
+        return;
+    }
+    while let Some(Ready(_, next)) =
+        RUNNABLE.with_borrow_mut(|heap| heap.as_mut().and_then(BinaryHeap::pop))
+    {
+        let work = lock(&next.work).take();
+        let failed = lock(&next.failed).take();
+        if let Some(work) = work {
+            work(failed);
+        }
+    }
+    RUNNABLE.with_borrow_mut(|heap| *heap = None);
+}

@@ -1,0 +1,156 @@
+//! Copies between a buffer's memories, planned by the buffer, appended here.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use sycl_graph::{Access, Dep, Deps, Domain, Transfer};
+
+use crate::buffer::{BufferCore, BufferState};
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Errc, Error, Result};
+use crate::lane::{Lane, lane_of};
+use crate::operation::Operation;
+use crate::ticket::{Ticket, resolve, wait_for, when_closed, would_wait_for_itself};
+
+/// Appends operations to a lane in order, the first after `after`; answers the last one's place.
+///
+/// Work in another context cannot be waited for by the device: this thread waits for it.
+pub(crate) fn append_all(
+    lane: &'static Lane,
+    context: &Context,
+    after: &Deps,
+    operations: &mut [Operation],
+) -> Result<Dep> {
+    let mut own = after.clone();
+    own.retain(|dep| lane_of(dep).is_some_and(|other| other.is_in(&context.0.native)));
+    if own.len() != after.len() {
+        for dep in after.iter() {
+            if let Some(other) = lane_of(dep).filter(|lane| !lane.is_in(&context.0.native)) {
+                other.wait(dep.sequence())?;
+            }
+        }
+    }
+    let mut last = lane.tail();
+    for operation in operations {
+        last = lane.append(&own, None, &mut |target| operation.append(target))?;
+        own = Deps::default();
+    }
+    Ok(last)
+}
+
+/// Submits one planned copy and commits it. The buffer is locked by the caller.
+pub(crate) fn submit(
+    core: &Arc<BufferCore>,
+    state: &mut BufferState,
+    transfer: &Transfer,
+) -> Result<Dep> {
+    let (context, device) = end_of(state, transfer)?;
+    let target = state.memory(transfer.to, &context)?;
+    let source = state.memory(transfer.from, &context)?;
+    let mut operation = Operation::transfer(target, source.cast_const(), &transfer.extent);
+    let mut deps = Deps::default();
+    state.graph.transfer_dependencies(transfer, &mut deps);
+    let resolved = resolve(&deps);
+    if let Some(error) = resolved.failed {
+        return Err(Error::because("the source of a copy was lost", &error));
+    }
+    if resolved.open.is_empty() {
+        let lane = context.transfer_lane(&device)?;
+        let dep = append_all(
+            lane,
+            &context,
+            &resolved.device,
+            std::slice::from_mut(&mut operation),
+        )?;
+        state.graph.commit_transfer(transfer, dep);
+        return Ok(dep);
+    }
+    let own = Ticket::open(None, resolved.open.clone());
+    state.graph.commit_transfer(transfer, own.dep());
+    let ticket = Arc::clone(&own);
+    // The memory lives as long as the buffer does.
+    let core = Arc::clone(core);
+    let work = Box::new(move |failed: Option<Error>| {
+        let appended = match failed {
+            Some(error) => Err(error),
+            None => context.transfer_lane(&device).and_then(|lane| {
+                let after = resolve(&deps).device;
+                append_all(lane, &context, &after, std::slice::from_mut(&mut operation))
+            }),
+        };
+        match appended {
+            Ok(dep) => ticket.submitted(dep),
+            Err(error) => ticket.fail(&error),
+        }
+        drop(core);
+    });
+    when_closed(&resolved.open, &own, work);
+    Ok(own.dep())
+}
+
+/// The device that copies: the target's, or the source's for a copy to the host.
+fn end_of(state: &BufferState, transfer: &Transfer) -> Result<(Context, Device)> {
+    let end = state
+        .device_of(transfer.to)
+        .or_else(|| state.device_of(transfer.from));
+    end.cloned()
+        .ok_or_else(|| Error::new(Errc::Runtime, "a copy from the host to itself was planned"))
+}
+
+/// Makes a buffer's elements available on the host and keeps conflicting work away until the ticket ends. Answers the
+/// first byte of the whole buffer.
+pub(crate) fn bring_to_host(
+    core: &Arc<BufferCore>,
+    accesses: &[Access],
+) -> Result<(*mut u8, Arc<Ticket>)> {
+    let (pointer, ticket, deps) = {
+        let mut state = core.lock();
+        let mut deps = Deps::default();
+        state.graph.dependencies(Domain::HOST, accesses, &mut deps);
+        if would_wait_for_itself(&deps) {
+            return Err(Error::invalid(
+                "this access would never begin: it waits for a host accessor that the calling thread holds; drop it first",
+            ));
+        }
+        refuse_poisoned(&state, accesses)?;
+        let pointer = state.host_memory()?;
+        let plan = state.graph.plan(Domain::HOST, accesses, &state.links());
+        for transfer in &plan {
+            submit(core, &mut state, transfer)?;
+        }
+        let mut deps = Deps::default();
+        state.graph.dependencies(Domain::HOST, accesses, &mut deps);
+        let me = std::thread::current().id();
+        let ticket = Ticket::open(Some(me), resolve(&deps).open);
+        state
+            .graph
+            .commit_accesses(Domain::HOST, accesses, ticket.dep());
+        (pointer, ticket, deps)
+    };
+    if let Err(error) = wait_for(&deps) {
+        ticket.done();
+        return Err(error);
+    }
+    Ok((pointer, ticket))
+}
+
+/// Refuses accesses to content that failed work should have written.
+pub(crate) fn refuse_poisoned(state: &BufferState, accesses: &[Access]) -> Result<()> {
+    if accesses
+        .iter()
+        .any(|access| state.graph.is_poisoned(access))
+    {
+        return Err(match &state.poison {
+            Some(cause) => Error::because(
+                "the buffer is poisoned: work that should have written it failed",
+                cause,
+            ),
+            None => Error::new(Errc::Runtime, "the buffer is poisoned"),
+        });
+    }
+    Ok(())
+}
+
+/// Accesses of one group to one buffer, as one list.
+pub(crate) type Accesses = SmallVec<[Access; 2]>;

@@ -1,0 +1,104 @@
+//! Calls of Level Zero: the one place where every call of this crate passes.
+
+use std::hash::{Hash, Hasher};
+
+use level_zero::Tables;
+use level_zero::sys::*;
+
+use crate::error::{Error, Result};
+
+/// The functions of one implementation and the driver that is asked for error texts.
+#[derive(Clone, Copy)]
+pub(crate) struct Api {
+    pub(crate) tables: &'static Tables,
+    pub(crate) driver: ze_driver_handle_t,
+}
+
+// SAFETY: functions of a thread-safe C API and an opaque handle.
+unsafe impl Send for Api {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Api {}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Api({:p})", self.driver)
+    }
+}
+
+impl PartialEq for Api {
+    fn eq(&self, other: &Self) -> bool {
+        self.driver == other.driver
+    }
+}
+impl Eq for Api {}
+impl Hash for Api {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.driver.hash(state);
+    }
+}
+
+impl Api {
+    /// What a call answered, as ours.
+    #[inline]
+    pub(crate) fn check(self, function: &'static str, code: ze_result_t) -> Result<()> {
+        if code == ZE_RESULT_SUCCESS {
+            return Ok(());
+        }
+        Err(self.error(function, code))
+    }
+
+    #[cold]
+    pub(crate) fn error(self, function: &'static str, code: ze_result_t) -> Error {
+        let text = match code {
+            ZE_RESULT_ERROR_UNINITIALIZED => String::new(),
+            _ => self.tables.last_error(Some(self.driver)),
+        };
+        let error = level_zero::Error::Call {
+            function,
+            code,
+            text,
+        };
+        Error::backend(code, error.to_string())
+    }
+}
+
+/// A call of Level Zero: `ze!(api, zeEventHostReset = event.pfnHostReset(handle))`. A function that the implementation
+/// lacks answers UNSUPPORTED_FEATURE. The caller gives the `unsafe`.
+macro_rules! ze {
+    ($api:expr, $name:ident = $table:ident.$slot:ident($($argument:expr),* $(,)?)) => {{
+        let api: $crate::ze::Api = $api;
+        match api.tables.$table.$slot {
+            Some(function) => api.check(stringify!($name), function($($argument),*)),
+            None => Err(api.error(
+                stringify!($name),
+                level_zero::sys::ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            )),
+        }
+    }};
+}
+pub(crate) use ze;
+
+/// The two-call idiom: count, then array.
+pub(crate) fn enumerate<T: Clone>(
+    empty: T,
+    mut call: impl FnMut(*mut u32, *mut T) -> Result<()>,
+) -> Result<Vec<T>> {
+    let mut count = 0;
+    call(&raw mut count, std::ptr::null_mut())?;
+    let mut all = vec![empty; count as usize];
+    if count > 0 {
+        call(&raw mut count, all.as_mut_ptr())?;
+        all.truncate(count as usize);
+    }
+    Ok(all)
+}
+
+/// A C array of characters as text.
+pub(crate) fn text(characters: &[std::ffi::c_char]) -> String {
+    let bytes: Vec<u8> = characters
+        .iter()
+        .take_while(|c| **c != 0)
+        .map(|c| c.cast_unsigned())
+        .collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,76 @@
+//! The runtime against the interpreter, with every call of Level Zero written down by the recorder: once on simulated
+//! devices with memories of their own, once on the default devices, whose memory is the host's.
+//!
+//! This program runs itself once for each of these worlds. Tests of a world run one after another: the recorder is one.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod basics;
+mod world;
+
+use std::process::{Command, ExitCode};
+
+use libtest_mimic::{Arguments, Trial};
+
+/// Where a test runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// Four devices with memories of their own.
+    Discrete,
+    /// The default devices.
+    Host,
+    /// Both.
+    Everywhere,
+}
+
+/// A test: its name, where it runs, what it does.
+pub(crate) type Test = (&'static str, Where, fn());
+
+const WORLD: &str = "SOLUM_TEST_WORLD";
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let Ok(world) = std::env::var(WORLD) else {
+        return all_worlds();
+    };
+    let here = if world == "discrete" {
+        Where::Discrete
+    } else {
+        Where::Host
+    };
+    arguments.test_threads = Some(1);
+    world::enter();
+    let tests = [basics::TESTS].concat();
+    let trials = tests
+        .into_iter()
+        .filter(|(_, place, _)| *place == here || *place == Where::Everywhere)
+        .map(|(name, _, run)| {
+            Trial::test(format!("{world}::{name}"), move || {
+                run();
+                Ok(())
+            })
+        })
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn all_worlds() -> ExitCode {
+    let mut good = true;
+    for (world, devices) in [("discrete", "cpu:4,discrete"), ("host", "gpu,cpu")] {
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(std::env::args_os().skip(1))
+            .env(WORLD, world)
+            .env("SOLUM_DEVICES", devices)
+            .env("SOLUM_COMPILER", "interpreter")
+            .env("UR_L0_USE_IMMEDIATE_COMMANDLISTS", "")
+            .env("ONEAPI_DEVICE_SELECTOR", "")
+            .status()
+            .unwrap();
+        good &= status.success();
+    }
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
