@@ -181,6 +181,11 @@ fn a_kernel_that_never_ends_is_stopped_where_a_limit_is_set() {
 }
 
 #[test]
+fn a_device_is_watched_by_another_process_and_reset() {
+    passes("system_management", &[], &[]);
+}
+
+#[test]
 fn virtual_memory_keeps_its_attributes() {
     passes("virtual_memory", &[], &[]);
 }

@@ -188,6 +188,8 @@ plain!(
     ze_ipc_event_pool_handle_t,
     ze_ipc_event_counter_based_handle_t,
     ze_host_function_callback_t,
+    zes_uuid_t,
+    zes_ras_error_category_exp_t,
 );
 
 /// Raw: an address that the driver does not read in this call, or that the body checks.

@@ -22,6 +22,7 @@ mod object;
 mod platform;
 mod printf;
 mod program;
+mod telemetry;
 mod topology;
 mod witness;
 

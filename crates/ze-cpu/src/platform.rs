@@ -5,6 +5,7 @@ use crate::environment::Settings;
 use crate::facts;
 use crate::memory::Memory;
 use crate::program::Builder;
+use crate::telemetry::{Sensors, Sources, Usage};
 use crate::topology::{self, Machine};
 use std::ffi::CStr;
 use std::io::Write as _;
@@ -12,9 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use ze_driver::address_space::AddressSpace;
 use ze_driver::device::{
-    AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, Platform,
+    AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, MemoryKind, Platform,
     PlatformFacts, Program, ProgramInput, Requirements, Task,
 };
+use ze_driver::telemetry::Telemetry;
 
 /// The machine's CPUs as Level Zero devices. Made once in a process's life; its threads never end.
 ///
@@ -47,6 +49,7 @@ struct CpuPlatform {
     /// Of the sub-devices, by their number: each has workers of its own, on its CPUs.
     shares: Vec<&'static Engine>,
     builder: Builder,
+    sensors: Sensors,
 }
 
 struct CpuDevice {
@@ -79,6 +82,13 @@ impl CpuPlatform {
                 facts.push(sub);
             }
         }
+        let sensors = Sensors::new(
+            Sources::below("/"),
+            Usage::own(),
+            topology::allowed_cpus(),
+            &machine.name,
+            &facts,
+        );
         let devices = facts
             .into_iter()
             .map(|facts| Arc::new(CpuDevice { facts }) as Arc<dyn Device>)
@@ -93,7 +103,20 @@ impl CpuPlatform {
             memory: Memory::new(facts::memory_limit(&machine, settings)),
             engine: Engine::new(settings.workers.unwrap_or(machine.cpus), settings.help),
             builder: Builder::new(settings, &machine),
+            sensors,
         }
+    }
+}
+
+impl CpuPlatform {
+    /// Counts memory for others to see; a sub-device's is its root's.
+    fn count(&self, device: Option<usize>, kind: MemoryKind, bytes: i64) {
+        let root = device.map(|device| {
+            let facts = self.devices.get(device).map(|device| device.facts());
+            facts.and_then(|facts| facts.sub_of).unwrap_or(device)
+        });
+        // Host memory is all devices'.
+        Usage::own().memory(root.or(Some(0)), kind, bytes);
     }
 }
 
@@ -107,11 +130,22 @@ impl Platform for CpuPlatform {
     }
 
     fn allocate(&self, request: &AllocRequest) -> Result<*mut u8, AllocError> {
-        self.memory.allocate(request)
+        let base = self.memory.allocate(request)?;
+        self.count(request.device, request.kind, request.size.cast_signed());
+        Ok(base)
     }
 
     fn free(&self, base: *mut u8) -> bool {
-        self.memory.free(base)
+        let info = self.memory.find(base).filter(|info| !info.imported);
+        let freed = self.memory.free(base);
+        if let (true, Some(info)) = (freed, info) {
+            self.count(
+                info.device,
+                info.kind,
+                info.size.cast_signed().wrapping_neg(),
+            );
+        }
+        freed
     }
 
     fn find(&self, ptr: *const u8) -> Option<AllocInfo> {
@@ -148,6 +182,10 @@ impl Platform for CpuPlatform {
 
     fn now_ns(&self) -> u64 {
         engine::now_ns()
+    }
+
+    fn telemetry(&self) -> Option<&dyn Telemetry> {
+        Some(&self.sensors)
     }
 
     fn address_space(&self) -> Option<&dyn AddressSpace> {

@@ -58,6 +58,10 @@ pub trait Platform: Send + Sync {
     ) -> bool;
     /// Nanoseconds of the monotonic clock that all timestamps use.
     fn now_ns(&self) -> u64;
+    /// Sensors and counters, where the platform has them.
+    fn telemetry(&self) -> Option<&dyn crate::telemetry::Telemetry> {
+        None
+    }
     /// Pages and files, where the platform has them.
     fn address_space(&self) -> Option<&dyn AddressSpace> {
         None

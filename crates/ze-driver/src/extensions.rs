@@ -39,6 +39,14 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_extension_virtual_mem_readonly_properties", V1_0),
 ];
 
+/// As [`EXTENSIONS`], of system management.
+pub const SYSMAN_EXTENSIONS: &[(&str, u32)] = &[
+    ("ZES_experimental_sysman_device_mapping", V1_0),
+    ("ZES_extension_engine_activity", V1_0),
+    ("ZES_extension_power_domain_properties", V1_0),
+    ("ZES_extension_power_limits", V1_0),
+];
+
 /// An entry point outside the tables: name and address.
 pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
 
@@ -54,7 +62,7 @@ mod tests {
 
     #[test]
     fn every_extension_is_the_specifications() {
-        for (name, version) in EXTENSIONS {
+        for (name, version) in EXTENSIONS.iter().chain(SYSMAN_EXTENSIONS) {
             let known = ze_spec::extension(name);
             let known = known.unwrap_or_else(|| panic!("{name} is no extension of 1.17"));
             let versions = known.versions.iter().any(|v| v.to_bits() == *version);

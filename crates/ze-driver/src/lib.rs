@@ -30,7 +30,9 @@ mod schedule;
 mod signal;
 mod spirv;
 mod state;
+mod sysman;
 mod tables;
+pub mod telemetry;
 
 pub use state::{Factory, install};
 

@@ -8,6 +8,7 @@ use crate::core::{
     graph, image, ipc, kernel, launch, link, list, mem, module, mutable, queue, requirements,
     runtime, virtual_mem,
 };
+use crate::sysman;
 use crate::unsupported_entries as unsupported;
 use level_zero_sys::*;
 use ze_abi::Tables;
@@ -539,19 +540,67 @@ pub(crate) static ZET_TRACER_EXP: zet_tracer_exp_dditable_t = unsupported::ZET_T
 pub(crate) static ZET_DEBUG: zet_debug_dditable_t = unsupported::ZET_DEBUG;
 
 /// `zes_global_dditable_t`.
-pub(crate) static ZES_GLOBAL: zes_global_dditable_t = unsupported::ZES_GLOBAL;
+pub(crate) static ZES_GLOBAL: zes_global_dditable_t = zes_global_dditable_t {
+    pfnInit: Some(sysman::device::zesInit),
+};
 
 /// `zes_device_dditable_t`.
-pub(crate) static ZES_DEVICE: zes_device_dditable_t = unsupported::ZES_DEVICE;
+pub(crate) static ZES_DEVICE: zes_device_dditable_t = zes_device_dditable_t {
+    pfnGetProperties: Some(sysman::device::zesDeviceGetProperties),
+    pfnGetState: Some(sysman::device::zesDeviceGetState),
+    pfnReset: Some(sysman::reset::zesDeviceReset),
+    pfnProcessesGetState: Some(sysman::device::zesDeviceProcessesGetState),
+    pfnPciGetProperties: Some(sysman::device::zesDevicePciGetProperties),
+    pfnPciGetState: Some(sysman::device::zesDevicePciGetState),
+    pfnPciGetBars: Some(sysman::device::zesDevicePciGetBars),
+    pfnPciGetStats: Some(sysman::device::zesDevicePciGetStats),
+    pfnEnumDiagnosticTestSuites: Some(sysman::absent::zesDeviceEnumDiagnosticTestSuites),
+    pfnEnumEngineGroups: Some(sysman::engine::zesDeviceEnumEngineGroups),
+    pfnEventRegister: Some(sysman::events::zesDeviceEventRegister),
+    pfnEnumFabricPorts: Some(sysman::absent::zesDeviceEnumFabricPorts),
+    pfnEnumFans: Some(sysman::absent::zesDeviceEnumFans),
+    pfnEnumFirmwares: Some(sysman::reliability::zesDeviceEnumFirmwares),
+    pfnEnumFrequencyDomains: Some(sysman::frequency::zesDeviceEnumFrequencyDomains),
+    pfnEnumLeds: Some(sysman::absent::zesDeviceEnumLeds),
+    pfnEnumMemoryModules: Some(sysman::memory::zesDeviceEnumMemoryModules),
+    pfnEnumPerformanceFactorDomains: Some(sysman::absent::zesDeviceEnumPerformanceFactorDomains),
+    pfnEnumPowerDomains: Some(sysman::power::zesDeviceEnumPowerDomains),
+    pfnGetCardPowerDomain: Some(sysman::power::zesDeviceGetCardPowerDomain),
+    pfnEnumPsus: Some(sysman::absent::zesDeviceEnumPsus),
+    pfnEnumRasErrorSets: Some(sysman::reliability::zesDeviceEnumRasErrorSets),
+    pfnEnumSchedulers: Some(sysman::absent::zesDeviceEnumSchedulers),
+    pfnEnumStandbyDomains: Some(sysman::absent::zesDeviceEnumStandbyDomains),
+    pfnEnumTemperatureSensors: Some(sysman::temperature::zesDeviceEnumTemperatureSensors),
+    pfnEccAvailable: Some(sysman::reliability::zesDeviceEccAvailable),
+    pfnEccConfigurable: Some(sysman::reliability::zesDeviceEccConfigurable),
+    pfnGetEccState: Some(sysman::reliability::zesDeviceGetEccState),
+    pfnGet: Some(sysman::device::zesDeviceGet),
+    pfnGetOverclockDomains: Some(sysman::absent::zesDeviceGetOverclockDomains),
+    pfnEnumOverclockDomains: Some(sysman::absent::zesDeviceEnumOverclockDomains),
+    pfnResetExt: Some(sysman::reset::zesDeviceResetExt),
+    ..unsupported::ZES_DEVICE
+};
 
 /// `zes_device_exp_dditable_t`.
-pub(crate) static ZES_DEVICE_EXP: zes_device_exp_dditable_t = unsupported::ZES_DEVICE_EXP;
+pub(crate) static ZES_DEVICE_EXP: zes_device_exp_dditable_t = zes_device_exp_dditable_t {
+    pfnGetSubDevicePropertiesExp: Some(sysman::device::zesDeviceGetSubDevicePropertiesExp),
+    pfnEnumActiveVFExp: Some(sysman::absent::zesDeviceEnumActiveVFExp),
+    pfnEnumEnabledVFExp: Some(sysman::absent::zesDeviceEnumEnabledVFExp),
+};
 
 /// `zes_driver_dditable_t`.
-pub(crate) static ZES_DRIVER: zes_driver_dditable_t = unsupported::ZES_DRIVER;
+pub(crate) static ZES_DRIVER: zes_driver_dditable_t = zes_driver_dditable_t {
+    pfnEventListen: Some(sysman::events::zesDriverEventListen),
+    pfnEventListenEx: Some(sysman::events::zesDriverEventListenEx),
+    pfnGet: Some(sysman::device::zesDriverGet),
+    pfnGetExtensionProperties: Some(sysman::device::zesDriverGetExtensionProperties),
+    pfnGetExtensionFunctionAddress: Some(sysman::device::zesDriverGetExtensionFunctionAddress),
+};
 
 /// `zes_driver_exp_dditable_t`.
-pub(crate) static ZES_DRIVER_EXP: zes_driver_exp_dditable_t = unsupported::ZES_DRIVER_EXP;
+pub(crate) static ZES_DRIVER_EXP: zes_driver_exp_dditable_t = zes_driver_exp_dditable_t {
+    pfnGetDeviceByUuidExp: Some(sysman::device::zesDriverGetDeviceByUuidExp),
+};
 
 /// `zes_overclock_dditable_t`.
 pub(crate) static ZES_OVERCLOCK: zes_overclock_dditable_t = unsupported::ZES_OVERCLOCK;
@@ -564,31 +613,67 @@ pub(crate) static ZES_PERFORMANCE_FACTOR: zes_performance_factor_dditable_t =
     unsupported::ZES_PERFORMANCE_FACTOR;
 
 /// `zes_power_dditable_t`.
-pub(crate) static ZES_POWER: zes_power_dditable_t = unsupported::ZES_POWER;
+pub(crate) static ZES_POWER: zes_power_dditable_t = zes_power_dditable_t {
+    pfnGetProperties: Some(sysman::power::zesPowerGetProperties),
+    pfnGetEnergyCounter: Some(sysman::power::zesPowerGetEnergyCounter),
+    pfnGetLimits: Some(sysman::power::zesPowerGetLimits),
+    pfnSetLimits: Some(sysman::power::zesPowerSetLimits),
+    pfnGetLimitsExt: Some(sysman::power::zesPowerGetLimitsExt),
+    pfnSetLimitsExt: Some(sysman::power::zesPowerSetLimitsExt),
+    pfnGetUsage: Some(sysman::power::zesPowerGetUsage),
+    pfnGetLimitsExt2: Some(sysman::power::zesPowerGetLimitsExt2),
+    pfnSetLimitsExt2: Some(sysman::power::zesPowerSetLimitsExt2),
+    ..unsupported::ZES_POWER
+};
 
 /// `zes_frequency_dditable_t`.
-pub(crate) static ZES_FREQUENCY: zes_frequency_dditable_t = unsupported::ZES_FREQUENCY;
+pub(crate) static ZES_FREQUENCY: zes_frequency_dditable_t = zes_frequency_dditable_t {
+    pfnGetProperties: Some(sysman::frequency::zesFrequencyGetProperties),
+    pfnGetAvailableClocks: Some(sysman::frequency::zesFrequencyGetAvailableClocks),
+    pfnGetRange: Some(sysman::frequency::zesFrequencyGetRange),
+    pfnSetRange: Some(sysman::frequency::zesFrequencySetRange),
+    pfnGetState: Some(sysman::frequency::zesFrequencyGetState),
+    pfnGetThrottleTime: Some(sysman::frequency::zesFrequencyGetThrottleTime),
+    ..unsupported::ZES_FREQUENCY
+};
 
 /// `zes_engine_dditable_t`.
-pub(crate) static ZES_ENGINE: zes_engine_dditable_t = unsupported::ZES_ENGINE;
+pub(crate) static ZES_ENGINE: zes_engine_dditable_t = zes_engine_dditable_t {
+    pfnGetProperties: Some(sysman::engine::zesEngineGetProperties),
+    pfnGetActivity: Some(sysman::engine::zesEngineGetActivity),
+    pfnGetActivityExt: Some(sysman::engine::zesEngineGetActivityExt),
+};
 
 /// `zes_standby_dditable_t`.
 pub(crate) static ZES_STANDBY: zes_standby_dditable_t = unsupported::ZES_STANDBY;
 
 /// `zes_firmware_dditable_t`.
-pub(crate) static ZES_FIRMWARE: zes_firmware_dditable_t = unsupported::ZES_FIRMWARE;
+pub(crate) static ZES_FIRMWARE: zes_firmware_dditable_t = zes_firmware_dditable_t {
+    pfnGetProperties: Some(sysman::reliability::zesFirmwareGetProperties),
+    pfnFlash: Some(sysman::reliability::zesFirmwareFlash),
+    ..unsupported::ZES_FIRMWARE
+};
 
 /// `zes_firmware_exp_dditable_t`.
 pub(crate) static ZES_FIRMWARE_EXP: zes_firmware_exp_dditable_t = unsupported::ZES_FIRMWARE_EXP;
 
 /// `zes_memory_dditable_t`.
-pub(crate) static ZES_MEMORY: zes_memory_dditable_t = unsupported::ZES_MEMORY;
+pub(crate) static ZES_MEMORY: zes_memory_dditable_t = zes_memory_dditable_t {
+    pfnGetProperties: Some(sysman::memory::zesMemoryGetProperties),
+    pfnGetState: Some(sysman::memory::zesMemoryGetState),
+    pfnGetBandwidth: Some(sysman::memory::zesMemoryGetBandwidth),
+};
 
 /// `zes_fabric_port_dditable_t`.
 pub(crate) static ZES_FABRIC_PORT: zes_fabric_port_dditable_t = unsupported::ZES_FABRIC_PORT;
 
 /// `zes_temperature_dditable_t`.
-pub(crate) static ZES_TEMPERATURE: zes_temperature_dditable_t = unsupported::ZES_TEMPERATURE;
+pub(crate) static ZES_TEMPERATURE: zes_temperature_dditable_t = zes_temperature_dditable_t {
+    pfnGetProperties: Some(sysman::temperature::zesTemperatureGetProperties),
+    pfnGetConfig: Some(sysman::temperature::zesTemperatureGetConfig),
+    pfnSetConfig: Some(sysman::temperature::zesTemperatureSetConfig),
+    pfnGetState: Some(sysman::temperature::zesTemperatureGetState),
+};
 
 /// `zes_psu_dditable_t`.
 pub(crate) static ZES_PSU: zes_psu_dditable_t = unsupported::ZES_PSU;
@@ -600,10 +685,20 @@ pub(crate) static ZES_FAN: zes_fan_dditable_t = unsupported::ZES_FAN;
 pub(crate) static ZES_LED: zes_led_dditable_t = unsupported::ZES_LED;
 
 /// `zes_ras_dditable_t`.
-pub(crate) static ZES_RAS: zes_ras_dditable_t = unsupported::ZES_RAS;
+pub(crate) static ZES_RAS: zes_ras_dditable_t = zes_ras_dditable_t {
+    pfnGetProperties: Some(sysman::reliability::zesRasGetProperties),
+    pfnGetConfig: Some(sysman::reliability::zesRasGetConfig),
+    pfnSetConfig: Some(sysman::reliability::zesRasSetConfig),
+    pfnGetState: Some(sysman::reliability::zesRasGetState),
+};
 
 /// `zes_ras_exp_dditable_t`.
-pub(crate) static ZES_RAS_EXP: zes_ras_exp_dditable_t = unsupported::ZES_RAS_EXP;
+pub(crate) static ZES_RAS_EXP: zes_ras_exp_dditable_t = zes_ras_exp_dditable_t {
+    pfnGetStateExp: Some(sysman::reliability::zesRasGetStateExp),
+    pfnClearStateExp: Some(sysman::reliability::zesRasClearStateExp),
+    pfnGetSupportedCategoriesExp: Some(sysman::reliability::zesRasGetSupportedCategoriesExp),
+    ..unsupported::ZES_RAS_EXP
+};
 
 /// `zes_diagnostics_dditable_t`.
 pub(crate) static ZES_DIAGNOSTICS: zes_diagnostics_dditable_t = unsupported::ZES_DIAGNOSTICS;

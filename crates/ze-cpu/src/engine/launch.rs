@@ -3,10 +3,11 @@
 use super::share::{Body, Cancel, Share};
 use super::worker::Worker;
 use super::{cooperative, now_ns};
-use crate::fault::watchdog;
+use crate::fault::watchdog::Limit;
 use crate::fault::{MXCSR, MXCSR_FLUSH};
 use crate::printf;
 use crate::program::{CpuProgram, Entry, Kernel};
+use crate::telemetry::Kind;
 use kernel_ir::abi;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,6 +52,7 @@ pub(super) fn run(
         }
     };
     crate::witness::kernel_runs();
+    worker.meter.kernel();
     if launch.cooperative && prepared.groups > 1 {
         return cooperative::run(worker.engine, task, prepared, start_ns);
     }
@@ -125,8 +127,8 @@ pub(crate) struct Prepared {
     pub(super) groups: u64,
     pub(super) cancel: Cancel,
     output: Option<Box<printf::Stream>>,
-    /// When it has to have ended; 0: never.
-    deadline: u64,
+    /// When it has to have ended.
+    limit: Limit,
 }
 
 /// The argument block: the launch's own bytes, or a copy with local offsets filled in.
@@ -224,7 +226,7 @@ impl Prepared {
             groups: total,
             cancel: Cancel::new(0),
             output: program.printf_formats().map(printf::Stream::new),
-            deadline: watchdog::deadline(),
+            limit: Limit::new(launch.device),
         })
     }
 
@@ -246,6 +248,30 @@ impl Prepared {
         let memory = worker
             .memory(self.memory.max(64))
             .ok_or_else(|| named(&format!("no {} bytes for a work-group", self.memory)))?;
+        let begin = now_ns();
+        if let Some(why) = self.limit.over(begin) {
+            return Err(named(&why));
+        }
+        worker.meter.begin(Kind::Compute, launch.device, begin);
+        let result = self.run_metered(worker, launch, kernel, (first, count), memory);
+        let end = now_ns();
+        worker.meter.end(end);
+        result.map_err(|text| named(&text))?;
+        worker.meter.groups(count);
+        if self.cancel.load(Ordering::Relaxed) == 0 {
+            kernel.cost.record(count, end.saturating_sub(begin));
+        }
+        Ok(())
+    }
+
+    fn run_metered(
+        &self,
+        worker: &mut Worker,
+        launch: &Launch,
+        kernel: &Kernel,
+        (first, count): (u64, u64),
+        memory: *mut u8,
+    ) -> Result<(), String> {
         let args = match &self.args {
             Args::Given => launch.args.as_ptr(),
             Args::Copied(block) => block.as_ptr().cast(),
@@ -258,10 +284,6 @@ impl Prepared {
             cancel: std::ptr::from_ref(&self.cancel) as u64,
             ..self.record
         };
-        let begin = now_ns();
-        if self.deadline != 0 && begin > self.deadline {
-            return Err(named(&watchdog::text()));
-        }
         match &kernel.entry {
             &Entry::Native(code) => {
                 worker.guard.set_mxcsr(if kernel.info.flush_denorms {
@@ -278,21 +300,16 @@ impl Prepared {
                 ];
                 // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
                 // keeps alive; the arguments are those of the launch ABI and outlive the call.
-                unsafe { worker.guard.call_until(self.deadline, code, arguments) }
-                    .map_err(|fault| named(&fault))?;
+                unsafe { worker.guard.call_until(&self.limit, code, arguments) }
+                    .map_err(|fault| fault.to_string())?;
             }
             Entry::Interpreted(interpreted) => {
                 let args = match &self.args {
                     Args::Given => &launch.args,
                     Args::Copied(block) => block.as_bytes(),
                 };
-                interpreted
-                    .run(args, &record, first, count)
-                    .map_err(|text| named(&text))?;
+                interpreted.run(args, &record, first, count)?;
             }
-        }
-        if self.cancel.load(Ordering::Relaxed) == 0 {
-            kernel.cost.record(count, now_ns().saturating_sub(begin));
         }
         Ok(())
     }

@@ -42,6 +42,30 @@ pub(super) fn blocks(work: &Work) -> u64 {
     }
 }
 
+/// Bytes of `count` blocks of `work` from block `first` on.
+pub(super) fn bytes(work: &Work, first: u64, count: u64) -> u64 {
+    let of = |unit: u64, len: u64| {
+        let (from, to) = span(unit, first, count, len);
+        to - from
+    };
+    match work {
+        &Work::Copy { len, .. } if blocks(work) == 1 => len,
+        &Work::Copy { len, .. } => of(BLOCK, len),
+        Work::Fill { len, .. } if blocks(work) == 1 => *len,
+        Work::Fill { len, pattern, .. } => of(fill_block(pattern.len()), *len),
+        Work::CopyRegion(region) => {
+            let all = rows(region);
+            let here = if blocks(work) == 1 {
+                all
+            } else {
+                of(rows_per_block(region), all)
+            };
+            here.saturating_mul(row_bytes(region))
+        }
+        _ => 0,
+    }
+}
+
 /// Does `count` blocks of `work` from block `first` on.
 pub(super) fn run(guard: &Guard, work: &Work, first: u64, count: u64) -> Result<(), String> {
     match work {

@@ -3,6 +3,7 @@
 use super::share::{Body, Share};
 use super::{Engine, Job, launch, now_ns, transfer};
 use crate::fault::{self, Guard};
+use crate::telemetry::{Kind, Meter, Usage};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use ze_driver::device::{Outcome, Task, Work};
@@ -16,6 +17,7 @@ const KEEP_MEMORY: usize = 64 << 20;
 pub(crate) struct Worker {
     pub(super) engine: &'static Engine,
     pub(super) guard: Guard,
+    pub(super) meter: Meter,
     memory: Block,
     checked_ns: u64,
 }
@@ -26,6 +28,7 @@ impl Worker {
         Some(Self {
             engine,
             guard: Guard::enter()?,
+            meter: Usage::own().meter(),
             memory: Block::default(),
             checked_ns: 0,
         })
@@ -80,7 +83,7 @@ impl Worker {
                     self.help(&share, true);
                     return;
                 }
-                transfer::run(&self.guard, work, 0, blocks).err()
+                self.transfer(&task, 0, blocks).err()
             }
             &Work::WriteTimestamp(to) => {
                 let now = now_ns().to_ne_bytes();
@@ -127,7 +130,7 @@ impl Worker {
         let range = share.dispatch.claim(share.chunk)?;
         let first = share.first + range.first;
         let result = match &share.body {
-            Body::Transfer => transfer::run(&self.guard, share.task.work(), first, range.count),
+            Body::Transfer => self.transfer(&share.task, first, range.count),
             Body::Kernel(prepared) => prepared.run(self, share.task.work(), first, range.count),
         };
         let mut done = range.count;
@@ -140,6 +143,17 @@ impl Worker {
             share.complete();
         }
         Some(ended)
+    }
+
+    /// Does blocks of a copy or fill.
+    fn transfer(&mut self, task: &Arc<dyn Task>, first: u64, count: u64) -> Result<(), String> {
+        self.meter.begin(Kind::Copy, task.device(), now_ns());
+        let result = transfer::run(&self.guard, task.work(), first, count);
+        self.meter.end(now_ns());
+        if result.is_ok() {
+            self.meter.bytes(transfer::bytes(task.work(), first, count));
+        }
+        result
     }
 
     /// `bytes` of memory for a kernel, 64-byte aligned, not zeroed.

@@ -101,22 +101,22 @@ unsafe extern "C" fn on_signal(
     unsafe {
         let raised_by_code = (*info).si_code > 0;
         let record = record_of(frame);
-        let mut late = false;
+        let mut ended = None;
         if let Some(record) = record
             && !raised_by_code
-            && watchdog::is_meant(&(*record).deadline)
+            && let Some(meaning) = watchdog::meaning(&(*record).deadline)
         {
             if !watchdog::take(&(*record).deadline, (*record).stack != 0) {
                 return;
             }
-            late = true;
+            ended = Some(meaning);
         }
-        if (raised_by_code || late)
+        if (raised_by_code || ended.is_some())
             && let Some(record) = record
             && (*record).stack != 0
         {
             let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
-            (*record).signal = if late { watchdog::LATE } else { signal };
+            (*record).signal = ended.unwrap_or(signal);
             (*record).address = (*info).si_addr() as usize;
             (*record).instruction = registers[libc::REG_RIP as usize] as usize;
             registers[libc::REG_RIP as usize] = solum_guard_recover as *const () as i64;

@@ -40,8 +40,10 @@ pub(crate) struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.signal == watchdog::LATE {
-            return f.write_str(&watchdog::text());
+        match self.signal {
+            watchdog::LATE => return f.write_str(&watchdog::text()),
+            watchdog::RESET => return f.write_str(watchdog::RESET_TEXT),
+            _ => {}
         }
         let (name, what) = match self.signal {
             libc::SIGSEGV => ("SIGSEGV", "memory that is not there or not allowed"),

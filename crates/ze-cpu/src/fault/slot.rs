@@ -2,12 +2,13 @@
 
 use super::handler::install;
 use super::trampoline::solum_guard_call;
+use super::watchdog::Limit;
 use super::{Fault, MXCSR};
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::OnceLock;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Threads that may be guarded at once.
 const SLOTS: usize = 2048;
@@ -30,6 +31,8 @@ pub(crate) struct Record {
     pub(super) deadline: AtomicU64,
     /// The thread, as `tgkill` wants it.
     pub(super) thread: i32,
+    /// The device that a call with a deadline runs on.
+    pub(super) device: AtomicU32,
 }
 const _: () = assert!(size_of::<Record>() <= 64);
 const _: () = assert!(
@@ -96,8 +99,8 @@ pub(super) fn record_of(address: usize) -> Option<*mut Record> {
     (slot < SLOTS).then(|| (region.records + slot * 64) as *mut Record)
 }
 
-/// The deadlines of all threads that ever were guarded, with the threads.
-pub(super) fn deadlines() -> impl Iterator<Item = (&'static AtomicU64, i32)> {
+/// The deadlines of all threads that ever were guarded, with the threads and the devices that their calls run on.
+pub(super) fn deadlines() -> impl Iterator<Item = (&'static AtomicU64, i32, usize)> {
     let region = REGION.get().and_then(Option::as_ref);
     region.into_iter().flat_map(|region| {
         (0..USED.load(Ordering::Acquire)).map(|slot| {
@@ -108,6 +111,7 @@ pub(super) fn deadlines() -> impl Iterator<Item = (&'static AtomicU64, i32)> {
                 (
                     &(*record).deadline,
                     (&raw const (*record).thread).read_volatile(),
+                    (*record).device.load(Ordering::Acquire) as usize,
                 )
             }
         })
@@ -164,6 +168,7 @@ impl Guard {
                 instruction: 0,
                 deadline: AtomicU64::new(0),
                 thread: libc::syscall(libc::SYS_gettid) as i32,
+                device: AtomicU32::new(0),
             });
             let mut before: libc::stack_t = std::mem::zeroed();
             let mine = libc::stack_t {
@@ -188,26 +193,32 @@ impl Guard {
         unsafe { (*self.record).mxcsr = mxcsr }
     }
 
-    /// As [`Self::call`], with an end at `deadline` (device clock in ns; 0: none).
+    /// As [`Self::call`], with an end from outside: see [`super::watchdog`].
     ///
     /// # Safety
     /// As [`Self::call`].
     pub(crate) unsafe fn call_until(
         &self,
-        deadline: u64,
+        limit: &Limit,
         code: usize,
         arguments: [usize; 5],
     ) -> Result<(), Fault> {
-        if deadline == 0 {
+        // SAFETY: the record is this thread's; the fields are atomic.
+        let (deadline, device) = unsafe { (&(*self.record).deadline, &(*self.record).device) };
+        device.store(limit.device() as u32, Ordering::Relaxed);
+        // SeqCst: before the look at the number of resets.
+        deadline.store(limit.deadline, Ordering::SeqCst);
+        let result = if limit.was_reset() {
+            Err(Fault {
+                signal: super::watchdog::RESET,
+                address: 0,
+                instruction: 0,
+            })
+        } else {
             // SAFETY: the caller's promise.
-            return unsafe { self.call(code, arguments) };
-        }
-        // SAFETY: the record is this thread's; the field is atomic.
-        let limit = unsafe { &(*self.record).deadline };
-        limit.store(deadline, Ordering::Release);
-        // SAFETY: the caller's promise.
-        let result = unsafe { self.call(code, arguments) };
-        super::watchdog::leave(limit);
+            unsafe { self.call(code, arguments) }
+        };
+        super::watchdog::leave(deadline);
         result
     }
 

@@ -107,3 +107,33 @@ fn the_sse_control_word_is_the_codes_own() {
         assert_eq!(seen & 0xffc0, mxcsr & 0xffc0);
     }
 }
+
+#[test]
+fn a_reset_ends_calls_on_its_device_and_no_others() {
+    use super::watchdog::{Limit, end};
+    // 1: mov eax, [rdi]; test eax, eax; je 1b; ret
+    let spin = code(&[0x8b, 0x07, 0x85, 0xc0, 0x74, 0xfa, 0xc3]);
+    static FLAGS: [std::sync::atomic::AtomicU32; 2] =
+        [const { std::sync::atomic::AtomicU32::new(0) }; 2];
+    // Devices that no other test uses.
+    let run = |which: usize| {
+        std::thread::spawn(move || {
+            let guard = Guard::enter().unwrap();
+            let flag = FLAGS[which].as_ptr() as usize;
+            // SAFETY: machine code of ours that reads a static.
+            unsafe { guard.call_until(&Limit::new(100 + which), spin, [flag, 0, 0, 0, 0]) }
+        })
+    };
+    let before = Limit::new(100);
+    let (ended, other) = (run(0), run(1));
+    while !ended.is_finished() {
+        end(&[100]);
+    }
+    let fault = ended.join().unwrap().unwrap_err();
+    assert!(fault.to_string().contains("reset"), "{fault}");
+    assert!(before.over(0).is_some_and(|why| why.contains("reset")));
+    assert!(!other.is_finished());
+    FLAGS[1].store(1, std::sync::atomic::Ordering::Relaxed);
+    other.join().unwrap().unwrap();
+    assert_eq!(Limit::new(100).over(0), None);
+}

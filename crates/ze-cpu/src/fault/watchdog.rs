@@ -1,21 +1,121 @@
-//! The time limit of kernels, off by default: a thread that looks whether a guarded call is late, and sends it a
-//! signal, which the handler treats like a fault.
+//! Kernels that are ended from outside: by their time limit, which is off by default, or by a reset of their device.
+//! Either sends the thread a signal, which the handler treats like a fault.
 //!
-//! A deadline is 0 outside of calls, a time inside, and [`SENT`] while a signal is under way. Who leaves a call
-//! waits for a signal that was sent: none may arrive where it would mean something else.
+//! A deadline is 0 outside of calls, a time (or [`NEVER`]) inside, and [`SENT`] or [`SENT_BY_RESET`] while a signal is
+//! under way. Who leaves a call waits for a signal that was sent: none may arrive where it would mean something else.
+//! A reset counts up its device's number before it looks for threads, and a thread looks at the number after it has
+//! set its deadline: one of the two sees the other.
 
 use super::slot::deadlines;
 use crate::engine::now_ns;
 use std::sync::Once;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A signal is under way to the thread.
 const SENT: u64 = u64::MAX;
+/// As [`SENT`], for a reset.
+const SENT_BY_RESET: u64 = u64::MAX - 1;
+/// The deadline of a call that may take any time.
+const NEVER: u64 = u64::MAX - 2;
 /// A time that has passed: the signal came while the call could not be left, and is to be sent again.
 const AGAIN: u64 = 1;
 /// What a fault carries instead of a signal's number.
 pub(super) const LATE: i32 = -1;
+/// As [`LATE`], for a reset.
+pub(super) const RESET: i32 = -2;
+
+/// How often each device was reset; devices beyond the last share it.
+static RESETS: [AtomicU32; 128] = [const { AtomicU32::new(0) }; 128];
+
+fn resets(device: usize) -> &'static AtomicU32 {
+    &RESETS[device.min(RESETS.len() - 1)]
+}
+
+/// When a kernel has to end, and on what it runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    /// Device clock in ns.
+    pub(super) deadline: u64,
+    device: usize,
+    /// [`RESETS`] when the launch began.
+    resets: u32,
+}
+
+impl Limit {
+    /// The limit of a launch that begins now.
+    pub(crate) fn new(device: usize) -> Self {
+        let deadline = match LIMIT.load(Ordering::Relaxed) {
+            0 => NEVER,
+            limit => now_ns().saturating_add(limit).min(NEVER),
+        };
+        Self {
+            deadline,
+            device,
+            resets: resets(device).load(Ordering::SeqCst),
+        }
+    }
+
+    /// The device that the launch runs on.
+    pub(super) fn device(&self) -> usize {
+        self.device
+    }
+
+    /// Whether the device was reset since.
+    pub(super) fn was_reset(&self) -> bool {
+        resets(self.device).load(Ordering::SeqCst) != self.resets
+    }
+
+    /// Why the launch must not go on, if it must not.
+    pub(crate) fn over(&self, now: u64) -> Option<String> {
+        if self.was_reset() {
+            return Some(RESET_TEXT.to_owned());
+        }
+        (now > self.deadline).then(text)
+    }
+}
+
+/// What the program is told after a reset.
+pub(super) const RESET_TEXT: &str = "it was ended by a reset of the device (zesDeviceReset)";
+
+/// Ends all kernels that run on one of `devices`.
+pub(crate) fn end(devices: &[usize]) {
+    for device in devices {
+        resets(*device).fetch_add(1, Ordering::SeqCst);
+    }
+    let end = now_ns().saturating_add(1_000_000_000);
+    loop {
+        let mut left = false;
+        for (deadline, thread, device) in deadlines() {
+            let due = deadline.load(Ordering::SeqCst);
+            if due == 0 || !devices.contains(&device) {
+                continue;
+            }
+            left = true;
+            if due != SENT && due != SENT_BY_RESET {
+                send(deadline, due, SENT_BY_RESET, thread);
+            }
+        }
+        // A signal that came where the call could not be left is sent again.
+        if !left || now_ns() > end {
+            return;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// Sends the signal, unless the thread has left its call meanwhile.
+fn send(deadline: &AtomicU64, due: u64, as_what: u64, thread: i32) {
+    let claimed = deadline.compare_exchange(due, as_what, Ordering::SeqCst, Ordering::Relaxed);
+    if claimed.is_ok() {
+        // SAFETY: a system call without memory; the thread waits for the signal before it leaves.
+        let sent =
+            unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGSEGV) };
+        if sent != 0 {
+            deadline.store(0, Ordering::Release);
+        }
+    }
+}
 
 /// Nanoseconds; 0: no limit.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
@@ -32,16 +132,8 @@ pub(crate) fn limit(milliseconds: u64) {
     });
 }
 
-/// The deadline of a kernel that starts now; 0: none.
-pub(crate) fn deadline() -> u64 {
-    match LIMIT.load(Ordering::Relaxed) {
-        0 => 0,
-        limit => now_ns().saturating_add(limit),
-    }
-}
-
 /// What the program is told.
-pub(crate) fn text() -> String {
+pub(super) fn text() -> String {
     let limit = LIMIT.load(Ordering::Relaxed) / 1_000_000;
     format!("it did not end within {limit} ms, the limit that SOLUM_KERNEL_TIMEOUT_MS sets")
 }
@@ -53,32 +145,25 @@ fn watch() {
             (limit / 8).clamp(1_000_000, 50_000_000),
         ));
         let now = now_ns();
-        for (deadline, thread) in deadlines() {
+        for (deadline, thread, _) in deadlines() {
             let due = deadline.load(Ordering::Acquire);
-            if due == 0 || due > now {
-                continue;
-            }
-            // A thread that has left its call meanwhile has changed the word.
-            let claimed = deadline.compare_exchange(due, SENT, Ordering::AcqRel, Ordering::Relaxed);
-            if claimed.is_ok() {
-                // SAFETY: a system call without memory; the thread waits for the signal before it leaves.
-                let sent = unsafe {
-                    libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGSEGV)
-                };
-                if sent != 0 {
-                    deadline.store(0, Ordering::Release);
-                }
+            if due != 0 && due <= now {
+                send(deadline, due, SENT, thread);
             }
         }
     }
 }
 
-/// Whether a signal that nobody's code raised is the watchdog's. Safe in signal handlers.
-pub(super) fn is_meant(deadline: &AtomicU64) -> bool {
-    deadline.load(Ordering::Acquire) == SENT
+/// What a signal that nobody's code raised means, if it is ours. Safe in signal handlers.
+pub(super) fn meaning(deadline: &AtomicU64) -> Option<i32> {
+    match deadline.load(Ordering::Acquire) {
+        SENT => Some(LATE),
+        SENT_BY_RESET => Some(RESET),
+        _ => None,
+    }
 }
 
-/// Takes the watchdog's signal; whether the call is to be left now. Safe in signal handlers.
+/// Takes the signal; whether the call is to be left now. Safe in signal handlers.
 pub(super) fn take(deadline: &AtomicU64, in_call: bool) -> bool {
     deadline.store(if in_call { 0 } else { AGAIN }, Ordering::Release);
     in_call
@@ -89,6 +174,7 @@ pub(super) fn leave(deadline: &AtomicU64) {
     loop {
         let now = deadline.load(Ordering::Acquire);
         if now != SENT
+            && now != SENT_BY_RESET
             && deadline
                 .compare_exchange(now, 0, Ordering::AcqRel, Ordering::Relaxed)
                 .is_ok()

@@ -135,7 +135,12 @@ pub(crate) fn zeDeviceGetProperties(
     hDevice: Handle<'_, Device>,
     mut pDeviceProperties: Prop<'_, ze_device_properties_t>,
 ) -> ZeResult {
-    let (facts, out) = (hDevice.facts(), &mut *pDeviceProperties);
+    properties(&hDevice, &mut pDeviceProperties)
+}
+
+/// Fills a device's properties and what hangs on them.
+pub(crate) fn properties(device: &Device, out: &mut ze_device_properties_t) -> ZeResult {
+    let facts = device.facts();
     out.r#type = if facts.gpu_typed {
         ZE_DEVICE_TYPE_GPU
     } else {
@@ -149,7 +154,7 @@ pub(crate) fn zeDeviceGetProperties(
         0
     };
     out.subdeviceId = facts.sub_number;
-    if hDevice.place(crate::state::driver()?).root.is_some() {
+    if device.place(crate::state::driver()?).root.is_some() {
         out.flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
     }
     out.coreClockRate = facts.core_clock_mhz;
@@ -179,7 +184,7 @@ pub(crate) fn zeDeviceGetProperties(
                 unsafe { link.get::<ze_device_ip_version_ext_t>() }.ipVersion = facts.ip_version;
             }
             ZE_STRUCTURE_TYPE_EU_COUNT_EXT => {
-                let eus = hDevice.threads() / facts.num_threads_per_eu.max(1);
+                let eus = device.threads() / facts.num_threads_per_eu.max(1);
                 // SAFETY: the type says which struct it is.
                 unsafe { link.get::<ze_eu_count_ext_t>() }.numTotalEUs = eus;
             }

@@ -12,6 +12,7 @@ use crate::core::virtual_mem::VirtualMemory;
 use crate::device::Platform;
 use crate::extensions::{EXTENSIONS, FUNCTIONS};
 use crate::schedule::Lane;
+use crate::sysman::Sysman;
 use crate::{state, tables};
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
@@ -34,6 +35,7 @@ pub(crate) struct Driver {
     exports: Exports,
     attributes: Attributes,
     captures: Captures,
+    sysman: Sysman,
 }
 object!(Driver, _ze_driver_handle_t, b"ZeDr", "driver");
 
@@ -63,6 +65,7 @@ impl Driver {
             exports: Exports::default(),
             attributes: Attributes::default(),
             captures: Captures::default(),
+            sysman: Sysman::new(sub_of.len()),
         }))
     }
 
@@ -74,6 +77,11 @@ impl Driver {
     /// Reservations and physical memory.
     pub(crate) fn virtual_memory(&self) -> &VirtualMemory {
         &self.virtual_memory
+    }
+
+    /// Parts and events of system management.
+    pub(crate) fn sysman(&self) -> &Sysman {
+        &self.sysman
     }
 
     /// Atomic access attributes.

@@ -1,0 +1,150 @@
+//! System management (`zes`): the same driver and device objects as core, and objects for their parts.
+//!
+//! Invariants
+//! - Parts are listed once and live as long as the driver; their handles are never destroyed.
+//! - A reading that the system denies is INSUFFICIENT_PERMISSIONS with a text that says what to allow; one that the
+//!   machine does not have is UNSUPPORTED_FEATURE.
+//! - A sub-device's handle stands for its root device: parts belong to root devices.
+//!
+//! Non-goals: no source is read here; [`crate::telemetry`] is the boundary.
+
+pub(crate) mod absent;
+pub(crate) mod device;
+pub(crate) mod engine;
+pub(crate) mod events;
+pub(crate) mod frequency;
+pub(crate) mod memory;
+pub(crate) mod power;
+pub(crate) mod reliability;
+pub(crate) mod reset;
+pub(crate) mod temperature;
+
+use crate::check::error;
+use crate::core::device::Device;
+use crate::telemetry::{ReadError, Reading, Telemetry};
+use level_zero_sys::*;
+use std::sync::{Arc, OnceLock};
+use ze_abi::{Object, ZeResult};
+
+/// What system management keeps in the driver.
+#[derive(Default)]
+pub(crate) struct Sysman {
+    parts: Vec<DeviceParts>,
+    /// Registered and pending events.
+    pub(crate) events: events::Events,
+}
+
+/// The parts of one device, each kind listed when first asked for.
+#[derive(Default)]
+struct DeviceParts {
+    engines: OnceLock<Vec<Arc<engine::Engine>>>,
+    memories: OnceLock<Vec<Arc<memory::Memory>>>,
+    frequencies: OnceLock<Vec<Arc<frequency::Frequency>>>,
+    temperatures: OnceLock<Vec<Arc<temperature::Temperature>>>,
+    powers: OnceLock<Vec<Arc<power::Power>>>,
+    errors: OnceLock<Vec<Arc<reliability::Ras>>>,
+    firmwares: OnceLock<Vec<Arc<reliability::Firmware>>>,
+}
+
+impl Sysman {
+    /// For `devices` devices, sub-devices counted.
+    pub(crate) fn new(devices: usize) -> Self {
+        Self {
+            parts: (0..devices).map(|_| DeviceParts::default()).collect(),
+            events: events::Events::new(devices),
+        }
+    }
+}
+
+/// An object that is one part of a device.
+macro_rules! part {
+    ($(#[$doc:meta])* $ty:ident($value:ty), $opaque:ident, $tag:literal, $what:literal, $field:ident) => {
+        $(#[$doc])*
+        #[repr(C)]
+        pub(crate) struct $ty {
+            head: ze_abi::Head,
+            device: usize,
+            index: usize,
+            value: $value,
+        }
+        crate::core::object!($ty, $opaque, $tag, $what);
+
+        impl $ty {
+            /// The parts of `device`, listed once; `list` gives what is fixed of each.
+            fn all(
+                device: &crate::core::device::Device,
+                list: impl FnOnce(&dyn crate::telemetry::Telemetry, usize) -> Vec<$value>,
+            ) -> ze_abi::ZeResult<&'static [std::sync::Arc<Self>]> {
+                let driver = crate::state::driver()?;
+                let device = device.root_index();
+                let Some(parts) = driver.sysman().parts.get(device) else {
+                    return Ok(&[]);
+                };
+                Ok(parts.$field.get_or_init(|| {
+                    let values = driver
+                        .platform()
+                        .telemetry()
+                        .map_or(Vec::new(), |telemetry| list(telemetry, device));
+                    let make = |(index, value)| {
+                        std::sync::Arc::new(Self {
+                            head: ze_abi::Head::new::<Self>(crate::tables::all()),
+                            device,
+                            index,
+                            value,
+                        })
+                    };
+                    values.into_iter().enumerate().map(make).collect()
+                }))
+            }
+        }
+    };
+}
+pub(crate) use part;
+
+/// The platform's telemetry.
+pub(crate) fn telemetry() -> ZeResult<&'static dyn Telemetry> {
+    match crate::state::driver()?.platform().telemetry() {
+        Some(telemetry) => Ok(telemetry),
+        None => error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            "the platform tells nothing of its sensors and counters",
+        ),
+    }
+}
+
+/// A reading as the API answers it.
+pub(crate) fn answer<T>(reading: Reading<T>) -> ZeResult<T> {
+    reading.or_else(|why| match why {
+        ReadError::Denied(text) => error(ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, text),
+        ReadError::Absent(text) => error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, text),
+    })
+}
+
+/// The handles of `parts` by the two-call idiom.
+fn fill<T: Object>(count: ze_abi::Enumerate<'_, *mut T::Opaque>, parts: &[Arc<T>]) {
+    count.fill(parts.len(), |i, slot| *slot = parts[i].handle());
+}
+
+/// `onSubdevice` and `subdeviceId`, the latter 0 for parts of the root.
+fn place(sub_device: Option<u32>) -> (ze_bool_t, u32) {
+    (
+        ze_bool_t::from(sub_device.is_some()),
+        sub_device.unwrap_or(0),
+    )
+}
+
+/// Root devices that the program can come by, with their position in the platform.
+pub(crate) fn roots() -> ZeResult<Vec<Arc<Device>>> {
+    let driver = crate::state::driver()?;
+    let mut roots: Vec<usize> = driver
+        .listed()
+        .iter()
+        .map(|device| device.root_index())
+        .collect();
+    roots.sort_unstable();
+    roots.dedup();
+    Ok(roots
+        .into_iter()
+        .map(|index| Arc::clone(&driver.devices()[index]))
+        .collect())
+}

@@ -1,0 +1,87 @@
+//! `zesDeviceReset`: ends what this process runs on a device; sysman/device.yml.
+//!
+//! A CPU's only state is what runs on it. So a reset ends running kernels, and the contexts that had something under
+//! way are lost; contexts that had nothing there keep all they have, and new ones work. Other processes have workers
+//! of their own, which a reset does not touch.
+
+use crate::check::error;
+use crate::core::device::Device;
+use crate::schedule;
+use crate::state;
+use crate::sysman::telemetry;
+use level_zero_sys::*;
+use std::sync::Arc;
+use ze_abi::{Handle, InMut, ZeResult};
+use ze_entry::ze_entry;
+
+/// How long a reset waits for what it ended; copies are not interrupted.
+const PATIENCE_NS: u64 = 10_000_000_000;
+
+fn reset(device: &Device, force: bool) -> ZeResult {
+    let driver = state::driver()?;
+    let root = device.root_index();
+    let busy = driver.lanes(|lane| driver.is_part(lane.device(), root) && !lane.is_idle());
+    if !busy.is_empty() && !force {
+        return error(
+            ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+            format!(
+                "{} queues or immediate lists have work under way on the device; force ends it",
+                busy.len()
+            ),
+        );
+    }
+    let telemetry = telemetry()?;
+    let mut contexts = Vec::new();
+    for lane in &busy {
+        let context = lane.context();
+        if !contexts.iter().any(|known| Arc::ptr_eq(known, context)) {
+            contexts.push(Arc::clone(context));
+        }
+    }
+    for context in &contexts {
+        context.lose("the device was reset while work was under way".to_owned());
+    }
+    telemetry.reset(root);
+    // A lost context finishes what has not started.
+    schedule::run(
+        contexts
+            .iter()
+            .flat_map(|context| context.lanes())
+            .collect(),
+    );
+    let deadline = driver.platform().now_ns().saturating_add(PATIENCE_NS);
+    for lane in &busy {
+        let left = deadline.saturating_sub(driver.platform().now_ns());
+        if !lane.wait(lane.pushed(), left) {
+            return error(
+                ZE_RESULT_ERROR_UNKNOWN,
+                format!(
+                    "work of a lost context still runs after {} s: host functions and copies are not interrupted",
+                    PATIENCE_NS / 1_000_000_000
+                ),
+            );
+        }
+    }
+    driver.sysman().events.raise(
+        root,
+        ZES_EVENT_TYPE_FLAG_DEVICE_DETACH | ZES_EVENT_TYPE_FLAG_DEVICE_ATTACH,
+    );
+    Ok(())
+}
+
+/// See the module; sysman/device.yml.
+#[ze_entry(zes_pfnDeviceReset_t)]
+pub(crate) fn zesDeviceReset(hDevice: Handle<'_, Device>, force: u8) -> ZeResult {
+    reset(&hDevice, force != 0)
+}
+
+/// As [`zesDeviceReset`]; a CPU has one way to be reset; sysman/device.yml (1.7).
+#[ze_entry(zes_pfnDeviceResetExt_t)]
+pub(crate) fn zesDeviceResetExt(
+    hDevice: Handle<'_, Device>,
+    pProperties: InMut<'_, zes_reset_properties_t>,
+) -> ZeResult {
+    let kind = pProperties.resetType.0;
+    crate::check::enumeration("pProperties->resetType", kind, ZES_RESET_TYPE_FLR.0)?;
+    reset(&hDevice, pProperties.force != 0)
+}
