@@ -321,13 +321,45 @@ fn what_is_missing_says_so() {
         "{}",
         last_error()
     );
+    // System management is there, but this platform tells nothing of its sensors.
     let mut table = zes_global_dditable_t::default();
-    // SAFETY: a live table, and a function that takes a number.
-    let got = unsafe {
-        let got =
-            ze_driver::getters::zesGetGlobalProcAddrTable(ZE_API_VERSION_1_17, &raw mut table);
+    let mut devices = zes_device_dditable_t::default();
+    let (mut count, mut handles) = (0, [null_mut(); 4]);
+    // SAFETY: live tables, counts and arrays.
+    unsafe {
+        let version = ZE_API_VERSION_1_17;
+        let got = ze_driver::getters::zesGetGlobalProcAddrTable(version, &raw mut table);
         assert_eq!(got, ZE_RESULT_SUCCESS);
-        (table.pfnInit.expect("tables are complete"))(0)
-    };
-    assert_eq!(got, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        let got = ze_driver::getters::zesGetDeviceProcAddrTable(version, &raw mut devices);
+        assert_eq!(got, ZE_RESULT_SUCCESS);
+        assert_eq!((table.pfnInit.expect("complete"))(0), ZE_RESULT_SUCCESS);
+        assert_eq!(
+            (table.pfnInit.expect("complete"))(2),
+            ZE_RESULT_ERROR_INVALID_ENUMERATION
+        );
+        let get = devices.pfnGet.expect("complete");
+        assert_eq!(
+            get(crate::api::driver(), &raw mut count, null_mut()),
+            ZE_RESULT_SUCCESS
+        );
+        assert_eq!(count, 3);
+        let got = get(crate::api::driver(), &raw mut count, handles.as_mut_ptr());
+        assert_eq!(
+            (got, handles[0]),
+            (ZE_RESULT_SUCCESS, crate::api::device(0))
+        );
+        let engines = devices.pfnEnumEngineGroups.expect("complete");
+        count = 9;
+        assert_eq!(
+            engines(handles[0], &raw mut count, null_mut()),
+            ZE_RESULT_SUCCESS
+        );
+        assert_eq!(count, 0);
+        let processes = devices.pfnProcessesGetState.expect("complete");
+        assert_eq!(
+            processes(handles[0], &raw mut count, null_mut()),
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+        );
+    }
+    assert!(last_error().contains("tells nothing"), "{}", last_error());
 }
