@@ -1,7 +1,10 @@
 //! From a request to a reply.
 
+use std::cell::RefCell;
+
 use kernel_ir::abi::{GlobalInfo, KernelInfo, ModuleInfo};
 use kernel_ir::build::{Compiled, Reply};
+use kernel_ir::report::KernelReport;
 use kernel_ir::{AddressSpace, BuildError, BuildErrorKind, GlobalId, Module, Options, Request};
 
 use crate::kernel::{Setting, lower};
@@ -91,7 +94,7 @@ pub fn llvm_text(module: &Module, settings: &Settings) -> Result<String, BuildEr
     let (module, settings) = (module.clone(), settings.clone());
     let reply = service::run(move || {
         let ir = Ir::new(c"kernels");
-        let info = translate(&ir, &module, &settings)?;
+        let info = translate(&ir, &module, &settings, None)?;
         Ok(Compiled {
             object: ir.text().into_bytes(),
             info,
@@ -100,7 +103,7 @@ pub fn llvm_text(module: &Module, settings: &Settings) -> Result<String, BuildEr
     reply.map(|compiled| String::from_utf8_lossy(&compiled.object).into_owned())
 }
 
-fn codegen_error(message: String) -> BuildError {
+pub(crate) fn codegen_error(message: String) -> BuildError {
     BuildError {
         kind: BuildErrorKind::Codegen,
         module: 0,
@@ -110,7 +113,7 @@ fn codegen_error(message: String) -> BuildError {
     }
 }
 
-fn target(settings: &Settings) -> Target {
+pub(crate) fn target(settings: &Settings) -> Target {
     Target {
         cpu: settings.cpu.clone(),
         features: settings.features.clone(),
@@ -122,7 +125,7 @@ fn generate(module: &Module, settings: &Settings, unresolved: &[String]) -> Repl
     let ir = Ir::new(c"kernels");
     // A program with imports left is linked before a kernel of it is made: nothing runs yet.
     let info = if unresolved.is_empty() {
-        translate(&ir, module, settings)?
+        translate(&ir, module, settings, None)?
     } else {
         machine::prepare(&ir, &target(settings)).map_err(codegen_error)?;
         ModuleInfo {
@@ -144,7 +147,13 @@ fn generate(module: &Module, settings: &Settings, unresolved: &[String]) -> Repl
     Ok(Compiled { object, info })
 }
 
-fn translate(ir: &Ir, module: &Module, settings: &Settings) -> Result<ModuleInfo, BuildError> {
+/// Puts all kernels into `ir`, and what became of each into `reports` if they are wanted.
+pub(crate) fn translate(
+    ir: &Ir,
+    module: &Module,
+    settings: &Settings,
+    reports: Option<&RefCell<Vec<KernelReport>>>,
+) -> Result<ModuleInfo, BuildError> {
     limits::check(module)?;
     machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
     let values = Values::new(ir, module);
@@ -185,6 +194,7 @@ fn translate(ir: &Ir, module: &Module, settings: &Settings) -> Result<ModuleInfo
             wide: settings.wide,
             lanes: settings.lanes,
             symbol: &kernel_info.symbol.clone(),
+            reports,
         };
         lower(&setting, kernel, &mut kernel_info)?;
         info.kernels.push(kernel_info);

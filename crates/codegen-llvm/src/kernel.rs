@@ -3,9 +3,11 @@
 //! Without stops the work-items are three nested loops around the body. With stops they are passes over
 //! records: each pass resumes the work-items that its selector names, until all of a group have returned.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
+use kernel_ir::report::KernelReport;
 use kernel_ir::{
     BuildError, Constant, Function, GlobalId, InstId, Kernel, Op, Terminator, TypeId, ValueDef,
     ValueId,
@@ -92,6 +94,8 @@ pub(crate) struct Setting<'a> {
     /// Lanes of kernels without sub-group operations; by speed when `None`.
     pub(crate) lanes: Option<u32>,
     pub(crate) symbol: &'a str,
+    /// Where what becomes of each kernel is told, if it is.
+    pub(crate) reports: Option<&'a RefCell<Vec<KernelReport>>>,
 }
 
 pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
@@ -200,6 +204,7 @@ pub(crate) fn lower(
     };
     low.load_params(kernel, info, args, &by_value)?;
     low.place_locals(kernel, info);
+    let mut why_apart = None;
     if setting.wide {
         // Side by side these are scalars mostly, and addresses keep their shapes.
         let plan = Plan::new(
@@ -209,10 +214,15 @@ pub(crate) fn lower(
             LanesRun::InStep,
         );
         let own = std::mem::replace(&mut low.plan, plan);
-        low.lanes = crate::lanes::form(&low, kernel, !by_value.is_empty(), setting.lanes);
-        match &low.lanes {
-            Some(form) => low.whole_sub_groups = form.has_sub_groups(),
-            None => low.plan = own,
+        match crate::lanes::form(&low, kernel, !by_value.is_empty(), setting.lanes) {
+            Ok(form) => {
+                low.whole_sub_groups = form.has_sub_groups();
+                low.lanes = Some(form);
+            }
+            Err(why) => {
+                low.plan = own;
+                why_apart = Some(why);
+            }
         }
     }
     if !in_record && low.lanes.is_none() {
@@ -220,6 +230,10 @@ pub(crate) fn lower(
             let room = low.room(ir.array(ir.i8, size), align);
             low.stack_allocas.insert(value, room);
         }
+    }
+    if let Some(reports) = setting.reports {
+        let report = crate::explain::kernel(&low, kernel, low.lanes.as_ref().ok_or(why_apart));
+        reports.borrow_mut().push(report);
     }
     low.group_loop(first, count)?;
     ir.at_end(entry);

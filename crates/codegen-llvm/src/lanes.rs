@@ -21,6 +21,7 @@ mod check;
 mod clamp;
 mod collective;
 mod cost;
+mod describe;
 mod flow;
 mod memory;
 mod operate;
@@ -90,21 +91,22 @@ impl Form {
     }
 }
 
-/// The form of a kernel, if it can have this one. `copies`: work-items have copies of their arguments.
+/// The form of a kernel, if it can have this one; else why not, for its author. `copies`: work-items have copies of
+/// their arguments.
 pub(crate) fn form(
     low: &Lower<'_>,
     kernel: &Kernel,
     copies: bool,
     wanted: Option<u32>,
-) -> Option<Form> {
+) -> Result<Form, &'static str> {
     let module = low.values.module;
     let (function, types) = (low.function, &module.types);
     if copies {
-        return None;
+        return Err("the kernel writes to an argument passed by value");
     }
     let sub_groups = sub_group::rows(kernel, function, low.sub_group_size);
     if sub_groups.is_some() && !matches!(low.sub_group_size, 4 | 8 | 16 | 32) {
-        return None;
+        return Err("it has sub-group operations, and sub-groups of neither 4, 8, 16 nor 32");
     }
     let mut count = 0;
     for segment in &low.plan.segments {
@@ -112,19 +114,19 @@ pub(crate) fn form(
             count += 1;
             let inst = &function.insts[inst.index()];
             if !fits(&inst.op) {
-                return None;
+                return Err("it calls functions that cannot be inlined");
             }
             let mut leaves = Vec::new();
             if let Some(result) = inst.result {
                 crate::values::leaves(types, function.ty(result), 0, &mut leaves);
             }
             if leaves.len() > LEAVES {
-                return None;
+                return Err("it has values of more than 32 scalars outside memory");
             }
         }
     }
     if count > INSTRUCTIONS {
-        return None;
+        return Err("it has more than 1,500 instructions");
     }
     let width = match (sub_groups, wanted) {
         (Some(_), _) => low.sub_group_size,
@@ -133,13 +135,13 @@ pub(crate) fn form(
     };
     let stops = !low.plan.stops.is_empty();
     if stops && !region::meet_as_a_group(low) {
-        return None;
+        return Err("work-items may part where they wait for each other");
     }
     let known = region::Known::new(low, width, sub_groups);
     let regions = region::regions(low, &known);
     let copies: usize = regions.iter().map(Region::len).sum();
     if copies > COPIES {
-        return None;
+        return Err("the code between its barriers has more than 4,000 instructions in all");
     }
     // What lives between regions.
     let (mut uniform, mut items) = (HashSet::new(), HashMap::new());
@@ -178,7 +180,7 @@ pub(crate) fn form(
             at += step;
         }
     } else if total.saturating_mul(u64::from(width)) > PRIVATE {
-        return None;
+        return Err("its private arrays, for all work-items side by side, take more than 64 KiB");
     }
     let mut region_of_stop = vec![0; low.plan.stops.len()];
     for (i, region) in regions.iter().enumerate() {
@@ -199,7 +201,9 @@ pub(crate) fn form(
         stride: at.next_multiple_of(64),
     };
     if !form.regions.iter().all(Region::can_run) {
-        return None;
+        return Err(
+            "it has a loop with two entries, or work-items may part where they wait for each other",
+        );
     }
     if wanted.is_none() && sub_groups.is_none() {
         let costs = form.regions.iter().map(|r| cost::costs(module, r, width));
@@ -208,10 +212,10 @@ pub(crate) fn form(
         });
         // With barriers the other form keeps every item's state in a record.
         if together > apart && !stops {
-            return None;
+            return Err("side by side was estimated to be slower");
         }
     }
-    Some(form)
+    Ok(form)
 }
 
 /// Whether an instruction has a meaning here.

@@ -20,6 +20,7 @@ mod arith;
 mod atomic;
 mod compile;
 mod convert;
+mod explain;
 mod group;
 mod instruct;
 mod kernel;
@@ -40,6 +41,7 @@ mod service;
 mod values;
 
 pub use compile::{Settings, compile, compile_module, llvm_text};
+pub use explain::explain;
 
 #[cfg(doc)]
 use kernel_ir::{Module, Request};

@@ -6,6 +6,7 @@ use std::sync::Once;
 
 use llvm_sys::core::*;
 use llvm_sys::error::*;
+use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
 use llvm_sys::transforms::pass_builder::*;
@@ -138,6 +139,31 @@ pub(crate) fn optimise(ir: &Ir, target: &Target) -> Result<(), String> {
 
 /// The object's bytes.
 pub(crate) fn emit(ir: &Ir, target: &Target) -> Result<Vec<u8>, String> {
+    emit_as(ir.module, target, LLVMCodeGenFileType::LLVMObjectFile)
+}
+
+/// The same as assembly, with LLVM's remarks about spills; made of a copy, for choosing instructions changes a module.
+pub(crate) fn assembly(ir: &Ir, target: &Target) -> Result<String, String> {
+    let (machine, _) = machine(target)?;
+    // SAFETY: machine and module are alive and this thread's own.
+    let copy = unsafe {
+        LLVMSetTargetMachineAsmVerbosity(machine, 1);
+        LLVMCloneModule(ir.module)
+    };
+    let text = emit_as(copy, target, LLVMCodeGenFileType::LLVMAssemblyFile);
+    // SAFETY: as before; nothing refers to the copy.
+    unsafe {
+        LLVMDisposeModule(copy);
+        LLVMSetTargetMachineAsmVerbosity(machine, 0);
+    }
+    Ok(String::from_utf8_lossy(&text?).into_owned())
+}
+
+fn emit_as(
+    module: LLVMModuleRef,
+    target: &Target,
+    form: LLVMCodeGenFileType,
+) -> Result<Vec<u8>, String> {
     let (machine, _) = machine(target)?;
     let mut message = std::ptr::null_mut();
     let mut buffer = std::ptr::null_mut();
@@ -145,8 +171,8 @@ pub(crate) fn emit(ir: &Ir, target: &Target) -> Result<Vec<u8>, String> {
     unsafe {
         let failed = LLVMTargetMachineEmitToMemoryBuffer(
             machine,
-            ir.module,
-            LLVMCodeGenFileType::LLVMObjectFile,
+            module,
+            form,
             &raw mut message,
             &raw mut buffer,
         );

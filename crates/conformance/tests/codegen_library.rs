@@ -32,6 +32,7 @@ fn only_the_interface_is_visible() {
         [
             "solum_codegen_build_id",
             "solum_codegen_compile",
+            "solum_codegen_explain",
             "solum_codegen_free"
         ]
     );

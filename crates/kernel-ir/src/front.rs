@@ -15,6 +15,7 @@ mod groups;
 mod imports;
 mod integers;
 mod kernels;
+mod lines;
 mod link;
 mod lower;
 mod memory;
@@ -27,6 +28,8 @@ mod vectors;
 mod work_item;
 
 use crate::{BuildError, Module, Request};
+
+pub use lines::{SourceLine, source_lines};
 
 /// Private variables of one function may not take more bytes.
 const MAX_PRIVATE: u64 = 1 << 30;

@@ -24,6 +24,7 @@ pub mod parse;
 pub mod passes;
 pub mod print;
 pub mod printf;
+pub mod report;
 pub mod types;
 pub mod validate;
 pub mod wire;

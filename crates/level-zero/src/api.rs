@@ -48,7 +48,10 @@ impl std::fmt::Debug for Loader {
 
 /// The tables of functions that this crate calls through, as the implementation filled them: a slot that it lacks is
 /// `None`. For runtimes that keep handles of their own.
-#[expect(missing_docs, reason = "each is the specification's table of that name")]
+#[expect(
+    missing_docs,
+    reason = "each is the specification's table of that name"
+)]
 pub struct Tables {
     init_drivers: ze_pfnInitDrivers_t,
     pub driver: ze_driver_dditable_t,

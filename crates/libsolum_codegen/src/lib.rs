@@ -1,4 +1,4 @@
-//! `libsolum_codegen.so.1`: the code generator, with all of LLVM hidden inside, behind three C functions.
+//! `libsolum_codegen.so.1`: the code generator, with all of LLVM hidden inside, behind four C functions.
 //!
 //! The driver opens it at the first compilation that its cache cannot serve. Requests and replies cross the
 //! boundary as bytes (`kernel_ir::build`); both sides must be of one build, which the identifier says.
@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 
 use kernel_ir::Request;
 use kernel_ir::build::{COMPILER_BUILD, encode_reply};
+use kernel_ir::report::{Emit, encode_explained};
 
 /// The request was answered: see the reply.
 const ANSWERED: i32 = 0;
@@ -45,14 +46,50 @@ pub unsafe extern "C" fn solum_codegen_compile(
     reply: *mut *mut u8,
     reply_len: *mut usize,
 ) -> i32 {
+    let compile = |request: &Request| encode_reply(&codegen_llvm::compile(request));
+    // SAFETY: the caller's word.
+    unsafe { answer(request, len, reply, reply_len, compile) }
+}
+
+/// As [`solum_codegen_compile`], and tells what became of each kernel, with the outcome of a stage: `emit` is an index
+/// into `Emit::ALL`, else the request counts as damaged. The reply is of `kernel_ir::report`.
+///
+/// # Safety
+/// As [`solum_codegen_compile`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn solum_codegen_explain(
+    request: *const u8,
+    len: usize,
+    emit: u32,
+    reply: *mut *mut u8,
+    reply_len: *mut usize,
+) -> i32 {
+    let Some(&emit) = Emit::ALL.get(emit as usize) else {
+        return DAMAGED;
+    };
+    let explain = |request: &Request| encode_explained(&codegen_llvm::explain(request, emit));
+    // SAFETY: the caller's word.
+    unsafe { answer(request, len, reply, reply_len, explain) }
+}
+
+/// Reads a request and writes what `work` makes of it.
+///
+/// # Safety
+/// As [`solum_codegen_compile`].
+unsafe fn answer(
+    request: *const u8,
+    len: usize,
+    reply: *mut *mut u8,
+    reply_len: *mut usize,
+    work: impl FnOnce(&Request) -> Vec<u8>,
+) -> i32 {
     if request.is_null() || reply.is_null() || reply_len.is_null() {
         return NULL;
     }
     // SAFETY: the caller says so.
     let bytes = unsafe { std::slice::from_raw_parts(request, len) };
     let answer = catch_unwind(AssertUnwindSafe(|| {
-        let request = Request::decode(bytes).ok()?;
-        Some(encode_reply(&codegen_llvm::compile(&request)))
+        Some(work(&Request::decode(bytes).ok()?))
     }));
     let bytes = match answer {
         Ok(Some(bytes)) => bytes.into_boxed_slice(),
@@ -70,7 +107,7 @@ pub unsafe extern "C" fn solum_codegen_compile(
 /// Gives a reply back. Null is allowed.
 ///
 /// # Safety
-/// `reply` and `len` are what one [`solum_codegen_compile`] wrote, given back once.
+/// `reply` and `len` are what one call of the others wrote, given back once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn solum_codegen_free(reply: *mut u8, len: usize) {
     if !reply.is_null() {

@@ -1,12 +1,14 @@
 //! `solum`: run unmodified oneAPI programs on Solum, list its devices, explain its environment.
 //!
 //! Invariants
-//! - A client like any other: everything it knows of devices comes through `libze_loader.so.1`.
+//! - A client like any other: everything it knows of devices comes through `libze_loader.so.1`, and of compiled
+//!   kernels through `libsolum_codegen.so.1`.
 //! - stdout is the answer, stderr is talk; `--json` prints one document whose first key is `schema`.
 //! - `solum run` never changes what a program does or how it ends: the exit code is the program's.
 //!
-//! Non-goals: no device code, no compiler; those are the libraries'.
+//! Non-goals: no device code, no code generator; those are the libraries'.
 
+mod compile;
 mod doctor;
 mod environment;
 mod info;
@@ -53,6 +55,8 @@ enum Verb {
     Info(info::Options),
     /// What devices do now: engines, memory, power, as far as their drivers tell.
     Top(top::Options),
+    /// Compile SPIR-V as the driver does, and tell what became of each kernel.
+    Compile(compile::Options),
     /// Every SOLUM_* variable: value, default, reader, meaning.
     Env(environment::Options),
     /// Check everything between a program and a device: cause and cure of what is not well.
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
         Verb::Ls(options) => list::list(&options),
         Verb::Info(options) => info::info(&options),
         Verb::Top(options) => top::top(&options),
+        Verb::Compile(options) => compile::compile(&options),
         Verb::Env(options) => environment::show(&options),
         Verb::Doctor(options) => doctor::doctor(&options),
         Verb::Probe(options) => doctor::probe::child(&options),

@@ -15,6 +15,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("ze-spec", 0),
     ("xpti-sys", 0),
     ("profile-artifacts", 0),
+    ("cpu-target", 0),
     ("ze-abi", 1),
     ("ze-entry", 1),
     ("spirv-reader", 1),

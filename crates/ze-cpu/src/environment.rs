@@ -89,54 +89,6 @@ pub struct Settings {
     pub help: bool,
 }
 
-/// LLVM's names of 64-bit x86 processors, levels first.
-const PROCESSORS: [&str; 44] = [
-    "x86-64",
-    "x86-64-v2",
-    "x86-64-v3",
-    "x86-64-v4",
-    "nehalem",
-    "westmere",
-    "sandybridge",
-    "ivybridge",
-    "haswell",
-    "broadwell",
-    "skylake",
-    "skylake-avx512",
-    "cascadelake",
-    "cooperlake",
-    "cannonlake",
-    "icelake-client",
-    "icelake-server",
-    "rocketlake",
-    "tigerlake",
-    "alderlake",
-    "raptorlake",
-    "meteorlake",
-    "arrowlake",
-    "lunarlake",
-    "pantherlake",
-    "sapphirerapids",
-    "emeraldrapids",
-    "graniterapids",
-    "diamondrapids",
-    "gracemont",
-    "sierraforest",
-    "silvermont",
-    "goldmont",
-    "tremont",
-    "btver2",
-    "bdver2",
-    "bdver3",
-    "bdver4",
-    "znver1",
-    "znver2",
-    "znver3",
-    "znver4",
-    "znver5",
-    "core-avx2",
-];
-
 /// Devices that one process may have.
 const MOST_DEVICES: usize = 64;
 
@@ -186,7 +138,7 @@ impl Settings {
             Some(value) if value.trim() == "native" => None,
             Some(value) => {
                 let value = value.trim();
-                if !PROCESSORS.contains(&value) {
+                if !cpu_target::NAMES.contains(&value) {
                     return Err(refuse("SOLUM_CPU_TARGET", value));
                 }
                 Some(value.to_owned())

@@ -62,7 +62,7 @@ impl Machine {
                 Some(khz) => (khz / 1000).clamp(1, 100_000) as u32,
                 None => base_mhz.map_or(1000, |mhz| mhz.clamp(1.0, 100_000.0) as u32),
             },
-            level: level(),
+            level: cpu_target::host(),
         }
     }
 }
@@ -83,35 +83,6 @@ fn vendor() -> String {
         bytes.extend_from_slice(&word.to_le_bytes());
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// The x86-64 level, under LLVM's name. A level rather than a model: its cache entries are good on
-/// every machine of the level, and tuning for a model gained nothing in our measurements.
-#[cfg(target_arch = "x86_64")]
-fn level() -> &'static str {
-    use std::arch::is_x86_feature_detected as has;
-    let v2 = has!("sse3") && has!("ssse3") && has!("sse4.1") && has!("sse4.2") && has!("popcnt");
-    let v3 = v2
-        && has!("avx")
-        && has!("avx2")
-        && has!("bmi1")
-        && has!("bmi2")
-        && has!("f16c")
-        && has!("fma")
-        && has!("lzcnt")
-        && has!("movbe");
-    let v4 = v3
-        && has!("avx512f")
-        && has!("avx512bw")
-        && has!("avx512cd")
-        && has!("avx512dq")
-        && has!("avx512vl");
-    match (v2, v3, v4) {
-        (_, _, true) => "x86-64-v4",
-        (_, true, _) => "x86-64-v3",
-        (true, ..) => "x86-64-v2",
-        _ => "x86-64",
-    }
 }
 
 /// Numbers of the CPUs that the process may run on; empty when they cannot be told.

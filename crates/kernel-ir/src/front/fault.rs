@@ -70,14 +70,17 @@ impl Fault {
     }
     /// The error as the build log shows it; `words` names the instruction at the place.
     pub(super) fn into_error(self, module: usize, words: Option<&Words>) -> BuildError {
+        let known = self.word.zip(words);
+        let line = known.and_then(|(word, words)| super::source_lines(words, &[word]).pop()?);
         BuildError {
             kind: self.kind,
             module: module as u32,
             word: self.word.map(|word| word as u32),
-            instruction: self
-                .word
-                .and_then(|word| words.and_then(|words| words.name_at(word))),
-            message: self.message,
+            instruction: known.and_then(|(word, words)| words.name_at(word)),
+            message: match line {
+                Some(line) => format!("{} (at {line})", self.message),
+                None => self.message,
+            },
         }
     }
 }

@@ -12,9 +12,10 @@ use crate::units;
 const LIMIT: Duration = Duration::from_secs(30);
 /// Our code generator's file names.
 const GENERATOR: [&str; 2] = ["libsolum_codegen.so.1", "libsolum_codegen.so"];
-const FUNCTIONS: [&str; 3] = [
+const FUNCTIONS: [&str; 4] = [
     "solum_codegen_build_id",
     "solum_codegen_compile",
+    "solum_codegen_explain",
     "solum_codegen_free",
 ];
 /// Less address space than this is told, in bytes.
@@ -24,14 +25,15 @@ const LITTLE: u64 = 8 << 30;
 pub(crate) fn processor(setting: &Setting) -> Vec<Check> {
     let mut checks = Vec::new();
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let level = cpu_target::host();
     let target = setting
         .text("SOLUM_CPU_TARGET")
         .unwrap_or_else(|| "native".into());
     checks.push(Check::ok(
         "cpu",
         format!(
-            "{}; {cpus} CPUs by affinity and cgroup; SOLUM_CPU_TARGET {target}",
-            level()
+            "{level} ({}); {cpus} CPUs by affinity and cgroup; SOLUM_CPU_TARGET {target}",
+            cpu_target::instruction_set(level)
         ),
     ));
     if cpus == 1 {
@@ -41,23 +43,6 @@ pub(crate) fn processor(setting: &Setting) -> Vec<Check> {
         ));
     }
     checks
-}
-
-/// The x86-64 level of this processor.
-fn level() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-            return "x86-64-v4 (AVX-512)";
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return "x86-64-v3 (AVX2)";
-        }
-        if is_x86_feature_detected!("sse4.2") {
-            return "x86-64-v2 (SSE4.2)";
-        }
-    }
-    "x86-64 (SSE2)"
 }
 
 /// What the kernel forbids, and rights that are more than usual.

@@ -1,0 +1,106 @@
+//! Which processors kernels can be compiled for, under LLVM's names, and which of them this machine is.
+//!
+//! Invariants: a name that LLVM does not know never gets past [`NAMES`], for LLVM itself would only warn about it.
+//! Not here: what the processors' caches and cores are like, which belongs to the driver.
+#![forbid(unsafe_code)]
+
+/// LLVM's names of 64-bit x86 processors, levels first.
+pub const NAMES: [&str; 44] = [
+    "x86-64",
+    "x86-64-v2",
+    "x86-64-v3",
+    "x86-64-v4",
+    "nehalem",
+    "westmere",
+    "sandybridge",
+    "ivybridge",
+    "haswell",
+    "broadwell",
+    "skylake",
+    "skylake-avx512",
+    "cascadelake",
+    "cooperlake",
+    "cannonlake",
+    "icelake-client",
+    "icelake-server",
+    "rocketlake",
+    "tigerlake",
+    "alderlake",
+    "raptorlake",
+    "meteorlake",
+    "arrowlake",
+    "lunarlake",
+    "pantherlake",
+    "sapphirerapids",
+    "emeraldrapids",
+    "graniterapids",
+    "diamondrapids",
+    "gracemont",
+    "sierraforest",
+    "silvermont",
+    "goldmont",
+    "tremont",
+    "btver2",
+    "bdver2",
+    "bdver3",
+    "bdver4",
+    "znver1",
+    "znver2",
+    "znver3",
+    "znver4",
+    "znver5",
+    "core-avx2",
+];
+
+/// The x86-64 level of this machine, under LLVM's name. A level rather than a model: its cache entries are good on
+/// every machine of the level, and tuning for a model gained nothing in our measurements.
+#[cfg(target_arch = "x86_64")]
+pub fn host() -> &'static str {
+    use std::arch::is_x86_feature_detected as has;
+    let v2 = has!("sse3") && has!("ssse3") && has!("sse4.1") && has!("sse4.2") && has!("popcnt");
+    let v3 = v2
+        && has!("avx")
+        && has!("avx2")
+        && has!("bmi1")
+        && has!("bmi2")
+        && has!("f16c")
+        && has!("fma")
+        && has!("lzcnt")
+        && has!("movbe");
+    let v4 = v3
+        && has!("avx512f")
+        && has!("avx512bw")
+        && has!("avx512cd")
+        && has!("avx512dq")
+        && has!("avx512vl");
+    match (v2, v3, v4) {
+        (_, _, true) => "x86-64-v4",
+        (_, true, _) => "x86-64-v3",
+        (true, ..) => "x86-64-v2",
+        _ => "x86-64",
+    }
+}
+
+/// The lowest level elsewhere: the code generator makes x86-64 code only.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn host() -> &'static str {
+    "x86-64"
+}
+
+/// The instruction set that a level is known by, for people.
+pub fn instruction_set(level: &str) -> &'static str {
+    match level {
+        "x86-64-v4" => "AVX-512",
+        "x86-64-v3" => "AVX2",
+        "x86-64-v2" => "SSE4.2",
+        _ => "SSE2",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_host_can_be_named() {
+        assert!(super::NAMES.contains(&super::host()));
+    }
+}

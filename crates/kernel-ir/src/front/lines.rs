@@ -1,0 +1,134 @@
+//! From a place in a module to the line of source text that its compiler noted there (`OpLine`).
+
+use spirv::Op;
+use spirv_reader::Words;
+
+/// A place in a program's source text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourceLine {
+    /// The file, as the module's compiler was given it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 when not known.
+    pub column: u32,
+}
+
+impl std::fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        match self.column {
+            0 => Ok(()),
+            column => write!(f, ":{column}"),
+        }
+    }
+}
+
+/// The lines of many instructions of one module, found in one walk.
+///
+/// For each of `places` (word offsets, ascending) the line in force there, `None` where the module notes none.
+#[must_use]
+pub fn source_lines(words: &Words, places: &[usize]) -> Vec<Option<SourceLine>> {
+    let mut strings = std::collections::HashMap::new();
+    let mut lines = Vec::with_capacity(places.len());
+    let mut force: Option<(u32, u32, u32)> = None;
+    for instruction in words.instructions().map_while(Result::ok) {
+        while let Some(&place) = places.get(lines.len())
+            && place < instruction.word
+        {
+            lines.push(None);
+        }
+        let at_place = |lines: &Vec<Option<SourceLine>>| {
+            places
+                .get(lines.len())
+                .is_some_and(|&p| p == instruction.word)
+        };
+        while at_place(&lines) {
+            lines.push(force.and_then(|(file, line, column)| {
+                let file: &String = strings.get(&file)?;
+                Some(SourceLine {
+                    file: file.clone(),
+                    line,
+                    column,
+                })
+            }));
+        }
+        match (
+            Op::from_u32(u32::from(instruction.opcode)),
+            instruction.operands,
+        ) {
+            (Some(Op::String), [id, ..]) => {
+                let mut cursor = instruction.cursor();
+                if cursor.next().is_ok()
+                    && let Ok(text) = cursor.text()
+                {
+                    strings.insert(*id, text);
+                }
+            }
+            (Some(Op::Line), &[file, line, column]) => force = Some((file, line, column)),
+            // A line holds to the end of its block at most.
+            (
+                Some(
+                    Op::NoLine
+                    | Op::Branch
+                    | Op::BranchConditional
+                    | Op::Switch
+                    | Op::Return
+                    | Op::ReturnValue
+                    | Op::Unreachable
+                    | Op::FunctionEnd,
+                ),
+                _,
+            ) => force = None,
+            _ => {}
+        }
+    }
+    lines.resize(places.len(), None);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_hold_to_the_end_of_their_block() {
+        // OpString %1 "a.cl"; OpLine %1 3 7; OpNop; OpReturn; OpNop; OpLine %1 9 0; OpNop; OpNoLine; OpNop
+        let body: [u32; 18] = [
+            4 << 16 | 7,
+            1,
+            u32::from_le_bytes(*b"a.cl"),
+            0, // word 5
+            4 << 16 | 8,
+            1,
+            3,
+            7,             // word 9
+            1 << 16,       // word 13
+            1 << 16 | 253, // word 14
+            1 << 16,       // word 15
+            4 << 16 | 8,
+            1,
+            9,
+            0,             // word 16
+            1 << 16,       // word 20
+            1 << 16 | 317, // word 21
+            1 << 16,       // word 22
+        ];
+        let header = [0x0723_0203, 0x0001_0400, 0, 8, 0];
+        let bytes: Vec<u8> = header
+            .iter()
+            .chain(&body)
+            .flat_map(|w| w.to_le_bytes())
+            .collect();
+        let words = Words::new(&bytes).expect("a header");
+        let lines = source_lines(&words, &[5, 13, 14, 15, 17, 20, 22, 99]);
+        let texts: Vec<String> = lines
+            .iter()
+            .map(|l| l.as_ref().map_or("-".into(), ToString::to_string))
+            .collect();
+        assert_eq!(
+            texts,
+            ["-", "a.cl:3:7", "a.cl:3:7", "-", "-", "a.cl:9", "-", "-"]
+        );
+    }
+}
