@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use conformance::{artefacts, root};
 
+#[path = "clients/traced.rs"]
+mod traced;
+
 /// Compiles `c/NAME.c` and links it with the loader.
 fn compile(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
@@ -81,55 +84,6 @@ fn vectors_add_on_each_device_and_engine() {
 #[test]
 fn the_process_may_exit_while_a_kernel_runs() {
     passes("exit_while_running", &[], &[]);
-}
-
-#[test]
-fn traced_programs_run_alike_and_their_kernels_are_told() {
-    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/kernels.spv");
-    for (name, expected) in [
-        ("vector_add", &["add", "reverse"][..]),
-        ("fork", &["add", "spin"]),
-        ("exit_while_running", &[]),
-    ] {
-        let results = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("traced-{name}"));
-        let output = Command::new(artefacts().join("solum"))
-            .arg("trace")
-            .arg("-o")
-            .arg(&results)
-            .arg("--")
-            .arg(compile(name))
-            .arg(&kernels)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{name}: {said}");
-        assert_eq!(output.stdout, b"ok\n", "{name}: {said}");
-        let read = |file: &str| -> serde_json::Value {
-            serde_json::from_slice(&std::fs::read(results.join(file)).unwrap()).unwrap()
-        };
-        let summary = read("summary.json");
-        assert_eq!(summary["schema"], "solum.trace/1");
-        assert_eq!(summary["complete"], true, "{name}: {said}");
-        assert_eq!(summary["lost_records"], 0, "{name}");
-        let rows = summary["kernels"].as_array().unwrap();
-        for kernel in expected {
-            let row = rows.iter().find(|row| row["name"] == *kernel);
-            let time = row.and_then(|row| row["total_ns"].as_u64()).unwrap_or(0);
-            assert!(time > 0, "{name}: no time of {kernel} in {summary}");
-        }
-        let events = read("timeline.json");
-        let calls = events["traceEvents"].as_array().unwrap().iter();
-        assert!(
-            calls.filter(|event| event["ph"] == "B").count() > 5,
-            "{name}"
-        );
-        assert!(
-            std::fs::metadata(results.join("timeline.pftrace"))
-                .unwrap()
-                .len()
-                > 100
-        );
-    }
 }
 
 #[test]
