@@ -1,4 +1,4 @@
-//! The layers' libraries, opened by name as a loader opens them, and stacked over a function of this test.
+//! Calls in random order under validation; and the layers' libraries, opened by name as a loader opens them, and stacked over a function of this test.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,6 +7,26 @@ use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
 use level_zero_sys::*;
+
+/// What the fuzz target does, for fixed sequences.
+#[path = "../../../fuzz/src/validation.rs"]
+mod sequences;
+
+#[test]
+fn the_first_misuse_of_each_call_is_named_in_any_order_of_calls() {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    for length in (50..4000).step_by(17) {
+        let bytes: Vec<u8> = (0..length)
+            .map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                (state >> 24) as u8
+            })
+            .collect();
+        sequences::validation(&bytes);
+    }
+}
 
 /// The folder of this profile with the layers' libraries in it.
 fn folder() -> PathBuf {

@@ -18,7 +18,8 @@ use ze_layers::{recorder, tracing, validation};
 
 use crate::candidate::{file_of, is_on, is_privileged, own_directories};
 use crate::guard::guarded;
-use crate::{log, state, text};
+use crate::log::{self, Level};
+use crate::{state, text};
 
 /// What is on.
 struct Chosen {
@@ -82,6 +83,14 @@ pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
             chosen.tracing = is_on("ZE_ENABLE_TRACING_LAYER");
             chosen.validation = is_on("ZE_ENABLE_VALIDATION_LAYER");
             let validation = if chosen.validation {
+                validation::set_sink(Some(told));
+                validation::set_log(validation::Log {
+                    write: |weight, line| log::line(level_of(weight), line),
+                    failures: log::wants(Level::Trace),
+                    successes: log::wants(Level::Trace)
+                        && is_on("ZEL_LOADER_LOGGING_ENABLE_SUCCESS_PRINT"),
+                    resources: log::wants(Level::Debug),
+                });
                 validation::from_environment()
             } else {
                 Ok(())
@@ -106,6 +115,25 @@ pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
     } else {
         Err(error)
     }
+}
+
+fn level_of(weight: validation::Weight) -> Level {
+    match weight {
+        validation::Weight::Trace => Level::Trace,
+        _ => Level::Debug,
+    }
+}
+
+/// What validation found: on stderr, in the loader's log, and for errors in the thread's last-error text.
+fn told(finding: &validation::Finding) {
+    finding.print();
+    let level = if finding.severity == validation::Severity::Error {
+        text::set(format_args!("{finding}"));
+        Level::Error
+    } else {
+        Level::Warn
+    };
+    log::to_file(level, format_args!("{finding}"));
 }
 
 /// The end: what the validation layer has to say about what was never destroyed.

@@ -58,8 +58,25 @@ const PATTERN: &str = "[%Y-%m-%d %H:%M:%S.%e] [thread-id: %t] [%l] %v";
 struct Log {
     /// Everything to stderr, each line with a mark.
     debug: bool,
-    /// From this level on, to this descriptor, in this form.
-    logging: Option<(Level, i32, String)>,
+    logging: Option<Logging>,
+}
+
+/// The log that `ZEL_ENABLE_LOADER_LOGGING` asks for.
+struct Logging {
+    /// From this level on.
+    least: Level,
+    descriptor: i32,
+    pattern: String,
+}
+
+impl Logging {
+    fn line(&self, level: Level, text: fmt::Arguments<'_>) {
+        if level >= self.least {
+            let mut line = shaped(&self.pattern, level, &text.to_string());
+            line.push('\n');
+            write(self.descriptor, &line);
+        }
+    }
 }
 
 /// The reference's mode variables know 0, 1 and 2; any other value means 0.
@@ -85,7 +102,11 @@ fn log() -> &'static Log {
                 };
                 let pattern =
                     variable("ZEL_LOADER_LOG_PATTERN").and_then(|text| text.into_string().ok());
-                Some((level, descriptor, pattern.unwrap_or_else(|| PATTERN.into())))
+                Some(Logging {
+                    least: level,
+                    descriptor,
+                    pattern: pattern.unwrap_or_else(|| PATTERN.into()),
+                })
             }),
         }
     })
@@ -131,12 +152,27 @@ pub(crate) fn line(level: Level, text: fmt::Arguments<'_>) {
             &format!("ZE_LOADER_DEBUG_TRACE: {text}\n"),
         );
     }
-    if let Some((least, descriptor, pattern)) = &log.logging
-        && level >= *least
+    if let Some(logging) = &log.logging {
+        logging.line(level, text);
+    }
+}
+
+/// Whether the environment asks for lines of this level anywhere.
+pub(crate) fn wants(level: Level) -> bool {
+    let log = log();
+    log.debug
+        || log
+            .logging
+            .as_ref()
+            .is_some_and(|logging| level >= logging.least)
+}
+
+/// Writes one line into the log's file, for what stands on stderr already.
+pub(crate) fn to_file(level: Level, text: fmt::Arguments<'_>) {
+    if let Some(logging) = &log().logging
+        && logging.descriptor != libc::STDERR_FILENO
     {
-        let mut line = shaped(pattern, level, &text.to_string());
-        line.push('\n');
-        write(*descriptor, &line);
+        logging.line(level, text);
     }
 }
 

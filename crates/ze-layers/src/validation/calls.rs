@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_void};
 
 use level_zero_sys::*;
 
-use super::{CHECKERS, LIFETIME, PARAMETERS, checkers, modes};
+use super::{CHECKERS, LIFETIME, OUTCOMES, PARAMETERS, checkers, log, modes};
 use crate::Tables;
 use crate::answer::Answer;
 use crate::generated::{lifetimes, parameters};
@@ -57,7 +57,28 @@ macro_rules! validated {
                 }
                 result
             }
+            /// The way of a call whose end is written down.
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C" fn told($($param: $ty),*) -> $ret {
+                let mut refused = ZE_RESULT_SUCCESS;
+                if modes() & PARAMETERS != 0 {
+                    // SAFETY: the caller's contract is the same.
+                    refused = unsafe { parameters::$name($($param),*) };
+                }
+                let result = match refused {
+                    // SAFETY: the caller's contract is the same.
+                    ZE_RESULT_SUCCESS => unsafe { remembered($($param),*) },
+                    code => <$ret>::failed(code),
+                };
+                log::outcome($index, &[$(bits($param)),*], result.code());
+                result
+            }
             let modes = modes();
+            if modes & OUTCOMES != 0 {
+                // SAFETY: the caller's contract is the same.
+                return unsafe { told($($param),*) };
+            }
             if modes & PARAMETERS != 0 {
                 // SAFETY: the caller's contract is the same.
                 let code = unsafe { parameters::$name($($param),*) };

@@ -101,19 +101,25 @@ impl Finding {
         let code = self.code.unwrap_or(ZE_RESULT_SUCCESS);
         let sink = SINK.load(Ordering::Acquire);
         if sink.is_null() {
-            let line = if JSON.load(Ordering::Relaxed) {
-                self.json()
-            } else {
-                format!("ze-validation: {self}")
-            };
-            // Nobody can be told that stderr is closed.
-            drop(writeln!(std::io::stderr().lock(), "{line}"));
+            self.print();
         } else {
             // SAFETY: only `set_sink` stores here, and only functions of this type.
             let sink = unsafe { std::mem::transmute::<*mut (), Sink>(sink) };
             sink(&self);
         }
         code
+    }
+
+    /// Writes it to stderr, as the settings say: a line, or a JSON object. What [`report`](Self::report) does when there is
+    /// no sink; for sinks that do more.
+    pub fn print(&self) {
+        let line = if is_json() {
+            self.json()
+        } else {
+            format!("ze-validation: {self}")
+        };
+        // Nobody can be told that stderr is closed.
+        drop(writeln!(std::io::stderr().lock(), "{line}"));
     }
 
     /// One JSON object, on one line.

@@ -14,6 +14,8 @@
 //! | `ZEL_ENABLE_SYSTEM_RESOURCE_TRACKER_CHECKER`, `ZEL_SYSTEM_RESOURCE_TRACKER_CSV` | memory, threads and descriptors of the process, per call |
 //! | `SOLUM_VALIDATION_FORMAT` | `text` (default) or `json`: one line or one object per finding |
 //!
+//! How calls ended, and what the tracker saw, also goes to the loader's log ([`set_log`]).
+//!
 //! A variable is on when it is set and not `0`. `ZE_ENABLE_THREADING_VALIDATION` has no effect, as in the reference. With
 //! nothing turned on, the layer passes calls on. A finding that is an error answers its code and the driver is not
 //! called; a warning changes nothing. Checks run in this order: parameters, checkers, lifetime.
@@ -29,6 +31,7 @@ mod calls;
 mod checkers;
 mod finding;
 mod live;
+mod log;
 mod origin;
 
 use std::path::PathBuf;
@@ -38,6 +41,7 @@ use ze_spec::Version;
 
 pub use calls::over;
 pub use finding::{Finding, Severity, Sink, reported, set_sink};
+pub use log::{Log, Weight, set_log};
 
 pub(crate) const PARAMETERS: u32 = 1;
 pub(crate) const LIFETIME: u32 = 2;
@@ -46,6 +50,8 @@ const LEAKS: u32 = 8;
 const CERTIFICATION: u32 = 16;
 const PERFORMANCE: u32 = 32;
 const RESOURCES: u32 = 64;
+/// Not a check: [`Log`] wants to know how calls end. [`configure`] leaves it as it is.
+const OUTCOMES: u32 = 128;
 const CHECKERS: u32 = EVENTS | LEAKS | CERTIFICATION | PERFORMANCE | RESOURCES;
 
 static MODES: AtomicU32 = AtomicU32::new(0);
@@ -84,7 +90,7 @@ pub struct Settings {
     pub json: bool,
 }
 
-/// True while nothing is checked.
+/// True while nothing is checked, and nobody wants to know how calls end.
 #[must_use]
 pub fn is_idle() -> bool {
     modes() == 0
@@ -107,7 +113,10 @@ pub fn configure(settings: &Settings) {
         .iter()
         .filter(|(on, _)| *on)
         .fold(0, |modes, (_, mode)| modes | mode);
-    MODES.store(modes, Ordering::Relaxed);
+    // A closure that never answers `None` cannot fail.
+    let _ = MODES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| {
+        Some(old & OUTCOMES | modes)
+    });
 }
 
 impl Settings {

@@ -60,12 +60,16 @@ pub(super) unsafe fn after(
         unsafe { events::after(index, arguments) };
     }
     if modes & RESOURCES != 0 {
-        resources::after(index, succeeded);
+        // SAFETY: as above.
+        unsafe { resources::after(index, arguments, succeeded) };
     }
 }
 
 pub(super) fn finish(modes: u32) {
     if modes & LEAKS != 0 {
         leaks::finish(modes);
+    }
+    if modes & RESOURCES != 0 {
+        resources::finish();
     }
 }

@@ -1,48 +1,65 @@
-//! What the process uses after each call that makes or destroys something, as lines of a CSV file.
+//! What the process uses after each call that makes, destroys or appends something: lines of a CSV file with the
+//! reference's columns, lines in the loader's log, and a warning where memory did not come back with an object's end.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::Settings;
 use super::leaks::{PAIRS, role};
 use crate::validation::finding::{Finding, Severity};
-use crate::value::function;
+use crate::validation::log::{Weight, log};
+use crate::value::{created, function};
 
 /// The members of `/proc/self/status` that are written, in kB but the last.
 const STATUS: [&str; 5] = ["VmSize", "VmRSS", "VmData", "VmPeak", "Threads"];
+/// Their places.
+const SIZE: usize = 0;
+const RESIDENT: usize = 1;
+const DATA: usize = 2;
 
 /// The things that are counted: a column's name and the place in the pairs of the leak checker.
-const COUNTED: [(&str, usize); 11] = [
+const COUNTED: [(&str, usize); 10] = [
     ("Contexts", 0),
     ("CommandQueues", 1),
-    ("CommandLists", 5),
     ("Modules", 2),
     ("Kernels", 3),
     ("EventPools", 4),
+    ("CommandLists", 5),
     ("Events", 6),
     ("Fences", 7),
     ("Images", 8),
     ("Samplers", 9),
-    ("Allocations", 10),
 ];
+/// Allocations' place among the pairs.
+const MEMORY: usize = 10;
 
+/// What is known of an object that lives.
+struct Made {
+    /// The process's memory before it was made.
+    before: [i64; STATUS.len()],
+    /// Of an allocation.
+    bytes: u64,
+}
+
+#[derive(Default)]
 struct Tracker {
     file: Option<File>,
     begin: Option<Instant>,
+    calls: u64,
     counts: [i64; PAIRS.len()],
+    /// kB that did not come back, by kind.
+    leaked: [i64; PAIRS.len()],
+    /// Living objects by kind and handle or address.
+    made: HashMap<(usize, u64), Made>,
     last: [i64; STATUS.len()],
 }
 
-static TRACKER: Mutex<Tracker> = Mutex::new(Tracker {
-    file: None,
-    begin: None,
-    counts: [0; PAIRS.len()],
-    last: [0; STATUS.len()],
-});
+static TRACKER: LazyLock<Mutex<Tracker>> = LazyLock::new(Mutex::default);
 
 fn tracker() -> MutexGuard<'static, Tracker> {
     TRACKER.lock().unwrap_or_else(PoisonError::into_inner)
@@ -61,23 +78,22 @@ fn numbered(path: &Path) -> PathBuf {
 
 pub(super) fn configure(settings: &Settings) {
     let mut tracker = tracker();
-    tracker.counts = [0; PAIRS.len()];
-    tracker.begin = settings.resources.then(Instant::now);
-    tracker.file = None;
-    let Some(path) = settings
-        .resources_csv
-        .as_ref()
-        .filter(|_| settings.resources)
-    else {
+    *tracker = Tracker::default();
+    if !settings.resources {
+        return;
+    }
+    tracker.begin = Some(Instant::now());
+    tracker.last = status();
+    let Some(path) = settings.resources_csv.as_ref() else {
         return;
     };
-    let mut head = String::from("Time_ns,Function,Succeeded");
+    let mut head = String::from(
+        "CallNumber,TimeMs,APICall,VmSize_KB,VmRSS_KB,VmData_KB,VmPeak_KB,Threads,Delta_VmSize_KB,Delta_VmRSS_KB,Delta_VmData_KB",
+    );
     for (name, _) in COUNTED {
         write!(head, ",{name}").ok();
     }
-    head.push_str(
-        ",VmSize_kB,VmRSS_kB,VmData_kB,VmPeak_kB,Threads,FDs,VmSize_change_kB,VmRSS_change_kB\n",
-    );
+    head.push_str(",TotalMemory_Bytes\n");
     let path = numbered(path);
     match File::create(&path).and_then(|mut file| file.write_all(head.as_bytes()).map(|()| file)) {
         Ok(file) => tracker.file = Some(file),
@@ -98,47 +114,146 @@ fn status() -> [i64; STATUS.len()] {
     })
 }
 
-pub(super) fn after(index: usize, succeeded: bool) {
-    let Some((pair, makes)) = role(index) else {
-        return;
-    };
-    let mut tracker = tracker();
-    if succeeded {
-        tracker.counts[pair] += if makes { 1 } else { -1 };
-        if tracker.counts[pair] < 0 {
-            tracker.counts[pair] = 0;
-            Finding::new(
-                Severity::Warning,
-                "resources",
-                "destroys what was not seen being made".into(),
-            )
-            .of(index)
-            .report();
-        }
+/// The argument of this name.
+fn argument(index: usize, name: &str, arguments: &[u64]) -> Option<u64> {
+    let at = function(index).params.iter().position(|p| p.name == name)?;
+    arguments.get(at).copied()
+}
+
+/// The handle, or the address of the allocation, that a call has made.
+///
+/// # Safety
+/// `arguments` are those of a call of this function that has succeeded.
+unsafe fn product(index: usize, arguments: &[u64]) -> Option<u64> {
+    if let Some(place) = argument(index, "pptr", arguments) {
+        let place = usize::try_from(place).ok().filter(|place| *place != 0)?;
+        // SAFETY: the call wrote an address there.
+        return Some(unsafe { std::ptr::with_exposed_provenance::<u64>(place).read() });
     }
+    let params = function(index).params.iter().zip(arguments);
+    // SAFETY: the caller's contract.
+    params
+        .rev()
+        .find_map(|(param, bits)| unsafe { created(param, *bits) })
+}
+
+/// What a call destroys: its only handle, or the pointer that it frees.
+fn victim(index: usize, arguments: &[u64]) -> Option<u64> {
+    argument(index, "ptr", arguments).or_else(|| arguments.first().copied())
+}
+
+/// A call has ended.
+///
+/// # Safety
+/// `arguments` are those of a call of this function that has ended.
+pub(super) unsafe fn after(index: usize, arguments: &[u64], succeeded: bool) {
+    let (role, name) = (role(index), function(index).name);
+    if role.is_none() && !name.starts_with("zeCommandListAppend") && name != "zeCommandListReset" {
+        return;
+    }
+    let mut tracker = tracker();
+    let now = status();
+    let before = std::mem::replace(&mut tracker.last, now);
+    tracker.calls += 1;
+    let delta = |place: usize| now[place] - before[place];
+    let mut finding = None;
+    match role {
+        Some((pair, true)) if succeeded => {
+            tracker.counts[pair] += 1;
+            let bytes = argument(index, "size", arguments)
+                .filter(|_| pair == MEMORY)
+                .unwrap_or(0);
+            // SAFETY: the caller's contract; it succeeded.
+            if let Some(object) = unsafe { product(index, arguments) } {
+                tracker.made.insert((pair, object), Made { before, bytes });
+            }
+        }
+        Some((pair, false)) if succeeded => {
+            tracker.counts[pair] -= 1;
+            let object = victim(index, arguments).unwrap_or(0);
+            match tracker.made.remove(&(pair, object)) {
+                None => {
+                    tracker.counts[pair] = tracker.counts[pair].max(0);
+                    let rule = "destroys what was not seen being made";
+                    finding = Some((object, rule.to_owned()));
+                }
+                Some(made) => {
+                    let grown = [RESIDENT, SIZE].map(|place| now[place] - made.before[place]);
+                    if grown[0] > 0 {
+                        tracker.leaked[pair] += grown[0];
+                        let all = tracker.leaked[pair];
+                        let rule = format!(
+                            "the process holds more memory than before this was made: VmRSS {:+} kB, VmSize {:+} kB; {all} kB for all of its kind",
+                            grown[0], grown[1]
+                        );
+                        finding = Some((object, rule));
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+    write_csv(&mut tracker, name, &now, &before);
+    if let Some(log) = log().filter(|log| log.resources) {
+        let [size, resident, data] = [SIZE, RESIDENT, DATA].map(delta);
+        let count = role.map(|(pair, _)| tracker.counts[pair]);
+        let count = count.map_or_else(String::new, |count| format!(" alive {count},"));
+        (log.write)(
+            Weight::Debug,
+            format_args!(
+                "{name}:{count} VmRSS {} kB ({resident:+}), VmSize {} kB ({size:+}), VmData {} kB ({data:+}), threads {}",
+                now[RESIDENT], now[SIZE], now[DATA], now[4]
+            ),
+        );
+    }
+    // Whoever hears of it may call back.
+    drop(tracker);
+    if let Some((object, rule)) = finding {
+        Finding::new(Severity::Warning, "resources", rule)
+            .of(index)
+            .named("object", format!("{object:#x}"))
+            .report();
+    }
+}
+
+fn write_csv(
+    tracker: &mut Tracker,
+    name: &str,
+    now: &[i64; STATUS.len()],
+    before: &[i64; STATUS.len()],
+) {
     if tracker.file.is_none() {
         return;
     }
-    let now = status();
-    let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-    let time = tracker.begin.map_or(0, |begin| begin.elapsed().as_nanos());
-    let mut line = format!("{time},{},{}", function(index).name, u8::from(succeeded));
-    for (_, pair) in COUNTED {
-        write!(line, ",{}", tracker.counts[pair]).ok();
-    }
+    let time = tracker.begin.map_or(0, |begin| begin.elapsed().as_millis());
+    let mut line = format!("{},{time},{name}", tracker.calls);
     for value in now {
         write!(line, ",{value}").ok();
     }
-    writeln!(
-        line,
-        ",{descriptors},{},{}",
-        now[0] - tracker.last[0],
-        now[1] - tracker.last[1]
-    )
-    .ok();
-    tracker.last = now;
+    for place in [SIZE, RESIDENT, DATA] {
+        write!(line, ",{}", now[place] - before[place]).ok();
+    }
+    for (_, pair) in COUNTED {
+        write!(line, ",{}", tracker.counts[pair]).ok();
+    }
+    let bytes: u64 = tracker.made.values().map(|made| made.bytes).sum();
+    writeln!(line, ",{bytes}").ok();
     if let Some(file) = &mut tracker.file {
         // One write a line, so that lines of several threads do not mix; a full disk does not disturb the program.
         drop(file.write_all(line.as_bytes()));
+    }
+}
+
+/// The end: memory that did not come back, by kind.
+pub(super) fn finish() {
+    let leaked = tracker().leaked;
+    for ((makes, _), kilobytes) in PAIRS.iter().zip(leaked) {
+        if kilobytes > 0 {
+            let rule = format!(
+                "{kilobytes} kB did not come back with the ends of what {} made",
+                makes.join(" and ")
+            );
+            Finding::new(Severity::Warning, "resources", rule).report();
+        }
     }
 }

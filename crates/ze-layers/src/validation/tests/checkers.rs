@@ -269,6 +269,69 @@ fn resources_are_written_a_line_a_call() {
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(lines.len(), 4);
     assert!(lines.iter().all(|line| line.len() == 22), "{text}");
-    let queues: Vec<&str> = lines.iter().map(|line| line[4]).collect();
-    assert_eq!(queues, ["CommandQueues", "1", "1", "0"]);
+    let column = |name: &str| -> Vec<&str> {
+        let at = lines[0].iter().position(|head| *head == name).unwrap();
+        lines[1..].iter().map(|line| line[at]).collect()
+    };
+    assert_eq!(column("CallNumber"), ["1", "2", "3"]);
+    assert_eq!(
+        column("APICall"),
+        [
+            "zeCommandQueueCreate",
+            "zeFenceCreate",
+            "zeCommandQueueDestroy"
+        ]
+    );
+    assert_eq!(column("CommandQueues"), ["1", "1", "0"]);
+    assert_eq!(column("Fences"), ["0", "1", "1"]);
+    assert!(
+        column("VmRSS_KB")
+            .iter()
+            .all(|size| size.parse::<u64>().unwrap() > 0)
+    );
+    assert!(
+        column("Delta_VmRSS_KB")
+            .iter()
+            .all(|size| size.parse::<i64>().is_ok())
+    );
+}
+
+#[test]
+fn ends_of_calls_go_to_the_log() {
+    static LINES: std::sync::Mutex<Vec<String>> = std::sync::Mutex::new(Vec::new());
+    let log = |failures, successes| {
+        set_log(Log {
+            write: |weight, line| {
+                assert_eq!(weight, Weight::Trace);
+                LINES.lock().unwrap().push(line.to_string());
+            },
+            failures,
+            successes,
+            resources: false,
+        });
+    };
+    let (_one, tables) = with(Settings {
+        parameters: true,
+        ..Settings::default()
+    });
+    let program = Program { tables };
+    let calls = |failures, successes| {
+        log(failures, successes);
+        one!(program, Fence.pfnDestroy, handle(0x40));
+        fake::answer(ZE_RESULT_ERROR_DEVICE_LOST);
+        one!(program, Fence.pfnDestroy, handle(0x40));
+        fake::answer(ZE_RESULT_SUCCESS);
+        one!(program, Fence.pfnDestroy, null_mut());
+        std::mem::take(&mut *LINES.lock().unwrap())
+    };
+    let success = "SUCCESS (ZE_RESULT_SUCCESS) in zeFenceDestroy(hFence=0x40)";
+    let lost = "ERROR (ZE_RESULT_ERROR_DEVICE_LOST) in zeFenceDestroy(hFence=0x40)";
+    let null = "ERROR (ZE_RESULT_ERROR_INVALID_NULL_HANDLE) in zeFenceDestroy(hFence=0x0)";
+    assert_eq!(calls(true, true), [success, lost, null]);
+    assert_eq!(calls(true, false), [lost, null]);
+    configure(&Settings::default());
+    log(false, true);
+    assert!(!is_idle(), "the log alone keeps the layer on the way");
+    log(false, false);
+    assert!(is_idle());
 }
