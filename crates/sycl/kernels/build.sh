@@ -1,3 +1,4 @@
 #!/bin/sh
-# Compiles the OpenCL C of the tests and benchmarks to SPIR-V.
+# Compiles the OpenCL C of the library, the tests and the benchmarks to SPIR-V.
 cd "$(dirname "$0")" && clang-22 -cl-std=CL2.0 --target=spirv64 -O1 -c tests.cl -o tests.spv
+clang-22 -cl-std=CL2.0 --target=spirv64 -O2 -c reduce.cl -o reduce.spv

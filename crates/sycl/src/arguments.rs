@@ -51,15 +51,6 @@ pub trait KernelArg<'cg> {
     fn push_one(self, to: &mut ArgSink<'_>);
 }
 
-/// An argument for a parameter that points to elements `T` in global memory; what embedded kernels ask for.
-pub trait GlobalPointer<'cg, T>: KernelArg<'cg> {}
-/// As [`GlobalPointer`], for a parameter that the kernel writes through.
-pub trait GlobalPointerMut<'cg, T>: GlobalPointer<'cg, T> {}
-/// An argument for a parameter that points to elements `T` in work-group local memory.
-pub trait LocalPointer<'cg, T>: KernelArg<'cg> {}
-/// An argument for a parameter of type `T` that is passed by value.
-pub trait ByValue<'cg, T>: KernelArg<'cg> {}
-
 /// Where arguments are passed to.
 #[derive(Debug)]
 pub struct ArgSink<'a>(pub(crate) &'a mut Arguments);
@@ -209,14 +200,6 @@ impl<'cg, T: DeviceData, const D: usize, M: Mode> KernelArg<'cg> for &Accessor<'
         to.accessor(self.index, 0);
     }
 }
-impl<'cg, T: DeviceData, const D: usize, M: Mode> GlobalPointer<'cg, T>
-    for &Accessor<'cg, T, D, M>
-{
-}
-impl<'cg, T: DeviceData, const D: usize, M: crate::accessor::Writes> GlobalPointerMut<'cg, T>
-    for &Accessor<'cg, T, D, M>
-{
-}
 
 /// The address of a ranged accessor's first element; a plain `&accessor` passes the buffer's.
 #[derive(Debug)]
@@ -228,29 +211,18 @@ impl<'cg, T: DeviceData, const D: usize, M: Mode> KernelArg<'cg> for AtOffset<'_
         to.accessor(self.0.index, self.0.first * size_of::<T>());
     }
 }
-impl<'cg, T: DeviceData, const D: usize, M: Mode> GlobalPointer<'cg, T>
-    for AtOffset<'_, 'cg, T, D, M>
-{
-}
-impl<'cg, T: DeviceData, const D: usize, M: crate::accessor::Writes> GlobalPointerMut<'cg, T>
-    for AtOffset<'_, 'cg, T, D, M>
-{
-}
 
 impl<'cg, T: DeviceData, const D: usize> KernelArg<'cg> for &LocalAccessor<'cg, T, D> {
     fn push_one(self, to: &mut ArgSink<'_>) {
         to.local(self.bytes());
     }
 }
-impl<'cg, T: DeviceData, const D: usize> LocalPointer<'cg, T> for &LocalAccessor<'cg, T, D> {}
 
 impl<'cg, T: DeviceData, K: usm::Kind> KernelArg<'cg> for &usm::Block<T, K> {
     fn push_one(self, to: &mut ArgSink<'_>) {
         to.pointer(self.as_ptr().cast());
     }
 }
-impl<'cg, T: DeviceData, K: usm::Kind> GlobalPointer<'cg, T> for &usm::Block<T, K> {}
-impl<'cg, T: DeviceData, K: usm::Kind> GlobalPointerMut<'cg, T> for &usm::Block<T, K> {}
 
 /// A value of any type that may live in device memory.
 #[derive(Clone, Copy, Debug)]
@@ -260,7 +232,6 @@ impl<T: DeviceData> KernelArg<'_> for Val<T> {
         to.value(self.0);
     }
 }
-impl<T: DeviceData> ByValue<'_, T> for Val<T> {}
 
 macro_rules! numbers {
     ($($ty:ty)*) => { $(
@@ -269,7 +240,6 @@ macro_rules! numbers {
                 to.value(self);
             }
         }
-        impl ByValue<'_, $ty> for $ty {}
     )* };
 }
 numbers!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64);

@@ -25,6 +25,7 @@ pub(crate) struct ContextInner {
     pub(crate) native: Arc<NativeContext>,
     /// Lanes for copies to and from a device, made when first needed.
     transfers: Mutex<Vec<(Device, &'static Lane)>>,
+    pub(crate) embedded: crate::embedded::Remembered,
 }
 
 impl Drop for ContextInner {
@@ -122,7 +123,13 @@ impl Context {
             devices: devices.to_vec(),
             native,
             transfers: Mutex::default(),
+            embedded: crate::embedded::Remembered::default(),
         }))
+    }
+
+    /// Another context of the same devices around the same Level Zero context.
+    pub(crate) fn twin(&self) -> Self {
+        Self::of(self.0.platform, &self.0.devices, Arc::clone(&self.0.native))
     }
 
     /// The lane for copies to and from a device's memory.

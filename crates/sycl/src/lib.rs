@@ -18,11 +18,15 @@
 //!
 //! Not here: closures as device code, streams, other backends.
 
+// What `kernels!` expands to names this crate, also inside it.
+extern crate self as sycl;
+
 mod accessor;
 mod arguments;
 mod buffer;
 mod context;
 mod device;
+pub mod embedded;
 mod environment;
 mod error;
 mod event;
@@ -39,6 +43,7 @@ mod operation;
 mod platform;
 mod queue;
 mod range;
+mod reduction;
 mod reflect;
 mod selector;
 mod submit;
@@ -51,10 +56,7 @@ pub use accessor::{
     Accessor, HostTaskAccessor, LocalAccessor, Mode, Read, ReadWrite, ReadWriteNoInit, Write,
     WriteNoInit, Writes,
 };
-pub use arguments::{
-    ArgSink, ArgumentKind, AtOffset, ByValue, GlobalPointer, GlobalPointerMut, KernelArg,
-    KernelArgs, Launch, LocalPointer, Val,
-};
+pub use arguments::{ArgSink, ArgumentKind, AtOffset, KernelArg, KernelArgs, Launch, Val};
 pub use buffer::{Buffer, BufferOptions, UsmView};
 pub use context::Context;
 pub use device::{Aspect, Device, DeviceType, Partition};
@@ -69,7 +71,11 @@ pub use kernel::{BundleState, Executable, Input, Kernel, KernelBundle, Object, S
 pub use platform::{Backend, Platform, use_entry};
 pub use queue::{Priority, Queue, QueueBuilder, QueueProps, Submission};
 pub use range::{DeviceData, Dim, Id, NdRange, Range, SupportedDim};
+pub use reduction::{
+    BitAnd, BitOr, BitXor, Maximum, Minimum, Multiplies, Number, Operation, Plus, Reduction,
+};
 pub use selector::{
     AcceleratorSelector, AspectSelector, CpuSelector, DefaultSelector, FilterSelector, GpuSelector,
     Selector,
 };
+pub use sycl_macros::kernels;

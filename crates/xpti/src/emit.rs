@@ -58,14 +58,14 @@ impl Compat {
         }
     }
 
-    /// Whether a node at this location is to be announced now.
-    fn announces(self, uid: u64) -> bool {
-        static ANNOUNCED: LazyLock<Mutex<HashSet<u64>>> = LazyLock::new(Mutex::default);
+    /// Whether a node at this location is to be announced now, on the stream of this name.
+    fn announces(self, stream: &'static CStr, uid: u64) -> bool {
+        static ANNOUNCED: LazyLock<Mutex<HashSet<(&CStr, u64)>>> = LazyLock::new(Mutex::default);
         self == Self::Dpcpp
             || ANNOUNCED
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .insert(uid)
+                .insert((stream, uid))
     }
 }
 
@@ -146,6 +146,14 @@ fn with_address(name: &CStr, address: usize) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
+/// `enqueue.barrier[reason]`.
+fn barrier_text(reason: &CStr) -> CString {
+    let mut text = b"enqueue.barrier[".to_vec();
+    text.extend_from_slice(reason.to_bytes());
+    text.push(b']');
+    CString::new(text).unwrap_or_default()
+}
+
 fn pointer<T>(data: &T) -> *const c_void {
     core::ptr::from_ref(data).cast()
 }
@@ -194,7 +202,7 @@ impl Stream {
             return;
         };
         let compat = Compat::current();
-        if !compat.announces(node.uid()) {
+        if !compat.announces(self.name(), node.uid()) {
             return;
         }
         let text = match compat {
@@ -251,23 +259,26 @@ impl Stream {
         )
     }
 
-    /// A command is held back until the span ends.
-    pub fn barrier<'a>(
-        &'static self,
-        graph: &'a Visit,
-        node: &'a Visit,
-        reason: &CStr,
-    ) -> Option<Span<'a>> {
-        let mut text = b"enqueue.barrier[".to_vec();
-        text.extend_from_slice(reason.to_bytes());
-        text.push(b']');
-        self.span(
-            point::BARRIER_BEGIN,
-            Some(graph),
-            Some(node),
-            None,
-            CString::new(text).ok(),
-        )
+    /// A command is held back; the answer is for [`Self::barrier_end`], which may come from another thread.
+    pub fn barrier_begin(&'static self, graph: &Visit, node: &Visit, reason: &CStr) -> Option<u64> {
+        let begin = self.listeners(point::BARRIER_BEGIN);
+        let listeners = begin.or_else(|| self.listeners(point::BARRIER_END))?;
+        let instance = listeners.framework().unique_id();
+        if let Some(listeners) = begin {
+            let text = barrier_text(reason);
+            // SAFETY: text.
+            unsafe { listeners.send(Some(graph), Some(node), instance, text.as_ptr().cast()) };
+        }
+        Some(instance)
+    }
+
+    /// It goes on.
+    pub fn barrier_end(&'static self, graph: &Visit, node: &Visit, instance: u64, reason: &CStr) {
+        if let Some(listeners) = self.listeners(point::BARRIER_END) {
+            let text = barrier_text(reason);
+            // SAFETY: text.
+            unsafe { listeners.send(Some(graph), Some(node), instance, text.as_ptr().cast()) };
+        }
     }
 
     /// A queue is made; `instance` comes again when it goes.
@@ -463,11 +474,11 @@ impl Stream {
         );
     }
 
-    /// It gave it back.
-    pub fn memory_release(&'static self, layer: &Visit, data: &offload_association_data_t) {
+    /// It gave it back; the one notification of its stream without a parent.
+    pub fn memory_release(&'static self, data: &offload_association_data_t) {
         self.data(
             point::OFFLOAD_ALLOC_MEMORY_OBJECT_RELEASE,
-            Some(layer),
+            None,
             None,
             None,
             data,
@@ -530,9 +541,10 @@ mod tests {
 
     #[test]
     fn a_location_is_announced_once_or_always() {
-        assert!(Compat::Seed.announces(77));
-        assert!(!Compat::Seed.announces(77));
-        assert!(Compat::Seed.announces(78));
-        assert!(Compat::Dpcpp.announces(77));
+        assert!(Compat::Seed.announces(c"sycl", 77));
+        assert!(!Compat::Seed.announces(c"sycl", 77));
+        assert!(Compat::Seed.announces(c"sycl.debug", 77));
+        assert!(Compat::Seed.announces(c"sycl", 78));
+        assert!(Compat::Dpcpp.announces(c"sycl", 77));
     }
 }

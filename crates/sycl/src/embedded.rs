@@ -1,0 +1,303 @@
+//! What `kernels!` expands to: modules inside the program, and the types that say which arguments a kernel takes.
+//!
+//! A kernel's parameter is described by a type of this module, `Float<32>` or `Vector<Float<32>, 4>`; which Rust types
+//! lie in memory like it is [`Represents`]. Programs name these types only to make structures of their own acceptable.
+//!
+//! Built modules are remembered by the context, one for each of its devices that launches from them.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::accessor::{Accessor, LocalAccessor, Mode, Writes};
+use crate::arguments::{ArgSink, AtOffset, KernelArg, Val};
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::Result;
+use crate::kernel::{Executable, Input, Kernel, KernelBundle};
+use crate::range::DeviceData;
+use crate::usm;
+
+/// An integer of so many bits; SPIR-V's have no sign.
+#[derive(Clone, Copy, Debug)]
+pub struct Int<const BITS: u32>;
+/// A floating-point number of so many bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Float<const BITS: u32>;
+/// A vector of `N` components.
+#[derive(Clone, Copy, Debug)]
+pub struct Vector<S, const N: usize>(S);
+/// An array of `N` elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Array<S, const N: usize>(S);
+/// Memory that a kernel looks at in more ways than one: any elements will do.
+#[derive(Clone, Copy, Debug)]
+pub struct Bytes;
+
+/// Types whose values lie in memory as `S` does in a kernel's.
+///
+/// # Safety
+/// Size, and offsets of members, are those of `S`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not lie in memory as the kernel's `{S}` does",
+    note = "the kernel's parameter decides: see the documentation of the embedded kernel"
+)]
+pub unsafe trait Represents<S>: DeviceData {}
+
+macro_rules! represents {
+    ($($ty:ty as $tag:ty),* $(,)?) => { $(
+        // SAFETY: the same size, and no members.
+        unsafe impl Represents<$tag> for $ty {}
+    )* };
+}
+represents! {
+    u8 as Int<8>, i8 as Int<8>, u16 as Int<16>, i16 as Int<16>, u32 as Int<32>, i32 as Int<32>, u64 as Int<64>,
+    i64 as Int<64>, usize as Int<64>, isize as Int<64>, u16 as Float<16>, f32 as Float<32>, f64 as Float<64>,
+}
+macro_rules! vectors {
+    ($($count:literal)*) => { $(
+        // SAFETY: components one after another, as a vector's are.
+        unsafe impl<S, T: Represents<S>> Represents<Vector<S, $count>> for [T; $count] {}
+    )* };
+}
+vectors!(2 4 8 16);
+// SAFETY: a vector of three components has the room of four.
+unsafe impl<S, T: Represents<S>> Represents<Vector<S, 3>> for [T; 4] {}
+// SAFETY: elements one after another.
+unsafe impl<S, T: Represents<S>, const N: usize> Represents<Array<S, N>> for [T; N] {}
+// SAFETY: nothing is asked.
+unsafe impl<T: DeviceData> Represents<Bytes> for T {}
+
+/// Anything that can be an argument.
+pub trait Argument {
+    /// Passes it.
+    fn pass(self, to: &mut ArgSink<'_>);
+}
+
+/// Arguments for a pointer that the kernel reads through: an accessor of any mode, [`AtOffset`], a USM block.
+#[diagnostic::on_unimplemented(
+    message = "the kernel takes a pointer to `{S}` here, `{Self}` is none",
+    note = "pass `&accessor`, `AtOffset(&accessor)` or `&block` of that element type"
+)]
+pub trait Readable<'cg, S>: Argument {}
+
+/// Arguments for a pointer that the kernel writes through.
+#[diagnostic::on_unimplemented(
+    message = "the kernel writes `{S}` through this pointer, `{Self}` does not allow it",
+    note = "pass an accessor of mode `Write`, `ReadWrite` or one of them with `.no_init()`, or a USM block, of that element type"
+)]
+pub trait Writable<'cg, S>: Argument {}
+
+/// Arguments for a pointer to memory of the work-group: a local accessor.
+#[diagnostic::on_unimplemented(
+    message = "the kernel takes local memory of `{S}` here, `{Self}` is none",
+    note = "pass `&cg.local([count])` of that element type"
+)]
+pub trait Local<'cg, S>: Argument {}
+
+/// Arguments that are passed by value.
+#[diagnostic::on_unimplemented(
+    message = "the kernel takes a value of `{S}` here, `{Self}` is none",
+    note = "an integer may have a sign or none; a half is its bits as u16; a vector is an array"
+)]
+pub trait Value<'cg, S>: Argument {}
+
+impl<'cg, T: DeviceData, const D: usize, M: Mode> Argument for &Accessor<'cg, T, D, M> {
+    fn pass(self, to: &mut ArgSink<'_>) {
+        self.push_one(to);
+    }
+}
+impl<'cg, S, T: Represents<S>, const D: usize, M: Mode> Readable<'cg, S>
+    for &Accessor<'cg, T, D, M>
+{
+}
+impl<'cg, S, T: Represents<S>, const D: usize, M: Writes> Writable<'cg, S>
+    for &Accessor<'cg, T, D, M>
+{
+}
+
+impl<'cg, T: DeviceData, const D: usize, M: Mode> Argument for AtOffset<'_, 'cg, T, D, M> {
+    fn pass(self, to: &mut ArgSink<'_>) {
+        self.push_one(to);
+    }
+}
+impl<'cg, S, T: Represents<S>, const D: usize, M: Mode> Readable<'cg, S>
+    for AtOffset<'_, 'cg, T, D, M>
+{
+}
+impl<'cg, S, T: Represents<S>, const D: usize, M: Writes> Writable<'cg, S>
+    for AtOffset<'_, 'cg, T, D, M>
+{
+}
+
+impl<T: DeviceData, K: usm::Kind> Argument for &usm::Block<T, K> {
+    fn pass(self, to: &mut ArgSink<'_>) {
+        self.push_one(to);
+    }
+}
+impl<'cg, S, T: Represents<S>, K: usm::Kind> Readable<'cg, S> for &usm::Block<T, K> {}
+impl<'cg, S, T: Represents<S>, K: usm::Kind> Writable<'cg, S> for &usm::Block<T, K> {}
+
+impl<'cg, T: DeviceData, const D: usize> Argument for &LocalAccessor<'cg, T, D> {
+    fn pass(self, to: &mut ArgSink<'_>) {
+        self.push_one(to);
+    }
+}
+impl<'cg, S, T: Represents<S>, const D: usize> Local<'cg, S> for &LocalAccessor<'cg, T, D> {}
+
+macro_rules! values {
+    ($($ty:ty as $tag:ty),* $(,)?) => { $(
+        impl Value<'_, $tag> for $ty {}
+    )* };
+}
+macro_rules! arguments {
+    ($($ty:ty)*) => { $(
+        impl Argument for $ty {
+            fn pass(self, to: &mut ArgSink<'_>) {
+                to.value(self);
+            }
+        }
+    )* };
+}
+arguments!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64);
+values! {
+    u8 as Int<8>, i8 as Int<8>, u16 as Int<16>, i16 as Int<16>, u32 as Int<32>, i32 as Int<32>, u64 as Int<64>,
+    i64 as Int<64>, usize as Int<64>, isize as Int<64>, u16 as Float<16>, f32 as Float<32>, f64 as Float<64>,
+}
+impl<T: DeviceData, const N: usize> Argument for [T; N] {
+    fn pass(self, to: &mut ArgSink<'_>) {
+        match *self.as_slice() {
+            // A vector of three components has the room of four.
+            [x, y, z] => to.value([x, y, z, z]),
+            _ => to.value(self),
+        }
+    }
+}
+impl<S, T: Represents<S>, const N: usize> Value<'_, Vector<S, N>> for [T; N] {}
+impl<T: DeviceData> Argument for Val<T> {
+    fn pass(self, to: &mut ArgSink<'_>) {
+        to.value(self.0);
+    }
+}
+impl<S, T: Represents<S>> Value<'_, S> for Val<T> {}
+
+/// The words of a module from its bytes, little endian.
+#[must_use]
+pub const fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
+    let mut words = [0; N];
+    let mut at = 0;
+    while at < N {
+        let first = at * 4;
+        words[at] = u32::from_le_bytes([
+            bytes[first],
+            bytes[first + 1],
+            bytes[first + 2],
+            bytes[first + 3],
+        ]);
+        at += 1;
+    }
+    words
+}
+
+/// A module inside the program.
+#[derive(Debug)]
+pub struct Embedded {
+    file: &'static str,
+    words: &'static [u32],
+}
+
+impl Embedded {
+    /// A module of these words, which were read from `file`.
+    ///
+    /// # Safety
+    /// In every launch its kernels touch memory through their arguments only, and within their bounds.
+    #[must_use]
+    pub const unsafe fn new(file: &'static str, words: &'static [u32]) -> Self {
+        Self { file, words }
+    }
+
+    /// The file that it was read from when the program was built.
+    #[must_use]
+    pub fn file(&self) -> &'static str {
+        self.file
+    }
+
+    /// Its SPIR-V.
+    #[must_use]
+    pub fn words(&self) -> &'static [u32] {
+        self.words
+    }
+
+    /// A bundle of it for some devices of a context, to set specialization constants or to look at its kernels.
+    ///
+    /// # Errors
+    /// As [`KernelBundle::from_spirv`].
+    pub fn bundle(&self, context: &Context, devices: &[Device]) -> Result<KernelBundle<Input>> {
+        // SAFETY: what `new` was promised.
+        unsafe { KernelBundle::from_spirv(context, devices, self.words) }
+    }
+
+    /// A kernel for a device, built when it is first asked for and remembered by the context.
+    ///
+    /// # Errors
+    /// [`crate::Errc::Build`] with the driver's log; [`crate::Errc::Invalid`] when there is none of this name.
+    pub fn kernel(
+        &self,
+        context: &Context,
+        device: &Device,
+        name: &'static CStr,
+    ) -> Result<Kernel> {
+        context.0.embedded.kernel(self, context, device, name)
+    }
+}
+
+/// The kernels of embedded modules that a context has built.
+///
+/// They belong to a second context around the same Level Zero context, which remembers none: else the first would keep
+/// itself alive.
+#[derive(Default)]
+pub(crate) struct Remembered(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    /// By module and device.
+    bundles: HashMap<(usize, usize), KernelBundle<Executable>>,
+    /// By module, device and name.
+    kernels: HashMap<(usize, usize, usize), Kernel>,
+}
+
+impl Remembered {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kernel(
+        &self,
+        module: &Embedded,
+        context: &Context,
+        device: &Device,
+        name: &'static CStr,
+    ) -> Result<Kernel> {
+        let bundle = (module.words.as_ptr().addr(), device.handle().addr());
+        let key = (bundle.0, bundle.1, name.as_ptr().addr());
+        let known = self.known();
+        if let Some(kernel) = known.kernels.get(&key) {
+            return Ok(kernel.clone());
+        }
+        let built = known.bundles.get(&bundle).cloned();
+        // Building takes long, and others may launch meanwhile; whoever comes second finds what the first has built.
+        drop(known);
+        let built = match built {
+            Some(built) => built,
+            None => {
+                let twin = context.twin();
+                let built = module
+                    .bundle(&twin, std::slice::from_ref(device))?
+                    .build(c"")?;
+                self.known().bundles.entry(bundle).or_insert(built).clone()
+            }
+        };
+        let kernel = built.kernel(name)?;
+        Ok(self.known().kernels.entry(key).or_insert(kernel).clone())
+    }
+}

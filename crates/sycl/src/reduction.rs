@@ -1,0 +1,297 @@
+//! Reductions: many values to one, by kernels of the library's own.
+//!
+//! Each group of the first pass combines a share of the input in local memory; one group combines what they leave. Sums of
+//! floating-point numbers may differ in their last places from a sum in order, as in SYCL.
+
+use crate::accessor::{Accessor, Read, ReadWrite, Write, WriteNoInit};
+use crate::arguments::Launch;
+use crate::buffer::Buffer;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::handler::{Command, Handler};
+use crate::queue::Queue;
+use crate::range::{DeviceData, Dim, NdRange, Range, SupportedDim};
+
+crate::kernels! {
+    unsafe mod library = "../kernels/reduce.spv";
+}
+
+/// Work-items of a group.
+const GROUP: usize = 256;
+/// The most groups of the first pass: as many values as one group of the second combines without a loop.
+const MOST_GROUPS: usize = GROUP;
+
+mod sealed {
+    pub trait Number {}
+    pub trait Operation {}
+}
+
+/// Types that reductions combine.
+pub trait Number: DeviceData + PartialEq + sealed::Number {
+    /// Runs one pass of the library's kernel.
+    #[doc(hidden)]
+    fn pass<'cg>(
+        cg: Handler<'cg>,
+        from: &Accessor<'cg, Self, 1, Read>,
+        to: &Accessor<'cg, Self, 1, ReadWrite>,
+        pass: &Pass<Self>,
+    ) -> Result<Command<'cg>>;
+}
+
+/// What one pass does.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Pass<T> {
+    count: u64,
+    groups: usize,
+    operation: u32,
+    identity: T,
+    keep: bool,
+}
+
+/// How two values become one. The operations of SYCL's function objects.
+pub trait Operation<T>: Copy + sealed::Operation {
+    /// The library's number of it.
+    #[doc(hidden)]
+    const NUMBER: u32;
+    /// What changes nothing.
+    fn identity(self) -> T;
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident)*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $name;
+        impl sealed::Operation for $name {}
+    )* };
+}
+operations! {
+    /// `a + b`; integers wrap.
+    Plus
+    /// `a * b`; integers wrap.
+    Multiplies
+    /// The smaller.
+    Minimum
+    /// The larger.
+    Maximum
+    /// `a & b`.
+    BitAnd
+    /// `a | b`.
+    BitOr
+    /// `a ^ b`.
+    BitXor
+}
+
+macro_rules! numbers {
+    ($($ty:ident $kernel:ident $lowest:expr, $highest:expr;)*) => { $(
+        impl sealed::Number for $ty {}
+        impl Number for $ty {
+            fn pass<'cg>(
+                cg: Handler<'cg>,
+                from: &Accessor<'cg, Self, 1, Read>,
+                to: &Accessor<'cg, Self, 1, ReadWrite>,
+                pass: &Pass<Self>,
+            ) -> Result<Command<'cg>> {
+                let scratch = cg.local::<Self, 1>([GROUP]);
+                let range = NdRange { global: Range([pass.groups * GROUP]), local: Range([GROUP]) };
+                let arguments =
+                    (from, pass.count, to, &scratch, pass.operation, pass.identity, u32::from(pass.keep));
+                cg.parallel_for_nd(library::$kernel, range, arguments)
+            }
+        }
+        impl Operation<$ty> for Plus {
+            const NUMBER: u32 = 0;
+            fn identity(self) -> $ty { 0 as $ty }
+        }
+        impl Operation<$ty> for Multiplies {
+            const NUMBER: u32 = 1;
+            fn identity(self) -> $ty { 1 as $ty }
+        }
+        impl Operation<$ty> for Minimum {
+            const NUMBER: u32 = 2;
+            fn identity(self) -> $ty { $highest }
+        }
+        impl Operation<$ty> for Maximum {
+            const NUMBER: u32 = 3;
+            fn identity(self) -> $ty { $lowest }
+        }
+    )* };
+}
+numbers! {
+    i32 reduce_int i32::MIN, i32::MAX;
+    u32 reduce_uint u32::MIN, u32::MAX;
+    i64 reduce_long i64::MIN, i64::MAX;
+    u64 reduce_ulong u64::MIN, u64::MAX;
+    f32 reduce_float f32::NEG_INFINITY, f32::INFINITY;
+    f64 reduce_double f64::NEG_INFINITY, f64::INFINITY;
+}
+macro_rules! bits {
+    ($($ty:ident)*) => { $(
+        impl Operation<$ty> for BitAnd {
+            const NUMBER: u32 = 4;
+            fn identity(self) -> $ty { !0 }
+        }
+        impl Operation<$ty> for BitOr {
+            const NUMBER: u32 = 5;
+            fn identity(self) -> $ty { 0 }
+        }
+        impl Operation<$ty> for BitXor {
+            const NUMBER: u32 = 6;
+            fn identity(self) -> $ty { 0 }
+        }
+    )* };
+}
+bits!(i32 u32 i64 u64);
+
+/// Where a reduction's result goes: the first element of a buffer.
+#[derive(Debug)]
+pub struct Reduction<'a, 'h, T: DeviceData, O> {
+    into: &'a Buffer<'h, T, 1>,
+    operation: O,
+    initialize_to_identity: bool,
+}
+
+impl<'a, 'h, T: Number, O: Operation<T>> Reduction<'a, 'h, T, O> {
+    /// Combines with what the buffer's first element holds, as SYCL does.
+    pub fn new(into: &'a Buffer<'h, T, 1>, operation: O) -> Self {
+        Self {
+            into,
+            operation,
+            initialize_to_identity: false,
+        }
+    }
+
+    /// Forgets what was there before.
+    #[must_use]
+    pub fn initialize_to_identity(mut self) -> Self {
+        self.initialize_to_identity = true;
+        self
+    }
+}
+
+impl Queue {
+    /// Combines all elements of a buffer.
+    ///
+    /// # Errors
+    /// [`crate::Errc::Invalid`] when the result's buffer has no element; as [`Queue::submit`].
+    #[track_caller]
+    pub fn reduce<T: Number, O: Operation<T>>(
+        &self,
+        values: &Buffer<'_, T, 1>,
+        reduction: Reduction<'_, '_, T, O>,
+    ) -> Result<Event> {
+        let count = values.range().size();
+        if reduction.into.range().size() == 0 {
+            return Err(Error::invalid(
+                "a reduction's result needs a buffer with an element",
+            ));
+        }
+        let groups = count.div_ceil(GROUP).clamp(1, MOST_GROUPS);
+        let pass = |count: usize, groups: usize, keep: bool| Pass {
+            count: count as u64,
+            groups,
+            operation: O::NUMBER,
+            identity: reduction.operation.identity(),
+            keep,
+        };
+        let keep = !reduction.initialize_to_identity;
+        if groups == 1 {
+            return self.last_pass(values, &reduction, &pass(count, 1, keep));
+        }
+        let partial = Buffer::<T, 1>::new([groups])?;
+        self.submit(|cg| {
+            let from = cg.access(values, Read)?;
+            // Every element is overwritten; the kernel's signature says that it may read.
+            let to = cg.access(&partial, ReadWrite)?;
+            T::pass(cg, &from, &to, &pass(count, groups, false))
+        })?;
+        self.last_pass(&partial, &reduction, &pass(groups, 1, keep))
+    }
+
+    #[track_caller]
+    fn last_pass<T: Number, O: Operation<T>>(
+        &self,
+        values: &Buffer<'_, T, 1>,
+        reduction: &Reduction<'_, '_, T, O>,
+        pass: &Pass<T>,
+    ) -> Result<Event> {
+        self.submit(|cg| {
+            let from = cg.access(values, Read)?;
+            let to = cg.access_ranged(reduction.into, ReadWrite, [1], [0])?;
+            T::pass(cg, &from, &to, pass)
+        })
+    }
+
+    /// Combines the values that a kernel computes, one for each place of a range. `map` is a command group whose kernel
+    /// writes them through the accessor that it is given.
+    ///
+    /// # Errors
+    /// As [`Self::reduce`], and those of `map`.
+    #[track_caller]
+    pub fn parallel_for_reduce<T, O, const D: usize, F>(
+        &self,
+        range: impl Into<Range<D>>,
+        reduction: Reduction<'_, '_, T, O>,
+        map: F,
+    ) -> Result<Event>
+    where
+        T: Number,
+        O: Operation<T>,
+        Dim<D>: SupportedDim,
+        F: for<'cg> FnOnce(Handler<'cg>, &Accessor<'cg, T, D, WriteNoInit>) -> Result<Command<'cg>>,
+    {
+        let range = range.into();
+        let values = Buffer::<T, D>::new(range)?;
+        self.submit(|cg| {
+            let to = cg.access(&values, Write.no_init())?;
+            map(cg, &to)
+        })?;
+        self.reduce(&values.reinterpret::<T, 1>([range.size()])?, reduction)
+    }
+
+    /// Combines all elements of a buffer by an operation of the program's: a kernel that takes the values, their number and
+    /// the distance of partners, and sets `value[i]` to the combination of `value[i]` and `value[i + distance]` for each
+    /// `i + distance` below the number. It is launched once for each halving.
+    ///
+    /// # Errors
+    /// [`crate::Errc::Invalid`] when there is no element; as [`Queue::submit`].
+    #[track_caller]
+    pub fn reduce_with<T, K>(
+        &self,
+        values: &Buffer<'_, T, 1>,
+        into: &Buffer<'_, T, 1>,
+        combine: K,
+    ) -> Result<Event>
+    where
+        T: DeviceData,
+        K: for<'a, 'cg> Launch<'cg, (&'a Accessor<'cg, T, 1, ReadWrite>, u64, u64)> + Copy,
+    {
+        let count = values.range().size();
+        if count == 0 || into.range().size() == 0 {
+            return Err(Error::invalid(
+                "a reduction by a kernel needs at least one value and a place for the result",
+            ));
+        }
+        let work = Buffer::<T, 1>::new([count])?;
+        self.submit(|cg| {
+            let from = cg.access(values, Read)?;
+            let to = cg.access(&work, Write.no_init())?;
+            cg.copy(&from, &to)
+        })?;
+        let mut left = count;
+        while left > 1 {
+            let distance = left.div_ceil(2);
+            self.submit(|cg| {
+                let values = cg.access(&work, ReadWrite)?;
+                cg.parallel_for(combine, [distance], (&values, left as u64, distance as u64))
+            })?;
+            left = distance;
+        }
+        self.submit(|cg| {
+            let from = cg.access_ranged(&work, Read, [1], [0])?;
+            let to = cg.access_ranged(into, Write, [1], [0])?;
+            cg.copy(&from, &to)
+        })
+    }
+}
