@@ -7,6 +7,7 @@ mod layers;
 mod loader;
 mod rust;
 mod spec;
+mod spirv;
 mod stub;
 mod sys;
 mod unsupported;
@@ -61,6 +62,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<Vec<PathBuf>> {
         "STATUS.md",
         crate::status::generate(&table, root)?,
     ));
+    outputs.push(spirv::generate(root)?);
     let mut stale = Vec::new();
     for output in outputs {
         let path = root.join(&output.path);
