@@ -151,7 +151,7 @@ pub fn shapes_given(module: &Module, function: &Function, lanes: Lanes, given: &
             masked: vec![false; n],
             divergent_loops: vec![false; loops.loops.len()],
         },
-        joins: vec![false; n],
+        joins: vec![Joins::default(); n],
         arguments_written: writes_arguments(module, function),
         together: vec![false; n],
         exact: vec![false; function.values.len()],
@@ -239,6 +239,16 @@ fn writes_arguments(module: &Module, f: &Function) -> bool {
     result
 }
 
+/// Where lanes that took different ways meet. Those that enter a loop have not met those that turn in it: they
+/// are in the first round.
+#[derive(Clone, Copy, Default)]
+struct Joins {
+    /// Coming from outside of the block's loop, if it is a header.
+    forward: bool,
+    /// Coming back to it.
+    back: bool,
+}
+
 struct Analysis<'a> {
     module: &'a Module,
     f: &'a Function,
@@ -252,7 +262,7 @@ struct Analysis<'a> {
     home: Vec<Option<BlockId>>,
     shapes: Shapes,
     /// Blocks in which lanes that took different ways meet.
-    joins: Vec<bool>,
+    joins: Vec<Joins>,
     arguments_written: bool,
     /// Blocks whose branches count as uniform.
     together: Vec<bool>,
@@ -507,10 +517,12 @@ impl Analysis<'_> {
 
     fn phi(&self, incoming: &[(BlockId, ValueId)], block: BlockId) -> Option<Shape> {
         let mut result = None;
-        let mut same = true;
-        let first = incoming.first()?.1;
-        for &(_, v) in incoming {
-            same &= v == first;
+        // The first value of each kind of way, and whether others differ.
+        let (mut first, mut same) = ([None; 2], [true; 2]);
+        let joins = self.joins[block.index()];
+        for &(from, v) in incoming {
+            let way = usize::from(self.comes_back(from, block));
+            same[way] &= *first[way].get_or_insert(v) == v;
             if self.is_undef(v) {
                 continue;
             }
@@ -524,10 +536,19 @@ impl Analysis<'_> {
                 Some(_) => Some(Shape::Varying),
             };
         }
-        if self.joins[block.index()] && !same {
+        if joins.forward && !same[0] || joins.back && !same[1] {
             return result.map(|_| Shape::Varying);
         }
         result
+    }
+
+    /// Whether the way from `from` to `to` is a turn of a loop whose header `to` is.
+    fn comes_back(&self, from: BlockId, to: BlockId) -> bool {
+        let header = self.loops.innermost(to).filter(|&l| {
+            let this = &self.loops.loops[l as usize];
+            this.header == to && !this.irreducible
+        });
+        header.is_some_and(|l| self.loops.contains(l, from))
     }
 
     fn builtin(&self, builtin: Builtin, dimension: u8) -> Shape {
@@ -568,13 +589,22 @@ impl Analysis<'_> {
         self.shapes.divergent[block.index()] = true;
         let stop = self.post.immediate(block);
         self.irreducible(block);
-        self.spread(successors, self.loops.innermost(block), stop);
+        self.spread(block, successors, self.loops.innermost(block), stop);
     }
 
-    fn join(&mut self, block: BlockId) {
-        if std::mem::replace(&mut self.joins[block.index()], true) {
+    /// Lanes that parted in `from` meet in `block`.
+    fn join(&mut self, from: BlockId, block: BlockId) {
+        let back = self.comes_back(from, block);
+        self.join_from(block, !back, back);
+    }
+
+    fn join_from(&mut self, block: BlockId, forward: bool, back: bool) {
+        let joins = &mut self.joins[block.index()];
+        if (joins.forward || !forward) && (joins.back || !back) {
             return;
         }
+        joins.forward |= forward;
+        joins.back |= back;
         for &inst in &self.f.blocks[block.index()].insts {
             if !matches!(self.f.insts[inst.index()].op, Op::Phi(_)) {
                 break;
@@ -583,10 +613,10 @@ impl Analysis<'_> {
         }
     }
 
-    /// Lanes part to the blocks `to`, within loop `inner`, and are together again in `stop`: finds
+    /// Lanes part in `from`, to the blocks `to`, within loop `inner`, and are together again in `stop`: finds
     /// where some of them meet, which loops they leave at different times, and which blocks run with
     /// some lanes only.
-    fn spread(&mut self, to: &[BlockId], inner: Option<u32>, stop: Option<BlockId>) {
+    fn spread(&mut self, from: BlockId, to: &[BlockId], inner: Option<u32>, stop: Option<BlockId>) {
         let mut around = Vec::new();
         let mut at = inner;
         while let Some(l) = at {
@@ -614,16 +644,16 @@ impl Analysis<'_> {
             let block = self.loops.order()[place as usize];
             self.shapes.masked[block.index()] = true;
             self.irreducible(block);
-            let from = search.label.get(&block).copied().unwrap_or(block);
+            let label = search.label.get(&block).copied().unwrap_or(block);
             for &next in self.cfg.successors(block) {
                 // Back edges of loops on the way lead to blocks that have been passed.
                 if self.place[next.index()] > place || search.headers.contains(&next) {
-                    search.arrive(next, from, &self.place);
+                    search.arrive(next, label, &self.place);
                 }
             }
         }
         for block in std::mem::take(&mut search.joins) {
-            self.join(block);
+            self.join(from, block);
         }
         for l in around {
             let header = self.loops.loops[l as usize].header;
@@ -657,7 +687,7 @@ impl Analysis<'_> {
             }
         }
         for &block in &exits {
-            self.join(block);
+            self.join(this.header, block);
         }
         let Some(&first) = exits.first() else { return };
         let mut stop = Some(first);
@@ -667,7 +697,7 @@ impl Analysis<'_> {
             }
             stop = self.post.immediate(block);
         }
-        self.spread(&exits, this.parent, stop);
+        self.spread(this.header, &exits, this.parent, stop);
     }
 
     /// Where a loop has several entries, lanes may meet anywhere in it.
@@ -678,7 +708,7 @@ impl Analysis<'_> {
             let this = &loops.loops[l as usize];
             if this.irreducible && !self.shapes.divergent_loops[l as usize] {
                 for &block in &this.blocks {
-                    self.join(block);
+                    self.join_from(block, true, true);
                 }
                 self.leave_at_different_times(l);
             }
