@@ -1,4 +1,4 @@
-//! Prints LLVM's text of a module, before LLVM's passes: `llvm_of FILE [SUB_GROUP_SIZE]`, where the file is a
+//! Prints LLVM's text of a module, before LLVM's passes: `llvm_of FILE [SUB_GROUP_SIZE [LANES]]`, where the file is a
 //! `.spv` or in kernel-ir's text form.
 
 use std::io::Write as _;
@@ -7,6 +7,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let file = args.next().ok_or("which file?")?;
     let sub_group_size = args.next().map_or(Ok(16), |size| size.parse())?;
+    let lanes = args.next().map(|lanes| lanes.parse()).transpose()?;
     let mut module = if file.ends_with(".spv") {
         let request = kernel_ir::Request {
             modules: vec![kernel_ir::build::SpirvInput {
@@ -27,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         sub_group_size,
         options,
         wide: true,
-        lanes: None,
+        lanes,
     };
     let text = codegen_llvm::llvm_text(&module, &settings)?;
     std::io::stdout().write_all(text.as_bytes())?;
