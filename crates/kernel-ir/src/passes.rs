@@ -9,6 +9,7 @@ mod edit;
 mod facts;
 mod flow;
 pub mod fold;
+mod indices;
 mod inline;
 mod meet;
 mod number;
@@ -49,6 +50,8 @@ pub fn prepare(module: &mut Module, options: &Options) -> Result<(), BuildError>
     for i in 0..module.functions.len() {
         let id = FunctionId(i as u32);
         work_group::expand(module, id, &mut slots)?;
+        let function = &mut module.functions[id.index()];
+        indices::in_plain_words(&mut module.types, &module.constants, function);
         improve(module, id);
         meet::meet_before_reading(&module.types, &mut module.functions[id.index()]);
     }

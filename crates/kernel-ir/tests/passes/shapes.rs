@@ -230,3 +230,57 @@ fn irreducible_loops_are_taken_as_varying() {
     );
     assert_eq!(stored(&module, &shapes).0, Shape::Varying);
 }
+
+#[test]
+fn lanes_that_part_before_a_loop_begin_it_together() {
+    for (start, expected) in [("i32 0", Shape::Uniform), ("i32 1", Shape::Varying)] {
+        let (module, shapes) = analysed(
+            &format!(
+                "e:
+                   %i: i64 = wi.LocalInvocationIndex 0
+                   %first: bool = cmp.ieq %i, i64 0
+                   br_if %first, one, x
+                 one:
+                   br x
+                 x:
+                   %j: i32 = phi e: i32 0, one: {start}, x: %k
+                   %k: i32 = iadd %j, i32 1
+                   %again: bool = cmp.slt %k, %n
+                   br_if %again, x, z
+                 z:
+                   store %p, %k align 4
+                   ret"
+            ),
+            Lanes::Group,
+        );
+        assert_eq!(stored(&module, &shapes).0, expected, "{start}");
+        assert_eq!(shapes.is_divergent_loop(0), expected == Shape::Varying);
+    }
+}
+
+#[test]
+fn index_arithmetic_keeps_its_stride_as_front_ends_write_it() {
+    use Shape::{Strided, Varying};
+    for (code, expected) in [
+        ("%v: i64 = and %i, i64 4294967295", Shape::Contiguous),
+        ("%v: i64 = and i64 4294967295, %i", Shape::Contiguous),
+        ("%v: i64 = and %i, i64 4294967294", Varying),
+        (
+            "%d: i64 = imul %i, i64 4\n %v: i64 = or %d, i64 3",
+            Strided(4),
+        ),
+        (
+            "%d: i64 = shl %i, i64 1\n %v: i64 = or %d, i64 1",
+            Strided(2),
+        ),
+        ("%d: i64 = shl %i, i64 1\n %v: i64 = or %d, i64 2", Varying),
+        ("%v: i64 = or %i, i64 1", Varying),
+    ] {
+        let header = "kernel @k(%p: ptr<global>) {\n e:\n %i: i64 = wi.GlobalInvocationId 0\n";
+        let module = super::whole::prepared(&format!(
+            "{header}{code}\n store %p, %v align 8\n ret\n}}\n"
+        ));
+        let shapes = shapes(&module, &module.functions[0], Lanes::Row);
+        assert_eq!(stored(&module, &shapes).0, expected, "{code}");
+    }
+}
