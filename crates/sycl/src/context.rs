@@ -13,6 +13,7 @@ use crate::graveyard::bury;
 use crate::info::Info;
 use crate::lane::{Lane, LaneOptions};
 use crate::platform::Platform;
+use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
 
 /// Devices that work together. Cheap to clone.
@@ -55,6 +56,7 @@ unsafe impl Sync for NativeContext {}
 impl Drop for NativeContext {
     fn drop(&mut self) {
         if self.owned {
+            disown(self.handle);
             let api = self.api;
             // SAFETY: the handle is ours, and what was made in it keeps this value alive.
             let _ = unsafe { ze!(api, zeContextDestroy = context.pfnDestroy(self.handle)) };
@@ -97,6 +99,7 @@ fn shared(api: Api) -> Result<Arc<NativeContext>> {
             zeContextCreate = context.pfnCreate(api.driver, &raw const desc, &raw mut handle)
         )?;
     }
+    own(handle);
     let native = Arc::new(NativeContext {
         api,
         handle,
@@ -142,6 +145,11 @@ impl Context {
         let lane = Lane::create(&self.0.native, device, LaneOptions::default())?;
         lanes.push((device.clone(), lane));
         Ok(lane)
+    }
+
+    /// Whether a context may be made of these devices.
+    pub(crate) fn check(devices: &[Device]) -> Result<()> {
+        one_platform(devices).map(drop)
     }
 
     /// A context around a handle that exists already.

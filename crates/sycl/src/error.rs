@@ -123,11 +123,6 @@ impl Error {
     pub fn cause(&self) -> Option<&Self> {
         self.0.cause.as_ref()
     }
-
-    /// Whether the two are one and the same failure.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
 }
 
 impl fmt::Display for Error {
@@ -194,7 +189,11 @@ mod tests {
         }
         let first = Error::new(Errc::Invalid, "the first");
         let third = Error::because("the third", &Error::because("the second", &first));
-        assert!(third.cause().is_some_and(|cause| cause.is(&first)));
+        assert!(
+            third
+                .cause()
+                .is_some_and(|cause| Arc::ptr_eq(&cause.0, &first.0))
+        );
         assert_eq!(third.to_string(), "the third: the first");
     }
 }

@@ -3,12 +3,14 @@
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use level_zero::sys::*;
 use sycl_graph::{Dep, Deps};
 
+use crate::context::NativeContext;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graveyard::bury;
-use crate::lane::{Lane, Profile, lane_of};
+use crate::lane::{Lane, Pinned, Profile, lane_of};
 use crate::queue::{Queue, Reports};
 use crate::ticket::{Standing, Ticket};
 use crate::ze::ze;
@@ -25,6 +27,93 @@ pub(crate) struct EventInner {
     device: Option<Device>,
     profile: Option<Arc<Profile>>,
     waits: Mutex<Vec<Event>>,
+    /// What its native handle needs to stay valid.
+    native: Mutex<Option<Native>>,
+}
+
+/// The handle that an event was asked for.
+enum Native {
+    /// A lane's, kept from being used again.
+    Pinned(Pinned),
+    /// Its own, signalled when the work has ended.
+    Own(Arc<OwnEvent>),
+}
+
+/// A Level Zero event with a pool of its own.
+struct OwnEvent {
+    context: Arc<NativeContext>,
+    pool: ze_event_pool_handle_t,
+    event: ze_event_handle_t,
+}
+
+// SAFETY: event functions may be called from simultaneous threads (spec, core "Event").
+unsafe impl Send for OwnEvent {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for OwnEvent {}
+
+impl OwnEvent {
+    fn new(context: &Arc<NativeContext>) -> Result<Self> {
+        let api = context.api;
+        let desc = ze_event_pool_desc_t {
+            flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+            count: 1,
+            ..Default::default()
+        };
+        let event_desc = ze_event_desc_t {
+            signal: ZE_EVENT_SCOPE_FLAG_HOST,
+            wait: ZE_EVENT_SCOPE_FLAG_HOST,
+            ..Default::default()
+        };
+        let mut own = Self {
+            context: Arc::clone(context),
+            pool: std::ptr::null_mut(),
+            event: std::ptr::null_mut(),
+        };
+        // SAFETY: a live context, valid inputs and outputs; no devices means all of them.
+        unsafe {
+            ze!(
+                api,
+                zeEventPoolCreate = event_pool.pfnCreate(
+                    context.handle,
+                    &raw const desc,
+                    0,
+                    std::ptr::null_mut(),
+                    &raw mut own.pool
+                )
+            )?;
+            ze!(
+                api,
+                zeEventCreate =
+                    event.pfnCreate(own.pool, &raw const event_desc, &raw mut own.event)
+            )?;
+        }
+        Ok(own)
+    }
+
+    fn signal(&self) {
+        // SAFETY: a live event. A failure leaves it unsignalled, which is all that can be said of the device then.
+        let _ = unsafe {
+            ze!(
+                self.context.api,
+                zeEventHostSignal = event.pfnHostSignal(self.event)
+            )
+        };
+    }
+}
+
+impl Drop for OwnEvent {
+    fn drop(&mut self) {
+        let api = self.context.api;
+        // SAFETY: ours, each created at most once; the program no longer uses them after the SYCL event.
+        unsafe {
+            if !self.event.is_null() {
+                let _ = ze!(api, zeEventDestroy = event.pfnDestroy(self.event));
+            }
+            if !self.pool.is_null() {
+                let _ = ze!(api, zeEventPoolDestroy = event_pool.pfnDestroy(self.pool));
+            }
+        }
+    }
 }
 
 pub(crate) enum EventKind {
@@ -106,6 +195,7 @@ impl Event {
             device: queue.map(Queue::device),
             profile,
             waits: Mutex::default(),
+            native: Mutex::default(),
         }))
     }
 
@@ -213,6 +303,50 @@ impl Event {
             start_ns: ns(start.max(profile.submit)),
             end_ns: ns(end.max(profile.submit)),
         })
+    }
+
+    /// Its native handle, valid as long as this event; null when none could be made.
+    pub(crate) fn native(&self) -> ze_event_handle_t {
+        if let EventKind::Native(lane) = self.0.kind {
+            return lane.first_event();
+        }
+        let mut native = self.0.native.lock().unwrap_or_else(PoisonError::into_inner);
+        if native.is_none() {
+            let pinned = self.dep().and_then(|dep| lane_of(dep)?.pin(dep.sequence()));
+            *native = match pinned {
+                Some(pinned) => Some(Native::Pinned(pinned)),
+                None => self.own_native().map(Native::Own),
+            };
+        }
+        match &*native {
+            Some(Native::Pinned(pinned)) => pinned.event,
+            Some(Native::Own(own)) => own.event,
+            None => std::ptr::null_mut(),
+        }
+    }
+
+    /// An event of its own that is signalled when the work has ended.
+    fn own_native(&self) -> Option<Arc<OwnEvent>> {
+        let lane = self.dep().and_then(lane_of);
+        let context = lane.and_then(Lane::context).or_else(|| {
+            let device = self.0.device.clone();
+            let device =
+                device.or_else(|| Device::select(&crate::selector::DefaultSelector).ok())?;
+            let context = device.platform().default_context().ok()?;
+            Some(Arc::clone(&context.0.native))
+        })?;
+        let own = Arc::new(OwnEvent::new(&context).ok()?);
+        match &self.0.kind {
+            EventKind::Ticket(ticket) if matches!(ticket.standing(), Standing::Open) => {
+                let (ticket, signalled) = (Arc::clone(ticket), Arc::clone(&own));
+                crate::host_task::run(Box::new(move || {
+                    drop(ticket.wait());
+                    signalled.signal();
+                }));
+            }
+            _ => own.signal(),
+        }
+        Some(own)
     }
 
     /// Its place on a lane, if it has one.

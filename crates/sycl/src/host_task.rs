@@ -194,8 +194,23 @@ impl<'t> InteropHandle<'t> {
         self.0.context.clone()
     }
 
-    pub(crate) fn task(&self) -> &TaskContext {
-        self.0
+    /// What the queue appends to; its first lane.
+    #[must_use]
+    pub fn native_queue(&self) -> crate::interop::NativeQueue {
+        let none = crate::lane::NativeLane::List(std::ptr::null_mut());
+        self.0.native.unwrap_or(none).into()
+    }
+
+    /// The queue's device.
+    #[must_use]
+    pub fn native_device(&self) -> level_zero::sys::ze_device_handle_t {
+        self.0.device.handle()
+    }
+
+    /// The queue's context.
+    #[must_use]
+    pub fn native_context(&self) -> level_zero::sys::ze_context_handle_t {
+        self.0.context.handle()
     }
 }
 

@@ -19,6 +19,7 @@ use crate::graveyard::bury;
 use crate::lane::all_tails;
 use crate::range::DeviceData;
 use crate::reflect::Reflection;
+use crate::registry::{disown, own};
 use crate::ze::{Api, enumerate, ze};
 
 /// A bundle's state.
@@ -138,6 +139,7 @@ unsafe impl Sync for Module {}
 impl Drop for Module {
     fn drop(&mut self) {
         if self.owned {
+            disown(self.handle);
             // SAFETY: ours, destroyed once, after its kernels, which keep the bundle.
             let _ = unsafe { ze!(self.api, zeModuleDestroy = module.pfnDestroy(self.handle)) };
         }
@@ -416,12 +418,15 @@ fn create_module(context: &Context, device: &Device, desc: &ze_module_desc_t) ->
     };
     let text = take_log(api, log);
     match built {
-        Ok(()) => Ok(Module {
-            device: device.clone(),
-            handle,
-            api,
-            owned: true,
-        }),
+        Ok(()) => {
+            own(handle);
+            Ok(Module {
+                device: device.clone(),
+                handle,
+                api,
+                owned: true,
+            })
+        }
         Err(error) if !text.is_empty() => match error.backend_code() {
             Some(code) => Err(Error::backend(code, format!("{error}\n{text}"))),
             None => Err(error),
@@ -512,6 +517,7 @@ impl KernelBundle<Executable> {
                         kernel.pfnCreate(module.handle, &raw const desc, &raw mut handle)
                 )?;
             }
+            own(handle);
             handles.push((module.device.clone(), handle));
             count = argument_count(api, handle)?;
             let all = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST
@@ -525,16 +531,13 @@ impl KernelBundle<Executable> {
                 )
             };
         }
-        let known = self.inner.source.as_ref().and_then(|source| {
-            let mut reflections = source.reflections.iter();
-            reflections.find_map(|reflection| reflection.arguments(&text).map(<[_]>::to_vec))
-        });
+        let known = self.known_arguments(&text, count);
         Ok(Kernel(Arc::new(KernelInner {
             bundle: self.clone(),
             name: text,
             handles,
             count,
-            known: known.filter(|known| known.len() == count),
+            known,
             state: Mutex::default(),
             owned: true,
         })))
@@ -580,6 +583,18 @@ impl KernelBundle<Executable> {
             )?;
         }
         Ok(bytes)
+    }
+
+    /// How a kernel takes its arguments, if its source is known.
+    pub(crate) fn known_arguments(
+        &self,
+        name: &str,
+        count: usize,
+    ) -> Option<Vec<(ArgumentKind, usize)>> {
+        let source = self.inner.source.as_ref()?;
+        let mut reflections = source.reflections.iter();
+        let known = reflections.find_map(|reflection| reflection.arguments(name))?;
+        Some(known.to_vec()).filter(|known| known.len() == count)
     }
 
     /// The same source with other constants; built once for each set of values.
@@ -665,7 +680,8 @@ impl Drop for KernelInner {
         let users: Deps = all_tails(&self.bundle.inner.context.0.native);
         bury(users, move || {
             for handle in handles.into_iter().filter(|_| owned) {
-                let handle = std::ptr::with_exposed_provenance_mut(handle);
+                let handle: ze_kernel_handle_t = std::ptr::with_exposed_provenance_mut(handle);
+                disown(handle);
                 // SAFETY: ours, and no launch of it is left.
                 let _ = unsafe { ze!(api, zeKernelDestroy = kernel.pfnDestroy(handle)) };
             }
@@ -690,7 +706,13 @@ impl KernelInner {
             .handles
             .iter()
             .find(|(of, _)| of == device)
-            .or_else(|| self.handles.iter().find(|(of, _)| device.is_part_of(of)));
+            .or_else(|| self.handles.iter().find(|(of, _)| device.is_part_of(of)))
+            .or_else(|| {
+                // A module that the program made does not say for which device of the context.
+                let bundle = &self.bundle.inner;
+                let known = bundle.source.is_none() && bundle.context.contains(device);
+                self.handles.first().filter(|_| known)
+            });
         found.map(|(_, handle)| *handle).ok_or_else(|| {
             Error::new(
                 Errc::KernelNotSupported,

@@ -17,6 +17,7 @@ use sycl_graph::{Dep, Deps};
 use crate::context::NativeContext;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
+use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
 
 /// Numbers that a lane may have; the greatest means tickets.
@@ -180,6 +181,11 @@ pub(crate) struct Pinned {
     api: Api,
 }
 
+// SAFETY: event functions may be called from simultaneous threads (spec, core "Event").
+unsafe impl Send for Pinned {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Pinned {}
+
 impl Drop for Pinned {
     fn drop(&mut self) {
         self.lane.pins.fetch_sub(1, Ordering::Release);
@@ -254,6 +260,10 @@ impl Lane {
                 )?;
             }
             NativeLane::List(list)
+        };
+        match native {
+            NativeLane::Queue(queue) => own(queue),
+            NativeLane::List(list) => own(list),
         };
         Self::adopt(context, device, native, options)
     }
@@ -352,10 +362,6 @@ impl Lane {
         Dep::new(self.id, self.last.load(Ordering::Acquire))
     }
 
-    pub(crate) fn id(&self) -> u16 {
-        self.id
-    }
-
     /// Commands that are not known to have ended.
     pub(crate) fn outstanding(&self) -> u64 {
         let last = self.last.load(Ordering::Acquire);
@@ -425,11 +431,6 @@ impl Lane {
         }
     }
 
-    /// The event of a command, ended or not, as long as the ring has it.
-    pub(crate) fn event_of(&self, sequence: u64) -> Option<ze_event_handle_t> {
-        self.inner().slot(sequence).map(|slot| slot.event)
-    }
-
     /// Waits on the calling thread until a command has ended.
     ///
     /// # Errors
@@ -463,6 +464,19 @@ impl Lane {
         drop(lost);
         self.done
             .fetch_max(self.last.load(Ordering::Acquire), Ordering::AcqRel);
+    }
+
+    /// The event of the ring's first command; null without one.
+    pub(crate) fn first_event(&self) -> ze_event_handle_t {
+        let inner = self.inner();
+        let first = inner.ring.front();
+        first.map_or(std::ptr::null_mut(), |slot| slot.event)
+    }
+
+    /// Its context, as long as it has one.
+    pub(crate) fn context(&self) -> Option<Arc<NativeContext>> {
+        let inner = self.inner();
+        inner.home.as_ref().map(|home| Arc::clone(&home.context))
     }
 
     /// Whether work on this lane can be waited for by lists of a context.
@@ -607,6 +621,9 @@ impl Lane {
             if foreign {
                 continue;
             }
+            if matches!(home.kind, Kind::Event) {
+                disown(event);
+            }
             // SAFETY: ours, and no command uses it.
             let _ = unsafe { ze!(api, zeEventDestroy = event.pfnDestroy(event)) };
         }
@@ -619,12 +636,14 @@ impl Lane {
             Kind::Event => {}
             Kind::Immediate(list) => {
                 if home.options.owned {
+                    disown(list);
                     destroy_list(api, list);
                 }
             }
             Kind::Queue(queue, lists) => {
                 lists.iter().for_each(|(_, list)| destroy_list(api, *list));
                 if home.options.owned {
+                    disown(queue);
                     // SAFETY: ours, with nothing left on it.
                     let _ = unsafe {
                         ze!(api, zeCommandQueueDestroy = command_queue.pfnDestroy(queue))

@@ -73,20 +73,6 @@ fn find(dep: Dep) -> Option<Arc<Ticket>> {
     shard.as_ref()?.get(&dep.sequence()).cloned()
 }
 
-/// Whether work is known to have ended.
-pub(crate) fn is_finished(dep: Dep) -> bool {
-    if let Some(lane) = lane_of(dep) {
-        return lane.is_done(dep.sequence());
-    }
-    match find(dep).map(|ticket| ticket.standing()) {
-        None | Some(Standing::Done | Standing::Failed(_)) => true,
-        Some(Standing::Submitted(dep)) => {
-            lane_of(dep).is_none_or(|lane| lane.is_done(dep.sequence()))
-        }
-        Some(Standing::Open) => false,
-    }
-}
-
 /// Whether work has ended; asks the device.
 pub(crate) fn probe(dep: Dep) -> bool {
     let on_lane = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.probe(dep.sequence()));
@@ -114,7 +100,7 @@ pub(crate) fn resolve(deps: &Deps) -> Resolved {
         open: Vec::new(),
         failed: None,
     };
-    let mut add = |dep: Dep, device: &mut Deps| {
+    let add = |dep: Dep, device: &mut Deps| {
         if lane_of(dep).is_some_and(|lane| !lane.is_done(dep.sequence())) {
             device.add(dep);
         }

@@ -9,6 +9,7 @@ use crate::buffer::{BufferCore, BufferState};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
+use crate::graveyard::sweep;
 use crate::lane::{Lane, lane_of};
 use crate::operation::Operation;
 use crate::ticket::{Ticket, resolve, wait_for, when_closed, would_wait_for_itself};
@@ -132,6 +133,7 @@ pub(crate) fn bring_to_host(
         ticket.done();
         return Err(error);
     }
+    sweep();
     Ok((pointer, ticket))
 }
 

@@ -5,7 +5,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod allocation;
 mod basics;
+mod order;
+mod pages;
 mod world;
 
 use std::process::{Command, ExitCode};
@@ -40,7 +43,7 @@ fn main() -> ExitCode {
     };
     arguments.test_threads = Some(1);
     world::enter();
-    let tests = [basics::TESTS].concat();
+    let tests = [basics::TESTS, allocation::TESTS, pages::TESTS, order::TESTS].concat();
     let trials = tests
         .into_iter()
         .filter(|(_, place, _)| *place == here || *place == Where::Everywhere)

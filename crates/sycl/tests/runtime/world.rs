@@ -3,8 +3,10 @@
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
-use level_zero::Entry;
-use sycl::{Context, Device, Executable, Kernel, KernelBundle, Platform, Queue};
+use level_zero::sys::*;
+use level_zero::{Entry, Loader, Tables};
+use sycl::interop::{EventInput, Ownership, get_native, make_event};
+use sycl::{Context, Device, Event, Executable, Kernel, KernelBundle, Platform, Queue};
 use ze_layers::recorder::{self, Call, Script, Session};
 
 /// Puts the recorder over the driver inside this program.
@@ -13,6 +15,98 @@ pub(crate) fn enter() {
     let lookup = unsafe { recorder::wrap(driver) };
     // SAFETY: so do the recorder's.
     sycl::use_entry(unsafe { Entry::new(lookup) }).unwrap();
+}
+
+/// Level Zero itself, under the same recorder.
+pub(crate) fn ze() -> &'static Tables {
+    static LOADER: OnceLock<Loader> = OnceLock::new();
+    LOADER
+        .get_or_init(|| {
+            // SAFETY: as in `enter`.
+            Loader::from_entry(unsafe { Entry::new(recorder::lookup) }).unwrap()
+        })
+        .tables()
+}
+
+/// Calls Level Zero, which must succeed: `call!(event.pfnHostSignal(handle))`.
+macro_rules! call {
+    ($table:ident.$slot:ident($($argument:expr),* $(,)?)) => {{
+        let function = $crate::world::ze().$table.$slot.unwrap();
+        // SAFETY: the tests pass live handles and valid outputs.
+        let code = unsafe { function($($argument),*) };
+        assert_eq!(code, level_zero::sys::ZE_RESULT_SUCCESS, stringify!($slot));
+    }};
+}
+pub(crate) use call;
+
+/// An event that the test signals, as SYCL's and as Level Zero's.
+pub(crate) struct Gate {
+    pub(crate) event: Event,
+    pub(crate) native: ze_event_handle_t,
+    pool: ze_event_pool_handle_t,
+}
+
+// SAFETY: event functions may be called from simultaneous threads.
+unsafe impl Send for Gate {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Gate {}
+
+impl Gate {
+    pub(crate) fn new() -> Self {
+        Self::of(&context())
+    }
+
+    pub(crate) fn of(context: &Context) -> Self {
+        let desc = ze_event_pool_desc_t {
+            flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+            count: 1,
+            ..Default::default()
+        };
+        let mut pool = std::ptr::null_mut();
+        let mut native = std::ptr::null_mut();
+        let handle = get_native(context);
+        let none = std::ptr::null_mut();
+        call!(event_pool.pfnCreate(handle, &raw const desc, 0, none, &raw mut pool));
+        let desc = ze_event_desc_t {
+            signal: ZE_EVENT_SCOPE_FLAG_HOST,
+            wait: ZE_EVENT_SCOPE_FLAG_HOST,
+            ..Default::default()
+        };
+        call!(event.pfnCreate(pool, &raw const desc, &raw mut native));
+        let input = EventInput {
+            native_handle: native,
+            ownership: Ownership::Keep,
+        };
+        // SAFETY: a live event of the context.
+        let event = unsafe { make_event(input, context) }.unwrap();
+        Self {
+            event,
+            native,
+            pool,
+        }
+    }
+
+    pub(crate) fn open(&self) {
+        call!(event.pfnHostSignal(self.native));
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        // What waits for it must have ended before it is destroyed.
+        self.open();
+        self.event = Event::default();
+        call!(event.pfnDestroy(self.native));
+        call!(event_pool.pfnDestroy(self.pool));
+    }
+}
+
+/// Whether work has neither ended nor failed.
+pub(crate) fn is_running(event: &Event) -> bool {
+    !matches!(
+        event.status(),
+        sycl::EventStatus::Complete | sycl::EventStatus::Failed
+    )
 }
 
 fn driver(name: &CStr) -> *const () {
@@ -30,6 +124,11 @@ pub(crate) fn context() -> Context {
 /// A queue to the n-th device.
 pub(crate) fn queue(number: usize) -> Queue {
     Queue::builder().device(&devices()[number]).build().unwrap()
+}
+
+/// Whether devices have memories of their own.
+pub(crate) fn is_discrete() -> bool {
+    std::env::var("SOLUM_DEVICES").is_ok_and(|devices| devices.contains("discrete"))
 }
 
 static SPIRV: &[u8] = include_bytes!("../../kernels/tests.spv");

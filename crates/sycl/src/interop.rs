@@ -1,0 +1,613 @@
+//! SYCL's interoperability with Level Zero: native handles out of SYCL objects, and SYCL objects around native handles.
+//!
+//! Version [`SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO`] of the extension. What a handle's owner may do with it, and which
+//! thread may use it when, is Level Zero's own rule: the runtime never holds a lock while a host task uses handles, and
+//! a program that uses a handle while the runtime may use it synchronises the two.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use level_zero::sys::*;
+use sycl_graph::Access;
+
+use crate::buffer::Buffer;
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Errc, Error, Result};
+use crate::event::{Event, EventKind};
+use crate::kernel::{Executable, Kernel, KernelBundle, KernelInner, Module, argument_count};
+use crate::lane::{Lane, NativeLane};
+use crate::memory::{End, is_buffers};
+use crate::platform::Platform;
+use crate::queue::{Queue, QueueProps};
+use crate::range::{DeviceData, Dim, Range, SupportedDim};
+use crate::registry::own;
+use crate::usm::{PointerType, properties_of, range_of};
+use crate::ze::{Api, ze};
+
+/// The value of C++'s feature-test macro that this module follows.
+pub const SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO: u32 = 5;
+
+/// Who destroys a handle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ownership {
+    /// The runtime, when the last SYCL object that needs it is gone. The program no longer uses it then.
+    #[default]
+    Transfer,
+    /// The program, after the last SYCL object that needs it is gone.
+    Keep,
+}
+
+/// What a queue appends to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NativeQueue {
+    /// Lists are executed on it.
+    CommandQueue(ze_command_queue_handle_t),
+    /// Commands are appended to it.
+    ImmediateList(ze_command_list_handle_t),
+}
+
+impl NativeQueue {
+    /// What versions 1 to 3 answered.
+    #[must_use]
+    pub fn command_queue(self) -> Option<ze_command_queue_handle_t> {
+        match self {
+            Self::CommandQueue(queue) => Some(queue),
+            Self::ImmediateList(_) => None,
+        }
+    }
+
+    fn is_null(self) -> bool {
+        match self {
+            Self::CommandQueue(queue) => queue.is_null(),
+            Self::ImmediateList(list) => list.is_null(),
+        }
+    }
+
+    fn lane(self) -> NativeLane {
+        match self {
+            Self::CommandQueue(queue) => NativeLane::Queue(queue),
+            Self::ImmediateList(list) => NativeLane::List(list),
+        }
+    }
+}
+
+impl From<NativeLane> for NativeQueue {
+    fn from(lane: NativeLane) -> Self {
+        match lane {
+            NativeLane::Queue(queue) => Self::CommandQueue(queue),
+            NativeLane::List(list) => Self::ImmediateList(list),
+        }
+    }
+}
+
+/// SYCL objects with a native handle. Buffers and images have none: theirs comes from the interop handle of a host task.
+pub trait GetNative {
+    /// The handle.
+    type Native;
+    /// The handle; its ownership stays where it is.
+    fn get_native(&self) -> Self::Native;
+}
+
+/// The native handle of an object; its ownership stays where it is.
+pub fn get_native<O: GetNative + ?Sized>(object: &O) -> O::Native {
+    object.get_native()
+}
+
+impl GetNative for Platform {
+    type Native = ze_driver_handle_t;
+    fn get_native(&self) -> ze_driver_handle_t {
+        self.api().driver
+    }
+}
+impl GetNative for Device {
+    type Native = ze_device_handle_t;
+    fn get_native(&self) -> ze_device_handle_t {
+        self.handle()
+    }
+}
+impl GetNative for Context {
+    type Native = ze_context_handle_t;
+    fn get_native(&self) -> ze_context_handle_t {
+        self.handle()
+    }
+}
+impl GetNative for Queue {
+    type Native = NativeQueue;
+    /// The first of its lanes, always the same.
+    fn get_native(&self) -> NativeQueue {
+        let first = self.0.lanes().next().and_then(|lane| lane.native());
+        first.map_or(NativeQueue::ImmediateList(std::ptr::null_mut()), Into::into)
+    }
+}
+impl GetNative for Event {
+    type Native = ze_event_handle_t;
+    /// Valid as long as the SYCL event; null if the driver gave none.
+    fn get_native(&self) -> ze_event_handle_t {
+        self.native()
+    }
+}
+impl GetNative for KernelBundle<Executable> {
+    type Native = Vec<ze_module_handle_t>;
+    fn get_native(&self) -> Vec<ze_module_handle_t> {
+        self.inner
+            .modules
+            .iter()
+            .map(|module| module.handle)
+            .collect()
+    }
+}
+impl GetNative for Kernel {
+    type Native = ze_kernel_handle_t;
+    /// The handle for the bundle's first device.
+    fn get_native(&self) -> ze_kernel_handle_t {
+        let first = self.0.handles.first();
+        first.map_or(std::ptr::null_mut(), |(_, handle)| *handle)
+    }
+}
+
+/// For [`make_context`].
+#[derive(Clone, Debug)]
+pub struct ContextInput {
+    /// The context.
+    pub native_handle: ze_context_handle_t,
+    /// The devices that it was created for; at least one.
+    pub device_list: Vec<Device>,
+    /// Who destroys it.
+    pub ownership: Ownership,
+}
+
+/// For [`make_queue`], version 4.
+#[derive(Clone, Debug)]
+pub struct QueueInput {
+    /// A command queue or an immediate list.
+    pub native_handle: NativeQueue,
+    /// The device that it was created for.
+    pub device: Device,
+    /// Who destroys it.
+    pub ownership: Ownership,
+    /// Any property but the compute index.
+    pub properties: QueueProps,
+}
+
+/// For [`make_event`].
+#[derive(Clone, Copy, Debug)]
+pub struct EventInput {
+    /// An event of a pool of the context.
+    pub native_handle: ze_event_handle_t,
+    /// Who destroys it.
+    pub ownership: Ownership,
+}
+
+/// For [`make_kernel_bundle`].
+#[derive(Clone, Copy, Debug)]
+pub struct KernelBundleInput {
+    /// A linked module of the context.
+    pub native_handle: ze_module_handle_t,
+    /// Who destroys it.
+    pub ownership: Ownership,
+}
+
+/// For [`make_kernel`].
+#[derive(Clone, Debug)]
+pub struct KernelInput {
+    /// A bundle of the one module that has the kernel.
+    pub kernel_bundle: KernelBundle<Executable>,
+    /// The kernel.
+    pub native_handle: ze_kernel_handle_t,
+    /// Who destroys it.
+    pub ownership: Ownership,
+}
+
+/// For [`make_buffer`].
+#[derive(Clone, Copy, Debug)]
+pub struct BufferInput {
+    /// The first byte of an allocation of the context.
+    pub native_handle: *mut c_void,
+    /// Who frees it.
+    pub ownership: Ownership,
+}
+
+/// Versions 1 and 2 of the extension.
+pub mod v1 {
+    /// A queue without its device: the context's first is meant.
+    #[deprecated(note = "versions 1 and 2 have no device: use `interop::QueueInput`")]
+    #[derive(Clone, Copy, Debug)]
+    pub struct QueueInput {
+        /// A command queue.
+        pub native_handle: level_zero::sys::ze_command_queue_handle_t,
+        /// Who destroys it.
+        pub ownership: super::Ownership,
+    }
+}
+
+/// Version 3 of the extension.
+pub mod v3 {
+    /// A command queue with its device.
+    #[deprecated(note = "version 3 has no immediate lists: use `interop::QueueInput`")]
+    #[derive(Clone, Debug)]
+    pub struct QueueInput {
+        /// A command queue.
+        pub native_handle: level_zero::sys::ze_command_queue_handle_t,
+        /// The device that it was created for.
+        pub device: crate::Device,
+        /// Who destroys it.
+        pub ownership: super::Ownership,
+    }
+}
+
+/// Any version's input of [`make_queue`].
+#[derive(Clone, Debug)]
+pub struct QueueArg {
+    native: NativeQueue,
+    device: Option<Device>,
+    ownership: Ownership,
+    properties: QueueProps,
+}
+
+impl From<QueueInput> for QueueArg {
+    fn from(input: QueueInput) -> Self {
+        Self {
+            native: input.native_handle,
+            device: Some(input.device),
+            ownership: input.ownership,
+            properties: input.properties,
+        }
+    }
+}
+#[expect(deprecated, reason = "the old shapes are accepted")]
+impl From<v1::QueueInput> for QueueArg {
+    fn from(input: v1::QueueInput) -> Self {
+        Self {
+            native: NativeQueue::CommandQueue(input.native_handle),
+            device: None,
+            ownership: input.ownership,
+            properties: QueueProps::default(),
+        }
+    }
+}
+#[expect(deprecated, reason = "the old shapes are accepted")]
+impl From<v3::QueueInput> for QueueArg {
+    fn from(input: v3::QueueInput) -> Self {
+        Self {
+            native: NativeQueue::CommandQueue(input.native_handle),
+            device: Some(input.device),
+            ownership: input.ownership,
+            properties: QueueProps::default(),
+        }
+    }
+}
+
+fn not_null<T>(what: &str, handle: *mut T) -> Result<()> {
+    if handle.is_null() {
+        return Err(Error::invalid(format!("{what} is null")));
+    }
+    Ok(())
+}
+
+/// Takes a handle over, once.
+fn take<T>(what: &str, handle: *mut T, ownership: Ownership) -> Result<bool> {
+    if ownership == Ownership::Keep {
+        return Ok(false);
+    }
+    if !own(handle) {
+        return Err(Error::invalid(format!(
+            "{what} {handle:p} is the runtime's already: it cannot be transferred to it again"
+        )));
+    }
+    Ok(true)
+}
+
+/// The platform of an enumerated driver.
+///
+/// # Safety
+/// The handle is null or a driver's.
+///
+/// # Errors
+/// [`Errc::Invalid`] for a handle that was not enumerated; [`Errc::Platform`] when the environment hides its devices.
+pub unsafe fn make_platform(handle: ze_driver_handle_t) -> Result<Platform> {
+    not_null("the driver", handle)?;
+    Platform::of_driver(handle)
+}
+
+/// The device of an enumerated device or sub-device.
+///
+/// # Safety
+/// The handle is null or a device's.
+///
+/// # Errors
+/// [`Errc::Invalid`] for a handle that was not enumerated, or that the environment hides.
+pub unsafe fn make_device(handle: ze_device_handle_t) -> Result<Device> {
+    not_null("the device", handle)?;
+    let mut open = Device::all(None)?;
+    while let Some(device) = open.pop() {
+        if device.handle() == handle {
+            return Ok(device);
+        }
+        open.extend(device.parts().iter().cloned());
+    }
+    Err(Error::invalid(format!(
+        "{handle:p} is not the handle of an enumerated device, or ONEAPI_DEVICE_SELECTOR hides it"
+    )))
+}
+
+/// A context around a handle. Buffers have memories of their own in it.
+///
+/// # Safety
+/// The handle is null or a live context of the devices' driver.
+///
+/// # Errors
+/// [`Errc::Invalid`] for null, no devices, devices of several platforms, a handle transferred before; the handle is then
+/// still the program's.
+pub unsafe fn make_context(input: ContextInput) -> Result<Context> {
+    not_null("the context", input.native_handle)?;
+    Context::check(&input.device_list)?;
+    let owned = take("context", input.native_handle, input.ownership)?;
+    Context::adopt(&input.device_list, input.native_handle, owned)
+}
+
+/// A queue around a command queue or an immediate list.
+///
+/// # Safety
+/// The handle is null or a live one of the context and device, which the program no longer uses at the same time.
+///
+/// # Errors
+/// [`Errc::Invalid`] for null, a device outside the context, a compute index, a handle transferred before.
+pub unsafe fn make_queue(input: impl Into<QueueArg>, context: &Context) -> Result<Queue> {
+    let input = input.into();
+    if input.native.is_null() {
+        return Err(Error::invalid("the queue is null"));
+    }
+    let device = match input.device {
+        Some(device) => device,
+        None => context.0.devices[0].clone(),
+    };
+    if !context.contains(&device) {
+        return Err(Error::invalid("the queue's device is not of the context"));
+    }
+    if input.properties.compute_index.is_some() {
+        return Err(Error::invalid(
+            "a queue around a handle has its engine already: compute_index is not allowed",
+        ));
+    }
+    let (owned, in_order) = match input.native {
+        NativeQueue::CommandQueue(queue) => (take("command queue", queue, input.ownership)?, false),
+        NativeQueue::ImmediateList(list) => (
+            take("command list", list, input.ownership)?,
+            is_in_order(context.api(), list),
+        ),
+    };
+    let (properties, lane) = (input.properties, input.native.lane());
+    Queue::adopt(context, &device, properties, lane, owned, in_order)
+}
+
+/// Whether an immediate list keeps order by itself; `false` where the driver does not say.
+fn is_in_order(api: Api, list: ze_command_list_handle_t) -> bool {
+    let mut flags = 0;
+    // SAFETY: a live list by the caller's contract and a valid output.
+    let asked = unsafe {
+        ze!(
+            api,
+            zeCommandListImmediateGetFlags =
+                command_list.pfnImmediateGetFlags(list, &raw mut flags)
+        )
+    };
+    asked.is_ok() && flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER != 0
+}
+
+/// An event around a handle; it has no profiling information and no wait list.
+///
+/// # Safety
+/// The handle is null or a live event of a pool of the context.
+///
+/// # Errors
+/// [`Errc::Invalid`] for null or a handle transferred before.
+pub unsafe fn make_event(input: EventInput, context: &Context) -> Result<Event> {
+    not_null("the event", input.native_handle)?;
+    let owned = take("event", input.native_handle, input.ownership)?;
+    let lane = Lane::of_event(&context.0.native, input.native_handle, owned)?;
+    Ok(Event::new(EventKind::Native(lane), None, None))
+}
+
+/// An executable bundle around a module.
+///
+/// # Safety
+/// The handle is null or a live module of the context; its kernels keep to what [`KernelBundle::from_spirv`] asks for.
+///
+/// # Errors
+/// [`Errc::Build`] when it is not linked; [`Errc::Invalid`] for null or a handle transferred before.
+pub unsafe fn make_kernel_bundle(
+    input: KernelBundleInput,
+    context: &Context,
+) -> Result<KernelBundle<Executable>> {
+    not_null("the module", input.native_handle)?;
+    let api = context.api();
+    let mut module = Module {
+        device: context.0.devices[0].clone(),
+        handle: input.native_handle,
+        api,
+        owned: false,
+    };
+    if let Some(name) = module.kernel_names()?.first() {
+        let name = std::ffi::CString::new(name.as_str())
+            .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
+        let desc = ze_kernel_desc_t {
+            pKernelName: name.as_ptr(),
+            ..Default::default()
+        };
+        let mut kernel = std::ptr::null_mut();
+        // SAFETY: a live module, valid input and output; what is created is destroyed.
+        let tried = unsafe {
+            ze!(
+                api,
+                zeKernelCreate =
+                    kernel.pfnCreate(input.native_handle, &raw const desc, &raw mut kernel)
+            )
+            .and_then(|()| ze!(api, zeKernelDestroy = kernel.pfnDestroy(kernel)))
+        };
+        if let Err(error) = tried {
+            let unlinked = error.backend_code() == Some(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED);
+            return Err(if unlinked {
+                error.with_code(Errc::Build)
+            } else {
+                error
+            });
+        }
+    }
+    module.owned = take("module", input.native_handle, input.ownership)?;
+    Ok(KernelBundle::adopt(context, module))
+}
+
+/// A kernel around a handle.
+///
+/// # Safety
+/// The handle is null or a live kernel of the bundle's module.
+///
+/// # Errors
+/// [`Errc::Runtime`] when the bundle has not exactly one module; [`Errc::Invalid`] for null, another context's bundle, a
+/// name that the module lacks, a handle transferred before.
+pub unsafe fn make_kernel(input: KernelInput, context: &Context) -> Result<Kernel> {
+    not_null("the kernel", input.native_handle)?;
+    let bundle = &input.kernel_bundle;
+    let [module] = bundle.inner.modules.as_slice() else {
+        return Err(Error::new(
+            Errc::Runtime,
+            format!(
+                "the bundle has {} modules; make_kernel needs exactly one",
+                bundle.inner.modules.len()
+            ),
+        ));
+    };
+    if bundle.inner.context.handle() != context.handle() {
+        return Err(Error::invalid("the bundle is of another context"));
+    }
+    let name = kernel_name(module.api, input.native_handle)?;
+    if !module.kernel_names()?.contains(&name) {
+        return Err(Error::invalid(format!(
+            "the bundle's module has no kernel {name}"
+        )));
+    }
+    let count = argument_count(module.api, input.native_handle)?;
+    let owned = take("kernel", input.native_handle, input.ownership)?;
+    Ok(Kernel(std::sync::Arc::new(KernelInner {
+        bundle: bundle.clone(),
+        known: bundle.known_arguments(&name, count),
+        name,
+        handles: vec![(module.device.clone(), input.native_handle)],
+        count,
+        state: std::sync::Mutex::default(),
+        owned,
+    })))
+}
+
+fn kernel_name(api: Api, kernel: ze_kernel_handle_t) -> Result<String> {
+    let mut size = 0;
+    // SAFETY: a live kernel; a null output asks for the size.
+    unsafe {
+        ze!(
+            api,
+            zeKernelGetName = kernel.pfnGetName(kernel, &raw mut size, std::ptr::null_mut())
+        )?;
+    }
+    let mut bytes = vec![0u8; size.max(1)];
+    // SAFETY: a live kernel and an output of that size.
+    unsafe {
+        let out = bytes.as_mut_ptr().cast::<c_char>();
+        ze!(
+            api,
+            zeKernelGetName = kernel.pfnGetName(kernel, &raw mut size, out)
+        )?;
+    }
+    let text = CStr::from_bytes_until_nul(&bytes).map(CStr::to_string_lossy);
+    Ok(text.map(|text| text.into_owned()).unwrap_or_default())
+}
+
+/// A buffer over an allocation, which holds its contents on the context's one device. With `available` every use waits
+/// for that event; this call does not.
+///
+/// # Safety
+/// The pointer is null or the first byte of USM of the context, which nobody else uses before the buffer's end.
+///
+/// # Errors
+/// [`Errc::Invalid`] for what is not the beginning of such an allocation, one that is too small or of another device, a
+/// context of several devices, memory transferred before; the memory is then still the program's.
+pub unsafe fn make_buffer<T: DeviceData, const D: usize>(
+    input: BufferInput,
+    range: impl Into<Range<D>>,
+    context: &Context,
+    available: Option<&Event>,
+) -> Result<Buffer<'static, T, D>>
+where
+    Dim<D>: SupportedDim,
+{
+    let pointer = input.native_handle;
+    not_null("the memory", pointer)?;
+    let [device] = context.0.devices.as_slice() else {
+        return Err(Error::invalid(
+            "the context of make_buffer has the one device that the memory was allocated for",
+        ));
+    };
+    let native = &context.0.native;
+    let (base, size) = range_of(native, pointer)?;
+    let (kind, owner) = properties_of(native, pointer)?;
+    if base != pointer || kind == PointerType::Unknown {
+        return Err(Error::invalid(format!(
+            "{pointer:p} is not the first byte of USM of the context"
+        )));
+    }
+    if !owner.is_null() && owner != device.handle() && owner != device.hardware().handle() {
+        return Err(Error::invalid("the memory belongs to another device"));
+    }
+    let range = range.into();
+    let needed = range.size().checked_mul(size_of::<T>());
+    if needed.is_none_or(|needed| needed > size) {
+        return Err(Error::invalid(format!(
+            "the allocation has {size} bytes, too few for {:?} elements of {}",
+            range.0,
+            size_of::<T>()
+        )));
+    }
+    if is_buffers(pointer) {
+        return Err(Error::invalid("the memory is a buffer's already"));
+    }
+    let end = match input.ownership {
+        Ownership::Transfer => End::Free,
+        Ownership::Keep => End::Keep,
+    };
+    let buffer = Buffer::new(range)?;
+    {
+        let mut state = buffer.core().lock();
+        let domain = match kind {
+            PointerType::Host => sycl_graph::Domain::HOST,
+            _ => state.domain_of(context, device)?,
+        };
+        state.adopt(domain, pointer.cast(), context, end)?;
+        state.graph.adopt(domain);
+        if let Some(dep) = available.and_then(Event::dep) {
+            let whole = [Access::whole(
+                state.graph.grid(),
+                sycl_graph::Mode::ReadWrite,
+            )];
+            state.graph.commit_accesses(domain, &whole, dep);
+        }
+    }
+    Ok(buffer)
+}
+
+/// As [`make_buffer`], with as many elements as the allocation has room for, as in C++.
+///
+/// # Safety
+/// As [`make_buffer`].
+///
+/// # Errors
+/// As [`make_buffer`].
+pub unsafe fn make_buffer_1d<T: DeviceData>(
+    input: BufferInput,
+    context: &Context,
+    available: Option<&Event>,
+) -> Result<Buffer<'static, T, 1>> {
+    not_null("the memory", input.native_handle)?;
+    let (_, size) = range_of(&context.0.native, input.native_handle)?;
+    let count = size / size_of::<T>().max(1);
+    // SAFETY: the caller's contract.
+    unsafe { make_buffer(input, count, context, available) }
+}

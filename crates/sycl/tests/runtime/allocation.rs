@@ -1,0 +1,519 @@
+//! Where a buffer's memory comes from, how often, and when it goes: H2 to H18.
+
+use sycl::usm::{self, PointerType};
+use sycl::{Buffer, Context, Errc, NdRange, Queue, Read, ReadWrite, UsmView, Val, Write};
+
+use crate::world::{Gate, Log, context, devices, kernel, queue};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "t01_new_allocates_nothing",
+        Where::Everywhere,
+        new_allocates_nothing,
+    ),
+    ("t02_alloc_full_size", Where::Discrete, alloc_full_size),
+    (
+        "t03_no_realloc_100_ops",
+        Where::Discrete,
+        no_realloc_100_ops,
+    ),
+    ("t04_pointer_stable", Where::Everywhere, pointer_stable),
+    ("t05_pointer_is_usm", Where::Everywhere, pointer_is_usm),
+    (
+        "t06_usm_free_on_buffer_pointer",
+        Where::Everywhere,
+        usm_free_on_buffer_pointer,
+    ),
+    ("t07_explicit_kinds", Where::Discrete, explicit_kinds),
+    ("t08_from_usm_bound", Where::Discrete, from_usm_bound),
+    (
+        "t09_from_usm_duplicate_domain",
+        Where::Discrete,
+        from_usm_duplicate_domain,
+    ),
+    (
+        "t11_cpu_device_shares_host",
+        Where::Host,
+        cpu_device_shares_host,
+    ),
+    (
+        "t12_two_contexts_one_device",
+        Where::Everywhere,
+        two_contexts_one_device,
+    ),
+    (
+        "t14_lazy_on_failed_group",
+        Where::Everywhere,
+        lazy_on_failed_group,
+    ),
+    (
+        "t15_from_slice_copies_now",
+        Where::Everywhere,
+        from_slice_copies_now,
+    ),
+    (
+        "t16_outside_range_no_fault",
+        Where::Everywhere,
+        outside_range_no_fault,
+    ),
+    (
+        "t17_release_and_return",
+        Where::Discrete,
+        release_and_return,
+    ),
+    ("t18_zero_length", Where::Everywhere, zero_length),
+    ("t75_oom_device", Where::Discrete, oom_device),
+    ("t78_drop_nonblocking", Where::Everywhere, drop_nonblocking),
+    ("t79_drop_writeback", Where::Everywhere, drop_writeback),
+    ("set_final_data", Where::Everywhere, set_final_data),
+    ("t88_local_memory", Where::Everywhere, local_memory),
+    ("t35_reinterpret", Where::Everywhere, reinterpret),
+    ("t103_sub_buffers", Where::Everywhere, sub_buffers),
+];
+
+fn add_one(queue: &Queue, buffer: &Buffer<'_, i32>) -> sycl::Event {
+    let kernel = kernel("add_one");
+    let submitted = queue.submit(|cg| {
+        let a = cg.access(buffer, ReadWrite)?;
+        cg.parallel_for(&kernel, buffer.range(), (&a,))
+    });
+    submitted.unwrap()
+}
+
+fn new_allocates_nothing() {
+    let log = Log::start();
+    drop(Buffer::<i32>::new(1 << 20).unwrap());
+    assert!(log.0.calls().is_empty());
+}
+
+fn alloc_full_size() {
+    let store = kernel("store");
+    let (first, second) = (queue(0), queue(1));
+    let log = Log::start();
+    let buffer: Buffer<'_, i32> = Buffer::new(1 << 18).unwrap();
+    for queue in [&first, &second] {
+        let submitted = queue.submit(|cg| {
+            let a = cg.access_ranged(&buffer, Write, 1, 5)?;
+            cg.single_task(&store, (&a,))
+        });
+        submitted.unwrap().wait().unwrap();
+    }
+    assert_eq!(log.device_allocations(), [1 << 20, 1 << 20]);
+}
+
+fn no_realloc_100_ops() {
+    let queues = [queue(0), queue(1)];
+    let log = Log::start();
+    let buffer = Buffer::from_vec(vec![0i32; 4096], 4096).unwrap();
+    for step in 0..100 {
+        match step % 3 {
+            2 => buffer.host_access(ReadWrite).unwrap()[0] += 1,
+            device => drop(add_one(&queues[device], &buffer)),
+        }
+    }
+    assert_eq!(buffer.host_access(Read).unwrap()[0], 100);
+    assert_eq!(
+        (log.device_allocations().len(), log.host_allocations().len()),
+        (2, 1)
+    );
+    assert_eq!(log.frees(), 0);
+    drop(buffer);
+    for queue in &queues {
+        queue.wait().unwrap();
+    }
+    assert_eq!(log.frees(), 3);
+}
+
+fn pointer_stable() {
+    let address = kernel("address");
+    let buffer = Buffer::from_vec(vec![0i32; 256], 256).unwrap();
+    let queues: Vec<Queue> = (0..devices().len().min(2)).map(queue).collect();
+    for (number, queue) in queues.iter().enumerate() {
+        let seen: Buffer<'_, u64> = Buffer::new(100).unwrap();
+        for at in 0..100u64 {
+            let submitted = queue.submit(|cg| {
+                let out = cg.access(&seen, ReadWrite)?;
+                let range = 1 + at as usize;
+                let a = cg.access_ranged(&buffer, ReadWrite, range, at as usize)?;
+                cg.single_task(&address, (&out, &a, at))
+            });
+            submitted.unwrap();
+            if at % 10 == 0 {
+                buffer.host_access(Read).unwrap();
+                add_one(&queues[(number + 1) % queues.len()], &buffer);
+            }
+        }
+        let known = buffer.device_ptr(&queue.device()).unwrap().addr() as u64;
+        assert!(
+            seen.into_vec()
+                .unwrap()
+                .iter()
+                .all(|address| *address == known)
+        );
+    }
+}
+
+fn pointer_is_usm() {
+    let queue = queue(0);
+    let buffer = Buffer::from_vec((0..64).collect::<Vec<i32>>(), 64).unwrap();
+    add_one(&queue, &buffer).wait().unwrap();
+    let pointer = buffer.device_ptr(&queue.device()).unwrap();
+    let expected = if crate::world::is_discrete() {
+        PointerType::Device
+    } else {
+        PointerType::Host
+    };
+    assert_eq!(usm::pointer_type(pointer.cast(), &context()), expected);
+    if crate::world::is_discrete() {
+        assert_eq!(
+            usm::pointer_device(pointer.cast(), &context()).unwrap(),
+            queue.device()
+        );
+    }
+    let mut out = [0i32; 64];
+    // SAFETY: both places live until the wait.
+    unsafe {
+        let copied = queue.copy(pointer, out.as_mut_ptr(), 64, &[]).unwrap();
+        copied.wait().unwrap();
+        queue
+            .memset(pointer.cast(), 0, 8, &[])
+            .unwrap()
+            .wait()
+            .unwrap();
+    }
+    assert!(
+        out.iter()
+            .zip(1..)
+            .all(|(found, expected)| *found == expected)
+    );
+    // The runtime does not know of the memset: what it writes is seen where it was written.
+    add_one(&queue, &buffer);
+    assert_eq!(buffer.into_vec().unwrap()[..3], [1, 1, 4]);
+}
+
+fn usm_free_on_buffer_pointer() {
+    let queue = queue(0);
+    let buffer = Buffer::from_vec(vec![1i32; 64], 64).unwrap();
+    add_one(&queue, &buffer);
+    let pointer = buffer.device_ptr(&queue.device()).unwrap();
+    // SAFETY: it is refused.
+    let error = unsafe { usm::free(pointer.cast(), &context()) }.unwrap_err();
+    assert_eq!(error.errc(), Errc::Invalid);
+    assert_eq!(buffer.into_vec().unwrap(), [2; 64]);
+}
+
+fn explicit_kinds() {
+    let log = Log::start();
+    let buffer: Buffer<'_, i32> = Buffer::new(64).unwrap();
+    add_one(&queue(0), &buffer);
+    buffer.host_access(Read).unwrap();
+    assert_eq!(log.count("zeMemAllocDevice"), 1);
+    assert_eq!(log.count("zeMemAllocHost"), 1);
+    assert_eq!(log.count("zeMemAllocShared"), 0);
+}
+
+fn from_usm_bound() {
+    let (first, second) = (queue(0), queue(1));
+    let mut block = usm::Block::<i32, usm::SharedKind>::shared(&first, 1024).unwrap();
+    // SAFETY: nothing uses the block yet.
+    unsafe { block.as_mut_slice() }.fill(7);
+    let log = Log::start();
+    let view = UsmView {
+        device: first.device(),
+        context: first.context(),
+        pointer: block.as_ptr(),
+        initialised: true,
+        free_with_buffer: false,
+    };
+    // SAFETY: the block lives to the test's end and is the buffer's.
+    let buffer = unsafe { Buffer::<i32>::from_usm(&[view], 1024) }.unwrap();
+    add_one(&first, &buffer).wait().unwrap();
+    assert_eq!((log.device_allocations(), log.copies()), (vec![], vec![]));
+    add_one(&second, &buffer).wait().unwrap();
+    assert_eq!(log.device_allocations(), [4096]);
+    assert!(!log.copies().is_empty());
+    drop(log);
+    assert_eq!(buffer.host_access(Read).unwrap()[5], 9);
+    drop(buffer);
+}
+
+fn from_usm_duplicate_domain() {
+    let queue = queue(0);
+    let blocks = [0, 1].map(|_| usm::Block::<i32, usm::DeviceKind>::device(&queue, 64).unwrap());
+    let views = blocks.each_ref().map(|block| UsmView {
+        device: queue.device(),
+        context: queue.context(),
+        pointer: block.as_ptr(),
+        initialised: false,
+        free_with_buffer: false,
+    });
+    // SAFETY: it is refused.
+    let error = unsafe { Buffer::<i32>::from_usm(&views, 64) }.unwrap_err();
+    assert_eq!(error.errc(), Errc::Invalid);
+    // SAFETY: it is refused.
+    let error = unsafe { Buffer::<i32>::from_usm(&views[..1], 65) }.unwrap_err();
+    assert!(error.to_string().contains("256 bytes"), "{error}");
+}
+
+fn cpu_device_shares_host() {
+    let log = Log::start();
+    let buffer = Buffer::from_vec(vec![1i32; 1024], 1024).unwrap();
+    for device in 0..devices().len() {
+        add_one(&queue(device), &buffer).wait().unwrap();
+    }
+    assert_eq!(
+        buffer.host_access(Read).unwrap()[3],
+        1 + devices().len() as i32
+    );
+    assert_eq!(log.host_allocations(), [4096]);
+    assert_eq!((log.device_allocations(), log.copies()), (vec![], vec![]));
+}
+
+fn two_contexts_one_device() {
+    let device = devices()[0].clone();
+    let queues = [0, 1].map(|_| {
+        let context = Context::new(std::slice::from_ref(&device)).unwrap();
+        Queue::builder()
+            .context(&context)
+            .device(&device)
+            .build()
+            .unwrap()
+    });
+    let log = Log::start();
+    let buffer: Buffer<'_, i32> = Buffer::new(64).unwrap();
+    add_one(&queues[0], &buffer).wait().unwrap();
+    let pointer = buffer.device_ptr(&device);
+    add_one(&queues[1], &buffer).wait().unwrap();
+    assert_eq!(buffer.device_ptr(&device), pointer);
+    assert_eq!(
+        log.device_allocations().len() + log.host_allocations().len(),
+        1
+    );
+}
+
+fn lazy_on_failed_group() {
+    let queue = queue(0);
+    let log = Log::start();
+    let buffer: Buffer<'_, i32> = Buffer::new(64).unwrap();
+    let refused = queue.submit(|cg| {
+        cg.access(&buffer, ReadWrite)?;
+        Err(sycl::Error::new(Errc::Invalid, "changed my mind"))
+    });
+    assert_eq!(refused.unwrap_err().to_string(), "changed my mind");
+    assert!(log.0.calls().is_empty());
+}
+
+fn from_slice_copies_now() {
+    let mut source = vec![3i32; 100];
+    let log = Log::start();
+    let buffer = Buffer::from_slice(&source, 100).unwrap();
+    assert_eq!(log.host_allocations(), [400]);
+    source.fill(4);
+    add_one(&queue(0), &buffer);
+    assert_eq!(buffer.into_vec().unwrap(), [4; 100]);
+    let error = Buffer::from_slice(&source, 99).unwrap_err();
+    assert_eq!(error.errc(), Errc::Invalid);
+}
+
+fn outside_range_no_fault() {
+    let (queue, add_one) = (queue(0), kernel("add_one"));
+    let buffer = Buffer::from_vec(vec![1i32; 64], 64).unwrap();
+    let submitted = queue.submit(|cg| {
+        let a = cg.access_ranged(&buffer, ReadWrite, 32, 0)?;
+        cg.parallel_for(&add_one, 64, (&a,))
+    });
+    submitted.unwrap().wait().unwrap();
+    assert_eq!(buffer.into_vec().unwrap()[..32], [2; 32]);
+}
+
+fn release_and_return() {
+    let queue = queue(0);
+    let log = Log::start();
+    let buffer: Buffer<'_, i32> = Buffer::new(64).unwrap();
+    let set = kernel("set");
+    let submitted = queue.submit(|cg| {
+        let a = cg.access(&buffer, Write.no_init())?;
+        cg.parallel_for(&set, 64, (&a, 5))
+    });
+    submitted.unwrap();
+    buffer.release(&queue.device()).unwrap();
+    queue.wait().unwrap();
+    assert_eq!(buffer.host_access(Read).unwrap()[63], 5);
+    assert_eq!((log.copies(), log.frees()), (vec![256], 1));
+    assert!(!buffer.allocated_on(&queue.device()));
+    add_one(&queue, &buffer);
+    assert_eq!(log.device_allocations(), [256, 256]);
+    assert_eq!(buffer.into_vec().unwrap(), [6; 64]);
+}
+
+fn zero_length() {
+    let queue = queue(0);
+    let add_one = kernel("add_one");
+    let log = Log::start();
+    let buffer: Buffer<'_, i32> = Buffer::new(0).unwrap();
+    for _ in 0..2 {
+        let submitted = queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&add_one, 0, (&a,))
+        });
+        submitted.unwrap().wait().unwrap();
+        assert!(buffer.host_access(ReadWrite).unwrap().is_empty());
+    }
+    assert_eq!(
+        log.device_allocations().len() + log.host_allocations().len(),
+        0
+    );
+    assert!(log.copies().is_empty());
+}
+
+fn oom_device() {
+    let queue = queue(0);
+    let add = kernel("add");
+    let a = Buffer::from_vec(vec![1i32; 64], 64).unwrap();
+    let b = Buffer::from_vec(vec![2i32; 64], 64).unwrap();
+    let run = || {
+        queue.submit(|cg| {
+            let (x, y) = (cg.access(&a, Read)?, cg.access(&b, ReadWrite)?);
+            cg.parallel_for(&add, 64, (&x, &y, &y))
+        })
+    };
+    {
+        let log = Log::with("fail zeMemAllocDevice OUT_OF_DEVICE_MEMORY after 1");
+        let error = run().unwrap_err();
+        assert_eq!(error.errc(), Errc::MemoryAllocation);
+        assert!(log.copies().is_empty());
+    }
+    let log = Log::start();
+    run().unwrap().wait().unwrap();
+    assert_eq!(
+        log.device_allocations().len(),
+        1,
+        "the first allocation stays"
+    );
+    drop(log);
+    assert_eq!(b.into_vec().unwrap(), [3; 64]);
+}
+
+fn drop_nonblocking() {
+    let (queue, gate) = (queue(0), Gate::new());
+    let log = Log::start();
+    let buffer = Buffer::from_vec(vec![1i32; 64], 64).unwrap();
+    let set = kernel("set");
+    let event = queue
+        .submit(|cg| {
+            cg.depends_on(&[gate.event.clone()]);
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&set, 64, (&a, 5))
+        })
+        .unwrap();
+    drop(buffer);
+    assert_eq!(log.frees(), 0);
+    gate.open();
+    event.wait().unwrap();
+    queue.wait().unwrap();
+    assert!(log.frees() > 0);
+}
+
+fn drop_writeback() {
+    let queue = queue(0);
+    let mut data = vec![1i32; 64];
+    {
+        let gate = Gate::new();
+        let buffer = Buffer::from_slice_mut(&mut data, 64).unwrap();
+        let set = kernel("set");
+        let submitted = queue.submit(|cg| {
+            cg.depends_on(&[gate.event.clone()]);
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&set, 32, (&a, 5))
+        });
+        submitted.unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| gate.open());
+            drop(buffer);
+        });
+    }
+    assert_eq!((data[0], data[31], data[32]), (5, 5, 1));
+    let buffer = Buffer::from_slice_mut(&mut data, 64).unwrap();
+    add_one(&queue, &buffer).wait().unwrap();
+    buffer.set_write_back(false);
+    drop(buffer);
+    assert_eq!(data[0], 5);
+}
+
+fn set_final_data() {
+    let queue = queue(0);
+    let mut seen = Vec::new();
+    {
+        drop(Buffer::<i32>::from_slice_mut(&mut [], 0).unwrap());
+        let buffer = Buffer::<i32>::from_slice(&[1, 2, 3], 3).unwrap();
+        buffer.set_final_data(|_| ());
+        drop(buffer);
+    }
+    {
+        let mut inner = [1i32, 2, 3];
+        let buffer = Buffer::from_slice_mut(&mut inner, 3).unwrap();
+        buffer.set_final_data(|data| seen = data.to_vec());
+        add_one(&queue, &buffer);
+    }
+    assert_eq!(seen, [2, 3, 4]);
+}
+
+fn local_memory() {
+    let (queue, reverse) = (queue(0), kernel("reverse"));
+    let buffer = Buffer::from_vec((0..64).collect::<Vec<i32>>(), 64).unwrap();
+    let submitted = queue.submit(|cg| {
+        let a = cg.access(&buffer, ReadWrite)?;
+        let local = cg.local::<i32, 1>(8);
+        cg.parallel_for_nd(&reverse, NdRange::new(64, 8), (&a, &local))
+    });
+    submitted.unwrap();
+    let data = buffer.into_vec().unwrap();
+    assert_eq!(data[..9], [7, 6, 5, 4, 3, 2, 1, 0, 15]);
+}
+
+fn reinterpret() {
+    let (queue, set) = (queue(0), kernel("set_from"));
+    let buffer = Buffer::from_vec((0..24).collect::<Vec<i32>>(), 24).unwrap();
+    let plane = buffer.reinterpret::<i32, 2>([4, 6]).unwrap();
+    let submitted = queue.submit(|cg| {
+        let a = cg.access_ranged(&plane, ReadWrite, [1, 6], [2, 0])?;
+        cg.parallel_for(&set, 6, (&a, Val(12u64), 9))
+    });
+    submitted.unwrap();
+    let cube = plane.reinterpret::<i32, 3>([4, 2, 3]).unwrap();
+    let access = cube.host_access(Read).unwrap();
+    assert_eq!(access[sycl::Id([2, 1, 2])], 9);
+    assert_eq!(access[sycl::Id([3, 0, 1])], 19);
+    drop(access);
+    assert_eq!(
+        buffer.reinterpret::<u8, 1>(95).unwrap_err().errc(),
+        Errc::Invalid
+    );
+    assert_eq!(
+        buffer
+            .reinterpret::<u8, 1>(96)
+            .unwrap()
+            .host_access(Read)
+            .unwrap()[0],
+        0
+    );
+}
+
+fn sub_buffers() {
+    let (queue, set) = (queue(0), kernel("set"));
+    let buffer = Buffer::from_vec(vec![0i32; 12], 12).unwrap();
+    for (offset, range, value) in [(0, 3, 77), (3, 9, 99)] {
+        let part = buffer.sub(offset, range).unwrap();
+        let submitted = queue.submit(|cg| {
+            let a = cg.access(&part, ReadWrite)?;
+            cg.parallel_for(&set, range, (&a, value))
+        });
+        submitted.unwrap();
+    }
+    let data = buffer.into_vec().unwrap();
+    assert_eq!((&data[..3], &data[3..]), (&[77; 3][..], &[99; 9][..]));
+    let plane: Buffer<'_, i32, 2> = Buffer::new([4, 4]).unwrap();
+    assert_eq!(plane.sub([0, 1], [2, 2]).unwrap_err().errc(), Errc::Invalid);
+    assert!(plane.sub([1, 0], [2, 4]).is_ok());
+}

@@ -1,0 +1,663 @@
+//! What waits for what: H31 to H34, host accessors, host tasks, failures.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+
+use sycl::{Buffer, Errc, Error, Event, EventStatus, Queue, Read, ReadWrite, Write, interop};
+
+use crate::world::{Gate, Log, argument, context, devices, is_running, kernel, queue};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("t62_conflict_matrix", Where::Everywhere, conflict_matrix),
+    (
+        "t63_conflict_cross_device",
+        Where::Everywhere,
+        conflict_cross_device,
+    ),
+    (
+        "t65_disjoint_halves_overlap",
+        Where::Everywhere,
+        disjoint_halves_overlap,
+    ),
+    (
+        "t66_different_buffers_overlap",
+        Where::Everywhere,
+        different_buffers_overlap,
+    ),
+    ("t67_in_order_queue", Where::Everywhere, in_order_queue),
+    ("t69_fanout_flat", Where::Host, fanout_flat),
+    (
+        "t70_host_accessor_blocks_device",
+        Where::Everywhere,
+        host_accessor_blocks_device,
+    ),
+    (
+        "t71_host_accessor_same_thread_conflict",
+        Where::Everywhere,
+        same_thread_conflict,
+    ),
+    ("t72_host_task_order", Where::Everywhere, host_task_order),
+    ("t73_host_task_error", Where::Everywhere, host_task_error),
+    ("t74_wait_and_throw", Where::Everywhere, wait_and_throw),
+    ("t76_append_fails", Where::Discrete, append_fails),
+    (
+        "t86_kernel_args_checked",
+        Where::Everywhere,
+        kernel_args_checked,
+    ),
+    ("t87_nd_range_checked", Where::Everywhere, nd_range_checked),
+    ("t90_profiling", Where::Everywhere, profiling),
+    (
+        "t93_queue_create_once",
+        Where::Everywhere,
+        queue_create_once,
+    ),
+    (
+        "t99_tickets_not_compressed",
+        Where::Everywhere,
+        tickets_not_compressed,
+    ),
+    ("t100_event_outlives_ring", Where::Host, event_outlives_ring),
+    (
+        "t101_host_views_overlap",
+        Where::Everywhere,
+        host_views_overlap,
+    ),
+    (
+        "t106_held_accessor_unrelated_reader",
+        Where::Discrete,
+        held_accessor_unrelated_reader,
+    ),
+    (
+        "t107_self_wait_detected",
+        Where::Everywhere,
+        self_wait_detected,
+    ),
+    (
+        "t108_host_task_targets",
+        Where::Everywhere,
+        host_task_targets,
+    ),
+    (
+        "t109_flush_append_fails",
+        Where::Everywhere,
+        flush_append_fails,
+    ),
+    ("t46_threads_submit", Where::Everywhere, threads_submit),
+    (
+        "t64_second_reader_waits_copy",
+        Where::Discrete,
+        second_reader_waits_copy,
+    ),
+];
+
+fn submit(queue: &Queue, buffer: &Buffer<'_, i32>, after: &[Event]) -> Event {
+    let kernel = kernel("add_one");
+    let submitted = queue.submit(|cg| {
+        cg.depends_on(after);
+        let a = cg.access(buffer, ReadWrite)?;
+        cg.parallel_for(&kernel, buffer.range(), (&a,))
+    });
+    submitted.unwrap()
+}
+
+fn access(
+    queue: &Queue,
+    buffer: &Buffer<'_, i32>,
+    mode: usize,
+    part: (usize, usize),
+    after: &[Event],
+) -> Event {
+    let submitted = queue.submit(|cg| {
+        cg.depends_on(after);
+        let (first, count) = part;
+        match mode {
+            0 => drop(cg.access_ranged(buffer, Read, count, first)?),
+            1 => drop(cg.access_ranged(buffer, Write, count, first)?),
+            2 => drop(cg.access_ranged(buffer, ReadWrite, count, first)?),
+            3 => drop(cg.access_ranged(buffer, Write.no_init(), count, first)?),
+            _ => drop(cg.access_ranged(buffer, ReadWrite.no_init(), count, first)?),
+        }
+        cg.barrier()
+    });
+    submitted.unwrap()
+}
+
+fn paged() -> Buffer<'static, i32> {
+    let options = sycl::BufferOptions {
+        page_size: Some(sycl::Range([4])),
+    };
+    Buffer::from_slice_with(&[0i32; 16], 16, &options).unwrap()
+}
+
+fn conflict_matrix() {
+    let queue = queue(0);
+    for first in 0..5 {
+        for second in 0..5 {
+            for (part, overlaps) in [
+                ((0, 8), true),
+                ((7, 1), true),
+                ((8, 4), false),
+                ((12, 4), false),
+            ] {
+                let buffer = paged();
+                // Nothing is left to copy.
+                access(&queue, &buffer, 2, (0, 16), &[]).wait().unwrap();
+                let gate = Gate::new();
+                let one = access(&queue, &buffer, first, (4, 4), &[gate.event.clone()]);
+                let two = access(&queue, &buffer, second, part, &[]);
+                let conflict = overlaps && (first, second) != (0, 0);
+                if conflict {
+                    assert!(is_running(&two), "{first} {second} {part:?}");
+                } else {
+                    two.wait().unwrap();
+                }
+                assert!(is_running(&one));
+                gate.open();
+                two.wait().unwrap();
+                one.wait().unwrap();
+            }
+        }
+    }
+}
+
+fn conflict_cross_device() {
+    let (first, second) = (queue(0), queue(1));
+    let buffer = paged();
+    let gate = Gate::new();
+    let read = access(&first, &buffer, 0, (0, 16), &[gate.event.clone()]);
+    let write = access(&second, &buffer, 3, (0, 16), &[]);
+    assert!(is_running(&write) && is_running(&read));
+    gate.open();
+    write.wait().unwrap();
+}
+
+/// Two kernels that end only when both have begun.
+fn meet(queue: &Queue, one: &Buffer<'_, i32>, other: &Buffer<'_, i32>, parts: [(usize, usize); 2]) {
+    let meet = kernel("meet");
+    let flags = sycl::usm::Block::<i32, sycl::usm::SharedKind>::shared(queue, 2).unwrap();
+    // SAFETY: the block lives to the function's end.
+    unsafe {
+        queue
+            .memset(flags.as_ptr().cast(), 0, 8, &[])
+            .unwrap()
+            .wait()
+            .unwrap()
+    };
+    let mut events = Vec::new();
+    for (buffer, (mine, part)) in [one, other].into_iter().zip([(0, parts[0]), (1, parts[1])]) {
+        let submitted = queue.submit(|cg| {
+            cg.access_ranged(buffer, ReadWrite, part.1, part.0)?;
+            cg.single_task(&meet, (&flags, mine, 1 - mine))
+        });
+        events.push(submitted.unwrap());
+    }
+    Event::wait_all(&events).unwrap();
+}
+
+fn disjoint_halves_overlap() {
+    let (queue, buffer) = (queue(0), paged());
+    meet(&queue, &buffer, &buffer, [(0, 8), (8, 8)]);
+}
+
+fn different_buffers_overlap() {
+    meet(&queue(0), &paged(), &paged(), [(0, 16), (0, 16)]);
+}
+
+fn in_order_queue() {
+    let queue = Queue::builder()
+        .device(&devices()[0])
+        .in_order()
+        .build()
+        .unwrap();
+    let gate = Gate::new();
+    let one = submit(&queue, &paged(), &[gate.event.clone()]);
+    let two = submit(&queue, &paged(), &[]);
+    assert!(is_running(&one) && is_running(&two));
+    gate.open();
+    two.wait().unwrap();
+    assert_eq!(one.status(), EventStatus::Complete);
+}
+
+fn fanout_flat() {
+    let queue = queue(0);
+    let buffer = paged();
+    for readers in [10, 1000, 20_000] {
+        let gate = Gate::new();
+        let first = access(&queue, &buffer, 2, (0, 16), &[gate.event.clone()]);
+        for _ in 0..readers {
+            access(&queue, &buffer, 0, (0, 16), &[]);
+        }
+        let log = Log::start();
+        let writer = access(&queue, &buffer, 2, (0, 16), &[]);
+        let calls = log.0.calls();
+        let waits: u64 = log
+            .calls("zeCommandListAppendBarrier")
+            .iter()
+            .map(|call| argument(call, "numWaitEvents"))
+            .sum();
+        assert!(calls.len() <= 12 && waits <= 4, "{readers}: {calls:?}");
+        drop(log);
+        gate.open();
+        writer.wait().unwrap();
+        first.wait().unwrap();
+    }
+}
+
+fn host_accessor_blocks_device() {
+    let queue = queue(0);
+    let (held, other) = (paged(), paged());
+    let mut access = held.host_access(ReadWrite).unwrap();
+    let reader = submit(&queue, &held, &[]);
+    submit(&queue, &other, &[]).wait().unwrap();
+    assert_eq!(reader.status(), EventStatus::Submitted);
+    access[0] = 41;
+    drop(access);
+    reader.wait().unwrap();
+    assert_eq!(held.into_vec().unwrap()[..2], [42, 1]);
+}
+
+fn same_thread_conflict() {
+    let buffer = paged();
+    let one = buffer.host_access(Read).unwrap();
+    drop(buffer.host_access(Read).unwrap());
+    assert_eq!(
+        buffer.host_access(ReadWrite).unwrap_err().errc(),
+        Errc::Invalid
+    );
+    drop(one);
+    let part = buffer.host_access_ranged(ReadWrite, 4, 0).unwrap();
+    drop(buffer.host_access_ranged(ReadWrite, 4, 4).unwrap());
+    drop(part);
+    buffer.host_access(ReadWrite).unwrap();
+}
+
+fn host_task_order() {
+    let (queue, buffer) = (queue(0), paged());
+    submit(&queue, &buffer, &[]);
+    let task = queue.submit(|cg| {
+        let view = cg.host_task_access(&buffer, ReadWrite)?;
+        cg.host_task((view,), |_, (mut view,)| {
+            view.as_mut_slice()
+                .iter_mut()
+                .for_each(|element| *element *= 10);
+            Ok(())
+        })
+    });
+    submit(&queue, &buffer, &[]);
+    assert_eq!(buffer.into_vec().unwrap(), [11; 16]);
+    task.unwrap().wait().unwrap();
+}
+
+/// A queue whose asynchronous errors are collected.
+fn collecting() -> (Queue, Arc<std::sync::Mutex<Vec<String>>>) {
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let into = Arc::clone(&seen);
+    let queue = Queue::builder()
+        .device(&devices()[0])
+        .async_handler(move |errors| {
+            into.lock()
+                .unwrap()
+                .extend(errors.iter().map(Error::to_string));
+        })
+        .build()
+        .unwrap();
+    (queue, seen)
+}
+
+fn host_task_error() {
+    let (queue, seen) = collecting();
+    let buffer = paged();
+    let gate = Gate::new();
+    let task = queue
+        .submit(|cg| {
+            cg.depends_on(&[gate.event.clone()]);
+            let view = cg.host_task_access(&buffer, ReadWrite)?;
+            cg.host_task((view,), |_, (_view,)| {
+                Err(Error::new(Errc::Runtime, "no paper"))
+            })
+        })
+        .unwrap();
+    let dependent = submit(&queue, &buffer, &[]);
+    gate.open();
+    assert!(task.wait().unwrap_err().to_string().contains("no paper"));
+    let error = dependent.wait().unwrap_err();
+    assert_eq!(error.cause().unwrap().to_string(), "no paper");
+    assert_eq!(dependent.status(), EventStatus::Failed);
+    let refused = queue.submit(|cg| {
+        cg.access(&buffer, Read)?;
+        cg.barrier()
+    });
+    assert!(refused.unwrap_err().to_string().contains("poisoned"));
+    access(&queue, &buffer, 3, (0, 16), &[]).wait().unwrap();
+    submit(&queue, &buffer, &[]).wait().unwrap();
+    drop(queue.wait_and_throw());
+    assert_eq!(*seen.lock().unwrap(), ["no paper"]);
+    let panics = queue
+        .submit(|cg| cg.host_task((), |_, ()| panic!("out of tea")))
+        .unwrap();
+    assert!(
+        panics
+            .wait()
+            .unwrap_err()
+            .to_string()
+            .contains("out of tea")
+    );
+    drop(queue.throw_asynchronous());
+}
+
+fn wait_and_throw() {
+    let (queue, seen) = collecting();
+    let mut last = Event::default();
+    for text in ["first", "second"] {
+        let task =
+            queue.submit(|cg| cg.host_task((), move |_, ()| Err(Error::new(Errc::Runtime, text))));
+        last = task.unwrap();
+        drop(last.wait());
+    }
+    assert!(last.wait().is_err());
+    assert_eq!(queue.wait_and_throw().unwrap_err().to_string(), "first");
+    assert_eq!(*seen.lock().unwrap(), ["first", "second"]);
+    queue.wait_and_throw().unwrap();
+}
+
+fn append_fails() {
+    let (queue, buffer) = (queue(0), paged());
+    let kernel = kernel("add_one");
+    let run = || {
+        queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&kernel, 16, (&a,))
+        })
+    };
+    {
+        let log = Log::with("fail zeCommandListAppendLaunchKernelWithArguments INVALID_ARGUMENT");
+        assert_eq!(run().unwrap_err().errc(), Errc::Runtime);
+        assert_eq!(log.copies().len(), 1);
+    }
+    let log = Log::start();
+    assert_eq!(buffer.host_access(Read).unwrap()[0], 0);
+    run().unwrap().wait().unwrap();
+    assert!(log.copies().is_empty(), "the copy that happened stays");
+    drop(log);
+    assert_eq!(buffer.into_vec().unwrap(), [1; 16]);
+}
+
+fn kernel_args_checked() {
+    let (queue, buffer) = (queue(0), paged());
+    let (add, set) = (kernel("add"), kernel("set"));
+    let log = Log::start();
+    let refused = [
+        queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&add, 16, (&a,))
+        }),
+        queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&set, 16, (&a, 1u64))
+        }),
+        queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&set, 16, (1i32, &a))
+        }),
+    ];
+    for error in refused.map(Result::unwrap_err) {
+        assert_eq!(error.errc(), Errc::KernelArgument, "{error}");
+    }
+    assert!(
+        log.0
+            .calls()
+            .iter()
+            .all(|call| !call.function.contains("Append"))
+    );
+}
+
+fn nd_range_checked() {
+    let (queue, add_one, buffer) = (queue(0), kernel("add_one"), paged());
+    for (global, local) in [(16, 3), (16, 0), (1 << 20, 1 << 20)] {
+        let refused = queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for_nd(&add_one, sycl::NdRange::new(global, local), (&a,))
+        });
+        assert_eq!(
+            refused.unwrap_err().errc(),
+            Errc::NdRange,
+            "{global} {local}"
+        );
+    }
+}
+
+fn profiling() {
+    let queue = Queue::builder()
+        .device(&devices()[0])
+        .enable_profiling()
+        .build()
+        .unwrap();
+    let buffer = paged();
+    let times = submit(&queue, &buffer, &[]).profiling().unwrap();
+    assert!(
+        times.submit_ns <= times.start_ns && times.start_ns <= times.end_ns,
+        "{times:?}"
+    );
+    assert!(times.end_ns > 0);
+    let plain = submit(&crate::world::queue(0), &buffer, &[]);
+    assert_eq!(plain.profiling().unwrap_err().errc(), Errc::Invalid);
+}
+
+fn queue_create_once() {
+    let log = Log::start();
+    let queue = Queue::builder()
+        .device(&devices()[0])
+        .submission(sycl::Submission::Batched)
+        .in_order()
+        .build()
+        .unwrap();
+    let buffer = paged();
+    for _ in 0..200 {
+        submit(&queue, &buffer, &[]);
+    }
+    queue.wait().unwrap();
+    assert!(matches!(
+        interop::get_native(&queue),
+        interop::NativeQueue::CommandQueue(_)
+    ));
+    drop(queue);
+    assert_eq!(
+        (
+            log.count("zeCommandQueueCreate"),
+            log.count("zeCommandQueueDestroy")
+        ),
+        (1, 1)
+    );
+    drop(log);
+    assert_eq!(buffer.into_vec().unwrap(), [200; 16]);
+}
+
+fn tickets_not_compressed() {
+    let (queue, buffer) = (queue(0), paged());
+    let mut senders = Vec::new();
+    for _ in 0..3 {
+        let (sender, receiver) = channel::<()>();
+        let task = queue.submit(|cg| {
+            let view = cg.host_task_access(&buffer, Read)?;
+            cg.host_task((view,), move |_, (_view,)| {
+                drop(receiver.recv());
+                Ok(())
+            })
+        });
+        senders.push((sender, task.unwrap()));
+    }
+    let writer = submit(&queue, &buffer, &[]);
+    let order = [2, 0, 1];
+    for (turn, number) in order.into_iter().enumerate() {
+        assert_eq!(writer.status(), EventStatus::Submitted, "turn {turn}");
+        senders[number].0.send(()).unwrap();
+        senders[number].1.wait().unwrap();
+    }
+    writer.wait().unwrap();
+}
+
+fn event_outlives_ring() {
+    let queue = Queue::builder()
+        .device(&devices()[0])
+        .enable_profiling()
+        .build()
+        .unwrap();
+    let buffer = paged();
+    let first = submit(&queue, &buffer, &[]);
+    first.wait().unwrap();
+    let before = first.profiling().unwrap();
+    for step in 0..3000 {
+        let event = submit(&queue, &buffer, &[]);
+        if step % 50 == 0 {
+            event.wait().unwrap();
+        }
+    }
+    queue.wait().unwrap();
+    assert_eq!(first.status(), EventStatus::Complete);
+    assert_eq!(first.profiling().unwrap(), before);
+}
+
+fn host_views_overlap() {
+    let (queue, buffer) = (queue(0), paged());
+    let run = |second: (usize, usize)| {
+        queue.submit(|cg| {
+            let one = cg.host_task_access_ranged(&buffer, ReadWrite, 8, 0)?;
+            let two = cg.host_task_access_ranged(&buffer, Read, second.1, second.0)?;
+            cg.host_task((one, two), |_, (mut one, two)| {
+                one.as_mut_slice()[0] = two.as_slice()[0];
+                Ok(())
+            })
+        })
+    };
+    assert_eq!(run((7, 2)).unwrap_err().errc(), Errc::Invalid);
+    run((8, 8)).unwrap().wait().unwrap();
+}
+
+fn held_accessor_unrelated_reader() {
+    let queue = queue(0);
+    let (held, shared) = (paged(), paged());
+    let access = held.host_access(ReadWrite).unwrap();
+    let log = Log::start();
+    let add = kernel("add");
+    let out: Buffer<'_, i32> = Buffer::new(16).unwrap();
+    let blocked = queue.submit(|cg| {
+        let (x, y) = (cg.access(&held, Read)?, cg.access(&shared, Read)?);
+        let out = cg.access(&out, Write.no_init())?;
+        cg.parallel_for(&add, 16, (&x, &y, &out))
+    });
+    let free = self::access(&queue, &shared, 0, (0, 16), &[]);
+    free.wait().unwrap();
+    assert_eq!(log.copies(), [64], "the shared buffer, once");
+    assert_eq!(blocked.as_ref().unwrap().status(), EventStatus::Submitted);
+    drop(access);
+    blocked.unwrap().wait().unwrap();
+}
+
+fn self_wait_detected() {
+    let queue = queue(0);
+    let (held, written) = (paged(), paged());
+    let access = held.host_access(ReadWrite).unwrap();
+    let copy = kernel("copy");
+    let blocked = queue
+        .submit(|cg| {
+            let (from, to) = (cg.access(&held, Read)?, cg.access(&written, ReadWrite)?);
+            cg.parallel_for(&copy, 16, (&from, &to))
+        })
+        .unwrap();
+    for error in [
+        written.host_access(Read).map(drop).unwrap_err(),
+        blocked.wait().unwrap_err(),
+        queue.wait().unwrap_err(),
+    ] {
+        assert_eq!(error.errc(), Errc::Invalid, "{error}");
+    }
+    drop(access);
+    blocked.wait().unwrap();
+    queue.wait().unwrap();
+    written.host_access(Read).unwrap();
+}
+
+fn host_task_targets() {
+    let queue = queue(0);
+    let (native, view) = (paged(), paged());
+    submit(&queue, &native, &[]);
+    submit(&queue, &view, &[]);
+    let (sender, receiver) = channel();
+    let task = queue.submit(|cg| {
+        let native = cg.access(&native, Read)?;
+        let view = cg.host_task_access(&view, Read)?;
+        cg.host_task((native, view), move |handle, (native, view)| {
+            let pointer = handle.native_mem(&native)?.addr();
+            drop(sender.send((pointer, view.as_slice().to_vec())));
+            Ok(())
+        })
+    });
+    task.unwrap().wait().unwrap();
+    let (pointer, seen) = receiver.recv().unwrap();
+    assert_eq!(pointer, native.device_ptr(&queue.device()).unwrap().addr());
+    assert_eq!(seen, [1; 16]);
+    let refused = queue.submit(|cg| {
+        let a = cg.access(&native, Read)?;
+        let b = cg.host_task_access(&native, ReadWrite)?;
+        cg.host_task((a, b), |_, _| Ok(()))
+    });
+    assert_eq!(refused.unwrap_err().errc(), Errc::Invalid);
+}
+
+fn flush_append_fails() {
+    let (queue, seen) = collecting();
+    let buffer = paged();
+    let access = buffer.host_access(ReadWrite).unwrap();
+    let pending = submit(&queue, &buffer, &[]);
+    {
+        let _log = Log::with("fail zeCommandListAppendLaunchKernelWithArguments INVALID_ARGUMENT");
+        drop(access);
+    }
+    assert!(pending.wait().is_err());
+    assert_eq!(pending.status(), EventStatus::Failed);
+    assert!(buffer.host_access(Read).is_err(), "poisoned");
+    assert!(queue.wait_and_throw().is_err());
+    assert_eq!(seen.lock().unwrap().len(), 1);
+    buffer.clear_poison();
+    buffer.host_access(Read).unwrap();
+}
+
+fn threads_submit() {
+    let shared = paged();
+    let count = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (shared, count) = (&shared, &count);
+            scope.spawn(move || {
+                let queue = queue(thread % devices().len());
+                let own = paged();
+                for _ in 0..100 {
+                    submit(&queue, &own, &[]);
+                    submit(&queue, shared, &[]);
+                }
+                assert_eq!(own.into_vec().unwrap(), [100; 16]);
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+    });
+    assert_eq!(count.into_inner(), 4);
+    assert_eq!(shared.into_vec().unwrap(), [400; 16]);
+}
+
+fn second_reader_waits_copy() {
+    let (writer, reader) = (queue(0), queue(1));
+    let buffer = paged();
+    let gate = Gate::of(&context());
+    submit(&writer, &buffer, &[gate.event.clone()]);
+    let log = Log::start();
+    let readers = [0, 1].map(|_| access(&reader, &buffer, 0, (0, 16), &[]));
+    let copies = log.copies().len();
+    assert!(readers.iter().all(is_running));
+    gate.open();
+    Event::wait_all(&readers).unwrap();
+    assert_eq!(log.copies().len(), copies);
+    assert!((1..=2).contains(&copies));
+}

@@ -1,0 +1,522 @@
+//! Which pages are copied, and in how many copies: H19 to H30.
+
+use sycl::{Buffer, BufferOptions, Event, Id, Queue, Range, Read, ReadWrite, Val, Write};
+
+use crate::world::{Log, kernel, queue};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("t19_default_pages", Where::Host, default_pages),
+    (
+        "t47_page_boundary_read",
+        Where::Discrete,
+        page_boundary_read,
+    ),
+    ("t48_read_read_no_copy", Where::Discrete, read_read_no_copy),
+    (
+        "t49_write_outdates_others",
+        Where::Discrete,
+        write_outdates_others,
+    ),
+    ("t50_discard_whole", Where::Discrete, discard_whole),
+    (
+        "t51_discard_partial_page",
+        Where::Discrete,
+        discard_partial_page,
+    ),
+    (
+        "t52_discard_partial_twice",
+        Where::Discrete,
+        discard_partial_twice,
+    ),
+    ("t53_uninit_read", Where::Discrete, uninit_read),
+    ("t54_partial_init", Where::Discrete, partial_init),
+    ("t55_multi_source", Where::Discrete, multi_source),
+    ("t56_alternating_pages", Where::Discrete, alternating_pages),
+    ("t57_tile_2d", Where::Discrete, tile_2d),
+    ("t58_full_3d_linear", Where::Discrete, full_3d_linear),
+    ("t60_reinterpret_pages", Where::Discrete, reinterpret_pages),
+    (
+        "t102_explicit_ops_count_as_access",
+        Where::Discrete,
+        explicit_ops_count_as_access,
+    ),
+    (
+        "t110_union_in_one_group",
+        Where::Discrete,
+        union_in_one_group,
+    ),
+    ("t61_random_oracle", Where::Everywhere, random_oracle),
+];
+
+fn pages<const D: usize>(page: [usize; D]) -> BufferOptions<D> {
+    BufferOptions {
+        page_size: Some(Range(page)),
+    }
+}
+
+fn paged(count: usize, page: usize) -> Buffer<'static, i32> {
+    Buffer::from_slice_with(&vec![0i32; count], count, &pages([page])).unwrap()
+}
+
+/// Sets elements `first..first + count` through an accessor of just these.
+fn set(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize, value: i32) -> Event {
+    let kernel = kernel("set_from");
+    let submitted = queue.submit(|cg| {
+        let a = cg.access_ranged(buffer, ReadWrite, count, first)?;
+        cg.parallel_for(&kernel, count, (&a, Val(first as u64), value))
+    });
+    submitted.unwrap()
+}
+
+/// As `set`, without what was there before.
+fn set_fresh(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize, value: i32) {
+    let kernel = kernel("set_from");
+    let submitted = queue.submit(|cg| {
+        let a = cg.access_ranged(buffer, Write.no_init(), count, first)?;
+        cg.parallel_for(&kernel, count, (&a, Val(first as u64), value))
+    });
+    submitted.unwrap();
+}
+
+/// Reads elements through an accessor of just these; answers them.
+fn read(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize) -> Vec<i32> {
+    let kernel = kernel("copy_from");
+    let out: Buffer<'_, i32> = Buffer::new(buffer.range()).unwrap();
+    let submitted = queue.submit(|cg| {
+        let from = cg.access_ranged(buffer, Read, count, first)?;
+        let to = cg.access_ranged(&out, Write.no_init(), count, first)?;
+        cg.parallel_for(&kernel, count, (&from, &to, Val(first as u64)))
+    });
+    submitted.unwrap();
+    let seen = out.host_access_ranged(Read, count, first).unwrap().to_vec();
+    queue.wait().unwrap();
+    seen
+}
+
+/// Bytes of the copies that a read on a queue needs; the way back to the host is not counted.
+fn read_copies(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize) -> Vec<u64> {
+    let kernel = kernel("copy_from");
+    let out: Buffer<'_, i32> = Buffer::new(buffer.range()).unwrap();
+    let log = Log::start();
+    let submitted = queue.submit(|cg| {
+        let from = cg.access_ranged(buffer, Read, count, first)?;
+        let to = cg.access(&out, Write.no_init())?;
+        cg.parallel_for(&kernel, count, (&from, &to, Val(first as u64)))
+    });
+    submitted.unwrap().wait().unwrap();
+    log.copies()
+}
+
+fn default_pages() {
+    for (count, page) in [
+        (1, 1),
+        (65_535, 65_535),
+        (65_536, 65_536),
+        ((1 << 26) + 1, 131_072),
+    ] {
+        assert_eq!(
+            Buffer::<u8>::new(count).unwrap().page_size(),
+            [1, 1, page],
+            "{count}"
+        );
+    }
+    let wide = Buffer::<f32, 2>::new([3, 1_000_000]).unwrap();
+    assert_eq!(wide.page_size(), [1, 1, 1_000_000]);
+    let tall = Buffer::<f32, 2>::new([1_000_000, 3]).unwrap();
+    assert_eq!(tall.page_size(), [1, 5462, 3]);
+    assert!(Buffer::<u8>::with_options(8, &pages([0])).is_err());
+}
+
+fn page_boundary_read() {
+    let (writer, reader) = (queue(0), queue(1));
+    for (first, count, expected) in [(15, 1, 1), (16, 1, 1), (15, 2, 2)] {
+        let buffer = paged(64, 16);
+        set(&writer, &buffer, 0, 64, 3);
+        let bytes: u64 = read_copies(&reader, &buffer, first, count).iter().sum();
+        // Through the host where devices have no way between them.
+        assert!(
+            [expected * 64, expected * 128].contains(&bytes),
+            "{first} {count}: {bytes}"
+        );
+    }
+}
+
+fn read_read_no_copy() {
+    let queue = queue(0);
+    let buffer = paged(64, 16);
+    assert_eq!(read_copies(&queue, &buffer, 0, 64), [256]);
+    assert_eq!(read_copies(&queue, &buffer, 0, 64), [] as [u64; 0]);
+}
+
+fn write_outdates_others() {
+    let (first, second) = (queue(0), queue(1));
+    let buffer = paged(64, 16);
+    read(&first, &buffer, 0, 64);
+    read(&second, &buffer, 0, 64);
+    set(&first, &buffer, 32, 32, 8).wait().unwrap();
+    let log = Log::start();
+    assert_eq!(buffer.host_access(Read).unwrap()[40], 8);
+    assert_eq!(log.copies(), [128], "to the host");
+    drop(log);
+    assert_eq!(read_copies(&second, &buffer, 0, 64), [128]);
+    assert_eq!(read_copies(&second, &buffer, 0, 64), [] as [u64; 0]);
+}
+
+fn discard_whole() {
+    let (first, second) = (queue(0), queue(1));
+    let buffer = paged(64, 16);
+    set(&first, &buffer, 0, 64, 1).wait().unwrap();
+    let log = Log::start();
+    set_fresh(&second, &buffer, 0, 64, 2);
+    second.wait().unwrap();
+    assert!(log.copies().is_empty());
+    drop(log);
+    assert_eq!(read(&first, &buffer, 0, 64), [2; 64]);
+}
+
+fn discard_partial_page() {
+    let (first, second) = (queue(0), queue(1));
+    let buffer: Buffer<'_, i32> = Buffer::from_vec((0..64).collect(), 64).unwrap();
+    let log = Log::start();
+    set_fresh(&first, &buffer, 20, 10, -1);
+    assert!(log.copies().is_empty(), "no_init never copies");
+    let expected: Vec<i32> = (0..64)
+        .map(|i| if (20..30).contains(&i) { -1 } else { i })
+        .collect();
+    assert_eq!(read(&first, &buffer, 0, 64), expected);
+    assert_eq!(
+        log.copies()
+            .iter()
+            .filter(|bytes| **bytes == 80 || **bytes == 136)
+            .count(),
+        2
+    );
+    drop(log);
+    assert_eq!(*buffer.host_access(Read).unwrap(), expected);
+    assert_eq!(read(&second, &buffer, 0, 64), expected);
+    // A box inside a page of two dimensions: what is around it comes in at most four copies.
+    let plane = Buffer::from_slice(&[7i32; 64], [8, 8]).unwrap();
+    let stamp = kernel("stamp");
+    let whole = plane.reinterpret::<u32, 2>([8, 8]).unwrap();
+    let log = Log::start();
+    let submitted = first.submit(|cg| {
+        let a = cg.access_ranged(&whole, Write.no_init(), [3, 3], [2, 2])?;
+        let words = (
+            &a,
+            Val(0u64),
+            Val(2u64),
+            Val(2u64),
+            Val(8u64),
+            Val(64u64),
+            0u32,
+        );
+        cg.parallel_for(&stamp, [1, 3, 3], words)
+    });
+    submitted.unwrap().wait().unwrap();
+    assert!(log.copies().is_empty());
+    let access = plane.host_access(Read).unwrap();
+    assert!(log.copies().len() <= 5, "{:?}", log.copies());
+    for row in 0..8 {
+        for column in 0..8 {
+            let inside = (2..5).contains(&row) && (2..5).contains(&column);
+            let expected = if inside { row * 8 + column } else { 7 };
+            assert_eq!(
+                access[Id([row as usize, column as usize])],
+                expected,
+                "{row} {column}"
+            );
+        }
+    }
+}
+
+fn discard_partial_twice() {
+    let queues = [queue(0), queue(1)];
+    let buffer: Buffer<'_, i32> = Buffer::from_vec(vec![5; 64], 64).unwrap();
+    set_fresh(&queues[0], &buffer, 0, 10, 1);
+    set_fresh(&queues[1], &buffer, 5, 20, 2);
+    let expected: Vec<i32> = (0..64)
+        .map(|i| [1, 2, 5][usize::from(i >= 5) + usize::from(i >= 25)])
+        .collect();
+    for queue in &queues {
+        assert_eq!(read(queue, &buffer, 0, 64), expected);
+    }
+    assert_eq!(buffer.into_vec().unwrap(), expected);
+}
+
+fn uninit_read() {
+    let buffer: Buffer<'_, i32> = Buffer::new(64).unwrap();
+    assert_eq!(read_copies(&queue(0), &buffer, 0, 64), [] as [u64; 0]);
+    assert_eq!(read_copies(&queue(1), &buffer, 0, 64), [] as [u64; 0]);
+}
+
+fn partial_init() {
+    let buffer: Buffer<'_, i32> = Buffer::with_options(160, &pages([16])).unwrap();
+    set(&queue(0), &buffer, 48, 32, 4).wait().unwrap();
+    let copies = read_copies(&queue(1), &buffer, 0, 160);
+    assert!(
+        copies.iter().all(|bytes| *bytes == 128) && copies.len() <= 2,
+        "{copies:?}"
+    );
+}
+
+fn multi_source() {
+    let queues = [queue(0), queue(1), queue(2)];
+    let buffer = paged(48, 16);
+    set(&queues[0], &buffer, 0, 16, 10);
+    set(&queues[1], &buffer, 16, 16, 20);
+    let expected: Vec<i32> = (0..48).map(|i| [10, 20, 0][i / 16]).collect();
+    let copies = read_copies(&queues[2], &buffer, 0, 48);
+    let direct = copies.len() == 3 && copies.iter().sum::<u64>() == 192;
+    // Without a way between devices, two parts come to the host and all goes on from there in one copy.
+    let staged = copies.iter().sum::<u64>() == 128 + 192;
+    assert!(direct || staged, "{copies:?}");
+    assert_eq!(read(&queues[2], &buffer, 0, 48), expected);
+}
+
+fn alternating_pages() {
+    let queue = queue(0);
+    let buffer = paged(160, 16);
+    read(&queue, &buffer, 0, 160);
+    for page in (0..10).step_by(2) {
+        buffer
+            .host_access_ranged(ReadWrite, 16, page * 16)
+            .unwrap()
+            .fill(page as i32);
+    }
+    assert_eq!(read_copies(&queue, &buffer, 0, 160), [64; 5]);
+}
+
+fn tile_2d() {
+    let queue = queue(0);
+    let data: Vec<i32> = (0..64).collect();
+    let buffer = Buffer::from_slice_with(&data, [8, 8], &pages([1, 1])).unwrap();
+    let add_one = kernel("add_one");
+    let log = Log::start();
+    let submitted = queue.submit(|cg| {
+        let a = cg.access_ranged(&buffer, Read, [3, 3], [2, 4])?;
+        cg.parallel_for(&add_one, 1, (&a,))
+    });
+    submitted.unwrap().wait().unwrap();
+    let regions = log.calls("zeCommandListAppendMemoryCopyRegion");
+    assert_eq!((log.copies().len(), regions.len()), (1, 1));
+    assert_eq!(crate::world::argument(&regions[0], "dstPitch"), 32);
+}
+
+fn full_3d_linear() {
+    let queue = queue(0);
+    let buffer = Buffer::from_slice_with(&[1i32; 64], [4, 4, 4], &pages([1, 2, 2])).unwrap();
+    let add_one = kernel("add_one");
+    let log = Log::start();
+    let submitted = queue.submit(|cg| {
+        let a = cg.access(&buffer, ReadWrite)?;
+        cg.parallel_for(&add_one, 64, (&a,))
+    });
+    submitted.unwrap().wait().unwrap();
+    assert_eq!(log.copies(), [256]);
+    drop(log);
+    assert_eq!(buffer.host_access(Read).unwrap()[Id([3, 3, 3])], 2);
+}
+
+fn reinterpret_pages() {
+    let (first, second) = (queue(0), queue(1));
+    let buffer = paged(256, 16);
+    read(&second, &buffer, 0, 256);
+    let bytes = buffer.reinterpret::<u8, 1>(1024).unwrap();
+    let event = first.submit(|cg| {
+        let part = cg.access_ranged(&bytes, ReadWrite, 100, 100)?;
+        cg.fill(&part, 0xff)
+    });
+    event.unwrap().wait().unwrap();
+    // Bytes 100 to 200 lie in the pages of bytes 64 to 256.
+    let copies = read_copies(&second, &buffer, 0, 256);
+    assert!(copies.iter().all(|bytes| *bytes == 192), "{copies:?}");
+    let data = buffer.into_vec().unwrap();
+    assert_eq!((data[24], data[25], data[49], data[50]), (0, -1, -1, 0));
+}
+
+fn explicit_ops_count_as_access() {
+    let queue = queue(0);
+    let (from, to) = (paged(64, 16), paged(64, 16));
+    set(&queue, &from, 0, 64, 6);
+    let copied = queue.submit(|cg| {
+        let source = cg.access_ranged(&from, Read, 16, 8)?;
+        let target = cg.access_ranged(&to, Write, 16, 16)?;
+        cg.copy(&source, &target)
+    });
+    copied.unwrap();
+    let filled = queue.submit(|cg| {
+        let target = cg.access_ranged(&to, Write.no_init(), 16, 32)?;
+        cg.fill(&target, 9)
+    });
+    filled.unwrap().wait().unwrap();
+    let updated = queue.submit(|cg| {
+        let a = cg.access(&to, Read)?;
+        cg.update_host(&a)
+    });
+    updated.unwrap().wait().unwrap();
+    let log = Log::start();
+    let access = to.host_access(Read).unwrap();
+    assert_eq!(
+        (access[15], access[16], access[31], access[32], access[48]),
+        (0, 6, 6, 9, 0)
+    );
+    assert!(log.copies().is_empty(), "update_host has brought it");
+}
+
+fn union_in_one_group() {
+    let queue = queue(0);
+    let add_one = kernel("add_one");
+    let run = |buffer: &Buffer<'_, i32>, second: fn(&sycl::Handler<'_>, &Buffer<'_, i32>)| {
+        let log = Log::start();
+        let submitted = queue.submit(|cg| {
+            second(&cg, buffer);
+            let a = cg.access_ranged(buffer, Write.no_init(), 8, 4)?;
+            cg.parallel_for(&add_one, 1, (&a,))
+        });
+        submitted.unwrap().wait().unwrap();
+        log.copies()
+    };
+    let some = run(&paged(12, 4), |cg, b| {
+        drop(cg.access_ranged(b, Read, 8, 0).unwrap())
+    });
+    assert_eq!(some, [32]);
+    let all = run(&paged(12, 4), |cg, b| drop(cg.access(b, Write).unwrap()));
+    assert_eq!(all, [48]);
+    let none = run(&paged(12, 4), |cg, b| {
+        drop(cg.access(b, Write.no_init()).unwrap())
+    });
+    assert_eq!(none, [] as [u64; 0]);
+}
+
+/// xorshift: the same programs on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
+
+/// Random programs of accessors against a sequential model: contents at every host access and at the end.
+fn random_oracle() {
+    let queues: Vec<Queue> = (0..crate::world::devices().len().min(3))
+        .map(queue)
+        .collect();
+    let stamp = kernel("stamp");
+    let check = kernel("check");
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for program in 0..150 {
+        let extent: [usize; 3] = match program % 3 {
+            0 => [1, 1, 1 + random.below(40)],
+            1 => [1, 1 + random.below(8), 1 + random.below(8)],
+            _ => [1, 2, 3].map(|_| 1 + random.below(5)),
+        };
+        let page = extent.map(|n| 1 + random.below(n));
+        let count: usize = extent.iter().product();
+        let mut model: Vec<u32> = (0..count as u32).collect();
+        let buffer = Buffer::<u32, 3>::from_slice_with(&model, extent, &pages(page)).unwrap();
+        for step in 0..12 {
+            let offset = extent.map(|n| random.below(n));
+            let mut range = [0; 3];
+            for axis in 0..3 {
+                range[axis] = 1 + random.below(extent[axis] - offset[axis]);
+            }
+            let value = (program * 100 + step) as u32;
+            let places = places(extent, offset, range);
+            let numbers = [0, 1, 2].map(|axis| Val(offset[axis] as u64));
+            let (row, plane) = (Val(extent[2] as u64), Val((extent[1] * extent[2]) as u64));
+            let items = [range[0], range[1], range[2]];
+            let queue = &queues[random.below(queues.len())];
+            match random.below(6) {
+                0 | 1 => {
+                    let fresh = random.below(2) == 0;
+                    let submitted = queue.submit(|cg| {
+                        let words = (numbers[0], numbers[1], numbers[2]);
+                        if fresh {
+                            let a = cg.access_ranged(&buffer, Write.no_init(), range, offset)?;
+                            cg.parallel_for(
+                                &stamp,
+                                items,
+                                (&a, words.0, words.1, words.2, row, plane, value),
+                            )
+                        } else {
+                            let a = cg.access_ranged(&buffer, ReadWrite, range, offset)?;
+                            cg.parallel_for(
+                                &stamp,
+                                items,
+                                (&a, words.0, words.1, words.2, row, plane, value),
+                            )
+                        }
+                    });
+                    submitted.unwrap();
+                    for at in places {
+                        model[at] = value.wrapping_mul(2_654_435_761).wrapping_add(at as u32);
+                    }
+                }
+                2 | 3 => {
+                    let expected = Buffer::<u32>::from_slice(&model, count).unwrap();
+                    let wrong = Buffer::<u32>::from_slice(&[0], 1).unwrap();
+                    let submitted = queue.submit(|cg| {
+                        let a = cg.access_ranged(&buffer, Read, range, offset)?;
+                        let (e, w) = (cg.access(&expected, Read)?, cg.access(&wrong, ReadWrite)?);
+                        cg.parallel_for(
+                            &check,
+                            items,
+                            (&a, &e, &w, numbers[0], numbers[1], numbers[2], row, plane),
+                        )
+                    });
+                    submitted.unwrap();
+                    assert_eq!(
+                        wrong.into_vec().unwrap(),
+                        [0],
+                        "program {program} step {step}"
+                    );
+                }
+                4 => {
+                    let filled = queue.submit(|cg| {
+                        let a = cg.access_ranged(&buffer, Write, range, offset)?;
+                        cg.fill(&a, value)
+                    });
+                    filled.unwrap();
+                    places.into_iter().for_each(|at| model[at] = value);
+                }
+                _ => {
+                    let mut access = buffer.host_access_ranged(ReadWrite, range, offset).unwrap();
+                    for x in 0..range[0] {
+                        for y in 0..range[1] {
+                            for z in 0..range[2] {
+                                let at = ((offset[0] + x) * extent[1] + offset[1] + y) * extent[2]
+                                    + offset[2]
+                                    + z;
+                                assert_eq!(
+                                    access[Id([x, y, z])],
+                                    model[at],
+                                    "program {program} step {step}"
+                                );
+                                access[Id([x, y, z])] ^= value;
+                                model[at] ^= value;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(buffer.into_vec().unwrap(), model, "program {program}");
+    }
+}
+
+fn places(extent: [usize; 3], offset: [usize; 3], range: [usize; 3]) -> Vec<usize> {
+    let mut all = Vec::new();
+    for x in offset[0]..offset[0] + range[0] {
+        for y in offset[1]..offset[1] + range[1] {
+            for z in offset[2]..offset[2] + range[2] {
+                all.push((x * extent[1] + y) * extent[2] + z);
+            }
+        }
+    }
+    all
+}
