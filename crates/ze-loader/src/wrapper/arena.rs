@@ -1,6 +1,8 @@
 //! Where wrappers lie: one reserved range of addresses, so that "is this ours?" is a compare.
 //!
-//! Reserved when the first driver is wrapped, made accessible page by page, never given back.
+//! Reserved when the first driver is wrapped, made accessible page by page, never given back: when the library is unloaded
+//! calls of other threads may still be on their way through a wrapper. A loader that is closed and opened again reserves
+//! anew, which costs address space, and the pages of wrappers that were alive at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
