@@ -70,6 +70,29 @@ impl Arena {
     }
 }
 
+/// Zeroed memory for ever in the system's large pages, where it has them; `None` for what is smaller than one, or when
+/// memory is out.
+pub(crate) fn large_pages(size: usize) -> Option<*mut u8> {
+    const LARGE: usize = 2 << 20;
+    if size < LARGE {
+        return None;
+    }
+    // One more, so that the first can begin where large pages do; what is left over is never touched.
+    let (all, access) = (size.checked_add(LARGE)?, libc::PROT_READ | libc::PROT_WRITE);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a fresh mapping; nothing of anybody's is replaced.
+    let start = unsafe { libc::mmap(core::ptr::null_mut(), all, access, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return None;
+    }
+    // SAFETY: inside the mapping, by the one more; a kernel without large pages refuses the advice, and nothing is lost.
+    unsafe {
+        let first = start.byte_add(start.addr().wrapping_neg() % LARGE);
+        libc::madvise(first, size, libc::MADV_HUGEPAGE);
+        Some(first.cast())
+    }
+}
+
 /// Asks for pages at once: one call costs less than a fault for each.
 ///
 /// # Safety

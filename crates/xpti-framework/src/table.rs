@@ -19,14 +19,32 @@ pub struct Table<T: 'static> {
     length: AtomicUsize,
 }
 
+/// Never freed.
 #[derive(Debug)]
-struct Slots<T: 'static>(Box<[Slot<T>]>);
+struct Slots<T: 'static>(&'static [Slot<T>]);
 
 /// An entry with its hash, so that a search reads no entry but the one that it wants.
 #[derive(Debug)]
 struct Slot<T: 'static> {
     entry: AtomicPtr<T>,
     hash: AtomicU64,
+}
+
+impl<T: 'static> Slot<T> {
+    /// Empty ones.
+    fn several(count: usize) -> &'static [Self] {
+        // A search of a large table misses the caches once; it need not miss the page tables' too.
+        #[cfg(not(loom))]
+        if let Some(pages) = crate::arena::large_pages(count * size_of::<Self>()) {
+            // SAFETY: fresh memory of that size, aligned to pages, and zeros are an empty slot.
+            return unsafe { core::slice::from_raw_parts(pages.cast(), count) };
+        }
+        let empty = |_| Self {
+            entry: AtomicPtr::new(core::ptr::null_mut()),
+            hash: AtomicU64::new(0),
+        };
+        Box::leak((0..count).map(empty).collect())
+    }
 }
 
 #[cfg(not(loom))]
@@ -83,24 +101,19 @@ impl<T: Keyed + Sync + 'static> Table<T> {
         }
         // SAFETY: not null after growing.
         let slots = unsafe { &*current };
-        place(&slots.0, entry, entry.hash(), Ordering::Release);
+        place(slots.0, entry, entry.hash(), Ordering::Release);
         self.length.store(length + 1, Ordering::Relaxed);
     }
 
     #[cold]
     fn grow(&self, current: *mut Slots<T>, capacity: usize) -> *mut Slots<T> {
-        let larger: Box<[Slot<T>]> = (0..(capacity * 2).max(FIRST))
-            .map(|_| Slot {
-                entry: AtomicPtr::new(core::ptr::null_mut()),
-                hash: AtomicU64::new(0),
-            })
-            .collect();
+        let larger = Slot::several((capacity * 2).max(FIRST));
         // SAFETY: as in `find`.
-        for slot in unsafe { current.as_ref() }.map_or(&[][..], |slots| &slots.0) {
+        for slot in unsafe { current.as_ref() }.map_or(&[][..], |slots| slots.0) {
             // SAFETY: as in `find`.
             if let Some(entry) = unsafe { slot.entry.load(Ordering::Relaxed).as_ref() } {
                 place(
-                    &larger,
+                    larger,
                     entry,
                     slot.hash.load(Ordering::Relaxed),
                     Ordering::Relaxed,
