@@ -2,7 +2,7 @@
 //!
 //! The rooms: `source` cuts a module into sections, `declare` reads types, constants and variables
 //! (`specialise` computes constants), `lower` and `body` build functions with the help of `memory`,
-//! `arith`, `groups`, `opencl` and `imports`; `link` joins the modules.
+//! `arith`, `groups`, `images`, `opencl` and `imports`; `link` joins the modules.
 //!
 //! Hostile input: every id is looked up with a check, nothing recurses by what the module says, and
 //! [`crate::validate()`] goes over the result before anyone sees it.
@@ -12,6 +12,7 @@ mod body;
 mod declare;
 mod fault;
 mod groups;
+mod images;
 mod imports;
 mod integers;
 mod kernels;

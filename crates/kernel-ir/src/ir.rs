@@ -120,9 +120,9 @@ pub enum ArgKind {
     Pointer,
     /// A block of work-group memory whose size the host gives.
     Local,
-    /// An image handle.
+    /// An image: 8 bytes, the address of its record ([`crate::image`]).
     Image,
-    /// A sampler handle.
+    /// A sampler: 8 bytes, its word ([`crate::image::sampler_word`]).
     Sampler,
 }
 

@@ -17,6 +17,7 @@
 pub mod abi;
 pub mod build;
 pub mod front;
+pub mod image;
 pub mod interpret;
 pub mod ir;
 mod op;

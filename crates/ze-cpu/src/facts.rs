@@ -185,6 +185,7 @@ pub(crate) fn device(
         caches: machine.caches.clone(),
         cache_line_size: machine.cache_line,
         default_sub_group_size: settings.sub_group_size,
+        images: true,
     }
 }
 

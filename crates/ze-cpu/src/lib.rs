@@ -17,6 +17,7 @@ mod entry;
 pub mod environment;
 mod facts;
 mod fault;
+mod image;
 mod memory;
 mod object;
 mod platform;

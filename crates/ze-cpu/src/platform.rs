@@ -3,6 +3,7 @@
 use crate::engine::{self, Engine};
 use crate::environment::Settings;
 use crate::facts;
+use crate::image;
 use crate::memory::Memory;
 use crate::program::Builder;
 use crate::telemetry::{Sensors, Sources, Usage};
@@ -13,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use ze_driver::address_space::AddressSpace;
 use ze_driver::device::{
-    AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, MemoryKind, Platform,
-    PlatformFacts, Program, ProgramInput, Requirements, Task,
+    AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, ImageView, MemoryKind,
+    Platform, PlatformFacts, Program, ProgramInput, Requirements, SamplerFacts, Task,
 };
 use ze_driver::telemetry::Telemetry;
 
@@ -186,6 +187,14 @@ impl Platform for CpuPlatform {
 
     fn telemetry(&self) -> Option<&dyn Telemetry> {
         Some(&self.sensors)
+    }
+
+    fn image_record(&self, view: &ImageView) -> Option<Box<[u128]>> {
+        Some(image::record(view))
+    }
+
+    fn sampler_word(&self, sampler: &SamplerFacts) -> Option<u64> {
+        Some(image::sampler_word(sampler))
     }
 
     fn address_space(&self) -> Option<&dyn AddressSpace> {

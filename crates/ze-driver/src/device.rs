@@ -62,6 +62,16 @@ pub trait Platform: Send + Sync {
     fn telemetry(&self) -> Option<&dyn crate::telemetry::Telemetry> {
         None
     }
+    /// What kernels read of an image, at an address that stays while the image does; none where there are no images.
+    fn image_record(&self, view: &ImageView) -> Option<Box<[u128]>> {
+        let _ = view;
+        None
+    }
+    /// What kernels get as a sampler; none where there are no images.
+    fn sampler_word(&self, sampler: &SamplerFacts) -> Option<u64> {
+        let _ = sampler;
+        None
+    }
     /// Pages and files, where the platform has them.
     fn address_space(&self) -> Option<&dyn AddressSpace> {
         None
@@ -165,6 +175,8 @@ pub struct DeviceFacts {
     pub cache_line_size: u64,
     /// Sub-group size that kernels get which require none.
     pub default_sub_group_size: u32,
+    /// Whether kernels may use images.
+    pub images: bool,
 }
 
 /// Kinds of USM.
@@ -317,6 +329,83 @@ pub struct KernelArgFacts {
     pub offset: u32,
 }
 
+/// An image or a view of one, as kernels need it.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageView {
+    /// First texel.
+    pub base: *mut u8,
+    /// Width, height, and depth or layers, in texels; 1 where a dimension is not there.
+    pub extent: [u32; 3],
+    /// Bytes of a texel: 1, 2, 3, 4, 6, 8, 12 or 16.
+    pub texel: u32,
+    /// Bytes from a row to the next.
+    pub row_pitch: u64,
+    /// Bytes from a slice or layer to the next.
+    pub slice_pitch: u64,
+    /// What channels hold.
+    pub numeric: ImageNumeric,
+    /// Channels R, G, B, A.
+    pub channels: [ImageChannel; 4],
+    /// Which channel, or constant, a kernel reads as x, y, z, w; written components go the way back.
+    pub select: [ImageSelect; 4],
+    /// A depth image.
+    pub depth: bool,
+    /// The sampler of an image that kernels use with it by one handle.
+    pub sampler: Option<SamplerFacts>,
+}
+
+/// What the bits of an image's channels are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the specification's names")]
+pub enum ImageNumeric {
+    Uint,
+    Sint,
+    Unorm,
+    Snorm,
+    /// Of 32, 16, 11 or 10 bits; a channel of 2 bits beside such is `Unorm`.
+    Float,
+}
+
+/// Bits of a texel, counted from the lowest of its first byte; none for a channel that is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "bits")]
+pub struct ImageChannel {
+    pub shift: u8,
+    pub bits: u8,
+}
+
+/// Where a component comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the specification's names")]
+pub enum ImageSelect {
+    /// R, G, B, A by number.
+    Channel(u8),
+    Zero,
+    One,
+}
+
+/// A sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SamplerFacts {
+    /// Coordinates outside the image.
+    pub address: SamplerAddress,
+    /// Weights of neighbours, rather than the nearest texel.
+    pub linear: bool,
+    /// Coordinates from 0 to 1.
+    pub normalised: bool,
+}
+
+/// What coordinates outside an image mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the specification's names")]
+pub enum SamplerAddress {
+    None,
+    Repeat,
+    Clamp,
+    ClampToBorder,
+    Mirror,
+}
+
 /// How an argument is passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KernelArgKind {
@@ -327,9 +416,9 @@ pub enum KernelArgKind {
     Pointer,
     /// Size only; the block gets the byte size as a `u64`, the engine lays the blocks out.
     Local,
-    /// Image handle.
+    /// Image: the block gets the address of its record ([`Platform::image_record`]).
     Image,
-    /// Sampler handle.
+    /// Sampler: the block gets its word ([`Platform::sampler_word`]).
     Sampler,
 }
 

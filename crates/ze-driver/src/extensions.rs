@@ -7,10 +7,14 @@ const V1_1: u32 = 0x1_0001;
 
 /// Name and version of each extension; only what works.
 pub const EXTENSIONS: &[(&str, u32)] = &[
+    ("ZE_experimental_bindless_image", V1_0),
     ("ZE_experimental_command_list_clone", V1_0),
     ("ZE_experimental_event_pool_counter_based", V1_0),
     ("ZE_experimental_event_query_timestamps", V1_0),
     ("ZE_experimental_global_offset", V1_0),
+    ("ZE_experimental_image_memory_properties", V1_0),
+    ("ZE_experimental_image_view", V1_0),
+    ("ZE_experimental_image_view_planar", V1_0),
     ("ZE_experimental_immediate_command_list_append", V1_0),
     ("ZE_experimental_module_program", V1_0),
     ("ZE_experimental_mutable_command_list", V1_1),
@@ -27,6 +31,11 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_extension_event_query_kernel_timestamps", V1_0),
     ("ZE_extension_external_memmap_sysmem", V1_0),
     ("ZE_extension_float_atomics", V1_0),
+    ("ZE_extension_image_copy", V1_0),
+    ("ZE_extension_image_format_support", V1_0),
+    ("ZE_extension_image_query_alloc_properties", V1_0),
+    ("ZE_extension_image_view", V1_0),
+    ("ZE_extension_image_view_planar", V1_0),
     ("ZE_extension_ipc_mem_handle_type", V1_0),
     ("ZE_extension_kernel_max_group_size_properties", V1_0),
     ("ZE_extension_linkage_inspection", V1_0),

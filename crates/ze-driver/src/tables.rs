@@ -5,8 +5,8 @@
 
 use crate::core::{
     append, attributes, context, counter, device, device_more, driver, event, event_pool, fence,
-    graph, image, ipc, kernel, launch, link, list, mem, module, mutable, queue, requirements,
-    runtime, virtual_mem,
+    graph, image, image_copy, ipc, kernel, launch, link, list, mem, module, mutable, queue,
+    requirements, runtime, sampler, virtual_mem,
 };
 use crate::sysman;
 use crate::unsupported_entries as unsupported;
@@ -173,7 +173,7 @@ pub(crate) static ZE_DEVICE: ze_device_dditable_t = ze_device_dditable_t {
     pfnGetMemoryProperties: Some(device::zeDeviceGetMemoryProperties),
     pfnGetMemoryAccessProperties: Some(device::zeDeviceGetMemoryAccessProperties),
     pfnGetCacheProperties: Some(device::zeDeviceGetCacheProperties),
-    pfnGetImageProperties: Some(device_more::zeDeviceGetImageProperties),
+    pfnGetImageProperties: Some(image::zeDeviceGetImageProperties),
     pfnGetExternalMemoryProperties: Some(device_more::zeDeviceGetExternalMemoryProperties),
     pfnGetP2PProperties: Some(device_more::zeDeviceGetP2PProperties),
     pfnCanAccessPeer: Some(device_more::zeDeviceCanAccessPeer),
@@ -206,6 +206,8 @@ pub(crate) static ZE_CONTEXT: ze_context_dditable_t = ze_context_dditable_t {
     pfnSystemBarrier: Some(context::zeContextSystemBarrier),
     pfnMakeMemoryResident: Some(context::zeContextMakeMemoryResident),
     pfnEvictMemory: Some(context::zeContextEvictMemory),
+    pfnMakeImageResident: Some(image::zeContextMakeImageResident),
+    pfnEvictImage: Some(image::zeContextEvictImage),
     pfnCreateEx: Some(context::zeContextCreateEx),
     ..unsupported::ZE_CONTEXT
 };
@@ -237,6 +239,12 @@ pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_
     pfnAppendMemoryFill: Some(append::zeCommandListAppendMemoryFill),
     pfnAppendMemoryCopyRegion: Some(append::zeCommandListAppendMemoryCopyRegion),
     pfnAppendMemoryCopyFromContext: Some(append::zeCommandListAppendMemoryCopyFromContext),
+    pfnAppendImageCopy: Some(image_copy::zeCommandListAppendImageCopy),
+    pfnAppendImageCopyRegion: Some(image_copy::zeCommandListAppendImageCopyRegion),
+    pfnAppendImageCopyToMemory: Some(image_copy::zeCommandListAppendImageCopyToMemory),
+    pfnAppendImageCopyFromMemory: Some(image_copy::zeCommandListAppendImageCopyFromMemory),
+    pfnAppendImageCopyToMemoryExt: Some(image_copy::zeCommandListAppendImageCopyToMemoryExt),
+    pfnAppendImageCopyFromMemoryExt: Some(image_copy::zeCommandListAppendImageCopyFromMemoryExt),
     pfnAppendMemoryPrefetch: Some(append::zeCommandListAppendMemoryPrefetch),
     pfnAppendMemAdvise: Some(append::zeCommandListAppendMemAdvise),
     pfnAppendSignalEvent: Some(append::zeCommandListAppendSignalEvent),
@@ -304,11 +312,17 @@ pub(crate) static ZE_COMMAND_LIST_EXP: ze_command_list_exp_dditable_t =
 pub(crate) static ZE_IMAGE: ze_image_dditable_t = ze_image_dditable_t {
     pfnGetProperties: Some(image::zeImageGetProperties),
     pfnCreate: Some(image::zeImageCreate),
-    ..unsupported::ZE_IMAGE
+    pfnDestroy: Some(image::zeImageDestroy),
+    pfnGetAllocPropertiesExt: Some(image::zeImageGetAllocPropertiesExt),
+    pfnViewCreateExt: Some(image::zeImageViewCreateExt),
 };
 
 /// `ze_image_exp_dditable_t`.
-pub(crate) static ZE_IMAGE_EXP: ze_image_exp_dditable_t = unsupported::ZE_IMAGE_EXP;
+pub(crate) static ZE_IMAGE_EXP: ze_image_exp_dditable_t = ze_image_exp_dditable_t {
+    pfnGetMemoryPropertiesExp: Some(image::zeImageGetMemoryPropertiesExp),
+    pfnViewCreateExp: Some(image::zeImageViewCreateExp),
+    pfnGetDeviceOffsetExp: Some(image::zeImageGetDeviceOffsetExp),
+};
 
 /// `ze_mem_dditable_t`.
 pub(crate) static ZE_MEM: ze_mem_dditable_t = ze_mem_dditable_t {
@@ -323,6 +337,7 @@ pub(crate) static ZE_MEM: ze_mem_dditable_t = ze_mem_dditable_t {
     pfnOpenIpcHandle: Some(ipc::zeMemOpenIpcHandle),
     pfnCloseIpcHandle: Some(ipc::zeMemCloseIpcHandle),
     pfnPutIpcHandle: Some(ipc::zeMemPutIpcHandle),
+    pfnGetPitchFor2dImage: Some(image::zeMemGetPitchFor2dImage),
     pfnGetIpcHandleWithProperties: Some(ipc::zeMemGetIpcHandleWithProperties),
     ..unsupported::ZE_MEM
 };
@@ -428,8 +443,8 @@ pub(crate) static ZE_KERNEL_EXP: ze_kernel_exp_dditable_t = ze_kernel_exp_dditab
 
 /// `ze_sampler_dditable_t`.
 pub(crate) static ZE_SAMPLER: ze_sampler_dditable_t = ze_sampler_dditable_t {
-    pfnCreate: Some(image::zeSamplerCreate),
-    ..unsupported::ZE_SAMPLER
+    pfnCreate: Some(sampler::zeSamplerCreate),
+    pfnDestroy: Some(sampler::zeSamplerDestroy),
 };
 
 /// `ze_physical_mem_dditable_t`.

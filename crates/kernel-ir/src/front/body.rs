@@ -332,6 +332,10 @@ impl<'w> Lower<'_, 'w> {
                 if self.grouped(op, &mut operands)? {
                     return Ok(());
                 }
+                let mut operands = inst.cursor();
+                if self.image(op, &mut operands)? {
+                    return Ok(());
+                }
                 unsupported("this device does not do this instruction in a kernel")
             }
         }

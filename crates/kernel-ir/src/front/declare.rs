@@ -1,6 +1,7 @@
 //! Types, constants and variables: what a module declares before its functions.
 
 use super::fault::{At, Res, invalid, unsupported};
+use super::images;
 use super::source::Source;
 use super::specialise;
 use super::table::{Entity, ExtSet, Kind, Table, Ty, low_bits};
@@ -120,8 +121,6 @@ impl Declare<'_, '_> {
             return self.add_type(id, ir, Kind::Pointer(space, 0), 0);
         }
         let refused = match op {
-            Op::TypeImage | Op::TypeSampledImage => Some("images: this device has none"),
-            Op::TypeSampler => Some("samplers: this device has no images"),
             Op::TypePipe | Op::TypeReserveId | Op::TypePipeStorage => Some("pipes"),
             Op::TypeDeviceEvent | Op::TypeQueue => Some("device-side enqueue"),
             Op::TypeNamedBarrier => Some("named barriers"),
@@ -144,6 +143,9 @@ impl Declare<'_, '_> {
                 | Op::TypeUntypedPointerKHR
                 | Op::TypeFunction
                 | Op::TypeEvent
+                | Op::TypeImage
+                | Op::TypeSampler
+                | Op::TypeSampledImage
                 | Op::TypeOpaque
         );
         if !is_type {
@@ -272,6 +274,10 @@ impl Declare<'_, '_> {
                 let ir = self.module.types.int(64);
                 self.add_type(id, ir, Kind::Event, 0)
             }
+            Op::TypeImage | Op::TypeSampler | Op::TypeSampledImage => {
+                let (ir, kind) = images::declare(&mut self.module.types, self.table, op, operands)?;
+                self.add_type(id, ir, kind, 0)
+            }
             _ => self.add_type(id, void, Kind::Opaque, 0),
         }
     }
@@ -384,7 +390,12 @@ impl Declare<'_, '_> {
                 let entity = specialise::fold(self, ty, operands)?;
                 return self.table.define(id, ty, entity);
             }
-            Op::ConstantSampler => return unsupported("samplers: this device has no images"),
+            Op::ConstantSampler => {
+                if self.table.ty(ty)?.kind != Kind::Sampler {
+                    return invalid("the type is no sampler");
+                }
+                Constant::Int(images::literal(operands)?)
+            }
             _ => return unsupported("this kind of constant"),
         };
         let fits = match value {

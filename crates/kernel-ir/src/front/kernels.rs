@@ -148,6 +148,11 @@ fn argument(
         }
         Kind::Pointer(..) => arg.kind = ArgKind::Pointer,
         Kind::Event => return unsupported("an event as the argument of a kernel"),
+        Kind::Image(_) => arg.kind = ArgKind::Image,
+        Kind::Sampler => arg.kind = ArgKind::Sampler,
+        Kind::SampledImage(_) => {
+            return unsupported("an image with its sampler as the argument of a kernel");
+        }
         _ => {}
     }
     if arg.size > 1 << 20 {

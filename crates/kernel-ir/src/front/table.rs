@@ -51,7 +51,7 @@ pub(super) struct Ty {
     pub(super) nodes: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Void,
     Bool,
@@ -65,7 +65,20 @@ pub(super) enum Kind {
     Pointer(AddressSpace, u32),
     Function(u32, Vec<u32>),
     Event,
+    Image(Shape),
+    Sampler,
+    /// An image and a sampler together; the shape of the image.
+    SampledImage(Shape),
     Opaque,
+}
+
+/// What an image type says of coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// 1 to 3.
+    pub(super) dimensions: u8,
+    /// The coordinate behind them names a layer.
+    pub(super) layered: bool,
 }
 
 /// The ids of one module.

@@ -1,4 +1,4 @@
-//! Devices: images, sharing, peers, status, clocks, and what 1.13 to 1.17 added.
+//! Devices: sharing, peers, status, clocks, and what 1.13 to 1.17 added.
 
 use crate::check::{enumeration, error, not_null};
 use crate::core::device::Device;
@@ -9,22 +9,7 @@ use level_zero_sys::*;
 use ze_abi::{Enumerate, Handle, Out, Prop, ZeResult};
 use ze_entry::ze_entry;
 
-/// No images: all limits are 0; core/device.yml.
-#[ze_entry(ze_pfnDeviceGetImageProperties_t)]
-pub(crate) fn zeDeviceGetImageProperties(
-    _hDevice: Handle<'_, Device>,
-    mut pImageProperties: Prop<'_, ze_device_image_properties_t>,
-) -> ZeResult {
-    let old = *pImageProperties;
-    *pImageProperties = ze_device_image_properties_t {
-        stype: old.stype,
-        pNext: old.pNext,
-        ..Default::default()
-    };
-    Ok(())
-}
-
-/// Memory by file descriptors, where the platform has files; no images; core/device.yml.
+/// Memory by file descriptors, where the platform has files; not of images; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetExternalMemoryProperties_t)]
 pub(crate) fn zeDeviceGetExternalMemoryProperties(
     hDevice: Handle<'_, Device>,

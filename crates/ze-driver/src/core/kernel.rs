@@ -1,8 +1,10 @@
 //! Kernels: arguments, group sizes, properties.
 
 use crate::check::{error, flags, lock, not_null, text};
+use crate::core::image::Image;
 use crate::core::module::{Module, fingerprint};
 use crate::core::object;
+use crate::core::sampler::Sampler;
 use crate::device::{DeviceFacts, KernelArgKind, KernelFacts, Program};
 use crate::tables;
 use level_zero_sys::*;
@@ -192,12 +194,15 @@ pub(crate) unsafe fn write_argument(
             &local
         }
         KernelArgKind::Image | KernelArgKind::Sampler => {
-            return error(
-                ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
-                format!(
-                    "argument {index} is an image or sampler, which the device does not support"
-                ),
-            );
+            if size != size_of::<*mut c_void>() {
+                return wrong_size("the 8 of a handle");
+            }
+            not_null("pArgValue", value)?;
+            // SAFETY: not null, readable for `size` bytes by this function's contract.
+            let handle = unsafe { value.cast::<*mut c_void>().read_unaligned() };
+            // SAFETY: null or a live handle, by the specification.
+            local = unsafe { image_or_sampler(arg.kind, index, handle) }?.to_ne_bytes();
+            &local
         }
     };
     let width = match arg.kind {
@@ -214,6 +219,25 @@ pub(crate) unsafe fn write_argument(
     slot.fill(0);
     slot[..bytes.len()].copy_from_slice(bytes);
     Ok(())
+}
+
+/// What a kernel gets for an image or sampler handle.
+///
+/// # Safety
+/// `handle` is null or alive.
+unsafe fn image_or_sampler(kind: KernelArgKind, index: u32, handle: *mut c_void) -> ZeResult<u64> {
+    if handle.is_null() {
+        return error(
+            ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+            format!("argument {index} is a null handle, an image or sampler is required"),
+        );
+    }
+    if kind == KernelArgKind::Sampler {
+        // SAFETY: not null, so alive by this function's contract.
+        return Ok(unsafe { Sampler::from_handle(handle.cast(), "*pArgValue") }?.word());
+    }
+    // SAFETY: as above.
+    unsafe { Image::from_handle(handle.cast(), "*pArgValue") }?.record(index)
 }
 
 /// A kernel by name; core/module.yml.

@@ -16,6 +16,8 @@ pub(crate) mod fence;
 pub(crate) mod graph;
 pub(crate) mod hierarchy;
 pub(crate) mod image;
+pub(crate) mod image_copy;
+pub(crate) mod image_format;
 pub(crate) mod ipc;
 pub(crate) mod kernel;
 pub(crate) mod launch;
@@ -27,6 +29,7 @@ pub(crate) mod mutable;
 pub(crate) mod queue;
 pub(crate) mod requirements;
 pub(crate) mod runtime;
+pub(crate) mod sampler;
 pub(crate) mod shared_file;
 pub(crate) mod virtual_mem;
 

@@ -73,6 +73,7 @@ fn device(gpu_typed: bool, integrated: bool) -> Arc<dyn Device> {
         caches: vec![(1, 32768), (2, 1 << 20)],
         cache_line_size: 64,
         default_sub_group_size: 16,
+        images: true,
     }))
 }
 

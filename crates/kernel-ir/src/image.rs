@@ -1,0 +1,240 @@
+//! Images as kernels see them: a record in memory that says where texels lie and what their bits mean, and the
+//! routines that read, write and sample any of them, written once in the IR (`image/routines.ir`).
+//!
+//! An image argument is the address of a record, a sampler argument its word. Back ends know neither: the front
+//! end turns image instructions into calls of the routines, which are inlined like any function.
+
+use crate::ir::Module;
+use std::sync::OnceLock;
+
+/// Bytes of a record; its address is a multiple of 16.
+pub const RECORD_SIZE: usize = 256;
+
+/// Byte offsets in a record that instructions read without a routine.
+pub(crate) mod record_offset {
+    pub(crate) const WIDTH: i64 = 8;
+    pub(crate) const HEIGHT: i64 = 12;
+    pub(crate) const DEPTH: i64 = 16;
+    pub(crate) const ORDER: i64 = 240;
+    pub(crate) const DATA_TYPE: i64 = 244;
+    pub(crate) const SAMPLER: i64 = 248;
+}
+
+/// What the bits of a texel's channels are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numeric {
+    /// Unsigned integers.
+    Uint,
+    /// Signed integers.
+    Sint,
+    /// 0 to 1 in even steps.
+    Unorm,
+    /// -1 to 1 in even steps.
+    Snorm,
+    /// Floats of 32, 16, or unsigned ones of 11 and 10 bits; a channel of 2 bits beside such is `Unorm`.
+    Float,
+}
+
+/// Bits of a texel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Channel {
+    /// First bit, from the lowest of the first byte.
+    pub shift: u8,
+    /// At most 32, and within one aligned group of 32 bits; 0 for a channel that is not there.
+    pub bits: u8,
+}
+
+/// Where a component of what a kernel reads comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Select {
+    /// A channel of the texel, 0 to 3.
+    Channel(u8),
+    /// 0.
+    Zero,
+    /// 1.
+    One,
+}
+
+/// An image, as far as kernels need it.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// Address of the first texel.
+    pub base: u64,
+    /// Width, height, and depth or layers, in texels; 1 where a dimension is not there.
+    pub extent: [u32; 3],
+    /// Bytes of a texel: 1, 2, 3, 4, 6, 8, 12 or 16.
+    pub texel: u32,
+    /// Bytes from a row to the next.
+    pub row_pitch: u64,
+    /// Bytes from a slice or layer to the next.
+    pub slice_pitch: u64,
+    /// What channels hold.
+    pub numeric: Numeric,
+    /// Channels in the order of memory.
+    pub channels: [Channel; 4],
+    /// Source of each component that a kernel reads. A written component goes where the first that names its
+    /// channel comes from.
+    pub select: [Select; 4],
+    /// Alpha of the border is 1: the image has no alpha of its own.
+    pub opaque_border: bool,
+    /// SPIR-V's Image Channel Order.
+    pub order: u32,
+    /// SPIR-V's Image Channel Data Type.
+    pub data_type: u32,
+    /// The sampler of an image that is used with one by a single handle.
+    pub sampler: u64,
+}
+
+impl Record {
+    /// How floats are told apart in the record.
+    fn code(&self) -> u32 {
+        let widths = self.channels.map(|channel| channel.bits);
+        match self.numeric {
+            Numeric::Uint => 0,
+            Numeric::Sint => 1,
+            Numeric::Unorm => 2,
+            Numeric::Snorm => 3,
+            Numeric::Float if widths.contains(&32) => 4,
+            Numeric::Float if widths.contains(&16) => 5,
+            Numeric::Float if widths.contains(&2) => 7,
+            Numeric::Float => 6,
+        }
+    }
+
+    /// Scale from a normalised number to the channel's integer.
+    fn scale(&self, bits: u8) -> f32 {
+        let unsigned = match self.numeric {
+            Numeric::Unorm => true,
+            Numeric::Snorm => false,
+            Numeric::Float if bits == 2 => true,
+            _ => return 1.0,
+        };
+        let steps = u32::from(bits) - u32::from(!unsigned && bits > 0);
+        ((1u64 << steps) - 1).max(1) as f32
+    }
+
+    /// Least and greatest integer of a channel, as 32 bits.
+    fn range(&self, bits: u8) -> (u32, u32) {
+        let mask = low_mask(bits);
+        match self.numeric {
+            Numeric::Sint | Numeric::Snorm => (!(mask >> 1), mask >> 1),
+            _ => (0, mask),
+        }
+    }
+
+    /// The bytes that kernels read.
+    #[must_use]
+    pub fn encode(&self) -> [u8; RECORD_SIZE] {
+        let mut out = [0; RECORD_SIZE];
+        let mut put = |at: usize, bytes: &[u8]| {
+            if let Some(slot) = out.get_mut(at..at + bytes.len()) {
+                slot.copy_from_slice(bytes);
+            }
+        };
+        put(0, &self.base.to_le_bytes());
+        for (i, size) in self.extent.iter().enumerate() {
+            put(8 + 4 * i, &size.to_le_bytes());
+        }
+        put(20, &self.texel.to_le_bytes());
+        put(24, &self.row_pitch.to_le_bytes());
+        put(32, &self.slice_pitch.to_le_bytes());
+        put(40, &self.code().to_le_bytes());
+        put(44, &u32::from(self.opaque_border).to_le_bytes());
+        // A float of 10 or 11 bits is the upper part of a half without its sign.
+        let half = |bits: u8| match bits {
+            10 | 11 if self.numeric == Numeric::Float => u32::from(15 - bits),
+            _ => 0,
+        };
+        for i in 0..4 {
+            let at = 4 * i;
+            let mut channel = Channel::default();
+            let mut constant = 0u32;
+            match self.select[i] {
+                Select::Channel(c) => {
+                    channel = self
+                        .channels
+                        .get(usize::from(c))
+                        .copied()
+                        .unwrap_or_default();
+                }
+                Select::Zero => {}
+                Select::One => constant = 1,
+            }
+            put(48 + at, &u32::from(channel.shift).to_le_bytes());
+            put(64 + at, &low_mask(channel.bits).to_le_bytes());
+            let spare = if channel.bits == 0 {
+                0
+            } else {
+                32 - u32::from(channel.bits.min(32))
+            };
+            put(80 + at, &spare.to_le_bytes());
+            put(96 + at, &constant.to_le_bytes());
+            put(112 + at, &self.scale(channel.bits).to_le_bytes());
+            put(128 + at, &half(channel.bits).to_le_bytes());
+            let first = self
+                .select
+                .iter()
+                .position(|select| *select == self.select[i])
+                == Some(i);
+            let target = if first { channel } else { Channel::default() };
+            let (low, high) = self.range(target.bits);
+            put(144 + at, &u32::from(target.shift).to_le_bytes());
+            put(160 + at, &low_mask(target.bits).to_le_bytes());
+            put(176 + at, &low.to_le_bytes());
+            put(192 + at, &high.to_le_bytes());
+            put(208 + at, &self.scale(target.bits).to_le_bytes());
+            put(224 + at, &half(target.bits).to_le_bytes());
+        }
+        put(240, &self.order.to_le_bytes());
+        put(244, &self.data_type.to_le_bytes());
+        put(248, &self.sampler.to_le_bytes());
+        out
+    }
+}
+
+fn low_mask(bits: u8) -> u32 {
+    match bits {
+        0 => 0,
+        1..=31 => (1 << bits) - 1,
+        _ => u32::MAX,
+    }
+}
+
+/// What happens to coordinates outside the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addressing {
+    /// The kernel promises that there are none; they read the border.
+    None,
+    /// The nearest texel at the edge.
+    ClampToEdge,
+    /// The border.
+    Clamp,
+    /// The image again.
+    Repeat,
+    /// The image again, every second time mirrored.
+    Mirror,
+}
+
+/// A sampler as kernels get it: SPIR-V's addressing mode in bits 0 to 2, bit 3 for normalised coordinates, bit 4
+/// for linear filtering.
+#[must_use]
+pub fn sampler_word(addressing: Addressing, normalised: bool, linear: bool) -> u64 {
+    addressing as u64 | u64::from(normalised) << 3 | u64::from(linear) << 4
+}
+
+/// The routines, by the names of their functions.
+pub(crate) fn routines() -> Option<&'static Module> {
+    static ROUTINES: OnceLock<Option<Module>> = OnceLock::new();
+    ROUTINES
+        .get_or_init(|| crate::parse(include_str!("image/routines.ir")).ok())
+        .as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_routines_are_valid() {
+        let module = crate::parse(include_str!("image/routines.ir")).unwrap();
+        crate::validate(&module).unwrap();
+    }
+}
