@@ -1,6 +1,7 @@
 //! A case through `libze_loader.so.1`: built, given its arguments, launched, compared.
 
-use crate::cases::{self, Arg, Case, Expect, Step};
+use crate::cases::images::Holds;
+use crate::cases::{self, Arg, Case, Expect, Picture, PictureKind, Step, Wrap};
 use crate::files;
 use level_zero::sys::*;
 use level_zero::{Allocation, CommandList, Context, Device, Loader, SharedMemory};
@@ -24,6 +25,12 @@ struct Raw {
     set_argument: ze_pfnKernelSetArgumentValue_t,
     set_offset: ze_pfnKernelSetGlobalOffsetExp_t,
     launch: ze_pfnCommandListAppendLaunchKernel_t,
+    image_create: ze_pfnImageCreate_t,
+    image_destroy: ze_pfnImageDestroy_t,
+    sampler_create: ze_pfnSamplerCreate_t,
+    sampler_destroy: ze_pfnSamplerDestroy_t,
+    image_from: ze_pfnCommandListAppendImageCopyFromMemory_t,
+    image_to: ze_pfnCommandListAppendImageCopyToMemory_t,
 }
 
 /// The first device and a way to it.
@@ -32,6 +39,9 @@ pub(crate) struct Machine {
     context: Context,
     device: Device,
     list: CommandList,
+    /// Images and samplers of the launch in work.
+    images: RefCell<Vec<ze_image_handle_t>>,
+    samplers: RefCell<Vec<ze_sampler_handle_t>>,
     /// Modules of cases that leave nothing in them, by their files.
     built: RefCell<HashMap<String, ze_module_handle_t>>,
     _library: libloading::Library,
@@ -82,6 +92,12 @@ impl Machine {
             set_argument: function!(b"zeKernelSetArgumentValue\0"),
             set_offset: function!(b"zeKernelSetGlobalOffsetExp\0"),
             launch: function!(b"zeCommandListAppendLaunchKernel\0"),
+            image_create: function!(b"zeImageCreate\0"),
+            image_destroy: function!(b"zeImageDestroy\0"),
+            sampler_create: function!(b"zeSamplerCreate\0"),
+            sampler_destroy: function!(b"zeSamplerDestroy\0"),
+            image_from: function!(b"zeCommandListAppendImageCopyFromMemory\0"),
+            image_to: function!(b"zeCommandListAppendImageCopyToMemory\0"),
         };
         let driver = loader
             .drivers()
@@ -104,6 +120,8 @@ impl Machine {
             context,
             device,
             list,
+            images: RefCell::default(),
+            samplers: RefCell::default(),
             built: RefCell::default(),
             _library: library,
         })
@@ -231,6 +249,16 @@ impl Machine {
             .map(|f| unsafe { f(module, &raw const desc, &raw mut kernel) });
         checked("zeKernelCreate", code)?;
         let result = self.launch(kernel, step);
+        for image in self.images.take() {
+            // SAFETY: ours, destroyed once; nothing that uses it is under way.
+            let code = self.raw.image_destroy.map(|f| unsafe { f(image) });
+            checked("zeImageDestroy", code)?;
+        }
+        for sampler in self.samplers.take() {
+            // SAFETY: ours, destroyed once; nothing that uses it is under way.
+            let code = self.raw.sampler_destroy.map(|f| unsafe { f(sampler) });
+            checked("zeSamplerDestroy", code)?;
+        }
         // SAFETY: ours, destroyed once; nothing that uses it is under way.
         let code = self.raw.kernel_destroy.map(|f| unsafe { f(kernel) });
         result.and(checked("zeKernelDestroy", code))
@@ -249,9 +277,18 @@ impl Machine {
             let code = self.raw.set_offset.map(|f| unsafe { f(kernel, x, y, z) });
             checked("zeKernelSetGlobalOffsetExp", code)?;
         }
-        let mut buffers: Vec<Option<SharedMemory<u8>>> = Vec::new();
+        let mut buffers: Vec<(Option<SharedMemory<u8>>, Option<ze_image_handle_t>)> = Vec::new();
         for (i, arg) in step.args.iter().enumerate() {
-            let mut buffer = None;
+            let (mut buffer, mut image) = (None, null_mut());
+            let mut sampler = null_mut();
+            match arg {
+                Arg::Image(picture, _) => image = self.image(picture)?,
+                Arg::Sampler(wrap, normalised, linear) => {
+                    sampler = self.sampler(*wrap, *normalised, *linear)?;
+                }
+                _ => {}
+            }
+            let handle = (!image.is_null()).then_some(image);
             if let Arg::In(bytes) | Arg::Out(bytes, _) = arg {
                 let mut memory = self
                     .context
@@ -265,6 +302,8 @@ impl Machine {
                 Arg::In(_) | Arg::Out(..) => (8, (&raw const address).cast()),
                 Arg::Value(bytes) => (bytes.len(), bytes.as_ptr().cast()),
                 Arg::Local(size) => (*size as usize, std::ptr::null()),
+                Arg::Image(..) => (8, (&raw const image).cast()),
+                Arg::Sampler(..) => (8, (&raw const sampler).cast()),
             };
             // SAFETY: a live kernel; `value` is null or `size` readable bytes.
             let code = self
@@ -272,7 +311,7 @@ impl Machine {
                 .set_argument
                 .map(|f| unsafe { f(kernel, i as u32, size, value) });
             checked("zeKernelSetArgumentValue", code).map_err(|e| format!("argument {i}: {e}"))?;
-            buffers.push(buffer);
+            buffers.push((buffer, handle));
         }
         let [x, y, z] = step.groups;
         let groups = ze_group_count_t {
@@ -295,7 +334,12 @@ impl Machine {
         if !self.list.synchronize(60_000_000_000).map_err(text)? {
             return Err("not done after a minute".into());
         }
-        for (i, (arg, buffer)) in step.args.iter().zip(&buffers).enumerate() {
+        for (i, (arg, (buffer, image))) in step.args.iter().zip(&buffers).enumerate() {
+            if let (Arg::Image(picture, expected), Some(image)) = (arg, *image) {
+                let found = self.texels(image, picture.bytes.len())?;
+                cases::compare(&found, expected).map_err(|e| format!("argument {i}: {e}"))?;
+                continue;
+            }
             let expected = match arg {
                 Arg::Out(_, expected) => expected,
                 Arg::In(before) => &Expect::Bytes(before.clone()),
@@ -305,6 +349,141 @@ impl Machine {
             cases::compare(found, expected).map_err(|e| format!("argument {i}: {e}"))?;
         }
         Ok(())
+    }
+}
+
+impl Machine {
+    /// An image with the picture's texels.
+    fn image(&self, picture: &Picture) -> Result<ze_image_handle_t, String> {
+        let swizzle = |i: usize| ze_image_format_swizzle_t(picture.swizzle[i]);
+        let [width, height, depth] = picture.size;
+        let texel = picture.layout.bytes() as u64;
+        let desc = ze_image_desc_t {
+            flags: ZE_IMAGE_FLAG_KERNEL_WRITE,
+            r#type: match picture.kind {
+                PictureKind::One => ZE_IMAGE_TYPE_1D,
+                PictureKind::OneArray => ZE_IMAGE_TYPE_1DARRAY,
+                PictureKind::Two => ZE_IMAGE_TYPE_2D,
+                PictureKind::TwoArray => ZE_IMAGE_TYPE_2DARRAY,
+                PictureKind::Three => ZE_IMAGE_TYPE_3D,
+                PictureKind::Buffer => ZE_IMAGE_TYPE_BUFFER,
+            },
+            format: ze_image_format_t {
+                layout: ze_image_format_layout_t(picture.layout.number),
+                r#type: match picture.holds {
+                    Holds::Uint => ZE_IMAGE_FORMAT_TYPE_UINT,
+                    Holds::Sint => ZE_IMAGE_FORMAT_TYPE_SINT,
+                    Holds::Unorm => ZE_IMAGE_FORMAT_TYPE_UNORM,
+                    Holds::Snorm => ZE_IMAGE_FORMAT_TYPE_SNORM,
+                    Holds::Float => ZE_IMAGE_FORMAT_TYPE_FLOAT,
+                },
+                x: swizzle(0),
+                y: swizzle(1),
+                z: swizzle(2),
+                w: swizzle(3),
+            },
+            // A buffer's width is in bytes.
+            width: match picture.kind {
+                PictureKind::Buffer => u64::from(width) * texel,
+                _ => u64::from(width),
+            },
+            height,
+            depth,
+            arraylevels: depth,
+            ..Default::default()
+        };
+        let mut image = null_mut();
+        // SAFETY: live handles, valid input and output.
+        let code = self.raw.image_create.map(|f| unsafe {
+            f(
+                self.context.as_raw(),
+                self.device.as_raw(),
+                &raw const desc,
+                &raw mut image,
+            )
+        });
+        checked("zeImageCreate", code)?;
+        self.images.borrow_mut().push(image);
+        // SAFETY: live handles; the list is waited for before the bytes go.
+        let code = self.raw.image_from.map(|f| unsafe {
+            f(
+                self.list.as_raw(),
+                image,
+                picture.bytes.as_ptr().cast(),
+                std::ptr::null(),
+                null_mut(),
+                0,
+                null_mut(),
+            )
+        });
+        checked("zeCommandListAppendImageCopyFromMemory", code)?;
+        self.wait()?;
+        Ok(image)
+    }
+
+    /// The texels of an image.
+    fn texels(&self, image: ze_image_handle_t, len: usize) -> Result<Vec<u8>, String> {
+        let mut bytes = vec![0u8; len];
+        // SAFETY: live handles; the list is waited for before the bytes are read.
+        let code = self.raw.image_to.map(|f| unsafe {
+            f(
+                self.list.as_raw(),
+                bytes.as_mut_ptr().cast(),
+                image,
+                std::ptr::null(),
+                null_mut(),
+                0,
+                null_mut(),
+            )
+        });
+        checked("zeCommandListAppendImageCopyToMemory", code)?;
+        self.wait()?;
+        Ok(bytes)
+    }
+
+    fn wait(&self) -> Result<(), String> {
+        match self.list.synchronize(60_000_000_000) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("not done after a minute".into()),
+            Err(e) => Err(e.to_string()),
+        }
+    }
+
+    fn sampler(
+        &self,
+        wrap: Wrap,
+        normalised: bool,
+        linear: bool,
+    ) -> Result<ze_sampler_handle_t, String> {
+        let desc = ze_sampler_desc_t {
+            addressMode: match wrap {
+                Wrap::None => ZE_SAMPLER_ADDRESS_MODE_NONE,
+                Wrap::Edge => ZE_SAMPLER_ADDRESS_MODE_CLAMP,
+                Wrap::Border => ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
+                Wrap::Repeat => ZE_SAMPLER_ADDRESS_MODE_REPEAT,
+                Wrap::Mirror => ZE_SAMPLER_ADDRESS_MODE_MIRROR,
+            },
+            filterMode: if linear {
+                ZE_SAMPLER_FILTER_MODE_LINEAR
+            } else {
+                ZE_SAMPLER_FILTER_MODE_NEAREST
+            },
+            isNormalized: u8::from(normalised),
+            ..Default::default()
+        };
+        let mut sampler = null_mut();
+        // SAFETY: live handles, valid input and output.
+        let code = self.raw.sampler_create.map(|f| unsafe {
+            f(
+                self.context.as_raw(),
+                self.device.as_raw(),
+                &raw const desc,
+                &raw mut sampler,
+            )
+        });
+        checked("zeSamplerCreate", code)?;
+        self.samplers.borrow_mut().push(sampler);
+        Ok(sampler)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Runs the cases in the interpreter, in a sandboxed memory.
 
-use crate::corpus::cases::{self, Arg, Case, Expect, Step};
+use crate::corpus::cases::images::Holds;
+use crate::corpus::cases::{self, Arg, Case, Expect, Picture, Step, Wrap};
 use crate::corpus::files;
 use crate::sandbox::Sandbox;
 use kernel_ir::abi::Launch;
 use kernel_ir::build::{Options, SpirvInput};
+use kernel_ir::image::{Addressing, Channel, Numeric, Record, Select, sampler_word};
 use kernel_ir::interpret::{Memory, Program, Run};
 use kernel_ir::{Module, Request, front, passes, printf, validate};
 
@@ -105,11 +107,29 @@ fn launch(
     let items: u32 = step.size.iter().product();
     let mut local = info.local_size + info.local_per_item * u64::from(items);
     let mut block = vec![0; info.args_size as usize];
-    let first = memory.buffers.len();
+    let mut places = Vec::new();
     for (i, (info, arg)) in info.args.iter().zip(&step.args).enumerate() {
+        places.push(memory.buffers.len());
         let value = match arg {
             Arg::In(bytes) | Arg::Out(bytes, _) => memory.add(bytes.clone()).to_le_bytes().to_vec(),
             Arg::Value(bytes) => bytes.clone(),
+            Arg::Image(picture, _) => {
+                let base = memory.add(picture.bytes.clone());
+                let record = record(picture, base).encode();
+                memory.add(record.to_vec()).to_le_bytes().to_vec()
+            }
+            Arg::Sampler(wrap, normalised, linear) => {
+                let addressing = match wrap {
+                    Wrap::None => Addressing::None,
+                    Wrap::Edge => Addressing::ClampToEdge,
+                    Wrap::Border => Addressing::Clamp,
+                    Wrap::Repeat => Addressing::Repeat,
+                    Wrap::Mirror => Addressing::Mirror,
+                };
+                sampler_word(addressing, *normalised, *linear)
+                    .to_le_bytes()
+                    .to_vec()
+            }
             Arg::Local(size) => {
                 let at = local.next_multiple_of(128);
                 local = at + u64::from(*size);
@@ -120,6 +140,8 @@ fn launch(
             Arg::In(_) | Arg::Out(..) => 1,
             Arg::Value(_) => 0,
             Arg::Local(_) => 2,
+            Arg::Image(..) => 3,
+            Arg::Sampler(..) => 4,
         };
         if value.len() != info.size as usize || kind != info.kind {
             return Err(format!(
@@ -150,18 +172,58 @@ fn launch(
         budget: Some(200_000_000),
     };
     program.run(&run, memory).map_err(|e| e.to_string())?;
-    let mut buffers = memory.buffers[first..].iter();
-    for (i, arg) in step.args.iter().enumerate() {
+    for (i, (arg, &place)) in step.args.iter().zip(&places).enumerate() {
         let expected = match arg {
-            Arg::Out(_, expected) => expected,
+            Arg::Out(_, expected) | Arg::Image(_, expected) => expected,
             // What the kernel only reads must stay as it was.
             Arg::In(before) => &Expect::Bytes(before.clone()),
             _ => continue,
         };
-        let found = buffers.next().ok_or("a buffer is missing")?;
-        cases::compare(found, expected).map_err(|e| format!("argument {i}: {e}"))?;
+        cases::compare(&memory.buffers[place], expected)
+            .map_err(|e| format!("argument {i}: {e}"))?;
     }
     Ok(())
+}
+
+/// What a kernel reads of `picture`, whose texels lie at `base`.
+fn record(picture: &Picture, base: u64) -> Record {
+    let [width, height, _] = picture.size.map(u64::from);
+    let texel = picture.layout.bytes() as u32;
+    let row_pitch = width * u64::from(texel);
+    let channels = picture.layout.channels;
+    Record {
+        base,
+        extent: picture.size,
+        texel,
+        row_pitch,
+        slice_pitch: row_pitch * height,
+        numeric: match picture.holds {
+            Holds::Uint => Numeric::Uint,
+            Holds::Sint => Numeric::Sint,
+            Holds::Unorm => Numeric::Unorm,
+            Holds::Snorm => Numeric::Snorm,
+            Holds::Float => Numeric::Float,
+        },
+        channels: channels.map(|(shift, bits)| Channel {
+            shift: shift as u8,
+            bits: bits as u8,
+        }),
+        select: std::array::from_fn(|i| match picture.swizzle[i] {
+            4 => Select::Zero,
+            5 => Select::One,
+            channel if channels[channel as usize].1 > 0 => Select::Channel(channel as u8),
+            _ if i == 3 => Select::One,
+            _ => Select::Zero,
+        }),
+        opaque_border: channels[3].1 == 0,
+        order: if picture.swizzle == [2, 1, 0, 3] {
+            6
+        } else {
+            5
+        },
+        data_type: 2,
+        sampler: 0,
+    }
 }
 
 #[test]

@@ -42,8 +42,8 @@ pub(crate) struct Image {
     planes: Vec<Plane>,
     /// Bytes of the allocation that are the image's.
     size: u64,
-    /// None when kernels can only use views of the image.
-    record: Option<Box<[u128]>>,
+    /// What kernels read, or why they can only use views of the image.
+    record: Result<Box<[u128]>, &'static str>,
 }
 object!(Image, _ze_image_handle_t, b"ZeIm", "image");
 
@@ -123,13 +123,15 @@ impl Image {
     /// # Errors
     /// UNSUPPORTED_IMAGE_FORMAT for an image that kernels can only use views of.
     pub(crate) fn record(&self, argument: u32) -> ZeResult<u64> {
+        self.address(|| format!("argument {argument}"))
+    }
+
+    fn address(&self, what: impl FnOnce() -> String) -> ZeResult<u64> {
         match &self.record {
-            Some(record) => Ok(record.as_ptr().addr() as u64),
-            None => error(
+            Ok(record) => Ok(record.as_ptr().addr() as u64),
+            Err(why) => error(
                 ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
-                format!(
-                    "argument {argument} is an image whose pixels share chroma; give the kernel views of its planes"
-                ),
+                format!("{} is an image that no kernel can use: it {why}", what()),
             ),
         }
     }
@@ -294,12 +296,11 @@ fn record(
     format: &Format,
     planes: &[Plane],
     sampler: Option<SamplerFacts>,
-) -> Option<Box<[u128]>> {
-    let (texel, plane) = (format.texel?, planes.first()?);
-    context.platform().image_record(&ImageView {
-        base: memory
-            .base
-            .wrapping_add(usize::try_from(plane.offset).ok()?),
+) -> Result<Box<[u128]>, &'static str> {
+    let texel = format.texel?;
+    let plane = planes.first().ok_or("has no planes")?;
+    let view = ImageView {
+        base: memory.base.wrapping_add(plane.offset as usize),
         extent: plane.extent,
         texel: plane.format.bytes,
         row_pitch: plane.row_pitch,
@@ -309,7 +310,9 @@ fn record(
         select: texel.select,
         depth: texel.depth,
         sampler,
-    })
+    };
+    let made = context.platform().image_record(&view);
+    made.ok_or("is on a device without images for kernels")
 }
 
 /// INVALID_ENUMERATION or UNSUPPORTED codes for what cannot be an image on the device.
@@ -407,11 +410,11 @@ pub(crate) fn zeImageGetProperties(
     };
     use crate::device::ImageNumeric as N;
     out.samplerFilterFlags = match texel.map(|texel| texel.numeric) {
-        None => 0,
+        Err(_) => 0,
         // There is nothing between integers, nor between the elements of a buffer.
-        Some(N::Uint | N::Sint) => ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT,
-        Some(_) if desc.r#type == ZE_IMAGE_TYPE_BUFFER => ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT,
-        Some(_) => ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT | ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR,
+        Ok(N::Uint | N::Sint) => ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT,
+        Ok(_) if desc.r#type == ZE_IMAGE_TYPE_BUFFER => ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT,
+        Ok(_) => ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT | ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR,
     };
     Ok(())
 }
@@ -651,15 +654,7 @@ pub(crate) fn zeImageGetDeviceOffsetExp(
     hImage: Handle<'_, Image>,
     pDeviceOffset: Out<'_, u64>,
 ) -> ZeResult {
-    match &hImage.record {
-        Some(record) => pDeviceOffset.write(record.as_ptr().addr() as u64),
-        None => {
-            return error(
-                ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
-                "hImage is an image whose pixels share chroma; only views of its planes are for kernels",
-            );
-        }
-    }
+    pDeviceOffset.write(hImage.address(|| "hImage".into())?);
     Ok(())
 }
 

@@ -19,9 +19,8 @@ pub(crate) struct PlaneFormat {
 pub(crate) struct Format {
     /// At least one.
     pub(crate) planes: &'static [PlaneFormat],
-    /// What kernels need; none for formats whose pixels share elements or lie in several planes: kernels use views
-    /// of their planes.
-    pub(crate) texel: Option<Texel>,
+    /// What kernels need, or why they can only use views of the image.
+    pub(crate) texel: Result<Texel, &'static str>,
 }
 
 /// A texel in memory.
@@ -143,9 +142,8 @@ fn holds(numeric: ImageNumeric, bits: &Bits) -> bool {
     match numeric {
         ImageNumeric::Uint => true,
         ImageNumeric::Sint => !packed16,
-        // A float cannot hold a normalised number of 32 bits.
-        ImageNumeric::Unorm => widest <= 16,
-        ImageNumeric::Snorm => widest <= 16 && !packed16,
+        ImageNumeric::Unorm => true,
+        ImageNumeric::Snorm => !packed16,
         ImageNumeric::Float => widest >= 10,
     }
 }
@@ -195,9 +193,18 @@ pub(crate) fn format(format: &ze_image_format_t, of: ze_image_type_t) -> ZeResul
         if !holds(numeric, &bits) {
             return unsupported("channels of these widths do not hold numbers of this type");
         }
+        let normalised = matches!(numeric, ImageNumeric::Unorm | ImageNumeric::Snorm);
+        if normalised && bits.iter().any(|(_, bits)| *bits == 32) {
+            return Ok(Format {
+                planes: single(&bits),
+                texel: Err(
+                    "has normalised numbers of 32 bits, more than a float holds; give it a view as integers",
+                ),
+            });
+        }
         return Ok(Format {
             planes: single(&bits),
-            texel: Some(Texel {
+            texel: Ok(Texel {
                 numeric,
                 channels: channels(&bits),
                 select: select(&bits, swizzles),
@@ -205,14 +212,13 @@ pub(crate) fn format(format: &ze_image_format_t, of: ze_image_type_t) -> ZeResul
             }),
         });
     }
-    let flat = matches!(of, ZE_IMAGE_TYPE_2D | ZE_IMAGE_TYPE_2DARRAY);
+    if of == ZE_IMAGE_TYPE_BUFFER {
+        return unsupported("media formats are not for buffers");
+    }
     if let Some(bits) = media_texel(layout) {
-        if of == ZE_IMAGE_TYPE_BUFFER {
-            return unsupported("media formats are not for buffers");
-        }
         return Ok(Format {
             planes: single(&bits),
-            texel: Some(Texel {
+            texel: Ok(Texel {
                 numeric: ImageNumeric::Unorm,
                 channels: channels(&bits),
                 select: select(&bits, [ZE_IMAGE_FORMAT_SWIZZLE_X; 4]),
@@ -221,11 +227,11 @@ pub(crate) fn format(format: &ze_image_format_t, of: ze_image_type_t) -> ZeResul
         });
     }
     match media_planes(layout) {
-        Some(planes) if flat => Ok(Format {
+        Some(planes) => Ok(Format {
             planes,
-            texel: None,
+            texel: Err("has pixels that share chroma; give it views of its planes"),
         }),
-        _ => unsupported("pixels that share chroma are for 2D images and their arrays"),
+        None => unsupported("there is no such layout"),
     }
 }
 
@@ -307,7 +313,7 @@ mod tests {
                 format.planes.iter().all(|plane| plane.bytes > 0),
                 "{layout}"
             );
-            let Some(texel) = format.texel else { continue };
+            let Ok(texel) = format.texel else { continue };
             let mut used = 0u128;
             for ImageChannel { shift, bits } in texel.channels {
                 let mask = ((1u128 << bits) - 1) << shift;
@@ -330,7 +336,7 @@ mod tests {
     #[test]
     fn types_that_a_texel_cannot_hold_are_refused() {
         let cases = [
-            (ZE_IMAGE_FORMAT_LAYOUT_32, ZE_IMAGE_FORMAT_TYPE_UNORM, false),
+            (ZE_IMAGE_FORMAT_LAYOUT_32, ZE_IMAGE_FORMAT_TYPE_UNORM, true),
             (ZE_IMAGE_FORMAT_LAYOUT_32, ZE_IMAGE_FORMAT_TYPE_FLOAT, true),
             (ZE_IMAGE_FORMAT_LAYOUT_8, ZE_IMAGE_FORMAT_TYPE_FLOAT, false),
             (ZE_IMAGE_FORMAT_LAYOUT_16, ZE_IMAGE_FORMAT_TYPE_SNORM, true),
@@ -366,7 +372,7 @@ mod tests {
             layout: ZE_IMAGE_FORMAT_LAYOUT_NV12,
             ..Default::default()
         };
-        assert!(format(&planar, ZE_IMAGE_TYPE_3D).is_err());
+        assert!(format(&planar, ZE_IMAGE_TYPE_BUFFER).is_err());
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod converts;
 mod floats;
 mod groups;
 mod hand;
+pub(crate) mod images;
 mod ints;
 mod maths;
 mod meeting;
@@ -64,6 +65,47 @@ pub(crate) enum Arg {
     Value(Vec<u8>),
     /// Local memory of this many bytes.
     Local(u32),
+    /// An image, and its texels after.
+    Image(Picture, Expect),
+    /// A sampler: what is outside, normalised coordinates, linear filtering.
+    Sampler(Wrap, bool, bool),
+}
+
+/// An image.
+pub(crate) struct Picture {
+    /// Dimensions.
+    pub(crate) kind: PictureKind,
+    /// Width, height, and depth or layers.
+    pub(crate) size: [u32; 3],
+    /// Bits of a texel.
+    pub(crate) layout: images::Layout,
+    /// What they are.
+    pub(crate) holds: images::Holds,
+    /// Source of each component: 0 to 3 R, G, B, A, 4 zero, 5 one.
+    pub(crate) swizzle: [u32; 4],
+    /// Texels without gaps.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Dimensions of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PictureKind {
+    One,
+    OneArray,
+    Two,
+    TwoArray,
+    Three,
+    Buffer,
+}
+
+/// What a sampler finds outside an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrap {
+    None,
+    Edge,
+    Border,
+    Repeat,
+    Mirror,
 }
 
 /// What a buffer must hold.
@@ -191,6 +233,11 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("hand-written", hand::cases()),
         ("types", types::cases()),
         ("parting and meeting", meeting::cases()),
+        ("images", images::cases()),
+        (
+            "images without optimisation",
+            also("images.O0", images::few()),
+        ),
     ]
 }
 
