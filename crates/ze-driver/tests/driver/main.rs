@@ -5,6 +5,7 @@ mod checks;
 mod counters;
 mod fork;
 mod graphs;
+mod images;
 mod memory;
 mod mutable;
 mod order;

@@ -189,6 +189,15 @@ fn run_kernel(launch: &Launch) -> Option<String> {
             unsafe { buffer.write(groups[0] + word(8) as u32) };
             None
         }
+        "look" => {
+            // SAFETY: a record of this platform's: base and bytes; the image lives until the launch is done.
+            unsafe {
+                let record = word(0) as *const u128;
+                let (base, bytes) = (record.read() as usize, record.add(1).read() as usize);
+                ((base + bytes - 4) as *mut u32).write_unaligned(word(8) as u32);
+            }
+            None
+        }
         _ => Some("kernel \"fault\" read address 0".into()),
     }
 }
@@ -261,17 +270,29 @@ impl Platform for Fake {
         } else {
             vec![]
         };
-        use KernelArgKind::{Local, Pointer, Value};
+        use KernelArgKind::{Image, Local, Pointer, Sampler, Value};
         let kernels = vec![
             kernel("add", &[(Pointer, 8, 0), (Value, 4, 8)]),
             kernel("count", &[(Pointer, 8, 0), (Local, 8, 8)]),
             kernel("fault", &[]),
+            kernel("look", &[(Image, 8, 0), (Sampler, 8, 8)]),
         ];
         Ok(Arc::new(FakeProgram(
             kernels,
             text.into_bytes(),
             unresolved,
         )))
+    }
+    fn image_record(&self, view: &ImageView) -> Option<Box<[u128]>> {
+        let bytes = view.slice_pitch * u64::from(view.extent[2]);
+        Some([view.base as usize as u128, u128::from(bytes)].into())
+    }
+    fn sampler_word(&self, sampler: &SamplerFacts) -> Option<u64> {
+        let address = match sampler.address {
+            SamplerAddress::Mirror => 0x70,
+            _ => 0,
+        };
+        Some(address | u64::from(sampler.linear) << 1 | u64::from(sampler.normalised))
     }
     fn submit(&self, task: Arc<dyn Task>) {
         self.tasks.send(task).expect("the worker lives for ever");
