@@ -140,6 +140,12 @@ fn a_device_is_watched_by_another_process_and_reset() {
 }
 
 #[test]
+fn metrics_count_what_commands_do() {
+    passes("metrics", &[], &[]);
+    passes("metrics", &[], &[("SOLUM_COMPILER", "interpreter")]);
+}
+
+#[test]
 fn virtual_memory_keeps_its_attributes() {
     passes("virtual_memory", &[], &[]);
 }

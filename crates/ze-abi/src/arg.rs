@@ -190,6 +190,8 @@ plain!(
     ze_host_function_callback_t,
     zes_uuid_t,
     zes_ras_error_category_exp_t,
+    zet_metric_group_calculation_type_t,
+    zet_module_debug_info_format_t,
 );
 
 /// Raw: an address that the driver does not read in this call, or that the body checks.

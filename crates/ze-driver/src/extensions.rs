@@ -56,6 +56,15 @@ pub const SYSMAN_EXTENSIONS: &[(&str, u32)] = &[
     ("ZES_extension_power_limits", V1_0),
 ];
 
+/// As [`EXTENSIONS`], of tools; `zeDriverGetExtensionProperties` lists them too.
+pub const TOOLS_EXTENSIONS: &[(&str, u32)] = &[
+    ("ZET_experimental_calculate_multiple_metrics", V1_0),
+    ("ZET_experimental_concurrent_metric_groups", V1_0),
+    ("ZET_experimental_global_metric_timestamps", V1_0),
+    ("ZET_experimental_metric_export_data", V1_0),
+    ("ZET_experimental_metrics_runtime_enable_disable", V1_0),
+];
+
 /// An entry point outside the tables: name and address.
 pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
 
@@ -71,7 +80,11 @@ mod tests {
 
     #[test]
     fn every_extension_is_the_specifications() {
-        for (name, version) in EXTENSIONS.iter().chain(SYSMAN_EXTENSIONS) {
+        for (name, version) in EXTENSIONS
+            .iter()
+            .chain(SYSMAN_EXTENSIONS)
+            .chain(TOOLS_EXTENSIONS)
+        {
             let known = ze_spec::extension(name);
             let known = known.unwrap_or_else(|| panic!("{name} is no extension of 1.17"));
             let versions = known.versions.iter().any(|v| v.to_bits() == *version);

@@ -33,6 +33,7 @@ mod state;
 mod sysman;
 mod tables;
 pub mod telemetry;
+mod tools;
 
 pub use state::{Factory, install};
 

@@ -28,6 +28,8 @@ pub(crate) enum Op {
     Work(Work),
     /// Resets an event.
     Reset(Arc<Signal>),
+    /// Calls something short of the driver's own, in order, on whatever thread makes it ready.
+    Call(Arc<dyn Fn() + Send + Sync>),
     /// Keeps a value until the command starts; its drop is the work.
     Release(Mutex<Option<Box<dyn Send>>>),
 }
@@ -89,6 +91,7 @@ impl Command {
                 Op::Nothing | Op::Release(_) => Op::Nothing,
                 Op::Work(work) => Op::Work(work.clone()),
                 Op::Reset(signal) => Op::Reset(Arc::clone(signal)),
+                Op::Call(call) => Op::Call(Arc::clone(call)),
             },
             waits: self.waits.clone(),
             signal: self.signal.clone(),
@@ -378,6 +381,10 @@ impl Lane {
                 Op::Work(_) => Some(()),
                 Op::Reset(signal) => {
                     signal.reset();
+                    None
+                }
+                Op::Call(call) => {
+                    call();
                     None
                 }
                 Op::Release(value) => {

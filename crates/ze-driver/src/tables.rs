@@ -9,6 +9,7 @@ use crate::core::{
     requirements, runtime, sampler, virtual_mem,
 };
 use crate::sysman;
+use crate::tools;
 use crate::unsupported_entries as unsupported;
 use level_zero_sys::*;
 use ze_abi::Tables;
@@ -506,47 +507,92 @@ pub(crate) static ZET_METRIC_DECODER_EXP: zet_metric_decoder_exp_dditable_t =
 pub(crate) static ZET_DEVICE: zet_device_dditable_t = unsupported::ZET_DEVICE;
 
 /// `zet_device_exp_dditable_t`.
-pub(crate) static ZET_DEVICE_EXP: zet_device_exp_dditable_t = unsupported::ZET_DEVICE_EXP;
+pub(crate) static ZET_DEVICE_EXP: zet_device_exp_dditable_t = zet_device_exp_dditable_t {
+    pfnGetConcurrentMetricGroupsExp: Some(tools::metric::zetDeviceGetConcurrentMetricGroupsExp),
+    pfnEnableMetricsExp: Some(tools::metric::zetDeviceEnableMetricsExp),
+    pfnDisableMetricsExp: Some(tools::metric::zetDeviceDisableMetricsExp),
+    ..unsupported::ZET_DEVICE_EXP
+};
 
 /// `zet_context_dditable_t`.
-pub(crate) static ZET_CONTEXT: zet_context_dditable_t = unsupported::ZET_CONTEXT;
+pub(crate) static ZET_CONTEXT: zet_context_dditable_t = zet_context_dditable_t {
+    pfnActivateMetricGroups: Some(tools::metric::zetContextActivateMetricGroups),
+};
 
 /// `zet_command_list_dditable_t`.
-pub(crate) static ZET_COMMAND_LIST: zet_command_list_dditable_t = unsupported::ZET_COMMAND_LIST;
+pub(crate) static ZET_COMMAND_LIST: zet_command_list_dditable_t = zet_command_list_dditable_t {
+    pfnAppendMetricStreamerMarker: Some(tools::streamer::zetCommandListAppendMetricStreamerMarker),
+    pfnAppendMetricQueryBegin: Some(tools::query::zetCommandListAppendMetricQueryBegin),
+    pfnAppendMetricQueryEnd: Some(tools::query::zetCommandListAppendMetricQueryEnd),
+    pfnAppendMetricMemoryBarrier: Some(tools::query::zetCommandListAppendMetricMemoryBarrier),
+};
 
 /// `zet_command_list_exp_dditable_t`.
 pub(crate) static ZET_COMMAND_LIST_EXP: zet_command_list_exp_dditable_t =
     unsupported::ZET_COMMAND_LIST_EXP;
 
 /// `zet_module_dditable_t`.
-pub(crate) static ZET_MODULE: zet_module_dditable_t = unsupported::ZET_MODULE;
+pub(crate) static ZET_MODULE: zet_module_dditable_t = zet_module_dditable_t {
+    pfnGetDebugInfo: Some(tools::program::zetModuleGetDebugInfo),
+};
 
 /// `zet_kernel_dditable_t`.
-pub(crate) static ZET_KERNEL: zet_kernel_dditable_t = unsupported::ZET_KERNEL;
+pub(crate) static ZET_KERNEL: zet_kernel_dditable_t = zet_kernel_dditable_t {
+    pfnGetProfileInfo: Some(tools::program::zetKernelGetProfileInfo),
+};
 
 /// `zet_metric_dditable_t`.
-pub(crate) static ZET_METRIC: zet_metric_dditable_t = unsupported::ZET_METRIC;
+pub(crate) static ZET_METRIC: zet_metric_dditable_t = zet_metric_dditable_t {
+    pfnGet: Some(tools::metric::zetMetricGet),
+    pfnGetProperties: Some(tools::metric::zetMetricGetProperties),
+};
 
 /// `zet_metric_exp_dditable_t`.
 pub(crate) static ZET_METRIC_EXP: zet_metric_exp_dditable_t = unsupported::ZET_METRIC_EXP;
 
 /// `zet_metric_group_dditable_t`.
-pub(crate) static ZET_METRIC_GROUP: zet_metric_group_dditable_t = unsupported::ZET_METRIC_GROUP;
+pub(crate) static ZET_METRIC_GROUP: zet_metric_group_dditable_t = zet_metric_group_dditable_t {
+    pfnGet: Some(tools::metric::zetMetricGroupGet),
+    pfnGetProperties: Some(tools::metric::zetMetricGroupGetProperties),
+    pfnCalculateMetricValues: Some(tools::metric::zetMetricGroupCalculateMetricValues),
+};
 
 /// `zet_metric_group_exp_dditable_t`.
 pub(crate) static ZET_METRIC_GROUP_EXP: zet_metric_group_exp_dditable_t =
-    unsupported::ZET_METRIC_GROUP_EXP;
+    zet_metric_group_exp_dditable_t {
+        pfnCalculateMultipleMetricValuesExp: Some(
+            tools::metric::zetMetricGroupCalculateMultipleMetricValuesExp,
+        ),
+        pfnGetGlobalTimestampsExp: Some(tools::metric::zetMetricGroupGetGlobalTimestampsExp),
+        pfnGetExportDataExp: Some(tools::metric::zetMetricGroupGetExportDataExp),
+        pfnCalculateMetricExportDataExp: Some(
+            tools::metric::zetMetricGroupCalculateMetricExportDataExp,
+        ),
+        ..unsupported::ZET_METRIC_GROUP_EXP
+    };
 
 /// `zet_metric_streamer_dditable_t`.
 pub(crate) static ZET_METRIC_STREAMER: zet_metric_streamer_dditable_t =
-    unsupported::ZET_METRIC_STREAMER;
+    zet_metric_streamer_dditable_t {
+        pfnOpen: Some(tools::streamer::zetMetricStreamerOpen),
+        pfnClose: Some(tools::streamer::zetMetricStreamerClose),
+        pfnReadData: Some(tools::streamer::zetMetricStreamerReadData),
+    };
 
 /// `zet_metric_query_pool_dditable_t`.
 pub(crate) static ZET_METRIC_QUERY_POOL: zet_metric_query_pool_dditable_t =
-    unsupported::ZET_METRIC_QUERY_POOL;
+    zet_metric_query_pool_dditable_t {
+        pfnCreate: Some(tools::query::zetMetricQueryPoolCreate),
+        pfnDestroy: Some(tools::query::zetMetricQueryPoolDestroy),
+    };
 
 /// `zet_metric_query_dditable_t`.
-pub(crate) static ZET_METRIC_QUERY: zet_metric_query_dditable_t = unsupported::ZET_METRIC_QUERY;
+pub(crate) static ZET_METRIC_QUERY: zet_metric_query_dditable_t = zet_metric_query_dditable_t {
+    pfnCreate: Some(tools::query::zetMetricQueryCreate),
+    pfnDestroy: Some(tools::query::zetMetricQueryDestroy),
+    pfnReset: Some(tools::query::zetMetricQueryReset),
+    pfnGetData: Some(tools::query::zetMetricQueryGetData),
+};
 
 /// `zet_tracer_exp_dditable_t`.
 pub(crate) static ZET_TRACER_EXP: zet_tracer_exp_dditable_t = unsupported::ZET_TRACER_EXP;

@@ -146,6 +146,7 @@ pub(crate) fn zeContextDestroy(hContext: Handle<'_, Context>) -> ZeResult {
             "hContext is the driver's default context, which is never destroyed",
         );
     }
+    hContext.driver.tools().forget(&hContext);
     drop(hContext.take());
     Ok(())
 }

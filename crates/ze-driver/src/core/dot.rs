@@ -54,6 +54,7 @@ fn describe(step: &Step, simple: bool) -> String {
     let work = match &step.command.op {
         Op::Work(work) => work,
         Op::Reset(_) => return "reset event".to_owned(),
+        Op::Call(_) => return "read counters".to_owned(),
         Op::Nothing | Op::Release(_) => {
             return match (step.after.is_empty(), step.gives, &step.command.signal) {
                 (false, _, _) => "wait".to_owned(),

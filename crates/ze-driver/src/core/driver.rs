@@ -10,9 +10,10 @@ use crate::core::ipc::Exports;
 use crate::core::object;
 use crate::core::virtual_mem::VirtualMemory;
 use crate::device::Platform;
-use crate::extensions::{EXTENSIONS, FUNCTIONS};
+use crate::extensions::{EXTENSIONS, FUNCTIONS, TOOLS_EXTENSIONS};
 use crate::schedule::Lane;
 use crate::sysman::Sysman;
+use crate::tools::Tools;
 use crate::{state, tables};
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
@@ -36,6 +37,7 @@ pub(crate) struct Driver {
     attributes: Attributes,
     captures: Captures,
     sysman: Sysman,
+    tools: Tools,
 }
 object!(Driver, _ze_driver_handle_t, b"ZeDr", "driver");
 
@@ -66,6 +68,7 @@ impl Driver {
             attributes: Attributes::default(),
             captures: Captures::default(),
             sysman: Sysman::new(sub_of.len()),
+            tools: Tools::new(sub_of.len()),
         }))
     }
 
@@ -82,6 +85,11 @@ impl Driver {
     /// Parts and events of system management.
     pub(crate) fn sysman(&self) -> &Sysman {
         &self.sysman
+    }
+
+    /// Metric groups.
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.tools
     }
 
     /// Atomic access attributes.
@@ -268,8 +276,9 @@ pub(crate) fn zeDriverGetExtensionProperties(
     _hDriver: Handle<'_, Driver>,
     pCount: Enumerate<'_, ze_driver_extension_properties_t>,
 ) -> ZeResult {
-    pCount.fill(EXTENSIONS.len(), |i, slot| {
-        let (name, version) = EXTENSIONS[i];
+    let all: Vec<_> = EXTENSIONS.iter().chain(TOOLS_EXTENSIONS).collect();
+    pCount.fill(all.len(), |i, slot| {
+        let (name, version) = *all[i];
         fill_name(&mut slot.name, name);
         slot.version = version;
     });

@@ -1,0 +1,31 @@
+//! What tools ask of modules and kernels; tools/module.yml, pin.yml.
+
+use crate::check::enumeration;
+use crate::core::kernel::Kernel;
+use crate::core::module::Module;
+use level_zero_sys::*;
+use ze_abi::{Handle, Prop, Sized, ZeResult};
+use ze_entry::ze_entry;
+
+/// Debug information of the module's code; there is none, so the size is 0; tools/module.yml.
+#[ze_entry(zet_pfnModuleGetDebugInfo_t)]
+pub(crate) fn zetModuleGetDebugInfo(
+    _hModule: Handle<'_, Module>,
+    format: zet_module_debug_info_format_t,
+    pSize: Sized<'_>,
+) -> ZeResult {
+    enumeration("format", format.0, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF.0)?;
+    pSize.fill(&[]);
+    Ok(())
+}
+
+/// Kernels are not instrumented: no flags, no tokens; tools/pin.yml.
+#[ze_entry(zet_pfnKernelGetProfileInfo_t)]
+pub(crate) fn zetKernelGetProfileInfo(
+    _hKernel: Handle<'_, Kernel>,
+    mut pProfileProperties: Prop<'_, zet_profile_properties_t>,
+) -> ZeResult {
+    pProfileProperties.flags = 0;
+    pProfileProperties.numTokens = 0;
+    Ok(())
+}

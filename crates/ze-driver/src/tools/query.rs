@@ -1,0 +1,213 @@
+//! Metric queries: counters read around commands; tools/metric.yml.
+
+use crate::check::{enumeration, error, lock, not_ready};
+use crate::core::context::Context;
+use crate::core::device::Device;
+use crate::core::event::Event;
+use crate::core::list::{CommandList, Sync};
+use crate::core::object;
+use crate::schedule::Op;
+use crate::state;
+use crate::sysman::telemetry;
+use crate::tables;
+use crate::tools::metric::MetricGroup;
+use crate::tools::report::{self, Sample};
+use level_zero_sys::*;
+use std::sync::{Arc, Mutex};
+use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, Sized, ZeResult};
+use ze_entry::ze_entry;
+
+/// Room for queries of one group.
+#[repr(C)]
+pub(crate) struct MetricQueryPool {
+    head: Head,
+    group: Arc<MetricGroup>,
+    context: Arc<Context>,
+    count: u32,
+}
+object!(
+    MetricQueryPool,
+    _zet_metric_query_pool_handle_t,
+    b"ZtMp",
+    "metric query pool"
+);
+
+/// One query.
+#[repr(C)]
+pub(crate) struct MetricQuery {
+    head: Head,
+    group: Arc<MetricGroup>,
+    context: Arc<Context>,
+    state: Arc<Mutex<Progress>>,
+}
+object!(
+    MetricQuery,
+    _zet_metric_query_handle_t,
+    b"ZtMq",
+    "metric query"
+);
+
+/// How far a query is.
+#[derive(Default)]
+struct Progress {
+    begin: Option<Sample>,
+    report: Option<Vec<u8>>,
+}
+
+/// A pool for queries of an active group that is read around commands; tools/metric.yml.
+#[ze_entry(zet_pfnMetricQueryPoolCreate_t)]
+pub(crate) fn zetMetricQueryPoolCreate(
+    hContext: Handle<'_, Context>,
+    hDevice: Handle<'_, Device>,
+    hMetricGroup: Handle<'_, MetricGroup>,
+    desc: In<'_, zet_metric_query_pool_desc_t>,
+    phMetricQueryPool: Out<'_, zet_metric_query_pool_handle_t>,
+) -> ZeResult {
+    hContext.check_device(&hDevice)?;
+    enumeration(
+        "desc->type",
+        desc.r#type.0,
+        ZET_METRIC_QUERY_POOL_TYPE_EXECUTION.0,
+    )?;
+    if hMetricGroup.stream {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "hMetricGroup is read at intervals, queries need one that is event-based",
+        );
+    }
+    if desc.count == 0 {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "desc->count is 0, at least one query is required",
+        );
+    }
+    let pool = MetricQueryPool {
+        head: Head::new::<MetricQueryPool>(tables::all()),
+        group: hMetricGroup.shared()?,
+        context: hContext.arc(),
+        count: desc.count,
+    };
+    phMetricQueryPool.write(Object::give(Arc::new(pool)));
+    Ok(())
+}
+
+/// Ends the handle; queries live on; tools/metric.yml.
+#[ze_entry(zet_pfnMetricQueryPoolDestroy_t)]
+pub(crate) fn zetMetricQueryPoolDestroy(hMetricQueryPool: Handle<'_, MetricQueryPool>) -> ZeResult {
+    drop(hMetricQueryPool.take());
+    Ok(())
+}
+
+/// A query of the pool; tools/metric.yml.
+#[ze_entry(zet_pfnMetricQueryCreate_t)]
+pub(crate) fn zetMetricQueryCreate(
+    hMetricQueryPool: Handle<'_, MetricQueryPool>,
+    index: u32,
+    phMetricQuery: Out<'_, zet_metric_query_handle_t>,
+) -> ZeResult {
+    if index >= hMetricQueryPool.count {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!(
+                "index is {index}, the pool holds {} queries",
+                hMetricQueryPool.count
+            ),
+        );
+    }
+    let query = MetricQuery {
+        head: Head::new::<MetricQuery>(tables::all()),
+        group: Arc::clone(&hMetricQueryPool.group),
+        context: Arc::clone(&hMetricQueryPool.context),
+        state: Arc::default(),
+    };
+    phMetricQuery.write(Object::give(Arc::new(query)));
+    Ok(())
+}
+
+/// Ends the handle; tools/metric.yml.
+#[ze_entry(zet_pfnMetricQueryDestroy_t)]
+pub(crate) fn zetMetricQueryDestroy(hMetricQuery: Handle<'_, MetricQuery>) -> ZeResult {
+    drop(hMetricQuery.take());
+    Ok(())
+}
+
+/// As new; tools/metric.yml.
+#[ze_entry(zet_pfnMetricQueryReset_t)]
+pub(crate) fn zetMetricQueryReset(hMetricQuery: Handle<'_, MetricQuery>) -> ZeResult {
+    *lock(&hMetricQuery.state) = Progress::default();
+    Ok(())
+}
+
+/// Reads the counters after everything before in the list and before everything after; the group must be active;
+/// tools/metric.yml.
+#[ze_entry(zet_pfnCommandListAppendMetricQueryBegin_t)]
+pub(crate) fn zetCommandListAppendMetricQueryBegin(
+    hCommandList: Handle<'_, CommandList>,
+    hMetricQuery: Handle<'_, MetricQuery>,
+) -> ZeResult {
+    let telemetry = telemetry()?;
+    if !state::driver()?
+        .tools()
+        .is_active(&hMetricQuery.context, &hMetricQuery.group)
+    {
+        return error(
+            ZE_RESULT_ERROR_NOT_AVAILABLE,
+            "the query's metric group is not active on its context (zetContextActivateMetricGroups)",
+        );
+    }
+    let (query, source) = (Arc::clone(&hMetricQuery.state), hMetricQuery.group.source);
+    let begin = move || {
+        *lock(&query) = Progress {
+            begin: Some(Sample::take(source, telemetry)),
+            report: None,
+        };
+    };
+    hCommandList.append(Op::Call(Arc::new(begin)), &Sync::default().draining())
+}
+
+/// Reads the counters again, which completes the query; tools/metric.yml.
+#[ze_entry(zet_pfnCommandListAppendMetricQueryEnd_t)]
+pub(crate) fn zetCommandListAppendMetricQueryEnd(
+    hCommandList: Handle<'_, CommandList>,
+    hMetricQuery: Handle<'_, MetricQuery>,
+    hSignalEvent: OptHandle<'_, Event>,
+    phWaitEvents: Handles<'_, Event>,
+) -> ZeResult {
+    let telemetry = telemetry()?;
+    let query = Arc::clone(&hMetricQuery.state);
+    let group = Arc::clone(&hMetricQuery.group);
+    let threads = group.threads();
+    let end = move || {
+        let end = Sample::take(group.source, telemetry);
+        let mut query = lock(&query);
+        if let Some(begin) = query.begin.take() {
+            let made = report::report(group.source, group.counters, threads, 0, (&begin, &end));
+            query.report = Some(made);
+        }
+    };
+    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
+    hCommandList.append(Op::Call(Arc::new(end)), &sync)
+}
+
+/// Counters are read by commands, in order: a barrier of the list; tools/metric.yml.
+#[ze_entry(zet_pfnCommandListAppendMetricMemoryBarrier_t)]
+pub(crate) fn zetCommandListAppendMetricMemoryBarrier(
+    hCommandList: Handle<'_, CommandList>,
+) -> ZeResult {
+    hCommandList.append(Op::Nothing, &Sync::default().draining())
+}
+
+/// One report, once the query is complete; tools/metric.yml.
+#[ze_entry(zet_pfnMetricQueryGetData_t)]
+pub(crate) fn zetMetricQueryGetData(
+    hMetricQuery: Handle<'_, MetricQuery>,
+    pRawDataSize: Sized<'_>,
+) -> ZeResult {
+    hMetricQuery.context.check()?;
+    let query = lock(&hMetricQuery.state);
+    let Some(report) = &query.report else {
+        return not_ready();
+    };
+    pRawDataSize.fill(report);
+    Ok(())
+}
