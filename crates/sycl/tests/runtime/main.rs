@@ -7,6 +7,8 @@
 
 mod allocation;
 mod basics;
+mod compile_fail;
+mod native;
 mod order;
 mod pages;
 mod world;
@@ -43,7 +45,15 @@ fn main() -> ExitCode {
     };
     arguments.test_threads = Some(1);
     world::enter();
-    let tests = [basics::TESTS, allocation::TESTS, pages::TESTS, order::TESTS].concat();
+    let tests = [
+        basics::TESTS,
+        allocation::TESTS,
+        pages::TESTS,
+        order::TESTS,
+        native::TESTS,
+        compile_fail::TESTS,
+    ]
+    .concat();
     let trials = tests
         .into_iter()
         .filter(|(_, place, _)| *place == here || *place == Where::Everywhere)

@@ -483,7 +483,7 @@ fn tickets_not_compressed() {
         let task = queue.submit(|cg| {
             let view = cg.host_task_access(&buffer, Read)?;
             cg.host_task((view,), move |_, (_view,)| {
-                drop(receiver.recv());
+                let _ = receiver.recv();
                 Ok(())
             })
         });
@@ -591,7 +591,7 @@ fn host_task_targets() {
         let view = cg.host_task_access(&view, Read)?;
         cg.host_task((native, view), move |handle, (native, view)| {
             let pointer = handle.native_mem(&native)?.addr();
-            drop(sender.send((pointer, view.as_slice().to_vec())));
+            let _ = sender.send((pointer, view.as_slice().to_vec()));
             Ok(())
         })
     });

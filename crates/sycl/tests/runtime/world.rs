@@ -206,8 +206,13 @@ impl Log {
         self.count("zeMemFree")
     }
 
-    pub(crate) fn clear(&self) {
-        self.0.clear();
+    /// How often this memory was freed.
+    pub(crate) fn frees_of(&self, pointer: usize) -> usize {
+        let frees = self.calls("zeMemFree");
+        frees
+            .iter()
+            .filter(|call| argument(call, "ptr") == pointer as u64)
+            .count()
     }
 }
 

@@ -1,0 +1,348 @@
+//! What a command group costs beside the same commands appended to Level Zero by hand, in one run.
+//!
+//! Kernels are one work-item with one store, so that what is measured is the runtime. `./x bench sycl` runs this; with
+//! `--json` each row is an object on a line, as the other benchmarks print it. Timing here is never a test.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark talks, and ends when it cannot go on"
+)]
+
+use std::time::Instant;
+
+use level_zero::sys::*;
+use level_zero::{Loader, Tables};
+use sycl::interop::get_native;
+use sycl::{
+    Buffer, BufferOptions, Event, Kernel, KernelBundle, NdRange, Queue, Range, Read, ReadWrite, usm,
+};
+
+static SPIRV: &[u8] = include_bytes!("../kernels/tests.spv");
+
+/// The same work by hand: an immediate list in order, and a ring of events.
+struct Raw {
+    tables: &'static Tables,
+    list: ze_command_list_handle_t,
+    kernel: ze_kernel_handle_t,
+    events: Vec<ze_event_handle_t>,
+    next: usize,
+    memory: *mut std::ffi::c_void,
+}
+
+/// Calls Level Zero.
+macro_rules! call {
+    ($tables:expr, $table:ident.$slot:ident($($argument:expr),* $(,)?)) => {{
+        let function = $tables.$table.$slot.unwrap();
+        // SAFETY: live handles and valid outputs.
+        let code = unsafe { function($($argument),*) };
+        assert_eq!(code, ZE_RESULT_SUCCESS, stringify!($slot));
+    }};
+}
+
+const EVENTS: usize = 4096;
+
+impl Raw {
+    fn new(tables: &'static Tables, queue: &Queue, kernel: &Kernel) -> Self {
+        let (context, device) = (get_native(&queue.context()), get_native(&queue.device()));
+        let desc = ze_command_queue_desc_t {
+            flags: ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+            mode: ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+            ..Default::default()
+        };
+        let mut list = std::ptr::null_mut();
+        call!(
+            tables,
+            command_list.pfnCreateImmediate(context, device, &raw const desc, &raw mut list)
+        );
+        let desc = ze_event_pool_desc_t {
+            flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+            count: EVENTS as u32,
+            ..Default::default()
+        };
+        let mut pool = std::ptr::null_mut();
+        let none = std::ptr::null_mut();
+        call!(
+            tables,
+            event_pool.pfnCreate(context, &raw const desc, 0, none, &raw mut pool)
+        );
+        let events = (0..EVENTS as u32).map(|index| {
+            let desc = ze_event_desc_t {
+                index,
+                signal: ZE_EVENT_SCOPE_FLAG_HOST,
+                wait: ZE_EVENT_SCOPE_FLAG_HOST,
+                ..Default::default()
+            };
+            let mut event = std::ptr::null_mut();
+            call!(
+                tables,
+                event.pfnCreate(pool, &raw const desc, &raw mut event)
+            );
+            event
+        });
+        let desc = ze_host_mem_alloc_desc_t::default();
+        let mut memory = std::ptr::null_mut();
+        call!(
+            tables,
+            mem.pfnAllocHost(context, &raw const desc, 65536, 64, &raw mut memory)
+        );
+        Self {
+            tables,
+            list,
+            kernel: get_native(kernel),
+            events: events.collect(),
+            next: 0,
+            memory,
+        }
+    }
+
+    fn launch(&mut self) -> ze_event_handle_t {
+        let event = self.events[self.next % EVENTS];
+        if self.next >= EVENTS {
+            call!(self.tables, event.pfnHostReset(event));
+        }
+        self.next += 1;
+        let one = ze_group_count_t {
+            groupCountX: 1,
+            groupCountY: 1,
+            groupCountZ: 1,
+        };
+        let size = ze_group_size_t {
+            groupSizeX: 1,
+            groupSizeY: 1,
+            groupSizeZ: 1,
+        };
+        let mut arguments = [(&raw mut self.memory).cast()];
+        call!(
+            self.tables,
+            command_list.pfnAppendLaunchKernelWithArguments(
+                self.list,
+                self.kernel,
+                one,
+                size,
+                arguments.as_mut_ptr(),
+                std::ptr::null(),
+                event,
+                0,
+                std::ptr::null_mut()
+            )
+        );
+        event
+    }
+
+    /// Launches and waits at the end; no event is used again before its command has ended.
+    fn many(&mut self, count: usize) {
+        for step in 0..count {
+            self.launch();
+            if step % (EVENTS / 2) == EVENTS / 2 - 1 {
+                self.wait();
+            }
+        }
+        self.wait();
+    }
+
+    fn wait(&self) {
+        call!(
+            self.tables,
+            command_list.pfnHostSynchronize(self.list, u64::MAX)
+        );
+    }
+}
+
+struct Out {
+    json: bool,
+    only: Vec<String>,
+}
+
+const RUNS: usize = 30;
+
+impl Out {
+    /// Nanoseconds of a task, ours and the peer's in turns.
+    fn row(
+        &self,
+        case: &str,
+        count: usize,
+        mut ours: impl FnMut(usize),
+        mut peer: impl FnMut(usize),
+    ) {
+        if !self.only.is_empty() && !self.only.iter().any(|only| case.starts_with(only.as_str())) {
+            return;
+        }
+        let time = |work: &mut dyn FnMut(usize)| {
+            let began = Instant::now();
+            work(count);
+            began.elapsed().as_nanos() as f64 / count as f64
+        };
+        let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+        for run in 0..=RUNS {
+            let (one, other) = (time(&mut ours), time(&mut peer));
+            // The first round warms up.
+            if run > 0 {
+                mine.push(one);
+                theirs.push(other);
+            }
+        }
+        mine.sort_by(f64::total_cmp);
+        theirs.sort_by(f64::total_cmp);
+        let (min, median, raw) = (mine[0], mine[RUNS / 2], theirs[0]);
+        if self.json {
+            println!(
+                "{{\"bench\":\"sycl\",\"case\":\"{case}\",\"unit\":\"ns\",\"ours\":{min:.1},\"peer\":\"raw\",\"peer_value\":{raw:.1},\"ratio\":{:.3},\"min\":{min:.1},\"median\":{median:.1},\"runs\":{RUNS}}}",
+                raw / min
+            );
+        } else {
+            println!(
+                "sycl {case:<18} {min:>9.0} ns a task (median {median:.0}, 90 of 100 below {:.0})   raw {raw:>7.0} (median {:.0})   {:+.0}",
+                mine[RUNS * 9 / 10],
+                theirs[RUNS / 2],
+                min - raw
+            );
+        }
+    }
+}
+
+fn touch(
+    queue: &Queue,
+    kernel: &Kernel,
+    reads: &[&Buffer<'_, i32>],
+    writes: (&Buffer<'_, i32>, usize, usize),
+) -> Event {
+    let submitted = queue.submit(|cg| {
+        for buffer in reads {
+            cg.access(buffer, Read)?;
+        }
+        let (buffer, first, count) = writes;
+        let a = cg.access_ranged(buffer, ReadWrite, count, first)?;
+        cg.parallel_for_nd(kernel, NdRange::new(1, 1), (&a,))
+    });
+    submitted.unwrap()
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let out = Out {
+        json: arguments.iter().any(|argument| argument == "--json"),
+        only: arguments
+            .iter()
+            .filter(|argument| !argument.starts_with("--"))
+            .cloned()
+            .collect(),
+    };
+    let entry = ze_cpu::entry();
+    sycl::use_entry(entry).unwrap();
+    let loader: &'static Loader = Box::leak(Box::new(Loader::from_entry(entry).unwrap()));
+    let queue = Queue::new().unwrap();
+    let (words, _) = SPIRV.as_chunks::<4>();
+    let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let (context, device) = (queue.context(), queue.device());
+    // SAFETY: the kernels stay inside what is passed here.
+    let bundle = unsafe { KernelBundle::from_spirv(&context, &[device], &words) };
+    let bundle = bundle.unwrap().build(c"").unwrap();
+    let store = bundle.kernel(c"store").unwrap();
+    let by_hand = bundle.kernel(c"store").unwrap();
+    let mut raw = Raw::new(loader.tables(), &queue, &by_hand);
+    let buffer = || Buffer::<i32>::from_slice(&[0; 16384], 16384).unwrap();
+    let whole = |buffer| (buffer, 0, 16384);
+
+    let one = buffer();
+    out.row(
+        "chain",
+        10_000,
+        |count| {
+            (0..count).for_each(|_| drop(touch(&queue, &store, &[], whole(&one))));
+            queue.wait().unwrap();
+        },
+        |count| raw.many(count),
+    );
+    let (left, right, both) = (buffer(), buffer(), buffer());
+    out.row(
+        "diamond",
+        10_000,
+        |count| {
+            for _ in 0..count / 4 {
+                touch(&queue, &store, &[], whole(&both));
+                touch(&queue, &store, &[&both], whole(&left));
+                touch(&queue, &store, &[&both], whole(&right));
+                touch(&queue, &store, &[&left, &right], whole(&both));
+            }
+            queue.wait().unwrap();
+        },
+        |count| raw.many(count),
+    );
+    let own = buffer();
+    for count in [10, 1_000, 100_000] {
+        out.row(
+            &format!("fan-out-{count}"),
+            count,
+            |count| {
+                touch(&queue, &store, &[], whole(&one));
+                for _ in 0..count {
+                    let submitted = queue.submit(|cg| {
+                        let a = cg.access(&one, Read)?;
+                        cg.parallel_for_nd(&store, NdRange::new(1, 1), (&a,))
+                    });
+                    submitted.unwrap();
+                }
+                touch(&queue, &store, &[], whole(&one));
+                queue.wait().unwrap();
+            },
+            |count| raw.many(count),
+        );
+    }
+    let options = BufferOptions {
+        page_size: Some(Range([16])),
+    };
+    let pages = Buffer::<i32>::from_slice_with(&[0; 16384], 16384, &options).unwrap();
+    for count in [10, 1_000, 100_000] {
+        out.row(
+            &format!("fan-in-{count}"),
+            count,
+            |count| {
+                for task in 0..count {
+                    touch(&queue, &store, &[], (&pages, task % 1024 * 16, 16));
+                }
+                touch(&queue, &store, &[&pages], whole(&own));
+                queue.wait().unwrap();
+            },
+            |count| raw.many(count),
+        );
+    }
+    let in_order = Queue::builder().in_order().build().unwrap();
+    let block = usm::Block::<i32, usm::SharedKind>::shared(&in_order, 64).unwrap();
+    out.row(
+        "usm-in-order",
+        10_000,
+        |count| {
+            for _ in 0..count {
+                let submitted =
+                    in_order.submit(|cg| cg.parallel_for_nd(&store, NdRange::new(1, 1), (&block,)));
+                submitted.unwrap();
+            }
+            in_order.wait().unwrap();
+        },
+        |count| raw.many(count),
+    );
+    out.row(
+        "submit-wait",
+        1_000,
+        |count| (0..count).for_each(|_| touch(&queue, &store, &[], whole(&one)).wait().unwrap()),
+        |count| {
+            for _ in 0..count {
+                let event = raw.launch();
+                call!(raw.tables, event.pfnHostSynchronize(event, u64::MAX));
+            }
+        },
+    );
+    out.row(
+        "buffer-life",
+        1_000,
+        |count| {
+            for _ in 0..count {
+                let buffer = Buffer::<i32>::new(16384).unwrap();
+                touch(&queue, &store, &[], whole(&buffer));
+            }
+            queue.wait().unwrap();
+        },
+        |count| raw.many(count),
+    );
+}

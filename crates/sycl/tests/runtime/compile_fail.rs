@@ -1,0 +1,191 @@
+//! Wrong use that must not compile, each with the compiler's code for it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[("t97_compile_fail", Where::Host, compile_fail)];
+
+/// Code, or words where the compiler has none, and the body of a function of `q: &Queue`, `k: &Kernel`,
+/// `b: &Buffer<'_, f32>`.
+const CASES: &[(&str, &str, &str)] = &[
+    (
+        "C01 two commands in one group",
+        "E0382",
+        "q.submit(|cg| { let _ = cg.single_task(k, ())?; cg.single_task(k, ()) })?;",
+    ),
+    (
+        "C02 accessor escapes its group",
+        "E0521",
+        "let mut out = None; q.submit(|cg| { out = Some(cg.access(b, Read)?); cg.single_task(k, ()) })?;",
+    ),
+    (
+        "C03 accessor of another group",
+        "lifetime may not live long enough",
+        "q.submit(|cg| { let a = cg.access(b, Read)?; let _ = q.submit(|inner| inner.single_task(k, (&a,))); cg.single_task(k, ()) })?;",
+    ),
+    (
+        "C04 native handle of a buffer",
+        "E0277",
+        "sycl::interop::get_native(b);",
+    ),
+    (
+        "C05 kernel of a bundle that is not executable",
+        "E0599",
+        "fn f(x: &KernelBundle<sycl::Input>) { let _ = x.kernel(c\"k\"); }",
+    ),
+    (
+        "C06 no_init of a mode that reads",
+        "E0599",
+        "b.host_access(Read.no_init())?;",
+    ),
+    (
+        "C07 host view of device memory",
+        "E0599",
+        "fn f(x: &sycl::usm::Block<f32, sycl::usm::DeviceKind>) { unsafe { x.as_slice() }; }",
+    ),
+    (
+        "C08 writing through a read accessor",
+        "E0594",
+        "let mut h = b.host_access(Read)?; h[0] = 1.0;",
+    ),
+    (
+        "C09 four dimensions",
+        "E0277",
+        "let _: Buffer<'static, f32, 4> = Buffer::new([1, 1, 1, 1])?;",
+    ),
+    (
+        "C10 group without a command",
+        "E0308",
+        "q.submit(|cg| Ok(()))?;",
+    ),
+    (
+        "C11 host task captures a borrow",
+        "E0597",
+        "let l = 5u32; let r = &l; q.submit(|cg| cg.host_task((), move |_, _| { drop(*r); Ok(()) }))?;",
+    ),
+    (
+        "C12 host slice used while borrowed",
+        "E0503",
+        "let mut v = vec![0f32; 8]; let s = &mut v[..]; let b = Buffer::from_slice_mut(s, 8)?; s[0] = 1.0; drop(b);",
+    ),
+    (
+        "C13 fill through a read accessor",
+        "E0277",
+        "q.submit(|cg| { let a = cg.access(b, Read)?; cg.fill(&a, 0.0f32) })?;",
+    ),
+    (
+        "C14 handler on another thread",
+        "E0277",
+        "q.submit(|cg| std::thread::scope(|s| s.spawn(|| cg.single_task(k, ())).join().unwrap()))?;",
+    ),
+    (
+        "C15 buffer outlives its host slice",
+        "E0515",
+        "fn f() -> Result<Buffer<'static, f32>> { let mut v = vec![0f32; 8]; Buffer::from_slice_mut(&mut v, 8) }",
+    ),
+    (
+        "C16 host accessor outlives its buffer",
+        "E0505",
+        "let b = b.clone(); let h = b.host_access(Read)?; drop(b); let _ = h[0];",
+    ),
+    (
+        "C17 element type with a pointer",
+        "E0277",
+        "#[derive(Clone, Copy)] struct P(*const u8); Buffer::<P, 1>::new(4)?;",
+    ),
+    (
+        "C18 host accessor on another thread",
+        "E0277",
+        "let h = b.host_access(Read)?; std::thread::scope(|s| { s.spawn(move || drop(h)); });",
+    ),
+    (
+        "C19 native memory of a host view",
+        "E0308",
+        "q.submit(|cg| { let v = cg.host_task_access(b, Read)?; cg.host_task((v,), |ih, (v,)| { ih.native_mem(&v)?; Ok(()) }) })?;",
+    ),
+    (
+        "arguments of a kernel that are no arguments",
+        "E0277",
+        "q.submit(|cg| cg.single_task(k, (\"text\",)))?;",
+    ),
+];
+
+fn source(body: &str) -> String {
+    format!(
+        "#![allow(unused)] use sycl::*; fn case(q: &Queue, k: &Kernel, b: &Buffer<'_, f32>) -> Result<()> {{ {body} Ok(()) }}"
+    )
+}
+
+fn compile_fail() {
+    let deps = std::env::current_exe()
+        .unwrap()
+        .parent()
+        .unwrap()
+        .to_path_buf();
+    let folder = deps.join("sycl-compile-fail");
+    std::fs::create_dir_all(&folder).unwrap();
+    let good = "q.submit(|cg| { let a = cg.access(b, Read)?; cg.parallel_for(k, 8, (&a, Val(1.0f32), 2u32)) })?; b.host_access(ReadWrite)?[0] = 1.0;";
+    // Other builds of the crate may lie beside the one that this test is linked with.
+    let library = libraries(&deps)
+        .into_iter()
+        .find(|library| compile(&folder, library, good).is_ok())
+        .expect("what is right compiles with some build of the crate");
+    let mut wrong = Vec::new();
+    for (name, code, body) in CASES {
+        match compile(&folder, &library, body) {
+            Ok(()) => wrong.push(format!("{name}: compiles")),
+            Err(text) if !text.contains(code) => wrong.push(format!("{name}: not {code}:\n{text}")),
+            Err(_) => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Builds of the crate, the newest first.
+fn libraries(deps: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(deps)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut found: Vec<PathBuf> = entries
+        .filter(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            name.starts_with("libsycl-") && name.ends_with(".rlib")
+        })
+        .collect();
+    found.sort_by_key(|path| std::cmp::Reverse(path.metadata().unwrap().modified().unwrap()));
+    found
+}
+
+fn compile(folder: &Path, library: &Path, body: &str) -> Result<(), String> {
+    let file = folder.join("case.rs");
+    std::fs::write(&file, source(body)).unwrap();
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut dependencies = std::ffi::OsString::from("dependency=");
+    dependencies.push(library.parent().unwrap());
+    let mut external = std::ffi::OsString::from("sycl=");
+    external.push(library);
+    let output = Command::new(rustc)
+        .args([
+            "--edition",
+            "2024",
+            "--crate-type",
+            "lib",
+            "--emit",
+            "metadata",
+            "--out-dir",
+        ])
+        .arg(folder)
+        .arg("-L")
+        .arg(dependencies)
+        .arg("--extern")
+        .arg(external)
+        .arg(&file)
+        .output()
+        .unwrap();
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
