@@ -187,6 +187,12 @@ pub(crate) fn validated(loader: &Loader) {
         loader.create_context(driver).unwrap();
         assert_eq!(destroy(context), ZE_RESULT_SUCCESS);
         assert_eq!(destroy(context), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+        let text = loader.text().1;
+        assert!(
+            text.contains("zeContextDestroy: hContext")
+                && text.contains("was destroyed by zeContextDestroy"),
+            "the last-error text names the mistake: {text}"
+        );
         assert_eq!(
             destroy(driver.addr()),
             ZE_RESULT_ERROR_INVALID_NULL_HANDLE,

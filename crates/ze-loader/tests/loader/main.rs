@@ -690,6 +690,47 @@ fn mistakes_are_named_by_the_validation_layer() {
     );
 }
 
+/// Level, success lines wanted; successes, failures and findings in the log.
+#[test]
+fn findings_and_ends_of_calls_stand_in_the_log() {
+    for (level, successes, expected) in [
+        ("warn", "0", [false, false, true]),
+        ("trace", "0", [false, true, true]),
+        ("trace", "1", [true, true, true]),
+        ("critical", "1", [false, false, false]),
+    ] {
+        let stage = artefacts::stage(
+            &format!("validated@{level}{successes}"),
+            &["stub_a.so", "stub_b.so"],
+        );
+        let environment = [
+            TWO,
+            ("ZE_ENABLE_VALIDATION_LAYER", "1"),
+            ("ZE_ENABLE_PARAMETER_VALIDATION", "1"),
+            ("ZE_ENABLE_HANDLE_LIFETIME", "1"),
+            ("ZEL_ENABLE_LOADER_LOGGING", "1"),
+            ("ZEL_LOADER_LOGGING_LEVEL", level),
+            ("ZEL_LOADER_LOGGING_ENABLE_SUCCESS_PRINT", successes),
+            ("ZEL_LOADER_LOG_DIR", "{stage}"),
+            ("ZEL_LOADER_LOG_PATTERN", "%l %v"),
+        ];
+        let stderr = run_in(&stage, "validated", &environment);
+        assert!(
+            stderr.contains("was destroyed by zeContextDestroy"),
+            "{stderr}"
+        );
+        let log = std::fs::read_to_string(stage.join("ze_loader.log")).unwrap_or_default();
+        let found = [
+            "trace SUCCESS (ZE_RESULT_SUCCESS) in zeContextDestroy(hContext=0x",
+            "trace ERROR (ZE_RESULT_ERROR_INVALID_NULL_HANDLE) in zeContextDestroy(hContext=0x0)",
+            "error error: parameters: zeContextDestroy: hContext",
+        ]
+        .map(|start| log.lines().any(|line| line.starts_with(start)));
+        assert_eq!(found, expected, "{level} {successes}: {log}");
+        std::fs::remove_dir_all(&stage).unwrap();
+    }
+}
+
 #[test]
 fn a_recorder_script_that_is_wrong_fails_initialisation() {
     let stderr = run(
