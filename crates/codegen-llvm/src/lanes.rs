@@ -29,11 +29,12 @@ mod region;
 mod sub_group;
 mod tuples;
 mod values;
+mod width;
 
 use std::collections::{HashMap, HashSet};
 
 use kernel_ir::passes::shape::{Shape, Shapes};
-use kernel_ir::{BlockId, BuildError, Function, GroupScope, InstId, Kernel, Op, Type, ValueId};
+use kernel_ir::{BlockId, BuildError, Function, GroupScope, InstId, Kernel, Op, ValueId};
 
 use crate::kernel::Lower;
 use crate::llvm::{Bb, IntPred, Val};
@@ -131,7 +132,7 @@ pub(crate) fn form(
     let width = match (sub_groups, wanted) {
         (Some(_), _) => low.sub_group_size,
         (None, Some(wanted)) => wanted,
-        (None, None) => width(low),
+        (None, None) => width::usual(low),
     };
     let stops = !low.plan.stops.is_empty();
     if stops && !region::meet_as_a_group(low) {
@@ -143,6 +144,11 @@ pub(crate) fn form(
     if copies > COPIES {
         return Err("the code between its barriers has more than 4,000 instructions in all");
     }
+    let by_speed = sub_groups.is_none() && wanted.is_none();
+    let width = match regions.as_slice() {
+        [one] if by_speed && known.arrays.element.is_empty() => width::for_chains(low, one, width),
+        _ => width,
+    };
     // What lives between regions.
     let (mut uniform, mut items) = (HashSet::new(), HashMap::new());
     let mut at = 0u64;
@@ -205,7 +211,7 @@ pub(crate) fn form(
             "it has a loop with two entries, or work-items may part where they wait for each other",
         );
     }
-    if wanted.is_none() && sub_groups.is_none() {
+    if by_speed {
         let costs = form.regions.iter().map(|r| cost::costs(module, r, width));
         let (together, apart) = costs.fold((0u64, 0u64), |all, one| {
             (all.0.saturating_add(one.0), all.1.saturating_add(one.1))
@@ -224,33 +230,6 @@ fn fits(op: &Op) -> bool {
         op,
         Op::Group(_, GroupScope::Workgroup, _) | Op::Call(..) | Op::CallIndirect(..)
     )
-}
-
-/// Lanes by speed: two registers of 32 bytes for each 32-bit value, two for each 64-bit one where those
-/// are the work.
-fn width(low: &Lower<'_>) -> u32 {
-    let types = &low.values.module.types;
-    let function = low.function;
-    let (mut wide, mut all) = (0usize, 0usize);
-    for inst in function.blocks.iter().flat_map(|b| &b.insts) {
-        let inst = &function.insts[inst.index()];
-        let Some(result) = inst.result else { continue };
-        if matches!(
-            inst.op,
-            Op::WorkItem(..) | Op::Convert(..) | Op::PtrOffset { .. } | Op::Alloca { .. }
-        ) {
-            continue;
-        }
-        let Some(scalar) = types.scalar_of(function.ty(result)) else {
-            continue;
-        };
-        if matches!(types.get(scalar), Type::Bool) {
-            continue;
-        }
-        all += 1;
-        wide += usize::from(types.size_of(scalar) == 8);
-    }
-    if wide * 2 > all || all > 250 { 8 } else { 16 }
 }
 
 /// One region being emitted for `width` lanes.

@@ -257,13 +257,45 @@ impl Lanes<'_, '_, '_> {
         ir.at_end(done);
     }
 
+    /// Addresses of lanes whose index is a byte or two, made when they are asked for: a small index is read back
+    /// from memory sooner than it is taken out of a vector.
+    fn through_memory(&mut self, ptr: ValueId) -> Option<impl Fn(&Lower<'_>, u64) -> Val + use<>> {
+        let ir = self.low.ir;
+        let (base, index, stride, offset, signed) = self.narrow_index(ptr)?;
+        let lanes = ir.type_of(index);
+        let scalar = ir.scalar(lanes);
+        if ir.int_width(scalar) > 16 {
+            return None;
+        }
+        let room = self.low.room(lanes, 64);
+        // Volatile, or LLVM would see through it.
+        ir.set_volatile(ir.store(index, room, 64));
+        let extend = if signed {
+            Opcode::LLVMSExt
+        } else {
+            Opcode::LLVMZExt
+        };
+        Some(move |low: &Lower<'_>, lane: u64| {
+            let ir = low.ir;
+            let one = ir.load(scalar, ir.element(scalar, room, ir.i64c(lane)), 1);
+            ir.set_volatile(one);
+            let one = ir.cast(extend, one, ir.i64);
+            low.pointer(base, Some((one, stride)), offset)
+        })
+    }
+
     /// Each lane at its own address in this thread's memory.
     fn own_updates(&mut self, update: &Update) -> Rep {
         let ir = self.low.ir;
         let ty = update.ty;
         let memory = self.low.values.memory(ty);
         let size = self.low.values.module.types.size_of(ty);
+        let through_memory = match self.mask {
+            None => self.through_memory(update.ptr),
+            Some(_) => None,
+        };
         let places = match self.mask {
+            None if through_memory.is_some() => Vec::new(),
             None => self.addresses(update.ptr),
             Some(mask) => {
                 // Lanes that are off have a place of no meaning.
@@ -293,8 +325,12 @@ impl Lanes<'_, '_, '_> {
         let mut results = update
             .result
             .map(|v| ir.poison(self.lane_type(self.low.ty(v))));
-        for (lane, at) in places.into_iter().enumerate() {
-            let lane = ir.i32c(lane as u32);
+        for lane in 0..self.width {
+            let at = match &through_memory {
+                Some(place) => place(self.low, u64::from(lane)),
+                None => places[lane as usize],
+            };
+            let lane = ir.i32c(lane);
             let operand = pick(value, lane).map(|v| self.low.values.to_memory(v, ty));
             let expected = pick(comparator, lane);
             let old = self.low.update_own(update.op, at, ty, operand, expected);

@@ -204,9 +204,9 @@ impl Lanes<'_, '_, '_> {
         ir.select(mask, v, self.splat(one))
     }
 
-    /// A pointer that is one base and a 32-bit index: base, index, stride, offset, whether signed. Lanes need no
+    /// A pointer that is one base and a narrow index: base, index, stride, offset, whether signed. Lanes need no
     /// vectors of 64-bit addresses then.
-    fn narrow_index(&mut self, ptr: ValueId) -> Option<(Val, Val, i64, i64, bool)> {
+    pub(super) fn narrow_index(&mut self, ptr: ValueId) -> Option<(Val, Val, i64, i64, bool)> {
         let op_of = |lanes: &Self, v: ValueId| match lanes.f.values[v.index()].def {
             ValueDef::Inst(inst) => Some(lanes.f.insts[inst.index()].op.clone()),
             _ => None,

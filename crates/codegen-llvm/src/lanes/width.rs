@@ -1,0 +1,122 @@
+//! How many work-items run side by side, where it is only a matter of speed.
+
+use kernel_ir::passes::shape::{Shape, Shapes};
+use kernel_ir::{Builtin, MathFn, Op, Type, ValueId};
+
+use super::region::Region;
+use crate::kernel::Lower;
+
+/// Most lanes.
+const MOST: u32 = 32;
+/// Bytes of a vector register, and registers that a loop's varying values may take.
+const REGISTER: u64 = 32;
+const REGISTERS: u64 = 8;
+/// Instructions of a loop that is a chain.
+const CHAIN: usize = 64;
+
+/// Lanes by speed: two registers of 32 bytes for each 32-bit value, two for each 64-bit one where those
+/// are the work.
+pub(super) fn usual(low: &Lower<'_>) -> u32 {
+    let types = &low.values.module.types;
+    let function = low.function;
+    let (mut wide, mut all) = (0usize, 0usize);
+    for inst in function.blocks.iter().flat_map(|b| &b.insts) {
+        let inst = &function.insts[inst.index()];
+        let Some(result) = inst.result else { continue };
+        if matches!(
+            inst.op,
+            Op::WorkItem(..) | Op::Convert(..) | Op::PtrOffset { .. } | Op::Alloca { .. }
+        ) {
+            continue;
+        }
+        let Some(scalar) = types.scalar_of(function.ty(result)) else {
+            continue;
+        };
+        if matches!(types.get(scalar), Type::Bool) {
+            continue;
+        }
+        all += 1;
+        wide += usize::from(types.size_of(scalar) == 8);
+    }
+    if wide * 2 > all || all > 250 { 8 } else { 16 }
+}
+
+/// More lanes where the work is a loop in which each instruction waits for the one before: several registers of
+/// the same value keep the processor busy. Only for kernels of one dimension, whose rows are long.
+pub(super) fn for_chains(low: &Lower<'_>, region: &Region, usual: u32) -> u32 {
+    let Some(shapes) = &region.shapes else {
+        return usual;
+    };
+    let function = &region.function;
+    let row = low.group_size.map(|size| u64::from(size[0]));
+    let flat = function.blocks.iter().flat_map(|b| &b.insts).all(|inst| {
+        !matches!(
+            function.insts[inst.index()].op,
+            Op::WorkItem(
+                Builtin::GlobalInvocationId | Builtin::LocalInvocationId,
+                1..
+            )
+        )
+    });
+    let chains = region.loops.loops.iter().enumerate();
+    let bytes: Vec<u64> = chains
+        .filter_map(|(l, _)| chain(low, region, shapes, l as u32))
+        .collect();
+    let Some(&bytes) = bytes.iter().max().filter(|_| flat) else {
+        return usual;
+    };
+    let mut width = usual;
+    while width < MOST
+        && bytes * u64::from(width) * 2 <= REGISTER * REGISTERS
+        && row.is_none_or(|row| row.is_multiple_of(u64::from(width) * 2))
+    {
+        width *= 2;
+    }
+    width
+}
+
+/// Bytes per lane of what loop `l` carries from turn to turn and takes from outside, if all lanes turn together
+/// and it does nothing but arithmetic.
+fn chain(low: &Lower<'_>, region: &Region, shapes: &Shapes, l: u32) -> Option<u64> {
+    let (function, this) = (&region.function, &region.loops.loops[l as usize]);
+    let inner = |other: &kernel_ir::passes::cfg::Loop| other.parent == Some(l);
+    if shapes.is_divergent_loop(l) || region.loops.loops.iter().any(inner) {
+        return None;
+    }
+    let types = &low.values.module.types;
+    let varying = |v: ValueId| shapes.of(v) == Shape::Varying;
+    let (mut count, mut carried, mut seen) = (0, 0, Vec::new());
+    for &block in &this.blocks {
+        if shapes.is_masked(block) {
+            return None;
+        }
+        for &inst in &function.blocks[block.index()].insts {
+            let inst = &function.insts[inst.index()];
+            count += 1;
+            let plain = match &inst.op {
+                Op::Phi(_) => {
+                    carried += usize::from(inst.result.is_some_and(varying));
+                    seen.extend(inst.result.filter(|&v| varying(v)));
+                    continue;
+                }
+                Op::Math(math, ..) => matches!(
+                    math,
+                    MathFn::Fabs | MathFn::Fmax | MathFn::Fmin | MathFn::Fma | MathFn::Mad
+                ),
+                op => op.is_pure() && !matches!(op, Op::Load { .. }),
+            };
+            if !plain || count > CHAIN {
+                return None;
+            }
+            inst.op.operands(|v| {
+                let home = region.block_of(v);
+                let outside = home.is_some_and(|b| !region.loops.contains(l, b));
+                if outside && varying(v) && !seen.contains(&v) {
+                    seen.push(v);
+                }
+            });
+        }
+    }
+    let size = |v: &ValueId| types.size_of(function.ty(*v));
+    (carried > 0).then(|| seen.iter().map(size).sum())
+}
