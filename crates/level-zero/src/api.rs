@@ -67,6 +67,7 @@ pub struct Tables {
     pub build_log: ze_module_build_log_dditable_t,
     pub kernel: ze_kernel_dditable_t,
     pub kernel_exp: ze_kernel_exp_dditable_t,
+    pub command_list_exp: ze_command_list_exp_dditable_t,
     pub image: ze_image_dditable_t,
     pub sampler: ze_sampler_dditable_t,
     // Last: the tables point into it.
@@ -271,6 +272,12 @@ impl Loader {
                 c"zeGetKernelExpProcAddrTable",
                 ze_kernel_exp_dditable_t,
                 ze_pfnGetKernelExpProcAddrTable_t
+            ),
+            command_list_exp: table!(
+                lookup,
+                c"zeGetCommandListExpProcAddrTable",
+                ze_command_list_exp_dditable_t,
+                ze_pfnGetCommandListExpProcAddrTable_t
             ),
             image: table!(
                 lookup,

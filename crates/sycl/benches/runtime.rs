@@ -339,7 +339,7 @@ fn main() {
         |count| {
             for _ in 0..count {
                 let buffer = Buffer::<i32>::new(16384).unwrap();
-                touch(&queue, &store, &[], whole(&buffer));
+                touch(&queue, &store, &[], (&buffer, 0, 16384));
             }
             queue.wait().unwrap();
         },

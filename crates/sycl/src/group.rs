@@ -9,6 +9,7 @@ use sycl_graph::Access;
 use crate::arguments::Arguments;
 use crate::buffer::BufferCore;
 use crate::event::Event;
+use crate::graph::GraphInner;
 use crate::host_task::Task;
 use crate::kernel::{Kernel, SpecValues};
 use crate::operation::{Operation, Region};
@@ -35,6 +36,20 @@ pub(crate) struct Record {
     /// Elements from first to last, for host views.
     pub(crate) bytes: (usize, usize),
     pub(crate) writes: bool,
+}
+
+impl Record {
+    /// The same for another submission.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            core: Arc::clone(&self.core),
+            accesses: self.accesses.clone(),
+            first_byte: self.first_byte,
+            target: self.target,
+            bytes: self.bytes,
+            writes: self.writes,
+        }
+    }
 }
 
 /// Where an accessor's elements have to be.
@@ -78,4 +93,6 @@ pub(crate) enum Action {
         Option<Box<dyn std::any::Any + Send>>,
     ),
     HostTask(Task),
+    /// A recorded graph.
+    Replay(Arc<GraphInner>),
 }

@@ -140,6 +140,16 @@ pub(crate) struct Target<'a> {
 }
 
 impl Target<'_> {
+    /// A list that is recorded: nothing is signalled or waited for.
+    pub(crate) fn recording(api: Api, list: ze_command_list_handle_t) -> Self {
+        Self {
+            api,
+            list,
+            signal: std::ptr::null_mut(),
+            waits: &mut [],
+        }
+    }
+
     pub(crate) fn wait_count(&self) -> u32 {
         u32::try_from(self.waits.len()).unwrap_or(u32::MAX)
     }

@@ -30,6 +30,7 @@ pub mod embedded;
 mod environment;
 mod error;
 mod event;
+mod graph;
 mod graveyard;
 mod group;
 mod handler;
@@ -64,6 +65,7 @@ pub use context::Context;
 pub use device::{Aspect, Device, DeviceType, Partition};
 pub use error::{AsyncHandler, Errc, Error, Result};
 pub use event::{Event, EventStatus, Profiling};
+pub use graph::{ExecutableGraph, Graph};
 pub use handler::{Command, Handler};
 pub use host_accessor::HostAccessor;
 pub use host_task::{

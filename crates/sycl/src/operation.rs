@@ -9,9 +9,10 @@ use sycl_graph::Extent;
 
 use crate::arguments::Arguments;
 use crate::error::Result;
+use crate::graph::GraphInner;
 use crate::kernel::KernelInner;
 use crate::lane::Target;
-use crate::ze::ze;
+use crate::ze::{Api, ze};
 
 /// One append.
 pub(crate) enum Operation {
@@ -37,6 +38,8 @@ pub(crate) enum Operation {
         bytes: usize,
         advice: ze_memory_advice_t,
     },
+    /// A closed list, on an immediate one.
+    Replay(Arc<GraphInner>),
     Barrier,
 }
 
@@ -179,11 +182,7 @@ impl Operation {
                         zeCommandListAppendMemoryPrefetch =
                             command_list.pfnAppendMemoryPrefetch(list, *pointer, *bytes)
                     )?;
-                    ze!(
-                        api,
-                        zeCommandListAppendSignalEvent =
-                            command_list.pfnAppendSignalEvent(list, signal)
-                    )
+                    signal_after(api, list, signal)
                 }
             }
             Self::Advise {
@@ -206,10 +205,24 @@ impl Operation {
                         zeCommandListAppendMemAdvise = command_list
                             .pfnAppendMemAdvise(list, *device, *pointer, *bytes, *advice)
                     )?;
+                    signal_after(api, list, signal)
+                }
+            }
+            Self::Replay(graph) => {
+                let mut recorded = graph.list;
+                // SAFETY: live handles; what the list uses is kept by its graph and its buffers.
+                unsafe {
                     ze!(
                         api,
-                        zeCommandListAppendSignalEvent =
-                            command_list.pfnAppendSignalEvent(list, signal)
+                        zeCommandListImmediateAppendCommandListsExp = command_list_exp
+                            .pfnImmediateAppendCommandListsExp(
+                                list,
+                                1,
+                                &raw mut recorded,
+                                signal,
+                                count,
+                                waits
+                            )
                     )
                 }
             }
@@ -224,6 +237,27 @@ impl Operation {
                 }
             }
         }
+    }
+}
+
+/// Signals an event after what was appended before; a recorded list signals none.
+///
+/// # Safety
+/// Live handles, or no event.
+unsafe fn signal_after(
+    api: Api,
+    list: ze_command_list_handle_t,
+    signal: ze_event_handle_t,
+) -> Result<()> {
+    if signal.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the caller's contract.
+    unsafe {
+        ze!(
+            api,
+            zeCommandListAppendSignalEvent = command_list.pfnAppendSignalEvent(list, signal)
+        )
     }
 }
 

@@ -31,7 +31,7 @@ struct Use {
 }
 
 type Uses = SmallVec<[Use; 4]>;
-type Pointers = SmallVec<[*mut u8; 8]>;
+pub(crate) type Pointers = SmallVec<[*mut u8; 8]>;
 
 impl Use {
     fn lists(&self) -> impl Iterator<Item = (Domain, &[Access])> {
@@ -90,6 +90,13 @@ pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
         };
         let pointer = state.memory(domain, &inner.context)?;
         pointers.push(pointer.wrapping_add(*first));
+    }
+    if let Some(Action::Replay(graph)) = &action
+        && !graph.is_at(&pointers)
+    {
+        return Err(Error::invalid(
+            "a buffer of the graph was released since it was recorded: record it again",
+        ));
     }
     for (entry, state) in uses.iter().zip(&mut locked) {
         for (domain, list) in entry.lists() {
@@ -253,6 +260,18 @@ fn commit(uses: &Uses, locked: &mut [MutexGuard<'static, BufferState>], dep: Dep
     }
 }
 
+/// The device operations of a command, and what has to live as long as they run.
+pub(crate) fn operations_of(
+    action: Option<Action>,
+    pointers: &Pointers,
+) -> (
+    SmallVec<[Operation; 1]>,
+    Option<Box<dyn std::any::Any + Send>>,
+) {
+    let prepared = Prepared::new(action, pointers);
+    (prepared.operations, prepared.keep)
+}
+
 /// A command with its pointers.
 struct Prepared {
     operations: SmallVec<[Operation; 1]>,
@@ -333,6 +352,9 @@ impl Prepared {
             Some(Action::Operations(operations, keep)) => {
                 prepared.operations = operations;
                 prepared.keep = keep;
+            }
+            Some(Action::Replay(graph)) => {
+                prepared.operations.push(Operation::Replay(graph));
             }
             Some(Action::HostTask(task)) => {
                 prepared.pointers = SendPointers(pointers.clone());

@@ -8,6 +8,7 @@
 mod allocation;
 mod basics;
 mod compile_fail;
+mod graphs;
 mod native;
 mod order;
 mod pages;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         pages::TESTS,
         order::TESTS,
         native::TESTS,
+        graphs::TESTS,
         compile_fail::TESTS,
     ]
     .concat();

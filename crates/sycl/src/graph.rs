@@ -1,0 +1,279 @@
+//! Command graphs: command groups that are recorded once and submitted as often as wanted, as one Level Zero command
+//! list. Buffers keep one address on a device, so the list stays right; what a submission copies and waits for is decided
+//! anew each time, for all groups of the graph at once.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use level_zero::sys::*;
+use smallvec::SmallVec;
+use sycl_graph::{Access, Deps, Mode};
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Errc, Error, Result};
+use crate::event::Event;
+use crate::graveyard::bury;
+use crate::group::{Action, Group, Record, TargetMemory};
+use crate::handler::{Command, Handler};
+use crate::lane::Target;
+use crate::operation::Operation;
+use crate::queue::Queue;
+use crate::submit::{operations_of, submit};
+use crate::ze::ze;
+
+/// Command groups in the order in which they will run.
+#[derive(Debug)]
+pub struct Graph {
+    queue: Queue,
+    groups: Vec<Recorded>,
+}
+
+/// One group, without its handler.
+struct Recorded {
+    records: SmallVec<[Record; 4]>,
+    action: Option<Action>,
+}
+
+impl std::fmt::Debug for Recorded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorded").finish_non_exhaustive()
+    }
+}
+
+/// A graph that can be submitted to queues of its context and device. Cheap to clone.
+#[derive(Clone)]
+pub struct ExecutableGraph(Arc<GraphInner>);
+
+impl std::fmt::Debug for ExecutableGraph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ExecutableGraph({} groups)", self.0.groups)
+    }
+}
+
+pub(crate) struct GraphInner {
+    context: Context,
+    device: Device,
+    pub(crate) list: ze_command_list_handle_t,
+    groups: usize,
+    records: Vec<Record>,
+    /// Where the accessors' buffers were when the list was recorded.
+    pointers: Vec<usize>,
+    /// Kernels, and patterns of fills.
+    operations: Mutex<Kept>,
+    /// The latest submission: a list runs once at a time.
+    last: Mutex<Event>,
+}
+
+type Kept = Vec<(
+    SmallVec<[Operation; 1]>,
+    Option<Box<dyn std::any::Any + Send>>,
+)>;
+
+// SAFETY: the list is closed; executing it is the lanes' affair, each under its lock.
+unsafe impl Send for GraphInner {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for GraphInner {}
+
+impl Graph {
+    /// An empty graph for the queue's device and context.
+    #[must_use]
+    pub fn new(queue: &Queue) -> Self {
+        Self {
+            queue: queue.clone(),
+            groups: Vec::new(),
+        }
+    }
+
+    /// Records a command group, which will run after those recorded before.
+    ///
+    /// # Errors
+    /// The closure's; [`Errc::FeatureNotSupported`] for host tasks and host accessors; [`Errc::Invalid`] for a group that
+    /// depends on events: give them to the submission.
+    #[track_caller]
+    pub fn add<F>(&mut self, f: F) -> Result<()>
+    where
+        F: for<'cg> FnOnce(Handler<'cg>) -> Result<Command<'cg>>,
+    {
+        let group = RefCell::new(Group::default());
+        let _ = f(Handler::new(&self.queue, &group))?;
+        let group = group.into_inner();
+        let on_host = group
+            .records
+            .iter()
+            .any(|record| record.target == TargetMemory::Host);
+        if on_host || matches!(group.action, Some(Action::HostTask(_))) {
+            return Err(Error::new(
+                Errc::FeatureNotSupported,
+                "a graph runs on its device: host tasks cannot be recorded",
+            ));
+        }
+        if !group.events.is_empty() || group.follows_all {
+            return Err(Error::invalid(
+                "a recorded group cannot depend on events: its graph's submission can",
+            ));
+        }
+        self.groups.push(Recorded {
+            records: group.records,
+            action: group.action,
+        });
+        Ok(())
+    }
+
+    /// Makes the command list. Buffers get their memory on the device now.
+    ///
+    /// # Errors
+    /// [`Errc::MemoryAllocation`]; the calls'.
+    pub fn finalize(self) -> Result<ExecutableGraph> {
+        let queue = &self.queue.0;
+        let (context, device) = (queue.context.clone(), queue.device.clone());
+        let api = context.api();
+        let desc = ze_command_list_desc_t {
+            commandQueueGroupOrdinal: device.compute_group()?.ordinal,
+            flags: ZE_COMMAND_LIST_FLAG_IN_ORDER,
+            ..Default::default()
+        };
+        let mut list = std::ptr::null_mut();
+        // SAFETY: live handles, valid input and output.
+        unsafe {
+            ze!(
+                api,
+                zeCommandListCreate = command_list.pfnCreate(
+                    context.handle(),
+                    device.handle(),
+                    &raw const desc,
+                    &raw mut list
+                )
+            )?;
+        }
+        let mut graph = GraphInner {
+            context: context.clone(),
+            device: device.clone(),
+            list,
+            groups: self.groups.len(),
+            records: Vec::new(),
+            pointers: Vec::new(),
+            operations: Mutex::default(),
+            last: Mutex::new(Event::default()),
+        };
+        let mut kept = Kept::new();
+        for group in self.groups {
+            let mut pointers = crate::submit::Pointers::new();
+            for record in &group.records {
+                let mut state = record.core.lock();
+                let domain = state.domain_of(&context, &device)?;
+                let base = state.memory(domain, &context)?;
+                pointers.push(base.wrapping_add(record.first_byte));
+            }
+            graph
+                .pointers
+                .extend(pointers.iter().map(|pointer| pointer.addr()));
+            let (mut operations, keep) = operations_of(group.action, &pointers);
+            for operation in &mut operations {
+                operation.append(&mut Target::recording(api, list))?;
+            }
+            kept.push((operations, keep));
+            for mut record in group.records {
+                graph.without_own_contents(&mut record);
+                graph.records.push(record);
+            }
+        }
+        // SAFETY: a live list.
+        unsafe { ze!(api, zeCommandListClose = command_list.pfnClose(list))? };
+        graph.operations = Mutex::new(kept);
+        Ok(ExecutableGraph(Arc::new(graph)))
+    }
+}
+
+impl GraphInner {
+    /// What an earlier group of the graph overwrites need not be there before.
+    fn without_own_contents(&self, record: &mut Record) {
+        let fresh: Vec<Access> = self
+            .records
+            .iter()
+            .filter(|earlier| Arc::ptr_eq(&earlier.core, &record.core))
+            .flat_map(|earlier| earlier.accesses.iter().copied())
+            .filter(|access| !access.mode.needs_content())
+            .collect();
+        let covered = |access: &Access| {
+            fresh
+                .iter()
+                .any(|made| made.elements.contains(&access.elements))
+        };
+        for access in record.accesses.iter_mut().filter(|access| covered(access)) {
+            // The group that made the contents writes these pages for the whole graph.
+            access.mode = Mode::NoInitReadWrite;
+        }
+    }
+
+    pub(crate) fn is_at(&self, pointers: &[*mut u8]) -> bool {
+        pointers
+            .iter()
+            .map(|pointer| pointer.addr())
+            .eq(self.pointers.iter().copied())
+    }
+}
+
+impl Drop for GraphInner {
+    fn drop(&mut self) {
+        let mut after = Deps::default();
+        let last = self.last.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(dep) = last.dep() {
+            after.add(dep);
+        }
+        let (context, list) = (self.context.clone(), self.list.expose_provenance());
+        let kept = std::mem::take(
+            self.operations
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        bury(after, move || {
+            let list = std::ptr::with_exposed_provenance_mut(list);
+            // SAFETY: ours, and its last execution has ended.
+            let _ = unsafe {
+                ze!(
+                    context.api(),
+                    zeCommandListDestroy = command_list.pfnDestroy(list)
+                )
+            };
+            drop(kept);
+        });
+    }
+}
+
+impl Queue {
+    /// Submits a graph, after `after` and after the graph's last submission.
+    ///
+    /// # Errors
+    /// [`Errc::Invalid`] for a graph of another device or context, or of a buffer that was released since;
+    /// [`Errc::FeatureNotSupported`] on a queue that does not use immediate lists; as [`Queue::submit`].
+    #[track_caller]
+    pub fn submit_graph(&self, graph: &ExecutableGraph, after: &[Event]) -> Result<Event> {
+        let inner = &graph.0;
+        if inner.device != self.0.device || inner.context.handle() != self.0.context.handle() {
+            return Err(Error::invalid("the graph is of another device or context"));
+        }
+        if !matches!(
+            crate::interop::get_native(self),
+            crate::interop::NativeQueue::ImmediateList(_)
+        ) {
+            return Err(Error::new(
+                Errc::FeatureNotSupported,
+                "graphs run on queues of immediate command lists",
+            ));
+        }
+        let mut last = inner.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut group = Group {
+            action: Some(Action::Replay(Arc::clone(inner))),
+            ..Group::default()
+        };
+        group
+            .records
+            .extend(inner.records.iter().map(Record::again));
+        group.events.extend(after.iter().cloned());
+        group.events.push(last.clone());
+        let event = submit(self, group)?;
+        *last = event.clone();
+        Ok(event)
+    }
+}

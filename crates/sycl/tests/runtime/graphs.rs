@@ -1,0 +1,106 @@
+//! Command graphs: recorded once, submitted many times.
+
+use sycl::{Buffer, Errc, Graph, Read, ReadWrite, Write, usm};
+
+use crate::world::{Gate, Log, is_running, kernel, queue};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("graph_replay", Where::Everywhere, replay),
+    (
+        "graph_own_contents_are_not_copied",
+        Where::Discrete,
+        own_contents,
+    ),
+    ("graph_refuses", Where::Everywhere, refuses),
+];
+
+fn replay() {
+    let queue = queue(0);
+    let (add_one, add) = (kernel("add_one"), kernel("add"));
+    let a = Buffer::from_vec(vec![0i32; 16], 16).unwrap();
+    let sum = Buffer::from_vec(vec![100i32; 16], 16).unwrap();
+    let block = usm::Block::<u32, usm::SharedKind>::shared(&queue, 4).unwrap();
+    let mut graph = Graph::new(&queue);
+    graph
+        .add(|cg| {
+            let a = cg.access(&a, ReadWrite)?;
+            cg.parallel_for(&add_one, 16, (&a,))
+        })
+        .unwrap();
+    graph
+        .add(|cg| {
+            let (a, sum) = (cg.access(&a, Read)?, cg.access(&sum, ReadWrite)?);
+            cg.parallel_for(&add, 16, (&a, &sum, &sum))
+        })
+        .unwrap();
+    let graph = graph.finalize().unwrap();
+    let gate = Gate::new();
+    let log = Log::start();
+    let first = queue.submit_graph(&graph, &[gate.event.clone()]).unwrap();
+    let second = queue.submit_graph(&graph, &[]).unwrap();
+    assert!(is_running(&first) && is_running(&second));
+    gate.open();
+    second.wait().unwrap();
+    assert_eq!(log.count("zeCommandListAppendLaunchKernelWithArguments"), 0);
+    drop(log);
+    // The host's change between two submissions is seen by the next.
+    a.host_access(ReadWrite).unwrap()[0] = 10;
+    queue.submit_graph(&graph, &[]).unwrap();
+    let sums = sum.into_vec().unwrap();
+    assert_eq!((sums[0], sums[1]), (100 + 1 + 2 + 11, 100 + 1 + 2 + 3));
+    drop(block);
+}
+
+fn own_contents() {
+    let queue = queue(0);
+    let (set, add_one) = (kernel("set"), kernel("add_one"));
+    let buffer = Buffer::from_vec(vec![0i32; 16], 16).unwrap();
+    let mut graph = Graph::new(&queue);
+    graph
+        .add(|cg| {
+            let a = cg.access(&buffer, Write.no_init())?;
+            cg.parallel_for(&set, 16, (&a, 5))
+        })
+        .unwrap();
+    graph
+        .add(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&add_one, 16, (&a,))
+        })
+        .unwrap();
+    let graph = graph.finalize().unwrap();
+    let log = Log::start();
+    queue.submit_graph(&graph, &[]).unwrap().wait().unwrap();
+    assert!(log.copies().is_empty());
+    drop(log);
+    assert_eq!(buffer.host_access(Read).unwrap()[15], 6);
+    let before = buffer.device_ptr(&queue.device());
+    buffer.release(&queue.device()).unwrap();
+    match queue.submit_graph(&graph, &[]) {
+        // The allocator may give the same place again.
+        Ok(_) => assert_eq!(buffer.device_ptr(&queue.device()), before),
+        Err(refused) => assert!(refused.to_string().contains("released"), "{refused}"),
+    }
+}
+
+fn refuses() {
+    let queue = queue(0);
+    let mut graph = Graph::new(&queue);
+    let task = graph.add(|cg| cg.host_task((), |_, ()| Ok(())));
+    assert_eq!(task.unwrap_err().errc(), Errc::FeatureNotSupported);
+    let event = queue.submit_barrier(&[]).unwrap();
+    let waits = graph.add(|cg| {
+        cg.depends_on(&[event]);
+        cg.barrier()
+    });
+    assert_eq!(waits.unwrap_err().errc(), Errc::Invalid);
+    if let Some(other) = crate::world::devices().get(1) {
+        let other = sycl::Queue::builder().device(other).build().unwrap();
+        let graph = graph.finalize().unwrap();
+        assert_eq!(
+            other.submit_graph(&graph, &[]).unwrap_err().errc(),
+            Errc::Invalid
+        );
+    }
+}
