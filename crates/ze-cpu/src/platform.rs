@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use ze_driver::address_space::AddressSpace;
 use ze_driver::device::{
-    AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, ImageView, MemoryKind,
-    Platform, PlatformFacts, Program, ProgramInput, Requirements, SamplerFacts, Task,
+    AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, ImageView, Launch,
+    MemoryKind, Platform, PlatformFacts, Program, ProgramInput, Requirements, SamplerFacts, Task,
 };
 use ze_driver::telemetry::Telemetry;
 
@@ -175,6 +175,10 @@ impl Platform for CpuPlatform {
             .filter(|facts| facts.sub_of.is_some())
             .and_then(|facts| self.shares.get(facts.sub_number as usize));
         share.unwrap_or(&self.engine).submit(task);
+    }
+
+    fn is_brief(&self, launch: &Launch) -> bool {
+        engine::is_brief(launch)
     }
 
     fn wait(&self, word: &AtomicU32, done: &dyn Fn() -> bool, deadline_ns: u64) -> bool {

@@ -47,6 +47,12 @@ pub trait Platform: Send + Sync {
     /// Runs `task` as soon as a worker is free; never on the calling thread. Tasks may overlap and
     /// finish in any order; [`Task::finished`] is called exactly once, on a worker.
     fn submit(&self, task: Arc<dyn Task>);
+    /// Whether a launch is known to take so little time that it is not worth a task of its own. Cheap, and without
+    /// calls back.
+    fn is_brief(&self, launch: &Launch) -> bool {
+        let _ = launch;
+        false
+    }
     /// Blocks until `done()` is true or `deadline_ns` (device clock; `u64::MAX` = never) has passed.
     /// `word` is a futex word that changes (and is woken with all waiters, by `FUTEX_WAKE` without the
     /// private flag: it may lie in shared memory) whenever `done` may have become true. May run submitted tasks meanwhile when the wait is unlimited. Returns `done()`.
@@ -536,6 +542,16 @@ pub struct Outcome {
 pub trait Task: Send + Sync {
     /// What to do.
     fn work(&self) -> &Work;
+    /// How many launches follow [`Task::work`]; each runs when the one before has ended. Brief ones only
+    /// ([`Platform::is_brief`]).
+    fn more(&self) -> usize {
+        0
+    }
+    /// One of those that follow.
+    fn next_work(&self, index: usize) -> &Work {
+        let _ = index;
+        &Work::Nothing
+    }
     /// Index of the device in [`Platform::devices`] that is to do it.
     fn device(&self) -> usize {
         0

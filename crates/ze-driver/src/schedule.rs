@@ -9,10 +9,13 @@
 //! The head of a lane hangs on one unsignalled event at a time; the signal drives the lane. Small bookkeeping
 //! (barriers, signals, resets) is done by whoever makes it ready; work goes to [`Platform::submit`] and so to
 //! another thread. A list of lanes to drive replaces recursion.
+//!
+//! Brief launches that follow each other without waits and signals between go to the platform as one task, a
+//! *bundle*, which runs them in their order.
 
 use crate::check::lock;
 use crate::core::context::Context;
-use crate::device::{GroupCount, Outcome, Platform, Task, Work};
+use crate::device::{GroupCount, Launch, Outcome, Platform, Task, Work};
 use crate::signal::{Signal, wait_until, wake_sleepers};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -120,9 +123,13 @@ struct Pending {
 struct LaneState {
     /// Not started, in order.
     pending: VecDeque<Pending>,
-    /// Started, in order: finished or not. The first is number `first`.
-    started: VecDeque<bool>,
-    first: u64,
+    /// Tasks started, in order. The first is number `first_task`.
+    started: VecDeque<Started>,
+    first_task: u64,
+    /// Commands started.
+    begun: u64,
+    /// Commands retired: all of the first tasks that have finished.
+    retired: u64,
     running: usize,
     /// Number of the last command pushed; the first is 1.
     pushed: u64,
@@ -132,10 +139,45 @@ struct LaneState {
     hanging: bool,
 }
 
+/// A command or bundle that was started.
+struct Started {
+    commands: u64,
+    finished: bool,
+}
+
 impl LaneState {
     /// Commands not retired.
     fn outstanding(&self) -> usize {
-        self.pending.len() + self.started.len()
+        usize::try_from(self.pushed - self.retired).unwrap_or(usize::MAX)
+    }
+
+    /// Notes that the first `commands` pending ones start; the number of their task.
+    fn begin(&mut self, commands: u64) -> u64 {
+        let task = self.first_task + self.started.len() as u64;
+        self.started.push_back(Started {
+            commands,
+            finished: false,
+        });
+        self.begun += commands;
+        self.running += 1;
+        task
+    }
+}
+
+/// Most launches in a bundle: others get their share of a long list.
+const MOST_BUNDLED: usize = 128;
+
+impl Pending {
+    /// The launch, if it may go into a bundle behind another command.
+    fn bundled(&self) -> Option<&Launch> {
+        match &self.command.op {
+            Op::Work(Work::Launch(launch))
+                if self.command.waits.is_empty() && self.command.signal.is_none() =>
+            {
+                Some(launch)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -182,10 +224,7 @@ impl Lane {
         let lane = Arc::new(Self {
             context: Arc::clone(context),
             device,
-            state: Mutex::new(LaneState {
-                first: 1,
-                ..LaneState::default()
-            }),
+            state: Mutex::new(LaneState::default()),
             retired: AtomicU64::new(0),
             word: AtomicU32::new(0),
             sleepers: AtomicU32::new(0),
@@ -335,11 +374,11 @@ impl Lane {
                 state.driving = false;
                 return;
             };
-            let number = state.first + state.started.len() as u64;
-            state.started.push_back(false);
-            state.running += 1;
+            let rest = self.bundle(&pending, &mut state);
+            let first = state.begun + 1;
+            let task = state.begin(1 + rest.len() as u64);
             drop(state);
-            self.start(pending.command, number, ready);
+            self.start(pending.command, rest, (first, task), ready);
         }
     }
 
@@ -367,7 +406,36 @@ impl Lane {
         true
     }
 
-    fn start(self: &Arc<Self>, command: Arc<Command>, number: u64, ready: &mut Ready) {
+    /// Takes the pending commands that go into one task behind `head`.
+    fn bundle(&self, head: &Pending, state: &mut LaneState) -> Vec<Arc<Command>> {
+        if state.pending.is_empty() || self.context.is_lost() {
+            return Vec::new();
+        }
+        let is_brief = |pending: &Pending| {
+            let launch = pending.bundled();
+            launch.is_some_and(|launch| self.platform().is_brief(launch))
+        };
+        if !is_brief(head) {
+            return Vec::new();
+        }
+        // Launches that may overlap leave some to other workers.
+        let few = (state.pending.len() / 4).clamp(8, MOST_BUNDLED);
+        let next = state.pending.iter().take(MOST_BUNDLED).enumerate();
+        let count = next
+            .take_while(|(i, pending)| (pending.drain || *i < few) && is_brief(pending))
+            .count();
+        let taken = state.pending.drain(..count);
+        taken.map(|pending| pending.command).collect()
+    }
+
+    /// Starts a command with those bundled behind it: `first` is its number, `task` that of all together.
+    fn start(
+        self: &Arc<Self>,
+        command: Arc<Command>,
+        rest: Vec<Arc<Command>>,
+        (first, task): (u64, u64),
+        ready: &mut Ready,
+    ) {
         let work = if self.context.is_lost() {
             None
         } else {
@@ -397,19 +465,21 @@ impl Lane {
             let node = Node {
                 lane: Arc::clone(self),
                 command,
-                number,
+                rest,
+                first,
+                task,
             };
             self.platform().submit(Arc::new(node));
         } else {
             let now = self.platform().now_ns();
-            self.finish(&command, number, (now, now), ready);
+            self.finish(&command, task, (now, now), ready);
         }
     }
 
     fn finish(
         self: &Arc<Self>,
         command: &Command,
-        number: u64,
+        task: u64,
         times: (u64, u64),
         ready: &mut Ready,
     ) {
@@ -417,16 +487,22 @@ impl Lane {
             signal.set(times.0, times.1, ready);
         }
         let mut state = lock(&self.state);
-        let at = number.wrapping_sub(state.first) as usize;
-        if let Some(done) = state.started.get_mut(at) {
-            *done = true;
+        let at = task.wrapping_sub(state.first_task) as usize;
+        if let Some(started) = state.started.get_mut(at) {
+            started.finished = true;
         }
         state.running -= 1;
-        while state.started.front() == Some(&true) {
+        while let Some(commands) = state
+            .started
+            .front()
+            .filter(|started| started.finished)
+            .map(|started| started.commands)
+        {
             state.started.pop_front();
-            state.first += 1;
+            state.first_task += 1;
+            state.retired += commands;
         }
-        let retired = state.first - 1;
+        let retired = state.retired;
         let more = !state.pending.is_empty() && !state.driving;
         let moved = retired != self.retired.load(Ordering::Relaxed);
         if moved {
@@ -455,15 +531,33 @@ impl Lane {
 struct Node {
     lane: Arc<Lane>,
     command: Arc<Command>,
-    number: u64,
+    /// Launches that follow in the same task.
+    rest: Vec<Arc<Command>>,
+    /// Number of the first command, and of the task.
+    first: u64,
+    task: u64,
+}
+
+fn work_of(command: &Command) -> &Work {
+    match &command.op {
+        Op::Work(work) => work,
+        _ => &Work::Nothing,
+    }
 }
 
 impl Task for Node {
     fn work(&self) -> &Work {
-        match &self.command.op {
-            Op::Work(work) => work,
-            _ => &Work::Nothing,
-        }
+        work_of(&self.command)
+    }
+
+    fn more(&self) -> usize {
+        self.rest.len()
+    }
+
+    fn next_work(&self, index: usize) -> &Work {
+        self.rest
+            .get(index)
+            .map_or(&Work::Nothing, |command| work_of(command))
     }
 
     fn device(&self) -> usize {
@@ -473,7 +567,7 @@ impl Task for Node {
     fn needed_by(&self, word: &AtomicU32) -> bool {
         let signal = self.command.signal.as_ref();
         // Asked by the waiting thread: it waits for the lane up to this number, not for what came later.
-        (std::ptr::eq(word, &self.lane.word) && self.number <= WAITED.get())
+        (std::ptr::eq(word, &self.lane.word) && self.first <= WAITED.get())
             || signal.is_some_and(|signal| signal.is_word(word))
     }
 
@@ -485,7 +579,7 @@ impl Task for Node {
         }
         let times = (outcome.start_ns, outcome.end_ns);
         self.lane
-            .finish(&self.command, self.number, times, &mut ready);
+            .finish(&self.command, self.task, times, &mut ready);
         run(ready);
     }
 }

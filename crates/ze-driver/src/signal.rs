@@ -14,7 +14,7 @@ use crate::device::Platform;
 use crate::schedule::{Lane, Ready};
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex};
 
 /// One event's part of pool memory: a cache line.
@@ -223,6 +223,8 @@ pub(crate) struct Signal {
     index: usize,
     mode: Mode,
     lanes: Mutex<Vec<Arc<Lane>>>,
+    /// Whether a lane may hang here; changes under the lock.
+    hung: AtomicBool,
     /// The count at the last look of [`watch`].
     seen: AtomicU64,
 }
@@ -234,6 +236,7 @@ impl Signal {
             index,
             mode,
             lanes: Mutex::new(Vec::new()),
+            hung: AtomicBool::new(false),
             seen: AtomicU64::new(0),
         })
     }
@@ -241,7 +244,7 @@ impl Signal {
     /// The signal at `index`, which is below the number of `slots`; not signalled.
     pub(crate) fn new(slots: Arc<Slots>, index: usize) -> Arc<Self> {
         let signal = Self::attach(slots, index);
-        signal.reset();
+        signal.clear(Ordering::Relaxed);
         signal
     }
 
@@ -345,25 +348,44 @@ impl Signal {
         // Never equal: clients take an end that is not after the start for a clock that wrapped around.
         slot.end
             .store(end.max(start.saturating_add(1)), Ordering::Relaxed);
-        // SeqCst: ordered before the look at `sleepers`, against `wait`'s opposite order.
         match &self.mode {
-            Mode::Once => slot.count.store(1, Ordering::SeqCst),
-            Mode::Count => {
-                slot.count.fetch_add(1, Ordering::SeqCst);
+            Mode::Once => {
+                // Release: the command's effects come before. Who signals meanwhile says the same.
+                slot.count.store(1, Ordering::Release);
+                let word = slot.word.load(Ordering::Relaxed).wrapping_add(1);
+                slot.word.store(word, Ordering::Release);
             }
-            Mode::Outside(outside) => outside.signal(),
+            Mode::Count => {
+                slot.count.fetch_add(1, Ordering::Release);
+                slot.word.fetch_add(1, Ordering::Release);
+            }
+            Mode::Outside(outside) => {
+                outside.signal();
+                slot.word.fetch_add(1, Ordering::Release);
+            }
         }
-        slot.word.fetch_add(1, Ordering::SeqCst);
-        wake_sleepers(&slot.word, &slot.sleepers);
-        ready.extend(lock(&self.lanes).drain(..));
+        // Before the looks at sleepers and lanes, against the opposite order of those.
+        fence(Ordering::SeqCst);
+        if slot.sleepers.load(Ordering::Relaxed) != 0 {
+            wake_all(&slot.word);
+        }
+        if self.hung.load(Ordering::Relaxed) {
+            let mut lanes = lock(&self.lanes);
+            self.hung.store(false, Ordering::Relaxed);
+            ready.extend(lanes.drain(..));
+        }
     }
 
     /// Back to not signalled, timestamps cleared; for signals that are given once.
     pub(crate) fn reset(&self) {
+        self.clear(Ordering::SeqCst);
+    }
+
+    fn clear(&self, order: Ordering) {
         let slot = self.slot();
         slot.start.store(0, Ordering::Relaxed);
         slot.end.store(0, Ordering::Relaxed);
-        slot.count.store(0, Ordering::SeqCst);
+        slot.count.store(0, order);
     }
 
     /// Whether others may signal without telling anybody here.
@@ -377,7 +399,8 @@ impl Signal {
             return true;
         }
         let mut lanes = lock(&self.lanes);
-        // Ordered after the lock: `set` counts before it drains.
+        self.hung.store(true, Ordering::Relaxed);
+        // `set` counts before it looks at `hung`.
         fence(Ordering::SeqCst);
         if self.has_reached(goal) {
             return true;
@@ -396,7 +419,11 @@ impl Signal {
     fn catch_up(&self) {
         let count = self.count();
         if self.seen.swap(count, Ordering::Relaxed) != count {
-            let ready: Ready = lock(&self.lanes).drain(..).collect();
+            let ready: Ready = {
+                let mut lanes = lock(&self.lanes);
+                self.hung.store(false, Ordering::Relaxed);
+                lanes.drain(..).collect()
+            };
             crate::schedule::run(ready);
         }
     }
@@ -484,9 +511,8 @@ pub(crate) fn wait_until(
     met
 }
 
-/// Wakes all threads that sleep on `word`, if any does: no system call otherwise.
+/// Wakes all threads that sleep on `word`, which the caller has just changed (SeqCst): no system call when none does.
 pub(crate) fn wake_sleepers(word: &AtomicU32, sleepers: &AtomicU32) {
-    fence(Ordering::SeqCst);
     if sleepers.load(Ordering::SeqCst) != 0 {
         wake_all(word);
     }

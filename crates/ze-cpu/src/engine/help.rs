@@ -4,8 +4,8 @@
 //! are taken: any other kernel may itself be waiting for something that this thread does later. The
 //! work runs on a stack, a signal stack and a signal mask of ours; all of the thread's own come back.
 
-use super::worker::Worker;
-use super::{Engine, Job, block_signals, now_ns, restore_signals};
+use super::worker::{Block, Worker};
+use super::{Engine, Job, RAISED, now_ns, restore_signals};
 use crate::fault;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -70,9 +70,10 @@ unsafe extern "C" fn run(errand: *mut c_void) {
     let _ = std::panic::catch_unwind(work);
 }
 
-/// A stack with a guard below it.
+/// A stack with a guard below it, and a worker's memory.
 struct Stack {
     base: usize,
+    memory: Block,
 }
 
 static STACKS: Mutex<Vec<Stack>> = Mutex::new(Vec::new());
@@ -99,6 +100,7 @@ impl Stack {
             libc::mprotect(base, BELOW, libc::PROT_NONE);
             Some(Self {
                 base: base as usize,
+                memory: Block::default(),
             })
         }
     }
@@ -130,12 +132,13 @@ impl Engine {
         let Some(task) = self.take_needed(word) else {
             return false;
         };
-        let before = block_signals();
-        look_at_signals(before.as_ref());
-        let stack = Stack::take();
-        let worker = Worker::enter(self);
+        let before = hold_signals();
+        let mut stack = Stack::take();
+        let worker = stack
+            .as_mut()
+            .and_then(|stack| Worker::visit(self, &mut stack.memory));
         let helped = match (stack, worker) {
-            (Some(stack), Some(worker)) => {
+            (Some(mut stack), Some(worker)) => {
                 let mut errand = Errand {
                     worker,
                     job: Some(Job::Task(task)),
@@ -143,6 +146,7 @@ impl Engine {
                 // SAFETY: the stack is ours alone and its top a multiple of a page; `run` catches
                 // panics.
                 unsafe { solum_on_stack(stack.top(), run, (&raw mut errand).cast()) };
+                stack.memory = errand.worker.leave();
                 stack.give_back();
                 true
             }
@@ -177,9 +181,9 @@ impl Engine {
 /// kernel that never ends could not be interrupted.
 const ENDINGS: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// Puts our fault handlers back if need be, and opens [`ENDINGS`] for this thread, as far as its own
-/// mask, `before`, had them open.
-fn look_at_signals(before: Option<&libc::sigset_t>) {
+/// Holds back signals that are not raised by code, but for [`ENDINGS`] without a handler, and puts our fault handlers
+/// back if need be. Gives the thread's own mask.
+fn hold_signals() -> Option<libc::sigset_t> {
     static CHECKED: AtomicU64 = AtomicU64::new(0);
     /// Signals of `ENDINGS` without a handler, a bit each.
     static OPEN: AtomicU32 = AtomicU32::new(0);
@@ -200,18 +204,35 @@ fn look_at_signals(before: Option<&libc::sigset_t>) {
         CHECKED.store(now, Ordering::Relaxed);
     }
     let open = OPEN.load(Ordering::Relaxed);
-    let Some(before) = before.filter(|_| open != 0) else {
-        return;
-    };
-    // SAFETY: zero bytes are a valid, empty set; the thread's own mask comes back after the work.
+    // SAFETY: the sets are filled before they are read; zero bytes are a valid set.
     unsafe {
-        let mut set: libc::sigset_t = std::mem::zeroed();
+        let mut held: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut held);
+        for signal in RAISED {
+            libc::sigdelset(&mut held, signal);
+        }
         for (bit, signal) in ENDINGS.into_iter().enumerate() {
-            if open >> bit & 1 == 1 && libc::sigismember(before, signal) == 0 {
-                libc::sigaddset(&mut set, signal);
+            if open >> bit & 1 == 1 {
+                libc::sigdelset(&mut held, signal);
             }
         }
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+        // Added to the thread's own, so that what that has blocked stays so.
+        if libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before) != 0 {
+            return None;
+        }
+        if RAISED
+            .into_iter()
+            .any(|signal| libc::sigismember(&before, signal) == 1)
+        {
+            // A fault whose signal is blocked would end the process.
+            let mut raised: libc::sigset_t = std::mem::zeroed();
+            for signal in RAISED {
+                libc::sigaddset(&mut raised, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raised, std::ptr::null_mut());
+        }
+        Some(before)
     }
 }
 

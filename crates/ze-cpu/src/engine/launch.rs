@@ -15,6 +15,8 @@ use ze_driver::device::{GroupCount, Launch, Task, Work};
 
 /// One thread looks again at the cost after this much work.
 const LOOK_NS: f64 = 100_000.0;
+/// A launch that takes less is run together with its neighbours.
+const BRIEF_NS: f64 = 3_000.0;
 /// Most memory that a work-group may have: locals, scratch, state across barriers.
 const MOST_MEMORY: u64 = 16 << 30;
 /// Most work-items of a group.
@@ -26,6 +28,38 @@ pub(super) enum End {
     Here(Option<String>),
     /// Other workers take part; the last of them finishes the task.
     Shared,
+}
+
+/// Whether a launch is known to take little time.
+pub(crate) fn is_brief(launch: &Launch) -> bool {
+    let GroupCount::Direct(groups) = launch.groups else {
+        return false;
+    };
+    let cost = kernel_of(launch).and_then(|(_, kernel)| kernel.cost.ns_per_group());
+    let count: f64 = groups.iter().map(|n| f64::from(*n)).product();
+    !launch.cooperative && cost.is_some_and(|ns| ns * count < BRIEF_NS)
+}
+
+/// Runs a brief launch on this thread.
+pub(super) fn run_brief(worker: &mut Worker, work: &Work) -> Result<(), String> {
+    let Work::Launch(launch) = work else {
+        return Ok(());
+    };
+    let (Some((program, kernel)), GroupCount::Direct(groups)) = (kernel_of(launch), launch.groups)
+    else {
+        return Err("the launch names a kernel that the program lacks".to_owned());
+    };
+    let prepared = Prepared::new(program, kernel, launch, groups)
+        .map_err(|text| format!("kernel {:?}: {text}", kernel.info.name))?;
+    worker.meter.kernel();
+    let timing = if worker.samples() {
+        Timing::Sampled(now_ns())
+    } else {
+        Timing::Untimed
+    };
+    prepared.run(worker, work, (0, prepared.groups), timing)?;
+    prepared.end();
+    Ok(())
 }
 
 /// Runs a launch, alone or with others.
@@ -73,7 +107,10 @@ pub(super) fn run(
             // Rounding down to 0 is caught by `max`; a huge quotient saturates.
             Some(ns) => ((LOOK_NS / ns) as u64).clamp(1, left),
         };
-        if let Err(text) = prepared.run(worker, task.work(), next, count) {
+        // What was done since the task began is part of the cost.
+        let begin = if next == 0 { start_ns } else { now_ns() };
+        if let Err(text) = prepared.run(worker, task.work(), (next, count), Timing::Metered(begin))
+        {
             fault = Some(text);
             break;
         }
@@ -129,6 +166,17 @@ pub(crate) struct Prepared {
     output: Option<Box<printf::Stream>>,
     /// When it has to have ended.
     limit: Limit,
+}
+
+/// How the time of a part of a launch is taken; the number is when it began.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Timing {
+    /// It is remembered as the kernel's cost, and told to who asks how busy the device is.
+    Metered(u64),
+    /// It is remembered; the caller tells how busy the device is.
+    Sampled(u64),
+    /// The clock is not looked at.
+    Untimed,
 }
 
 /// The argument block: the launch's own bytes, or a copy with local offsets filled in.
@@ -230,13 +278,13 @@ impl Prepared {
         })
     }
 
-    /// Runs groups `first..first + count` of the launch in `work` on this thread.
+    /// Runs `count` groups of the launch in `work` on this thread.
     pub(super) fn run(
         &self,
         worker: &mut Worker,
         work: &Work,
-        first: u64,
-        count: u64,
+        (first, count): (u64, u64),
+        timing: Timing,
     ) -> Result<(), String> {
         let Work::Launch(launch) = work else {
             return Ok(());
@@ -248,16 +296,27 @@ impl Prepared {
         let memory = worker
             .memory(self.memory.max(64))
             .ok_or_else(|| named(&format!("no {} bytes for a work-group", self.memory)))?;
-        let begin = now_ns();
+        let begin = match timing {
+            Timing::Metered(begin) | Timing::Sampled(begin) => begin,
+            Timing::Untimed => 0,
+        };
         if let Some(why) = self.limit.over(begin) {
             return Err(named(&why));
         }
-        worker.meter.begin(Kind::Compute, launch.device, begin);
+        if matches!(timing, Timing::Metered(_)) {
+            worker.meter.begin(Kind::Compute, launch.device, begin);
+        }
         let result = self.run_metered(worker, launch, kernel, (first, count), memory);
-        let end = now_ns();
-        worker.meter.end(end);
-        result.map_err(|text| named(&text))?;
         worker.meter.groups(count);
+        if matches!(timing, Timing::Untimed) {
+            return result.map_err(|text| named(&text));
+        }
+        let end = now_ns();
+        worker.ended_ns = end;
+        if matches!(timing, Timing::Metered(_)) {
+            worker.meter.end(end);
+        }
+        result.map_err(|text| named(&text))?;
         if self.cancel.load(Ordering::Relaxed) == 0 {
             kernel.cost.record(count, end.saturating_sub(begin));
         }

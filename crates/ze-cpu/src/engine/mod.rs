@@ -19,6 +19,7 @@ mod worker;
 use crate::fault;
 use futex::Scope;
 pub(crate) use futex::now_ns;
+pub(crate) use launch::is_brief;
 use share::Share;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -54,6 +55,7 @@ pub(crate) struct Engine {
     asleep: AtomicUsize,
     /// Whether somebody naps.
     dozing: AtomicBool,
+    /// When work was last begun.
     last_submission: AtomicU64,
     workers: usize,
     /// Whether waiting threads run what they wait for.
@@ -144,7 +146,6 @@ impl Engine {
         if waiting == 1 && std::ptr::eq(WORKS_FOR.get(), self) {
             return;
         }
-        self.last_submission.store(now_ns(), Ordering::Relaxed);
         self.signal.fetch_add(1, Ordering::SeqCst);
         if self.awake.load(Ordering::SeqCst) == 0 {
             self.wake(1);
@@ -189,7 +190,8 @@ impl Engine {
             return true;
         }
         let helps = self.help && deadline == u64::MAX;
-        while helps && self.help(word) {
+        // A worker that looks at the queue by itself is faster than this thread with its signals to save.
+        while helps && self.awake.load(Ordering::Relaxed) == 0 && self.help(word) {
             if done() {
                 return true;
             }
@@ -208,7 +210,7 @@ impl Engine {
             if now >= spin_end.min(deadline) {
                 break;
             }
-            if helps && self.help(word) {
+            if helps && now > begin.saturating_add(NOTICE_NS) && self.help(word) {
                 continue;
             }
             if !kicked && now > begin.saturating_add(NOTICE_NS) {
@@ -383,6 +385,17 @@ fn stay_on(cpus: &[usize]) {
     }
 }
 
+/// Signals that code raises.
+const RAISED: [i32; 7] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGSYS,
+];
+
 /// Blocks all signals that are not raised by code, for threads started next: the program's handlers
 /// run on the program's threads.
 fn block_signals() -> Option<libc::sigset_t> {
@@ -391,15 +404,7 @@ fn block_signals() -> Option<libc::sigset_t> {
         let mut set: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&mut set);
-        for signal in [
-            libc::SIGSEGV,
-            libc::SIGBUS,
-            libc::SIGFPE,
-            libc::SIGILL,
-            libc::SIGTRAP,
-            libc::SIGABRT,
-            libc::SIGSYS,
-        ] {
+        for signal in RAISED {
             libc::sigdelset(&mut set, signal);
         }
         (libc::pthread_sigmask(libc::SIG_SETMASK, &set, &mut before) == 0).then_some(before)

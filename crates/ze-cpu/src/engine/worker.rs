@@ -1,11 +1,13 @@
 //! A worker: takes jobs and runs them.
 
+use super::launch::Timing;
 use super::share::{Body, Share};
 use super::{Engine, Job, launch, now_ns, transfer};
 use crate::fault::{self, Guard};
 use crate::telemetry::{Kind, Meter, Usage};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use ze_driver::device::{Outcome, Task, Work};
 
 /// After this time of constant work a worker looks at the signal handlers again.
@@ -20,7 +22,14 @@ pub(crate) struct Worker {
     pub(super) meter: Meter,
     memory: Block,
     checked_ns: u64,
+    /// When the last measured part of a kernel ended.
+    pub(super) ended_ns: u64,
+    /// Brief launches so far.
+    brief: u32,
 }
+
+/// One of so many brief launches is measured.
+const SAMPLE: u32 = 16;
 
 impl Worker {
     /// Makes the calling thread able to run work. None: no signal stack is left.
@@ -31,7 +40,28 @@ impl Worker {
             meter: Usage::own().meter(),
             memory: Block::default(),
             checked_ns: 0,
+            ended_ns: 0,
+            brief: 0,
         })
+    }
+
+    /// As [`Self::enter`], for a thread that has just looked at the signal handlers, with memory used before.
+    pub(super) fn visit(engine: &'static Engine, memory: &mut Block) -> Option<Self> {
+        let mut worker = Self::enter(engine)?;
+        worker.memory = std::mem::take(memory);
+        worker.checked_ns = now_ns();
+        Some(worker)
+    }
+
+    /// The memory, for another thread.
+    pub(super) fn leave(mut self) -> Block {
+        std::mem::take(&mut self.memory)
+    }
+
+    /// Whether the next brief launch is to be measured.
+    pub(super) fn samples(&mut self) -> bool {
+        self.brief = self.brief.wrapping_add(1);
+        self.brief.is_multiple_of(SAMPLE)
     }
 
     /// Runs jobs for ever.
@@ -49,6 +79,7 @@ impl Worker {
 
     pub(super) fn job(&mut self, job: Job) {
         let now = now_ns();
+        self.engine.last_submission.store(now, Ordering::Relaxed);
         if now.saturating_sub(self.checked_ns) > RECHECK_NS {
             // The program may have replaced our handlers meanwhile.
             fault::reinstall();
@@ -64,7 +95,18 @@ impl Worker {
         let fault = match task.work() {
             Work::Nothing => None,
             Work::Launch(launch) => {
-                match launch::run(self, &task, launch, start_ns) {
+                // The first of several stays on this thread: its end is not the task's.
+                let alone = task.more() > 0;
+                let end = if alone {
+                    self.meter.begin(Kind::Compute, task.device(), start_ns);
+                    let first = launch::run_brief(self, task.work()).err();
+                    let fault = first.or_else(|| self.rest(&*task));
+                    self.meter.end(now_ns());
+                    launch::End::Here(fault)
+                } else {
+                    launch::run(self, &task, launch, start_ns)
+                };
+                match end {
                     launch::End::Here(fault) => fault,
                     // Whoever does the last part finishes the task.
                     launch::End::Shared => return,
@@ -101,7 +143,17 @@ impl Worker {
                 .is_err()
                 .then(|| "an internal error of the driver".to_owned()),
         };
-        finish(task, start_ns, fault);
+        let end_ns = match self.ended_ns {
+            // The clock was looked at when the kernel ended.
+            end if end > start_ns && task.more() == 0 => end,
+            _ => now_ns(),
+        };
+        tell(task, start_ns, end_ns, fault);
+    }
+
+    /// Runs what follows the work of a task.
+    fn rest(&mut self, task: &dyn Task) -> Option<String> {
+        (0..task.more()).find_map(|index| launch::run_brief(self, task.next_work(index)).err())
     }
 
     /// Works on `share` until nothing is left to claim; a helper also leaves when a task waits.
@@ -131,7 +183,12 @@ impl Worker {
         let first = share.first + range.first;
         let result = match &share.body {
             Body::Transfer => self.transfer(&share.task, first, range.count),
-            Body::Kernel(prepared) => prepared.run(self, share.task.work(), first, range.count),
+            Body::Kernel(prepared) => prepared.run(
+                self,
+                share.task.work(),
+                (first, range.count),
+                Timing::Metered(now_ns()),
+            ),
         };
         let mut done = range.count;
         if let Err(fault) = result {
@@ -169,9 +226,13 @@ impl Worker {
 
 /// Tells the driver that `task` is done.
 pub(super) fn finish(task: Arc<dyn Task>, start_ns: u64, fault: Option<String>) {
+    tell(task, start_ns, now_ns(), fault);
+}
+
+fn tell(task: Arc<dyn Task>, start_ns: u64, end_ns: u64, fault: Option<String>) {
     let outcome = Outcome {
         start_ns,
-        end_ns: now_ns(),
+        end_ns,
         fault,
     };
     // A panic there must not take the worker with it.
@@ -180,7 +241,7 @@ pub(super) fn finish(task: Arc<dyn Task>, start_ns: u64, fault: Option<String>) 
 
 /// Memory with a page on either side that nobody may touch.
 #[derive(Debug, Default)]
-struct Block {
+pub(super) struct Block {
     base: usize,
     len: usize,
 }

@@ -123,6 +123,18 @@ thread_local! {
     static MINE: Cell<*mut Record> = const { Cell::new(std::ptr::null_mut()) };
 }
 
+/// The calling thread, as `tgkill` wants it; asked of the system once.
+fn thread_number() -> i32 {
+    thread_local! {
+        static NUMBER: Cell<i32> = const { Cell::new(0) };
+    }
+    if NUMBER.get() == 0 {
+        // SAFETY: a system call without memory.
+        NUMBER.set(unsafe { libc::syscall(libc::SYS_gettid) } as i32);
+    }
+    NUMBER.get()
+}
+
 /// The right of a thread to run guarded code: it has a signal stack and a record.
 #[derive(Debug)]
 pub(crate) struct Guard {
@@ -167,7 +179,7 @@ impl Guard {
                 address: 0,
                 instruction: 0,
                 deadline: AtomicU64::new(0),
-                thread: libc::syscall(libc::SYS_gettid) as i32,
+                thread: thread_number(),
                 device: AtomicU32::new(0),
             });
             let mut before: libc::stack_t = std::mem::zeroed();

@@ -47,9 +47,10 @@ const OPENED: u64 = 0x40;
 struct State {
     used: u64,
     next_id: u64,
-    free: FreeList,
-    /// Bytes on the free list that still hold pages.
-    filled: u64,
+    /// Free pages that were used: the system still keeps them for us.
+    filled: FreeList,
+    /// Free address space without pages.
+    empty: FreeList,
     shared: Vec<Store>,
     /// Stores of one allocation each, by its address.
     own: BTreeMap<usize, Store>,
@@ -184,17 +185,18 @@ impl State {
         if len >= OWN_STORE {
             return self.place_alone(len, align);
         }
-        let base = match self.free.take(len, align) {
+        let known = self.filled.take(len, align);
+        let base = match known.or_else(|| self.empty.take(len, align)) {
             Some(base) => base,
             None => {
-                let size = SHARED_STORE.max((len + align).next_multiple_of(PAGE));
+                let size = SHARED_STORE.max((len + align + PAGE).next_multiple_of(PAGE));
                 let store = Store::map(size, map::BRANCH_SPAN)?;
-                self.free.add(store.base(), size);
+                // The last page stays unused: runs of two stores beside each other never become one.
+                self.empty.add(store.base(), size - PAGE);
                 self.shared.push(store);
-                self.free.take(len, align)?
+                self.empty.take(len, align)?
             }
         };
-        self.filled = self.filled.saturating_sub(len);
         let store = self.shared.iter().find(|store| store.holds(base))?;
         Some((base, store.descriptor(), (base - store.base()) as u64))
     }
@@ -216,14 +218,17 @@ impl State {
         if self.own.remove(&base).is_some() {
             return;
         }
-        if self.filled + len > KEEP {
-            if let Some(store) = self.shared.iter().find(|store| store.holds(base)) {
-                store.empty(base, len);
+        self.filled.add(base, len);
+        if self.filled.total() > KEEP {
+            // All at once: neighbours have become one by now, and a system call for each page would cost more than
+            // everything else.
+            for (base, len) in self.filled.take_all() {
+                if let Some(store) = self.shared.iter().find(|store| store.holds(base)) {
+                    store.empty(base, len);
+                }
+                self.empty.add(base, len);
             }
-        } else {
-            self.filled += len;
         }
-        self.free.add(base, len);
     }
 
     fn record(&mut self) -> &'static Record {

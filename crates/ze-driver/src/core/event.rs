@@ -184,7 +184,11 @@ pub(crate) fn zeEventDestroy(hEvent: Handle<'_, Event>) -> ZeResult {
 pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
     hEvent.context.check()?;
     let signal = hEvent.resettable("hEvent")?;
-    let now = hEvent.context.platform().now_ns();
+    let now = if hEvent.has_timestamps {
+        hEvent.context.platform().now_ns()
+    } else {
+        0
+    };
     let mut ready = Ready::new();
     signal.set(now, now, &mut ready);
     run(ready);

@@ -1,6 +1,6 @@
 //! Kernels: arguments, group sizes, properties.
 
-use crate::check::{error, flags, lock, not_null, text};
+use crate::check::{error, flags, not_null, text};
 use crate::core::image::Image;
 use crate::core::module::{Module, fingerprint};
 use crate::core::object;
@@ -9,7 +9,8 @@ use crate::device::{DeviceFacts, KernelArgKind, KernelFacts, Program};
 use crate::tables;
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use ze_abi::{ChainMut, Enumerate, Handle, Head, In, Object, Out, Prop, Sized, Text, ZeResult};
 use ze_entry::ze_entry;
 
@@ -24,12 +25,11 @@ pub(crate) struct Kernel {
     /// The module's when the kernel was created: linking replaces that.
     program: Arc<dyn Program>,
     index: usize,
-    state: Mutex<KernelState>,
+    state: Settings,
 }
 object!(Kernel, _ze_kernel_handle_t, b"ZeKe", "kernel");
 
-/// Snapshotted by a launch.
-#[derive(Clone)]
+/// What a launch takes from a kernel.
 pub(crate) struct KernelState {
     /// The argument block.
     pub(crate) args: Box<[u8]>,
@@ -37,7 +37,35 @@ pub(crate) struct KernelState {
     pub(crate) group_size: [u32; 3],
     /// Global offset in work-items.
     pub(crate) offset: [u32; 3],
-    indirect: u32,
+}
+
+/// The same while it is set. Programs do not set one kernel from several threads at once, by the specification; those
+/// that do get any of the values, because each word is atomic.
+struct Settings {
+    /// The argument block, in words.
+    args: Box<[AtomicU64]>,
+    group_size: [AtomicU32; 3],
+    offset: [AtomicU32; 3],
+    indirect: AtomicU32,
+}
+
+impl Settings {
+    /// The argument block: whole words.
+    fn bytes(&self) -> Box<[u8]> {
+        let mut bytes = Vec::with_capacity(self.args.len() * 8);
+        for word in &self.args {
+            bytes.extend_from_slice(&word.load(Relaxed).to_ne_bytes());
+        }
+        bytes.into()
+    }
+
+    fn store(&self, bytes: &[u8]) {
+        for (word, bytes) in self.args.iter().zip(bytes.chunks(8)) {
+            let mut full = [0; 8];
+            full[..bytes.len()].copy_from_slice(bytes);
+            word.store(u64::from_ne_bytes(full), Relaxed);
+        }
+    }
 }
 
 impl Kernel {
@@ -62,13 +90,20 @@ impl Kernel {
 
     /// What a launch takes.
     pub(crate) fn snapshot(&self) -> KernelState {
-        lock(&self.state).clone()
+        let of = |values: &[AtomicU32; 3]| std::array::from_fn(|i| values[i].load(Relaxed));
+        KernelState {
+            args: self.state.bytes(),
+            group_size: of(&self.state.group_size),
+            offset: of(&self.state.offset),
+        }
     }
 
     /// Sets the group size; core/module.yml.
     pub(crate) fn set_group_size(&self, size: [u32; 3]) -> ZeResult {
         check_group_size(self.facts(), self.device_facts(), size)?;
-        lock(&self.state).group_size = size;
+        for (slot, size) in self.state.group_size.iter().zip(size) {
+            slot.store(size, Relaxed);
+        }
         Ok(())
     }
 
@@ -91,9 +126,24 @@ impl Kernel {
         size: usize,
         value: *const c_void,
     ) -> ZeResult {
-        let args = &mut lock(&self.state).args;
+        let facts = self.facts();
+        // Most arguments are pointers, which take a word.
+        if let Some(arg) = facts.args.get(index as usize)
+            && arg.kind == KernelArgKind::Pointer
+            && (size, arg.size) == (8, 8)
+            && arg.offset.is_multiple_of(8)
+            && let Some(word) = self.state.args.get(arg.offset as usize / 8)
+            && !value.is_null()
+        {
+            // SAFETY: not null, readable for 8 bytes by this function's contract.
+            word.store(unsafe { value.cast::<u64>().read_unaligned() }, Relaxed);
+            return Ok(());
+        }
+        let mut args = self.state.bytes();
         // SAFETY: this function's contract.
-        unsafe { write_argument(self.facts(), index, size, value, args) }
+        unsafe { write_argument(facts, index, size, value, &mut args) }?;
+        self.state.store(&args);
+        Ok(())
     }
 }
 
@@ -287,12 +337,14 @@ pub(crate) fn zeKernelCreate(
     let kernel = Kernel {
         head: Head::new::<Kernel>(tables::all()),
         index,
-        state: Mutex::new(KernelState {
-            args: vec![0; facts.args_size as usize].into(),
-            group_size,
-            offset: [0; 3],
-            indirect: 0,
-        }),
+        state: Settings {
+            args: (0..facts.args_size.div_ceil(8))
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+            group_size: group_size.map(AtomicU32::new),
+            offset: Default::default(),
+            indirect: AtomicU32::new(0),
+        },
         program: Arc::clone(program),
         module: hModule.arc(),
     };
@@ -410,7 +462,7 @@ pub(crate) fn zeKernelSetArgumentValue(
 #[ze_entry(ze_pfnKernelSetIndirectAccess_t)]
 pub(crate) fn zeKernelSetIndirectAccess(hKernel: Handle<'_, Kernel>, flags: u32) -> ZeResult {
     crate::check::flags("flags", flags, 0x7)?;
-    lock(&hKernel.state).indirect = flags;
+    hKernel.state.indirect.store(flags, Relaxed);
     Ok(())
 }
 
@@ -420,7 +472,7 @@ pub(crate) fn zeKernelGetIndirectAccess(
     hKernel: Handle<'_, Kernel>,
     pFlags: Out<'_, ze_kernel_indirect_access_flags_t>,
 ) -> ZeResult {
-    pFlags.write(lock(&hKernel.state).indirect);
+    pFlags.write(hKernel.state.indirect.load(Relaxed));
     Ok(())
 }
 
@@ -508,7 +560,9 @@ pub(crate) fn zeKernelSetGlobalOffsetExp(
     offsetY: u32,
     offsetZ: u32,
 ) -> ZeResult {
-    lock(&hKernel.state).offset = [offsetX, offsetY, offsetZ];
+    for (slot, offset) in hKernel.state.offset.iter().zip([offsetX, offsetY, offsetZ]) {
+        slot.store(offset, Relaxed);
+    }
     Ok(())
 }
 
