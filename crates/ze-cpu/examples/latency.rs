@@ -41,6 +41,7 @@ fn round(platform: &Arc<dyn Platform>) -> (u64, u64) {
     let submitted = platform.now_ns();
     platform.wait(
         &item.done,
+        &AtomicU32::new(0),
         &|| item.done.load(Ordering::Acquire) == 1,
         u64::MAX,
     );

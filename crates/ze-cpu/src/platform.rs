@@ -181,8 +181,14 @@ impl Platform for CpuPlatform {
         engine::is_brief(launch)
     }
 
-    fn wait(&self, word: &AtomicU32, done: &dyn Fn() -> bool, deadline_ns: u64) -> bool {
-        self.engine.wait(word, done, deadline_ns)
+    fn wait(
+        &self,
+        word: &AtomicU32,
+        sleepers: &AtomicU32,
+        done: &dyn Fn() -> bool,
+        deadline_ns: u64,
+    ) -> bool {
+        self.engine.wait(word, sleepers, done, deadline_ns)
     }
 
     fn now_ns(&self) -> u64 {

@@ -55,10 +55,13 @@ pub trait Platform: Send + Sync {
     }
     /// Blocks until `done()` is true or `deadline_ns` (device clock; `u64::MAX` = never) has passed.
     /// `word` is a futex word that changes (and is woken with all waiters, by `FUTEX_WAKE` without the
-    /// private flag: it may lie in shared memory) whenever `done` may have become true. May run submitted tasks meanwhile when the wait is unlimited. Returns `done()`.
+    /// private flag: it may lie in shared memory) whenever `done` may have become true; woken only while `sleepers`,
+    /// which counts threads that sleep or are about to, is not 0: it is raised (SeqCst) before the last look at `done`.
+    /// May run submitted tasks meanwhile when the wait is unlimited. Returns `done()`.
     fn wait(
         &self,
         word: &std::sync::atomic::AtomicU32,
+        sleepers: &std::sync::atomic::AtomicU32,
         done: &dyn Fn() -> bool,
         deadline_ns: u64,
     ) -> bool;

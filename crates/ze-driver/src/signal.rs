@@ -503,12 +503,7 @@ pub(crate) fn wait_until(
         u64::MAX => u64::MAX,
         _ => platform.now_ns().saturating_add(timeout).min(u64::MAX - 1),
     };
-    sleepers.fetch_add(1, Ordering::SeqCst);
-    // The count is visible before the platform looks at the word: see `Signal::set`.
-    fence(Ordering::SeqCst);
-    let met = platform.wait(word, done, deadline);
-    sleepers.fetch_sub(1, Ordering::SeqCst);
-    met
+    platform.wait(word, sleepers, done, deadline)
 }
 
 /// Wakes all threads that sleep on `word`, which the caller has just changed (SeqCst): no system call when none does.

@@ -1,4 +1,4 @@
-//! The driver's own costs: an empty kernel, building a module, copying memory, initialising.
+//! The driver's own costs: single calls (`calls.rs`), an empty kernel, building a module, copying memory, initialising.
 
 use std::process::Command;
 use std::sync::mpsc;
@@ -16,6 +16,7 @@ fn open() -> Result<Loader> {
 
 /// Runs the area.
 pub(crate) fn run(emit: &mut dyn FnMut(Row)) -> Result<()> {
+    crate::calls::run(emit)?;
     empty_kernel(emit)?;
     copy(emit)?;
     let milliseconds = ("ms", Better::Lower);

@@ -9,9 +9,11 @@
     reason = "a program that talks"
 )]
 
+mod calls;
 mod driver;
 mod kernels;
 mod loader;
+mod opencl;
 mod xpti;
 
 use std::process::ExitCode;
@@ -104,6 +106,10 @@ fn main() -> ExitCode {
         .map(String::as_str)
         .collect();
     // A measurement that needs an environment of its own runs in a child: see driver.rs.
+    if areas[..] == ["child", "opencl"] {
+        opencl::serve();
+        return ExitCode::SUCCESS;
+    }
     if let ["child", what] = areas[..] {
         let value = match what.strip_prefix("loader-") {
             Some(what) => loader::child(what),

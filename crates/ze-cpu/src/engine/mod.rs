@@ -22,7 +22,7 @@ pub(crate) use futex::now_ns;
 pub(crate) use launch::is_brief;
 use share::Share;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use worker::Worker;
 use ze_driver::device::{Outcome, Task};
@@ -33,6 +33,8 @@ const SPIN_NS: u64 = 20_000;
 const DOZE_NS: u64 = 4_000_000;
 /// One of its naps.
 const NAP_NS: u64 = 50_000;
+/// One of so many submissions wakes a worker that naps.
+const NAPS: u32 = 32;
 /// How long a waiting thread gives workers to notice the work it waits for.
 const NOTICE_NS: u64 = 1_000;
 /// How late a timed sleep may end.
@@ -55,6 +57,10 @@ pub(crate) struct Engine {
     asleep: AtomicUsize,
     /// Whether somebody naps.
     dozing: AtomicBool,
+    /// Idle workers that look all the time.
+    looking: AtomicUsize,
+    /// Submissions while nobody looked all the time.
+    unnoticed: AtomicU32,
     /// When work was last begun.
     last_submission: AtomicU64,
     workers: usize,
@@ -111,6 +117,8 @@ impl Engine {
             awake: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
             dozing: AtomicBool::new(false),
+            looking: AtomicUsize::new(0),
+            unnoticed: AtomicU32::new(0),
             last_submission: AtomicU64::new(0),
             workers: cpus.max(2),
             help,
@@ -147,9 +155,19 @@ impl Engine {
             return;
         }
         self.signal.fetch_add(1, Ordering::SeqCst);
-        if self.awake.load(Ordering::SeqCst) == 0 {
+        if self.awake.load(Ordering::SeqCst) == 0 || self.is_wake_due() {
             self.wake(1);
         }
+    }
+
+    /// Whether a worker that naps is woken all the same: it would look soon by itself, or whoever waits does the work.
+    /// But now and then, so that a program that submits and waits all the time gets a worker that stays awake for it.
+    fn is_wake_due(&self) -> bool {
+        self.looking.load(Ordering::Relaxed) == 0
+            && self
+                .unnoticed
+                .fetch_add(1, Ordering::Relaxed)
+                .is_multiple_of(NAPS)
     }
 
     /// Lets `helpers` other workers join `share`.
@@ -183,6 +201,7 @@ impl Engine {
     pub(crate) fn wait(
         &'static self,
         word: &AtomicU32,
+        sleepers: &AtomicU32,
         done: &dyn Fn() -> bool,
         deadline: u64,
     ) -> bool {
@@ -191,7 +210,7 @@ impl Engine {
         }
         let helps = self.help && deadline == u64::MAX;
         // A worker that looks at the queue by itself is faster than this thread with its signals to save.
-        while helps && self.awake.load(Ordering::Relaxed) == 0 && self.help(word) {
+        while helps && self.looking.load(Ordering::Relaxed) == 0 && self.help(word) {
             if done() {
                 return true;
             }
@@ -219,10 +238,13 @@ impl Engine {
                 kicked = true;
             }
         }
-        loop {
+        sleepers.fetch_add(1, Ordering::SeqCst);
+        // The count is visible before the word is looked at: whoever changes that looks in the opposite order.
+        fence(Ordering::SeqCst);
+        let met = loop {
             let value = word.load(Ordering::Acquire);
             if done() {
-                return true;
+                break true;
             }
             if helps && self.help(word) {
                 continue;
@@ -231,7 +253,7 @@ impl Engine {
                 None
             } else {
                 match deadline.checked_sub(now_ns()) {
-                    None | Some(0) => return done(),
+                    None | Some(0) => break done(),
                     // The system wakes late by its timer slack: the last moment is waited for awake.
                     Some(left) if left <= SLACK_NS => {
                         std::hint::spin_loop();
@@ -243,7 +265,9 @@ impl Engine {
             self.kick();
             // The word may lie in memory that other processes signal through.
             futex::wait(word, value, limit, Scope::Shared);
-        }
+        };
+        sleepers.fetch_sub(1, Ordering::SeqCst);
+        met
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -287,7 +311,10 @@ impl Engine {
     /// Returns when there may be something to do.
     fn idle(&self) {
         self.awake.fetch_add(1, Ordering::SeqCst);
-        let found = self.look() || self.doze();
+        self.looking.fetch_add(1, Ordering::Relaxed);
+        let seen = self.look();
+        self.looking.fetch_sub(1, Ordering::Relaxed);
+        let found = seen || self.doze();
         self.awake.fetch_sub(1, Ordering::SeqCst);
         if found {
             return;
@@ -327,10 +354,10 @@ impl Engine {
         }
         let found = loop {
             let value = self.signal.load(Ordering::SeqCst);
+            let since = now_ns().saturating_sub(self.last_submission.load(Ordering::Relaxed));
             if self.pending.load(Ordering::SeqCst) > 0 {
                 break true;
             }
-            let since = now_ns().saturating_sub(self.last_submission.load(Ordering::Relaxed));
             if since > DOZE_NS {
                 break false;
             }

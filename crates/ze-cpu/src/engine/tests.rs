@@ -48,7 +48,12 @@ fn submit(engine: &'static Engine, works: Vec<Work>) -> (Arc<AtomicU32>, Vec<Arc
 /// Runs `works` and gives their outcomes.
 fn run(engine: &'static Engine, works: Vec<Work>) -> Vec<Outcome> {
     let (left, items) = submit(engine, works);
-    assert!(engine.wait(&left, &|| left.load(Ordering::Acquire) == 0, u64::MAX));
+    assert!(engine.wait(
+        &left,
+        &AtomicU32::new(0),
+        &|| left.load(Ordering::Acquire) == 0,
+        u64::MAX
+    ));
     let outcomes = items
         .iter()
         .map(|item| item.outcome.lock().unwrap().take().unwrap());
@@ -162,6 +167,7 @@ fn a_task_may_submit_the_next_one() {
     engine.submit(Arc::clone(&chain) as Arc<dyn Task>);
     assert!(engine.wait(
         &chain.left,
+        &AtomicU32::new(0),
         &|| chain.left.load(Ordering::Acquire) == 0,
         u64::MAX
     ));
@@ -173,11 +179,11 @@ fn a_wait_ends_at_its_deadline_and_a_zero_one_at_once() {
     let word = AtomicU32::new(0);
     for limit in [0, 1_000_000] {
         let begin = now_ns();
-        assert!(!engine.wait(&word, &|| false, begin + limit));
+        assert!(!engine.wait(&word, &AtomicU32::new(0), &|| false, begin + limit));
         let took = now_ns() - begin;
         assert!(took >= limit && took < limit + 2_000_000_000, "{took}");
     }
-    assert!(engine.wait(&word, &|| true, 0));
+    assert!(engine.wait(&word, &AtomicU32::new(0), &|| true, 0));
 }
 
 #[test]
@@ -369,12 +375,18 @@ fn an_unlimited_wait_runs_what_it_waits_for_and_nothing_else() {
     let (left, _items) = submit(engine, vec![copy(bytes.as_mut_ptr(), source.as_ptr(), 1)]);
     assert!(!engine.wait(
         &left,
+        &AtomicU32::new(0),
         &|| left.load(Ordering::Acquire) == 0,
         now_ns() + 2_000_000
     ));
     gate.store(1, Ordering::Release);
     for word in [left, blocked, others] {
-        assert!(engine.wait(&word, &|| word.load(Ordering::Acquire) == 0, u64::MAX));
+        assert!(engine.wait(
+            &word,
+            &AtomicU32::new(0),
+            &|| word.load(Ordering::Acquire) == 0,
+            u64::MAX
+        ));
     }
     // The thread's own signal stack and mask are back.
     // SAFETY: only asks.

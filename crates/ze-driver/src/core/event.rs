@@ -23,14 +23,19 @@ pub(crate) const SCOPES: u32 = 0x7;
 #[repr(C)]
 pub(crate) struct Event {
     head: Head,
-    context: Arc<Context>,
-    pool: Option<Arc<EventPool>>,
+    home: Home,
     kind: Kind,
     signal_scope: u32,
     wait_scope: u32,
     has_timestamps: bool,
 }
 object!(Event, _ze_event_handle_t, b"ZeEv", "event");
+
+/// What an event belongs to.
+enum Home {
+    Pool(Arc<EventPool>),
+    Context(Arc<Context>),
+}
 
 enum Kind {
     Regular(Arc<Signal>),
@@ -58,8 +63,7 @@ impl Event {
     pub(crate) fn of_counter(context: Arc<Context>, counter: Counter, scopes: [u32; 2]) -> Self {
         Self {
             head: Head::new::<Self>(tables::all()),
-            context,
-            pool: None,
+            home: Home::Context(context),
             has_timestamps: counter.has_timestamps(),
             kind: Kind::Counter(counter),
             signal_scope: scopes[0],
@@ -86,7 +90,10 @@ impl Event {
 
     /// The context.
     pub(crate) fn context(&self) -> &Arc<Context> {
-        &self.context
+        match &self.home {
+            Home::Pool(pool) => pool.context(),
+            Home::Context(context) => context,
+        }
     }
 
     /// The signal of an event that host and lists may reset.
@@ -112,7 +119,7 @@ impl Event {
         };
         let device = match device {
             Some(device) => device,
-            None => &*self.context.driver().devices()[0],
+            None => &*self.context().driver().devices()[0],
         };
         let data = ze_kernel_timestamp_data_t {
             kernelStart: device.kernel_time(start),
@@ -161,8 +168,7 @@ pub(crate) fn zeEventCreate(
     };
     let event = Event {
         head: Head::new::<Event>(tables::all()),
-        context: Arc::clone(hEventPool.context()),
-        pool: Some(hEventPool.arc()),
+        home: Home::Pool(hEventPool.arc()),
         kind,
         signal_scope: desc.signal,
         wait_scope: desc.wait,
@@ -182,10 +188,10 @@ pub(crate) fn zeEventDestroy(hEvent: Handle<'_, Event>) -> ZeResult {
 /// Signals from the host; waiting work goes to workers, never to this thread; core/event.yml.
 #[ze_entry(ze_pfnEventHostSignal_t)]
 pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
-    hEvent.context.check()?;
+    hEvent.context().check()?;
     let signal = hEvent.resettable("hEvent")?;
     let now = if hEvent.has_timestamps {
-        hEvent.context.platform().now_ns()
+        hEvent.context().platform().now_ns()
     } else {
         0
     };
@@ -198,7 +204,7 @@ pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
 /// Blocks until signalled or the timeout in ns; core/event.yml.
 #[ze_entry(ze_pfnEventHostSynchronize_t)]
 pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) -> ZeResult {
-    let context = &hEvent.context;
+    let context = hEvent.context();
     context.driver().captures().check_wait(&hEvent)?;
     let met = hEvent
         .waited()
@@ -210,8 +216,8 @@ pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) ->
 /// SUCCESS or NOT_READY; core/event.yml.
 #[ze_entry(ze_pfnEventQueryStatus_t)]
 pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
-    hEvent.context.check()?;
-    hEvent.context.driver().captures().check_query(&hEvent)?;
+    hEvent.context().check()?;
+    hEvent.context().driver().captures().check_query(&hEvent)?;
     if hEvent.waited().is_set() {
         Ok(())
     } else {
@@ -222,7 +228,7 @@ pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
 /// Back to not signalled, timestamps cleared; core/event.yml.
 #[ze_entry(ze_pfnEventHostReset_t)]
 pub(crate) fn zeEventHostReset(hEvent: Handle<'_, Event>) -> ZeResult {
-    hEvent.context.check()?;
+    hEvent.context().check()?;
     hEvent.resettable("hEvent")?.reset();
     Ok(())
 }
@@ -233,7 +239,7 @@ pub(crate) fn zeEventQueryKernelTimestamp(
     hEvent: Handle<'_, Event>,
     dstptr: Out<'_, ze_kernel_timestamp_result_t>,
 ) -> ZeResult {
-    hEvent.context.check()?;
+    hEvent.context().check()?;
     hEvent.check_timestamps()?;
     dstptr.write(hEvent.kernel_times(None)?);
     Ok(())
@@ -246,7 +252,7 @@ pub(crate) fn zeEventQueryTimestampsExp(
     hDevice: Handle<'_, Device>,
     pCount: Enumerate<'_, ze_kernel_timestamp_result_t>,
 ) -> ZeResult {
-    hEvent.context.check()?;
+    hEvent.context().check()?;
     hEvent.check_timestamps()?;
     let times = hEvent.kernel_times(Some(hDevice.get()))?;
     pCount.fill(1, |_, slot| *slot = times);
@@ -262,7 +268,7 @@ pub(crate) fn zeEventQueryKernelTimestampsExt(
     pResults: *mut ze_event_query_kernel_timestamps_results_ext_properties_t,
 ) -> ZeResult {
     crate::check::not_null("pCount", pCount)?;
-    hEvent.context.check()?;
+    hEvent.context().check()?;
     hEvent.check_timestamps()?;
     let times = hEvent.kernel_times(Some(hDevice.get()))?;
     // SAFETY: not null, so the caller's count.
@@ -298,7 +304,7 @@ pub(crate) fn zeEventGetEventPool(
     hEvent: Handle<'_, Event>,
     phEventPool: Out<'_, ze_event_pool_handle_t>,
 ) -> ZeResult {
-    let Some(pool) = &hEvent.pool else {
+    let Home::Pool(pool) = &hEvent.home else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             "hEvent was created without a pool",

@@ -26,6 +26,8 @@ pub(crate) struct Kernel {
     program: Arc<dyn Program>,
     index: usize,
     state: Settings,
+    /// For each argument that is a pointer the word of the block that it takes; `u32::MAX` for others.
+    pointers: Box<[u32]>,
 }
 object!(Kernel, _ze_kernel_handle_t, b"ZeKe", "kernel");
 
@@ -126,19 +128,17 @@ impl Kernel {
         size: usize,
         value: *const c_void,
     ) -> ZeResult {
-        let facts = self.facts();
         // Most arguments are pointers, which take a word.
-        if let Some(arg) = facts.args.get(index as usize)
-            && arg.kind == KernelArgKind::Pointer
-            && (size, arg.size) == (8, 8)
-            && arg.offset.is_multiple_of(8)
-            && let Some(word) = self.state.args.get(arg.offset as usize / 8)
+        if let Some(word) = self.pointers.get(index as usize)
+            && size == 8
             && !value.is_null()
+            && let Some(word) = self.state.args.get(*word as usize)
         {
             // SAFETY: not null, readable for 8 bytes by this function's contract.
             word.store(unsafe { value.cast::<u64>().read_unaligned() }, Relaxed);
             return Ok(());
         }
+        let facts = self.facts();
         let mut args = self.state.bytes();
         // SAFETY: this function's contract.
         unsafe { write_argument(facts, index, size, value, &mut args) }?;
@@ -334,9 +334,14 @@ pub(crate) fn zeKernelCreate(
         [0, 0, 0] => [1, 1, 1],
         required => required,
     };
+    let pointers = facts.args.iter().map(|arg| {
+        let is_word = (arg.kind, arg.size, arg.offset % 8) == (KernelArgKind::Pointer, 8, 0);
+        if is_word { arg.offset / 8 } else { u32::MAX }
+    });
     let kernel = Kernel {
         head: Head::new::<Kernel>(tables::all()),
         index,
+        pointers: pointers.collect(),
         state: Settings {
             args: (0..facts.args_size.div_ceil(8))
                 .map(|_| AtomicU64::new(0))

@@ -300,15 +300,22 @@ impl Platform for Fake {
     fn submit(&self, task: Arc<dyn Task>) {
         self.tasks.send(task).expect("the worker lives for ever");
     }
-    fn wait(&self, word: &AtomicU32, done: &dyn Fn() -> bool, deadline_ns: u64) -> bool {
-        loop {
+    fn wait(
+        &self,
+        word: &AtomicU32,
+        sleepers: &AtomicU32,
+        done: &dyn Fn() -> bool,
+        deadline_ns: u64,
+    ) -> bool {
+        sleepers.fetch_add(1, Ordering::SeqCst);
+        let met = loop {
             let seen = word.load(Ordering::SeqCst);
             if done() {
-                return true;
+                break true;
             }
             let left = deadline_ns.saturating_sub(self.now_ns());
             if left == 0 {
-                return false;
+                break false;
             }
             let left = left.min(10_000_000_000);
             let timeout = libc::timespec {
@@ -325,7 +332,9 @@ impl Platform for Fake {
                     &raw const timeout,
                 );
             }
-        }
+        };
+        sleepers.fetch_sub(1, Ordering::SeqCst);
+        met
     }
     fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64 + 1000
