@@ -8,9 +8,18 @@
 struct letter {
   ze_ipc_mem_handle_t memory, neighbour, physical;
   ze_ipc_event_pool_handle_t pool;
+  ze_ipc_event_counter_based_handle_t start, answer;
 };
 
 enum { N = 1000 };
+
+static ze_event_handle_t counter(const struct client *client, uint32_t flags) {
+  ze_event_counter_based_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC};
+  desc.flags = ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE | flags;
+  ze_event_handle_t event;
+  OK(zeEventCounterBasedCreate(client->context, client->device, &desc, &event));
+  return event;
+}
 
 static ze_event_handle_t event_of(ze_event_pool_handle_t pool, uint32_t index) {
   ze_event_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_DESC};
@@ -41,7 +50,16 @@ static int child(const char *spirv, int dies) {
   ze_event_pool_handle_t pool;
   OK(zeEventPoolOpenIpcHandle(client.context, letter.pool, &pool));
   ze_event_handle_t go = event_of(pool, 0), done = event_of(pool, 1);
-  if (dies) raise(SIGKILL);
+  ze_event_handle_t start, answer;
+  OK(zeEventCounterBasedOpenIpcHandle(client.context, letter.start, &start));
+  OK(zeEventCounterBasedOpenIpcHandle(client.context, letter.answer, &answer));
+  OK(zeEventQueryStatus(answer));
+  if (dies) {
+    // A signal that never comes: the next one counts.
+    OK(zeCommandListAppendBarrier(client.list, answer, 1, &start));
+    CHECK(zeEventQueryStatus(start) == ZE_RESULT_NOT_READY && zeEventQueryStatus(answer) == ZE_RESULT_NOT_READY);
+    raise(SIGKILL);
+  }
   float *b = client_shared(&client, N * 4);
   for (int i = 0; i < N; ++i) b[i] = 1.0f;
   ze_kernel_handle_t kernel = client_kernel(&client, "add");
@@ -52,11 +70,17 @@ static int child(const char *spirv, int dies) {
   OK(zeKernelSetArgumentValue(kernel, 2, sizeof again, &again));
   OK(zeKernelSetArgumentValue(kernel, 3, sizeof n, &n));
   ze_group_count_t groups = {(N + 63) / 64, 1, 1};
-  OK(zeCommandListAppendLaunchKernel(client.list, kernel, &groups, done, 1, &go));
+  // The parent's list gives `start` when its host gives `go`.
+  ze_event_handle_t before[2] = {go, start};
+  OK(zeCommandListAppendBarrier(client.list, answer, 1, &start));
+  OK(zeCommandListAppendLaunchKernel(client.list, kernel, &groups, done, 2, before));
   OK(zeEventHostSynchronize(done, UINT64_MAX));
   OK(zeMemCloseIpcHandle(client.context, again));
   CHECK(zeMemCloseIpcHandle(client.context, again) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   OK(zeMemCloseIpcHandle(client.context, memory));
+  OK(zeEventHostSynchronize(answer, UINT64_MAX));
+  OK(zeEventCounterBasedCloseIpcHandle(start));
+  OK(zeEventCounterBasedCloseIpcHandle(answer));
   OK(zeEventDestroy(go));
   OK(zeEventDestroy(done));
   OK(zeEventPoolCloseIpcHandle(pool));
@@ -119,6 +143,14 @@ int main(int argc, char **argv) {
   OK(zeEventPoolGetIpcHandle(pool, &letter.pool));
   ze_event_handle_t go = event_of(pool, 0), done = event_of(pool, 1);
 
+  ze_event_handle_t begin = counter(&client, ZE_EVENT_COUNTER_BASED_FLAG_IPC);
+  ze_event_handle_t answer = counter(&client, ZE_EVENT_COUNTER_BASED_FLAG_IPC);
+  ze_event_handle_t alone = counter(&client, 0);
+  OK(zeEventCounterBasedGetIpcHandle(begin, &letter.start));
+  OK(zeEventCounterBasedGetIpcHandle(answer, &letter.answer));
+  CHECK(zeEventCounterBasedGetIpcHandle(alone, &letter.answer) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  OK(zeCommandListAppendBarrier(client.list, begin, 1, &go));
+
   int status;
   pid_t pid = start(argv[0], argv[1], "dies", &letter);
   CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
@@ -129,6 +161,11 @@ int main(int argc, char **argv) {
   OK(zeEventHostSynchronize(done, UINT64_MAX));
   for (int i = 0; i < N; ++i) CHECK(memory[i] == (float)i + 1.0f);
   CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  OK(zeEventQueryStatus(begin));
+  OK(zeEventQueryStatus(answer));
+  uint64_t value = 0, address = 0;
+  OK(zeEventCounterBasedGetDeviceAddress(answer, &value, &address));
+  CHECK(value > 0 && *(volatile uint64_t *)(uintptr_t)address >= value);
 
   // A handle that was put back, or whose memory is gone, opens nothing.
   void *nothing;

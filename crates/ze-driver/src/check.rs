@@ -61,7 +61,10 @@ pub(crate) unsafe fn text(name: &str, text: *const c_char) -> ZeResult<String> {
 }
 
 /// Locks; a panic elsewhere does not end the service, because every update below is complete in itself.
+#[cfg_attr(test, track_caller)]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    #[cfg(test)]
+    crate::census::note(mutex);
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -37,6 +37,17 @@ mod tools;
 
 pub use state::{Factory, install};
 
+#[cfg(test)]
+extern crate self as ze_driver;
+#[cfg(test)]
+#[path = "../tests/driver/api.rs"]
+mod api;
+#[cfg(test)]
+mod census;
+#[cfg(test)]
+#[path = "../tests/driver/platform.rs"]
+mod platform;
+
 /// The answer of every slot that no entry of ours fills.
 fn unsupported(name: &str) -> level_zero_sys::ze_result_t {
     let answer = || {

@@ -334,11 +334,13 @@ impl Signal {
         self.slot().announced.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Begins a new use of a slot that counts: what was announced before is another's.
+    /// Begins a new use of a slot that counts: what was announced before is another's, and no longer waited for, because
+    /// who announced it may have died.
     pub(crate) fn begin_use(&self) {
         let slot = self.slot();
-        slot.base
-            .store(slot.announced.load(Ordering::Relaxed), Ordering::Relaxed);
+        let announced = slot.announced.load(Ordering::Relaxed);
+        slot.base.store(announced, Ordering::Relaxed);
+        slot.count.fetch_max(announced, Ordering::Relaxed);
     }
 
     /// Signals: wakes host waiters, hands waiting lanes to `ready`.

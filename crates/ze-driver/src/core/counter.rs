@@ -24,7 +24,7 @@ const COUNTER_FLAGS: u32 = 0x7f;
 const STAMPS: u32 =
     ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
 /// Slots of a shared event: the first counts uses, the others are uses in turn. So many uses may be under way at once.
-const RING: usize = 64;
+const RING: usize = 1024;
 
 /// What is behind a counter-based event.
 pub(crate) struct Counter {
