@@ -81,6 +81,14 @@ pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
         if !chosen.read {
             chosen.read = true;
             chosen.tracing = is_on("ZE_ENABLE_TRACING_LAYER");
+            if is_on("ZET_ENABLE_API_TRACING_EXP") {
+                log::line(
+                    Level::Warn,
+                    format_args!(
+                        "ZET_ENABLE_API_TRACING_EXP has no effect any more; ZE_ENABLE_TRACING_LAYER=1 turns tracing on"
+                    ),
+                );
+            }
             chosen.validation = is_on("ZE_ENABLE_VALIDATION_LAYER");
             let validation = if chosen.validation {
                 validation::set_sink(Some(told));

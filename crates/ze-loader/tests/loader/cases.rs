@@ -39,6 +39,7 @@ pub(crate) fn run(name: &str, stage: &Path) {
         "translation" => translation(&loader),
         "tracer_functions" => layered::tracer_functions(&loader),
         "tracers" => layered::tracers(&loader),
+        "traced_by_environment" => layered::traced_by_environment(&loader),
         "recorded" => layered::recorded(&loader),
         "validated" => layered::validated(&loader),
         "refused_script" => layered::refused_by_variable(&loader, "zeInit: SOLUM_RECORDER: "),

@@ -61,6 +61,21 @@ pub(crate) fn tracer_functions(loader: &Loader) {
     }
 }
 
+/// `ZE_ENABLE_TRACING_LAYER`: on from the start, whatever clients take back.
+pub(crate) fn traced_by_environment(loader: &Loader) {
+    assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
+    for name in [
+        "zelDisableTracingLayer",
+        "zelEnableTracingLayer",
+        "zelDisableTracingLayer",
+        "zelDisableTracingLayer",
+    ] {
+        assert!(tracing_state(loader), "before {name}");
+        assert_eq!(loader.call_with_nulls(name), ZE_RESULT_SUCCESS);
+    }
+    assert!(tracing_state(loader));
+}
+
 /// Counts the calls of the callbacks below.
 static SEEN: Mutex<[u32; 2]> = Mutex::new([0; 2]);
 

@@ -690,6 +690,23 @@ fn mistakes_are_named_by_the_validation_layer() {
     );
 }
 
+#[test]
+fn tracing_is_turned_on_by_the_environment() {
+    for (value, said) in [("0", false), ("1", true)] {
+        let environment = [
+            ONE,
+            ("ZE_ENABLE_TRACING_LAYER", "1"),
+            ("ZET_ENABLE_API_TRACING_EXP", value),
+            ("ZE_ENABLE_LOADER_INTERCEPT", "1"),
+            ("ZE_ENABLE_LOADER_DEBUG_TRACE", "1"),
+        ];
+        let name = format!("traced_by_environment@{value}");
+        let stderr = run(&name, &["stub_a.so"], &environment);
+        let line = "ZET_ENABLE_API_TRACING_EXP has no effect any more; ZE_ENABLE_TRACING_LAYER=1";
+        assert_eq!(stderr.contains(line), said, "{stderr}");
+    }
+}
+
 /// Level, success lines wanted; successes, failures and findings in the log.
 #[test]
 fn findings_and_ends_of_calls_stand_in_the_log() {
