@@ -23,7 +23,7 @@ fn compile(name: &str) -> PathBuf {
         .arg(root().join("include"))
         .arg("-L")
         .arg(artefacts())
-        .args(["-l:libze_loader.so.1", "-lpthread", "-ldl"])
+        .args(["-l:libze_loader.so.1", "-lpthread", "-ldl", "-lm"])
         .output()
         .unwrap();
     assert!(
@@ -143,6 +143,11 @@ fn a_device_is_watched_by_another_process_and_reset() {
 fn metrics_count_what_commands_do() {
     passes("metrics", &[], &[]);
     passes("metrics", &[], &[("SOLUM_COMPILER", "interpreter")]);
+}
+
+#[test]
+fn acceleration_structures_answer_rays_like_all_triangles() {
+    passes("ray_tracing", &[], &[]);
 }
 
 #[test]

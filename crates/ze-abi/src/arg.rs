@@ -192,6 +192,8 @@ plain!(
     zes_ras_error_category_exp_t,
     zet_metric_group_calculation_type_t,
     zet_module_debug_info_format_t,
+    ze_rtas_format_ext_t,
+    ze_rtas_format_exp_t,
 );
 
 /// Raw: an address that the driver does not read in this call, or that the body checks.

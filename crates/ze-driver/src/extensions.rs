@@ -19,6 +19,7 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_experimental_module_program", V1_0),
     ("ZE_experimental_mutable_command_list", V1_1),
     ("ZE_experimental_relaxed_allocation_limits", V1_0),
+    ("ZE_experimental_rtas_builder", V1_0),
     ("ZE_experimental_scheduling_hints", V1_0),
     ("ZE_extension_cache_reservation", V1_0),
     ("ZE_extension_device_cache_line_size", V1_0),
@@ -42,8 +43,10 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_extension_linkonce_odr", V1_0),
     ("ZE_extension_memory_free_policies", V1_0),
     ("ZE_extension_pci_properties", V1_0),
+    ("ZE_extension_raytracing", V1_0),
     ("ZE_extension_record_replay_graph", V1_0),
     ("ZE_extension_relaxed_allocation_limits", V1_0),
+    ("ZE_extension_rtas", V1_0),
     ("ZE_extension_subgroups", V1_0),
     ("ZE_extension_virtual_mem_readonly_properties", V1_0),
 ];
@@ -69,7 +72,8 @@ pub const TOOLS_EXTENSIONS: &[(&str, u32)] = &[
 pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
 
 /// Entry points that `zeDriverGetExtensionFunctionAddress` gives.
-pub(crate) const FUNCTIONS: &[NamedFunction] = &[];
+pub(crate) const FUNCTIONS: &[NamedFunction] =
+    &[("zeSolumRTASIntersect", crate::rtas::intersect::address)];
 
 /// `zeDeviceGetCounterBasedEventMaxValue`.
 pub(crate) const COUNTER_MAX: u64 = (1 << 62) - 1;

@@ -8,6 +8,7 @@ use crate::core::{
     graph, image, image_copy, ipc, kernel, launch, link, list, mem, module, mutable, queue,
     requirements, runtime, sampler, virtual_mem,
 };
+use crate::rtas;
 use crate::sysman;
 use crate::tools;
 use crate::unsupported_entries as unsupported;
@@ -127,19 +128,40 @@ static RUNTIME: Fixed<zer_dditable_driver_t> = Fixed(zer_dditable_driver_t {
 });
 
 /// `ze_rtas_builder_dditable_t`.
-pub(crate) static ZE_RTAS_BUILDER: ze_rtas_builder_dditable_t = unsupported::ZE_RTAS_BUILDER;
+pub(crate) static ZE_RTAS_BUILDER: ze_rtas_builder_dditable_t = ze_rtas_builder_dditable_t {
+    pfnCreateExt: Some(rtas::entries::zeRTASBuilderCreateExt),
+    pfnGetBuildPropertiesExt: Some(rtas::entries::zeRTASBuilderGetBuildPropertiesExt),
+    pfnBuildExt: Some(rtas::entries::zeRTASBuilderBuildExt),
+    pfnCommandListAppendCopyExt: Some(rtas::entries::zeRTASBuilderCommandListAppendCopyExt),
+    pfnDestroyExt: Some(rtas::entries::zeRTASBuilderDestroyExt),
+};
 
 /// `ze_rtas_builder_exp_dditable_t`.
 pub(crate) static ZE_RTAS_BUILDER_EXP: ze_rtas_builder_exp_dditable_t =
-    unsupported::ZE_RTAS_BUILDER_EXP;
+    ze_rtas_builder_exp_dditable_t {
+        pfnCreateExp: Some(rtas::entries::zeRTASBuilderCreateExp),
+        pfnGetBuildPropertiesExp: Some(rtas::entries::zeRTASBuilderGetBuildPropertiesExp),
+        pfnBuildExp: Some(rtas::entries::zeRTASBuilderBuildExp),
+        pfnDestroyExp: Some(rtas::entries::zeRTASBuilderDestroyExp),
+    };
 
 /// `ze_rtas_parallel_operation_dditable_t`.
 pub(crate) static ZE_RTAS_PARALLEL_OPERATION: ze_rtas_parallel_operation_dditable_t =
-    unsupported::ZE_RTAS_PARALLEL_OPERATION;
+    ze_rtas_parallel_operation_dditable_t {
+        pfnCreateExt: Some(rtas::entries::zeRTASParallelOperationCreateExt),
+        pfnGetPropertiesExt: Some(rtas::entries::zeRTASParallelOperationGetPropertiesExt),
+        pfnJoinExt: Some(rtas::entries::zeRTASParallelOperationJoinExt),
+        pfnDestroyExt: Some(rtas::entries::zeRTASParallelOperationDestroyExt),
+    };
 
 /// `ze_rtas_parallel_operation_exp_dditable_t`.
 pub(crate) static ZE_RTAS_PARALLEL_OPERATION_EXP: ze_rtas_parallel_operation_exp_dditable_t =
-    unsupported::ZE_RTAS_PARALLEL_OPERATION_EXP;
+    ze_rtas_parallel_operation_exp_dditable_t {
+        pfnCreateExp: Some(rtas::entries::zeRTASParallelOperationCreateExp),
+        pfnGetPropertiesExp: Some(rtas::entries::zeRTASParallelOperationGetPropertiesExp),
+        pfnJoinExp: Some(rtas::entries::zeRTASParallelOperationJoinExp),
+        pfnDestroyExp: Some(rtas::entries::zeRTASParallelOperationDestroyExp),
+    };
 
 /// `ze_global_dditable_t`.
 pub(crate) static ZE_GLOBAL: ze_global_dditable_t = ze_global_dditable_t {
@@ -149,6 +171,9 @@ pub(crate) static ZE_GLOBAL: ze_global_dditable_t = ze_global_dditable_t {
 
 /// `ze_driver_dditable_t`.
 pub(crate) static ZE_DRIVER: ze_driver_dditable_t = ze_driver_dditable_t {
+    pfnRTASFormatCompatibilityCheckExt: Some(
+        rtas::entries::zeDriverRTASFormatCompatibilityCheckExt,
+    ),
     pfnGet: Some(driver::zeDriverGet),
     pfnGetApiVersion: Some(driver::zeDriverGetApiVersion),
     pfnGetProperties: Some(driver::zeDriverGetProperties),
@@ -161,7 +186,11 @@ pub(crate) static ZE_DRIVER: ze_driver_dditable_t = ze_driver_dditable_t {
 };
 
 /// `ze_driver_exp_dditable_t`.
-pub(crate) static ZE_DRIVER_EXP: ze_driver_exp_dditable_t = unsupported::ZE_DRIVER_EXP;
+pub(crate) static ZE_DRIVER_EXP: ze_driver_exp_dditable_t = ze_driver_exp_dditable_t {
+    pfnRTASFormatCompatibilityCheckExp: Some(
+        rtas::entries::zeDriverRTASFormatCompatibilityCheckExp,
+    ),
+};
 
 /// `ze_device_dditable_t`.
 pub(crate) static ZE_DEVICE: ze_device_dditable_t = ze_device_dditable_t {

@@ -8,7 +8,7 @@ use crate::core::mutable::MUTABLE_FLAGS;
 use crate::core::object;
 use crate::core::queue::{GROUPS, queues_of};
 use crate::device::{DeviceFacts, Platform};
-use crate::tables;
+use crate::{rtas, tables};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{ChainMut, Enumerate, Handle, Head, Object, Out, Prop, ZeResult};
@@ -183,6 +183,20 @@ pub(crate) fn properties(device: &Device, out: &mut ze_device_properties_t) -> Z
                 // SAFETY: the type says which struct it is.
                 unsafe { link.get::<ze_device_ip_version_ext_t>() }.ipVersion = facts.ip_version;
             }
+            ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out = unsafe { link.get::<ze_rtas_device_ext_properties_t>() };
+                out.flags = 0;
+                out.rtasFormat = ze_rtas_format_ext_t(rtas::FORMAT);
+                out.rtasBufferAlignment = rtas::ALIGNMENT;
+            }
+            ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXP_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out = unsafe { link.get::<ze_rtas_device_exp_properties_t>() };
+                out.flags = 0;
+                out.rtasFormat = ze_rtas_format_exp_t(rtas::FORMAT);
+                out.rtasBufferAlignment = rtas::ALIGNMENT;
+            }
             ZE_STRUCTURE_TYPE_EU_COUNT_EXT => {
                 let eus = device.threads() / facts.num_threads_per_eu.max(1);
                 // SAFETY: the type says which struct it is.
@@ -265,6 +279,13 @@ pub(crate) fn zeDeviceGetModuleProperties(
                 // SAFETY: the type says which struct it is.
                 let atomics = unsafe { link.get::<ze_float_atomic_ext_properties_t>() };
                 [atomics.fp16Flags, atomics.fp32Flags, atomics.fp64Flags] = facts.fp_atomics;
+            }
+            ZE_STRUCTURE_TYPE_DEVICE_RAYTRACING_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out = unsafe { link.get::<ze_device_raytracing_ext_properties_t>() };
+                // Kernels have no ray queries; hosts have zeSolumRTASIntersect.
+                out.flags = 0;
+                out.maxBVHLevels = 0;
             }
             ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES => {
                 // SAFETY: the type says which struct it is.

@@ -1,0 +1,83 @@
+//! Ray tracing acceleration structures: a builder that many threads may join, a format, and ray queries.
+//!
+//! The tree has up to four children a node. It is built from the top by splits along one axis, chosen among binned
+//! ones by the surface area heuristic ([`Build`]); the result is bytes without addresses of its own ([`layout`]), which
+//! may be copied anywhere; [`Structure`] reads them and answers rays.
+//!
+//! Invariants
+//! - The same input gives structures with the same answers, whoever joins.
+//! - A query never reads outside of the bytes, whatever they hold.
+//! - Threads that join end when the build does, each with its result.
+//!
+//! Non-goals: no motion, no refitting, no device code.
+
+mod build;
+pub mod layout;
+mod query;
+
+pub use build::{Build, Failure, Geometry, Shape};
+pub use query::{Hit, Procedural, Ray, Structure};
+
+/// A point or direction.
+pub type Vector = [f32; 3];
+
+/// A box along the axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Least corner.
+    pub lower: Vector,
+    /// Greatest corner.
+    pub upper: Vector,
+}
+
+impl Bounds {
+    /// Holds nothing: the neutral element of [`Self::join`].
+    pub const EMPTY: Self = Self {
+        lower: [f32::INFINITY; 3],
+        upper: [f32::NEG_INFINITY; 3],
+    };
+
+    /// The box around both.
+    #[must_use]
+    pub fn join(&self, other: &Self) -> Self {
+        let mut joined = *self;
+        for axis in 0..3 {
+            joined.lower[axis] = joined.lower[axis].min(other.lower[axis]);
+            joined.upper[axis] = joined.upper[axis].max(other.upper[axis]);
+        }
+        joined
+    }
+
+    /// The box around points.
+    #[must_use]
+    pub fn around(points: &[Vector]) -> Self {
+        points.iter().fold(Self::EMPTY, |bounds, point| {
+            bounds.join(&Self {
+                lower: *point,
+                upper: *point,
+            })
+        })
+    }
+
+    /// Half of its surface; 0 for an empty one.
+    #[must_use]
+    pub fn area(&self) -> f32 {
+        let [x, y, z] = [0, 1, 2].map(|axis| (self.upper[axis] - self.lower[axis]).max(0.0));
+        x * y + y * z + z * x
+    }
+
+    /// Twice its middle on an axis.
+    fn middle(&self, axis: usize) -> f32 {
+        self.lower[axis] + self.upper[axis]
+    }
+
+    /// Neither empty nor with numbers that are none.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        (0..3).all(|axis| {
+            self.lower[axis].is_finite()
+                && self.upper[axis].is_finite()
+                && self.lower[axis] <= self.upper[axis]
+        })
+    }
+}

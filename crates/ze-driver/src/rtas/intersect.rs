@@ -1,0 +1,128 @@
+//! `zeSolumRTASIntersect`: a ray query on the host, found through `zeDriverGetExtensionFunctionAddress`.
+//!
+//! ```c
+//! typedef struct { float origin[3], nearest, direction[3], farthest; uint32_t mask, reserved; } solum_ray_t;
+//! typedef struct { float distance, u, v; uint32_t geometry, primitive, instance; } solum_hit_t;
+//! typedef float (*solum_procedural_t)(void *user, uint32_t geometry, uint32_t primitive, const solum_ray_t *ray);
+//! ze_result_t zeSolumRTASIntersect(const void *rtas, const solum_ray_t *ray, solum_procedural_t procedural,
+//!                                  void *user, solum_hit_t *hit);
+//! ```
+//!
+//! The nearest thing that the ray meets goes to `hit`; `geometry` is `UINT32_MAX` when it meets none. `instance` is the
+//! user id of the outermost instance around it, else `UINT32_MAX`. A procedural primitive is where its function says: a
+//! distance in lengths of the direction, or a negative number; without a function such primitives are not met.
+
+use crate::check::{error, not_null};
+use acceleration_structure::{Hit, Ray, Structure};
+use level_zero_sys::*;
+use std::ffi::c_void;
+use ze_abi::ZeResult;
+
+/// A ray.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct SolumRay {
+    origin: [f32; 3],
+    nearest: f32,
+    direction: [f32; 3],
+    farthest: f32,
+    mask: u32,
+    reserved: u32,
+}
+
+/// What it met.
+#[repr(C)]
+pub(crate) struct SolumHit {
+    distance: f32,
+    u: f32,
+    v: f32,
+    geometry: u32,
+    primitive: u32,
+    instance: u32,
+}
+
+type Procedural = unsafe extern "C" fn(*mut c_void, u32, u32, *const SolumRay) -> f32;
+
+/// The structure at an address.
+///
+/// # Safety
+/// `at` is null or a structure of ours, not written meanwhile.
+unsafe fn structure<'a>(at: *const u8) -> Option<Structure<'a>> {
+    // SAFETY: null is handled by `as_ref`; a structure has a head.
+    let head = unsafe { at.cast::<[u8; 16]>().as_ref() }?;
+    let size = Structure::size(head)?;
+    // SAFETY: a structure of ours has the size that its head says.
+    Structure::new(unsafe { std::slice::from_raw_parts(at, size) })
+}
+
+unsafe extern "C" fn intersect(
+    rtas: *const c_void,
+    ray: *const SolumRay,
+    procedural: Option<Procedural>,
+    user: *mut c_void,
+    hit: *mut SolumHit,
+) -> ze_result_t {
+    let body = || -> ZeResult {
+        not_null("rtas", rtas)?;
+        not_null("ray", ray)?;
+        not_null("hit", hit)?;
+        // SAFETY: not null; a structure of ours, by the caller's word.
+        let Some(structure_here) = (unsafe { structure(rtas.cast()) }) else {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "rtas is no acceleration structure that this driver has built",
+            );
+        };
+        // SAFETY: not null, the caller's.
+        let ray = unsafe { &*ray };
+        let local = Ray {
+            origin: ray.origin,
+            direction: ray.direction,
+            nearest: ray.nearest,
+            farthest: ray.farthest,
+            mask: (ray.mask & 0xff) as u8,
+        };
+        let mut ask = |geometry: u32, primitive: u32, at: &Ray| {
+            let seen = SolumRay {
+                origin: at.origin,
+                nearest: at.nearest,
+                direction: at.direction,
+                farthest: at.farthest,
+                mask: u32::from(at.mask),
+                reserved: 0,
+            };
+            // SAFETY: the caller's function, with its own argument.
+            let distance = unsafe { procedural?(user, geometry, primitive, &raw const seen) };
+            (distance >= 0.0).then_some(distance)
+        };
+        // SAFETY: instances name structures of ours that live, by the specification.
+        let find = |at: u64| unsafe { structure(std::ptr::with_exposed_provenance(at as usize)) };
+        let met = structure_here.nearest(&local, &find, &mut ask);
+        let met = met.unwrap_or(Hit {
+            distance: ray.farthest,
+            u: 0.0,
+            v: 0.0,
+            geometry: u32::MAX,
+            primitive: u32::MAX,
+            instance: u32::MAX,
+        });
+        // SAFETY: not null, the caller's.
+        unsafe {
+            hit.write(SolumHit {
+                distance: met.distance,
+                u: met.u,
+                v: met.v,
+                geometry: met.geometry,
+                primitive: met.primitive,
+                instance: met.instance,
+            });
+        }
+        Ok(())
+    };
+    ze_abi::guard("zeSolumRTASIntersect", body)
+}
+
+/// Its address.
+pub(crate) fn address() -> *const c_void {
+    intersect as *const c_void
+}
