@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p acceleration-structure --example rate [threads]`
 
+#![expect(clippy::print_stdout, reason = "the numbers are what it is for")]
+
 use acceleration_structure::layout::{Kind, Record};
 use acceleration_structure::{Build, Geometry, Ray, Shape, Structure, Vector};
 use std::time::Instant;

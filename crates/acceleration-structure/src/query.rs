@@ -296,11 +296,11 @@ impl<'a> Structure<'a> {
 fn boxes(node: &[u8], ray: &Ray, inverse: Vector) -> ([f32; 4], [u32; 4]) {
     let mut near = [ray.nearest; 4];
     let mut far = [ray.farthest; 4];
-    for axis in 0..3 {
+    for (axis, inverse) in inverse.into_iter().enumerate() {
         let (low, high) = (16 * axis, 16 * (axis + 3));
         for slot in 0..4 {
-            let a = (float(node, low + 4 * slot) - ray.origin[axis]) * inverse[axis];
-            let b = (float(node, high + 4 * slot) - ray.origin[axis]) * inverse[axis];
+            let a = (float(node, low + 4 * slot) - ray.origin[axis]) * inverse;
+            let b = (float(node, high + 4 * slot) - ray.origin[axis]) * inverse;
             // Least and greatest that take the other number when one is none: a ray in a plane of the box.
             near[slot] = near[slot].max(a.min(b));
             far[slot] = far[slot].min(a.max(b));
