@@ -182,7 +182,6 @@ pub(crate) static ZE_DRIVER: ze_driver_dditable_t = ze_driver_dditable_t {
     pfnGetExtensionFunctionAddress: Some(driver::zeDriverGetExtensionFunctionAddress),
     pfnGetLastErrorDescription: Some(driver::zeDriverGetLastErrorDescription),
     pfnGetDefaultContext: Some(driver::zeDriverGetDefaultContext),
-    ..unsupported::ZE_DRIVER
 };
 
 /// `ze_driver_exp_dditable_t`.
@@ -239,7 +238,6 @@ pub(crate) static ZE_CONTEXT: ze_context_dditable_t = ze_context_dditable_t {
     pfnMakeImageResident: Some(image::zeContextMakeImageResident),
     pfnEvictImage: Some(image::zeContextEvictImage),
     pfnCreateEx: Some(context::zeContextCreateEx),
-    ..unsupported::ZE_CONTEXT
 };
 
 /// `ze_command_queue_dditable_t`.
@@ -369,7 +367,6 @@ pub(crate) static ZE_MEM: ze_mem_dditable_t = ze_mem_dditable_t {
     pfnPutIpcHandle: Some(ipc::zeMemPutIpcHandle),
     pfnGetPitchFor2dImage: Some(image::zeMemGetPitchFor2dImage),
     pfnGetIpcHandleWithProperties: Some(ipc::zeMemGetIpcHandleWithProperties),
-    ..unsupported::ZE_MEM
 };
 
 /// `ze_mem_exp_dditable_t`.
