@@ -195,6 +195,7 @@ pub(crate) fn translate(
             lanes: settings.lanes,
             symbol: &kernel_info.symbol.clone(),
             reports,
+            registers: machine::vector_registers(&settings.cpu, &settings.features),
         };
         lower(&setting, kernel, &mut kernel_info)?;
         info.kernels.push(kernel_info);

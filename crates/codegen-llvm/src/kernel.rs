@@ -53,6 +53,8 @@ pub(crate) struct Lower<'a> {
     pub(crate) sub_group_size: u32,
     /// The group's size where the kernel says it; launches keep to it.
     pub(crate) group_size: Option<[u32; 3]>,
+    /// Bytes of the processor's vector registers.
+    pub(crate) registers: u64,
     /// LLVM's fast-math flags that every float operation gets.
     pub(crate) fast: u32,
     pub(crate) entry: Bb,
@@ -96,6 +98,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) symbol: &'a str,
     /// Where what becomes of each kernel is told, if it is.
     pub(crate) reports: Option<&'a RefCell<Vec<KernelReport>>>,
+    /// Bytes of the processor's vector registers.
+    pub(crate) registers: u64,
 }
 
 pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
@@ -174,6 +178,7 @@ pub(crate) fn lower(
         record,
         sub_group_size: setting.sub_group_size,
         group_size,
+        registers: setting.registers,
         fast: setting.fast,
         entry,
         llvm_function,

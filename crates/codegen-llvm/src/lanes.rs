@@ -23,6 +23,7 @@ mod collective;
 mod cost;
 mod describe;
 mod flow;
+mod jam;
 mod memory;
 mod operate;
 mod region;
@@ -38,6 +39,7 @@ use kernel_ir::{BlockId, BuildError, Function, GroupScope, InstId, Kernel, Op, V
 
 use crate::kernel::Lower;
 use crate::llvm::{Bb, IntPred, Val};
+use jam::{Instance, Jam};
 use region::Region;
 use sub_group::Present;
 use values::{Rep, Stored};
@@ -67,6 +69,8 @@ pub(crate) struct Form {
     width: u32,
     sub_groups: Option<sub_group::Rows>,
     regions: Vec<Region>,
+    /// How chunks run in step, of each region.
+    jams: Vec<Option<Jam>>,
     /// Region that begins at a stop.
     region_of_stop: Vec<usize>,
     uniform: HashSet<ValueId>,
@@ -194,10 +198,18 @@ pub(crate) fn form(
             region_of_stop[stop] = i;
         }
     }
+    let jams = regions
+        .iter()
+        .map(|region| match sub_groups {
+            None => jam::jam(low, &uniform, width, region),
+            Some(_) => None,
+        })
+        .collect();
     let form = Form {
         width,
         sub_groups,
         regions,
+        jams,
         region_of_stop,
         uniform,
         items,
@@ -290,7 +302,7 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Form, done: Bb) -> Result<(), Bui
         ir.at_end(heads[i]);
         match form.sub_groups {
             Some(rows) => sub_group::chunks(low, form, rows, region, &kept, next)?,
-            None => chunks(low, form, region, &kept, next)?,
+            None => chunks(low, form, region, form.jams[i].as_ref(), &kept, next)?,
         }
         // Usually there is one way on.
         let mut ways: Vec<usize> = region.exits.values().flatten().copied().collect();
@@ -334,6 +346,7 @@ fn chunks(
     low: &mut Lower<'_>,
     form: &Form,
     region: &Region,
+    jam: Option<&Jam>,
     kept: &HashMap<ValueId, Kept>,
     next: Val,
 ) -> Result<(), BuildError> {
@@ -342,87 +355,178 @@ fn chunks(
     let [x, y, z, i, end] = [0; 5].map(|_| low.room(ir.i64, 8));
     let get = |v: Val| ir.load(ir.i64, v, 8);
     let put = |value: Val, to: Val| ir.store(value, to, 8);
-    let [
-        plane,
-        row,
-        chunk,
-        vector,
-        one,
-        one_body,
-        one_done,
-        row_end,
-        plane_end,
-        region_end,
-    ] = [
+    let [plane, row, chunk, row_end, plane_end, region_end] = [
         c"plane",
         c"row",
         c"chunk",
-        c"vector",
-        c"one",
-        c"one.body",
-        c"one.done",
         c"row.end",
         c"plane.end",
         c"region.end",
     ]
     .map(|name| low.new_block(name));
     let [sx, sy, sz] = low.launch.size;
+    // What is known of all rows.
+    let whole_rows = low
+        .group_size
+        .is_some_and(|size| u64::from(size[0]).is_multiple_of(width));
+    let one_chunk = whole_rows && low.group_size.is_some_and(|s| u64::from(s[0]) == width);
+    // On along the row by `by` work-items: to `again`, or `after` the row.
+    let advance = |by: u64, again: Bb, after: Bb| {
+        if one_chunk {
+            ir.br(after);
+            return;
+        }
+        put(ir.add(get(x), ir.i64c(by)), x);
+        let more = ir.icmp(IntPred::LLVMIntULT, get(x), sx);
+        ir.cond_br(more, again, after);
+    };
+    let rows = jam.map_or(1, |jam| u64::from(jam.rows));
+    let several = jam.map_or(1, |jam| u64::from(jam.row));
+    // A strip of rows whose test fails in a chunk goes on row after row, each from that chunk on.
+    let [begun, strip_end] = [0; 2].map(|_| low.room(ir.i64, 8));
     put(ir.i64c(0), z);
     ir.br(plane);
     ir.at_end(plane);
     put(ir.i64c(0), y);
+    put(ir.i64c(0), strip_end);
     ir.br(row);
     ir.at_end(row);
     put(ir.i64c(0), x);
-    ir.br(chunk);
-
-    // Does a whole chunk fit?
-    ir.at_end(chunk);
-    let left = ir.sub(sx, get(x));
-    let whole = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width));
-    let part = low.new_block(c"part");
-    ir.cond_br(whole, vector, part);
-    ir.at_end(part);
-    put(get(x), i);
-    put(sx, end);
-    ir.br(one);
-
-    let vector_done = low.new_block(c"vector.done");
-    let failed = low.new_block(c"assumption.failed");
-    ir.at_end(vector);
-    place(low, [x, y, z].map(get));
-    let mut lanes = Lanes::new(low, form, region, form.width, kept, vector_done, next);
-    let holds = lanes.check();
-    if let Some(holds) = holds {
-        let body = lanes.low.new_block(c"lanes");
-        ir.cond_br(holds, body, failed);
-        ir.at_end(body);
+    let mut alone = true;
+    if let Some(jam) = jam
+        && rows > 1
+    {
+        let strip = low.new_block(c"strip");
+        let strip_done = low.new_block(c"strip.done");
+        let strip_next = low.new_block(c"strip.next");
+        let certain = whole_rows
+            && low
+                .group_size
+                .is_some_and(|size| u64::from(size[1]).is_multiple_of(rows));
+        // Then strips begin at multiples of their rows.
+        let strip_of = if certain { rows } else { 1 };
+        let known = certain && form.exact.is_empty() && jam.together.is_empty();
+        if known {
+            alone = false;
+            ir.br(strip);
+        } else {
+            let inside = ir.icmp(IntPred::LLVMIntULT, get(y), get(strip_end));
+            put(ir.select(inside, get(begun), ir.i64c(0)), x);
+            let fits = ir.icmp(IntPred::LLVMIntULE, ir.add(get(y), ir.i64c(rows)), sy);
+            let rest = ir.and(sx, ir.i64c(width - 1));
+            let whole = ir.icmp(IntPred::LLVMIntEQ, rest, ir.i64c(0));
+            let can = ir.and(ir.and(fits, whole), ir.not(inside));
+            ir.cond_br(can, strip, chunk);
+        }
+        ir.at_end(strip);
+        let here = [x, y, z].map(get);
+        let all = (0..rows).map(|r| {
+            place_among(low, here, [1, strip_of, 1], [0, r, 0]);
+            Instance::new(low.item)
+        });
+        let all = all.collect();
+        let failed = in_step(low, form, region, jam, all, kept, strip_done, next)?;
+        if let Some(failed) = failed {
+            ir.at_end(failed);
+            put(get(x), begun);
+            put(ir.add(get(y), ir.i64c(rows)), strip_end);
+            ir.br(chunk);
+        }
+        ir.at_end(strip_done);
+        advance(width, strip, strip_next);
+        ir.at_end(strip_next);
+        put(ir.add(get(y), ir.i64c(rows)), y);
+        let more = ir.icmp(IntPred::LLVMIntULT, get(y), sy);
+        ir.cond_br(more, row, plane_end);
+    } else {
+        ir.br(chunk);
     }
-    lanes.run()?;
-    ir.at_end(failed);
-    put(get(x), i);
-    put(ir.add(get(x), ir.i64c(width)), end);
-    ir.br(one);
-    ir.at_end(vector_done);
-    put(ir.add(get(x), ir.i64c(width)), x);
-    let more = ir.icmp(IntPred::LLVMIntULT, get(x), sx);
-    ir.cond_br(more, chunk, row_end);
+    if !alone {
+        // Nothing leads there.
+        ir.at_end(chunk);
+        ir.br(row_end);
+    } else {
+        ir.at_end(chunk);
+        if let Some(jam) = jam
+            && several > 1
+        {
+            let [many, few, many_done] =
+                [c"several", c"few", c"several.done"].map(|name| low.new_block(name));
+            let left = ir.sub(sx, get(x));
+            let enough = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width * several));
+            ir.cond_br(enough, many, few);
+            ir.at_end(many);
+            let here = [x, y, z].map(get);
+            let all = (0..several).map(|c| {
+                place_among(low, here, [1; 3], [0; 3]);
+                let x = ir.add(low.item.local[0], ir.i64c(c * width));
+                place(low, [x, here[1], here[2]]);
+                Instance::new(low.item)
+            });
+            let all = all.collect();
+            let failed = in_step(low, form, region, jam, all, kept, many_done, next)?;
+            if let Some(failed) = failed {
+                ir.at_end(failed);
+                ir.br(few);
+            }
+            ir.at_end(many_done);
+            advance(width * several, chunk, row_end);
+            ir.at_end(few);
+        }
+        let [vector, vector_done, one] =
+            [c"vector", c"vector.done", c"one"].map(|name| low.new_block(name));
+        if whole_rows {
+            ir.br(vector);
+        } else {
+            // Does a whole chunk fit?
+            let left = ir.sub(sx, get(x));
+            let whole = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width));
+            let part = low.new_block(c"part");
+            ir.cond_br(whole, vector, part);
+            ir.at_end(part);
+            put(get(x), i);
+            put(sx, end);
+            ir.br(one);
+        }
+        ir.at_end(vector);
+        place(low, [x, y, z].map(get));
+        let mut lanes = Lanes::new(low, form, region, form.width, kept, vector_done, next);
+        let holds = lanes.check();
+        if let Some(holds) = holds {
+            let body = lanes.low.new_block(c"lanes");
+            let failed = lanes.low.new_block(c"assumption.failed");
+            ir.cond_br(holds, body, failed);
+            ir.at_end(failed);
+            put(get(x), i);
+            put(ir.add(get(x), ir.i64c(width)), end);
+            ir.br(one);
+            ir.at_end(body);
+        }
+        lanes.run()?;
+        ir.at_end(vector_done);
+        advance(width, chunk, row_end);
 
-    // One work-item after another.
-    ir.at_end(one);
-    ir.br(one_body);
-    ir.at_end(one_body);
-    place(low, [i, y, z].map(get));
-    Lanes::new(low, form, region, 1, kept, one_done, next).run()?;
-    ir.at_end(one_done);
-    put(ir.add(get(i), ir.i64c(1)), i);
-    let more = ir.icmp(IntPred::LLVMIntULT, get(i), get(end));
-    let ones_end = low.new_block(c"ones.end");
-    ir.cond_br(more, one_body, ones_end);
-    ir.at_end(ones_end);
-    put(get(end), x);
-    let more = ir.icmp(IntPred::LLVMIntULT, get(end), sx);
-    ir.cond_br(more, chunk, row_end);
+        // One work-item after another.
+        ir.at_end(one);
+        if whole_rows && holds.is_none() {
+            ir.br(row_end);
+        } else {
+            let [one_body, one_done, ones_end] =
+                [c"one.body", c"one.done", c"ones.end"].map(|name| low.new_block(name));
+            ir.br(one_body);
+            ir.at_end(one_body);
+            place(low, [i, y, z].map(get));
+            Lanes::new(low, form, region, 1, kept, one_done, next).run()?;
+            ir.at_end(one_done);
+            put(ir.add(get(i), ir.i64c(1)), i);
+            let more = ir.icmp(IntPred::LLVMIntULT, get(i), get(end));
+            ir.cond_br(more, one_body, ones_end);
+            ir.at_end(ones_end);
+            put(get(end), x);
+            let more = ir.icmp(IntPred::LLVMIntULT, get(end), sx);
+            ir.cond_br(more, chunk, row_end);
+        }
+    }
 
     for (at, size, from, to, id) in [
         (row_end, sy, row, plane_end, y),
@@ -438,9 +542,58 @@ fn chunks(
     Ok(())
 }
 
+/// The chunks `all` in step, then to `done`. Returns where their assumptions failed,
+/// if they have any.
+#[expect(clippy::too_many_arguments, reason = "what a region is run with")]
+fn in_step(
+    low: &mut Lower<'_>,
+    form: &Form,
+    region: &Region,
+    jam: &Jam,
+    mut all: Vec<Instance>,
+    kept: &HashMap<ValueId, Kept>,
+    done: Bb,
+    next: Val,
+) -> Result<Option<Bb>, BuildError> {
+    let ir = low.ir;
+    let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
+    let mut failed = None;
+    if let Some(holds) = lanes.check_all(&mut all, &jam.together) {
+        let [body, other] = [c"in.step", c"not.in.step"].map(|name| lanes.low.new_block(name));
+        ir.cond_br(holds, body, other);
+        ir.at_end(body);
+        failed = Some(other);
+    }
+    lanes.run_in_step(&mut all, &jam.together)?;
+    Ok(failed)
+}
+
 /// Makes `local` the local id of the work-item at hand, the chunk's first.
 fn place(low: &mut Lower<'_>, local: [Val; 3]) {
+    place_among(low, local, [1; 3], [0; 3]);
+}
+
+/// The same for `local` + `more`, where `local` is a multiple of `of`, a power of two greater than `more`. Where
+/// the group's size is known LLVM is told which bits an id can have.
+fn place_among(low: &mut Lower<'_>, local: [Val; 3], of: [u64; 3], more: [u64; 3]) {
     let ir = low.ir;
+    let mut ids = local;
+    for (d, id) in ids.iter_mut().enumerate() {
+        match low.group_size {
+            Some(size) => {
+                let bits = u64::from(size[d]).next_power_of_two() - 1;
+                *id = if more[d] < of[d] {
+                    let own = ir.and(*id, ir.i64c(bits & !(of[d] - 1)));
+                    ir.or(own, ir.i64c(more[d]))
+                } else {
+                    ir.and(ir.add(*id, ir.i64c(more[d])), ir.i64c(bits))
+                };
+            }
+            None if more[d] == 0 => {}
+            None => *id = ir.add(*id, ir.i64c(more[d])),
+        }
+    }
+    let local = ids;
     let row = ir.add(ir.mul(local[2], low.launch.size[1]), local[1]);
     low.item.linear = ir.add(ir.mul(row, low.launch.size[0]), local[0]);
     low.item.local = local;

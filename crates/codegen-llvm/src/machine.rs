@@ -28,6 +28,33 @@ const PASSES: &CStr = c"function(sroa,early-cse<memssa>,instcombine<no-verify-fi
 /// `-ze-opt-disable`: only what makes values out of our variables.
 const PASSES_OFF: &CStr = c"function(sroa,early-cse)";
 
+/// Bytes of the vector registers of LLVM's processor `cpu`.
+pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {
+    const WIDE: [&str; 15] = [
+        "x86-64-v4",
+        "znver4",
+        "znver5",
+        "skylake-avx512",
+        "cascadelake",
+        "cooperlake",
+        "cannonlake",
+        "icelake-client",
+        "icelake-server",
+        "rocketlake",
+        "tigerlake",
+        "sapphirerapids",
+        "emeraldrapids",
+        "graniterapids",
+        "graniterapids-d",
+    ];
+    let asked = |name: &str| features.split(',').any(|f| f == name);
+    if (WIDE.contains(&cpu) && !asked("-avx512f")) || asked("+avx512vl") {
+        32 * 64
+    } else {
+        16 * 32
+    }
+}
+
 struct Machine {
     target: Target,
     machine: LLVMTargetMachineRef,

@@ -196,8 +196,8 @@ impl Plan {
                         matches!(convert, AddressSpace | Bitcast | SExt | Trunc | ZExt)
                     }
                     Op::Binary(op, ..) => {
-                        use BinaryOp::{And, IAdd, IMul, ISub, LShr, Or, Shl, Xor};
-                        matches!(op, And | IAdd | IMul | ISub | LShr | Or | Shl | Xor)
+                        use BinaryOp::{AShr, And, IAdd, IMul, ISub, LShr, Or, Shl, Xor};
+                        matches!(op, And | AShr | IAdd | IMul | ISub | LShr | Or | Shl | Xor)
                     }
                     Op::Compare(..) | Op::PtrOffset { .. } | Op::Copy(_) => true,
                     _ => false,

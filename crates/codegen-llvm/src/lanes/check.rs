@@ -139,24 +139,21 @@ pub(super) fn exact(function: &Function, shapes: &Shapes) -> Vec<ValueId> {
     found
 }
 
+/// Whether the branch at the end of `block` can be found beforehand to be one way for all, and mostly is.
+pub(super) fn can_test(region: &Region, shapes: &Shapes, block: BlockId) -> bool {
+    let term = &region.function.blocks[block.index()].term;
+    matches!(term, kernel_ir::Terminator::CondBr { .. })
+        && term.operand().is_some_and(|cond| {
+            from_ids(&region.function, cond, DEPTH) && rarely_parts(region, shapes, cond, DEPTH)
+        })
+}
+
 /// Divergent branches that are worth a test at the start.
 pub(super) fn together(_module: &Module, region: &Region, shapes: &Shapes) -> Vec<BlockId> {
-    let function = &region.function;
-    let mut found = Vec::new();
-    for &block in region.cfg.reverse_post_order() {
-        if !shapes.is_divergent(block) {
-            continue;
-        }
-        let term = &function.blocks[block.index()].term;
-        let Some(cond) = term.operand() else { continue };
-        if matches!(term, kernel_ir::Terminator::CondBr { .. })
-            && from_ids(function, cond, DEPTH)
-            && rarely_parts(region, shapes, cond, DEPTH)
-        {
-            found.push(block);
-        }
-    }
-    found
+    let order = region.cfg.reverse_post_order().iter().copied();
+    order
+        .filter(|&block| shapes.is_divergent(block) && can_test(region, shapes, block))
+        .collect()
 }
 
 impl Lanes<'_, '_, '_> {
@@ -164,7 +161,7 @@ impl Lanes<'_, '_, '_> {
     pub(super) fn check(&mut self) -> Option<Val> {
         let ir = self.low.ir;
         let mut tests: Vec<Val> = Vec::new();
-        let (mut made, mut firsts) = (HashMap::new(), HashMap::new());
+        let mut made = HashMap::new();
         let region = self.region;
         for &block in &region.together {
             let Some(cond) = region.function.blocks[block.index()].term.operand() else {
@@ -177,6 +174,17 @@ impl Lanes<'_, '_, '_> {
             let all = ir.icmp(IntPred::LLVMIntEQ, bits, ir.int_const(ty, u64::MAX));
             tests.push(ir.or(none, all));
         }
+        tests.extend(self.exact_tests());
+        self.low.clear_near();
+        self.near.clear();
+        tests.into_iter().reduce(|a, b| ir.and(a, b))
+    }
+
+    /// Bools: whether extensions of ids do not wrap around in the chunk.
+    pub(super) fn exact_tests(&mut self) -> Vec<Val> {
+        let ir = self.low.ir;
+        let mut tests = Vec::new();
+        let mut firsts = HashMap::new();
         // Those of the whole kernel: values that come from earlier regions rely on them too.
         for &(result, step) in &self.form.exact {
             let ValueDef::Inst(inst) = self.f.values[result.index()].def else {
@@ -192,7 +200,7 @@ impl Lanes<'_, '_, '_> {
         }
         self.low.clear_near();
         self.near.clear();
-        tests.into_iter().reduce(|a, b| ir.and(a, b))
+        tests
     }
 
     /// Bool: whether `first`, first + step, ... stay in order when they are extended; `None` when the steps
@@ -247,7 +255,11 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// The lanes of something made from ids, computed here.
-    fn beforehand(&mut self, v: ValueId, made: &mut HashMap<ValueId, Vec<Val>>) -> Vec<Val> {
+    pub(super) fn beforehand(
+        &mut self,
+        v: ValueId,
+        made: &mut HashMap<ValueId, Vec<Val>>,
+    ) -> Vec<Val> {
         if let Some(done) = made.get(&v) {
             return done.clone();
         }

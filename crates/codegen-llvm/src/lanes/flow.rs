@@ -115,7 +115,7 @@ impl Lanes<'_, '_, '_> {
         Ok(())
     }
 
-    fn find_crossing(&mut self) {
+    pub(super) fn find_crossing(&mut self) {
         let region = self.region;
         let mut crossing = std::collections::HashSet::new();
         let mut divergent_uses: HashMap<ValueId, u32> = HashMap::new();
@@ -220,20 +220,8 @@ impl Lanes<'_, '_, '_> {
                 let (Op::Phi(incoming), Some(result)) = (&inst.op, inst.result) else {
                     break;
                 };
-                let scalar = self.leaves(result).len() == 1;
-                let mut step = self.shape(result).step();
-                if self.width > 1 && self.shapes.is_none() {
-                    step = None;
-                }
-                // A step that hangs on no narrower integer wrapping around is not carried along.
-                if self
-                    .shapes
-                    .is_some_and(|s| s.assumes_no_wrap(result) && s.of(result).step() != Some(0))
-                    || (!scalar && step != Some(0))
-                {
-                    step = None;
-                }
                 let _ = incoming;
+                let step = self.phi_step(result);
                 let room = self.phi_room(result, step);
                 chain.phis.insert(result, room);
             }
@@ -244,6 +232,18 @@ impl Lanes<'_, '_, '_> {
             chain.left.insert(v, (l, room));
         }
         chain
+    }
+
+    /// The step that a phi's variable carries along, if it has one.
+    pub(super) fn phi_step(&self, result: ValueId) -> Option<i64> {
+        if self.width > 1 && self.shapes.is_none() {
+            return None;
+        }
+        let step = self.shape(result).step()?;
+        let several = self.leaves(result).len() != 1;
+        // A step that hangs on no narrower integer wrapping around is not carried along.
+        let wraps = self.shapes.is_some_and(|s| s.assumes_no_wrap(result));
+        (step == 0 || !(several || wraps)).then_some(step)
     }
 
     /// The node that an edge leads to.

@@ -11,7 +11,7 @@ const WORDS: usize = 1 << 14;
 const GROUPS: u32 = 3;
 
 /// Kernels take `%in`, `%out` and `%n: i32`, which is 37. Indices stay within `WORDS`.
-const KERNELS: [(&str, &str); 9] = [
+const KERNELS: [(&str, &str); 12] = [
     (
         "bytes by fours, ids clamped to borders",
         "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
@@ -269,6 +269,135 @@ b0:
   %r3: i32 = iadd %r, %r2
   %q: ptr<global> = offset %out [%g * 4 + 0]
   store %q, %r3 align 4
+  ret
+}",
+    ),
+    (
+        "sums of products through local memory, tile after tile",
+        "var @a: [512 x f32] in local
+kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) contract {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %i: i64 = wi.LocalInvocationIndex 0
+  %x: i64 = wi.LocalInvocationId 0
+  %y: i64 = wi.LocalInvocationId 1
+  %sx: i64 = wi.WorkgroupSize 0
+  %row: i64 = imul %y, %sx
+  br tile
+tile:
+  %t: i64 = phi b0: i64 0, next: %t2
+  %sum: f32 = phi b0: f32 0.0, next: %s2
+  %whole: i64 = phi b0: %g, next: %whole2
+  %p: ptr<global> = offset %in [%whole * 4 + 0]
+  %v: i32 = load %p align 4
+  %few: i32 = and %v, i32 15
+  %f: f32 = to.utof %few
+  %here: ptr<local> = offset @a [%i * 4 + 0]
+  store %here, %f align 4
+  barrier Workgroup
+  br inner
+inner:
+  %k: i64 = phi tile: i64 0, inner: %k2
+  %s: f32 = phi tile: %sum, inner: %s2
+  %rk: i64 = iadd %row, %k
+  %left: ptr<local> = offset @a [%rk * 4 + 0]
+  %l: f32 = load %left align 4
+  %right: ptr<local> = offset @a [%x * 4 + 0]
+  %r: f32 = load %right align 4
+  %lr: f32 = fmul %l, %r
+  %s2: f32 = fadd %s, %lr
+  %k2: i64 = iadd %k, i64 1
+  %end: bool = cmp.uge %k2, %sx
+  br_if %end, next, inner
+next:
+  barrier Workgroup
+  %t2: i64 = iadd %t, i64 1
+  %whole2: i64 = iadd %whole, i64 64
+  %done: bool = cmp.ieq %t2, i64 3
+  br_if %done, last, tile
+last:
+  %q: ptr<global> = offset %out [%g * 4 + 0]
+  store %q, %s2 align 4
+  ret
+}",
+    ),
+    (
+        "a loop that only some rows run, and ids that wrap around",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %x: i64 = wi.GlobalInvocationId 0
+  %y: i64 = wi.GlobalInvocationId 1
+  %far: i64 = iadd %x, i64 4294967256
+  %x32: i32 = to.trunc %far
+  %wide: i64 = to.zext %x32
+  %back: i64 = and %wide, i64 1023
+  %few: bool = cmp.ult %y, i64 5
+  br_if %few, head, b2
+head:
+  br loop
+loop:
+  %k: i64 = phi head: i64 0, loop: %k2
+  %s: i32 = phi head: i32 0, loop: %s2
+  %p: ptr<global> = offset %in [%k * 4 + 0]
+  %a: i32 = load %p align 4
+  %kb: i64 = iadd %k, %back
+  %p2: ptr<global> = offset %in [%kb * 4 + 64]
+  %b: i32 = load %p2 align 4
+  %ab: i32 = imul %a, %b
+  %s2: i32 = iadd %s, %ab
+  %k2: i64 = iadd %k, i64 1
+  %end: bool = cmp.ieq %k2, i64 9
+  br_if %end, done, loop
+done:
+  %q: ptr<global> = offset %out [%g * 4 + 0]
+  store %q, %s2 align 4
+  br b2
+b2:
+  ret
+}",
+    ),
+    (
+        "sums kept across barriers without a loop between",
+        "var @a: [512 x f32] in local
+kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %i: i64 = wi.LocalInvocationIndex 0
+  %x: i64 = wi.LocalInvocationId 0
+  %y: i64 = wi.LocalInvocationId 1
+  %g32: i32 = to.trunc %g
+  br tile
+tile:
+  %t: i32 = phi b0: i32 0, tile: %t2
+  %sum: f32 = phi b0: f32 0.0, tile: %s3
+  %at: i32 = phi b0: %g32, tile: %at2
+  %wide: i64 = to.sext %at
+  %p: ptr<global> = offset %in [%wide * 4 + 0]
+  %v: i32 = load %p align 4
+  %few: i32 = and %v, i32 15
+  %f: f32 = to.utof %few
+  %here: ptr<local> = offset @a [%i * 4 + 0]
+  store %here, %f align 4
+  barrier Workgroup
+  %up: ptr<local> = offset @a [%y * 4 + 0]
+  %l: f32 = load %up align 4
+  %across: ptr<local> = offset @a [%x * 4 + 0]
+  %r: f32 = load %across align 4
+  %lr: f32 = fmul %l, %r
+  %s2: f32 = fadd %sum, %lr
+  %up2: ptr<local> = offset @a [%y * 4 + 4]
+  %l2: f32 = load %up2 align 4
+  %lr2: f32 = fmul %l2, %r
+  %s3: f32 = fadd %s2, %lr2
+  barrier Workgroup
+  %t2: i32 = iadd %t, i32 1
+  %at2: i32 = iadd %at, i32 16
+  %done: bool = cmp.sge %t2, i32 4
+  br_if %done, last, tile
+last:
+  %q: ptr<global> = offset %out [%g * 4 + 0]
+  store %q, %s3 align 4
   ret
 }",
     ),
