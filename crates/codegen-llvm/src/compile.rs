@@ -156,6 +156,17 @@ pub(crate) fn translate(
 ) -> Result<ModuleInfo, BuildError> {
     limits::check(module)?;
     machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
+    // Lanes side by side run kernels in a form of their own where that has fewer branches.
+    let mut own = module.clone();
+    let flat: Vec<Option<kernel_ir::Function>> = module
+        .kernels
+        .iter()
+        .map(|kernel| {
+            let wanted = settings.wide && settings.options.opt_level > 0;
+            wanted.then(|| kernel_ir::passes::flatten(&mut own, kernel.function))?
+        })
+        .collect();
+    let module = &own;
     let values = Values::new(ir, module);
     let mut info = ModuleInfo {
         printf_formats: module.printf_formats.clone(),
@@ -195,6 +206,7 @@ pub(crate) fn translate(
             lanes: settings.lanes,
             symbol: &kernel_info.symbol.clone(),
             reports,
+            flat: flat[i].as_ref(),
             registers: machine::vector_registers(&settings.cpu, &settings.features),
         };
         lower(&setting, kernel, &mut kernel_info)?;

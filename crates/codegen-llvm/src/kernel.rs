@@ -72,6 +72,8 @@ pub(crate) struct Lower<'a> {
     pub(crate) locals: HashMap<GlobalId, Val>,
     stack_allocas: HashMap<ValueId, Val>,
     known: Vec<Option<Val>>,
+    /// 64 bytes that lanes which are off read and write.
+    nowhere: Option<Val>,
     rooms: HashMap<ValueId, Val>,
     /// Values loaded or made again in the segment at hand.
     near: HashMap<ValueId, Val>,
@@ -100,6 +102,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) reports: Option<&'a RefCell<Vec<KernelReport>>>,
     /// Bytes of the processor's vector registers.
     pub(crate) registers: u64,
+    /// The kernel without the branches that lanes side by side are better off without.
+    pub(crate) flat: Option<&'a Function>,
 }
 
 pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
@@ -197,6 +201,7 @@ pub(crate) fn lower(
         locals: HashMap::new(),
         stack_allocas: HashMap::new(),
         known: vec![None; function.values.len()],
+        nowhere: None,
         rooms: HashMap::new(),
         near: HashMap::new(),
         segment_starts: Vec::new(),
@@ -212,22 +217,29 @@ pub(crate) fn lower(
     let mut why_apart = None;
     if setting.wide {
         // Side by side these are scalars mostly, and addresses keep their shapes.
-        let plan = Plan::new(
-            function,
-            &module.constants,
-            Some(REMADE_ONCE),
-            LanesRun::InStep,
-        );
-        let own = std::mem::replace(&mut low.plan, plan);
-        match crate::lanes::form(&low, kernel, !by_value.is_empty(), setting.lanes) {
-            Ok(form) => {
+        let mut own = None;
+        for function in setting.flat.into_iter().chain([function]) {
+            let constants = &module.constants;
+            let plan = Plan::new(function, constants, Some(REMADE_ONCE), LanesRun::InStep);
+            let before = (low.function, std::mem::replace(&mut low.plan, plan));
+            own.get_or_insert(before);
+            low.function = function;
+            match crate::lanes::form(&low, kernel, !by_value.is_empty(), setting.lanes) {
+                Ok(form) => {
+                    low.lanes = Some(form);
+                    why_apart = None;
+                    break;
+                }
+                Err(why) => why_apart = Some(why),
+            }
+        }
+        match (&low.lanes, own) {
+            (Some(form), _) => {
                 low.whole_sub_groups = form.has_sub_groups();
-                low.lanes = Some(form);
+                low.known = vec![None; low.function.values.len()];
             }
-            Err(why) => {
-                low.plan = own;
-                why_apart = Some(why);
-            }
+            (None, Some(own)) => (low.function, low.plan) = own,
+            (None, None) => {}
         }
     }
     if !in_record && low.lanes.is_none() {
@@ -266,6 +278,27 @@ impl<'a> Lower<'a> {
         self.ir.at_end(self.entry);
         let room = self.ir.alloca(ty, align);
         self.ir.at_end(here);
+        room
+    }
+
+    /// `size` bytes that no work-item's lanes share with anything: what those read and write that are off.
+    pub(crate) fn nowhere(&mut self, size: u64) -> Val {
+        const BYTES: u64 = 64;
+        let ir = self.ir;
+        if size > BYTES {
+            return self.room(ir.array(ir.i8, size), 16);
+        }
+        if let Some(made) = self.nowhere {
+            return made;
+        }
+        let ty = ir.array(ir.i8, BYTES);
+        let room = self.room(ty, BYTES);
+        // What is read must be something.
+        let here = ir.here();
+        ir.at_end(self.entry);
+        ir.store(ir.null(ty), room, BYTES);
+        ir.at_end(here);
+        self.nowhere = Some(room);
         room
     }
 

@@ -7,6 +7,7 @@ mod algebra;
 pub mod cfg;
 mod edit;
 mod facts;
+mod flatten;
 mod flow;
 pub mod fold;
 mod indices;
@@ -24,6 +25,7 @@ use crate::ir::{FunctionId, Module};
 
 pub use cfg::loop_contiguous_order;
 pub use facts::{KernelFacts, addressed_functions, facts};
+pub use flatten::flatten;
 pub use work_group::identity;
 
 /// Brings a valid module into the form that back ends take: direct calls are inlined, functions

@@ -296,7 +296,7 @@ impl Lanes<'_, '_, '_> {
         };
         let places = match self.mask {
             None if through_memory.is_some() => Vec::new(),
-            None => self.addresses(update.ptr),
+            None => self.addresses(update.ptr, size),
             Some(mask) => {
                 // Lanes that are off have a place of no meaning.
                 let nowhere = self.low.room(memory, size.max(1));

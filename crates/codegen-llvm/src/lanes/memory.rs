@@ -160,12 +160,21 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Addresses of the lanes; those of lanes that are off are a running lane's.
-    pub(super) fn addresses(&mut self, ptr: ValueId) -> Vec<Val> {
+    /// Addresses of the lanes' `size` bytes; lanes that are off have some where nothing else lies: no branch for
+    /// each lane.
+    pub(super) fn addresses(&mut self, ptr: ValueId, size: u64) -> Vec<Val> {
         let ir = self.low.ir;
         let lanes: Vec<Val> = (0..self.width).map(|l| ir.i32c(l)).collect();
+        if let Some(mask) = self.mask {
+            let nowhere = self.low.nowhere(size);
+            let all = self.vectors(ptr)[0];
+            let all = ir.select(mask, all, self.splat(nowhere));
+            return lanes
+                .into_iter()
+                .map(|lane| ir.extract_element(all, lane))
+                .collect();
+        }
         if let Some((base, index, stride, offset, signed)) = self.narrow_index(ptr) {
-            let index = self.safe(index);
             let op = if signed {
                 Opcode::LLVMSExt
             } else {
@@ -180,8 +189,7 @@ impl Lanes<'_, '_, '_> {
                 .collect();
         }
         let rep = self.rep(ptr);
-        if self.mask.is_none()
-            && rep.holds.is_none()
+        if rep.holds.is_none()
             && let Some(first) = rep.first
         {
             return (0..i64::from(self.width))
@@ -189,19 +197,10 @@ impl Lanes<'_, '_, '_> {
                 .collect();
         }
         let all = self.spread(ptr, &rep)[0];
-        let all = self.safe(all);
         lanes
             .into_iter()
             .map(|lane| ir.extract_element(all, lane))
             .collect()
-    }
-
-    /// `v`, with a running lane's value in the lanes that are off.
-    fn safe(&self, v: Val) -> Val {
-        let ir = self.low.ir;
-        let Some(mask) = self.mask else { return v };
-        let one = ir.extract_element(v, self.first_lane(mask));
-        ir.select(mask, v, self.splat(one))
     }
 
     /// A pointer that is one base and a narrow index: base, index, stride, offset, whether signed. Lanes need no
@@ -241,7 +240,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         if let Some(tuple) = self.tuple(ty) {
             let align = sane_align(align);
-            let at = self.addresses(ptr);
+            let at = self.addresses(ptr, tuple.bytes());
             if !tuple.is_word() {
                 let memory = ir.vector(self.low.values.memory(tuple.element), tuple.count);
                 let each: Vec<Val> = at.iter().map(|&at| ir.load(memory, at, align)).collect();
@@ -261,7 +260,8 @@ impl Lanes<'_, '_, '_> {
             .iter()
             .map(|&(ty, _)| ir.poison(self.lane_type(ty)))
             .collect();
-        for (lane, at) in self.addresses(ptr).into_iter().enumerate() {
+        let size = self.low.values.module.types.size_of(ty);
+        for (lane, at) in self.addresses(ptr, size).into_iter().enumerate() {
             let one = self.low.load(at, ty, align, false);
             let mut scalars = Vec::new();
             self.low.take_apart(one, ty, &mut scalars);
@@ -411,18 +411,8 @@ impl Lanes<'_, '_, '_> {
         }
         let rep = self.rep(value);
         let shared = rep.first.filter(|_| rep.is_uniform());
-        let at = match self.mask {
-            None => self.addresses(ptr),
-            // Lanes that are off write where nobody reads: no branch for each lane.
-            Some(mask) => {
-                let size = self.low.values.module.types.size_of(ty);
-                let nowhere = self.splat(self.low.room(ir.array(ir.i8, size), 16));
-                let all = self.vectors(ptr)[0];
-                let all = ir.select(mask, all, nowhere);
-                let lanes = 0..self.width;
-                lanes.map(|l| ir.extract_element(all, ir.i32c(l))).collect()
-            }
-        };
+        let size = self.low.values.module.types.size_of(ty);
+        let at = self.addresses(ptr, size);
         if let Some(one) = shared {
             for at in at {
                 self.low.store(one, at, ty, align, false);

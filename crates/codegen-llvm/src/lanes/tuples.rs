@@ -18,7 +18,8 @@ pub(super) struct Tuple {
 }
 
 impl Tuple {
-    fn bytes(&self) -> u64 {
+    /// Bytes of all.
+    pub(super) fn bytes(&self) -> u64 {
         self.size * u64::from(self.count)
     }
     /// Whether one integer holds it.

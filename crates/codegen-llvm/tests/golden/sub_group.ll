@@ -8,7 +8,8 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %12 = alloca i64, align 8
   %13 = alloca <8 x i1>, align 1
   %14 = alloca <8 x i1>, align 1
-  %15 = alloca [4 x i8], align 16
+  %15 = alloca [64 x i8], align 64
+  store [64 x i8] zeroinitializer, ptr %15, align 64
   br label %16
 
 16:
@@ -194,7 +195,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store i64 %141, ptr %8, align 8
   %142 = load i64, ptr %9, align 8
   %143 = icmp ult i64 %141, %142
-  br i1 %143, label %81, label %194
+  br i1 %143, label %81, label %190
 
 144:
   store <8 x i1> zeroinitializer, ptr %14, align 1
@@ -203,60 +204,56 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %147 = add <8 x i64> %146, %97
   %148 = mul <8 x i64> %147, splat (i64 4)
   %149 = getelementptr i8, ptr %51, <8 x i64> %148
-  %150 = bitcast <8 x i1> %106 to i8
-  %151 = zext i8 %150 to i64
-  %152 = call i64 @llvm.cttz.i64(i64 %151, i1 true)
-  %153 = extractelement <8 x ptr> %149, i64 %152
-  %154 = insertelement <8 x ptr> poison, ptr %153, i32 0
-  %155 = shufflevector <8 x ptr> %154, <8 x ptr> poison, <8 x i32> zeroinitializer
-  %156 = select <8 x i1> %106, <8 x ptr> %149, <8 x ptr> %155
-  %157 = extractelement <8 x ptr> %156, i32 0
-  %158 = extractelement <8 x ptr> %156, i32 1
-  %159 = extractelement <8 x ptr> %156, i32 2
-  %160 = extractelement <8 x ptr> %156, i32 3
-  %161 = extractelement <8 x ptr> %156, i32 4
-  %162 = extractelement <8 x ptr> %156, i32 5
-  %163 = extractelement <8 x ptr> %156, i32 6
-  %164 = extractelement <8 x ptr> %156, i32 7
-  %165 = load float, ptr %157, align 4
-  %166 = insertelement <8 x float> poison, float %165, i32 0
-  %167 = load float, ptr %158, align 4
-  %168 = insertelement <8 x float> %166, float %167, i32 1
-  %169 = load float, ptr %159, align 4
-  %170 = insertelement <8 x float> %168, float %169, i32 2
-  %171 = load float, ptr %160, align 4
-  %172 = insertelement <8 x float> %170, float %171, i32 3
-  %173 = load float, ptr %161, align 4
-  %174 = insertelement <8 x float> %172, float %173, i32 4
-  %175 = load float, ptr %162, align 4
-  %176 = insertelement <8 x float> %174, float %175, i32 5
-  %177 = load float, ptr %163, align 4
-  %178 = insertelement <8 x float> %176, float %177, i32 6
-  %179 = load float, ptr %164, align 4
-  %180 = insertelement <8 x float> %178, float %179, i32 7
-  %181 = select <8 x i1> %106, <8 x float> %180, <8 x float> zeroinitializer
-  %182 = call reassoc float @llvm.vector.reduce.fadd.v8f32(float 0.000000e+00, <8 x float> %181)
-  %183 = insertelement <8 x ptr> poison, ptr %15, i32 0
-  %184 = shufflevector <8 x ptr> %183, <8 x ptr> poison, <8 x i32> zeroinitializer
-  %185 = select <8 x i1> %106, <8 x ptr> %149, <8 x ptr> %184
-  %186 = extractelement <8 x ptr> %185, i32 0
-  %187 = extractelement <8 x ptr> %185, i32 1
-  %188 = extractelement <8 x ptr> %185, i32 2
-  %189 = extractelement <8 x ptr> %185, i32 3
-  %190 = extractelement <8 x ptr> %185, i32 4
-  %191 = extractelement <8 x ptr> %185, i32 5
-  %192 = extractelement <8 x ptr> %185, i32 6
-  %193 = extractelement <8 x ptr> %185, i32 7
-  store float %182, ptr %186, align 4
-  store float %182, ptr %187, align 4
-  store float %182, ptr %188, align 4
-  store float %182, ptr %189, align 4
-  store float %182, ptr %190, align 4
-  store float %182, ptr %191, align 4
-  store float %182, ptr %192, align 4
-  store float %182, ptr %193, align 4
+  %150 = insertelement <8 x ptr> poison, ptr %15, i32 0
+  %151 = shufflevector <8 x ptr> %150, <8 x ptr> poison, <8 x i32> zeroinitializer
+  %152 = select <8 x i1> %106, <8 x ptr> %149, <8 x ptr> %151
+  %153 = extractelement <8 x ptr> %152, i32 0
+  %154 = extractelement <8 x ptr> %152, i32 1
+  %155 = extractelement <8 x ptr> %152, i32 2
+  %156 = extractelement <8 x ptr> %152, i32 3
+  %157 = extractelement <8 x ptr> %152, i32 4
+  %158 = extractelement <8 x ptr> %152, i32 5
+  %159 = extractelement <8 x ptr> %152, i32 6
+  %160 = extractelement <8 x ptr> %152, i32 7
+  %161 = load float, ptr %153, align 4
+  %162 = insertelement <8 x float> poison, float %161, i32 0
+  %163 = load float, ptr %154, align 4
+  %164 = insertelement <8 x float> %162, float %163, i32 1
+  %165 = load float, ptr %155, align 4
+  %166 = insertelement <8 x float> %164, float %165, i32 2
+  %167 = load float, ptr %156, align 4
+  %168 = insertelement <8 x float> %166, float %167, i32 3
+  %169 = load float, ptr %157, align 4
+  %170 = insertelement <8 x float> %168, float %169, i32 4
+  %171 = load float, ptr %158, align 4
+  %172 = insertelement <8 x float> %170, float %171, i32 5
+  %173 = load float, ptr %159, align 4
+  %174 = insertelement <8 x float> %172, float %173, i32 6
+  %175 = load float, ptr %160, align 4
+  %176 = insertelement <8 x float> %174, float %175, i32 7
+  %177 = select <8 x i1> %106, <8 x float> %176, <8 x float> zeroinitializer
+  %178 = call reassoc float @llvm.vector.reduce.fadd.v8f32(float 0.000000e+00, <8 x float> %177)
+  %179 = insertelement <8 x ptr> poison, ptr %15, i32 0
+  %180 = shufflevector <8 x ptr> %179, <8 x ptr> poison, <8 x i32> zeroinitializer
+  %181 = select <8 x i1> %106, <8 x ptr> %149, <8 x ptr> %180
+  %182 = extractelement <8 x ptr> %181, i32 0
+  %183 = extractelement <8 x ptr> %181, i32 1
+  %184 = extractelement <8 x ptr> %181, i32 2
+  %185 = extractelement <8 x ptr> %181, i32 3
+  %186 = extractelement <8 x ptr> %181, i32 4
+  %187 = extractelement <8 x ptr> %181, i32 5
+  %188 = extractelement <8 x ptr> %181, i32 6
+  %189 = extractelement <8 x ptr> %181, i32 7
+  store float %178, ptr %182, align 4
+  store float %178, ptr %183, align 4
+  store float %178, ptr %184, align 4
+  store float %178, ptr %185, align 4
+  store float %178, ptr %186, align 4
+  store float %178, ptr %187, align 4
+  store float %178, ptr %188, align 4
+  store float %178, ptr %189, align 4
   store i32 -1, ptr %7, align 4
   br label %140
 
-194:
+190:
   br i1 %79, label %107, label %109

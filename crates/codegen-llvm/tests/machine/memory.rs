@@ -11,7 +11,7 @@ const WORDS: usize = 1 << 14;
 const GROUPS: u32 = 3;
 
 /// Kernels take `%in`, `%out` and `%n: i32`, which is 37. Indices stay within `WORDS`.
-const KERNELS: [(&str, &str); 12] = [
+const KERNELS: [(&str, &str); 13] = [
     (
         "bytes by fours, ids clamped to borders",
         "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
@@ -398,6 +398,63 @@ tile:
 last:
   %q: ptr<global> = offset %out [%g * 4 + 0]
   store %q, %s3 align 4
+  ret
+}",
+    ),
+    (
+        "a program of each item's own",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalLinearId 0
+  %b0v: i32 = to.trunc %g
+  br step
+step:
+  %a: i32 = phi b0: i32 7, next: %a2
+  %b: i32 = phi b0: %b0v, next: %b2
+  %k: i64 = phi b0: i64 0, next: %k3
+  %at: i64 = iadd %g, %k
+  %p: ptr<global> = offset %in [%at * 4 + 1]
+  %code: i8 = load %p align 1
+  %low: i8 = and %code, i8 7
+  switch %low, other [0: add, 1: swap, 2: read, 3: next, 4: skip, 5: swap]
+add:
+  %sum: i32 = iadd %a, %b
+  br next
+swap:
+  br next
+read:
+  %part: i32 = and %a, i32 1023
+  %wide: i64 = to.zext %part
+  %q: ptr<global> = offset %in [%wide * 4 + 0]
+  %v: i32 = load %q align 4
+  br next
+skip:
+  %k2: i64 = iadd %k, i64 1
+  br next
+other:
+  %odd: i32 = and %a, i32 1
+  %is_odd: bool = cmp.ine %odd, i32 0
+  br_if %is_odd, more, less
+more:
+  %m: i32 = imul %a, i32 3
+  br both
+less:
+  %l: i32 = lshr %a, i32 1
+  br both
+both:
+  %either: i32 = phi more: %m, less: %l
+  br next
+next:
+  %a2: i32 = phi add: %sum, swap: %b, read: %v, step: %a, skip: %a, both: %either
+  %b2: i32 = phi add: %b, swap: %a, read: %b, step: %b, skip: %b, both: %b
+  %kk: i64 = phi add: %k, swap: %k, read: %k, step: %k, skip: %k2, both: %k
+  %k3: i64 = iadd %kk, i64 1
+  %on: bool = cmp.ult %k3, i64 20
+  br_if %on, step, done
+done:
+  %r: i32 = xor %a2, %b2
+  %to: ptr<global> = offset %out [%g * 4 + 0]
+  store %to, %r align 4
   ret
 }",
     ),
