@@ -1,5 +1,6 @@
-//! Minimum and maximum of an id and a bound that all lanes share: in most chunks one side is taken by all
-//! lanes. The result keeps its step then, with a test that says so; neighbours stay neighbours in memory.
+//! Minimum and maximum of an id and a bound that all lanes share, and its lowest bits: in most chunks one side is
+//! taken by all lanes, and no bit that is cut off changes among them. The result keeps its step then, with a test
+//! that says so; neighbours stay neighbours in memory.
 
 use kernel_ir::{BinaryOp, Op, ValueId};
 
@@ -13,6 +14,9 @@ impl Lanes<'_, '_, '_> {
         let Op::Binary(which, a, b, _) = op else {
             return None;
         };
+        if *which == BinaryOp::And {
+            return self.low_bits(op, *a, *b, result);
+        }
         let (upward, signed) = match which {
             BinaryOp::SMax => (true, true),
             BinaryOp::UMax => (true, false),
@@ -34,6 +38,37 @@ impl Lanes<'_, '_, '_> {
         Some(Rep {
             first: Some(first),
             step: id.step,
+            holds: Some(holds),
+            vector: Some(self.lane_operation(op, result)),
+        })
+    }
+
+    /// An id under a mask of its lowest bits.
+    fn low_bits(&mut self, op: &Op, a: ValueId, b: ValueId, result: ValueId) -> Option<Rep> {
+        let ir = self.low.ir;
+        let (mut id, mut mask) = (self.rep(a), self.rep(b));
+        if id.is_uniform() {
+            (id, mask) = (mask, id);
+        }
+        let (first, mask) = (id.first?, mask.first.filter(|_| mask.is_uniform())?);
+        let step = id.step;
+        let ty = ir.type_of(first);
+        let far = step.checked_mul(i64::from(self.width) - 1)?;
+        if step <= 0 || self.leaves(result).len() != 1 || far >> (ir.int_width(ty) - 1).min(62) != 0
+        {
+            return None;
+        }
+        let far = ir.int_const(ty, far as u64);
+        let low = ir.and(first, mask);
+        let more = ir.add(mask, ir.int_const(ty, 1));
+        let of_bits = ir.icmp(IntPred::LLVMIntEQ, ir.and(mask, more), ir.int_const(ty, 0));
+        let enough = ir.icmp(IntPred::LLVMIntUGE, mask, far);
+        let within = ir.icmp(IntPred::LLVMIntULE, low, ir.sub(mask, far));
+        let holds = ir.and(of_bits, ir.and(enough, within));
+        let holds = id.holds.map_or(holds, |before| ir.and(before, holds));
+        Some(Rep {
+            first: Some(low),
+            step,
             holds: Some(holds),
             vector: Some(self.lane_operation(op, result)),
         })
