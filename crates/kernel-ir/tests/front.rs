@@ -5,6 +5,7 @@ mod front {
     mod corpus;
     mod errors;
     mod hostile;
+    mod images;
     mod linking;
     mod meaning;
     #[path = "../interpret/sandbox.rs"]

@@ -86,9 +86,9 @@ fn formats() -> Vec<(Layout, Vec<Holds>)> {
             layout(13, [(8, 4), (4, 4), (0, 4), (12, 4)]),
             vec![Uint, Unorm],
         ),
-        (layout(44, [(0, 8), (8, 8), (16, 8), NONE]), whole),
-        (layout(45, [(0, 16), (16, 16), (32, 16), NONE]), with_float),
-        (layout(46, [(0, 32), (32, 32), (64, 32), NONE]), wide),
+        (layout(43, [(0, 8), (8, 8), (16, 8), NONE]), whole),
+        (layout(44, [(0, 16), (16, 16), (32, 16), NONE]), with_float),
+        (layout(45, [(0, 32), (32, 32), (64, 32), NONE]), wide),
     ]
 }
 
