@@ -344,8 +344,8 @@ fn modules() -> Vec<Case> {
                     .op(Op::ConstantComposite, &[40, 41, 9]);
             },
         ),
-        declared("a sampler", Unsupported, "OpTypeSampler", "samplers", |a| {
-            a.op(Op::TypeSampler, &[40]);
+        declared("a pipe", Unsupported, "OpTypePipe", "pipes", |a| {
+            a.op(Op::TypePipe, &[40, 0]);
         }),
     ]
 }
