@@ -86,10 +86,13 @@ pub(crate) struct BufferCore {
 
 /// What a buffer's lock protects.
 pub(crate) struct BufferState {
+    number: u64,
     pub(crate) graph: sycl_graph::Buffer,
     /// By the number of the domain; the host is the first.
     places: SmallVec<[Place; 3]>,
     alignment: usize,
+    /// For tools.
+    pub(crate) history: crate::trace::History,
     /// Why pages are poisoned.
     pub(crate) poison: Option<Error>,
 }
@@ -139,6 +142,7 @@ where
     ///
     /// # Errors
     /// [`Errc::Invalid`] when it does not fit into the address space.
+    #[track_caller]
     pub fn new(range: impl Into<Range<D>>) -> Result<Self> {
         Self::with_options(range, &BufferOptions::default())
     }
@@ -147,8 +151,9 @@ where
     ///
     /// # Errors
     /// [`Errc::Invalid`] also for pages without elements or too many of them.
+    #[track_caller]
     pub fn with_options(range: impl Into<Range<D>>, options: &BufferOptions<D>) -> Result<Self> {
-        Self::create(range.into(), options)
+        Self::create(range.into(), options, 0)
     }
 
     /// A buffer with these contents, copied now into memory of the host. They are free to change afterwards, and the
@@ -156,6 +161,7 @@ where
     ///
     /// # Errors
     /// [`Errc::Invalid`] when there are not as many elements as places; [`Errc::MemoryAllocation`].
+    #[track_caller]
     pub fn from_slice(data: &[T], range: impl Into<Range<D>>) -> Result<Self> {
         Self::from_slice_with(data, range, &BufferOptions::default())
     }
@@ -164,12 +170,13 @@ where
     ///
     /// # Errors
     /// As [`Self::from_slice`] and [`Self::with_options`].
+    #[track_caller]
     pub fn from_slice_with(
         data: &[T],
         range: impl Into<Range<D>>,
         options: &BufferOptions<D>,
     ) -> Result<Self> {
-        let buffer = Self::create(range.into(), options)?;
+        let buffer = Self::create(range.into(), options, data.as_ptr().addr())?;
         buffer.fill_from(data)?;
         Ok(buffer)
     }
@@ -178,6 +185,7 @@ where
     ///
     /// # Errors
     /// As [`Self::from_slice`].
+    #[track_caller]
     pub fn from_vec(data: Vec<T>, range: impl Into<Range<D>>) -> Result<Self> {
         Self::from_slice(&data, range)
     }
@@ -193,7 +201,7 @@ where
     /// [`Errc::Invalid`] for two views on one memory, a device outside its context, or an allocation that is too small.
     pub unsafe fn from_usm(views: &[UsmView<T>], range: impl Into<Range<D>>) -> Result<Self> {
         let range = range.into();
-        let buffer = Self::create(range, &BufferOptions::default())?;
+        let buffer = Self::create(range, &BufferOptions::default(), 0)?;
         {
             let mut state = buffer.handle.core.lock();
             for view in views {
@@ -227,23 +235,29 @@ impl<'h, T: DeviceData, const D: usize> Buffer<'h, T, D>
 where
     Dim<D>: SupportedDim,
 {
-    fn create(range: Range<D>, options: &BufferOptions<D>) -> Result<Self> {
+    #[track_caller]
+    fn create(range: Range<D>, options: &BufferOptions<D>, host: usize) -> Result<Self> {
         let page = options.page_size.map(|page| extents(page.0));
         let grid = Grid::new(extents(range.0), size_of::<T>(), page)?;
         let alignment = align_of::<T>().max(64);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let core = Arc::new(BufferCore {
-            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            number,
             alignment,
             state: Mutex::new(BufferState {
+                number,
                 graph: sycl_graph::Buffer::new(grid),
                 places: SmallVec::from_iter([Place {
                     device: None,
                     memory: None,
                 }]),
                 alignment,
+                history: crate::trace::History::default(),
                 poison: None,
             }),
         });
+        let (site, element) = (crate::trace::Site::here(), std::any::type_name::<T>());
+        crate::trace::buffer_made(site, core.number, host, element, size_of::<T>(), &range.0);
         Ok(Self {
             handle: Arc::new(Handle {
                 core,
@@ -280,8 +294,10 @@ where
     ///
     /// # Errors
     /// As [`Buffer::from_slice`].
+    #[track_caller]
     pub fn from_slice_mut(data: &'h mut [T], range: impl Into<Range<D>>) -> Result<Self> {
-        let buffer = Self::create(range.into(), &BufferOptions::default())?;
+        let host = data.as_ptr().addr();
+        let buffer = Self::create(range.into(), &BufferOptions::default(), host)?;
         buffer.fill_from(data)?;
         buffer.set_final_data(move |contents| data.copy_from_slice(contents));
         Ok(buffer)
@@ -359,6 +375,7 @@ where
         state.graph.last_use(&mut users);
         state.graph.release(domain);
         let memory = state.places[domain.number()].memory.take();
+        let ending = state.history.ending();
         drop(state);
         if memory
             .as_ref()
@@ -366,7 +383,13 @@ where
         {
             wait_for(&users)?;
         }
-        bury(users, move || drop(memory));
+        let number = core.number;
+        bury(users, move || {
+            if let Some(memory) = memory {
+                let pointer = memory.pointer.addr();
+                ending.free(number, pointer, || drop(memory));
+            }
+        });
         Ok(())
     }
 
@@ -416,6 +439,11 @@ where
                 range.0, offset.0, self.range.0
             )));
         };
+        let core = &self.handle.core;
+        let bytes = range.size() * size_of::<T>();
+        core.lock()
+            .history
+            .sub_buffer(core.number, self.first_byte + first, bytes);
         self.viewed(range, self.first_byte + first)
     }
 
@@ -479,13 +507,29 @@ where
     ) -> Result<HostAccessor<'_, T, D, M>> {
         let (range, offset) = (range.into(), offset.into());
         let accesses = self.accesses(M::MODE, range, offset)?;
-        let (pointer, ticket) = bring_to_host(&self.handle.core, &accesses)?;
+        let core = &self.handle.core;
+        let site = crate::trace::Site::here();
+        crate::trace::accessor(site, core.number, 0, 2018, M::MODE);
+        let lock = {
+            let mut state = core.lock();
+            let state = &mut *state;
+            let grid = state.graph.grid();
+            state.history.locked(core.number, grid, &accesses, site)
+        };
+        let (pointer, ticket) = lock.task(|| bring_to_host(core, &accesses))?;
         let first = self.element_number(offset);
         let pointer = pointer
             .wrapping_add(self.first_byte)
             .cast::<T>()
             .wrapping_add(first);
-        Ok(HostAccessor::new(pointer, range, self.pitches(), ticket))
+        let held = (Arc::clone(core), lock);
+        Ok(HostAccessor::new(
+            pointer,
+            range,
+            self.pitches(),
+            ticket,
+            held,
+        ))
     }
 
     pub(crate) fn core(&self) -> &Arc<BufferCore> {
@@ -613,8 +657,18 @@ impl Drop for BufferCore {
             .iter_mut()
             .filter_map(|place| place.memory.take())
             .collect();
-        if !memories.is_empty() {
-            bury(users, move || drop(memories));
+        let empty = memories.is_empty();
+        let (number, ending) = (self.number, state.history.ending());
+        let end = move || {
+            for memory in memories {
+                let pointer = memory.pointer.addr();
+                ending.free(number, pointer, || drop(memory));
+            }
+            crate::trace::buffer_gone(number);
+        };
+        match empty {
+            true => end(),
+            false => bury(users, end),
         }
     }
 }
@@ -701,19 +755,25 @@ impl BufferState {
             // Nothing is ever read or written through it.
             return Ok(std::ptr::without_provenance_mut(alignment));
         }
+        let number = self.number;
+        let address = |pointer: &*mut std::ffi::c_void| pointer.addr();
         let (context, pointer) = match &place.device {
             None => {
                 let native = &context.0.native;
+                let allocate = || with_room(|| allocate_host(native, bytes, alignment));
                 (
                     context.clone(),
-                    with_room(|| allocate_host(native, bytes, alignment))?,
+                    self.history
+                        .allocate(number, bytes, "host", allocate, address)?,
                 )
             }
             Some((context, device)) => {
                 let native = &context.0.native;
+                let allocate = || with_room(|| allocate_device(native, device, bytes, alignment));
                 (
                     context.clone(),
-                    with_room(|| allocate_device(native, device, bytes, alignment))?,
+                    self.history
+                        .allocate(number, bytes, "device", allocate, address)?,
                 )
             }
         };

@@ -29,6 +29,8 @@ pub(crate) struct EventInner {
     waits: Mutex<Vec<Event>>,
     /// What its native handle needs to stay valid.
     native: Mutex<Option<Native>>,
+    /// What tools know of its work.
+    node: std::sync::OnceLock<crate::trace::Node>,
 }
 
 /// The handle that an event was asked for.
@@ -196,6 +198,7 @@ impl Event {
             profile,
             waits: Mutex::default(),
             native: Mutex::default(),
+            node: std::sync::OnceLock::new(),
         }))
     }
 
@@ -206,6 +209,12 @@ impl Event {
     /// that the work waits for.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
+        let site = crate::trace::Site::here();
+        let address = Arc::as_ptr(&self.0).addr();
+        crate::trace::wait_for_event(site, self.node(), address, || self.wait_now())
+    }
+
+    fn wait_now(&self) -> Result<()> {
         match &self.0.kind {
             EventKind::Complete => Ok(()),
             EventKind::Device(dep) => {
@@ -270,6 +279,16 @@ impl Event {
     pub fn wait_list(&self) -> Vec<Self> {
         let waits = self.0.waits.lock().unwrap_or_else(PoisonError::into_inner);
         waits.clone()
+    }
+
+    pub(crate) fn set_node(&self, node: crate::trace::Node) {
+        let _ = self.0.node.set(node);
+    }
+
+    pub(crate) fn node(&self) -> &crate::trace::Node {
+        static NOTHING: std::sync::OnceLock<crate::trace::Node> = std::sync::OnceLock::new();
+        let node = self.0.node.get();
+        node.unwrap_or_else(|| NOTHING.get_or_init(Default::default))
     }
 
     pub(crate) fn set_wait_list(&self, events: &[Self]) {

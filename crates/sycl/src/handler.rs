@@ -64,6 +64,7 @@ impl<'cg> Handler<'cg> {
     ///
     /// # Errors
     /// None for a whole buffer.
+    #[track_caller]
     pub fn access<T: DeviceData, const D: usize, M: Mode>(
         &self,
         buffer: &Buffer<'_, T, D>,
@@ -79,6 +80,7 @@ impl<'cg> Handler<'cg> {
     ///
     /// # Errors
     /// [`Errc::Invalid`] when it ends outside.
+    #[track_caller]
     pub fn access_ranged<T: DeviceData, const D: usize, M: Mode>(
         &self,
         buffer: &Buffer<'_, T, D>,
@@ -105,6 +107,7 @@ impl<'cg> Handler<'cg> {
     ///
     /// # Errors
     /// None for a whole buffer.
+    #[track_caller]
     pub fn host_task_access<T: DeviceData, const D: usize, M: Mode>(
         &self,
         buffer: &Buffer<'_, T, D>,
@@ -120,6 +123,7 @@ impl<'cg> Handler<'cg> {
     ///
     /// # Errors
     /// [`Errc::Invalid`] when it ends outside.
+    #[track_caller]
     pub fn host_task_access_ranged<T: DeviceData, const D: usize, M: Mode>(
         &self,
         buffer: &Buffer<'_, T, D>,
@@ -142,6 +146,7 @@ impl<'cg> Handler<'cg> {
         })
     }
 
+    #[track_caller]
     fn record<T: DeviceData, const D: usize>(
         &self,
         buffer: &Buffer<'_, T, D>,
@@ -173,7 +178,15 @@ impl<'cg> Handler<'cg> {
             bytes: (bytes(first), bytes(end)),
             writes: mode.writes(),
         });
-        Ok(u32::try_from(group.records.len() - 1).unwrap_or(u32::MAX))
+        let index = group.records.len() - 1;
+        drop(group);
+        let kind = match target {
+            TargetMemory::Device => 2014,
+            TargetMemory::Host => 2021,
+        };
+        let site = crate::trace::Site::here();
+        crate::trace::accessor(site, buffer.core().number, index, kind, mode);
+        Ok(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
     /// Memory that each work-group of the kernel has for itself.

@@ -17,6 +17,8 @@ pub struct HostAccessor<'b, T: DeviceData, const D: usize, M: Mode> {
     range: Range<D>,
     pitches: [usize; 2],
     ticket: Arc<Ticket>,
+    /// What tools know of it.
+    held: (Arc<crate::buffer::BufferCore>, crate::trace::Node),
     types: PhantomData<(&'b [T], M)>,
 }
 
@@ -32,12 +34,14 @@ impl<T: DeviceData, const D: usize, M: Mode> HostAccessor<'_, T, D, M> {
         range: Range<D>,
         pitches: [usize; 2],
         ticket: Arc<Ticket>,
+        held: (Arc<crate::buffer::BufferCore>, crate::trace::Node),
     ) -> Self {
         Self {
             pointer,
             range,
             pitches,
             ticket,
+            held,
             types: PhantomData,
         }
     }
@@ -69,6 +73,8 @@ impl<T: DeviceData, const D: usize, M: Mode> HostAccessor<'_, T, D, M> {
 
 impl<T: DeviceData, const D: usize, M: Mode> Drop for HostAccessor<'_, T, D, M> {
     fn drop(&mut self) {
+        let (core, lock) = &self.held;
+        crate::trace::unlocked(core.number, lock);
         self.ticket.done();
     }
 }

@@ -426,6 +426,7 @@ pub unsafe fn make_kernel_bundle(
         handle: input.native_handle,
         api,
         owned: false,
+        log: String::new(),
     };
     if let Some(name) = module.kernel_names()?.first() {
         let name = std::ffi::CString::new(name.as_str())

@@ -129,6 +129,8 @@ pub(crate) struct Module {
     pub(crate) handle: ze_module_handle_t,
     pub(crate) api: Api,
     pub(crate) owned: bool,
+    /// What the compiler said.
+    pub(crate) log: String,
 }
 
 // SAFETY: module functions may be called from simultaneous threads (spec, core "Module").
@@ -205,6 +207,66 @@ impl<S: BundleState> KernelBundle<S> {
     #[must_use]
     pub fn devices(&self) -> Vec<Device> {
         self.inner.devices.clone()
+    }
+
+    /// The kernels that it has or will have. Those of a bundle without SPIR-V are what the driver names.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn kernel_ids(&self) -> Result<Vec<KernelId>> {
+        let names = match (&self.inner.source, self.inner.modules.first()) {
+            (Some(source), _) => {
+                let names = source.reflections.iter().flat_map(|module| &module.names);
+                names.cloned().collect()
+            }
+            (None, Some(module)) => module.kernel_names()?,
+            (None, None) => Vec::new(),
+        };
+        Ok(names.into_iter().map(KernelId).collect())
+    }
+
+    /// Whether it has or will have a kernel.
+    #[must_use]
+    pub fn has_kernel(&self, kernel: &KernelId) -> bool {
+        self.kernel_ids().is_ok_and(|known| known.contains(kernel))
+    }
+
+    /// Whether its SPIR-V has a specialization constant of this number.
+    #[must_use]
+    pub fn has_specialization_constant<T: SpecValue>(&self, id: SpecId<T>) -> bool {
+        let source = self.inner.source.as_ref();
+        source.is_some_and(|source| {
+            let mut modules = source.reflections.iter();
+            modules.any(|module| module.constants.contains(&id.number()))
+        })
+    }
+
+    /// What the compiler said of each device's module, though it was built; empty before that. What it says of a module
+    /// that cannot be built is in the error.
+    #[must_use]
+    pub fn build_log(&self) -> String {
+        let logs = self.inner.modules.iter().map(|module| module.log.as_str());
+        logs.filter(|log| !log.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+}
+
+/// A kernel of a bundle, by its name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct KernelId(String);
+
+impl KernelId {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for KernelId {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
     }
 }
 
@@ -425,6 +487,7 @@ fn create_module(context: &Context, device: &Device, desc: &ze_module_desc_t) ->
                 handle,
                 api,
                 owned: true,
+                log: text,
             })
         }
         Err(error) if !text.is_empty() => match error.backend_code() {

@@ -7,7 +7,7 @@
 //! Rooms: [`platform`](Platform), [`device`](Device), [`context`](Context) and [`info`] say what there is;
 //! [`queue`](Queue), `handler`, `group`, `submit` are a command group's way; `lane` is a command list in order with its
 //! events, `ticket` what waits for the host, `graveyard` what is freed later; `buffer`, `transfer`, `memory` hold data;
-//! [`usm`], [`kernel`](KernelBundle), [`host_task`](HostView) and [`event`](Event) are SYCL's own.
+//! `trace` tells XPTI; [`usm`], [`kernel`](KernelBundle), [`host_task`](HostView) and [`event`](Event) are SYCL's own.
 //!
 //! Invariants
 //! - Work is submitted on the caller's thread, and a device only ever waits for work that was submitted before.
@@ -51,6 +51,7 @@ mod registry;
 mod selector;
 mod submit;
 mod ticket;
+mod trace;
 mod transfer;
 pub mod usm;
 mod ze;
@@ -71,7 +72,9 @@ pub use host_accessor::HostAccessor;
 pub use host_task::{
     HostView, HostViewArg, HostViews, InteropHandle, NativeView, PlannedView, PlannedViews,
 };
-pub use kernel::{BundleState, Executable, Input, Kernel, KernelBundle, Object, SpecId, SpecValue};
+pub use kernel::{
+    BundleState, Executable, Input, Kernel, KernelBundle, KernelId, Object, SpecId, SpecValue,
+};
 pub use platform::{Backend, Platform, use_entry};
 pub use queue::{Priority, Queue, QueueBuilder, QueueProps, Submission};
 pub use range::{DeviceData, Dim, Id, NdRange, Range, SupportedDim};

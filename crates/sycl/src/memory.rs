@@ -68,8 +68,10 @@ impl Drop for Memory {
 /// Frees USM of this runtime's; a failure has nobody to go to.
 pub(crate) fn free(context: &Arc<NativeContext>, pointer: *mut c_void) {
     let api = context.api;
-    // SAFETY: allocated in this context, freed once, and no command uses it any more.
-    let _ = unsafe { ze!(api, zeMemFree = mem.pfnFree(context.handle, pointer)) };
+    let _ = crate::trace::freeing(pointer, || {
+        // SAFETY: allocated in this context, freed once, and no command uses it any more.
+        unsafe { ze!(api, zeMemFree = mem.pfnFree(context.handle, pointer)) }
+    });
 }
 
 /// Runs an allocation; when memory is short, again after what is no longer used has been freed.

@@ -320,12 +320,12 @@ impl Launch {
             }
             state.offset = self.offset;
         }
-        if let Some(launch) = api
+        let at_once = api
             .tables
             .command_list
             .pfnAppendLaunchKernelWithArguments
-            .filter(|_| self.kernel.knows_arguments())
-        {
+            .is_some();
+        if at_once && self.kernel.knows_arguments() {
             let size = ze_group_size_t {
                 groupSizeX: self.size[0],
                 groupSizeY: self.size[1],
@@ -333,20 +333,23 @@ impl Launch {
             };
             let mut pointers = self.arguments.pointers();
             // SAFETY: live handles; count, sizes and kinds of the arguments were checked against the kernel's.
-            let code = unsafe {
-                launch(
-                    list,
-                    self.handle,
-                    groups,
-                    size,
-                    pointers.as_mut_ptr(),
-                    std::ptr::null(),
-                    signal,
-                    count,
-                    waits,
+            return unsafe {
+                ze!(
+                    api,
+                    zeCommandListAppendLaunchKernelWithArguments = command_list
+                        .pfnAppendLaunchKernelWithArguments(
+                            list,
+                            self.handle,
+                            groups,
+                            size,
+                            pointers.as_mut_ptr(),
+                            std::ptr::null(),
+                            signal,
+                            count,
+                            waits
+                        )
                 )
             };
-            return api.check("zeCommandListAppendLaunchKernelWithArguments", code);
         }
         let [x, y, z] = self.size;
         // SAFETY: a live kernel, kept by its lock; each value is as long as it says, which the driver checks.

@@ -76,6 +76,7 @@ pub fn use_entry(entry: Entry) -> Result<()> {
 
 /// All drivers, whether or not the environment leaves devices of them.
 pub(crate) fn drivers() -> Result<&'static [Platform]> {
+    crate::trace::start();
     let found = PLATFORMS.get_or_init(|| {
         let Some(tables) = find() else {
             return Ok(Vec::new());

@@ -85,6 +85,7 @@ pub(crate) struct QueueInner {
     submissions: AtomicU64,
     /// The handle stays with the program: the queue's end waits for its work.
     kept: bool,
+    pub(crate) trace: crate::trace::QueueTrace,
 }
 
 /// Asynchronous errors and who wants to know them.
@@ -105,6 +106,7 @@ impl Reports {
         let Some(first) = errors.first() else {
             return Ok(());
         };
+        errors.iter().for_each(crate::trace::diagnostic);
         if let Some(handler) = &self.handler {
             handler(&errors);
         }
@@ -265,6 +267,7 @@ impl QueueBuilder {
         let options = options(&device, &self.props)?;
         let queue = Queue::of(context, device, self.props, options, self.handler, false);
         queue.0.lane(0)?;
+        queue.0.trace.created(&queue.0);
         Ok(queue)
     }
 }
@@ -344,6 +347,7 @@ impl Queue {
             }),
             submissions: AtomicU64::new(0),
             kept,
+            trace: crate::trace::QueueTrace::default(),
         }))
     }
 
@@ -376,6 +380,7 @@ impl Queue {
             inner.width = 1;
         }
         let _ = queue.0.lanes[0].set(lane);
+        queue.0.trace.created(&queue.0);
         Ok(queue)
     }
 
@@ -413,9 +418,12 @@ impl Queue {
     where
         F: for<'cg> FnOnce(Handler<'cg>) -> Result<Command<'cg>>,
     {
+        let site = crate::trace::Site::of::<F>();
         let group = std::cell::RefCell::new(Group::default());
-        let _ = f(Handler::new(self, &group))?;
-        submit(self, group.into_inner())
+        f(Handler::new(self, &group))
+            .map(|_| ())
+            .and_then(|()| submit(self, group.into_inner(), site))
+            .inspect_err(crate::trace::diagnostic)
     }
 
     /// Waits for everything that was submitted.
@@ -424,6 +432,11 @@ impl Queue {
     /// The first failure; [`crate::Errc::Invalid`] when something waits for a host accessor that this thread holds.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
+        let site = crate::trace::Site::here();
+        crate::trace::wait_for_queue(site, &self.0, || self.wait_now())
+    }
+
+    fn wait_now(&self) -> Result<()> {
         let mut result = Ok(());
         let tickets = std::mem::take(&mut *lock(&self.0.tickets));
         for ticket in &tickets {
@@ -552,6 +565,7 @@ impl QueueInner {
 
 impl Drop for QueueInner {
     fn drop(&mut self) {
+        self.trace.destroyed();
         for lane in self.lanes() {
             if self.kept {
                 // The program may destroy its handle as soon as this returns.

@@ -11,6 +11,10 @@ use crate::error::{Errc, Error, Result};
 /// understood is left out.
 #[derive(Debug, Default)]
 pub(crate) struct Reflection {
+    /// Names of all kernels, in the module's order.
+    pub(crate) names: Vec<String>,
+    /// Numbers of the specialization constants.
+    pub(crate) constants: Vec<u32>,
     kernels: HashMap<String, Vec<(ArgumentKind, usize)>>,
 }
 
@@ -32,6 +36,16 @@ impl Reflection {
         });
         Ok(Self {
             kernels: known.collect(),
+            names: module
+                .kernels
+                .iter()
+                .map(|kernel| kernel.name.clone())
+                .collect(),
+            constants: module
+                .specialization_constants
+                .iter()
+                .map(|constant| constant.id)
+                .collect(),
         })
     }
 

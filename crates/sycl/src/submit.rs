@@ -15,10 +15,11 @@ use crate::event::{Event, EventKind, device_clock};
 use crate::graveyard::bury;
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::host_task::{TaskContext, run};
-use crate::lane::{Lane, Profile, lane_of};
+use crate::lane::{Lane, Pinned, Profile, lane_of};
 use crate::operation::{Launch, Operation};
 use crate::queue::{Queue, QueueInner};
 use crate::ticket::{Ticket, resolve, wait_for, when_closed};
+use crate::trace::{Barrier, Label, Node, Reason, Site};
 use crate::transfer::{self, Accesses, refuse_poisoned};
 
 /// One buffer as a group uses it.
@@ -45,7 +46,7 @@ impl Use {
 }
 
 /// Submits a command group.
-pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
+pub(crate) fn submit(queue: &Queue, group: Group, site: Site) -> Result<Event> {
     let inner = &queue.0;
     let Group {
         records,
@@ -55,6 +56,7 @@ pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
         ..
     } = group;
     check_targets(&records)?;
+    let node = Node::group(site, inner, label(action.as_ref()));
     let mut order = inner.props.in_order.then(|| {
         inner
             .order
@@ -71,6 +73,7 @@ pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
     let mut deps = Deps::default();
     for event in &events {
         event.follow(&mut deps)?;
+        node.follows(event.node());
     }
     if follows_all {
         inner.everything(&mut deps);
@@ -105,6 +108,10 @@ pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
                 transfer::submit(&entry.core, state, transfer)?;
             }
             state.graph.dependencies(domain, list, &mut deps);
+            let state = &mut **state;
+            state
+                .history
+                .used(entry.core.number, state.graph.grid(), list, &node);
         }
     }
     let resolved = resolve(&deps);
@@ -119,7 +126,11 @@ pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
     });
     let mut work = Prepared::new(action, &pointers);
     if resolved.open.is_empty() && !work.is_host_task() {
-        let dep = work.append(inner, &resolved.device, profile.clone())?;
+        let dep = node.task(|| {
+            let dep = work.append(inner, &resolved.device, profile.clone())?;
+            node.signal(|| native_of(dep));
+            Ok::<Dep, Error>(dep)
+        })?;
         commit(&uses, &mut locked, dep);
         if let Some(order) = &mut order {
             **order = Some(dep);
@@ -129,6 +140,7 @@ pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
         inner.count();
         let event = Event::new(EventKind::Device(dep), Some(queue), profile);
         event.set_wait_list(&events);
+        event.set_node(node);
         return Ok(event);
     }
     let own = Ticket::open(None, resolved.open.clone());
@@ -145,6 +157,8 @@ pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
         profile.clone(),
     );
     event.set_wait_list(&events);
+    event.set_node(node.clone());
+    let barrier = (!resolved.open.is_empty()).then(|| node.barrier(reason(&resolved.open)));
     let later = Later {
         queue: Arc::clone(inner),
         ticket: Arc::clone(&own),
@@ -152,6 +166,8 @@ pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
         uses,
         work,
         profile,
+        node,
+        barrier,
     };
     when_closed(
         &resolved.open,
@@ -159,6 +175,44 @@ pub(crate) fn submit(queue: &Queue, group: Group) -> Result<Event> {
         Box::new(move |failed| later.go(failed)),
     );
     Ok(event)
+}
+
+/// What tools call a group.
+fn label(action: Option<&Action>) -> Label<'_> {
+    let (name, kernel, transfer) = match action {
+        None => ("barrier", false, false),
+        Some(Action::Launch { kernel, .. }) => (kernel.name(), true, false),
+        Some(Action::Copy { .. }) => ("copy acc to acc", false, false),
+        Some(Action::Fill { .. } | Action::StagedFill { .. }) => ("fill", false, false),
+        Some(Action::Operations(operations, _)) => match operations.first() {
+            Some(Operation::Fill { .. }) => ("fill usm", false, true),
+            Some(Operation::Prefetch { .. }) => ("prefetch usm", false, false),
+            Some(Operation::Advise { .. }) => ("advise usm", false, false),
+            _ => ("memcpy", false, true),
+        },
+        Some(Action::HostTask(_)) => ("host task", false, false),
+    };
+    Label {
+        name,
+        kernel,
+        transfer,
+    }
+}
+
+/// The native event of a command, for tools, which may ask it as long as they know the command.
+fn native_of(dep: Dep) -> Option<Pinned> {
+    lane_of(dep)?.pin(dep.sequence())
+}
+
+/// Why a group is held back.
+fn reason(open: &[Arc<Ticket>]) -> Reason {
+    if open.iter().any(|ticket| ticket.is_held()) {
+        return Reason::HostAccessor;
+    }
+    match open.is_empty() {
+        true => Reason::Unknown,
+        false => Reason::HostTask,
+    }
 }
 
 /// Adds an accessor to its buffer's entry; uses stay sorted by address, so that all threads lock in one order.
@@ -426,10 +480,14 @@ struct Later {
     uses: Uses,
     work: Prepared,
     profile: Option<Arc<Profile>>,
+    node: Node,
+    /// Since when it is held back.
+    barrier: Option<Barrier>,
 }
 
 impl Later {
     fn go(mut self, failed: Option<Error>) {
+        drop(self.barrier.take());
         if let Some(error) = failed {
             let error = Error::because("what the command depends on failed", &error);
             return self.fail(&error);
@@ -438,10 +496,15 @@ impl Later {
             return run(Box::new(move || self.run_task()));
         }
         let resolved = resolve(&self.deps);
-        match self
-            .work
-            .append(&self.queue, &resolved.device, self.profile.clone())
-        {
+        let node = self.node.clone();
+        let appended = node.task(|| {
+            let dep = self
+                .work
+                .append(&self.queue, &resolved.device, self.profile.clone())?;
+            node.signal(|| native_of(dep));
+            Ok::<Dep, Error>(dep)
+        });
+        match appended {
             Ok(dep) => {
                 self.work.keep_until(dep);
                 self.ticket.submitted(dep);
@@ -459,7 +522,7 @@ impl Later {
             return;
         };
         let context = TaskContext::new(&self.queue, std::mem::take(&mut self.work.pointers.0));
-        match waited.and_then(|()| task.run(&context)) {
+        match waited.and_then(|()| self.node.task(|| task.run(&context))) {
             Ok(()) => self.ticket.done(),
             Err(error) => {
                 self.queue.reports.push(error.clone());

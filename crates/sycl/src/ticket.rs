@@ -122,6 +122,11 @@ pub(crate) fn resolve(deps: &Deps) -> Resolved {
 }
 
 impl Ticket {
+    /// Whether it is a host accessor.
+    pub(crate) fn is_held(&self) -> bool {
+        self.holder.is_some()
+    }
+
     /// An open ticket; `holder` when the calling thread decides about its end.
     pub(crate) fn open(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>) -> Arc<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -49,6 +49,14 @@ pub(crate) fn submit(
     let (context, device) = end_of(state, transfer)?;
     let target = state.memory(transfer.to, &context)?;
     let source = state.memory(transfer.from, &context)?;
+    let (from, to) = (
+        state.device_of(transfer.from).cloned(),
+        state.device_of(transfer.to).cloned(),
+    );
+    let (from, to) = (from.map(|end| end.1), to.map(|end| end.1));
+    let node = state
+        .history
+        .transfer(core.number, transfer, from.as_ref(), to.as_ref());
     let mut operation = Operation::transfer(target, source.cast_const(), &transfer.extent);
     let mut deps = Deps::default();
     state.graph.transfer_dependencies(transfer, &mut deps);
@@ -58,12 +66,12 @@ pub(crate) fn submit(
     }
     if resolved.open.is_empty() {
         let lane = context.transfer_lane(&device)?;
-        let dep = append_all(
-            lane,
-            &context,
-            &resolved.device,
-            std::slice::from_mut(&mut operation),
-        )?;
+        let dep = node.task(|| {
+            let after = &resolved.device;
+            let dep = append_all(lane, &context, after, std::slice::from_mut(&mut operation))?;
+            node.signal(|| lane.pin(dep.sequence()));
+            Ok::<Dep, Error>(dep)
+        })?;
         state.graph.commit_transfer(transfer, dep);
         return Ok(dep);
     }
@@ -77,7 +85,9 @@ pub(crate) fn submit(
             Some(error) => Err(error),
             None => context.transfer_lane(&device).and_then(|lane| {
                 let after = resolve(&deps).device;
-                append_all(lane, &context, &after, std::slice::from_mut(&mut operation))
+                node.task(|| {
+                    append_all(lane, &context, &after, std::slice::from_mut(&mut operation))
+                })
             }),
         };
         match appended {

@@ -219,7 +219,7 @@ pub unsafe fn malloc(
         return Err(Error::invalid("the device is not of the context"));
     }
     let native = &context.0.native;
-    match (kind, device) {
+    let allocate = || match (kind, device) {
         (PointerType::Host, _) => with_room(|| allocate_host(native, bytes, alignment)),
         (PointerType::Device, Some(device)) => {
             with_room(|| allocate_device(native, device, bytes, alignment))
@@ -229,7 +229,10 @@ pub unsafe fn malloc(
         }
         (PointerType::Device, None) => Err(Error::invalid("device memory needs a device")),
         (PointerType::Unknown, _) => Err(Error::invalid("memory of no kind cannot be allocated")),
-    }
+    };
+    let address =
+        |result: &Result<*mut c_void>| result.as_ref().map_or(0, |pointer| pointer.addr());
+    crate::trace::allocating(0, bytes, allocate, address)
 }
 
 /// Frees what [`malloc`] or [`Block::into_raw`] gave, when the commands submitted so far have ended.

@@ -68,7 +68,20 @@ macro_rules! ze {
     ($api:expr, $name:ident = $table:ident.$slot:ident($($argument:expr),* $(,)?)) => {{
         let api: $crate::ze::Api = $api;
         match api.tables.$table.$slot {
-            Some(function) => api.check(stringify!($name), function($($argument),*)),
+            Some(function) => {
+                #[cfg(feature = "xpti")]
+                let code = if $crate::trace::calls::traced() {
+                    use $crate::trace::calls::{Pointers as _, Signature as _};
+                    let arguments = function.typed(($($argument,)*));
+                    let name = concat!(stringify!($name), "\0");
+                    $crate::trace::calls::call(name, &arguments.pointers(), || function($($argument),*))
+                } else {
+                    function($($argument),*)
+                };
+                #[cfg(not(feature = "xpti"))]
+                let code = function($($argument),*);
+                api.check(stringify!($name), code)
+            }
             None => Err(api.error(
                 stringify!($name),
                 level_zero::sys::ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,

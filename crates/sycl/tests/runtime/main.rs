@@ -10,8 +10,10 @@ mod basics;
 mod compile_fail;
 mod graphs;
 mod native;
+mod library;
 mod order;
 mod pages;
+mod trace;
 mod world;
 
 use std::process::{Command, ExitCode};
@@ -32,13 +34,17 @@ pub(crate) enum Where {
 /// A test: its name, where it runs, what it does.
 pub(crate) type Test = (&'static str, Where, fn());
 
-const WORLD: &str = "SOLUM_TEST_WORLD";
+pub(crate) const WORLD: &str = "SOLUM_TEST_WORLD";
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let Ok(world) = std::env::var(WORLD) else {
         return all_worlds();
     };
+    if world == "traced" {
+        trace::program();
+        return ExitCode::SUCCESS;
+    }
     let here = if world == "discrete" {
         Where::Discrete
     } else {
@@ -54,6 +60,8 @@ fn main() -> ExitCode {
         native::TESTS,
         graphs::TESTS,
         compile_fail::TESTS,
+        library::TESTS,
+        trace::TESTS,
     ]
     .concat();
     let trials = tests

@@ -1,0 +1,63 @@
+//! Paints a scene, blurs it in two passes and writes both as PNG.
+//!
+//! `cargo run --release -p sycl --example blur [FOLDER]`
+
+use std::error::Error;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use sycl::{Buffer, Queue, Read, Write, info};
+
+sycl::kernels! {
+    unsafe mod kernels = "kernels/blur.spv";
+}
+
+const WIDTH: usize = 800;
+const HEIGHT: usize = 600;
+
+fn save(file: &Path, pixels: &[[u8; 4]]) -> Result<(), Box<dyn Error>> {
+    let mut encoder = png::Encoder::new(File::create(file)?, WIDTH as u32, HEIGHT as u32);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder
+        .write_header()?
+        .write_image_data(pixels.as_flattened())?;
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "an example talks to people")]
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args_os()
+        .nth(1)
+        .map_or_else(|| PathBuf::from("."), PathBuf::from);
+    let queue = Queue::builder().enable_profiling().build()?;
+    println!("device: {}", queue.device().info::<info::device::Name>()?);
+
+    let (width, height) = (WIDTH as u32, HEIGHT as u32);
+    let scene = Buffer::<[u8; 4], 2>::new([HEIGHT, WIDTH])?;
+    let rows = Buffer::<[u8; 4], 2>::new([HEIGHT, WIDTH])?;
+    let blurred = Buffer::<[u8; 4], 2>::new([HEIGHT, WIDTH])?;
+    queue.submit(|cg| {
+        let picture = cg.access(&scene, Write.no_init())?;
+        cg.parallel_for(kernels::scene, [HEIGHT, WIDTH], (&picture, width, height))
+    })?;
+    // The passes follow each other because they share buffers.
+    let pass = |from: &Buffer<'_, _, 2>, to: &Buffer<'_, _, 2>, step: [u32; 2]| {
+        queue.submit(|cg| {
+            let from = cg.access(from, Read)?;
+            let to = cg.access(to, Write.no_init())?;
+            let arguments = (&from, &to, width, height, step[0], step[1], 12);
+            cg.parallel_for(kernels::blur, [HEIGHT, WIDTH], arguments)
+        })
+    };
+    let first = pass(&scene, &rows, [1, 0])?.profiling()?;
+    let second = pass(&rows, &blurred, [0, 1])?.profiling()?;
+    let spent = |p: sycl::Profiling| (p.end_ns - p.start_ns) as f64 / 1e6;
+    println!("blur: {:.1} ms and {:.1} ms", spent(first), spent(second));
+
+    std::fs::create_dir_all(&folder)?;
+    save(&folder.join("scene.png"), &scene.into_vec()?)?;
+    save(&folder.join("blurred.png"), &blurred.into_vec()?)?;
+    println!("{} and blurred.png", folder.join("scene.png").display());
+    Ok(())
+}

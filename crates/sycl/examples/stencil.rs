@@ -1,0 +1,99 @@
+//! Heat flows over a plate, half of it on one device and half on another. Each device writes its own rows and reads one row
+//! of its neighbour's: the runtime copies that row after each step and nothing else.
+//!
+//! `SOLUM_DEVICES=cpu:2,discrete cargo run --release -p sycl --example stencil` has two devices with memories of their own.
+
+use sycl::{Buffer, BufferOptions, Device, Queue, Range, Read, Result, Write, info};
+
+sycl::kernels! {
+    unsafe mod kernels = "kernels/stencil.spv";
+}
+
+const WIDTH: usize = 512;
+const HEIGHT: usize = 512;
+const STEPS: usize = 50;
+
+fn plate() -> Vec<f32> {
+    let hot = |x: usize, y: usize| (x / 64 + y / 64) % 3 == 0;
+    let place = |i: usize| (i % WIDTH, i / WIDTH);
+    (0..WIDTH * HEIGHT)
+        .map(|i| {
+            if hot(place(i).0, place(i).1) {
+                100.0
+            } else {
+                0.0
+            }
+        })
+        .collect()
+}
+
+/// The same on one thread, for comparison.
+fn by_hand(mut now: Vec<f32>) -> Vec<f32> {
+    let mut next = now.clone();
+    for _ in 0..STEPS {
+        for y in 1..HEIGHT - 1 {
+            for x in 1..WIDTH - 1 {
+                let i = y * WIDTH + x;
+                let around = now[i - 1] + now[i + 1] + now[i - WIDTH] + now[i + WIDTH];
+                next[i] = now[i] + 0.24 * (around - 4.0 * now[i]);
+            }
+        }
+        std::mem::swap(&mut now, &mut next);
+    }
+    now
+}
+
+#[expect(clippy::print_stdout, reason = "an example talks to people")]
+fn main() -> Result<()> {
+    let mut devices = Device::all(None)?;
+    devices.truncate(2);
+    let queues: Vec<Queue> = devices
+        .iter()
+        .map(|device| Queue::builder().device(device).build())
+        .collect::<Result<_>>()?;
+    for queue in &queues {
+        println!("device: {}", queue.device().info::<info::device::Name>()?);
+    }
+
+    // A page is a row: what is copied and what conflicts is counted in rows.
+    let options = BufferOptions {
+        page_size: Some(Range([1, WIDTH])),
+    };
+    let mut now = Buffer::from_slice_with(&plate(), [HEIGHT, WIDTH], &options)?;
+    let mut next = Buffer::<f32, 2>::with_options([HEIGHT, WIDTH], &options)?;
+    let share = HEIGHT / queues.len();
+    for _ in 0..STEPS {
+        for (number, queue) in queues.iter().enumerate() {
+            let first = number * share;
+            let end = if number + 1 == queues.len() {
+                HEIGHT
+            } else {
+                first + share
+            };
+            let (above, below) = (first.saturating_sub(1), (end + 1).min(HEIGHT));
+            queue.submit(|cg| {
+                let before = cg.access_ranged(&now, Read, [below - above, WIDTH], [above, 0])?;
+                let after =
+                    cg.access_ranged(&next, Write.no_init(), [end - first, WIDTH], [first, 0])?;
+                // An accessor passes the whole buffer's address, so places are the buffer's.
+                let arguments = (&before, &after, WIDTH as u32, HEIGHT as u32, first as u32);
+                cg.parallel_for(kernels::heat, [end - first, WIDTH], arguments)
+            })?;
+        }
+        std::mem::swap(&mut now, &mut next);
+    }
+
+    let got = now.into_vec()?;
+    let want = by_hand(plate());
+    let worst = got
+        .iter()
+        .zip(&want)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f32::max);
+    println!(
+        "{STEPS} steps of {WIDTH} x {HEIGHT} on {} devices; largest difference {worst:e}",
+        queues.len()
+    );
+    assert!(worst < 1e-2, "{worst}");
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! The smallest program: two buffers in, one out.
+//!
+//! `cargo run -p sycl --example vector_add`: no loader and no driver need be installed.
+
+use sycl::{Buffer, Queue, Read, Result, Write, info};
+
+sycl::kernels! {
+    unsafe mod kernels = "kernels/vector_add.spvasm";
+}
+
+#[expect(clippy::print_stdout, reason = "an example talks to people")]
+fn main() -> Result<()> {
+    let queue = Queue::new()?;
+    println!("device: {}", queue.device().info::<info::device::Name>()?);
+
+    let count = 1 << 20;
+    let a = Buffer::from_vec((0..count).map(|i| i as f32).collect(), [count])?;
+    let b = Buffer::from_vec((0..count).map(|i| 2.0 * i as f32).collect(), [count])?;
+    let sum = Buffer::<f32>::new([count])?;
+    queue.submit(|cg| {
+        let a = cg.access(&a, Read)?;
+        let b = cg.access(&b, Read)?;
+        let sum = cg.access(&sum, Write.no_init())?;
+        // Another type or number of arguments would not compile.
+        cg.parallel_for(kernels::add, [count], (&a, &b, &sum))
+    })?;
+
+    // Waits for the kernel; nothing else has to be said.
+    let sum = sum.host_access(Read)?;
+    let right = sum
+        .iter()
+        .enumerate()
+        .filter(|(i, x)| **x == 3.0 * *i as f32)
+        .count();
+    println!("{right} of {count} sums are right");
+    assert_eq!(right, count);
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! A buffer's nodes: allocations, copies, uses, its end; and the edges between them.
+
+use sycl_graph::{Access, Cuboid, Extent, Grid, Mode, Transfer};
+use xpti::{NodeKind, Value};
+
+use super::emit::{
+    associated, describe_site, device_number, edge, graph_listeners, mode_number, named, released,
+    site_location, wants_edges,
+};
+use super::{Node, Site, allocating};
+use crate::device::Device;
+use crate::error::Result;
+
+/// What happened to a buffer since it was last overwritten; kept while somebody listens to edges.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    uses: Vec<(Cuboid, Mode, Node)>,
+    /// Allocations and copies for the next use.
+    before: Vec<Node>,
+    allocations: Vec<(&'static str, usize)>,
+}
+
+fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Read => "read",
+        Mode::Write => "write",
+        Mode::ReadWrite => "read_write",
+        Mode::NoInitWrite => "discard_write",
+        Mode::NoInitReadWrite => "discard_read_write",
+    }
+}
+
+impl History {
+    /// A command uses the buffer, after everything that its accesses conflict with.
+    pub(crate) fn used(&mut self, number: u64, grid: &Grid, accesses: &[Access], node: &Node) {
+        if !node.is_some() || !wants_edges() {
+            *self = Self {
+                allocations: std::mem::take(&mut self.allocations),
+                ..Self::default()
+            };
+            return;
+        }
+        let Some(first) = accesses.first() else {
+            return;
+        };
+        let connect = |from: &Node, mode: Mode| {
+            edge(
+                from,
+                node,
+                &format!("{}[{number:x}]", mode_name(mode)),
+                |visit| {
+                    visit.set(c"access_mode", Value::Signed(i64::from(mode_number(mode))));
+                    visit.set(c"memory_object", Value::Unsigned(number));
+                },
+            );
+        };
+        for earlier in self.before.drain(..) {
+            connect(&earlier, first.mode);
+        }
+        for access in accesses {
+            let pages = grid.page_range(&access.elements);
+            for (of, mode, earlier) in &self.uses {
+                if of.overlaps(&pages) && (mode.writes() || access.mode.writes()) {
+                    connect(earlier, access.mode);
+                }
+            }
+        }
+        for access in accesses {
+            let pages = grid.page_range(&access.elements);
+            if access.mode.writes() {
+                self.uses.retain(|(of, ..)| !pages.contains(of));
+            }
+            self.uses.push((pages, access.mode, node.clone()));
+        }
+    }
+
+    /// A view of a part of it is made.
+    pub(crate) fn sub_buffer(&mut self, number: u64, offset: usize, bytes: usize) {
+        if graph_listeners().is_none() {
+            return;
+        }
+        let name = named(&format!("Sub Buffer Creation[{number:x}]"));
+        let node = Node::create(NodeKind::SubBufferCreation, &name, 0, |visit| {
+            visit.set(c"memory_object", Value::Unsigned(number));
+            visit.set(c"offset", Value::Unsigned(offset as u64));
+            visit.set(c"access_range_start", Value::Unsigned(offset as u64));
+            visit.set(
+                c"access_range_end",
+                Value::Unsigned((offset + bytes) as u64),
+            );
+        });
+        node.task(|| ());
+    }
+
+    /// A host accessor keeps others away until [`Self::unlocked`].
+    pub(crate) fn locked(
+        &mut self,
+        number: u64,
+        grid: &Grid,
+        accesses: &[Access],
+        site: Site,
+    ) -> Node {
+        if graph_listeners().is_none() {
+            return Node::default();
+        }
+        let location = site_location(
+            site,
+            &format!("Host Accessor Creation/Buffer Lock[{number:x}]"),
+        );
+        let node = Node::create(NodeKind::HostAccessorCreation, &location, 0, |visit| {
+            visit.set(c"memory_object", Value::Unsigned(number));
+            if let Some(access) = accesses.first() {
+                visit.set(
+                    c"access_mode",
+                    Value::Signed(i64::from(mode_number(access.mode))),
+                );
+            }
+            describe_site(site, visit);
+        });
+        self.used(number, grid, accesses, &node);
+        node
+    }
+
+    /// A copy between two memories, before the next use.
+    pub(crate) fn transfer(
+        &mut self,
+        number: u64,
+        transfer: &Transfer,
+        from: Option<&Device>,
+        to: Option<&Device>,
+    ) -> Node {
+        if graph_listeners().is_none() {
+            return Node::default();
+        }
+        let name = named(&format!("Memory Transfer (Copy)[{number:x}]"));
+        let (offset, bytes) = match transfer.extent {
+            Extent::Run { offset, bytes } => (offset, bytes),
+            Extent::Region {
+                origin,
+                size,
+                row_pitch,
+                slice_pitch,
+            } => {
+                let first = origin[0] + origin[1] * row_pitch + origin[2] * slice_pitch;
+                let last = size[0]
+                    + size[1].saturating_sub(1) * row_pitch
+                    + size[2].saturating_sub(1) * slice_pitch;
+                (first, last)
+            }
+        };
+        let node = Node::create(NodeKind::MemoryTransfer, &name, 0, |visit| {
+            visit.set(c"memory_object", Value::Unsigned(number));
+            visit.set(c"offset", Value::Unsigned(offset as u64));
+            visit.set(c"access_range_start", Value::Unsigned(offset as u64));
+            visit.set(
+                c"access_range_end",
+                Value::Unsigned((offset + bytes) as u64),
+            );
+            visit.set(c"copy_from", device_number(from));
+            visit.set(c"copy_to", device_number(to));
+        });
+        if wants_edges() {
+            for (_, mode, writer) in self.uses.iter().filter(|(_, mode, _)| mode.writes()) {
+                let _ = mode;
+                edge(writer, &node, &format!("read[{number:x}]"), |visit| {
+                    visit.set(c"access_mode", Value::Signed(1024));
+                    visit.set(c"memory_object", Value::Unsigned(number));
+                });
+            }
+            for allocation in &self.before {
+                edge(allocation, &node, &format!("write[{number:x}]"), |visit| {
+                    visit.set(c"access_mode", Value::Signed(1025));
+                    visit.set(c"memory_object", Value::Unsigned(number));
+                });
+            }
+            self.before.push(node.clone());
+        }
+        node
+    }
+
+    /// Memory for it is allocated; `kind` is "device", "host" or "shared".
+    pub(crate) fn allocate<R>(
+        &mut self,
+        number: u64,
+        bytes: usize,
+        kind: &'static str,
+        allocate: impl FnOnce() -> Result<R>,
+        pointer: impl Fn(&R) -> usize,
+    ) -> Result<R> {
+        let name = named(&format!("Memory Allocation[{number:x}]"));
+        let node = match graph_listeners() {
+            Some(_) => Node::create(NodeKind::MemoryAllocation, &name, 0, |visit| {
+                visit.set(c"memory_object", Value::Unsigned(number));
+                visit.set(c"allocation_type", kind);
+            }),
+            None => Node::default(),
+        };
+        let result = node.task(|| {
+            let of = |result: &Result<R>| result.as_ref().map_or(0, &pointer);
+            let result = allocating(number as usize, bytes, allocate, of);
+            if let Ok(memory) = &result {
+                associated(number, pointer(memory));
+            }
+            result
+        })?;
+        self.allocations.push((kind, pointer(&result)));
+        if node.is_some() && wants_edges() {
+            self.before.push(node);
+        }
+        Ok(result)
+    }
+
+    /// What the end of its memory follows.
+    pub(crate) fn ending(&mut self) -> Ending {
+        Ending {
+            uses: self.uses.iter().map(|(.., node)| node.clone()).collect(),
+            allocations: self.allocations.clone(),
+        }
+    }
+}
+
+/// The last uses of a buffer, for the end of its memories.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    uses: Vec<Node>,
+    allocations: Vec<(&'static str, usize)>,
+}
+
+impl Ending {
+    /// The memory at `pointer` is given back by `free`.
+    pub(crate) fn free(&self, number: u64, pointer: usize, free: impl FnOnce()) {
+        let known = self.allocations.iter().find(|(_, of)| *of == pointer);
+        let kind = known.map_or("device", |(kind, _)| kind);
+        let mut node = Node::default();
+        if graph_listeners().is_some() {
+            let name = named(&format!("Memory Deallocation[{number:x}]"));
+            node = Node::create(NodeKind::MemoryDeallocation, &name, 0, |visit| {
+                visit.set(c"memory_object", Value::Unsigned(number));
+                visit.set(c"allocation_type", kind);
+            });
+            for earlier in &self.uses {
+                edge(
+                    earlier,
+                    &node,
+                    &format!("Edge:Memory Deallocation[{number:x}]"),
+                    |visit| {
+                        visit.set(c"memory_object", Value::Unsigned(number));
+                    },
+                );
+            }
+        }
+        node.task(|| {
+            free();
+            released(number, pointer);
+        });
+    }
+}

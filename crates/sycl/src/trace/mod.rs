@@ -1,0 +1,106 @@
+//! What the runtime tells XPTI's subscribers (seed 003): streams `sycl` with `sycl.debug`, `sycl.pi`, `sycl.pi.debug`,
+//! `sycl.experimental.buffer` and `.mem_alloc`.
+//!
+//! The rest of the crate calls the functions of this room and holds a [`Node`] for each command. Without the feature
+//! `xpti` they are empty; with it, and without a framework or a subscriber, each is a load and a branch, and a node is
+//! nothing. No lock of the runtime's own but that of the buffer concerned is held while a subscriber runs.
+//!
+//! Identity: a command group is where the program submits it, so each submission from one line is an instance of one
+//! node; memory operations are named by the number of their buffer. Edges come from a history of each buffer's uses, which
+//! is kept only while somebody listens to them.
+
+#[cfg(feature = "xpti")]
+mod emit;
+#[cfg(feature = "xpti")]
+mod history;
+#[cfg(not(feature = "xpti"))]
+mod silent;
+
+#[cfg(feature = "xpti")]
+pub(crate) use emit::*;
+#[cfg(feature = "xpti")]
+pub(crate) use history::History;
+#[cfg(not(feature = "xpti"))]
+pub(crate) use silent::*;
+
+/// Where the program called, and in which function.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(all(feature = "xpti", feature = "source-locations")),
+    expect(dead_code, reason = "nobody asks")
+)]
+pub(crate) struct Site {
+    #[cfg(feature = "source-locations")]
+    location: &'static std::panic::Location<'static>,
+    /// The function that a closure was written in, from its type's name; empty if there is none.
+    function: &'static str,
+}
+
+impl Site {
+    /// The caller of the function that calls this.
+    #[cfg_attr(feature = "source-locations", track_caller)]
+    pub(crate) fn here() -> Self {
+        Self {
+            #[cfg(feature = "source-locations")]
+            location: std::panic::Location::caller(),
+            function: "",
+        }
+    }
+
+    /// As [`Self::here`], in the function that wrote the closure `F`.
+    #[cfg_attr(feature = "source-locations", track_caller)]
+    pub(crate) fn of<F>() -> Self {
+        Self {
+            function: enclosing(std::any::type_name::<F>()),
+            ..Self::here()
+        }
+    }
+}
+
+/// `app::main` of `app::main::{{closure}}::{{closure}}`.
+fn enclosing(closure: &str) -> &str {
+    match closure.find("::{{closure}}") {
+        Some(end) => &closure[..end],
+        None => "",
+    }
+}
+
+/// What a command is called and where its kernel comes from.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+pub(crate) struct Label<'a> {
+    pub(crate) name: &'a str,
+    /// A kernel of the program's.
+    pub(crate) kernel: bool,
+    /// It only moves memory.
+    pub(crate) transfer: bool,
+}
+
+/// Why a command is held back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reason {
+    HostAccessor,
+    HostTask,
+    Unknown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closure_tells_its_function() {
+        for (closure, function) in [
+            ("app::main::{{closure}}", "app::main"),
+            ("app::run<f32>::{{closure}}::{{closure}}", "app::run<f32>"),
+            ("fn(&u32)", ""),
+        ] {
+            assert_eq!(enclosing(closure), function);
+        }
+        assert_eq!(
+            Site::of::<fn()>().function,
+            "",
+            "a function is written in no other"
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! Without the feature: nothing.
+
+use std::ffi::c_void;
+
+use sycl_graph::{Access, Grid, Transfer};
+
+use super::{Label, Reason, Site};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::queue::QueueInner;
+
+/// Nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Node;
+/// Nothing.
+#[derive(Debug, Default)]
+pub(crate) struct History;
+/// Nothing.
+#[derive(Debug, Default)]
+pub(crate) struct QueueTrace;
+/// Nothing.
+#[derive(Debug)]
+pub(crate) struct Barrier;
+/// Nothing.
+#[derive(Debug)]
+pub(crate) struct Ending;
+
+impl QueueTrace {
+    pub(crate) fn created(&self, _: &QueueInner) {}
+    pub(crate) fn destroyed(&self) {}
+}
+impl Node {
+    pub(crate) fn group(_: Site, _: &QueueInner, _: Label<'_>) -> Self {
+        Self
+    }
+    #[inline]
+    pub(crate) fn task<R>(&self, work: impl FnOnce() -> R) -> R {
+        work()
+    }
+    pub(crate) fn signal(&self, _: impl FnOnce() -> Option<crate::lane::Pinned>) {}
+    pub(crate) fn follows(&self, _: &Self) {}
+    pub(crate) fn barrier(&self, _: Reason) -> Barrier {
+        Barrier
+    }
+}
+impl History {
+    pub(crate) fn used(&mut self, _: u64, _: &Grid, _: &[Access], _: &Node) {}
+    pub(crate) fn sub_buffer(&mut self, _: u64, _: usize, _: usize) {}
+    pub(crate) fn locked(&mut self, _: u64, _: &Grid, _: &[Access], _: Site) -> Node {
+        Node
+    }
+    pub(crate) fn transfer(
+        &mut self,
+        _: u64,
+        _: &Transfer,
+        _: Option<&Device>,
+        _: Option<&Device>,
+    ) -> Node {
+        Node
+    }
+    pub(crate) fn allocate<R>(
+        &mut self,
+        _: u64,
+        _: usize,
+        _: &'static str,
+        allocate: impl FnOnce() -> Result<R>,
+        _: impl Fn(&R) -> usize,
+    ) -> Result<R> {
+        allocate()
+    }
+    pub(crate) fn ending(&mut self) -> Ending {
+        Ending
+    }
+}
+impl Ending {
+    pub(crate) fn free(&self, _: u64, _: usize, free: impl FnOnce()) {
+        free();
+    }
+}
+pub(crate) fn unlocked(_: u64, _: &Node) {}
+pub(crate) fn start() {}
+pub(crate) fn wait_for_event<R>(_: Site, _: &Node, _: usize, wait: impl FnOnce() -> R) -> R {
+    wait()
+}
+pub(crate) fn wait_for_queue<R>(_: Site, _: &QueueInner, wait: impl FnOnce() -> R) -> R {
+    wait()
+}
+pub(crate) fn diagnostic(_: &Error) {}
+pub(crate) fn allocating<R>(
+    _: usize,
+    _: usize,
+    allocate: impl FnOnce() -> R,
+    _: impl Fn(&R) -> usize,
+) -> R {
+    allocate()
+}
+pub(crate) fn freeing<R>(_: *const c_void, free: impl FnOnce() -> R) -> R {
+    free()
+}
+pub(crate) fn buffer_made(_: Site, _: u64, _: usize, _: &'static str, _: usize, _: &[usize]) {}
+pub(crate) fn buffer_gone(_: u64) {}
+pub(crate) fn accessor(_: Site, _: u64, _: usize, _: u32, _: sycl_graph::Mode) {}

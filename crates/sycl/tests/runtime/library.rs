@@ -1,0 +1,298 @@
+//! What is asked of objects, who chooses devices, and what the library's own kernels compute.
+
+use sycl::{
+    Aspect, AspectSelector, BitAnd, BitOr, BitXor, Buffer, CpuSelector, DefaultSelector, Device,
+    Errc, FilterSelector, GpuSelector, Maximum, Minimum, Multiplies, Operation, Partition, Plus,
+    Queue, Read, Reduction, Result, Write, info,
+};
+
+use crate::{Test, Where, world};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("t111_info_descriptors", Where::Everywhere, info_descriptors),
+    (
+        "t96_backend_version_empty",
+        Where::Everywhere,
+        backend_version_empty,
+    ),
+    ("t45_filter_selector", Where::Everywhere, filter_selector),
+    ("t104_default_selector", Where::Host, default_selector),
+    (
+        "selectors_choose_by_aspect_and_by_closure",
+        Where::Everywhere,
+        selectors,
+    ),
+    (
+        "sub_devices_are_made_as_the_hardware_divides",
+        Where::Everywhere,
+        sub_devices,
+    ),
+    ("t89_reduction_ops", Where::Everywhere, reduction_ops),
+    (
+        "embedded_kernels_are_built_once_for_a_device",
+        Where::Everywhere,
+        embedded_once,
+    ),
+];
+
+/// A value, or an honest refusal.
+fn answered<T>(name: &str, answer: Result<T>) {
+    if let Err(error) = answer {
+        assert_eq!(error.errc(), Errc::FeatureNotSupported, "{name}: {error}");
+    }
+}
+
+macro_rules! all_answered {
+    ($object:expr, $module:ident: $($name:ident)*) => { $(
+        answered(stringify!($name), $object.info::<info::$module::$name>());
+    )* };
+}
+
+fn info_descriptors() {
+    for platform in sycl::Platform::all().unwrap() {
+        all_answered!(platform, platform: Name Vendor Version Profile Extensions);
+        assert_eq!(
+            platform.info::<info::platform::Profile>().unwrap(),
+            "FULL_PROFILE"
+        );
+    }
+    for device in world::devices() {
+        all_answered!(device, device: OfPlatform OfBackend Kind Name Vendor VendorId DriverVersion Version Uuid PciAddress
+            Aspects MaxComputeUnits MaxWorkItemDimensions MaxWorkItemSizes1 MaxWorkItemSizes2 MaxWorkItemSizes3
+            MaxWorkGroupSize SubGroupSizes MaxNumSubGroups SubGroupIndependentForwardProgress MaxClockFrequency AddressBits
+            MaxParameterSize PrintfBufferSize ProfilingTimerResolution IsAvailable ErrorCorrectionSupport MaxMemAllocSize
+            GlobalMemSize FreeMemory LocalMemSize LocalMemType GlobalMemCacheSize GlobalMemCacheType HalfFpConfig
+            SingleFpConfig DoubleFpConfig PreferredVectorWidths NativeVectorWidths Image1dMaxWidth Image2dMaxWidth
+            Image2dMaxHeight Image3dMaxWidth Image3dMaxHeight Image3dMaxDepth ImageMaxBufferSize ImageMaxArraySize
+            MaxSamplers MaxReadImageArgs MaxWriteImageArgs PartitionMaxSubDevices PartitionProperties
+            PartitionAffinityDomains PartitionTypeProperty ParentDevice);
+        let sizes = device.info::<info::device::MaxWorkItemSizes3>().unwrap();
+        let row = device.info::<info::device::MaxWorkItemSizes1>().unwrap();
+        assert_eq!(sizes.0[2], row.0[0], "the last dimension is the fastest");
+        assert!(device.info::<info::device::MaxWorkGroupSize>().unwrap() >= 1);
+        assert!(device.info::<info::device::GlobalMemSize>().unwrap() > 1 << 20);
+        assert!(device.has(Aspect::UsmDeviceAllocations) && device.has(Aspect::OnlineCompiler));
+        assert!(
+            device
+                .info::<info::device::Aspects>()
+                .unwrap()
+                .contains(&Aspect::QueueProfiling)
+        );
+    }
+    let queue = Queue::builder()
+        .device(&world::devices()[0])
+        .enable_profiling()
+        .build()
+        .unwrap();
+    all_answered!(queue, queue: OfContext OfDevice InOrder ComputeIndex);
+    let kernel = world::kernel("add_one");
+    all_answered!(kernel, kernel: FunctionName NumArgs OfContext);
+    assert_eq!(kernel.info::<info::kernel::NumArgs>().unwrap(), 1);
+    let device = queue.device();
+    answered(
+        "WorkGroupSize",
+        kernel.device_info::<info::kernel_device::WorkGroupSize>(&device),
+    );
+    answered(
+        "PrivateMemSize",
+        kernel.device_info::<info::kernel_device::PrivateMemSize>(&device),
+    );
+    answered(
+        "MaxSubGroupSize",
+        kernel.device_info::<info::kernel_device::MaxSubGroupSize>(&device),
+    );
+    answered(
+        "CompileWorkGroupSize",
+        kernel.device_info::<info::kernel_device::CompileWorkGroupSize>(&device),
+    );
+    let event = queue.submit(|cg| cg.barrier()).unwrap();
+    let start = event
+        .info::<info::event::profiling::CommandStart>()
+        .unwrap();
+    assert!(start <= event.info::<info::event::profiling::CommandEnd>().unwrap());
+    let context = queue.context();
+    assert!(
+        context
+            .info::<info::context::Devices>()
+            .unwrap()
+            .contains(&device)
+    );
+}
+
+fn backend_version_empty() {
+    for device in world::devices() {
+        assert_eq!(device.info::<info::device::BackendVersion>().unwrap(), "");
+    }
+}
+
+fn filter_selector() {
+    let first = world::devices().remove(0);
+    let selector: FilterSelector = "level_zero:*:0,0".replace(":*", "").parse().unwrap();
+    for _ in 0..2 {
+        assert_eq!(
+            Device::select(&selector).unwrap(),
+            first,
+            "a selector may be used again"
+        );
+    }
+    for wrong in ["", "gpu,,cpu", "a:b:c:d", "gpu:gpu", "nonsense"] {
+        let error = wrong.parse::<FilterSelector>().unwrap_err();
+        assert_eq!(error.errc(), Errc::Runtime, "{wrong:?}: {error}");
+    }
+    let none: FilterSelector = "cuda".parse().unwrap();
+    assert_eq!(Device::select(&none).unwrap_err().errc(), Errc::Runtime);
+}
+
+fn default_selector() {
+    assert_eq!(
+        Device::select(&DefaultSelector).unwrap(),
+        Device::select(&GpuSelector).unwrap()
+    );
+}
+
+fn selectors() {
+    let require = |require: Vec<Aspect>| {
+        Device::select(&AspectSelector {
+            require,
+            deny: Vec::new(),
+        })
+    };
+    assert_eq!(
+        require(vec![Aspect::Cpu]).unwrap(),
+        Device::select(&CpuSelector).unwrap()
+    );
+    assert_eq!(
+        require(vec![Aspect::Cpu, Aspect::Gpu]).unwrap_err().errc(),
+        Errc::Runtime
+    );
+    let devices = world::devices();
+    let last = devices.last().unwrap();
+    assert_eq!(
+        Device::select(&|device: &Device| if device == last { 1 } else { 0 }).unwrap(),
+        *last
+    );
+    assert_eq!(
+        Device::select(&|_: &Device| -1).unwrap_err().errc(),
+        Errc::Runtime
+    );
+}
+
+fn sub_devices() {
+    for device in world::devices() {
+        let parts = device
+            .info::<info::device::PartitionMaxSubDevices>()
+            .unwrap();
+        match device.create_sub_devices(&Partition::AffinityNextPartitionable) {
+            Ok(made) => {
+                assert_eq!(made.len(), parts as usize);
+                assert!(
+                    made.iter()
+                        .all(|part| part.parent() == Some(device.clone()))
+                );
+            }
+            Err(error) => assert_eq!(error.errc(), Errc::FeatureNotSupported, "{error}"),
+        }
+        let units = device.info::<info::device::MaxComputeUnits>().unwrap();
+        let error = device
+            .create_sub_devices(&Partition::Equally(units + 1))
+            .unwrap_err();
+        assert_eq!(error.errc(), Errc::Invalid, "{error}");
+    }
+}
+
+fn reduced<T, O>(queue: &Queue, values: &[T], operation: O, before: Option<T>) -> T
+where
+    T: sycl::Number,
+    O: Operation<T>,
+{
+    let values = Buffer::from_slice(values, [values.len()]).unwrap();
+    let into = Buffer::from_slice(&[before.unwrap_or(operation.identity())], [1]).unwrap();
+    let mut reduction = Reduction::new(&into, operation);
+    if before.is_none() {
+        reduction = reduction.initialize_to_identity();
+    }
+    queue.reduce(&values, reduction).unwrap();
+    into.into_vec().unwrap()[0]
+}
+
+fn reduction_ops() {
+    let queue = world::queue(0);
+    for count in [0usize, 1, 2, 251, 1021, 70_001] {
+        let values: Vec<i64> = (0..count as i64).map(|i| (i * 7919) % 1009 - 500).collect();
+        let fold = |first: i64, f: fn(i64, i64) -> i64| values.iter().copied().fold(first, f);
+        assert_eq!(
+            reduced(&queue, &values, Plus, None),
+            fold(0, i64::wrapping_add),
+            "{count}"
+        );
+        assert_eq!(
+            reduced(&queue, &values, Plus, Some(1000)),
+            fold(1000, i64::wrapping_add),
+            "{count}"
+        );
+        assert_eq!(
+            reduced(&queue, &values, Minimum, None),
+            fold(i64::MAX, i64::min),
+            "{count}"
+        );
+        assert_eq!(
+            reduced(&queue, &values, Maximum, Some(3)),
+            fold(3, i64::max),
+            "{count}"
+        );
+        assert_eq!(
+            reduced(&queue, &values, BitXor, None),
+            fold(0, |a, b| a ^ b),
+            "{count}"
+        );
+    }
+    let few: Vec<u32> = (1..=12).collect();
+    assert_eq!(
+        reduced(&queue, &few, Multiplies, None),
+        few.iter().product::<u32>()
+    );
+    assert_eq!(reduced(&queue, &few, BitOr, None), 15);
+    assert_eq!(reduced(&queue, &few, BitAnd, Some(6)), 0);
+    let halves = vec![0.5f32; 1000];
+    assert_eq!(reduced(&queue, &halves, Plus, None), 500.0);
+    assert_eq!(reduced(&queue, &[1.5f64, -2.5, 0.0], Minimum, None), -2.5);
+    assert_eq!(reduced(&queue, &[7i32, -9], Maximum, None), 7);
+    assert_eq!(reduced(&queue, &[7u64, 9], Plus, None), 16);
+    let nowhere = Buffer::<i32>::new([0]).unwrap();
+    let values = Buffer::from_slice(&[1], [1]).unwrap();
+    let error = queue
+        .reduce(&values, Reduction::new(&nowhere, Plus))
+        .unwrap_err();
+    assert_eq!(error.errc(), Errc::Invalid);
+}
+
+mod embedded {
+    sycl::kernels! {
+        pub(crate) unsafe mod kernels = "../../kernels/tests.spv" { add_one }
+    }
+}
+
+fn embedded_once() {
+    let queue = world::queue(0);
+    let log = world::Log::start();
+    let values = Buffer::from_slice(&[1i32, 2, 3], [3]).unwrap();
+    for _ in 0..3 {
+        queue
+            .submit(|cg| {
+                let values = cg.access(&values, sycl::ReadWrite)?;
+                cg.parallel_for(embedded::kernels::add_one, [3], (&values,))
+            })
+            .unwrap();
+    }
+    assert_eq!(values.into_vec().unwrap(), [4, 5, 6]);
+    assert!(log.count("zeModuleCreate") <= 1);
+    assert!(log.count("zeKernelCreate") <= 1);
+    let copy = Buffer::<i32>::new([1]).unwrap();
+    queue
+        .submit(|cg| {
+            let copy = cg.access(&copy, Write.no_init())?;
+            cg.fill(&copy, 3)
+        })
+        .unwrap();
+    assert_eq!(copy.host_access(Read).unwrap()[0], 3);
+}

@@ -1,0 +1,221 @@
+//! What tools are told: a program that does a little of everything runs under the framework with a subscriber that prints,
+//! and what each stream said is compared with a golden log. `UPDATE_GOLDEN=1` writes them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use sycl::{AtOffset, Buffer, BufferOptions, Queue, Range, Read, ReadWrite, Write};
+
+use crate::{Test, WORLD, Where, world};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "t91_t92_every_stream_has_its_golden_log",
+        Where::Host,
+        golden_logs,
+    ),
+    ("without_subscribers_nothing_is_said", Where::Host, silence),
+];
+
+/// The program; runs in a process of its own.
+pub(crate) fn program() {
+    sycl::use_entry(ze_cpu::entry()).unwrap();
+    let devices = world::devices();
+    let queue = Queue::builder()
+        .device(&devices[0])
+        .in_order()
+        .build()
+        .unwrap();
+    let other = Queue::builder().device(&devices[1]).build().unwrap();
+    let add = world::kernel("add_one");
+    let a = Buffer::from_slice(&[1u32; 64], [64]).unwrap();
+    {
+        let pages = BufferOptions {
+            page_size: Some(Range([32])),
+        };
+        let b = Buffer::<u32>::with_options([64], &pages).unwrap();
+        for _ in 0..2 {
+            // One node, two instances.
+            let event = queue.submit(|cg| {
+                let a = cg.access(&a, ReadWrite)?;
+                cg.parallel_for(&add, [64], (&a,))
+            });
+            event.unwrap().wait().unwrap();
+        }
+        // A diamond: one writes all, two change a half each, one reads all.
+        let filled = other.submit(|cg| {
+            let b = cg.access(&b, Write.no_init())?;
+            cg.fill(&b, 7)
+        });
+        let filled = filled.unwrap();
+        for first in [0, 32] {
+            let half = other.submit(|cg| {
+                cg.depends_on(std::slice::from_ref(&filled));
+                let half = cg.access_ranged(&b, ReadWrite, [32], [first])?;
+                cg.parallel_for(&add, [32], (AtOffset(&half),))
+            });
+            half.unwrap().wait().unwrap();
+        }
+        let last = other.submit(|cg| {
+            let b = cg.access(&b, Read)?;
+            cg.update_host(&b)
+        });
+        last.unwrap().wait().unwrap();
+        let view = b.sub([16], [16]).unwrap();
+        let held = view.host_access(ReadWrite).unwrap();
+        let waits = other.submit(|cg| {
+            let b = cg.access(&b, ReadWrite)?;
+            cg.parallel_for(&add, [64], (&b,))
+        });
+        drop(held);
+        waits.unwrap().wait().unwrap();
+    }
+    other.wait().unwrap();
+    drop(a);
+    // SAFETY: nothing uses the memory.
+    unsafe {
+        let context = queue.context();
+        let memory =
+            sycl::usm::malloc(256, 64, sycl::usm::PointerType::Host, None, &context).unwrap();
+        sycl::usm::free(memory, &context).unwrap();
+    }
+    let refused = queue.submit(|cg| cg.parallel_for(&add, [64], ()));
+    refused.unwrap_err();
+    queue.wait().unwrap();
+}
+
+fn built() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        profile_artifacts::build(&["-p", "libxptifw"]);
+        profile_artifacts::build(&["-p", "xpti", "--examples"])
+    })
+}
+
+/// What the subscriber printed.
+fn run(variables: &[(&str, &str)]) -> String {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    program
+        .env(WORLD, "traced")
+        .env("SOLUM_DEVICES", "cpu:2,discrete")
+        .env("XPTI_FRAMEWORK_DISPATCHER", built().join("libxptifw.so"))
+        .env(
+            "XPTI_SUBSCRIBERS",
+            built().join("examples/libprint_events.so"),
+        )
+        .env("XPTI_TRACE_ENABLE", "1")
+        .env_remove("SOLUM_XPTI_COMPAT");
+    program.envs(variables.iter().copied());
+    let output = program.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Numbers that differ from run to run become letters, the same for the same number.
+fn without_addresses(text: &str, known: &mut HashMap<u128, usize>) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_hexdigit()) {
+        let before = rest[..at].chars().next_back();
+        let (head, tail) = rest.split_at(at);
+        plain.push_str(head);
+        let end = tail
+            .find(|c: char| !c.is_ascii_hexdigit())
+            .unwrap_or(tail.len());
+        let (digits, after) = tail.split_at(end);
+        let number = before != Some('_')
+            && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.')
+            && !before.is_some_and(|c| c.is_alphabetic() && c != 'x');
+        match u128::from_str_radix(digits, 16) {
+            // An address may be another object's later.
+            Ok(_) if number && digits.len() > 5 && matches!(before, Some('[' | 'x')) => {
+                plain.push('#');
+            }
+            Ok(value) if number && digits.len() > 5 => {
+                let next = known.len();
+                plain.push_str(&format!("#{}", known.entry(value).or_insert(next)));
+            }
+            _ => plain.push_str(digits),
+        }
+        rest = after;
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// The notifications of one stream, each with the lines below it.
+fn of_stream(log: &str, stream: &str) -> String {
+    let mut keep = false;
+    let mut known = HashMap::new();
+    let mut lines = String::new();
+    for line in log.lines() {
+        if !line.starts_with(' ') {
+            keep = line.split(' ').next() == Some(stream);
+        }
+        if keep && line.trim_start().starts_with("sycl_device_name") {
+            lines.push_str("  sycl_device_name = (this machine's)\n");
+        } else if keep {
+            lines.push_str(&without_addresses(line, &mut known));
+            lines.push('\n');
+        }
+    }
+    lines
+}
+
+fn golden(name: &str, got: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/runtime/golden")
+        .join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, got).unwrap();
+    }
+    let want = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        want == got,
+        "{}: differs\n--- want\n{want}\n--- got\n{got}",
+        path.display()
+    );
+}
+
+fn golden_logs() {
+    let seed = run(&[]);
+    for (stream, file) in [
+        ("sycl", "sycl.txt"),
+        ("sycl.debug", "sycl.debug.txt"),
+        ("sycl.experimental.buffer", "buffer.txt"),
+        ("sycl.experimental.mem_alloc", "mem_alloc.txt"),
+    ] {
+        golden(file, &of_stream(&seed, stream));
+    }
+    let names = |log: &str, stream: &str| -> String {
+        let calls = of_stream(log, stream);
+        let appended = calls
+            .lines()
+            .filter(|line| line.contains("zeCommandListAppend"));
+        appended.map(|line| format!("{line}\n")).collect()
+    };
+    golden("pi.txt", &names(&seed, "sycl.pi"));
+    golden("pi.debug.txt", &names(&seed, "sycl.pi.debug"));
+    let begun = seed
+        .lines()
+        .filter(|line| line.starts_with("init "))
+        .collect::<Vec<_>>()
+        .join("\n");
+    golden("streams.txt", &begun);
+    let dpcpp = run(&[("SOLUM_XPTI_COMPAT", "dpcpp")]);
+    golden("sycl.dpcpp.txt", &of_stream(&dpcpp, "sycl"));
+    golden(
+        "buffer.dpcpp.txt",
+        &of_stream(&dpcpp, "sycl.experimental.buffer"),
+    );
+}
+
+fn silence() {
+    assert_eq!(run(&[("XPTI_TRACE_ENABLE", "0")]), "");
+}
