@@ -262,6 +262,7 @@ impl Queue {
                 "graphs run on queues of immediate command lists",
             ));
         }
+        let site = crate::trace::Site::here();
         let mut last = inner.last.lock().unwrap_or_else(PoisonError::into_inner);
         let mut group = Group {
             action: Some(Action::Replay(Arc::clone(inner))),
@@ -272,7 +273,7 @@ impl Queue {
             .extend(inner.records.iter().map(Record::again));
         group.events.extend(after.iter().cloned());
         group.events.push(last.clone());
-        let event = submit(self, group)?;
+        let event = submit(self, group, site)?;
         *last = event.clone();
         Ok(event)
     }

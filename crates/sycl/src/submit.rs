@@ -191,6 +191,7 @@ fn label(action: Option<&Action>) -> Label<'_> {
             _ => ("memcpy", false, true),
         },
         Some(Action::HostTask(_)) => ("host task", false, false),
+        Some(Action::Replay(_)) => ("command graph", false, false),
     };
     Label {
         name,

@@ -110,11 +110,44 @@ const CASES: &[(&str, &str, &str)] = &[
         "E0277",
         "q.submit(|cg| cg.single_task(k, (\"text\",)))?;",
     ),
+    (
+        "K01 too few arguments of an embedded kernel",
+        "these are not the arguments of this kernel",
+        "q.submit(|cg| { let a = cg.access(&ints(), ReadWrite)?; cg.parallel_for(m::set, 4, (&a,)) })?;",
+    ),
+    (
+        "K02 a read accessor where an embedded kernel writes",
+        "an accessor of mode `sycl::Read` does not write",
+        "q.submit(|cg| { let a = cg.access(&ints(), Read)?; cg.parallel_for(m::set, 4, (&a, 1)) })?;",
+    ),
+    (
+        "K03 other elements than an embedded kernel's",
+        "`f32` does not lie in memory as the kernel's `",
+        "q.submit(|cg| { let a = cg.access(b, ReadWrite)?; cg.parallel_for(m::set, 4, (&a, 1)) })?;",
+    ),
+    (
+        "K04 another number than an embedded kernel's",
+        "E0277",
+        "q.submit(|cg| { let a = cg.access(&ints(), ReadWrite)?; cg.parallel_for(m::set, 4, (&a, 1.0)) })?;",
+    ),
+    (
+        "K05 a kernel that the embedded file has not",
+        "there is no kernel \"sett\"; the module has ",
+        "sycl::kernels! { unsafe mod n = \"kernels/tests.spv\" { sett } }",
+    ),
+    (
+        "K06 embedding without unsafe",
+        "write `unsafe mod`",
+        "sycl::kernels! { mod n = \"kernels/tests.spv\"; }",
+    ),
 ];
 
 fn source(body: &str) -> String {
     format!(
-        "#![allow(unused)] use sycl::*; fn case(q: &Queue, k: &Kernel, b: &Buffer<'_, f32>) -> Result<()> {{ {body} Ok(()) }}"
+        "#![allow(unused)] use sycl::*;
+        sycl::kernels! {{ unsafe mod m = \"kernels/tests.spv\" {{ set }} }}
+        fn ints() -> Buffer<'static, i32> {{ Buffer::new(4).unwrap() }}
+        fn case(q: &Queue, k: &Kernel, b: &Buffer<'_, f32>) -> Result<()> {{ {body} Ok(()) }}"
     )
 }
 
@@ -126,7 +159,7 @@ fn compile_fail() {
         .to_path_buf();
     let folder = deps.join("sycl-compile-fail");
     std::fs::create_dir_all(&folder).unwrap();
-    let good = "q.submit(|cg| { let a = cg.access(b, Read)?; cg.parallel_for(k, 8, (&a, Val(1.0f32), 2u32)) })?; b.host_access(ReadWrite)?[0] = 1.0;";
+    let good = "q.submit(|cg| { let a = cg.access(b, Read)?; cg.parallel_for(k, 8, (&a, Val(1.0f32), 2u32)) })?; b.host_access(ReadWrite)?[0] = 1.0; q.submit(|cg| { let a = cg.access(&ints(), ReadWrite)?; cg.parallel_for(m::set, 4, (&a, 1)) })?;";
     // Other builds of the crate may lie beside the one that this test is linked with.
     let library = libraries(&deps)
         .into_iter()
@@ -167,6 +200,7 @@ fn compile(folder: &Path, library: &Path, body: &str) -> Result<(), String> {
     let mut external = std::ffi::OsString::from("sycl=");
     external.push(library);
     let output = Command::new(rustc)
+        .env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"))
         .args([
             "--edition",
             "2024",
