@@ -117,7 +117,7 @@ impl Lower<'_, '_> {
             Spv::ImageQueryLevels | Spv::ImageQuerySamples => self.query(operands, None)?,
             Spv::ConvertHandleToImageINTEL
             | Spv::ConvertHandleToSamplerINTEL
-            | Spv::ConvertHandleToSampledImageINTEL => self.from_handle(op, operands)?,
+            | Spv::ConvertHandleToSampledImageINTEL => self.bindless(op, operands)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -384,7 +384,7 @@ impl Lower<'_, '_> {
     }
 
     /// A handle is what an argument would hold; one of an image with its sampler finds that in the record.
-    fn from_handle(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<()> {
+    fn bindless(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id, handle) = (operands.next()?, operands.next()?, operands.next()?);
         let handle = self.value(handle)?;
         if *self.module.types.get(self.f.ty(handle)) != Type::Int(64) {
