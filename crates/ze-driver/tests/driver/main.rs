@@ -4,6 +4,7 @@ mod api;
 mod checks;
 mod counters;
 mod fork;
+mod getters;
 mod graphs;
 mod images;
 mod memory;
