@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use conformance::{artefacts, root};
@@ -11,10 +13,16 @@ use conformance::{artefacts, root};
 #[path = "clients/traced.rs"]
 mod traced;
 
-/// Compiles `c/NAME.c` and links it with the loader.
+/// Compiles `c/NAME.c` and links it with the loader, once: several tests may run one program.
 fn compile(name: &str) -> PathBuf {
+    static COMPILED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // What does not compile fails each test that wants it.
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if compiled.contains(name) {
+        return program;
+    }
     let output = Command::new("cc")
         .args(["-std=gnu11", "-O1", "-Wall", "-Werror", "-o"])
         .arg(&program)
@@ -31,6 +39,7 @@ fn compile(name: &str) -> PathBuf {
         "{name}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
+    compiled.insert(name.to_owned());
     program
 }
 
