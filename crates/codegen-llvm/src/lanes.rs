@@ -46,6 +46,8 @@ use values::{Rep, Stored};
 
 /// Instructions; beyond, two copies of the code take too long to compile.
 const INSTRUCTIONS: usize = 1500;
+/// The same for kernels with sub-group operations whose rows may be of any length.
+const WITH_SUB_GROUPS: usize = 200;
 /// Instructions of all regions together: blocks may be in several.
 const COPIES: usize = 4000;
 /// Scalars in a value.
@@ -132,6 +134,10 @@ pub(crate) fn form(
     }
     if count > INSTRUCTIONS {
         return Err("it has more than 1,500 instructions");
+    }
+    // Both copies have vectors then, those of broken rows masks everywhere.
+    if sub_groups == Some(sub_group::Rows::Any) && count > WITH_SUB_GROUPS {
+        return Err("it has sub-group operations and more than 200 instructions");
     }
     let width = match (sub_groups, wanted) {
         (Some(_), _) => low.sub_group_size,
@@ -257,6 +263,8 @@ struct Lanes<'l, 'a, 'r> {
     mask: Option<Val>,
     /// Lanes that are no row, or not all there.
     present: Option<Present>,
+    /// Whether what is being made runs seldom.
+    rare: bool,
     kept: &'r HashMap<ValueId, Kept>,
     /// Values of the block at hand.
     near: HashMap<ValueId, Rep>,
@@ -622,6 +630,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             },
             mask: None,
             present: None,
+            rare: false,
             kept,
             near: HashMap::new(),
             stored: HashMap::new(),

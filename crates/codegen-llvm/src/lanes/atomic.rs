@@ -66,7 +66,10 @@ impl Lanes<'_, '_, '_> {
         {
             return Ok(rep);
         }
-        if update.own && !matches!(kind, AtomicOp::FlagTestAndSet | AtomicOp::FlagClear) {
+        if update.own
+            && self.present.is_none()
+            && !matches!(kind, AtomicOp::FlagTestAndSet | AtomicOp::FlagClear)
+        {
             return Ok(self.own_updates(&update));
         }
         let parts = self.one_by_one(op, update.result, word)?;

@@ -77,7 +77,9 @@ impl Lanes<'_, '_, '_> {
         let fast = ir.here();
         ir.br(join);
         ir.at_end(slow);
+        let rare = std::mem::replace(&mut self.rare, holds.is_some());
         let apart = self.gather(ptr, ty, align);
+        self.rare = rare;
         let slow = ir.here();
         ir.br(join);
         ir.at_end(join);
@@ -238,6 +240,9 @@ impl Lanes<'_, '_, '_> {
     /// Each lane's element by an access of its own.
     fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let ir = self.low.ir;
+        if self.is_rare() {
+            return self.gather_in_loop(ptr, ty, align);
+        }
         if let Some(tuple) = self.tuple(ty) {
             let align = sane_align(align);
             let at = self.addresses(ptr, tuple.bytes());
@@ -309,7 +314,9 @@ impl Lanes<'_, '_, '_> {
         self.store_row(first, &parts, ty, align, masked);
         ir.br(join);
         ir.at_end(slow);
+        let rare = std::mem::replace(&mut self.rare, holds.is_some());
         self.scatter(ptr, value, align)?;
+        self.rare = rare;
         ir.br(join);
         ir.at_end(join);
         Ok(())
@@ -392,12 +399,38 @@ impl Lanes<'_, '_, '_> {
         ir.sub(ir.i64c(63), zeros)
     }
 
+    /// Whether code that runs seldom is being made: short is better than fast.
+    fn is_rare(&self) -> bool {
+        self.rare || self.present.is_some()
+    }
+
+    /// As [`Self::gather`], with one access in the code.
+    fn gather_in_loop(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
+        let mut leaves = Vec::new();
+        let types = &self.low.values.module.types;
+        crate::values::leaves(types, ty, 0, &mut leaves);
+        let outputs: Vec<Ty> = leaves
+            .iter()
+            .map(|&(ty, _)| self.low.values.register(ty))
+            .collect();
+        let inputs = self.vectors(ptr);
+        let made = self.lane_loop(&inputs, &outputs, |lanes, _, scalars| {
+            let one = lanes.low.load(scalars[0], ty, align, false);
+            let mut parts = Vec::new();
+            lanes.low.take_apart(one, ty, &mut parts);
+            Ok(parts)
+        });
+        // Nothing of the body fails.
+        made.unwrap_or_default()
+    }
+
     /// Each lane's element by an access of its own, in the order of lanes.
     fn scatter(&mut self, ptr: ValueId, value: ValueId, align: u64) -> Result<(), BuildError> {
         let ir = self.low.ir;
         let ty = self.low.ty(value);
         let tuple = self.tuple(ty);
-        if self.mask.is_some() && tuple.is_none() && self.leaves_of_type(ty) != 1 {
+        let apart = self.mask.is_some() && tuple.is_none() && self.leaves_of_type(ty) != 1;
+        if self.is_rare() || apart {
             let mut inputs = self.vectors(ptr);
             inputs.extend(self.vectors(value));
             let none: [Ty; 0] = [];
