@@ -36,7 +36,7 @@ where
     /// Where it lies in the buffer that it is a view of.
     view: Option<View>,
     first_byte: usize,
-    types: PhantomData<(&'h mut [T], fn() -> T)>,
+    types: PhantomData<&'h mut [T]>,
 }
 
 impl<T: DeviceData, const D: usize> Clone for Buffer<'_, T, D>

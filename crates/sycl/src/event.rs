@@ -231,9 +231,11 @@ impl Event {
     /// The first failure.
     #[track_caller]
     pub fn wait_all(events: &[Self]) -> Result<()> {
-        events
-            .iter()
-            .fold(Ok(()), |result, event| result.and(event.wait()))
+        let mut result = Ok(());
+        for event in events {
+            result = result.and(event.wait());
+        }
+        result
     }
 
     /// Waits, then as [`Queue::throw_asynchronous`] of its queue.

@@ -60,7 +60,9 @@ impl TaskContext {
 }
 
 /// A host task that has not run.
-pub(crate) struct Task(Box<dyn FnOnce(&TaskContext) -> Result<()> + Send>);
+pub(crate) struct Task(Body);
+
+type Body = Box<dyn FnOnce(&TaskContext) -> Result<()> + Send>;
 
 impl Task {
     pub(crate) fn new<P: PlannedViews, F>(planned: P, task: F) -> Self

@@ -455,10 +455,12 @@ impl Lane {
                     zeEventHostSynchronize = event.pfnHostSynchronize(pinned.event, u64::MAX)
                 )
             };
-            if let Err(error) = waited {
-                self.lose(&error);
-            } else {
-                self.done.fetch_max(sequence, Ordering::AcqRel);
+            match waited {
+                Ok(()) => drop(self.done.fetch_max(sequence, Ordering::AcqRel)),
+                Err(error) if error.backend_code() == Some(ZE_RESULT_ERROR_DEVICE_LOST) => {
+                    self.lose(&error);
+                }
+                Err(error) => return Err(error),
             }
         }
         match &*self.lost.lock().unwrap_or_else(PoisonError::into_inner) {

@@ -15,6 +15,10 @@ use crate::lane::Target;
 use crate::ze::{Api, ze};
 
 /// One append.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "launches are most of all: a box would be an allocation for each"
+)]
 pub(crate) enum Operation {
     Copy {
         target: *mut u8,

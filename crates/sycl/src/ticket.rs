@@ -54,8 +54,8 @@ pub(crate) struct Pending {
 pub(crate) type Work = Box<dyn FnOnce(Option<Error>) + Send>;
 
 const SHARDS: usize = 16;
-static TABLE: [Mutex<Option<HashMap<u64, Arc<Ticket>>>>; SHARDS] =
-    [const { Mutex::new(None) }; SHARDS];
+type Shard = Option<HashMap<u64, Arc<Ticket>>>;
+static TABLE: [Mutex<Shard>; SHARDS] = [const { Mutex::new(None) }; SHARDS];
 static NEXT: AtomicU64 = AtomicU64::new(1);
 /// Tickets are swept once in so many.
 const SWEEP: u64 = 256;
@@ -64,7 +64,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn shard(number: u64) -> MutexGuard<'static, Option<HashMap<u64, Arc<Ticket>>>> {
+fn shard(number: u64) -> MutexGuard<'static, Shard> {
     lock(&TABLE[(number % SHARDS as u64) as usize])
 }
 

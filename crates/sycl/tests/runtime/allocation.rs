@@ -402,7 +402,7 @@ fn drop_nonblocking() {
     let set = kernel("set");
     let event = queue
         .submit(|cg| {
-            cg.depends_on(&[gate.event.clone()]);
+            cg.depends_on(std::slice::from_ref(&gate.event));
             let a = cg.access(&buffer, ReadWrite)?;
             cg.parallel_for(&set, 64, (&a, 5))
         })
@@ -423,7 +423,7 @@ fn drop_writeback() {
         let buffer = Buffer::from_slice_mut(&mut data, 64).unwrap();
         let set = kernel("set");
         let submitted = queue.submit(|cg| {
-            cg.depends_on(&[gate.event.clone()]);
+            cg.depends_on(std::slice::from_ref(&gate.event));
             let a = cg.access(&buffer, ReadWrite)?;
             cg.parallel_for(&set, 32, (&a, 5))
         });

@@ -37,7 +37,9 @@ fn replay() {
     let graph = graph.finalize().unwrap();
     let gate = Gate::new();
     let log = Log::start();
-    let first = queue.submit_graph(&graph, &[gate.event.clone()]).unwrap();
+    let first = queue
+        .submit_graph(&graph, std::slice::from_ref(&gate.event))
+        .unwrap();
     let second = queue.submit_graph(&graph, &[]).unwrap();
     assert!(is_running(&first) && is_running(&second));
     gate.open();

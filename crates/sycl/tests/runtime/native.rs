@@ -321,7 +321,8 @@ fn make_event_keep() {
 fn make_kernel_of_module() {
     let (context, device) = single();
     // SAFETY: the tests' kernels.
-    let made = unsafe { KernelBundle::from_spirv(&context, &[device.clone()], &words()) };
+    let made =
+        unsafe { KernelBundle::from_spirv(&context, std::slice::from_ref(&device), &words()) };
     let made = made.unwrap().build(c"").unwrap();
     let module = get_native(&made)[0];
     let desc = ze_kernel_desc_t {
@@ -395,7 +396,7 @@ fn foreign() -> (Context, ze_context_handle_t) {
 /// The tests' kernel in another context.
 fn kernel_in(context: &Context, device: &Device) -> Kernel {
     // SAFETY: the tests' kernels.
-    let made = unsafe { KernelBundle::from_spirv(context, &[device.clone()], &words()) };
+    let made = unsafe { KernelBundle::from_spirv(context, std::slice::from_ref(device), &words()) };
     made.unwrap()
         .build(c"")
         .unwrap()
@@ -429,10 +430,8 @@ fn make_context_device() {
         ownership: Ownership::Keep,
     };
     // SAFETY: it is refused.
-    assert_eq!(
-        unsafe { make_context(none) }.unwrap_err().errc(),
-        Errc::Invalid
-    );
+    let refused = unsafe { make_context(none) };
+    assert_eq!(refused.unwrap_err().errc(), Errc::Invalid);
 }
 
 fn foreign_context_own_domain() {
@@ -647,7 +646,7 @@ fn keep_drop_blocks() {
     };
     // SAFETY: the buffer's alone until its end.
     let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
-    let event = add_one(&queue, &buffer, &[gate.event.clone()]);
+    let event = add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     let log = Log::start();
     std::thread::scope(|scope| {
         let dropped = scope.spawn(move || drop(buffer));
@@ -676,7 +675,7 @@ fn transfer_drop_async() {
     };
     // SAFETY: the buffer's alone from here on.
     let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
-    let event = add_one(&queue, &buffer, &[gate.event.clone()]);
+    let event = add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     let log = Log::start();
     drop(buffer);
     assert_eq!(log.frees_of(pointer.addr()), 0);
@@ -697,7 +696,7 @@ fn depends_on_native() {
     // SAFETY: a live handle that only the queue uses.
     let queue = unsafe { make_queue(input, &context) }.unwrap();
     let buffer = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
-    let event = add_one(&queue, &buffer, &[gate.event.clone()]);
+    let event = add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     assert!(is_running(&event));
     gate.open();
     event.wait().unwrap();
@@ -743,7 +742,7 @@ fn transferred_once() {
 fn native_event_of_any_state() {
     let (queue, gate) = (queue(0), Gate::new());
     let buffer = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
-    let running = add_one(&queue, &buffer, &[gate.event.clone()]);
+    let running = add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     let native = get_native(&running);
     assert!(!native.is_null());
     gate.open();
@@ -825,10 +824,14 @@ fn usm_ops() {
 fn bundles() {
     let (context, device) = single();
     // SAFETY: refused.
-    let wrong = unsafe { KernelBundle::from_spirv(&context, &[device.clone()], &[1, 2, 3, 4, 5]) };
+    let wrong = unsafe {
+        KernelBundle::from_spirv(&context, std::slice::from_ref(&device), &[1, 2, 3, 4, 5])
+    };
     assert_eq!(wrong.unwrap_err().errc(), Errc::Build);
     // SAFETY: the tests' kernels.
-    let made = unsafe { KernelBundle::from_spirv(&context, &[device.clone()], &words()) }.unwrap();
+    let made =
+        unsafe { KernelBundle::from_spirv(&context, std::slice::from_ref(&device), &words()) }
+            .unwrap();
     let built = made.build(c"").unwrap();
     let binary = built.native_binary(&device).unwrap();
     // SAFETY: as above.

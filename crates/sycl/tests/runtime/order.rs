@@ -10,6 +10,12 @@ use crate::world::{Gate, Log, argument, context, devices, is_running, kernel, qu
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
+    ("t77_device_lost", Where::Everywhere, device_lost),
+    (
+        "fails_at_every_call",
+        Where::Everywhere,
+        fails_at_every_call,
+    ),
     ("t62_conflict_matrix", Where::Everywhere, conflict_matrix),
     (
         "t63_conflict_cross_device",
@@ -114,11 +120,11 @@ fn access(
         cg.depends_on(after);
         let (first, count) = part;
         match mode {
-            0 => drop(cg.access_ranged(buffer, Read, count, first)?),
-            1 => drop(cg.access_ranged(buffer, Write, count, first)?),
-            2 => drop(cg.access_ranged(buffer, ReadWrite, count, first)?),
-            3 => drop(cg.access_ranged(buffer, Write.no_init(), count, first)?),
-            _ => drop(cg.access_ranged(buffer, ReadWrite.no_init(), count, first)?),
+            0 => _ = cg.access_ranged(buffer, Read, count, first)?,
+            1 => _ = cg.access_ranged(buffer, Write, count, first)?,
+            2 => _ = cg.access_ranged(buffer, ReadWrite, count, first)?,
+            3 => _ = cg.access_ranged(buffer, Write.no_init(), count, first)?,
+            _ => _ = cg.access_ranged(buffer, ReadWrite.no_init(), count, first)?,
         }
         cg.barrier()
     });
@@ -146,7 +152,13 @@ fn conflict_matrix() {
                 // Nothing is left to copy.
                 access(&queue, &buffer, 2, (0, 16), &[]).wait().unwrap();
                 let gate = Gate::new();
-                let one = access(&queue, &buffer, first, (4, 4), &[gate.event.clone()]);
+                let one = access(
+                    &queue,
+                    &buffer,
+                    first,
+                    (4, 4),
+                    std::slice::from_ref(&gate.event),
+                );
                 let two = access(&queue, &buffer, second, part, &[]);
                 let conflict = overlaps && (first, second) != (0, 0);
                 if conflict {
@@ -167,7 +179,13 @@ fn conflict_cross_device() {
     let (first, second) = (queue(0), queue(1));
     let buffer = paged();
     let gate = Gate::new();
-    let read = access(&first, &buffer, 0, (0, 16), &[gate.event.clone()]);
+    let read = access(
+        &first,
+        &buffer,
+        0,
+        (0, 16),
+        std::slice::from_ref(&gate.event),
+    );
     let write = access(&second, &buffer, 3, (0, 16), &[]);
     assert!(is_running(&write) && is_running(&read));
     gate.open();
@@ -213,7 +231,7 @@ fn in_order_queue() {
         .build()
         .unwrap();
     let gate = Gate::new();
-    let one = submit(&queue, &paged(), &[gate.event.clone()]);
+    let one = submit(&queue, &paged(), std::slice::from_ref(&gate.event));
     let two = submit(&queue, &paged(), &[]);
     assert!(is_running(&one) && is_running(&two));
     gate.open();
@@ -226,7 +244,13 @@ fn fanout_flat() {
     let buffer = paged();
     for readers in [10, 1000, 20_000] {
         let gate = Gate::new();
-        let first = access(&queue, &buffer, 2, (0, 16), &[gate.event.clone()]);
+        let first = access(
+            &queue,
+            &buffer,
+            2,
+            (0, 16),
+            std::slice::from_ref(&gate.event),
+        );
         for _ in 0..readers {
             access(&queue, &buffer, 0, (0, 16), &[]);
         }
@@ -313,7 +337,7 @@ fn host_task_error() {
     let gate = Gate::new();
     let task = queue
         .submit(|cg| {
-            cg.depends_on(&[gate.event.clone()]);
+            cg.depends_on(std::slice::from_ref(&gate.event));
             let view = cg.host_task_access(&buffer, ReadWrite)?;
             cg.host_task((view,), |_, (_view,)| {
                 Err(Error::new(Errc::Runtime, "no paper"))
@@ -383,6 +407,63 @@ fn append_fails() {
     assert!(log.copies().is_empty(), "the copy that happened stays");
     drop(log);
     assert_eq!(buffer.into_vec().unwrap(), [1; 16]);
+}
+
+fn device_lost() {
+    let (queue, buffer, gate) = (queue(0), paged(), Gate::new());
+    let event = submit(&queue, &buffer, std::slice::from_ref(&gate.event));
+    let native = interop::get_native(&event);
+    {
+        let _log = Log::with("fail zeEventHostSynchronize DEVICE_LOST");
+        assert_eq!(event.wait().unwrap_err().errc(), Errc::Runtime);
+        assert!(queue.wait().is_err());
+    }
+    // The device is well in truth: its work ends before what it uses goes.
+    gate.open();
+    crate::world::call!(event.pfnHostSynchronize(native, u64::MAX));
+    assert!(event.wait().is_err());
+    drop((buffer, queue));
+    submit(&self::queue(0), &paged(), &[]).wait().unwrap();
+}
+
+/// Each call of a program fails once: the error comes to the caller, or the program's result is right.
+fn fails_at_every_call() {
+    let add_one = kernel("add_one");
+    let program = || -> sycl::Result<Vec<i32>> {
+        let queue = Queue::builder()
+            .device(&devices()[0])
+            .async_handler(|_| ())
+            .build()?;
+        let buffer = Buffer::from_slice(&[1i32; 64], 64)?;
+        for _ in 0..2 {
+            queue.submit(|cg| {
+                let a = cg.access(&buffer, ReadWrite)?;
+                cg.parallel_for(&add_one, 64, (&a,))
+            })?;
+        }
+        queue.wait()?;
+        buffer.into_vec()
+    };
+    program().unwrap();
+    let mut failed = 0;
+    for call in 1.. {
+        let log = Log::with(&format!("fail ze* OUT_OF_HOST_MEMORY at {call}"));
+        let result = program();
+        let reached = log.0.calls().iter().any(|call| call.injected);
+        drop(log);
+        match result {
+            Ok(data) => assert_eq!(data, [3; 64], "call {call}"),
+            Err(error) => {
+                failed += 1;
+                assert_eq!(error.errc(), Errc::MemoryAllocation, "call {call}: {error}");
+            }
+        }
+        if !reached {
+            break;
+        }
+    }
+    assert!(failed > 5, "{failed}");
+    assert_eq!(program().unwrap(), [3; 64]);
 }
 
 fn kernel_args_checked() {
@@ -651,7 +732,7 @@ fn second_reader_waits_copy() {
     let (writer, reader) = (queue(0), queue(1));
     let buffer = paged();
     let gate = Gate::of(&context());
-    submit(&writer, &buffer, &[gate.event.clone()]);
+    submit(&writer, &buffer, std::slice::from_ref(&gate.event));
     let log = Log::start();
     let readers = [0, 1].map(|_| access(&reader, &buffer, 0, (0, 16), &[]));
     let copies = log.copies().len();

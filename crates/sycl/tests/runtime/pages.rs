@@ -378,13 +378,13 @@ fn union_in_one_group() {
         log.copies()
     };
     let some = run(&paged(12, 4), |cg, b| {
-        drop(cg.access_ranged(b, Read, 8, 0).unwrap())
+        _ = cg.access_ranged(b, Read, 8, 0).unwrap()
     });
     assert_eq!(some, [32]);
-    let all = run(&paged(12, 4), |cg, b| drop(cg.access(b, Write).unwrap()));
+    let all = run(&paged(12, 4), |cg, b| _ = cg.access(b, Write).unwrap());
     assert_eq!(all, [48]);
     let none = run(&paged(12, 4), |cg, b| {
-        drop(cg.access(b, Write.no_init()).unwrap())
+        _ = cg.access(b, Write.no_init()).unwrap()
     });
     assert_eq!(none, [] as [u64; 0]);
 }
