@@ -263,8 +263,6 @@ struct Lanes<'l, 'a, 'r> {
     mask: Option<Val>,
     /// Lanes that are no row, or not all there.
     present: Option<Present>,
-    /// Whether what is being made runs seldom.
-    rare: bool,
     kept: &'r HashMap<ValueId, Kept>,
     /// Values of the block at hand.
     near: HashMap<ValueId, Rep>,
@@ -630,7 +628,6 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             },
             mask: None,
             present: None,
-            rare: false,
             kept,
             near: HashMap::new(),
             stored: HashMap::new(),

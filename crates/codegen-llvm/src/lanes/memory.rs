@@ -77,9 +77,7 @@ impl Lanes<'_, '_, '_> {
         let fast = ir.here();
         ir.br(join);
         ir.at_end(slow);
-        let rare = std::mem::replace(&mut self.rare, holds.is_some());
         let apart = self.gather(ptr, ty, align);
-        self.rare = rare;
         let slow = ir.here();
         ir.br(join);
         ir.at_end(join);
@@ -240,7 +238,7 @@ impl Lanes<'_, '_, '_> {
     /// Each lane's element by an access of its own.
     fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let ir = self.low.ir;
-        if self.is_rare() {
+        if self.present.is_some() {
             return self.gather_in_loop(ptr, ty, align);
         }
         if let Some(tuple) = self.tuple(ty) {
@@ -314,9 +312,7 @@ impl Lanes<'_, '_, '_> {
         self.store_row(first, &parts, ty, align, masked);
         ir.br(join);
         ir.at_end(slow);
-        let rare = std::mem::replace(&mut self.rare, holds.is_some());
         self.scatter(ptr, value, align)?;
-        self.rare = rare;
         ir.br(join);
         ir.at_end(join);
         Ok(())
@@ -399,12 +395,7 @@ impl Lanes<'_, '_, '_> {
         ir.sub(ir.i64c(63), zeros)
     }
 
-    /// Whether code that runs seldom is being made: short is better than fast.
-    fn is_rare(&self) -> bool {
-        self.rare || self.present.is_some()
-    }
-
-    /// As [`Self::gather`], with one access in the code.
+    /// As [`Self::gather`], with one access in the code: for lanes that are no row, which are seldom.
     fn gather_in_loop(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let mut leaves = Vec::new();
         let types = &self.low.values.module.types;
@@ -430,7 +421,7 @@ impl Lanes<'_, '_, '_> {
         let ty = self.low.ty(value);
         let tuple = self.tuple(ty);
         let apart = self.mask.is_some() && tuple.is_none() && self.leaves_of_type(ty) != 1;
-        if self.is_rare() || apart {
+        if self.present.is_some() || apart {
             let mut inputs = self.vectors(ptr);
             inputs.extend(self.vectors(value));
             let none: [Ty; 0] = [];
