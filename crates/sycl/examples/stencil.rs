@@ -14,7 +14,7 @@ const HEIGHT: usize = 512;
 const STEPS: usize = 50;
 
 fn plate() -> Vec<f32> {
-    let hot = |x: usize, y: usize| (x / 64 + y / 64) % 3 == 0;
+    let hot = |x: usize, y: usize| (x / 64 + y / 64).is_multiple_of(3);
     let place = |i: usize| (i % WIDTH, i / WIDTH);
     (0..WIDTH * HEIGHT)
         .map(|i| {

@@ -488,7 +488,7 @@ struct Later {
 
 impl Later {
     fn go(mut self, failed: Option<Error>) {
-        drop(self.barrier.take());
+        self.barrier = None;
         if let Some(error) = failed {
             let error = Error::because("what the command depends on failed", &error);
             return self.fail(&error);

@@ -123,19 +123,20 @@ fn c_text(text: &str) -> CString {
 
 impl Site {
     fn location(&self, name: CString) -> Location {
-        let mut location = Location {
-            name: Cow::Owned(name),
-            file: Cow::Borrowed(c""),
-            line: 0,
-            column: 0,
-        };
         #[cfg(feature = "source-locations")]
-        {
-            location.file = Cow::Owned(c_text(self.location.file()));
-            location.line = self.location.line();
-            location.column = self.location.column();
+        let (file, line, column) = (
+            Cow::Owned(c_text(self.location.file())),
+            self.location.line(),
+            self.location.column(),
+        );
+        #[cfg(not(feature = "source-locations"))]
+        let (file, line, column) = (Cow::Borrowed(c""), 0, 0);
+        Location {
+            name: Cow::Owned(name),
+            file,
+            line,
+            column,
         }
-        location
     }
 
     fn describe(&self, visit: &mut Visit) {

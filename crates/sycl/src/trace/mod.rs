@@ -26,7 +26,7 @@ pub(crate) use silent::*;
 /// Where the program called, and in which function.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
-    not(all(feature = "xpti", feature = "source-locations")),
+    all(not(feature = "xpti"), feature = "source-locations"),
     expect(dead_code, reason = "nobody asks")
 )]
 pub(crate) struct Site {
@@ -50,10 +50,9 @@ impl Site {
     /// As [`Self::here`], in the function that wrote the closure `F`.
     #[cfg_attr(feature = "source-locations", track_caller)]
     pub(crate) fn of<F>() -> Self {
-        Self {
-            function: enclosing(std::any::type_name::<F>()),
-            ..Self::here()
-        }
+        let mut site = Self::here();
+        site.function = enclosing(std::any::type_name::<F>());
+        site
     }
 }
 

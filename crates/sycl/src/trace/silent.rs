@@ -14,10 +14,10 @@ use crate::queue::QueueInner;
 pub(crate) struct Node;
 /// Nothing.
 #[derive(Debug, Default)]
-pub(crate) struct History;
+pub(crate) struct History {}
 /// Nothing.
 #[derive(Debug, Default)]
-pub(crate) struct QueueTrace;
+pub(crate) struct QueueTrace {}
 /// Nothing.
 #[derive(Debug)]
 pub(crate) struct Barrier;
