@@ -108,10 +108,14 @@ pub struct Enumerate<'a, T> {
 }
 
 impl<T> Enumerate<'_, T> {
+    /// Whether only the number is asked for.
+    pub fn asks_how_many(&self) -> bool {
+        self.array.is_null() || *self.count == 0
+    }
     /// Answers with `n` elements; `fill` writes element `i` in place, over what the caller had there.
     pub fn fill(self, n: usize, mut fill: impl FnMut(usize, &mut T)) {
         let have = u32::try_from(n).unwrap_or(u32::MAX);
-        if self.array.is_null() || *self.count == 0 {
+        if self.asks_how_many() {
             *self.count = have;
             return;
         }

@@ -253,6 +253,11 @@ pub(crate) fn zeEventQueryTimestampsExp(
     pCount: Enumerate<'_, ze_kernel_timestamp_result_t>,
 ) -> ZeResult {
     hEvent.context().check()?;
+    if pCount.asks_how_many() {
+        // How many there will be is known before the command ends, and is a question to any event.
+        pCount.fill(usize::from(hEvent.has_timestamps), |_, _| {});
+        return Ok(());
+    }
     hEvent.check_timestamps()?;
     let times = hEvent.kernel_times(Some(hDevice.get()))?;
     pCount.fill(1, |_, slot| *slot = times);

@@ -156,6 +156,32 @@ fn events_tell_where_they_are_from() {
 }
 
 #[test]
+fn the_number_of_timestamps_is_told_of_any_event() {
+    let context = context();
+    let unsupported = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    let timed = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+    for (flags, number, refusal) in [(0, 0, unsupported), (timed, 1, ZE_RESULT_NOT_READY)] {
+        let desc = ze_event_pool_desc_t {
+            flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE | flags,
+            count: 1,
+            ..Default::default()
+        };
+        let (mut pool, mut event) = (null_mut(), null_mut());
+        ok!(EventPool.pfnCreate(context, &raw const desc, 0, null_mut(), &raw mut pool));
+        let desc = ze_event_desc_t::default();
+        ok!(Event.pfnCreate(pool, &raw const desc, &raw mut event));
+        let mut count = 0;
+        ok!(EventExp.pfnQueryTimestampsExp(event, device(0), &raw mut count, null_mut()));
+        assert_eq!(count, number);
+        let mut times = ze_kernel_timestamp_result_t::default();
+        count = 1;
+        let answer =
+            ze!(EventExp.pfnQueryTimestampsExp(event, device(0), &raw mut count, &raw mut times));
+        assert_eq!(answer, refusal, "not signalled");
+    }
+}
+
+#[test]
 fn copies_and_fills_take_no_parameters() {
     let context = context();
     let memory = words(context, 8);
