@@ -202,6 +202,8 @@ fn hold_signals() -> Option<libc::sigset_t> {
         }
         OPEN.store(open, Ordering::Relaxed);
         CHECKED.store(now, Ordering::Relaxed);
+    } else {
+        fault::reinstall_if_replaced();
     }
     let open = OPEN.load(Ordering::Relaxed);
     // SAFETY: the sets are filled before they are read; zero bytes are a valid set.

@@ -22,11 +22,17 @@ pub(crate) struct Worker {
     pub(super) meter: Meter,
     memory: Block,
     checked_ns: u64,
+    /// When the last job was left.
+    left_ns: u64,
     /// When the last measured part of a kernel ended.
     pub(super) ended_ns: u64,
     /// Brief launches so far.
     brief: u32,
 }
+
+/// A worker that was without a job for longer may find the program's signal handlers in place of ours: less than it takes
+/// to install one and submit.
+const PAUSE_NS: u64 = 300;
 
 /// One of so many brief launches is measured.
 const SAMPLE: u32 = 16;
@@ -40,6 +46,7 @@ impl Worker {
             meter: Usage::own().meter(),
             memory: Block::default(),
             checked_ns: 0,
+            left_ns: 0,
             ended_ns: 0,
             brief: 0,
         })
@@ -50,6 +57,7 @@ impl Worker {
         let mut worker = Self::enter(engine)?;
         worker.memory = std::mem::take(memory);
         worker.checked_ns = now_ns();
+        worker.left_ns = worker.checked_ns;
         Some(worker)
     }
 
@@ -84,11 +92,14 @@ impl Worker {
             // The program may have replaced our handlers meanwhile.
             fault::reinstall();
             self.checked_ns = now;
+        } else if now.saturating_sub(self.left_ns) > PAUSE_NS {
+            fault::reinstall_if_replaced();
         }
         match job {
             Job::Share(share) => self.help(&share, false),
             Job::Task(task) => self.task(task, now),
         }
+        self.left_ns = now_ns();
     }
 
     fn task(&mut self, task: Arc<dyn Task>, start_ns: u64) {

@@ -53,6 +53,19 @@ pub(crate) fn install() {
     });
 }
 
+/// As [`reinstall`], if the program has replaced the handler that is replaced most: one question to the system.
+pub(crate) fn reinstall_if_replaced() {
+    // SAFETY: only asks; zero bytes are a valid `sigaction`.
+    let now = unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGSEGV, std::ptr::null(), &mut now);
+        now
+    };
+    if now.sa_sigaction != on_signal as *const () as usize {
+        reinstall();
+    }
+}
+
 /// Puts our handlers back where the program has replaced them; what it installed comes after ours.
 pub(crate) fn reinstall() {
     for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {

@@ -17,7 +17,7 @@ mod slot;
 mod trampoline;
 pub(crate) mod watchdog;
 
-pub(crate) use handler::{install, reinstall};
+pub(crate) use handler::{install, reinstall, reinstall_if_replaced};
 pub(crate) use slot::Guard;
 
 use std::fmt;
