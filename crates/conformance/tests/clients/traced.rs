@@ -299,15 +299,22 @@ fn a_crash_and_ctrl_c_leave_what_happened() {
     );
 
     let (mut command, results) = tracing("interrupt", &[]);
-    let mut child = command
+    command
         .arg(compile("tasks"))
         .arg(kernels())
         .arg("wait")
         .process_group(0)
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stderr(Stdio::piped());
+    // Shells start background work with Ctrl-C ignored, and children inherit that.
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let mut child = command.spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap())
         .read_line(&mut line)
