@@ -112,7 +112,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "K01 too few arguments of an embedded kernel",
-        "these are not the arguments of this kernel",
+        "expected a tuple with 2 elements, found one with 1 element",
         "q.submit(|cg| { let a = cg.access(&ints(), ReadWrite)?; cg.parallel_for(m::set, 4, (&a,)) })?;",
     ),
     (
