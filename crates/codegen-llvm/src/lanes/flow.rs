@@ -42,6 +42,32 @@ pub(super) struct Chain {
 }
 
 impl Lanes<'_, '_, '_> {
+    /// Emits a switch that all lanes take one way; gives each target once, with the block that leads to it.
+    pub(super) fn switch_ways(
+        &self,
+        selector: Val,
+        default: BlockId,
+        cases: &[(u64, BlockId)],
+    ) -> Vec<(BlockId, Bb)> {
+        let ir = self.low.ir;
+        let ty = ir.type_of(selector);
+        let mut targets: Vec<BlockId> = vec![default];
+        targets.extend(cases.iter().map(|c| c.1));
+        targets.sort_unstable();
+        targets.dedup();
+        let ways: Vec<(BlockId, Bb)> = targets
+            .into_iter()
+            .map(|to| (to, self.low.new_block(c"way")))
+            .collect();
+        let way: HashMap<BlockId, Bb> = ways.iter().copied().collect();
+        let list: Vec<(Val, Bb)> = cases
+            .iter()
+            .map(|&(case, to)| (ir.int_const(ty, case), way[&to]))
+            .collect();
+        ir.switch(selector, way[&default], &list);
+        ways
+    }
+
     fn is_masked(&self, block: BlockId) -> bool {
         self.shapes.is_some_and(|s| s.is_masked(block))
     }
@@ -559,22 +585,8 @@ impl Lanes<'_, '_, '_> {
                 cases,
             } if !self.is_divergent(block) => {
                 let value = self.scalar(*value);
-                let ty = ir.type_of(value);
-                let mut targets: Vec<BlockId> = vec![*default];
-                targets.extend(cases.iter().map(|c| c.1));
-                targets.sort_unstable();
-                targets.dedup();
-                let ways: HashMap<BlockId, Bb> = targets
-                    .iter()
-                    .map(|&to| (to, self.low.new_block(c"way")))
-                    .collect();
-                let list: Vec<(Val, Bb)> = cases
-                    .iter()
-                    .map(|&(case, to)| (ir.int_const(ty, case), ways[&to]))
-                    .collect();
-                ir.switch(value, ways[default], &list);
-                for to in targets {
-                    ir.at_end(ways[&to]);
+                for (to, way) in self.switch_ways(value, *default, cases) {
+                    ir.at_end(way);
                     let near = self.near.clone();
                     one_way(self, chain, to);
                     self.near = near;

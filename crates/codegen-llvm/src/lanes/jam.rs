@@ -481,22 +481,8 @@ impl Lanes<'_, '_, '_> {
                 cases,
             } => {
                 let selector = value(self, all, *v);
-                let ty = ir.type_of(selector);
-                let mut targets: Vec<BlockId> = vec![*default];
-                targets.extend(cases.iter().map(|c| c.1));
-                targets.sort_unstable();
-                targets.dedup();
-                let ways: HashMap<BlockId, Bb> = targets
-                    .iter()
-                    .map(|&to| (to, self.low.new_block(c"way")))
-                    .collect();
-                let list: Vec<(Val, Bb)> = cases
-                    .iter()
-                    .map(|&(case, to)| (ir.int_const(ty, case), ways[&to]))
-                    .collect();
-                ir.switch(selector, ways[default], &list);
-                for to in targets {
-                    ir.at_end(ways[&to]);
+                for (to, way) in self.switch_ways(selector, *default, cases) {
+                    ir.at_end(way);
                     go(self, all, to);
                 }
             }
