@@ -110,6 +110,15 @@ impl CpuPlatform {
 }
 
 impl CpuPlatform {
+    /// The workers of a device.
+    fn engine_of(&self, device: usize) -> &'static Engine {
+        let facts = self.devices.get(device).map(|device| device.facts());
+        let share = facts
+            .filter(|facts| facts.sub_of.is_some())
+            .and_then(|facts| self.shares.get(facts.sub_number as usize));
+        share.copied().unwrap_or(self.engine)
+    }
+
     /// Counts memory for others to see; a sub-device's is its root's.
     fn count(&self, device: Option<usize>, kind: MemoryKind, bytes: i64) {
         let root = device.map(|device| {
@@ -153,6 +162,10 @@ impl Platform for CpuPlatform {
         self.memory.find(ptr)
     }
 
+    fn range(&self, ptr: *const u8) -> Option<(*mut u8, u64)> {
+        self.memory.range(ptr)
+    }
+
     fn build(&self, input: &ProgramInput) -> Result<Arc<dyn Program>, BuildFailure> {
         Ok(self.builder.build(input)?)
     }
@@ -170,11 +183,11 @@ impl Platform for CpuPlatform {
     }
 
     fn submit(&self, task: Arc<dyn Task>) {
-        let facts = self.devices.get(task.device()).map(|device| device.facts());
-        let share = facts
-            .filter(|facts| facts.sub_of.is_some())
-            .and_then(|facts| self.shares.get(facts.sub_number as usize));
-        share.unwrap_or(&self.engine).submit(task);
+        self.engine_of(task.device()).submit(task);
+    }
+
+    fn workers(&self, device: usize) -> usize {
+        self.engine_of(device).workers()
     }
 
     fn is_brief(&self, launch: &Launch) -> bool {

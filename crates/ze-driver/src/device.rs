@@ -23,6 +23,10 @@ pub trait Platform: Send + Sync {
     fn free(&self, base: *mut u8) -> bool;
     /// Finds the allocation around any address, without a lock.
     fn find(&self, ptr: *const u8) -> Option<AllocInfo>;
+    /// Base and bytes of the allocation around any address: what [`Self::find`] says, sooner.
+    fn range(&self, ptr: *const u8) -> Option<(*mut u8, u64)> {
+        self.find(ptr).map(|info| (info.base, info.size))
+    }
     /// Builds a program for `device`'s target.
     ///
     /// # Errors
@@ -52,6 +56,11 @@ pub trait Platform: Send + Sync {
     fn is_brief(&self, launch: &Launch) -> bool {
         let _ = launch;
         false
+    }
+    /// Tasks of a device that may be under way at once: more only wait in a queue.
+    fn workers(&self, device: usize) -> usize {
+        let _ = device;
+        usize::MAX
     }
     /// Blocks until `done()` is true or `deadline_ns` (device clock; `u64::MAX` = never) has passed.
     /// `word` is a futex word that changes (and is woken with all waiters, by `FUTEX_WAKE` without the

@@ -21,7 +21,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What a command does.
 pub(crate) enum Op {
@@ -151,6 +151,30 @@ impl LaneState {
         usize::try_from(self.pushed - self.retired).unwrap_or(usize::MAX)
     }
 
+    /// Adds commands; the number of the last, and whether there are too many now.
+    fn enqueue(
+        &mut self,
+        commands: impl IntoIterator<Item = Arc<Command>>,
+        mut drain_first: bool,
+        announce: bool,
+    ) -> (u64, bool) {
+        for command in commands {
+            let goals = command.goals();
+            if let (true, Some(signal)) = (announce, command.announced()) {
+                signal.announce();
+            }
+            let drain = command.drain || std::mem::take(&mut drain_first);
+            self.pushed += 1;
+            self.pending.push_back(Pending {
+                command,
+                drain,
+                met: 0,
+                goals,
+            });
+        }
+        (self.pushed, self.outstanding() > MOST_OUTSTANDING)
+    }
+
     /// Notes that the first `commands` pending ones start; the number of their task.
     fn begin(&mut self, commands: u64) -> u64 {
         let task = self.first_task + self.started.len() as u64;
@@ -254,8 +278,11 @@ impl Lane {
         commands: impl IntoIterator<Item = Arc<Command>>,
         drain_first: bool,
     ) -> u64 {
-        let (last, is_long) = self.enqueue(commands, drain_first, true);
-        run(vec![Arc::clone(self)]);
+        let mut state = lock(&self.state);
+        let (last, is_long) = state.enqueue(commands, drain_first, true);
+        let mut ready = Ready::new();
+        self.drive_locked(state, &mut ready);
+        run(ready);
         if is_long {
             self.shorten(last);
         }
@@ -272,37 +299,13 @@ impl Lane {
         }
         let mut last = 0;
         for (i, (lane, commands)) in parts.iter().enumerate() {
-            let (number, _) = lane.enqueue(commands.iter().cloned(), false, false);
+            let (number, _) = lock(&lane.state).enqueue(commands.iter().cloned(), false, false);
             if i == 0 {
                 last = number;
             }
         }
         run(parts.iter().map(|(lane, _)| Arc::clone(lane)).collect());
         last
-    }
-
-    fn enqueue(
-        &self,
-        commands: impl IntoIterator<Item = Arc<Command>>,
-        mut drain_first: bool,
-        announce: bool,
-    ) -> (u64, bool) {
-        let mut state = lock(&self.state);
-        for command in commands {
-            let goals = command.goals();
-            if let (true, Some(signal)) = (announce, command.announced()) {
-                signal.announce();
-            }
-            let drain = command.drain || std::mem::take(&mut drain_first);
-            state.pushed += 1;
-            state.pending.push_back(Pending {
-                command,
-                drain,
-                met: 0,
-                goals,
-            });
-        }
-        (state.pushed, state.outstanding() > MOST_OUTSTANDING)
     }
 
     /// Waits until half of [`MOST_OUTSTANDING`] are left, or the lane hangs on a signal.
@@ -352,16 +355,21 @@ impl Lane {
 
     /// Starts what can start.
     fn drive(self: &Arc<Self>, ready: &mut Ready) {
-        {
-            let mut state = lock(&self.state);
-            if state.driving {
-                return;
-            }
-            state.driving = true;
+        self.drive_locked(lock(&self.state), ready);
+    }
+
+    /// As [`Self::drive`], with the lock already taken: an append takes it once.
+    fn drive_locked<'a>(
+        self: &'a Arc<Self>,
+        mut state: MutexGuard<'a, LaneState>,
+        ready: &mut Ready,
+    ) {
+        if state.driving {
+            return;
         }
+        state.driving = true;
         loop {
-            let mut state = lock(&self.state);
-            if !self.head_may_start(&mut state) {
+            if !self.head_may_start(&mut state) || self.keeps_head(&state) {
                 state.driving = false;
                 let hangs = state.hanging;
                 drop(state);
@@ -379,7 +387,19 @@ impl Lane {
             let task = state.begin(1 + rest.len() as u64);
             drop(state);
             self.start(pending.command, rest, (first, task), ready);
+            state = lock(&self.state);
         }
+    }
+
+    /// Whether the head, which may start, had better be bundled with what follows: nobody is free to begin it now. The
+    /// next task that ends drives the lane.
+    fn keeps_head(&self, state: &LaneState) -> bool {
+        let head = state.pending.front().filter(|head| !head.drain);
+        state.running >= self.platform().workers(self.device)
+            && !self.context.is_lost()
+            && head
+                .and_then(Pending::bundled)
+                .is_some_and(|launch| self.platform().is_brief(launch))
     }
 
     fn head_may_start(self: &Arc<Self>, state: &mut LaneState) -> bool {

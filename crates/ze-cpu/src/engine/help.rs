@@ -5,7 +5,7 @@
 //! work runs on a stack, a signal stack and a signal mask of ours; all of the thread's own come back.
 
 use super::worker::{Block, Worker};
-use super::{Engine, Job, RAISED, now_ns, restore_signals};
+use super::{Engine, Job, RAISED, berth, now_ns, restore_signals};
 use crate::fault;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -49,6 +49,19 @@ unsafe extern "C" {
         function: unsafe extern "C" fn(*mut c_void),
         argument: *mut c_void,
     );
+}
+
+/// As `solum_on_stack`.
+///
+/// # Safety
+/// As there.
+pub(super) unsafe fn on_stack(
+    top: usize,
+    function: unsafe extern "C" fn(*mut c_void),
+    argument: *mut c_void,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { solum_on_stack(top, function, argument) }
 }
 
 /// What is to be done on the other stack.
@@ -132,6 +145,10 @@ impl Engine {
         let Some(task) = self.take_needed(word) else {
             return false;
         };
+        let task = match self.run_light(task) {
+            Ok(()) => return true,
+            Err(task) => task,
+        };
         let before = hold_signals();
         let mut stack = Stack::take();
         let worker = stack
@@ -188,6 +205,7 @@ fn hold_signals() -> Option<libc::sigset_t> {
     /// Signals of `ENDINGS` without a handler, a bit each.
     static OPEN: AtomicU32 = AtomicU32::new(0);
     let now = now_ns();
+    berth::trust(false, now);
     if now.saturating_sub(CHECKED.load(Ordering::Relaxed)) > RECHECK_NS {
         fault::reinstall();
         let mut open = 0;
@@ -223,10 +241,11 @@ fn hold_signals() -> Option<libc::sigset_t> {
         if libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before) != 0 {
             return None;
         }
-        if RAISED
+        let blocked = RAISED
             .into_iter()
-            .any(|signal| libc::sigismember(&before, signal) == 1)
-        {
+            .any(|signal| libc::sigismember(&before, signal) == 1);
+        berth::trust(!blocked, now);
+        if blocked {
             // A fault whose signal is blocked would end the process.
             let mut raised: libc::sigset_t = std::mem::zeroed();
             for signal in RAISED {

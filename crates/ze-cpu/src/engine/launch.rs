@@ -40,6 +40,11 @@ pub(crate) fn is_brief(launch: &Launch) -> bool {
     !launch.cooperative && cost.is_some_and(|ns| ns * count < BRIEF_NS)
 }
 
+/// Whether a launch may run on a berth: known to take little time, and no stack to speak of.
+pub(super) fn is_light(launch: &Launch) -> bool {
+    is_brief(launch) && kernel_of(launch).is_some_and(|(program, _)| program.is_plain())
+}
+
 /// Runs a brief launch on this thread.
 pub(super) fn run_brief(worker: &mut Worker, work: &Work) -> Result<(), String> {
     let Work::Launch(launch) = work else {

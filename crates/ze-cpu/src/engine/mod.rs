@@ -8,6 +8,7 @@
 //!   waits.
 //! - Workers are never joined; the process may end while they run.
 
+mod berth;
 mod cooperative;
 mod futex;
 mod help;
@@ -17,8 +18,10 @@ mod transfer;
 mod worker;
 
 use crate::fault;
+use berth::Berths;
 use futex::Scope;
 pub(crate) use futex::now_ns;
+use help::on_stack;
 pub(crate) use launch::is_brief;
 use share::Share;
 use std::collections::VecDeque;
@@ -63,6 +66,9 @@ pub(crate) struct Engine {
     unnoticed: AtomicU32,
     /// When work was last begun.
     last_submission: AtomicU64,
+    /// When a waiting thread last ran what it waits for the short way.
+    helped: AtomicU64,
+    berths: Berths,
     workers: usize,
     /// Whether waiting threads run what they wait for.
     help: bool,
@@ -120,6 +126,8 @@ impl Engine {
             looking: AtomicUsize::new(0),
             unnoticed: AtomicU32::new(0),
             last_submission: AtomicU64::new(0),
+            helped: AtomicU64::new(0),
+            berths: Berths::default(),
             workers: cpus.max(2),
             help,
             threads: cpus.max(1),
@@ -127,6 +135,11 @@ impl Engine {
             start: Once::new(),
             running: AtomicUsize::new(0),
         }))
+    }
+
+    /// How many workers there are.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
     }
 
     /// Hands `task` to a worker.
@@ -210,7 +223,10 @@ impl Engine {
         }
         let helps = self.help && deadline == u64::MAX;
         // A worker that looks at the queue by itself is faster than this thread with its signals to save.
-        while helps && self.looking.load(Ordering::Relaxed) == 0 && self.help(word) {
+        while helps
+            && (self.looking.load(Ordering::Relaxed) == 0 || self.is_helped(now_ns()))
+            && self.help(word)
+        {
             if done() {
                 return true;
             }
@@ -333,9 +349,12 @@ impl Engine {
             return self.pending.load(Ordering::SeqCst) > 0;
         }
         let end = now_ns().saturating_add(SPIN_NS);
+        let mut noticed = None;
         loop {
             for _ in 0..64 {
-                if self.pending.load(Ordering::SeqCst) > 0 {
+                if self.pending.load(Ordering::SeqCst) == 0 {
+                    noticed = None;
+                } else if !self.gives_way(*noticed.get_or_insert_with(now_ns)) {
                     return true;
                 }
                 std::hint::spin_loop();

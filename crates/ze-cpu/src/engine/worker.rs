@@ -28,6 +28,8 @@ pub(crate) struct Worker {
     pub(super) ended_ns: u64,
     /// Brief launches so far.
     brief: u32,
+    /// It runs brief launches only: see [`Self::berth`].
+    light: bool,
 }
 
 /// A worker that was without a job for longer may find the program's signal handlers in place of ours: less than it takes
@@ -49,7 +51,31 @@ impl Worker {
             left_ns: 0,
             ended_ns: 0,
             brief: 0,
+            light: false,
         })
+    }
+
+    /// A worker without a thread, for waiting threads to take in turn. None: no stack is left for it.
+    pub(super) fn berth(engine: &'static Engine) -> Option<Self> {
+        Some(Self {
+            engine,
+            guard: Guard::berth()?,
+            meter: Usage::own().meter(),
+            memory: Block::default(),
+            checked_ns: 0,
+            left_ns: 0,
+            ended_ns: 0,
+            brief: 0,
+            light: true,
+        })
+    }
+
+    /// Runs a task that is light.
+    pub(super) fn light_task(&mut self, task: Arc<dyn Task>, start_ns: u64) {
+        self.engine
+            .last_submission
+            .store(start_ns, Ordering::Relaxed);
+        self.task(task, start_ns);
     }
 
     /// As [`Self::enter`], for a thread that has just looked at the signal handlers, with memory used before.
@@ -107,12 +133,14 @@ impl Worker {
             Work::Nothing => None,
             Work::Launch(launch) => {
                 // The first of several stays on this thread: its end is not the task's.
-                let alone = task.more() > 0;
+                let alone = self.light || task.more() > 0;
                 let end = if alone {
+                    crate::witness::kernel_runs();
                     self.meter.begin(Kind::Compute, task.device(), start_ns);
                     let first = launch::run_brief(self, task.work()).err();
                     let fault = first.or_else(|| self.rest(&*task));
-                    self.meter.end(now_ns());
+                    self.ended_ns = now_ns();
+                    self.meter.end(self.ended_ns);
                     launch::End::Here(fault)
                 } else {
                     launch::run(self, &task, launch, start_ns)
@@ -156,7 +184,7 @@ impl Worker {
         };
         let end_ns = match self.ended_ns {
             // The clock was looked at when the kernel ended.
-            end if end > start_ns && task.more() == 0 => end,
+            end if end > start_ns => end,
             _ => now_ns(),
         };
         tell(task, start_ns, end_ns, fault);

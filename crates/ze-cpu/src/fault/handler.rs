@@ -2,11 +2,12 @@
 //!
 //! Everything reached from [`on_signal`] is async-signal-safe: atomics, plain memory, system calls.
 
+use super::berth;
 use super::slot::record_of;
 use super::trampoline::solum_guard_recover;
 use super::watchdog;
 use std::sync::Once;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// Signals that bad code raises.
 const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
@@ -113,8 +114,18 @@ unsafe extern "C" fn on_signal(
     // its predecessor passes them on.
     unsafe {
         let raised_by_code = (*info).si_code > 0;
-        let record = record_of(frame);
+        let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+        let interrupted = registers[libc::REG_RSP as usize] as usize;
+        let record = record_of(frame).or_else(|| berth::record_of(interrupted));
         let mut ended = None;
+        if record.is_none()
+            && !raised_by_code
+            && let Some(deadline) = sent_to_berth()
+        {
+            // In a handler of the program's that interrupts the call: whoever sent it sends it again.
+            watchdog::take(deadline, false);
+            return;
+        }
         if let Some(record) = record
             && !raised_by_code
             && let Some(meaning) = watchdog::meaning(&(*record).deadline)
@@ -128,7 +139,6 @@ unsafe extern "C" fn on_signal(
             && let Some(record) = record
             && (*record).stack != 0
         {
-            let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
             (*record).signal = ended.unwrap_or(signal);
             (*record).address = (*info).si_addr() as usize;
             (*record).instruction = registers[libc::REG_RIP as usize] as usize;
@@ -139,6 +149,22 @@ unsafe extern "C" fn on_signal(
         }
         chain(signal, info, context, frame);
     }
+}
+
+/// The deadline of the calling thread's call on a berth, when an end was sent to it.
+fn sent_to_berth() -> Option<&'static AtomicU64> {
+    // SAFETY: a system call without memory.
+    let thread = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
+    berth::records().find_map(|record| {
+        // SAFETY: records are never freed; the thread's own number does not change while it is here.
+        let (number, deadline) = unsafe {
+            (
+                (&raw const (*record).thread).read_volatile(),
+                &(*record).deadline,
+            )
+        };
+        (number == thread && watchdog::meaning(deadline).is_some()).then_some(deadline)
+    })
 }
 
 /// 1 where the machine has AVX. Set before the first handler is installed.

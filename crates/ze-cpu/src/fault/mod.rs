@@ -7,11 +7,12 @@
 //!
 //! Invariants
 //! - A fault that is not ours goes to the handler that was there before, with the meaning it had.
-//! - The handler finds its thread's record by its own stack address, never by thread-local storage:
-//!   it is safe in threads that never met us.
+//! - The handler finds its thread's record by its own stack address, or by the one that the fault interrupts, never by
+//!   thread-local storage: it is safe in threads that never met us.
 //! - Code called by [`Guard::call`], and what that calls, drops nothing and holds no lock when it can
 //!   fault; whoever calls back into Rust disarms the guard first ([`Guard::disarmed`]).
 
+mod berth;
 mod handler;
 mod slot;
 mod trampoline;

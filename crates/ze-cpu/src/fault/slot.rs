@@ -1,5 +1,6 @@
 //! The signal stacks, in one region, so that the handler knows its thread by its stack address.
 
+use super::berth::{self, Berth};
 use super::handler::install;
 use super::trampoline::solum_guard_call;
 use super::watchdog::Limit;
@@ -35,6 +36,22 @@ pub(crate) struct Record {
     pub(super) device: AtomicU32,
 }
 const _: () = assert!(size_of::<Record>() <= 64);
+
+impl Record {
+    /// Of a thread outside of any call.
+    pub(super) fn new(thread: i32) -> Self {
+        Self {
+            stack: 0,
+            signal: 0,
+            mxcsr: MXCSR,
+            address: 0,
+            instruction: 0,
+            deadline: AtomicU64::new(0),
+            thread,
+            device: AtomicU32::new(0),
+        }
+    }
+}
 const _: () = assert!(
     std::mem::offset_of!(Record, stack) == 0
         && std::mem::offset_of!(Record, signal) == 8
@@ -102,19 +119,19 @@ pub(super) fn record_of(address: usize) -> Option<*mut Record> {
 /// The deadlines of all threads that ever were guarded, with the threads and the devices that their calls run on.
 pub(super) fn deadlines() -> impl Iterator<Item = (&'static AtomicU64, i32, usize)> {
     let region = REGION.get().and_then(Option::as_ref);
-    region.into_iter().flat_map(|region| {
-        (0..USED.load(Ordering::Acquire)).map(|slot| {
-            let record = (region.records + slot * 64) as *const Record;
-            // SAFETY: records are never unmapped; the deadline is atomic, and a thread's number is read again
-            // and again until it is the one that the deadline belongs to.
-            unsafe {
-                (
-                    &(*record).deadline,
-                    (&raw const (*record).thread).read_volatile(),
-                    (*record).device.load(Ordering::Acquire) as usize,
-                )
-            }
-        })
+    let slots = region.into_iter().flat_map(|region| {
+        (0..USED.load(Ordering::Acquire)).map(|slot| (region.records + slot * 64) as *mut Record)
+    });
+    slots.chain(berth::records()).map(|record| {
+        // SAFETY: records are never unmapped; the deadline is atomic, and a thread's number is read again
+        // and again until it is the one that the deadline belongs to.
+        unsafe {
+            (
+                &(*record).deadline,
+                (&raw const (*record).thread).read_volatile(),
+                (*record).device.load(Ordering::Acquire) as usize,
+            )
+        }
     })
 }
 
@@ -139,8 +156,16 @@ fn thread_number() -> i32 {
 #[derive(Debug)]
 pub(crate) struct Guard {
     record: *mut Record,
-    slot: usize,
-    before: libc::stack_t,
+    home: Home,
+}
+
+/// What a guard's thread has from us.
+#[derive(Debug)]
+enum Home {
+    /// The signal stack of that number, instead of the one that it had before.
+    Slot(usize, libc::stack_t),
+    /// A stack to run on, up to that address.
+    Berth(usize),
 }
 
 impl Guard {
@@ -172,16 +197,7 @@ impl Guard {
             if fresh {
                 libc::mprotect(stack as *mut libc::c_void, 4096, libc::PROT_NONE);
             }
-            record.write(Record {
-                stack: 0,
-                signal: 0,
-                mxcsr: MXCSR,
-                address: 0,
-                instruction: 0,
-                deadline: AtomicU64::new(0),
-                thread: thread_number(),
-                device: AtomicU32::new(0),
-            });
+            record.write(Record::new(thread_number()));
             let mut before: libc::stack_t = std::mem::zeroed();
             let mine = libc::stack_t {
                 ss_sp: (stack + 4096) as *mut libc::c_void,
@@ -194,9 +210,42 @@ impl Guard {
         MINE.set(record);
         Some(Self {
             record,
-            slot,
-            before,
+            home: Home::Slot(slot, before),
         })
+    }
+
+    /// A guard for code with a bounded need of stack, on a stack of ours: of no thread until [`Self::board`].
+    pub(crate) fn berth() -> Option<Self> {
+        install();
+        let Berth { top, record } = Berth::make()?;
+        Some(Self {
+            record,
+            home: Home::Berth(top),
+        })
+    }
+
+    /// The upper end of a berth's stack.
+    pub(crate) fn top(&self) -> Option<usize> {
+        match self.home {
+            Home::Berth(top) => Some(top),
+            Home::Slot(..) => None,
+        }
+    }
+
+    /// Makes a berth's guard the calling thread's, until [`Self::leave`]; `false` where the thread has one already.
+    pub(crate) fn board(&self) -> bool {
+        if !MINE.get().is_null() {
+            return false;
+        }
+        // SAFETY: nobody but the calling thread has the berth now.
+        unsafe { (*self.record).thread = thread_number() };
+        MINE.set(self.record);
+        true
+    }
+
+    /// Ends what [`Self::board`] began.
+    pub(crate) fn leave(&self) {
+        MINE.set(std::ptr::null_mut());
     }
 
     /// MXCSR for the calls that follow.
@@ -299,14 +348,17 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
+        let Home::Slot(slot, before) = &self.home else {
+            return;
+        };
         MINE.set(std::ptr::null_mut());
         // SAFETY: puts back what `enter` found on this thread.
         unsafe {
-            libc::sigaltstack(&self.before, std::ptr::null_mut());
+            libc::sigaltstack(before, std::ptr::null_mut());
         }
         if let Some(region) = region() {
             let mut free = region.free.lock().unwrap_or_else(PoisonError::into_inner);
-            free.used.push(self.slot);
+            free.used.push(*slot);
         }
     }
 }

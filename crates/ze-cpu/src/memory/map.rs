@@ -102,7 +102,25 @@ impl Record {
     }
 }
 
-struct Leaf([AtomicPtr<Record>; 1 << LEAF_BITS]);
+/// A page's record; and, so that the commonest question needs no look at that, what [`Map::range`] says of it, in one
+/// word: 0 when the record has to be asked, else the bytes of the allocation, and from bit [`SIZE_BITS`] on how many
+/// pages it begins before this one.
+struct Leaf {
+    records: [AtomicPtr<Record>; 1 << LEAF_BITS],
+    ranges: [AtomicU64; 1 << LEAF_BITS],
+}
+/// Bits of a range word for the size: 256 GiB. What is larger asks the record.
+const SIZE_BITS: u32 = 38;
+
+/// The range word of page `page` of an allocation.
+fn range_word(base: usize, size: u64, page: u64) -> u64 {
+    let before = page - base as u64 / PAGE;
+    let fits = size < 1 << SIZE_BITS
+        && before < 1 << (u64::BITS - SIZE_BITS)
+        && (base as u64).is_multiple_of(PAGE);
+    if fits { size | before << SIZE_BITS } else { 0 }
+}
+
 /// Each entry is null, a leaf, or a record with the lowest bit set.
 struct Branch([AtomicPtr<u8>; 1 << BRANCH_BITS]);
 
@@ -140,7 +158,7 @@ impl Map {
         } else {
             // SAFETY: an even non-null entry points to a leaf that is never freed.
             let leaf = unsafe { &*slot.cast::<Leaf>() };
-            leaf.0[leaf_index(page)].load(Ordering::Acquire)
+            leaf.records[leaf_index(page)].load(Ordering::Acquire)
         };
         if record.is_null() {
             return None;
@@ -151,13 +169,41 @@ impl Map {
         inside.then_some(entry)
     }
 
+    /// Base and size of the allocation around `address`.
+    pub(crate) fn range(&self, address: usize) -> Option<(usize, u64)> {
+        let page = address as u64 / PAGE;
+        let root = usize::try_from(page >> (LEAF_BITS + BRANCH_BITS)).ok()?;
+        let branch = self.roots.get(root)?.load(Ordering::Acquire);
+        // SAFETY: as in `find`: tables are never freed.
+        let slot = unsafe { branch.as_ref() }?.0[branch_index(page)].load(Ordering::Acquire);
+        if slot.is_null() {
+            return None;
+        }
+        if slot as usize & 1 == 0 {
+            // SAFETY: as in `find`.
+            let leaf = unsafe { &*slot.cast::<Leaf>() };
+            // One word: it is never half of one allocation and half of another.
+            let word = leaf.ranges[leaf_index(page)].load(Ordering::Acquire);
+            if word != 0 {
+                let base = (page - (word >> SIZE_BITS)) * PAGE;
+                let size = word & ((1 << SIZE_BITS) - 1);
+                return (address as u64 - base < size).then_some((base as usize, size));
+            }
+        }
+        self.find(address).map(|entry| (entry.base, entry.size))
+    }
+
     /// Enters `entry` through `record`, which must be unused. One writer at a time.
     pub(crate) fn insert(&self, record: &'static Record, entry: &Entry) -> bool {
         let Some(pages) = pages_of(entry) else {
             return false;
         };
         record.publish(entry);
-        self.set(pages, std::ptr::from_ref(record).cast_mut());
+        self.set(
+            pages,
+            std::ptr::from_ref(record).cast_mut(),
+            (entry.base, entry.size),
+        );
         true
     }
 
@@ -169,7 +215,7 @@ impl Map {
         if !record.retract() {
             return None;
         }
-        self.set(pages, std::ptr::null_mut());
+        self.set(pages, std::ptr::null_mut(), (0, 0));
         Some((entry, record))
     }
 
@@ -182,15 +228,15 @@ impl Map {
             if slot as usize & 1 == 1 {
                 ((slot as usize & !1) as *const Record).as_ref()
             } else {
-                slot.cast::<Leaf>().as_ref()?.0[leaf_index(page)]
+                slot.cast::<Leaf>().as_ref()?.records[leaf_index(page)]
                     .load(Ordering::Acquire)
                     .as_ref()
             }
         }
     }
 
-    /// Sets all pages of `first..end` to `record`.
-    fn set(&self, (first, end): (u64, u64), record: *mut Record) {
+    /// Sets all pages of `first..end` to `record`, that of the allocation of `size` bytes at `base`.
+    fn set(&self, (first, end): (u64, u64), record: *mut Record, (base, size): (usize, u64)) {
         let span = 1u64 << LEAF_BITS;
         let mut page = first;
         while page < end {
@@ -220,7 +266,14 @@ impl Map {
             let leaf = unsafe { &*leaf };
             let stop = end.min((page / span + 1) * span);
             while page < stop {
-                leaf.0[leaf_index(page)].store(record, Ordering::Release);
+                let at = leaf_index(page);
+                leaf.records[at].store(record, Ordering::Release);
+                let word = if record.is_null() {
+                    0
+                } else {
+                    range_word(base, size, page)
+                };
+                leaf.ranges[at].store(word, Ordering::Release);
                 page += 1;
             }
         }
@@ -302,9 +355,15 @@ mod tests {
                 for inner in [0, size / 3, size - 1] {
                     let found = map.find(at + inner as usize).unwrap();
                     assert_eq!((found.id, found.base), (id as u64 + 1, at), "case {id}");
+                    assert_eq!(
+                        map.range(at + inner as usize),
+                        Some((at, size)),
+                        "case {id}"
+                    );
                 }
                 assert!(
-                    map.find(at + size as usize).is_none(),
+                    map.find(at + size as usize).is_none()
+                        && map.range(at + size as usize).is_none(),
                     "case {id}, after the end"
                 );
             }
@@ -316,6 +375,7 @@ mod tests {
                     assert!(map.remove(at + 1).is_none(), "not a base address");
                     let (entry, record) = map.remove(at).unwrap();
                     assert!(map.find(at).is_none() && map.remove(at).is_none());
+                    assert_eq!(map.range(at), None);
                     assert!(map.insert(record, &entry));
                 }
             }

@@ -168,6 +168,12 @@ impl Memory {
         })
     }
 
+    /// Base and bytes of the allocation around `ptr`.
+    pub(crate) fn range(&self, ptr: *const u8) -> Option<(*mut u8, u64)> {
+        let (base, size) = self.map.range(ptr as usize)?;
+        Some((base as *mut u8, size))
+    }
+
     /// File descriptor and offset behind an allocation, for exporting it.
     pub(crate) fn backing(&self, ptr: *const u8) -> Option<(i32, u64)> {
         let entry = self.map.find(ptr as usize)?;

@@ -41,6 +41,8 @@ pub(crate) struct Symbol {
     pub(crate) size: u64,
     pub(crate) weak: bool,
     pub(crate) global: bool,
+    /// It is a function's.
+    pub(crate) function: bool,
 }
 
 /// A relocation with addend.
@@ -195,6 +197,7 @@ impl<'a> Object<'a> {
                     size: u64_at(entry, 16)?,
                     weak: binding == 2,
                     global: binding != 0,
+                    function: entry[4] & 0xf == 2,
                 })
             })
             .collect()

@@ -1,8 +1,8 @@
 //! Places an object's sections in the window and resolves its references.
 
 use super::elf::{
-    ABSOLUTE, ALLOC, COMMON, EXEC, NOBITS, Object, PROGBITS, REL, RELA, Refusal, Relocation, TLS,
-    UNDEFINED, WRITE,
+    ABSOLUTE, ALLOC, COMMON, EXEC, NOBITS, Object, PROGBITS, REL, RELA, Refusal, Relocation,
+    Symbol, TLS, UNDEFINED, WRITE,
 };
 use super::window::Block;
 use std::collections::HashMap;
@@ -29,6 +29,7 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct Image {
     symbols: HashMap<String, Place>,
+    functions: usize,
     writable: bool,
     _code: Block,
     _data: Option<Block>,
@@ -38,6 +39,11 @@ impl Image {
     /// A global symbol.
     pub(crate) fn symbol(&self, name: &str) -> Option<Place> {
         self.symbols.get(name).copied()
+    }
+
+    /// Functions defined in it.
+    pub(crate) fn functions(&self) -> usize {
+        self.functions
     }
 
     /// Whether it has variables, which no two programs may share.
@@ -427,8 +433,10 @@ impl Loader<'_> {
             };
             symbols.insert(symbol.name.clone(), place);
         }
+        let defined = |symbol: &&Symbol| symbol.function && symbol.section != UNDEFINED;
         Image {
             symbols,
+            functions: self.object.symbols.iter().filter(defined).count(),
             writable: self.data.is_some(),
             _code: self.code,
             _data: self.data,

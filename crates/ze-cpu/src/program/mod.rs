@@ -73,6 +73,18 @@ impl CpuProgram {
         self.loaded.kernels.get(index)
     }
 
+    /// Whether its kernels, as machine code, need a bounded part of the stack and call nothing of the driver's.
+    pub(crate) fn is_plain(&self) -> bool {
+        let loaded = &*self.loaded;
+        match &loaded.body {
+            // Calls inside a kernel are expanded: what is left are the kernels, which nothing calls.
+            Body::Native(image) => {
+                image.functions() == loaded.kernels.len() && loaded.formats.is_none()
+            }
+            Body::Interpreted(_) => false,
+        }
+    }
+
     pub(crate) fn printf_formats(&self) -> Option<Formats> {
         self.loaded.formats.clone()
     }

@@ -427,7 +427,7 @@ pub(crate) fn zeMemGetAddressRange(
     pSize: OptOut<'_, usize>,
 ) -> ZeResult {
     not_null("ptr", ptr)?;
-    let Some(info) = hContext.platform().find(ptr.cast()) else {
+    let Some((base, size)) = hContext.platform().range(ptr.cast()) else {
         if let Some(found) = hContext.driver().virtual_memory().mapped(ptr.addr()) {
             pBase.write(std::ptr::without_provenance_mut(found.base));
             pSize.write(usize::try_from(found.size).unwrap_or(usize::MAX));
@@ -438,7 +438,7 @@ pub(crate) fn zeMemGetAddressRange(
             format!("ptr is {ptr:p}, which is in no allocation of this driver"),
         );
     };
-    pBase.write(info.base.cast());
-    pSize.write(usize::try_from(info.size).unwrap_or(usize::MAX));
+    pBase.write(base.cast());
+    pSize.write(usize::try_from(size).unwrap_or(usize::MAX));
     Ok(())
 }
