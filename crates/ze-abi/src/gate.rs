@@ -49,27 +49,38 @@ fn refused() -> ZeError {
 }
 
 /// Runs the body of an entry point if the driver is in service; turns errors and panics into codes.
+#[inline]
 pub fn guard(symbol: &str, body: impl FnOnce() -> ZeResult) -> ze_result_t {
     if GATE.load(Ordering::Relaxed) != Gate::Open as u32 {
-        return refused().publish(symbol);
+        return publish(refused(), symbol);
     }
     guard_any_state(symbol, body)
 }
 
 /// As [`guard`], in any state.
+#[inline]
 pub fn guard_any_state(symbol: &str, body: impl FnOnce() -> ZeResult) -> ze_result_t {
     // AssertUnwindSafe: a body that panics has published nothing; state it shares sits behind locks
     // that the panic poisons and that tolerate poison.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => ZE_RESULT_SUCCESS,
-        Ok(Err(error)) => error.publish(symbol),
-        Err(payload) => {
-            let text = panic_text(&*payload);
-            // Leaked on purpose: its destructor could panic a second time, outside the guard.
-            std::mem::forget(payload);
-            ZeError::new(ZE_RESULT_ERROR_UNKNOWN, text).publish(symbol)
-        }
+        Ok(Err(error)) => publish(error, symbol),
+        Err(payload) => panicked(symbol, payload),
     }
+}
+
+// Out of line: every entry point has the guard.
+#[inline(never)]
+fn publish(error: ZeError, symbol: &str) -> ze_result_t {
+    error.publish(symbol)
+}
+
+#[cold]
+fn panicked(symbol: &str, payload: Box<dyn std::any::Any + Send>) -> ze_result_t {
+    let text = panic_text(&*payload);
+    // Leaked on purpose: its destructor could panic a second time, outside the guard.
+    std::mem::forget(payload);
+    ZeError::new(ZE_RESULT_ERROR_UNKNOWN, text).publish(symbol)
 }
 
 /// For functions that return something else than a code: `fallback` on errors, which leave a text.

@@ -92,17 +92,28 @@ pub unsafe trait Object: Sized + Send + Sync {
         // SAFETY: every object of the driver begins with a `Head`; the caller says that it is one.
         let tag = unsafe { &(*head).tag }.load(Ordering::Relaxed);
         if tag != Self::TAG {
-            return Err(ZeError::new(
-                ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!(
-                    "{name} is {raw:p}, which is no live {} handle of this driver",
-                    Self::WHAT
-                ),
-            ));
+            return Err(no_live_handle(raw.cast(), name, Self::WHAT));
         }
         // SAFETY: the tag says that it is a `Self`, and the caller that it stays one.
         Ok(unsafe { &*raw.cast::<Self>() })
     }
+}
+
+// Out of line, as what follows: every entry has these checks, and few calls fail them.
+#[cold]
+fn no_live_handle(raw: *const (), name: &str, what: &str) -> ZeError {
+    ZeError::new(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        format!("{name} is {raw:p}, which is no live {what} handle of this driver"),
+    )
+}
+
+#[cold]
+fn null_handle(name: &str, what: &str) -> ZeError {
+    ZeError::new(
+        ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+        format!("{name} is null, a {what} handle is required"),
+    )
 }
 
 /// A live object behind a handle that must not be null.
@@ -156,10 +167,7 @@ impl<T: Object> AbiArg for Handle<'_, T> {
     type Raw = *mut T::Opaque;
     fn check_handle(raw: &Self::Raw, name: &'static str) -> ZeResult {
         if raw.is_null() {
-            return Err(ZeError::new(
-                ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                format!("{name} is null, a {} handle is required", T::WHAT),
-            ));
+            return Err(null_handle(name, T::WHAT));
         }
         Ok(())
     }

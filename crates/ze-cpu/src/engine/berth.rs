@@ -67,15 +67,15 @@ fn is_light(task: &dyn Task) -> bool {
 }
 
 /// What is to be done on the other stack.
-struct Errand<'a> {
-    worker: &'a mut Worker,
+struct Errand {
+    worker: Box<Worker>,
     task: Option<Arc<dyn Task>>,
     now: u64,
 }
 
 unsafe extern "C" fn run(errand: *mut c_void) {
     // SAFETY: called by `run_light` with its own errand, which outlives the call.
-    let errand = unsafe { &mut *errand.cast::<Errand<'_>>() };
+    let errand = unsafe { &mut *errand.cast::<Errand>() };
     let Some(task) = errand.task.take() else {
         return;
     };
@@ -116,7 +116,7 @@ impl Engine {
         Ok(())
     }
 
-    fn take_berth(&'static self) -> Option<(usize, &'static mut Worker)> {
+    fn take_berth(&'static self) -> Option<(usize, Box<Worker>)> {
         let first = FIRST.get();
         for step in 0..BERTHS {
             let at = (first + step) % BERTHS;
@@ -125,15 +125,15 @@ impl Engine {
             let worker = place.swap(std::ptr::null_mut(), Ordering::Acquire);
             if !worker.is_null() {
                 FIRST.set(at);
-                // SAFETY: a leaked worker, taken out of its place: nobody else has it.
-                return Some((at, unsafe { &mut *worker }));
+                // SAFETY: put there by `give_berth_back`, and taken out of its place: nobody else has it.
+                return Some((at, unsafe { Box::from_raw(worker) }));
             }
         }
         self.make_berth()
     }
 
     #[cold]
-    fn make_berth(&'static self) -> Option<(usize, &'static mut Worker)> {
+    fn make_berth(&'static self) -> Option<(usize, Box<Worker>)> {
         let at = self
             .berths
             .made
@@ -142,11 +142,12 @@ impl Engine {
             })
             .ok()?;
         FIRST.set(at);
-        Some((at, Box::leak(Box::new(Worker::berth(self)?))))
+        Some((at, Box::new(Worker::berth(self)?)))
     }
 
-    fn give_berth_back(&self, place: usize, worker: &'static mut Worker) {
+    fn give_berth_back(&self, place: usize, worker: Box<Worker>) {
         // Release: its next user sees what this one did.
+        let worker = Box::into_raw(worker);
         self.berths.places[place].0.store(worker, Ordering::Release);
     }
 

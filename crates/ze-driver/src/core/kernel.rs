@@ -122,6 +122,7 @@ impl Kernel {
     ///
     /// # Safety
     /// `value` is null or readable for `size` bytes.
+    #[inline]
     pub(crate) unsafe fn set_argument(
         &self,
         index: u32,
@@ -138,6 +139,16 @@ impl Kernel {
             word.store(unsafe { value.cast::<u64>().read_unaligned() }, Relaxed);
             return Ok(());
         }
+        // SAFETY: this function's contract.
+        unsafe { self.set_any_argument(index, size, value) }
+    }
+
+    /// As [`Self::set_argument`], whatever the argument is.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(never)]
+    unsafe fn set_any_argument(&self, index: u32, size: usize, value: *const c_void) -> ZeResult {
         let facts = self.facts();
         let mut args = self.state.bytes();
         // SAFETY: this function's contract.
