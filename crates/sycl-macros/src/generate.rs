@@ -6,7 +6,9 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
-use spirv_reflection::{Access, AddressSpace, Kernel, Module, ParameterKind, Struct, Type};
+use spirv_reflection::{
+    Access, AddressSpace, ImageAccess, ImageDimension, Kernel, Module, ParameterKind, Struct, Type,
+};
 use syn::{Error, LitStr};
 
 use crate::assembly::closest;
@@ -254,12 +256,37 @@ fn kernel_item(
                     }
                 }
             }
-            ParameterKind::Image { .. } => {
-                return Err(refuse(kernel, index, &name, "an image", span, file));
+            ParameterKind::Image {
+                dimension,
+                array,
+                access,
+            } => {
+                let dimensions = match dimension {
+                    ImageDimension::D1 => 1usize,
+                    ImageDimension::D2 => 2,
+                    ImageDimension::D3 => 3,
+                    _ => 0,
+                };
+                if dimensions == 0 || *array {
+                    let what = "an image that is an array or a buffer";
+                    return Err(refuse(kernel, index, &name, what, span, file));
+                }
+                let shown = format!("image{dimensions}d_t");
+                match access {
+                    ImageAccess::Read => (
+                        quote!(::sycl::embedded::ReadableImage<'cg, #dimensions>),
+                        format!("read_only {shown}"),
+                    ),
+                    access => (
+                        quote!(::sycl::embedded::WritableImage<'cg, #dimensions>),
+                        match access {
+                            ImageAccess::Write => format!("write_only {shown}"),
+                            _ => format!("read_write {shown}"),
+                        },
+                    ),
+                }
             }
-            ParameterKind::Sampler => {
-                return Err(refuse(kernel, index, &name, "a sampler", span, file));
-            }
+            ParameterKind::Sampler => (quote!(::sycl::embedded::Samples), "sampler_t".to_owned()),
             ParameterKind::Unsupported(what) => {
                 let what = format!("an {what}");
                 return Err(refuse(kernel, index, &name, &what, span, file));
@@ -519,7 +546,7 @@ mod tests {
             ),
             (
                 quote!(unsafe mod m = "tests/modules/image.spvasm";),
-                "image.spvasm: kernel \"blur\" takes an image as argument 0 (source), which a typed launch cannot pass; list the kernels to embed, without this one: { name, name }",
+                "image.spvasm: kernel \"blur\" takes an image that is an array or a buffer as argument 0 (source), which a typed launch cannot pass; list the kernels to embed, without this one: { name, name }",
             ),
             (
                 quote!(unsafe mod m = "tests/modules/particles.spv" { saxpi }),
@@ -559,5 +586,16 @@ mod tests {
             assert!(text.contains(want), "{want}\n{text}");
         }
         assert!(!text.contains("pub struct saxpy"), "only what was chosen");
+        let text =
+            expanded(quote!(pub unsafe mod m = "../sycl/kernels/images.spv" { brighten, look_up }))
+                .expect("a good module");
+        for want in [
+            "read_only image2d_t argument0, write_only image2d_t argument1",
+            "Argument0 : :: sycl :: embedded :: ReadableImage < 'cg , 2usize >",
+            "Argument1 : :: sycl :: embedded :: WritableImage < 'cg , 2usize >",
+            "Argument1 : :: sycl :: embedded :: Samples",
+        ] {
+            assert!(text.contains(want), "{want}\n{text}");
+        }
     }
 }

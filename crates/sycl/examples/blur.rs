@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use sycl::{Buffer, Queue, Read, Write, info};
+use sycl::{Addressing, Filtering, ImageFormat, Queue, Read, Sampler, UnsampledImage, Write, info};
 
 sycl::kernels! {
     unsafe mod kernels = "kernels/blur.spv";
@@ -33,20 +33,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     let queue = Queue::builder().enable_profiling().build()?;
     println!("device: {}", queue.device().info::<info::device::Name>()?);
 
-    let (width, height) = (WIDTH as u32, HEIGHT as u32);
-    let scene = Buffer::<[u8; 4], 2>::new([HEIGHT, WIDTH])?;
-    let rows = Buffer::<[u8; 4], 2>::new([HEIGHT, WIDTH])?;
-    let blurred = Buffer::<[u8; 4], 2>::new([HEIGHT, WIDTH])?;
+    let format = ImageFormat::R8G8B8A8_UNORM;
+    let scene = UnsampledImage::<2>::new(format, [HEIGHT, WIDTH])?;
+    let rows = UnsampledImage::<2>::new(format, [HEIGHT, WIDTH])?;
+    let blurred = UnsampledImage::<2>::new(format, [HEIGHT, WIDTH])?;
     queue.submit(|cg| {
-        let picture = cg.access(&scene, Write.no_init())?;
-        cg.parallel_for(kernels::scene, [HEIGHT, WIDTH], (&picture, width, height))
+        let picture = cg.image(&scene, Write.no_init())?;
+        cg.parallel_for(kernels::scene, [HEIGHT, WIDTH], (&picture,))
     })?;
-    // The passes follow each other because they share buffers.
-    let pass = |from: &Buffer<'_, _, 2>, to: &Buffer<'_, _, 2>, step: [u32; 2]| {
+    // Places outside of the picture are those at its edge.
+    let sampler = Sampler {
+        normalized: false,
+        addressing: Addressing::ClampToEdge,
+        filtering: Filtering::Nearest,
+    };
+    // The passes follow each other because they share images.
+    let pass = |from: &UnsampledImage<'_, 2>, to: &UnsampledImage<'_, 2>, step: [i32; 2]| {
         queue.submit(|cg| {
-            let from = cg.access(from, Read)?;
-            let to = cg.access(to, Write.no_init())?;
-            let arguments = (&from, &to, width, height, step[0], step[1], 12);
+            let from = cg.image(from, Read)?;
+            let to = cg.image(to, Write.no_init())?;
+            let arguments = (&from, sampler, &to, step[0], step[1], 12);
             cg.parallel_for(kernels::blur, [HEIGHT, WIDTH], arguments)
         })
     };

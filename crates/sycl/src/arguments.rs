@@ -5,12 +5,14 @@
 
 use std::ffi::c_void;
 
+use level_zero::sys::ze_sampler_handle_t;
 use smallvec::SmallVec;
 
 use crate::accessor::{Accessor, LocalAccessor, Mode};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
+use crate::image::{ImageAccessor, Sampler};
 use crate::kernel::Kernel;
 use crate::range::DeviceData;
 use crate::usm;
@@ -81,8 +83,15 @@ pub enum ArgumentKind {
     Local,
     /// By value.
     Value,
-    /// An image or sampler.
-    Image,
+    /// An image.
+    Image {
+        /// Its dimensions, 1 to 3.
+        dimensions: usize,
+        /// The kernel writes it, or an accessor allows that.
+        writes: bool,
+    },
+    /// A sampler.
+    Sampler,
 }
 
 const NO_ACCESS: u32 = u32::MAX;
@@ -112,6 +121,26 @@ impl Arguments {
             let value = base.wrapping_add(usize::from_ne_bytes(offset));
             place.copy_from_slice(&value.to_ne_bytes());
         }
+    }
+
+    /// Puts a device's samplers in the place of their descriptions.
+    pub(crate) fn make_samplers(
+        &mut self,
+        mut make: impl FnMut(Sampler) -> Result<ze_sampler_handle_t>,
+    ) -> Result<()> {
+        for slot in self
+            .slots
+            .iter()
+            .filter(|slot| slot.kind == ArgumentKind::Sampler)
+        {
+            let at = slot.offset as usize;
+            let place = &mut self.bytes[at..at + size_of::<u64>()];
+            let mut code = [0; size_of::<u64>()];
+            code.copy_from_slice(place);
+            let handle = make(Sampler::of_code(u64::from_ne_bytes(code)))?;
+            place.copy_from_slice(&(handle.expose_provenance() as u64).to_ne_bytes());
+        }
+        Ok(())
     }
 
     /// One pointer for each argument: to its value; for local memory, to its size.
@@ -151,7 +180,17 @@ impl Arguments {
         }
         for (index, (slot, (kind, size))) in self.slots.iter().zip(known.unwrap_or(&[])).enumerate()
         {
-            if slot.kind != *kind {
+            let fits = match (slot.kind, *kind) {
+                (
+                    ArgumentKind::Image {
+                        dimensions: given,
+                        writes: may,
+                    },
+                    ArgumentKind::Image { dimensions, writes },
+                ) => given == dimensions && (may || !writes),
+                (given, wanted) => given == wanted,
+            };
+            if !fits {
                 return wrong(format!(
                     "argument {index} of kernel {kernel} is of kind {kind:?}, not {:?}",
                     slot.kind
@@ -189,6 +228,17 @@ impl ArgSink<'_> {
         self.0.push(ArgumentKind::Local, &size, NO_ACCESS);
     }
 
+    pub(crate) fn image(&mut self, access: u32, dimensions: usize, writes: bool) {
+        let bytes = 0usize.to_ne_bytes();
+        let kind = ArgumentKind::Image { dimensions, writes };
+        self.0.push(kind, &bytes, access);
+    }
+
+    pub(crate) fn sampler(&mut self, sampler: Sampler) {
+        let bytes = sampler.code().to_ne_bytes();
+        self.0.push(ArgumentKind::Sampler, &bytes, NO_ACCESS);
+    }
+
     pub(crate) fn accessor(&mut self, access: u32, offset: usize) {
         let bytes = offset.to_ne_bytes();
         self.0.push(ArgumentKind::Pointer, &bytes, access);
@@ -198,6 +248,18 @@ impl ArgSink<'_> {
 impl<'cg, T: DeviceData, const D: usize, M: Mode> KernelArg<'cg> for &Accessor<'cg, T, D, M> {
     fn push_one(self, to: &mut ArgSink<'_>) {
         to.accessor(self.index, 0);
+    }
+}
+
+impl<'cg, const D: usize, M: Mode> KernelArg<'cg> for &ImageAccessor<'cg, D, M> {
+    fn push_one(self, to: &mut ArgSink<'_>) {
+        to.image(self.index, D, M::MODE.writes());
+    }
+}
+
+impl KernelArg<'_> for Sampler {
+    fn push_one(self, to: &mut ArgSink<'_>) {
+        to.sampler(self);
     }
 }
 

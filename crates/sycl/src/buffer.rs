@@ -2,25 +2,24 @@
 //!
 //! The rules are the hipSYCL buffer model's (seed 004): one allocation of the full size for each physical device, made
 //! when the buffer is first used there and kept until its end; the state of each page on each of them; copies of what is
-//! outdated and needed, nothing else. [`sycl_graph::Buffer`] decides; here are the memory, the handles and the end.
+//! outdated and needed, nothing else. `storage` has the memory and the end; here are the handles.
 
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
-use sycl_graph::{Access, Deps, Domain, Grid, Links, View};
+use sycl_graph::{Access, Deps, Domain, Grid, View};
 
 use crate::accessor::Mode;
-use crate::context::{Context, NativeContext};
+use crate::context::Context;
 use crate::device::Device;
-use crate::error::{Errc, Error, Result};
+use crate::error::{Error, Result};
 use crate::graveyard::bury;
 use crate::host_accessor::HostAccessor;
-use crate::memory::{End, Memory, allocate_device, allocate_host, with_room};
-use crate::platform::complain;
+use crate::memory::End;
 use crate::range::{DeviceData, Dim, Id, Range, SupportedDim, coordinates, extents};
-use crate::ticket::{wait_for, would_wait_for_itself};
+use crate::storage::{BufferCore, Handle};
+use crate::ticket::wait_for;
 use crate::transfer::bring_to_host;
 
 /// A buffer of `T` in `D` dimensions. Cheap to clone; the clones are one buffer.
@@ -66,45 +65,6 @@ where
         )
     }
 }
-
-/// What the user's handles share; its end is the buffer's.
-struct Handle {
-    core: Arc<BufferCore>,
-    write_back: AtomicBool,
-    final_data: Mutex<Option<FinalData>>,
-}
-
-/// Gets the contents at the end. Its borrow outlives every handle, so `'static` stands for the handles' `'h`.
-type FinalData = Box<dyn FnOnce(*const u8) + Send>;
-
-/// What command groups share with the handles.
-pub(crate) struct BufferCore {
-    pub(crate) number: u64,
-    alignment: usize,
-    state: Mutex<BufferState>,
-}
-
-/// What a buffer's lock protects.
-pub(crate) struct BufferState {
-    number: u64,
-    pub(crate) graph: sycl_graph::Buffer,
-    /// By the number of the domain; the host is the first.
-    places: SmallVec<[Place; 3]>,
-    alignment: usize,
-    /// For tools.
-    pub(crate) history: crate::trace::History,
-    /// Why pages are poisoned.
-    pub(crate) poison: Option<Error>,
-}
-
-/// A memory that the buffer may be in.
-struct Place {
-    /// The device and the context it is used in; none for the host.
-    device: Option<(Context, Device)>,
-    memory: Option<Memory>,
-}
-
-static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// Where buffers differ from the default.
 #[derive(Clone, Debug)]
@@ -240,30 +200,11 @@ where
         let page = options.page_size.map(|page| extents(page.0));
         let grid = Grid::new(extents(range.0), size_of::<T>(), page)?;
         let alignment = align_of::<T>().max(64);
-        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        let core = Arc::new(BufferCore {
-            number,
-            alignment,
-            state: Mutex::new(BufferState {
-                number,
-                graph: sycl_graph::Buffer::new(grid),
-                places: SmallVec::from_iter([Place {
-                    device: None,
-                    memory: None,
-                }]),
-                alignment,
-                history: crate::trace::History::default(),
-                poison: None,
-            }),
-        });
+        let core = BufferCore::new(grid, alignment, None);
         let (site, element) = (crate::trace::Site::here(), std::any::type_name::<T>());
         crate::trace::buffer_made(site, core.number, host, element, size_of::<T>(), &range.0);
         Ok(Self {
-            handle: Arc::new(Handle {
-                core,
-                write_back: AtomicBool::new(true),
-                final_data: Mutex::new(None),
-            }),
+            handle: Handle::new(core),
             range,
             view: None,
             first_byte: 0,
@@ -313,17 +254,13 @@ where
             // that writes it.
             receive(unsafe { std::slice::from_raw_parts(contents.cast::<T>(), count) });
         };
-        let receive: Box<dyn FnOnce(*const u8) + Send + 'h> = Box::new(receive);
-        // SAFETY: only the lifetime changes. It is called or dropped with the last handle, and every handle is a value
-        // of a type that `'h` outlives.
-        let receive: FinalData = unsafe { std::mem::transmute(receive) };
-        let mut place = lock(&self.handle.final_data);
-        *place = Some(receive);
+        // SAFETY: every handle is a value of a type that `'h` outlives.
+        unsafe { self.handle.set_final_data(Box::new(receive)) };
     }
 
     /// Whether the contents are copied back at the end; they are, unless this was called with `false`.
     pub fn set_write_back(&self, on: bool) {
-        self.handle.write_back.store(on, Ordering::Release);
+        self.handle.set_write_back(on);
     }
 
     /// Its extents.
@@ -374,7 +311,7 @@ where
         let mut users = Deps::default();
         state.graph.last_use(&mut users);
         state.graph.release(domain);
-        let memory = state.places[domain.number()].memory.take();
+        let memory = state.take_memory(domain);
         let ending = state.history.ending();
         drop(state);
         if memory
@@ -589,240 +526,4 @@ fn region(extent: [usize; 3], offset: [usize; 3], range: [usize; 3]) -> Result<s
             })?;
     }
     Ok(sycl_graph::Cuboid::new(offset, upper))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl BufferCore {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, BufferState> {
-        lock(&self.state)
-    }
-
-    fn last_use(&self) -> Deps {
-        let mut users = Deps::default();
-        self.lock().graph.last_use(&mut users);
-        users
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        let receive = lock(&self.final_data).take();
-        let write_back = self.write_back.load(Ordering::Acquire);
-        let users = self.core.last_use();
-        let blocks = receive.is_some() && write_back || self.core.lock().keeps_memory();
-        if blocks && would_wait_for_itself(&users) {
-            let text = "this drop would never end: the buffer's last use waits for a host accessor that the calling thread holds";
-            if std::thread::panicking() {
-                // The memory may still be used: it is never freed.
-                std::mem::forget(Arc::clone(&self.core));
-                return;
-            }
-            std::mem::forget(Arc::clone(&self.core));
-            panic!("{text}");
-        }
-        if let Some(receive) = receive.filter(|_| write_back) {
-            let accesses = {
-                let state = self.core.lock();
-                [Access::whole(state.graph.grid(), sycl_graph::Mode::Read)]
-            };
-            let grid = *self.core.lock().graph.grid();
-            let written =
-                (0..grid.page_count()).any(|page| self.core.lock().graph.is_written(page));
-            if written {
-                match bring_to_host(&self.core, &accesses) {
-                    Ok((pointer, ticket)) => {
-                        receive(pointer);
-                        ticket.done();
-                    }
-                    Err(error) => complain(&format!("a buffer was not written back: {error}")),
-                }
-            }
-        }
-        if blocks && let Err(error) = wait_for(&self.core.last_use()) {
-            complain(&format!("work on a buffer failed: {error}"));
-        }
-    }
-}
-
-impl Drop for BufferCore {
-    fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let mut users = Deps::default();
-        state.graph.last_use(&mut users);
-        let memories: SmallVec<[Memory; 3]> = state
-            .places
-            .iter_mut()
-            .filter_map(|place| place.memory.take())
-            .collect();
-        let empty = memories.is_empty();
-        let (number, ending) = (self.number, state.history.ending());
-        let end = move || {
-            for memory in memories {
-                let pointer = memory.pointer.addr();
-                ending.free(number, pointer, || drop(memory));
-            }
-            crate::trace::buffer_gone(number);
-        };
-        match empty {
-            true => end(),
-            false => bury(users, end),
-        }
-    }
-}
-
-/// How copies go between the places of a buffer.
-pub(crate) struct PlaceLinks<'a>(&'a [Place]);
-
-impl Links for PlaceLinks<'_> {
-    fn cost(&self, from: Domain, to: Domain) -> Option<u32> {
-        let of = |domain: Domain| self.0.get(domain.number())?.device.as_ref();
-        let ((from_context, from), (to_context, to)) = of(from).zip(of(to))?;
-        let one_context = Arc::ptr_eq(&from_context.0.native, &to_context.0.native);
-        (one_context && to.can_access_peer(from)).then_some(1)
-    }
-}
-
-impl BufferState {
-    /// The domain of a device in a context, which has or gets the buffer's memory there.
-    pub(crate) fn domain_of(&mut self, context: &Context, device: &Device) -> Result<Domain> {
-        if device.uses_host_memory() && self.host_is_of(&context.0.native) {
-            return Ok(Domain::HOST);
-        }
-        let hardware = device.hardware();
-        let known = self.places.iter().position(|place| {
-            place.device.as_ref().is_some_and(|(of, known)| {
-                *known == hardware && Arc::ptr_eq(&of.0.native, &context.0.native)
-            })
-        });
-        let number = known.unwrap_or(self.places.len());
-        let domain = Domain::new(number).ok_or_else(|| {
-            Error::new(
-                Errc::FeatureNotSupported,
-                format!(
-                    "a buffer can be in {} memories at most",
-                    sycl_graph::MAX_DOMAINS
-                ),
-            )
-        })?;
-        if known.is_none() {
-            self.places.push(Place {
-                device: Some((context.clone(), hardware)),
-                memory: None,
-            });
-        }
-        Ok(domain)
-    }
-
-    /// Whether the host's memory is, or would be, of a context.
-    fn host_is_of(&self, native: &Arc<NativeContext>) -> bool {
-        let memory = self.places[0].memory.as_ref();
-        memory.is_none_or(|memory| Arc::ptr_eq(&memory.context.0.native, native))
-    }
-
-    fn known_domain(&self, device: &Device) -> Option<Domain> {
-        let hardware = device.hardware();
-        let number = self.places.iter().position(|place| match &place.device {
-            Some((_, known)) => *known == hardware && place.memory.is_some(),
-            None => device.uses_host_memory() && place.memory.is_some(),
-        });
-        number.and_then(Domain::new)
-    }
-
-    fn memory_on(&self, device: &Device) -> Option<&Memory> {
-        let domain = self.known_domain(device)?;
-        self.places[domain.number()].memory.as_ref()
-    }
-
-    /// The device of a domain; none for the host.
-    pub(crate) fn device_of(&self, domain: Domain) -> Option<&(Context, Device)> {
-        self.places.get(domain.number())?.device.as_ref()
-    }
-
-    /// The buffer's first byte in a domain, allocated if it is not yet there. `context` is for the host's memory.
-    pub(crate) fn memory(&mut self, domain: Domain, context: &Context) -> Result<*mut u8> {
-        let bytes = self.graph.grid().bytes();
-        let alignment = self.alignment;
-        let Some(place) = self.places.get_mut(domain.number()) else {
-            return Err(Error::new(Errc::Runtime, "a buffer is in no such memory"));
-        };
-        if let Some(memory) = &place.memory {
-            return Ok(memory.pointer);
-        }
-        if bytes == 0 {
-            // Nothing is ever read or written through it.
-            return Ok(std::ptr::without_provenance_mut(alignment));
-        }
-        let number = self.number;
-        let address = |pointer: &*mut std::ffi::c_void| pointer.addr();
-        let (context, pointer) = match &place.device {
-            None => {
-                let native = &context.0.native;
-                let allocate = || with_room(|| allocate_host(native, bytes, alignment));
-                (
-                    context.clone(),
-                    self.history
-                        .allocate(number, bytes, "host", allocate, address)?,
-                )
-            }
-            Some((context, device)) => {
-                let native = &context.0.native;
-                let allocate = || with_room(|| allocate_device(native, device, bytes, alignment));
-                (
-                    context.clone(),
-                    self.history
-                        .allocate(number, bytes, "device", allocate, address)?,
-                )
-            }
-        };
-        let pointer = pointer.cast();
-        place.memory = Some(Memory::new(pointer, &context, End::Free));
-        Ok(pointer)
-    }
-
-    /// The buffer's first byte on the host.
-    pub(crate) fn host_memory(&mut self) -> Result<*mut u8> {
-        let known = self.places.iter().find_map(|place| {
-            let device = place.device.as_ref().map(|(context, _)| context);
-            place
-                .memory
-                .as_ref()
-                .map(|memory| &memory.context)
-                .or(device)
-        });
-        let context = match known {
-            Some(context) => context.clone(),
-            None => Device::select(&crate::selector::DefaultSelector)?
-                .platform()
-                .default_context()?,
-        };
-        self.memory(Domain::HOST, &context)
-    }
-
-    /// Takes memory of the user's for a domain.
-    pub(crate) fn adopt(
-        &mut self,
-        domain: Domain,
-        pointer: *mut u8,
-        context: &Context,
-        end: End,
-    ) -> Result<()> {
-        let place = &mut self.places[domain.number()];
-        if place.memory.is_some() {
-            return Err(Error::invalid("two views are of one device's memory"));
-        }
-        place.memory = Some(Memory::new(pointer, context, end));
-        Ok(())
-    }
-
-    pub(crate) fn links(&self) -> PlaceLinks<'_> {
-        PlaceLinks(&self.places)
-    }
-
-    fn keeps_memory(&self) -> bool {
-        let mut memories = self.places.iter().filter_map(|place| place.memory.as_ref());
-        memories.any(|memory| memory.end == End::Keep)
-    }
 }

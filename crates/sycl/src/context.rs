@@ -10,6 +10,7 @@ use level_zero::sys::*;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graveyard::bury;
+use crate::image::{Sampler, native};
 use crate::info::Info;
 use crate::lane::{Lane, LaneOptions};
 use crate::platform::Platform;
@@ -46,6 +47,8 @@ pub(crate) struct NativeContext {
     pub(crate) api: Api,
     pub(crate) handle: ze_context_handle_t,
     owned: bool,
+    /// Made when a kernel is first given one.
+    samplers: Mutex<Vec<(Device, Sampler, ze_sampler_handle_t)>>,
 }
 
 // SAFETY: a context's functions may be called from simultaneous threads (spec, core "Contexts").
@@ -53,8 +56,33 @@ unsafe impl Send for NativeContext {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for NativeContext {}
 
+impl NativeContext {
+    /// The sampler of a device with these properties.
+    pub(crate) fn sampler(&self, device: &Device, sampler: Sampler) -> Result<ze_sampler_handle_t> {
+        let mut known = self.samplers.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known
+            .iter()
+            .find(|(of, like, _)| of == device && *like == sampler);
+        if let Some((.., handle)) = found {
+            return Ok(*handle);
+        }
+        let handle = native::create_sampler(self, device, sampler)?;
+        known.push((device.clone(), sampler, handle));
+        Ok(handle)
+    }
+}
+
 impl Drop for NativeContext {
     fn drop(&mut self) {
+        let samplers = self
+            .samplers
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        for (.., handle) in samplers.drain(..) {
+            let api = self.api;
+            // SAFETY: ours, and launches keep this value alive.
+            let _ = unsafe { ze!(api, zeSamplerDestroy = sampler.pfnDestroy(handle)) };
+        }
         if self.owned {
             disown(self.handle);
             let api = self.api;
@@ -104,6 +132,7 @@ fn shared(api: Api) -> Result<Arc<NativeContext>> {
         api,
         handle,
         owned: true,
+        samplers: Mutex::default(),
     });
     shared.insert(api.driver.addr(), Arc::downgrade(&native));
     Ok(native)
@@ -163,6 +192,7 @@ impl Context {
             api: platform.api(),
             handle,
             owned,
+            samplers: Mutex::default(),
         });
         Ok(Self::of(platform, devices, native))
     }

@@ -14,6 +14,7 @@ use crate::arguments::{ArgSink, AtOffset, KernelArg, Val};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::Result;
+use crate::image::{ImageAccessor, Sampler};
 use crate::kernel::{Executable, Input, Kernel, KernelBundle};
 use crate::range::DeviceData;
 use crate::usm;
@@ -101,6 +102,41 @@ pub trait Local<'cg, S>: Argument {}
     note = "an integer may have a sign or none; a half is its bits as u16; a vector is an array"
 )]
 pub trait Value<'cg, S>: Argument {}
+
+/// Arguments for an image that the kernel reads: an accessor of any mode.
+#[diagnostic::on_unimplemented(
+    message = "the kernel takes an image of {N} dimensions here, `{Self}` is none",
+    note = "pass the `&` of what `cg.image(..)` or `cg.sampled(..)` answered for an image of as many dimensions"
+)]
+pub trait ReadableImage<'cg, const N: usize>: Argument {}
+
+/// Arguments for an image that the kernel writes.
+#[diagnostic::on_unimplemented(
+    message = "the kernel writes an image of {N} dimensions here, `{Self}` does not allow it",
+    note = "pass the `&` of what `cg.image(..)` answered for a mode that writes"
+)]
+pub trait WritableImage<'cg, const N: usize>: Argument {}
+
+/// Arguments for a sampler.
+#[diagnostic::on_unimplemented(
+    message = "the kernel takes a sampler here, `{Self}` is none",
+    note = "pass a `Sampler`, or `image.sampler()` of a sampled image"
+)]
+pub trait Samples: Argument {}
+
+impl<'cg, const D: usize, M: Mode> Argument for &ImageAccessor<'cg, D, M> {
+    fn pass(self, to: &mut ArgSink<'_>) {
+        self.push_one(to);
+    }
+}
+impl<'cg, const D: usize, M: Mode> ReadableImage<'cg, D> for &ImageAccessor<'cg, D, M> {}
+impl<'cg, const D: usize, M: Writes> WritableImage<'cg, D> for &ImageAccessor<'cg, D, M> {}
+impl Argument for Sampler {
+    fn pass(self, to: &mut ArgSink<'_>) {
+        to.sampler(self);
+    }
+}
+impl Samples for Sampler {}
 
 impl<'cg, T: DeviceData, const D: usize, M: Mode> Argument for &Accessor<'cg, T, D, M> {
     fn pass(self, to: &mut ArgSink<'_>) {

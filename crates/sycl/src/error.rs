@@ -164,7 +164,9 @@ fn errc_of(code: ze_result_t) -> Errc {
         | ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION => Errc::NdRange,
         ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX
         | ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE => Errc::KernelArgument,
-        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE => Errc::FeatureNotSupported,
+        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+        | ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT
+        | ZE_RESULT_ERROR_UNSUPPORTED_SIZE => Errc::FeatureNotSupported,
         _ => Errc::Runtime,
     }
 }

@@ -162,7 +162,7 @@ impl Graph {
             for record in &group.records {
                 let mut state = record.core.lock();
                 let domain = state.domain_of(&context, &device)?;
-                let base = state.memory(domain, &context)?;
+                let base = state.argument(record.target, domain, &context, &device)?;
                 pointers.push(base.wrapping_add(record.first_byte));
             }
             graph

@@ -7,12 +7,12 @@ use smallvec::SmallVec;
 use sycl_graph::Access;
 
 use crate::arguments::Arguments;
-use crate::buffer::BufferCore;
 use crate::event::Event;
 use crate::graph::GraphInner;
 use crate::host_task::Task;
 use crate::kernel::{Kernel, SpecValues};
 use crate::operation::{Operation, Region};
+use crate::storage::BufferCore;
 use crate::usm::Staging;
 
 /// One command group.

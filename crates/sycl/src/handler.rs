@@ -5,13 +5,16 @@ use std::marker::PhantomData;
 
 use smallvec::SmallVec;
 
-use crate::accessor::{Accessor, Brand, HostTaskAccessor, LocalAccessor, Mode, Writes};
+use crate::accessor::{Accessor, Brand, HostTaskAccessor, LocalAccessor, Mode, Read, Writes};
 use crate::arguments::{ArgSink, Arguments, Launch};
 use crate::buffer::Buffer;
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::host_task::{HostViews, InteropHandle, PlannedViews, Task};
+use crate::image::{
+    HostTaskImageAccessor, ImageAccessor, SampledImage, Texel, UnsampledImage, check_kind,
+};
 use crate::kernel::{SpecId, SpecValue, bytes_of};
 use crate::operation::{Operation, Region};
 use crate::queue::Queue;
@@ -189,6 +192,110 @@ impl<'cg> Handler<'cg> {
         Ok(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
+    /// Uses an image on the queue's device.
+    ///
+    /// # Errors
+    /// None here; where the group is submitted [`Errc::FeatureNotSupported`] when the device has no images of the
+    /// format or size.
+    #[track_caller]
+    pub fn image<const D: usize, M: Mode>(
+        &self,
+        image: &UnsampledImage<'_, D>,
+        _mode: M,
+    ) -> Result<ImageAccessor<'cg, D, M>>
+    where
+        Dim<D>: SupportedDim,
+    {
+        let index = self.record_image(image, M::MODE, TargetMemory::Device);
+        let (element, site) = (image.format().element(), crate::trace::Site::here());
+        let number = image.core().number;
+        crate::trace::image_accessor(site, number, index, Some(0), Some(M::MODE), element);
+        Ok(ImageAccessor {
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+            range: image.range(),
+            group: PhantomData,
+            mode: PhantomData,
+        })
+    }
+
+    /// Uses a sampled image on the queue's device. Its [`SampledImage::sampler`] is another argument of the kernel.
+    ///
+    /// # Errors
+    /// As [`Self::image`].
+    #[track_caller]
+    pub fn sampled<const D: usize>(
+        &self,
+        image: &SampledImage<D>,
+    ) -> Result<ImageAccessor<'cg, D, Read>>
+    where
+        Dim<D>: SupportedDim,
+    {
+        let index = self.record_image(
+            image.unsampled(),
+            sycl_graph::Mode::Read,
+            TargetMemory::Device,
+        );
+        let (element, site) = (image.format().element(), crate::trace::Site::here());
+        let number = image.unsampled().core().number;
+        crate::trace::image_accessor(site, number, index, Some(0), None, element);
+        Ok(ImageAccessor {
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+            range: image.range(),
+            group: PhantomData,
+            mode: PhantomData,
+        })
+    }
+
+    /// Uses an image on the host, in this group's host task, with texels of `P`: `[f32; 4]`, `[i32; 4]` or `[u32; 4]`.
+    ///
+    /// # Errors
+    /// [`Errc::Invalid`] for texels of another kind than the format's.
+    #[track_caller]
+    pub fn host_task_image<P: Texel, const D: usize, M: Mode>(
+        &self,
+        image: &UnsampledImage<'_, D>,
+        _mode: M,
+    ) -> Result<HostTaskImageAccessor<'cg, P, D, M>>
+    where
+        Dim<D>: SupportedDim,
+    {
+        check_kind::<P>(image.format())?;
+        let index = self.record_image(image, M::MODE, TargetMemory::Host);
+        let element = (std::any::type_name::<P>(), size_of::<P>());
+        let site = crate::trace::Site::here();
+        let number = image.core().number;
+        crate::trace::image_accessor(site, number, index, Some(1), Some(M::MODE), element);
+        Ok(HostTaskImageAccessor {
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+            format: image.format(),
+            range: image.range(),
+            group: PhantomData,
+            types: PhantomData,
+        })
+    }
+
+    fn record_image<const D: usize>(
+        &self,
+        image: &UnsampledImage<'_, D>,
+        mode: sycl_graph::Mode,
+        target: TargetMemory,
+    ) -> usize
+    where
+        Dim<D>: SupportedDim,
+    {
+        let record = Record {
+            core: std::sync::Arc::clone(image.core()),
+            accesses: SmallVec::from_buf([image.whole(mode)]),
+            first_byte: 0,
+            target,
+            bytes: (0, image.byte_count()),
+            writes: mode.writes(),
+        };
+        let mut group = self.group.borrow_mut();
+        group.records.push(record);
+        group.records.len() - 1
+    }
+
     /// Memory that each work-group of the kernel has for itself.
     #[must_use]
     pub fn local<T: DeviceData, const D: usize>(
@@ -313,6 +420,7 @@ impl<'cg> Handler<'cg> {
         }
         let inner = &function.0;
         passed.check(&inner.name, inner.count, inner.known.as_deref())?;
+        passed.make_samplers(|sampler| queue.context.0.native.sampler(&queue.device, sampler))?;
         if items.contains(&0) {
             // No work-items: the accessors count all the same.
             drop(group);

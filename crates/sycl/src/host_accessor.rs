@@ -18,7 +18,7 @@ pub struct HostAccessor<'b, T: DeviceData, const D: usize, M: Mode> {
     pitches: [usize; 2],
     ticket: Arc<Ticket>,
     /// What tools know of it.
-    held: (Arc<crate::buffer::BufferCore>, crate::trace::Node),
+    held: (Arc<crate::storage::BufferCore>, crate::trace::Node),
     types: PhantomData<(&'b [T], M)>,
 }
 
@@ -34,7 +34,7 @@ impl<T: DeviceData, const D: usize, M: Mode> HostAccessor<'_, T, D, M> {
         range: Range<D>,
         pitches: [usize; 2],
         ticket: Arc<Ticket>,
-        held: (Arc<crate::buffer::BufferCore>, crate::trace::Node),
+        held: (Arc<crate::storage::BufferCore>, crate::trace::Node),
     ) -> Self {
         Self {
             pointer,

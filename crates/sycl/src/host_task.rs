@@ -57,6 +57,11 @@ impl TaskContext {
             pointers,
         }
     }
+
+    /// Where an accessor's memory is, or its native image.
+    pub(crate) fn pointer(&self, accessor: u32) -> *mut u8 {
+        self.pointers[accessor as usize]
+    }
 }
 
 /// A host task that has not run.

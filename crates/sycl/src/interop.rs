@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::event::{Event, EventKind};
+use crate::image::{ChannelOrder, ChannelType, ImageFormat, UnsampledImage};
 use crate::kernel::{Executable, Kernel, KernelBundle, KernelInner, Module, argument_count};
 use crate::lane::{Lane, NativeLane};
 use crate::memory::{End, is_buffers};
@@ -204,6 +205,22 @@ pub struct BufferInput {
     /// The first byte of an allocation of the context.
     pub native_handle: *mut c_void,
     /// Who frees it.
+    pub ownership: Ownership,
+}
+
+/// For [`make_image`].
+#[derive(Clone, Copy, Debug)]
+pub struct ImageInput<const D: usize> {
+    /// An image of the context's one device.
+    pub ze_image_handle: ze_image_handle_t,
+    /// Its channels.
+    pub chan_order: ChannelOrder,
+    /// How each lies in memory.
+    pub chan_type: ChannelType,
+    /// Width, then height, then depth, as SYCL 1.2.1 has it and the extension asks for; the other way round than
+    /// [`UnsampledImage::range`].
+    pub range: Range<D>,
+    /// Who destroys it.
     pub ownership: Ownership,
 }
 
@@ -611,4 +628,51 @@ pub unsafe fn make_buffer_1d<T: DeviceData>(
     let count = size / size_of::<T>().max(1);
     // SAFETY: the caller's contract.
     unsafe { make_buffer(input, count, context, available) }
+}
+
+/// An image around a handle, for commands on the context's one device; it is never copied, and the host has no access to
+/// it but by commands. With `available` every use waits for that event; this call does not.
+///
+/// # Safety
+/// The handle is null or a live image of the context and its one device, of the given format and size, which nobody else
+/// uses before the SYCL image's end.
+///
+/// # Errors
+/// [`Errc::Invalid`] for null, a context of several devices, a range without texels, a handle transferred before;
+/// [`Errc::FeatureNotSupported`] for a format of packed channels. The handle is then still the program's.
+pub unsafe fn make_image<const D: usize>(
+    input: ImageInput<D>,
+    context: &Context,
+    available: Option<&Event>,
+) -> Result<UnsampledImage<'static, D>>
+where
+    Dim<D>: SupportedDim,
+{
+    let handle = input.ze_image_handle;
+    not_null("the image", handle)?;
+    let [device] = context.0.devices.as_slice() else {
+        return Err(Error::invalid(
+            "the context of make_image has the one device that the image was created for",
+        ));
+    };
+    let mut range = input.range;
+    range.0.reverse();
+    let format = ImageFormat::new(input.chan_order, input.chan_type);
+    let image = UnsampledImage::bound(format, range)?;
+    let end = match take("image", handle, input.ownership)? {
+        true => End::Free,
+        false => End::Keep,
+    };
+    let mut state = image.core().lock();
+    let domain = state.adopt_image(handle, context, device, end)?;
+    state.graph.adopt(domain);
+    if let Some(dep) = available.and_then(Event::dep) {
+        let whole = [Access::whole(
+            state.graph.grid(),
+            sycl_graph::Mode::ReadWrite,
+        )];
+        state.graph.commit_accesses(domain, &whole, dep);
+    }
+    drop(state);
+    Ok(image)
 }

@@ -6,7 +6,7 @@
 //!
 //! Rooms: [`platform`](Platform), [`device`](Device), [`context`](Context) and [`info`] say what there is;
 //! [`queue`](Queue), `handler`, `group`, `submit` are a command group's way; `lane` is a command list in order with its
-//! events, `ticket` what waits for the host, `graveyard` what is freed later; `buffer`, `transfer`, `memory` hold data;
+//! events, `ticket` what waits for the host, `graveyard` what is freed later; `buffer`, `image`, `storage`, `transfer`, `memory` hold data;
 //! `trace` tells XPTI; [`usm`], [`kernel`](KernelBundle), [`host_task`](HostView) and [`event`](Event) are SYCL's own.
 //!
 //! Invariants
@@ -36,6 +36,7 @@ mod group;
 mod handler;
 mod host_accessor;
 mod host_task;
+mod image;
 pub mod info;
 pub mod interop;
 mod kernel;
@@ -49,6 +50,7 @@ mod reduction;
 mod reflect;
 mod registry;
 mod selector;
+mod storage;
 mod submit;
 mod ticket;
 mod trace;
@@ -71,6 +73,11 @@ pub use handler::{Command, Handler};
 pub use host_accessor::HostAccessor;
 pub use host_task::{
     HostView, HostViewArg, HostViews, InteropHandle, NativeView, PlannedView, PlannedViews,
+};
+pub use image::{
+    Addressing, ChannelOrder, ChannelType, Filtering, HostImageAccessor, HostImageView,
+    HostSampledImageAccessor, HostTaskImageAccessor, ImageAccessor, ImageFormat, ImageView,
+    SampledImage, Sampler, Texel, TexelKind, UnsampledImage,
 };
 pub use kernel::{
     BundleState, Executable, Input, Kernel, KernelBundle, KernelId, Object, SpecId, SpecValue,

@@ -10,6 +10,7 @@ use crate::context::{Context, NativeContext};
 use crate::device::Device;
 use crate::error::{Errc, Result};
 use crate::graveyard::{sweep, wait_for_one};
+use crate::image::native;
 use crate::ze::ze;
 
 /// What becomes of memory at its buffer's end.
@@ -21,11 +22,13 @@ pub(crate) enum End {
     Keep,
 }
 
-/// One allocation.
+/// One allocation, or one native image.
 pub(crate) struct Memory {
+    /// The first byte, or the image's handle.
     pub(crate) pointer: *mut u8,
     pub(crate) context: Context,
     pub(crate) end: End,
+    is_image: bool,
 }
 
 // SAFETY: USM belongs to no thread; who may touch it when is the buffer's to say.
@@ -50,12 +53,28 @@ impl Memory {
             pointer,
             context: context.clone(),
             end,
+            is_image: false,
+        }
+    }
+
+    pub(crate) fn image(image: ze_image_handle_t, context: &Context, end: End) -> Self {
+        Self {
+            pointer: image.cast(),
+            context: context.clone(),
+            end,
+            is_image: true,
         }
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        if self.is_image {
+            if self.end == End::Free {
+                native::destroy(&self.context.0.native, self.pointer.cast());
+            }
+            return;
+        }
         let mut known = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
         known.remove(&self.pointer.addr());
         drop(known);

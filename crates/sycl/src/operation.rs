@@ -26,6 +26,12 @@ pub(crate) enum Operation {
         bytes: usize,
     },
     Region(Box<Region>),
+    /// A whole image and its rows in memory, or two images; handles stand for images.
+    Image {
+        target: *mut u8,
+        source: *mut u8,
+        direction: ImageCopy,
+    },
     Fill {
         target: *mut u8,
         pattern: SmallVec<[u8; 16]>,
@@ -49,6 +55,14 @@ pub(crate) enum Operation {
 
 // SAFETY: the pointers are to memory that outlives the command by the contract of whoever made the operation.
 unsafe impl Send for Operation {}
+
+/// Which sides of a copy are images.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ImageCopy {
+    FromMemory,
+    ToMemory,
+    Between,
+}
 
 /// Rows in planes. Pitches in bytes.
 pub(crate) struct Region {
@@ -146,6 +160,55 @@ impl Operation {
                                 waits
                             )
                     )
+                }
+            }
+            Self::Image {
+                target,
+                source,
+                direction,
+            } => {
+                let whole = std::ptr::null();
+                // SAFETY: as above; what is an image and what memory with room for its rows says the direction.
+                unsafe {
+                    match direction {
+                        ImageCopy::FromMemory => ze!(
+                            api,
+                            zeCommandListAppendImageCopyFromMemory = command_list
+                                .pfnAppendImageCopyFromMemory(
+                                    list,
+                                    target.cast(),
+                                    source.cast_const().cast(),
+                                    whole,
+                                    signal,
+                                    count,
+                                    waits
+                                )
+                        ),
+                        ImageCopy::ToMemory => ze!(
+                            api,
+                            zeCommandListAppendImageCopyToMemory = command_list
+                                .pfnAppendImageCopyToMemory(
+                                    list,
+                                    target.cast(),
+                                    source.cast(),
+                                    whole,
+                                    signal,
+                                    count,
+                                    waits
+                                )
+                        ),
+                        ImageCopy::Between => ze!(
+                            api,
+                            zeCommandListAppendImageCopy = command_list.pfnAppendImageCopy(
+                                list,
+                                target.cast(),
+                                source.cast(),
+                                signal,
+                                count,
+                                waits
+                            )
+                        ),
+                    }
                 }
             }
             Self::Fill {

@@ -37,6 +37,7 @@ pub(crate) struct PlatformInner {
     /// The devices that the environment leaves, in the order of enumeration.
     chosen: OnceLock<Vec<Device>>,
     default_context: OnceLock<Context>,
+    images_over_memory: OnceLock<bool>,
 }
 
 impl PartialEq for Platform {
@@ -95,6 +96,7 @@ pub(crate) fn drivers() -> Result<&'static [Platform]> {
                     roots: OnceLock::new(),
                     chosen: OnceLock::new(),
                     default_context: OnceLock::new(),
+                    images_over_memory: OnceLock::new(),
                 })))
             })
             .collect();
@@ -222,6 +224,15 @@ impl Platform {
             .filter(|device| kind.is_none_or(|kind| device.kind() == kind))
             .cloned()
             .collect())
+    }
+
+    /// Whether its driver makes images over memory that is there already.
+    pub(crate) fn has_images_over_memory(&self) -> bool {
+        *self.0.images_over_memory.get_or_init(|| {
+            let all = self.info::<crate::info::platform::Extensions>();
+            let name = ZE_BINDLESS_IMAGE_EXP_NAME.to_str();
+            all.is_ok_and(|all| all.iter().any(|known| Ok(known.as_str()) == name))
+        })
     }
 
     /// The context of all its devices, which queues without a context of their own use.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use spirv_reflection::{AddressSpace, Module, ParameterKind};
+use spirv_reflection::{AddressSpace, ImageAccess, ImageDimension, Module, ParameterKind};
 
 use crate::arguments::ArgumentKind;
 use crate::error::{Errc, Error, Result};
@@ -63,9 +63,22 @@ fn kind(kind: &ParameterKind) -> Option<(ArgumentKind, usize)> {
             ..
         } => Some((ArgumentKind::Local, 0)),
         ParameterKind::Pointer { .. } => Some((ArgumentKind::Pointer, size_of::<usize>())),
-        ParameterKind::Image { .. } | ParameterKind::Sampler => {
-            Some((ArgumentKind::Image, size_of::<usize>()))
+        ParameterKind::Image {
+            dimension,
+            array: false,
+            access,
+        } => {
+            let dimensions = match dimension {
+                ImageDimension::D1 => 1,
+                ImageDimension::D2 => 2,
+                ImageDimension::D3 => 3,
+                _ => return None,
+            };
+            let writes = *access != ImageAccess::Read;
+            let kind = ArgumentKind::Image { dimensions, writes };
+            Some((kind, size_of::<usize>()))
         }
+        ParameterKind::Sampler => Some((ArgumentKind::Sampler, size_of::<usize>())),
         _ => None,
     }
 }

@@ -9,7 +9,6 @@ use std::sync::{Arc, MutexGuard};
 use smallvec::SmallVec;
 use sycl_graph::{Access, Dep, Deps, Domain};
 
-use crate::buffer::{BufferCore, BufferState};
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, device_clock};
 use crate::graveyard::bury;
@@ -18,6 +17,7 @@ use crate::host_task::{TaskContext, run};
 use crate::lane::{Lane, Pinned, Profile, lane_of};
 use crate::operation::{Launch, Operation};
 use crate::queue::{Queue, QueueInner};
+use crate::storage::{BufferCore, BufferState};
 use crate::ticket::{Ticket, resolve, wait_for, when_closed};
 use crate::trace::{Barrier, Label, Node, Reason, Site};
 use crate::transfer::{self, Accesses, refuse_poisoned};
@@ -91,7 +91,7 @@ pub(crate) fn submit(queue: &Queue, group: Group, site: Site) -> Result<Event> {
             (TargetMemory::Device, Some((domain, _))) => *domain,
             _ => Domain::HOST,
         };
-        let pointer = state.memory(domain, &inner.context)?;
+        let pointer = state.argument(*target, domain, &inner.context, &inner.device)?;
         pointers.push(pointer.wrapping_add(*first));
     }
     if let Some(Action::Replay(graph)) = &action

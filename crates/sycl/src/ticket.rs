@@ -68,6 +68,7 @@ fn shard(number: u64) -> MutexGuard<'static, Shard> {
     lock(&TABLE[(number % SHARDS as u64) as usize])
 }
 
+/// Of a ticket's number; a place on a lane has another meaning.
 fn find(dep: Dep) -> Option<Arc<Ticket>> {
     let shard = shard(dep.sequence());
     shard.as_ref()?.get(&dep.sequence()).cloned()
@@ -291,7 +292,8 @@ pub(crate) fn wait_for(deps: &Deps) -> Result<()> {
 
 /// Whether waiting for a set would wait for a host accessor of the calling thread.
 pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
-    deps.iter()
+    let tickets = deps.iter().filter(|dep| dep.is_ticket());
+    tickets
         .filter_map(find)
         .any(|ticket| ticket.is_open() && ticket.waits_for_this_thread())
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use sycl_graph::{Access, Dep, Deps, Domain, Transfer};
 
-use crate::buffer::{BufferCore, BufferState};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::graveyard::sweep;
 use crate::lane::{Lane, lane_of};
 use crate::operation::Operation;
+use crate::storage::{BufferCore, BufferState};
 use crate::ticket::{Ticket, resolve, wait_for, when_closed, would_wait_for_itself};
 
 /// Appends operations to a lane in order, the first after `after`; answers the last one's place.
@@ -57,7 +57,7 @@ pub(crate) fn submit(
     let node = state
         .history
         .transfer(core.number, transfer, from.as_ref(), to.as_ref());
-    let mut operation = Operation::transfer(target, source.cast_const(), &transfer.extent);
+    let mut operation = state.copy(transfer, target, source);
     let mut deps = Deps::default();
     state.graph.transfer_dependencies(transfer, &mut deps);
     let resolved = resolve(&deps);

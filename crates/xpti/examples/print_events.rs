@@ -31,6 +31,23 @@ fn describe(event: Option<Event<'_>>) -> String {
     )
 }
 
+fn optional(value: xpti::sys::optional_u32) -> String {
+    match value.engaged {
+        0 => "-".to_owned(),
+        _ => value.value.to_string(),
+    }
+}
+
+/// Text of an emitter's, which may have none.
+fn text(characters: *const std::ffi::c_char) -> String {
+    if characters.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, and a string that lives as long as the notification, as the specification has it.
+    let text = unsafe { CStr::from_ptr(characters) };
+    text.to_string_lossy().into_owned()
+}
+
 fn print(line: &str) {
     // A closed stdout is no reason to fail here.
     let _ = writeln!(std::io::stdout(), "{line}");
@@ -67,6 +84,37 @@ impl Subscriber for Printer {
             UserData::MemAlloc(memory) => {
                 format!("{}@{:#x}", memory.alloc_size, memory.alloc_pointer)
             }
+            UserData::Buffer(buffer) => format!(
+                "#{} over={} of={:?}x{} {:?}",
+                buffer.user_object_handle,
+                buffer.host_object_handle != 0,
+                text(buffer.element_type),
+                buffer.element_size,
+                &buffer.range[..(buffer.dim as usize).min(3)]
+            ),
+            UserData::Accessor(accessor) => format!(
+                "#{} target={} mode={}",
+                accessor.buffer_handle, accessor.target, accessor.mode
+            ),
+            UserData::Image(image) => format!(
+                "#{} over={} format={} {:?} addressing={} normalization={} filtering={}",
+                image.user_object_handle,
+                image.host_object_handle != 0,
+                image.format,
+                &image.range[..(image.dim as usize).min(3)],
+                optional(image.addressing),
+                optional(image.coordinate_normalization),
+                optional(image.filtering)
+            ),
+            UserData::ImageAccessor(accessor) => format!(
+                "#{} target={} mode={} of={:?}x{}",
+                accessor.image_handle,
+                optional(accessor.target),
+                optional(accessor.mode),
+                text(accessor.element_type),
+                accessor.element_size
+            ),
+            UserData::Association(memory) => format!("#{}", memory.user_object_handle),
             data => format!("{:?}", data.function()),
         };
         print(&format!(

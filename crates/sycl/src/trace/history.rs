@@ -18,6 +18,8 @@ pub(crate) struct History {
     /// Allocations and copies for the next use.
     before: Vec<Node>,
     allocations: Vec<(&'static str, usize)>,
+    /// It is an image's.
+    image: bool,
 }
 
 fn mode_name(mode: Mode) -> &'static str {
@@ -31,11 +33,20 @@ fn mode_name(mode: Mode) -> &'static str {
 }
 
 impl History {
+    /// Of an image, which has a stream of its own.
+    pub(crate) fn of_image() -> Self {
+        Self {
+            image: true,
+            ..Self::default()
+        }
+    }
+
     /// A command uses the buffer, after everything that its accesses conflict with.
     pub(crate) fn used(&mut self, number: u64, grid: &Grid, accesses: &[Access], node: &Node) {
         if !node.is_some() || !wants_edges() {
             *self = Self {
                 allocations: std::mem::take(&mut self.allocations),
+                image: self.image,
                 ..Self::default()
             };
             return;
@@ -199,7 +210,7 @@ impl History {
             let of = |result: &Result<R>| result.as_ref().map_or(0, &pointer);
             let result = allocating(number as usize, bytes, allocate, of);
             if let Ok(memory) = &result {
-                associated(number, pointer(memory));
+                associated(number, pointer(memory), self.image);
             }
             result
         })?;
@@ -215,6 +226,7 @@ impl History {
         Ending {
             uses: self.uses.iter().map(|(.., node)| node.clone()).collect(),
             allocations: self.allocations.clone(),
+            image: self.image,
         }
     }
 }
@@ -224,6 +236,7 @@ impl History {
 pub(crate) struct Ending {
     uses: Vec<Node>,
     allocations: Vec<(&'static str, usize)>,
+    image: bool,
 }
 
 impl Ending {
@@ -251,7 +264,7 @@ impl Ending {
         }
         node.task(|| {
             free();
-            released(number, pointer);
+            released(number, pointer, self.image);
         });
     }
 }

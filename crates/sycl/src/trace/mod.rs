@@ -1,5 +1,5 @@
 //! What the runtime tells XPTI's subscribers (seed 003): streams `sycl` with `sycl.debug`, `sycl.pi`, `sycl.pi.debug`,
-//! `sycl.experimental.buffer` and `.mem_alloc`.
+//! `sycl.experimental.buffer`, `.image` and `.mem_alloc`.
 //!
 //! The rest of the crate calls the functions of this room and holds a [`Node`] for each command. Without the feature
 //! `xpti` they are empty; with it, and without a framework or a subscriber, each is a load and a branch, and a node is

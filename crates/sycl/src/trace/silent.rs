@@ -7,6 +7,7 @@ use sycl_graph::{Access, Grid, Transfer};
 use super::{Label, Reason, Site};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::image::{ImageFormat, Sampler};
 use crate::queue::QueueInner;
 
 /// Nothing.
@@ -44,6 +45,9 @@ impl Node {
     }
 }
 impl History {
+    pub(crate) fn of_image() -> Self {
+        Self {}
+    }
     pub(crate) fn used(&mut self, _: u64, _: &Grid, _: &[Access], _: &Node) {}
     pub(crate) fn sub_buffer(&mut self, _: u64, _: usize, _: usize) {}
     pub(crate) fn locked(&mut self, _: u64, _: &Grid, _: &[Access], _: Site) -> Node {
@@ -98,5 +102,23 @@ pub(crate) fn freeing<R>(_: *const c_void, free: impl FnOnce() -> R) -> R {
     free()
 }
 pub(crate) fn buffer_made(_: Site, _: u64, _: usize, _: &'static str, _: usize, _: &[usize]) {}
-pub(crate) fn buffer_gone(_: u64) {}
+pub(crate) fn buffer_gone(_: u64, _: bool) {}
+pub(crate) fn image_made(
+    _: Site,
+    _: u64,
+    _: usize,
+    _: &[usize],
+    _: ImageFormat,
+    _: Option<Sampler>,
+) {
+}
+pub(crate) fn image_accessor(
+    _: Site,
+    _: u64,
+    _: usize,
+    _: Option<u32>,
+    _: Option<sycl_graph::Mode>,
+    _: (&str, usize),
+) {
+}
 pub(crate) fn accessor(_: Site, _: u64, _: usize, _: u32, _: sycl_graph::Mode) {}

@@ -136,6 +136,76 @@ const CASES: &[(&str, &str, &str)] = &[
         "sycl::kernels! { unsafe mod n = \"kernels/tests.spv\" { sett } }",
     ),
     (
+        "I01 native handle of an image",
+        "E0277",
+        "sycl::interop::get_native(&picture());",
+    ),
+    (
+        "I02 native handle of a sampled image",
+        "E0277",
+        "fn f(x: &SampledImage<2>) { sycl::interop::get_native(x); }",
+    ),
+    (
+        "I03 writing through a read accessor of an image",
+        "E0599",
+        "let mut h = picture().host_access::<[f32; 4], _>(Read)?; h.write([0, 0], [0.0; 4]);",
+    ),
+    (
+        "I04 an image accessor escapes its group",
+        "E0521",
+        "let mut out = None; q.submit(|cg| { out = Some(cg.image(&picture(), Read)?); cg.single_task(k, ()) })?;",
+    ),
+    (
+        "I05 an image of four dimensions",
+        "E0277",
+        "let _: UnsampledImage<'static, 4> = UnsampledImage::new(ImageFormat::R8G8B8A8_UNORM, [1, 1, 1, 1])?;",
+    ),
+    (
+        "I06 texels that are no texels",
+        "E0277",
+        "picture().host_access::<[u8; 4], _>(Read)?;",
+    ),
+    (
+        "I07 a host accessor outlives its image",
+        "E0505",
+        "let p = picture(); let h = p.host_access::<[f32; 4], _>(Read)?; drop(p); let _ = h.read([0, 0]);",
+    ),
+    (
+        "I08 a host accessor of an image on another thread",
+        "E0277",
+        "let p = picture(); let h = p.host_access::<[f32; 4], _>(Read)?; std::thread::scope(|s| { s.spawn(move || drop(h)); });",
+    ),
+    (
+        "I09 the slice that an image writes back to is used",
+        "E0503",
+        "let mut v = vec![0u8; 16]; let s = &mut v[..]; let p = UnsampledImage::<2>::from_slice_mut(s, ImageFormat::R8G8B8A8_UNORM, [2, 2])?; s[0] = 1; drop(p);",
+    ),
+    (
+        "I10 native image of a view of the host",
+        "E0308",
+        "q.submit(|cg| { let v = cg.host_task_image::<[f32; 4], _, _>(&picture(), Read)?; cg.host_task((v,), |ih, (v,)| { ih.native_image(&v)?; Ok(()) }) })?;",
+    ),
+    (
+        "K07 a read accessor where an embedded kernel writes an image",
+        "an accessor of mode `sycl::Read` does not write",
+        "q.submit(|cg| { let p = picture(); let (a, b) = (cg.image(&p, Read)?, cg.image(&p, Read)?); cg.parallel_for(i::brighten, [1, 1], (&a, &b)) })?;",
+    ),
+    (
+        "K08 an image of other dimensions than an embedded kernel's",
+        "the kernel takes an image of 2 dimensions here",
+        "q.submit(|cg| { let p = UnsampledImage::<1>::new(ImageFormat::R8G8B8A8_UNORM, 4)?; let (a, b) = (cg.image(&p, Read)?, cg.image(&picture(), Write)?); cg.parallel_for(i::brighten, [1, 1], (&a, &b)) })?;",
+    ),
+    (
+        "K09 a buffer where an embedded kernel takes an image",
+        "the kernel takes an image of 2 dimensions here",
+        "q.submit(|cg| { let a = cg.access(b, Read)?; let o = cg.image(&picture(), Write)?; cg.parallel_for(i::brighten, [1, 1], (&a, &o)) })?;",
+    ),
+    (
+        "K10 a number where an embedded kernel takes a sampler",
+        "the kernel takes a sampler here",
+        "q.submit(|cg| { let p = cg.image(&picture(), Read)?; let at = Buffer::<[f32; 2]>::new(1)?; let to = Buffer::<[f32; 4]>::new(1)?; let (at, to) = (cg.access(&at, Read)?, cg.access(&to, Write)?); cg.parallel_for(i::look_up, 1, (&p, 3u32, &at, &to)) })?;",
+    ),
+    (
         "K06 embedding without unsafe",
         "write `unsafe mod`",
         "sycl::kernels! { mod n = \"kernels/tests.spv\"; }",
@@ -146,6 +216,8 @@ fn source(body: &str) -> String {
     format!(
         "#![allow(unused)] use sycl::*;
         sycl::kernels! {{ unsafe mod m = \"kernels/tests.spv\" {{ set }} }}
+        sycl::kernels! {{ unsafe mod i = \"kernels/images.spv\" {{ brighten, look_up }} }}
+        fn picture() -> UnsampledImage<'static, 2> {{ UnsampledImage::new(ImageFormat::R8G8B8A8_UNORM, [2, 2]).unwrap() }}
         fn ints() -> Buffer<'static, i32> {{ Buffer::new(4).unwrap() }}
         fn case(q: &Queue, k: &Kernel, b: &Buffer<'_, f32>) -> Result<()> {{ {body} Ok(()) }}"
     )
@@ -159,7 +231,7 @@ fn compile_fail() {
         .to_path_buf();
     let folder = deps.join("sycl-compile-fail");
     std::fs::create_dir_all(&folder).unwrap();
-    let good = "q.submit(|cg| { let a = cg.access(b, Read)?; cg.parallel_for(k, 8, (&a, Val(1.0f32), 2u32)) })?; b.host_access(ReadWrite)?[0] = 1.0; q.submit(|cg| { let a = cg.access(&ints(), ReadWrite)?; cg.parallel_for(m::set, 4, (&a, 1)) })?;";
+    let good = "q.submit(|cg| { let a = cg.access(b, Read)?; cg.parallel_for(k, 8, (&a, Val(1.0f32), 2u32)) })?; b.host_access(ReadWrite)?[0] = 1.0; q.submit(|cg| { let a = cg.access(&ints(), ReadWrite)?; cg.parallel_for(m::set, 4, (&a, 1)) })?; q.submit(|cg| { let p = picture(); let (a, b) = (cg.image(&p, Read)?, cg.image(&p, Write)?); cg.parallel_for(i::brighten, [1, 1], (&a, &b)) })?;";
     // Other builds of the crate may lie beside the one that this test is linked with.
     let library = libraries(&deps)
         .into_iter()

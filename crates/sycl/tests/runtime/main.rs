@@ -9,6 +9,7 @@ mod allocation;
 mod basics;
 mod compile_fail;
 mod graphs;
+mod images;
 mod library;
 mod native;
 mod order;
@@ -45,6 +46,10 @@ fn main() -> ExitCode {
         trace::program();
         return ExitCode::SUCCESS;
     }
+    if world == "traced images" {
+        trace::images();
+        return ExitCode::SUCCESS;
+    }
     let here = if world == "discrete" {
         Where::Discrete
     } else {
@@ -59,6 +64,7 @@ fn main() -> ExitCode {
         order::TESTS,
         native::TESTS,
         graphs::TESTS,
+        images::TESTS,
         compile_fail::TESTS,
         library::TESTS,
         trace::TESTS,

@@ -379,7 +379,7 @@ fn native_kernel_props() {
     );
 }
 
-fn foreign() -> (Context, ze_context_handle_t) {
+pub(crate) fn foreign() -> (Context, ze_context_handle_t) {
     let desc = ze_context_desc_t::default();
     let mut handle = std::ptr::null_mut();
     let driver = get_native(&Platform::all().unwrap()[0]);

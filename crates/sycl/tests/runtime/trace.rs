@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use sycl::{AtOffset, Buffer, BufferOptions, Queue, Range, Read, ReadWrite, Write};
+use sycl::{
+    Addressing, AtOffset, Buffer, BufferOptions, Filtering, ImageFormat, Queue, Range, Read,
+    ReadWrite, SampledImage, Sampler, UnsampledImage, Write,
+};
 
+use crate::images::kernels;
 use crate::{Test, WORLD, Where, world};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -15,6 +19,11 @@ pub(crate) const TESTS: &[Test] = &[
         "t91_t92_every_stream_has_its_golden_log",
         Where::Host,
         golden_logs,
+    ),
+    (
+        "the_stream_of_images_has_its_golden_log",
+        Where::Host,
+        golden_images,
     ),
     ("without_subscribers_nothing_is_said", Where::Host, silence),
 ];
@@ -86,6 +95,48 @@ pub(crate) fn program() {
     queue.wait().unwrap();
 }
 
+/// A program of its own: a sampled image is looked up, an unsampled one written, read on the host and in a host task.
+pub(crate) fn images() {
+    sycl::use_entry(ze_cpu::entry()).unwrap();
+    let queue = Queue::builder()
+        .device(&world::devices()[1])
+        .in_order()
+        .build()
+        .unwrap();
+    let format = ImageFormat::R8G8B8A8_UNORM;
+    let sampler = Sampler {
+        normalized: true,
+        addressing: Addressing::Repeat,
+        filtering: Filtering::Linear,
+    };
+    let sampled = SampledImage::from_slice(&[7u8; 24], format, sampler, [2, 3]).unwrap();
+    let places = Buffer::from_slice(&[[0.5f32, 0.5]], [1]).unwrap();
+    let seen = Buffer::<[f32; 4]>::new([1]).unwrap();
+    let looked = queue.submit(|cg| {
+        let from = cg.sampled(&sampled)?;
+        let (at, to) = (
+            cg.access(&places, Read)?,
+            cg.access(&seen, Write.no_init())?,
+        );
+        cg.parallel_for(kernels::look_up, [1], (&from, sampler, &at, &to))
+    });
+    looked.unwrap().wait().unwrap();
+    let from = UnsampledImage::from_slice(&[7u8; 24], format, [2, 3]).unwrap();
+    let to = UnsampledImage::<2>::new(format, [2, 3]).unwrap();
+    let written = queue.submit(|cg| {
+        let (from, to) = (cg.image(&from, Read)?, cg.image(&to, Write.no_init())?);
+        cg.parallel_for(kernels::brighten, [2, 3], (&from, &to))
+    });
+    written.unwrap().wait().unwrap();
+    drop(to.host_access::<[f32; 4], _>(Read).unwrap());
+    let task = queue.submit(|cg| {
+        let to = cg.host_task_image::<[f32; 4], _, _>(&to, Read)?;
+        cg.host_task((to,), |_, _| Ok(()))
+    });
+    task.unwrap().wait().unwrap();
+    queue.wait().unwrap();
+}
+
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -96,9 +147,13 @@ fn built() -> &'static Path {
 
 /// What the subscriber printed.
 fn run(variables: &[(&str, &str)]) -> String {
+    run_program("traced", variables)
+}
+
+fn run_program(name: &str, variables: &[(&str, &str)]) -> String {
     let mut program = Command::new(std::env::current_exe().unwrap());
     program
-        .env(WORLD, "traced")
+        .env(WORLD, name)
         .env("SOLUM_DEVICES", "cpu:2,discrete")
         .env("XPTI_FRAMEWORK_DISPATCHER", built().join("libxptifw.so"))
         .env(
@@ -213,6 +268,19 @@ fn golden_logs() {
     golden(
         "buffer.dpcpp.txt",
         &of_stream(&dpcpp, "sycl.experimental.buffer"),
+    );
+}
+
+fn golden_images() {
+    let seed = run_program("traced images", &[]);
+    golden("image.txt", &of_stream(&seed, "sycl.experimental.image"));
+    let buffers = of_stream(&seed, "sycl.experimental.buffer");
+    let made = buffers.matches("offload_alloc_construct").count();
+    assert_eq!(made, 2, "images are on their own stream: {buffers}");
+    let dpcpp = run_program("traced images", &[("SOLUM_XPTI_COMPAT", "dpcpp")]);
+    golden(
+        "image.dpcpp.txt",
+        &of_stream(&dpcpp, "sycl.experimental.image"),
     );
 }
 

@@ -1,0 +1,493 @@
+//! Images: texels of a format in one to three dimensions, and how kernels look them up.
+//!
+//! An image follows the buffer model: in rows on the host, as a native image on each device that uses it, copied as a
+//! whole when it is outdated where it is needed, never when it is overwritten (`no_init`) or was never written. On devices
+//! whose memory is the host's the native image is made over the host's rows, where the driver can do that, and nothing is
+//! copied. Ranges and places are SYCL's of buffers: the last dimension is the fastest.
+//!
+//! Not here: arrays of images, mipmaps, formats of packed channels.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use sycl_graph::{Access, Grid};
+
+mod access;
+mod format;
+pub(crate) mod native;
+mod sampler;
+
+pub use access::{
+    HostImageAccessor, HostImageView, HostSampledImageAccessor, HostTaskImageAccessor,
+    ImageAccessor, ImageView,
+};
+pub use format::{ChannelOrder, ChannelType, ImageFormat, Texel, TexelKind};
+pub use sampler::{Addressing, Filtering, Sampler};
+
+pub(crate) use format::check_kind;
+
+use crate::accessor::Mode;
+use crate::error::{Error, Result};
+use crate::range::{DeviceData, Dim, Range, SupportedDim, extents};
+use crate::storage::{BufferCore, Handle};
+use crate::transfer::bring_to_host;
+use native::Shape;
+
+/// An image that kernels read and write texel by texel. Cheap to clone; the clones are one image.
+///
+/// `'h` is the borrow of what receives the contents at the end, as a buffer's.
+pub struct UnsampledImage<'h, const D: usize>
+where
+    Dim<D>: SupportedDim,
+{
+    handle: Arc<Handle>,
+    format: ImageFormat,
+    range: Range<D>,
+    borrow: PhantomData<&'h mut ()>,
+}
+
+/// An image that kernels only read, at coordinates that a sampler makes texels of. Cheap to clone.
+pub struct SampledImage<const D: usize>
+where
+    Dim<D>: SupportedDim,
+{
+    image: UnsampledImage<'static, D>,
+    sampler: Sampler,
+}
+
+impl<const D: usize> Clone for UnsampledImage<'_, D>
+where
+    Dim<D>: SupportedDim,
+{
+    fn clone(&self) -> Self {
+        Self {
+            handle: Arc::clone(&self.handle),
+            ..*self
+        }
+    }
+}
+impl<const D: usize> Clone for SampledImage<D>
+where
+    Dim<D>: SupportedDim,
+{
+    fn clone(&self) -> Self {
+        Self {
+            image: self.image.clone(),
+            sampler: self.sampler,
+        }
+    }
+}
+
+impl<const D: usize> std::fmt::Debug for UnsampledImage<'_, D>
+where
+    Dim<D>: SupportedDim,
+{
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "UnsampledImage(#{}, {:?}, {:?})",
+            self.handle.core.number, self.format, self.range.0
+        )
+    }
+}
+impl<const D: usize> std::fmt::Debug for SampledImage<D>
+where
+    Dim<D>: SupportedDim,
+{
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "SampledImage(#{}, {:?}, {:?}, {:?})",
+            self.image.handle.core.number, self.image.format, self.image.range.0, self.sampler
+        )
+    }
+}
+
+/// Where an image comes from and what it is for.
+#[derive(Clone, Copy)]
+struct Origin {
+    /// Address of the program's data; 0 if there is none.
+    host: usize,
+    sampler: Option<Sampler>,
+    bound: bool,
+}
+
+impl Origin {
+    fn of(host: usize) -> Self {
+        Self {
+            host,
+            sampler: None,
+            bound: false,
+        }
+    }
+}
+
+impl<const D: usize> UnsampledImage<'static, D>
+where
+    Dim<D>: SupportedDim,
+{
+    /// An image without contents. Allocates nothing and copies nothing before it is used.
+    ///
+    /// # Errors
+    /// [`crate::Errc::Invalid`] for a range without texels or beyond the address space;
+    /// [`crate::Errc::FeatureNotSupported`] for a format of packed channels.
+    #[track_caller]
+    pub fn new(format: ImageFormat, range: impl Into<Range<D>>) -> Result<Self> {
+        Self::create(format, range.into(), Origin::of(0))
+    }
+
+    /// An image with these contents, copied now into memory of the host: texels one after another, of elements of any
+    /// type.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`crate::Errc::Invalid`] when there are not as many bytes;
+    /// [`crate::Errc::MemoryAllocation`].
+    #[track_caller]
+    pub fn from_slice<T: DeviceData>(
+        data: &[T],
+        format: ImageFormat,
+        range: impl Into<Range<D>>,
+    ) -> Result<Self> {
+        let image = Self::create(format, range.into(), Origin::of(data.as_ptr().addr()))?;
+        image.fill_from(bytes_of(data))?;
+        Ok(image)
+    }
+
+    /// As [`Self::from_slice`], of rows `pitch[0]` and planes `pitch[1]` bytes apart.
+    ///
+    /// # Errors
+    /// As [`Self::from_slice`]; [`crate::Errc::Invalid`] also for pitches that are less than a row or plane.
+    #[track_caller]
+    pub fn from_slice_pitched<T: DeviceData>(
+        data: &[T],
+        format: ImageFormat,
+        range: impl Into<Range<D>>,
+        pitch: [usize; 2],
+    ) -> Result<Self> {
+        let image = Self::create(format, range.into(), Origin::of(data.as_ptr().addr()))?;
+        let tight = image.tighten(bytes_of(data), pitch)?;
+        image.fill_from(&tight)?;
+        Ok(image)
+    }
+
+    /// The program's native image, whose contents are there already.
+    #[track_caller]
+    pub(crate) fn bound(format: ImageFormat, range: Range<D>) -> Result<Self> {
+        let origin = Origin {
+            bound: true,
+            ..Origin::of(0)
+        };
+        Self::create(format, range, origin)
+    }
+}
+
+/// The elements' bytes.
+fn bytes_of<T: DeviceData>(data: &[T]) -> &[u8] {
+    // SAFETY: `DeviceData` has no padding that is read, so all its bytes are.
+    unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
+}
+
+impl<'h, const D: usize> UnsampledImage<'h, D>
+where
+    Dim<D>: SupportedDim,
+{
+    #[track_caller]
+    fn create(format: ImageFormat, range: Range<D>, origin: Origin) -> Result<Self> {
+        format.check()?;
+        let extents = extents(range.0);
+        if extents.contains(&0) {
+            return Err(Error::invalid(format!(
+                "an image of {:?} has no texels",
+                range.0
+            )));
+        }
+        let texel = format.texel_bytes();
+        // One page: native images are copied as a whole.
+        let grid = Grid::new(extents, texel, Some(extents))?;
+        let shape = Shape {
+            format,
+            dimensions: D,
+            extents,
+            writable: origin.sampler.is_none(),
+            bound: origin.bound,
+        };
+        let core = BufferCore::new(grid, 64, Some(shape));
+        let site = crate::trace::Site::here();
+        crate::trace::image_made(
+            site,
+            core.number,
+            origin.host,
+            &range.0,
+            format,
+            origin.sampler,
+        );
+        Ok(Self {
+            handle: Handle::new(core),
+            format,
+            range,
+            borrow: PhantomData,
+        })
+    }
+
+    fn fill_from(&self, data: &[u8]) -> Result<()> {
+        if data.len() != self.byte_count() {
+            return Err(Error::invalid(format!(
+                "{} bytes for an image of {:?} texels of {} bytes",
+                data.len(),
+                self.range.0,
+                self.format.texel_bytes()
+            )));
+        }
+        let mut state = self.handle.core.lock();
+        let pointer = state.host_memory()?;
+        // SAFETY: the allocation has room for all texels, and nobody else knows it yet.
+        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), pointer, data.len()) };
+        state.graph.adopt(sycl_graph::Domain::HOST);
+        Ok(())
+    }
+
+    /// Texels one after another, of rows with gaps.
+    fn tighten(&self, data: &[u8], [row_pitch, plane_pitch]: [usize; 2]) -> Result<Vec<u8>> {
+        let [depth, height, width] = extents(self.range.0);
+        let row = width * self.format.texel_bytes();
+        let plane_least = row_pitch.checked_mul(height);
+        if row_pitch < row || depth > 1 && plane_least.is_none_or(|least| plane_pitch < least) {
+            return Err(Error::invalid(format!(
+                "pitches of {row_pitch} and {plane_pitch} bytes are less than a row of {row} bytes or {height} of them"
+            )));
+        }
+        let mut tight = Vec::with_capacity(self.byte_count());
+        for plane in 0..depth {
+            for line in 0..height {
+                let first = plane
+                    .checked_mul(plane_pitch)
+                    .and_then(|at| at.checked_add(line * row_pitch));
+                let bytes = first.and_then(|first| data.get(first..first.checked_add(row)?));
+                let Some(bytes) = bytes else {
+                    return Err(Error::invalid(format!(
+                        "{} bytes end before row {line} of plane {plane}",
+                        data.len()
+                    )));
+                };
+                tight.extend_from_slice(bytes);
+            }
+        }
+        Ok(tight)
+    }
+
+    /// An image with these contents, copied now; the last handle's drop waits for all work on the image and copies the
+    /// contents back.
+    ///
+    /// # Errors
+    /// As [`UnsampledImage::from_slice`].
+    #[track_caller]
+    pub fn from_slice_mut<T: DeviceData>(
+        data: &'h mut [T],
+        format: ImageFormat,
+        range: impl Into<Range<D>>,
+    ) -> Result<Self> {
+        let image = Self::create(format, range.into(), Origin::of(data.as_ptr().addr()))?;
+        image.fill_from(bytes_of(data))?;
+        image.set_final_data(move |contents| {
+            let count = size_of_val(data);
+            // SAFETY: as many bytes on both sides, which `create` has seen to, and any bits are a `T`.
+            unsafe {
+                std::ptr::copy_nonoverlapping(contents.as_ptr(), data.as_mut_ptr().cast(), count);
+            }
+        });
+        Ok(image)
+    }
+
+    /// Who gets the bytes of the texels when the last handle is dropped, which then waits for all work on the image;
+    /// replaces who was set before.
+    pub fn set_final_data(&self, receive: impl FnOnce(&[u8]) + Send + 'h) {
+        let count = self.byte_count();
+        let receive = move |contents: *const u8| {
+            // SAFETY: the handle's end passes the host's whole allocation, with nothing left that writes it.
+            receive(unsafe { std::slice::from_raw_parts(contents, count) });
+        };
+        // SAFETY: every handle is a value of a type that `'h` outlives.
+        unsafe { self.handle.set_final_data(Box::new(receive)) };
+    }
+
+    /// Whether the contents are copied back at the end; they are, unless this was called with `false`.
+    pub fn set_write_back(&self, on: bool) {
+        self.handle.set_write_back(on);
+    }
+
+    /// Its extents in texels.
+    #[must_use]
+    pub fn range(&self) -> Range<D> {
+        self.range
+    }
+
+    /// Its texels' format.
+    #[must_use]
+    pub fn format(&self) -> ImageFormat {
+        self.format
+    }
+
+    /// Bytes of all texels.
+    #[must_use]
+    pub fn byte_count(&self) -> usize {
+        self.handle.core.lock().graph.grid().bytes()
+    }
+
+    /// Its texels on the host, as `[f32; 4]`, `[i32; 4]` or `[u32; 4]` by the format. Waits for conflicting work; work
+    /// that conflicts waits until this is dropped.
+    ///
+    /// # Errors
+    /// [`crate::Errc::Invalid`] for texels of another kind, an image made from a handle, or when it would wait for a
+    /// host accessor that this thread holds; failures of work it waits for; [`crate::Errc::MemoryAllocation`].
+    #[track_caller]
+    pub fn host_access<P: Texel, M: Mode>(
+        &self,
+        _mode: M,
+    ) -> Result<HostImageAccessor<'_, P, D, M>> {
+        check_kind::<P>(self.format)?;
+        let core = &self.handle.core;
+        let accesses = [self.whole(M::MODE)];
+        let site = crate::trace::Site::here();
+        let element = (std::any::type_name::<P>(), size_of::<P>());
+        crate::trace::image_accessor(site, core.number, 0, None, Some(M::MODE), element);
+        let lock = {
+            let mut state = core.lock();
+            let state = &mut *state;
+            let grid = state.graph.grid();
+            state.history.locked(core.number, grid, &accesses, site)
+        };
+        let (pointer, ticket) = lock.task(|| bring_to_host(core, &accesses))?;
+        Ok(HostImageAccessor::new(
+            pointer,
+            self.byte_count(),
+            self.format,
+            self.range,
+            ticket,
+            (Arc::clone(core), lock),
+        ))
+    }
+
+    /// Its texels on the host, now, one after another; waits for the work they come from.
+    ///
+    /// # Errors
+    /// As [`Self::host_access`]; [`crate::Errc::Invalid`] also when they are no whole number of elements.
+    #[track_caller]
+    pub fn into_vec<T: DeviceData>(self) -> Result<Vec<T>> {
+        let bytes = self.byte_count();
+        if !bytes.is_multiple_of(size_of::<T>().max(1)) || size_of::<T>() == 0 {
+            return Err(Error::invalid(format!(
+                "the image's {bytes} bytes are no whole number of elements of {}",
+                size_of::<T>()
+            )));
+        }
+        let accesses = [self.whole(sycl_graph::Mode::Read)];
+        let (pointer, ticket) = bring_to_host(&self.handle.core, &accesses)?;
+        let mut elements = Vec::<T>::with_capacity(bytes / size_of::<T>());
+        // SAFETY: the host's allocation has so many bytes, the vector room for them, and any bits are a `T`.
+        unsafe {
+            std::ptr::copy_nonoverlapping(pointer, elements.as_mut_ptr().cast(), bytes);
+            elements.set_len(bytes / size_of::<T>());
+        }
+        ticket.done();
+        Ok(elements)
+    }
+
+    pub(crate) fn whole(&self, mode: sycl_graph::Mode) -> Access {
+        Access::whole(self.handle.core.lock().graph.grid(), mode)
+    }
+
+    pub(crate) fn core(&self) -> &Arc<BufferCore> {
+        &self.handle.core
+    }
+}
+
+impl<const D: usize> SampledImage<D>
+where
+    Dim<D>: SupportedDim,
+{
+    /// An image with these contents, copied now, looked up as `sampler` says.
+    ///
+    /// # Errors
+    /// As [`UnsampledImage::from_slice`]; [`crate::Errc::Invalid`] also for a sampler that repeats coordinates that are
+    /// not normalised, or filters integers.
+    #[track_caller]
+    pub fn from_slice<T: DeviceData>(
+        data: &[T],
+        format: ImageFormat,
+        sampler: Sampler,
+        range: impl Into<Range<D>>,
+    ) -> Result<Self> {
+        let image = Self::create(data, format, sampler, range.into())?;
+        image.image.fill_from(bytes_of(data))?;
+        Ok(image)
+    }
+
+    /// As [`Self::from_slice`], of rows `pitch[0]` and planes `pitch[1]` bytes apart.
+    ///
+    /// # Errors
+    /// As [`Self::from_slice`] and [`UnsampledImage::from_slice_pitched`].
+    #[track_caller]
+    pub fn from_slice_pitched<T: DeviceData>(
+        data: &[T],
+        format: ImageFormat,
+        sampler: Sampler,
+        range: impl Into<Range<D>>,
+        pitch: [usize; 2],
+    ) -> Result<Self> {
+        let image = Self::create(data, format, sampler, range.into())?;
+        let tight = image.image.tighten(bytes_of(data), pitch)?;
+        image.image.fill_from(&tight)?;
+        Ok(image)
+    }
+
+    #[track_caller]
+    fn create<T>(
+        data: &[T],
+        format: ImageFormat,
+        sampler: Sampler,
+        range: Range<D>,
+    ) -> Result<Self> {
+        sampler.check_for(format)?;
+        let origin = Origin {
+            sampler: Some(sampler),
+            ..Origin::of(data.as_ptr().addr())
+        };
+        Ok(Self {
+            image: UnsampledImage::create(format, range, origin)?,
+            sampler,
+        })
+    }
+
+    /// Its extents in texels.
+    #[must_use]
+    pub fn range(&self) -> Range<D> {
+        self.image.range
+    }
+
+    /// Its texels' format.
+    #[must_use]
+    pub fn format(&self) -> ImageFormat {
+        self.image.format
+    }
+
+    /// How it is looked up; also an argument of kernels.
+    #[must_use]
+    pub fn sampler(&self) -> Sampler {
+        self.sampler
+    }
+
+    /// Its texels on the host, looked up by the sampler as on a device. Conflicts as
+    /// [`UnsampledImage::host_access`].
+    ///
+    /// # Errors
+    /// As [`UnsampledImage::host_access`].
+    #[track_caller]
+    pub fn host_access<P: Texel>(&self) -> Result<HostSampledImageAccessor<'_, P, D>> {
+        let access = self.image.host_access::<P, _>(crate::accessor::Read)?;
+        Ok(HostSampledImageAccessor::new(access, self.sampler))
+    }
+
+    pub(crate) fn unsampled(&self) -> &UnsampledImage<'static, D> {
+        &self.image
+    }
+}

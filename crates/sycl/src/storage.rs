@@ -1,0 +1,494 @@
+//! What buffers and images are behind their handles: memories in several places, the state of their pages, and the end.
+//!
+//! A buffer's memory is USM in every place. An image lies in rows on the host and as a native image on each device; where
+//! the device's memory is the host's, the native image is made over the host's rows if the driver can, so that nothing is
+//! ever copied. [`sycl_graph::Buffer`] decides what is copied and what waits for what, for both.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use level_zero::sys::ze_image_handle_t;
+use smallvec::SmallVec;
+use sycl_graph::{Access, Deps, Domain, Grid, Links, Transfer};
+
+use crate::context::{Context, NativeContext};
+use crate::device::Device;
+use crate::error::{Errc, Error, Result};
+use crate::graveyard::bury;
+use crate::group::TargetMemory;
+use crate::image::native::{self, Shape};
+use crate::memory::{End, Memory, allocate_device, allocate_host, with_room};
+use crate::operation::{ImageCopy, Operation};
+use crate::platform::complain;
+use crate::selector::DefaultSelector;
+use crate::ticket::{wait_for, would_wait_for_itself};
+use crate::transfer::bring_to_host;
+
+/// What the user's handles share; its end is the buffer's or image's.
+pub(crate) struct Handle {
+    pub(crate) core: Arc<BufferCore>,
+    write_back: AtomicBool,
+    final_data: Mutex<Option<FinalData>>,
+}
+
+/// Gets the contents at the end. Its borrow outlives every handle, so `'static` stands for the handles' `'h`.
+type FinalData = Box<dyn FnOnce(*const u8) + Send>;
+
+/// What command groups share with the handles.
+pub(crate) struct BufferCore {
+    pub(crate) number: u64,
+    pub(crate) alignment: usize,
+    /// It is an image.
+    pub(crate) image: Option<Shape>,
+    state: Mutex<BufferState>,
+}
+
+/// What a buffer's lock protects.
+pub(crate) struct BufferState {
+    number: u64,
+    pub(crate) graph: sycl_graph::Buffer,
+    /// By the number of the domain; the host is the first.
+    places: SmallVec<[Place; 3]>,
+    alignment: usize,
+    image: Option<Shape>,
+    /// An image's native images over its rows on the host, by device; no more are tried once the driver refused one.
+    views: SmallVec<[(Device, Memory); 1]>,
+    views_refused: bool,
+    /// For tools.
+    pub(crate) history: crate::trace::History,
+    /// Why pages are poisoned.
+    pub(crate) poison: Option<Error>,
+}
+
+/// A memory that the buffer may be in.
+struct Place {
+    /// The device and the context it is used in; none for the host.
+    device: Option<(Context, Device)>,
+    memory: Option<Memory>,
+}
+
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+impl Handle {
+    pub(crate) fn new(core: Arc<BufferCore>) -> Arc<Self> {
+        Arc::new(Self {
+            core,
+            write_back: AtomicBool::new(true),
+            final_data: Mutex::new(None),
+        })
+    }
+
+    pub(crate) fn set_write_back(&self, on: bool) {
+        self.write_back.store(on, Ordering::Release);
+    }
+
+    /// Who gets the first byte of the whole contents on the host at the end, instead of who was set before.
+    ///
+    /// # Safety
+    /// Every handle is gone before `'h` ends.
+    pub(crate) unsafe fn set_final_data<'h>(
+        &self,
+        receive: Box<dyn FnOnce(*const u8) + Send + 'h>,
+    ) {
+        // SAFETY: only the lifetime changes, and it is called or dropped with the last handle.
+        let receive: FinalData = unsafe { std::mem::transmute(receive) };
+        *lock(&self.final_data) = Some(receive);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl BufferCore {
+    pub(crate) fn new(grid: Grid, alignment: usize, image: Option<Shape>) -> Arc<Self> {
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        let history = match image {
+            None => crate::trace::History::default(),
+            Some(_) => crate::trace::History::of_image(),
+        };
+        Arc::new(Self {
+            number,
+            alignment,
+            image,
+            state: Mutex::new(BufferState {
+                number,
+                graph: sycl_graph::Buffer::new(grid),
+                places: SmallVec::from_iter([Place {
+                    device: None,
+                    memory: None,
+                }]),
+                alignment,
+                image,
+                views: SmallVec::new(),
+                views_refused: false,
+                history,
+                poison: None,
+            }),
+        })
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, BufferState> {
+        lock(&self.state)
+    }
+
+    fn last_use(&self) -> Deps {
+        let mut users = Deps::default();
+        self.lock().graph.last_use(&mut users);
+        users
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let receive = lock(&self.final_data).take();
+        let write_back = self.write_back.load(Ordering::Acquire);
+        let users = self.core.last_use();
+        let blocks = receive.is_some() && write_back || self.core.lock().keeps_memory();
+        if blocks && would_wait_for_itself(&users) {
+            let text = "this drop would never end: the buffer's last use waits for a host accessor that the calling thread holds";
+            if std::thread::panicking() {
+                // The memory may still be used: it is never freed.
+                std::mem::forget(Arc::clone(&self.core));
+                return;
+            }
+            std::mem::forget(Arc::clone(&self.core));
+            panic!("{text}");
+        }
+        if let Some(receive) = receive.filter(|_| write_back) {
+            let accesses = {
+                let state = self.core.lock();
+                [Access::whole(state.graph.grid(), sycl_graph::Mode::Read)]
+            };
+            let grid = *self.core.lock().graph.grid();
+            let written =
+                (0..grid.page_count()).any(|page| self.core.lock().graph.is_written(page));
+            if written {
+                match bring_to_host(&self.core, &accesses) {
+                    Ok((pointer, ticket)) => {
+                        receive(pointer);
+                        ticket.done();
+                    }
+                    Err(error) => complain(&format!("a buffer was not written back: {error}")),
+                }
+            }
+        }
+        if blocks && let Err(error) = wait_for(&self.core.last_use()) {
+            complain(&format!("work on a buffer failed: {error}"));
+        }
+    }
+}
+
+impl Drop for BufferCore {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut users = Deps::default();
+        state.graph.last_use(&mut users);
+        let views = std::mem::take(&mut state.views);
+        let memories: SmallVec<[Memory; 3]> = state
+            .places
+            .iter_mut()
+            .filter_map(|place| place.memory.take())
+            .collect();
+        let empty = memories.is_empty();
+        let (number, image) = (self.number, self.image.is_some());
+        let ending = state.history.ending();
+        let end = move || {
+            // Images over the host's memory end before it does.
+            drop(views);
+            for memory in memories {
+                let pointer = memory.pointer.addr();
+                ending.free(number, pointer, || drop(memory));
+            }
+            crate::trace::buffer_gone(number, image);
+        };
+        match empty {
+            true => end(),
+            false => bury(users, end),
+        }
+    }
+}
+
+/// How copies go between the places of a buffer.
+pub(crate) struct PlaceLinks<'a>(&'a [Place]);
+
+impl Links for PlaceLinks<'_> {
+    fn cost(&self, from: Domain, to: Domain) -> Option<u32> {
+        let of = |domain: Domain| self.0.get(domain.number())?.device.as_ref();
+        let ((from_context, from), (to_context, to)) = of(from).zip(of(to))?;
+        let one_context = Arc::ptr_eq(&from_context.0.native, &to_context.0.native);
+        (one_context && to.can_access_peer(from)).then_some(1)
+    }
+}
+
+impl BufferState {
+    /// The domain of a device in a context, which has or gets the buffer's memory there.
+    pub(crate) fn domain_of(&mut self, context: &Context, device: &Device) -> Result<Domain> {
+        if let Some(shape) = self.image {
+            if shape.bound {
+                return self.only_domain(context, device);
+            }
+            return match device.uses_host_memory() && self.view(context, device)?.is_some() {
+                true => Ok(Domain::HOST),
+                false => self.own_domain(context, device),
+            };
+        }
+        if device.uses_host_memory() && self.host_is_of(&context.0.native) {
+            return Ok(Domain::HOST);
+        }
+        self.own_domain(context, device)
+    }
+
+    /// The domain of an image that was made from a handle: it is where it was made, and nowhere else.
+    fn only_domain(&self, context: &Context, device: &Device) -> Result<Domain> {
+        let hardware = device.hardware();
+        let place = self.places.last().and_then(|place| place.device.as_ref());
+        match place {
+            Some((of, _)) if !Arc::ptr_eq(&of.0.native, &context.0.native) => Err(Error::invalid(
+                "an image made from a handle is used in the context that it was made in only",
+            )),
+            Some((_, of)) if of.hardware() == hardware => {
+                Domain::new(self.places.len() - 1).ok_or_else(|| Error::invalid("no such domain"))
+            }
+            _ => Err(Error::invalid(
+                "an image made from a handle is used on the device that it was created for only",
+            )),
+        }
+    }
+
+    /// An image's native image over its rows on the host; none where the driver makes none.
+    fn view(&mut self, context: &Context, device: &Device) -> Result<Option<*mut u8>> {
+        let Some(shape) = self.image else {
+            return Ok(None);
+        };
+        let hardware = device.hardware();
+        let known = self.views.iter().find(|(of, _)| *of == hardware);
+        if let Some((_, view)) = known {
+            let same = Arc::ptr_eq(&view.context.0.native, &context.0.native);
+            return Ok(same.then_some(view.pointer));
+        }
+        if self.views_refused
+            || !self.host_is_of(&context.0.native)
+            || !hardware.platform().has_images_over_memory()
+        {
+            return Ok(None);
+        }
+        let rows = self.memory(Domain::HOST, context)?;
+        let native = &context.0.native;
+        match with_room(|| native::create(native, &hardware, &shape, Some(rows))) {
+            Ok(image) => {
+                let view = Memory::image(image, context, End::Free);
+                let pointer = view.pointer;
+                self.views.push((hardware, view));
+                Ok(Some(pointer))
+            }
+            Err(error) if error.errc() == Errc::MemoryAllocation => Err(error),
+            Err(_) => {
+                self.views_refused = true;
+                Ok(None)
+            }
+        }
+    }
+
+    /// What a command is given for an accessor in a domain: the first byte, or a native image on a device.
+    pub(crate) fn argument(
+        &mut self,
+        target: TargetMemory,
+        domain: Domain,
+        context: &Context,
+        device: &Device,
+    ) -> Result<*mut u8> {
+        if self.image.is_some() && target == TargetMemory::Device && domain == Domain::HOST {
+            let view = self.view(context, device)?;
+            return view
+                .ok_or_else(|| Error::new(Errc::Runtime, "the image has no view of its rows"));
+        }
+        self.memory(domain, context)
+    }
+
+    /// The command of a planned copy between two memories, or between an image and its rows.
+    pub(crate) fn copy(&self, transfer: &Transfer, target: *mut u8, source: *mut u8) -> Operation {
+        if self.image.is_none() {
+            return Operation::transfer(target, source.cast_const(), &transfer.extent);
+        }
+        let direction = match (transfer.from, transfer.to) {
+            (Domain::HOST, _) => ImageCopy::FromMemory,
+            (_, Domain::HOST) => ImageCopy::ToMemory,
+            _ => ImageCopy::Between,
+        };
+        Operation::Image {
+            target,
+            source,
+            direction,
+        }
+    }
+
+    /// The domain of a device in a context that has a memory of its own there.
+    fn own_domain(&mut self, context: &Context, device: &Device) -> Result<Domain> {
+        let hardware = device.hardware();
+        let known = self.places.iter().position(|place| {
+            place.device.as_ref().is_some_and(|(of, known)| {
+                *known == hardware && Arc::ptr_eq(&of.0.native, &context.0.native)
+            })
+        });
+        let number = known.unwrap_or(self.places.len());
+        let domain = Domain::new(number).ok_or_else(|| {
+            Error::new(
+                Errc::FeatureNotSupported,
+                format!(
+                    "a buffer can be in {} memories at most",
+                    sycl_graph::MAX_DOMAINS
+                ),
+            )
+        })?;
+        if known.is_none() {
+            self.places.push(Place {
+                device: Some((context.clone(), hardware)),
+                memory: None,
+            });
+        }
+        Ok(domain)
+    }
+
+    /// Whether the host's memory is, or would be, of a context.
+    fn host_is_of(&self, native: &Arc<NativeContext>) -> bool {
+        let memory = self.places[0].memory.as_ref();
+        memory.is_none_or(|memory| Arc::ptr_eq(&memory.context.0.native, native))
+    }
+
+    pub(crate) fn known_domain(&self, device: &Device) -> Option<Domain> {
+        let hardware = device.hardware();
+        let number = self.places.iter().position(|place| match &place.device {
+            Some((_, known)) => *known == hardware && place.memory.is_some(),
+            None => device.uses_host_memory() && place.memory.is_some(),
+        });
+        number.and_then(Domain::new)
+    }
+
+    pub(crate) fn memory_on(&self, device: &Device) -> Option<&Memory> {
+        let domain = self.known_domain(device)?;
+        self.places[domain.number()].memory.as_ref()
+    }
+
+    /// The device of a domain; none for the host.
+    pub(crate) fn device_of(&self, domain: Domain) -> Option<&(Context, Device)> {
+        self.places.get(domain.number())?.device.as_ref()
+    }
+
+    /// The buffer's first byte in a domain, allocated if it is not yet there. `context` is for the host's memory.
+    pub(crate) fn memory(&mut self, domain: Domain, context: &Context) -> Result<*mut u8> {
+        let bytes = self.graph.grid().bytes();
+        let alignment = self.alignment;
+        let Some(place) = self.places.get_mut(domain.number()) else {
+            return Err(Error::new(Errc::Runtime, "a buffer is in no such memory"));
+        };
+        if let Some(memory) = &place.memory {
+            return Ok(memory.pointer);
+        }
+        if self.image.is_some_and(|shape| shape.bound) {
+            return Err(Error::invalid(
+                "an image made from a handle is never copied: the host has no access to it",
+            ));
+        }
+        if bytes == 0 {
+            // Nothing is ever read or written through it.
+            return Ok(std::ptr::without_provenance_mut(alignment));
+        }
+        let number = self.number;
+        let address = |pointer: &*mut std::ffi::c_void| pointer.addr();
+        let (context, pointer) = match &place.device {
+            None => {
+                let native = &context.0.native;
+                let allocate = || with_room(|| allocate_host(native, bytes, alignment));
+                (
+                    context.clone(),
+                    self.history
+                        .allocate(number, bytes, "host", allocate, address)?,
+                )
+            }
+            Some((context, device)) => {
+                let native = &context.0.native;
+                let allocate = || match &self.image {
+                    None => with_room(|| allocate_device(native, device, bytes, alignment)),
+                    Some(shape) => with_room(|| native::create(native, device, shape, None))
+                        .map(|image| image.cast()),
+                };
+                (
+                    context.clone(),
+                    self.history
+                        .allocate(number, bytes, "device", allocate, address)?,
+                )
+            }
+        };
+        if self.image.is_some() && domain != Domain::HOST {
+            let image = Memory::image(pointer.cast(), &context, End::Free);
+            place.memory = Some(image);
+            return Ok(pointer.cast());
+        }
+        let pointer = pointer.cast();
+        place.memory = Some(Memory::new(pointer, &context, End::Free));
+        Ok(pointer)
+    }
+
+    /// The buffer's first byte on the host.
+    pub(crate) fn host_memory(&mut self) -> Result<*mut u8> {
+        let known = self.places.iter().find_map(|place| {
+            let device = place.device.as_ref().map(|(context, _)| context);
+            place
+                .memory
+                .as_ref()
+                .map(|memory| &memory.context)
+                .or(device)
+        });
+        let context = match known {
+            Some(context) => context.clone(),
+            None => Device::select(&DefaultSelector)?
+                .platform()
+                .default_context()?,
+        };
+        self.memory(Domain::HOST, &context)
+    }
+
+    /// Takes the program's image for its device, where alone it is used.
+    pub(crate) fn adopt_image(
+        &mut self,
+        image: ze_image_handle_t,
+        context: &Context,
+        device: &Device,
+        end: End,
+    ) -> Result<Domain> {
+        let domain = self.own_domain(context, device)?;
+        self.places[domain.number()].memory = Some(Memory::image(image, context, end));
+        Ok(domain)
+    }
+
+    /// Takes a domain's memory away.
+    pub(crate) fn take_memory(&mut self, domain: Domain) -> Option<Memory> {
+        self.places[domain.number()].memory.take()
+    }
+
+    /// Takes memory of the user's for a domain.
+    pub(crate) fn adopt(
+        &mut self,
+        domain: Domain,
+        pointer: *mut u8,
+        context: &Context,
+        end: End,
+    ) -> Result<()> {
+        let place = &mut self.places[domain.number()];
+        if place.memory.is_some() {
+            return Err(Error::invalid("two views are of one device's memory"));
+        }
+        place.memory = Some(Memory::new(pointer, context, end));
+        Ok(())
+    }
+
+    pub(crate) fn links(&self) -> PlaceLinks<'_> {
+        PlaceLinks(&self.places)
+    }
+
+    fn keeps_memory(&self) -> bool {
+        let mut memories = self.places.iter().filter_map(|place| place.memory.as_ref());
+        memories.any(|memory| memory.end == End::Keep)
+    }
+}
