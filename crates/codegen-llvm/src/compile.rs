@@ -138,7 +138,7 @@ fn generate(module: &Module, settings: &Settings, unresolved: &[String]) -> Repl
         .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
     let target = target(settings);
     machine::optimise(&ir, &target).map_err(codegen_error)?;
-    crate::masks::widen(&ir);
+    machine::choose_masks(&ir, &target);
     let object = machine::emit(&ir, &target).map_err(codegen_error)?;
     let complaints = ir.complaints();
     if !complaints.is_empty() {

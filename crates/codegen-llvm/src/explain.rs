@@ -94,7 +94,7 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
         ir.verify()
             .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
         machine::optimise(&ir, &target).map_err(codegen_error)?;
-        crate::masks::widen(&ir);
+        machine::choose_masks(&ir, &target);
         clock.ended("LLVM passes");
         if emit == Emit::Lanes {
             output = ir.text().into_bytes();

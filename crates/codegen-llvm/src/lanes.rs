@@ -361,10 +361,11 @@ fn chunks(
     let [x, y, z, i, end] = [0; 5].map(|_| low.room(ir.i64, 8));
     let get = |v: Val| ir.load(ir.i64, v, 8);
     let put = |value: Val, to: Val| ir.store(value, to, 8);
-    let [plane, row, chunk, row_end, plane_end, region_end] = [
+    let [plane, row, chunk, one, row_end, plane_end, region_end] = [
         c"plane",
         c"row",
         c"chunk",
+        c"one",
         c"row.end",
         c"plane.end",
         c"region.end",
@@ -398,6 +399,22 @@ fn chunks(
     ir.br(row);
     ir.at_end(row);
     put(ir.i64c(0), x);
+    // What holds for whole rows is tested once for each.
+    let whole_row = match jam {
+        None if !form.exact.is_empty() => {
+            Lanes::new(low, form, region, form.width, kept, row_end, next).check_row([y, z])
+        }
+        _ => None,
+    };
+    if let Some(holds) = whole_row {
+        let (other, in_order) = (low.new_block(c"row.wraps"), low.new_block(c"row.holds"));
+        ir.cond_br(holds, in_order, other);
+        ir.at_end(other);
+        put(ir.i64c(0), i);
+        put(sx, end);
+        ir.br(one);
+        ir.at_end(in_order);
+    }
     let mut alone = true;
     if let Some(jam) = jam
         && rows > 1
@@ -449,8 +466,10 @@ fn chunks(
     }
     if !alone {
         // Nothing leads there.
-        ir.at_end(chunk);
-        ir.br(row_end);
+        for at in [chunk, one] {
+            ir.at_end(at);
+            ir.br(row_end);
+        }
     } else {
         ir.at_end(chunk);
         if let Some(jam) = jam
@@ -479,8 +498,7 @@ fn chunks(
             advance(width * several, chunk, row_end);
             ir.at_end(few);
         }
-        let [vector, vector_done, one] =
-            [c"vector", c"vector.done", c"one"].map(|name| low.new_block(name));
+        let [vector, vector_done] = [c"vector", c"vector.done"].map(|name| low.new_block(name));
         if whole_rows {
             ir.br(vector);
         } else {
@@ -497,7 +515,7 @@ fn chunks(
         ir.at_end(vector);
         place(low, [x, y, z].map(get));
         let mut lanes = Lanes::new(low, form, region, form.width, kept, vector_done, next);
-        let holds = lanes.check();
+        let holds = lanes.check(whole_row.is_some());
         if let Some(holds) = holds {
             let body = lanes.low.new_block(c"lanes");
             let failed = lanes.low.new_block(c"assumption.failed");
@@ -514,7 +532,7 @@ fn chunks(
 
         // One work-item after another.
         ir.at_end(one);
-        if whole_rows && holds.is_none() {
+        if whole_rows && holds.is_none() && whole_row.is_none() {
             ir.br(row_end);
         } else {
             let [one_body, one_done, ones_end] =

@@ -28,6 +28,10 @@ const PASSES: &CStr = c"function(sroa,early-cse<memssa>,instcombine<no-verify-fi
 /// `-ze-opt-disable`: only what makes values out of our variables.
 const PASSES_OFF: &CStr = c"function(sroa,early-cse)";
 
+/// Bytes of the vector registers of a processor with AVX-512. Its masks have registers of their own, and masked
+/// accesses cost what others do.
+pub(crate) const WIDE_REGISTERS: u64 = 32 * 64;
+
 /// Bytes of the vector registers of LLVM's processor `cpu`.
 pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {
     const WIDE: [&str; 15] = [
@@ -49,7 +53,7 @@ pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {
     ];
     let asked = |name: &str| features.split(',').any(|f| f == name);
     if (WIDE.contains(&cpu) && !asked("-avx512f")) || asked("+avx512vl") {
-        32 * 64
+        WIDE_REGISTERS
     } else {
         16 * 32
     }
@@ -161,6 +165,13 @@ pub(crate) fn optimise(ir: &Ir, target: &Target) -> Result<(), String> {
         let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
         LLVMDisposeErrorMessage(text);
         Err(copy)
+    }
+}
+
+/// The form of masks between blocks that suits the processor.
+pub(crate) fn choose_masks(ir: &Ir, target: &Target) {
+    if vector_registers(&target.cpu, &target.features) != WIDE_REGISTERS {
+        crate::masks::widen(ir);
     }
 }
 

@@ -60,6 +60,12 @@ fn barrier() {
     check("barrier", false);
 }
 
+/// Ends of rows in short rows: a mask instead of a test for the whole chunk, and one test that holds for a row.
+#[test]
+fn row_ends() {
+    check("row_ends", true);
+}
+
 /// A divisor that would trap is replaced, a shift amount is cut, nothing carries undefined flags.
 #[test]
 fn no_traps() {

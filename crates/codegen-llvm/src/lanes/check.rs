@@ -5,18 +5,24 @@ use std::collections::HashMap;
 
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{
-    BinaryOp, BlockId, ConvertOp, Function, Module, Op, Predicate, Type, UnaryOp, ValueDef, ValueId,
+    BinaryOp, BlockId, Builtin, ConvertOp, Function, InstId, MathFn, Op, Predicate, Type, TypeId,
+    UnaryOp, ValueDef, ValueId,
 };
 
 use super::Lanes;
 use super::region::Region;
-use crate::llvm::{IntPred, Val};
+use crate::kernel::Lower;
+use crate::llvm::{IntPred, Opcode, Val};
 
 /// Instructions computed beforehand for one test.
 const DEPTH: usize = 16;
 
 /// Extensions that are tested for one chunk at most.
 const TESTS: usize = 32;
+/// Instructions under a branch that some lanes may run alone.
+const MASKED: usize = 80;
+/// Steps that are tested for a whole row at once: it stays far from the narrower integer's ends.
+const ROW_STEP: u64 = 1 << 12;
 
 /// Whether `v` is made of ids, arguments and constants by a few steps of arithmetic.
 fn from_ids(function: &Function, v: ValueId, depth: usize) -> bool {
@@ -148,17 +154,174 @@ pub(super) fn can_test(region: &Region, shapes: &Shapes, block: BlockId) -> bool
         })
 }
 
-/// Divergent branches that are worth a test at the start.
-pub(super) fn together(_module: &Module, region: &Region, shapes: &Shapes) -> Vec<BlockId> {
+/// Divergent branches that are worth a test at the start. Where ids of several dimensions count, rows are short and
+/// their ends part a share of all chunks: what runs well under a mask is not tested.
+pub(super) fn together(low: &Lower<'_>, region: &Region, shapes: &Shapes) -> Vec<BlockId> {
+    let rows = has_rows(low.function);
     let order = region.cfg.reverse_post_order().iter().copied();
     order
         .filter(|&block| shapes.is_divergent(block) && can_test(region, shapes, block))
+        .filter(|&block| !(rows && runs_well_masked(low, region, shapes, block)))
         .collect()
 }
 
+/// Whether the function asks where its work-item is beyond the first dimension.
+fn has_rows(function: &Function) -> bool {
+    function.blocks.iter().flat_map(|b| &b.insts).any(|inst| {
+        let op = &function.insts[inst.index()].op;
+        matches!(op, Op::WorkItem(
+            Builtin::GlobalInvocationId | Builtin::LocalInvocationId | Builtin::WorkgroupId,
+            dimension,
+        ) if *dimension != 0)
+    })
+}
+
+/// Whether what hangs on the branch of `block` costs little more for some lanes than for all: no loops, no stops,
+/// rows of words.
+fn runs_well_masked(low: &Lower<'_>, region: &Region, shapes: &Shapes, block: BlockId) -> bool {
+    let function = &region.function;
+    let stop = region.post.immediate(block);
+    let home = region.loops.innermost(block);
+    let mut count = 0;
+    let mut seen = vec![block];
+    let mut work = region.cfg.successors(block).to_vec();
+    while let Some(at) = work.pop() {
+        if Some(at) == stop || seen.contains(&at) {
+            continue;
+        }
+        seen.push(at);
+        if region.loops.innermost(at) != home || matches!(region.exits.get(&at), Some(Some(_))) {
+            return false;
+        }
+        let insts = &function.blocks[at.index()].insts;
+        count += insts.len();
+        if count > MASKED || !insts.iter().all(|i| is_row_work(low, function, shapes, *i)) {
+            return false;
+        }
+        work.extend_from_slice(region.cfg.successors(at));
+    }
+    true
+}
+
+/// Whether an instruction is plain arithmetic, or an access that a mask does not slow down.
+fn is_row_work(low: &Lower<'_>, function: &Function, shapes: &Shapes, inst: InstId) -> bool {
+    let inst = &function.insts[inst.index()];
+    let is_row = |ptr: ValueId, ty: TypeId| {
+        let size = low.values.module.types.size_of(ty);
+        let step = shapes.of(ptr).step();
+        step.is_some_and(|step| u64::try_from(step) == Ok(size)) && low.has_masked(ty)
+    };
+    match &inst.op {
+        Op::Load {
+            ptr,
+            volatile: false,
+            ..
+        } => {
+            let result = inst.result.map(|v| function.ty(v));
+            shapes.of(*ptr) == Shape::Uniform || result.is_some_and(|ty| is_row(*ptr, ty))
+        }
+        Op::Store {
+            ptr,
+            value,
+            volatile: false,
+            ..
+        } => low.has_mask_registers() && is_row(*ptr, function.ty(*value)),
+        Op::Math(math, ..) => {
+            matches!(
+                math,
+                MathFn::Fma
+                    | MathFn::Mad
+                    | MathFn::Fabs
+                    | MathFn::Fmin
+                    | MathFn::Fmax
+                    | MathFn::Sqrt
+            ) || crate::math_inline::has(*math)
+        }
+        Op::Binary(op, ..) => !matches!(
+            op,
+            BinaryOp::UDiv | BinaryOp::SDiv | BinaryOp::URem | BinaryOp::SRem | BinaryOp::SMod
+        ),
+        op => op.is_pure(),
+    }
+}
+
+/// How a later value of a series with that step compares with its first one if it did not wrap around.
+fn in_order(op: ConvertOp, step: i64) -> IntPred {
+    match (op == ConvertOp::SExt, step > 0) {
+        (true, true) => IntPred::LLVMIntSGE,
+        (true, false) => IntPred::LLVMIntSLE,
+        (false, true) => IntPred::LLVMIntUGE,
+        (false, false) => IntPred::LLVMIntULE,
+    }
+}
+
 impl Lanes<'_, '_, '_> {
-    /// Bool: whether all assumptions hold for the chunk; `None` when there are none.
-    pub(super) fn check(&mut self) -> Option<Val> {
+    /// Bool: whether assumptions hold for all of the row `y`, `z` (variables) that [`Self::check`] need not look at
+    /// then; `None` when there are none.
+    pub(super) fn check_row(&mut self, row: [Val; 2]) -> Option<Val> {
+        let ir = self.low.ir;
+        if !self
+            .form
+            .exact
+            .iter()
+            .any(|&(v, step)| self.is_of_row(v, step))
+        {
+            return None;
+        }
+        let [y, z] = row.map(|id| ir.load(ir.i64, id, 8));
+        super::place(self.low, [ir.i64c(0), y, z]);
+        let last = ir.sub(self.low.launch.size[0], ir.i64c(1));
+        let mut tests: Vec<Val> = Vec::new();
+        let mut firsts = HashMap::new();
+        for &(result, step) in &self.form.exact {
+            let Some((_, op, from)) = self.extended(result) else {
+                continue;
+            };
+            if !self.is_of_row(result, step) {
+                continue;
+            }
+            let first = self.first_beforehand(from, &mut firsts);
+            let far = ir.mul(last, ir.i64c(step.cast_unsigned()));
+            let ty = ir.type_of(first);
+            tests.push(if ir.int_width(ty) == 64 {
+                let at_end = ir.add(first, far);
+                ir.icmp(in_order(op, step), at_end, first)
+            } else {
+                // With room to spare.
+                let wide = |v: Val| match op {
+                    ConvertOp::SExt => ir.cast(Opcode::LLVMSExt, v, ir.i64),
+                    _ => ir.cast(Opcode::LLVMZExt, v, ir.i64),
+                };
+                let at_end = ir.add(wide(first), far);
+                let again = wide(ir.cast(Opcode::LLVMTrunc, at_end, ty));
+                ir.icmp(IntPred::LLVMIntEQ, at_end, again)
+            });
+        }
+        self.low.clear_near();
+        self.near.clear();
+        tests.into_iter().reduce(|a, b| ir.and(a, b))
+    }
+
+    /// Whether the extension that makes `result` is tested for rows: small steps in enough bits, which few rows
+    /// leave.
+    fn is_of_row(&self, result: ValueId, step: i64) -> bool {
+        let bits = self.extended(result).map_or(0, |(_, _, from)| {
+            8 * self.low.values.module.types.size_of(self.low.ty(from))
+        });
+        bits >= 32 && step.unsigned_abs() <= ROW_STEP
+    }
+
+    /// What makes `result`, if it extends something: how, and what.
+    fn extended(&self, result: ValueId) -> Option<(InstId, ConvertOp, ValueId)> {
+        let ValueDef::Inst(inst) = self.f.values[result.index()].def else {
+            return None;
+        };
+        let (op, from) = extension(&self.f.insts[inst.index()].op)?;
+        Some((inst, op, from))
+    }
+
+    /// Bool: whether all assumptions hold for the chunk; `None` when there are none. `row`: those of its row do.
+    pub(super) fn check(&mut self, row: bool) -> Option<Val> {
         let ir = self.low.ir;
         let mut tests: Vec<Val> = Vec::new();
         let mut made = HashMap::new();
@@ -168,35 +331,36 @@ impl Lanes<'_, '_, '_> {
                 continue;
             };
             let lanes = self.beforehand(cond, &mut made)[0];
-            let bits = ir.cast(crate::llvm::Opcode::LLVMBitCast, lanes, ir.int(self.width));
+            let bits = ir.cast(Opcode::LLVMBitCast, lanes, ir.int(self.width));
             let ty = ir.type_of(bits);
             let none = ir.icmp(IntPred::LLVMIntEQ, bits, ir.int_const(ty, 0));
             let all = ir.icmp(IntPred::LLVMIntEQ, bits, ir.int_const(ty, u64::MAX));
             tests.push(ir.or(none, all));
         }
-        tests.extend(self.exact_tests());
+        tests.extend(self.exact_tests(row));
         self.low.clear_near();
         self.near.clear();
         tests.into_iter().reduce(|a, b| ir.and(a, b))
     }
 
-    /// Bools: whether extensions of ids do not wrap around in the chunk.
-    pub(super) fn exact_tests(&mut self) -> Vec<Val> {
+    /// Bools: whether extensions of ids do not wrap around in the chunk, but for those that were tested for its
+    /// whole `row`.
+    pub(super) fn exact_tests(&mut self, row: bool) -> Vec<Val> {
         let ir = self.low.ir;
         let mut tests = Vec::new();
         let mut firsts = HashMap::new();
         // Those of the whole kernel: values that come from earlier regions rely on them too.
         for &(result, step) in &self.form.exact {
-            let ValueDef::Inst(inst) = self.f.values[result.index()].def else {
+            let Some((inst, op, from)) = self.extended(result) else {
                 continue;
             };
-            let Some((op, from)) = extension(&self.f.insts[inst.index()].op) else {
+            self.proved.insert(inst);
+            if row && self.is_of_row(result, step) {
                 continue;
-            };
+            }
             let first = self.first_beforehand(from, &mut firsts);
             let test = self.does_not_wrap(op, first, step);
             tests.push(test.unwrap_or_else(|| ir.int_const(ir.i1, 0)));
-            self.proved.insert(inst);
         }
         self.low.clear_near();
         self.near.clear();
@@ -214,13 +378,7 @@ impl Lanes<'_, '_, '_> {
             return None;
         }
         let last = ir.add(first, ir.int_const(ty, far as u64));
-        let predicate = match (op == ConvertOp::SExt, step > 0) {
-            (true, true) => IntPred::LLVMIntSGE,
-            (true, false) => IntPred::LLVMIntSLE,
-            (false, true) => IntPred::LLVMIntUGE,
-            (false, false) => IntPred::LLVMIntULE,
-        };
-        Some(ir.icmp(predicate, last, first))
+        Some(ir.icmp(in_order(op, step), last, first))
     }
 
     /// The first lane's value of something made from ids, computed here.

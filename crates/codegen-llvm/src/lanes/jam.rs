@@ -312,7 +312,7 @@ impl Lanes<'_, '_, '_> {
                 for (at, ways) in together.iter().zip(&mut ways) {
                     ways.extend(lanes.ways(*at));
                 }
-                tests.extend(lanes.exact_tests());
+                tests.extend(lanes.exact_tests(false));
             });
         }
         for ways in ways {

@@ -5,7 +5,9 @@ use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueDef, ValueId};
 use super::Lanes;
 use super::tuples::Tuple;
 use super::values::Rep;
+use crate::kernel::Lower;
 use crate::llvm::{Opcode, Ty, Val};
+use crate::machine::WIDE_REGISTERS;
 use crate::memory::sane_align;
 
 /// Where lanes' elements lie.
@@ -16,6 +18,24 @@ enum Place {
     Row(Val, Option<Val>),
     /// Each somewhere.
     Apart,
+}
+
+impl Lower<'_> {
+    /// Whether the processor's masks have registers of their own.
+    pub(super) fn has_mask_registers(&self) -> bool {
+        self.registers == WIDE_REGISTERS
+    }
+
+    /// Whether the processor has masked accesses of scalars of that type.
+    pub(super) fn has_masked(&self, ty: TypeId) -> bool {
+        let types = &self.values.module.types;
+        let sizes: &[u64] = match types.get(ty) {
+            Type::Int(_) if self.has_mask_registers() => &[1, 2, 4, 8],
+            Type::Int(_) | Type::Float(_) => &[4, 8],
+            _ => &[],
+        };
+        sizes.contains(&types.size_of(ty))
+    }
 }
 
 impl Lanes<'_, '_, '_> {
@@ -32,9 +52,10 @@ impl Lanes<'_, '_, '_> {
 
     /// Whether the processor has masked accesses of that type.
     fn has_masked(&self, ty: TypeId) -> bool {
-        let types = &self.low.values.module.types;
-        let whole = self.leaves_of_type(ty) == 1 || self.tuple(ty).is_some_and(|t| t.is_word());
-        whole && matches!(types.size_of(ty), 4 | 8) && !matches!(types.get(ty), Type::Ptr(_))
+        self.low.has_masked(ty)
+            || self.tuple(ty).is_some_and(|t| {
+                t.is_word() && matches!(self.low.values.module.types.size_of(ty), 4 | 8)
+            })
     }
 
     fn leaves_of_type(&self, ty: TypeId) -> usize {

@@ -278,7 +278,7 @@ fn region(low: &Lower<'_>, known: &Known, after: Option<usize>, first: usize) ->
         arrays: known.arrays.steps(),
     };
     let plain = shape::shapes_given(module, &region.function, Together::Row, &given(Vec::new()));
-    let together = super::check::together(module, &region, &plain);
+    let together = super::check::together(low, &region, &plain);
     let shapes = if together.is_empty() {
         plain
     } else {

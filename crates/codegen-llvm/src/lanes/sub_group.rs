@@ -160,7 +160,7 @@ fn in_rows(
     place(low, ids.map(get));
     let linear = low.item.linear;
     let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
-    let holds = lanes.check();
+    let holds = lanes.check(false);
     if let Some(holds) = holds {
         let body = lanes.low.new_block(c"lanes");
         ir.cond_br(holds, body, failed);
