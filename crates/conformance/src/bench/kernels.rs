@@ -20,70 +20,109 @@ struct Peer {
     command: Box<dyn Fn(&str) -> Command>,
 }
 
+/// What one process measured.
+struct Times {
+    /// Milliseconds of the clock on the wall, for one launch.
+    wall: f64,
+    /// Milliseconds of processor time of all threads, waiting ones included where they spin.
+    processor: f64,
+}
+
 /// Runs the area; `only` names cases, all when empty.
-pub(crate) fn run(only: &[&str], emit: &mut dyn FnMut(Row)) -> Result<()> {
+pub(crate) fn run(only: &[&str], emit: &mut dyn FnMut(Row)) -> Result<bool> {
     let Some(folder) = std::env::var_os("SOLUM_KERNELS").map(PathBuf::from) else {
         eprintln!("bench: kernels: no harness; ./x bench kernels builds it");
-        return Ok(());
+        return Ok(false);
     };
-    let harness = folder.join("bench");
-    let peers = peers(&folder);
-    let mut logs: Vec<(f64, u32)> = vec![(0.0, 0); peers.len()];
-    let listed = Command::new(&harness).arg("--list").output();
-    let listed = listed.map(|o| o.stdout).unwrap_or_default();
-    let listed = String::from_utf8_lossy(&listed);
-    for case in listed.lines().filter_map(|line| line.split(' ').next()) {
-        if !only.is_empty() && !only.contains(&case) {
-            continue;
+    let listed = match Command::new(folder.join("bench")).arg("--list").output() {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+        Err(error) => {
+            eprintln!(
+                "bench: kernels: {}: {error}",
+                folder.join("bench").display()
+            );
+            return Ok(false);
         }
-        let mut found: Vec<Vec<f64>> = vec![Vec::new(); peers.len()];
+    };
+    let all: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    if let Some(unknown) = only.iter().find(|case| !all.contains(case)) {
+        eprintln!("bench: kernels: no case {unknown:?} ({})", all.join(", "));
+        return Ok(false);
+    }
+    let peers = present(peers(&folder));
+    let mut good = true;
+    // Sums of logarithms and counts, of each peer, on the wall and of the processors.
+    let mut logs = vec![[(0.0, 0u32); 2]; peers.len()];
+    for case in all
+        .into_iter()
+        .filter(|c| only.is_empty() || only.contains(c))
+    {
+        let mut found: Vec<Vec<Times>> = peers.iter().map(|_| Vec::new()).collect();
         for _ in 0..ROUNDS {
             for (peer, found) in peers.iter().zip(&mut found) {
-                match milliseconds((peer.command)(case)) {
-                    Ok(ms) => found.push(ms),
+                match measured((peer.command)(case)) {
+                    Ok(times) => found.push(times),
                     Err(text) if peer.name == "ours" => {
                         eprintln!("bench: kernels: {case}: {text}");
+                        good = false;
                     }
                     // Peers lack features; what they lack is no news.
                     Err(_) => {}
                 }
             }
         }
-        for all in &mut found {
-            all.sort_by(f64::total_cmp);
-        }
-        let Some(&ours) = found[0].first() else {
-            continue;
-        };
-        for ((peer, theirs), log) in peers.iter().zip(&found).zip(&mut logs).skip(1) {
-            let Some(&theirs) = theirs.first() else {
+        type Of = fn(&Times) -> f64;
+        let kinds: [(&str, Of); 2] = [("ms", |t| t.wall), ("ms cpu", |t| t.processor)];
+        for (kind, (unit, of)) in kinds.into_iter().enumerate() {
+            let sorted: Vec<Vec<f64>> = found
+                .iter()
+                .map(|times| {
+                    let mut all: Vec<f64> = times.iter().map(of).collect();
+                    all.sort_by(f64::total_cmp);
+                    all
+                })
+                .collect();
+            let Some(&ours) = sorted.first().and_then(|all| all.first()) else {
                 continue;
             };
-            let ratio = theirs / ours;
-            if case != "empty" {
-                *log = (log.0 + ratio.ln(), log.1 + 1);
+            for ((peer, theirs), logs) in peers.iter().zip(&sorted).zip(&mut logs).skip(1) {
+                // Plain C launches nothing: its empty kernel takes no time at all.
+                let Some(&theirs) = theirs.first().filter(|&&time| time > 0.0) else {
+                    continue;
+                };
+                let ratio = theirs / ours;
+                if case != "empty" {
+                    let log = &mut logs[kind];
+                    *log = (log.0 + ratio.ln(), log.1 + 1);
+                }
+                emit(Row {
+                    bench: "kernels",
+                    case: case.to_owned(),
+                    unit,
+                    ours,
+                    peer: peer.name,
+                    peer_value: theirs,
+                    ratio,
+                    min: ours,
+                    median: sorted[0][sorted[0].len() / 2],
+                    runs: sorted[0].len(),
+                });
             }
-            emit(Row {
-                bench: "kernels",
-                case: case.to_owned(),
-                unit: "ms",
-                ours,
-                peer: peer.name,
-                peer_value: theirs,
-                ratio,
-                min: ours,
-                median: found[0][found[0].len() / 2],
-                runs: found[0].len(),
-            });
         }
     }
-    for (peer, (sum, count)) in peers.iter().zip(logs).skip(1) {
-        if count > 1 {
+    for (peer, logs) in peers.iter().zip(logs).skip(1) {
+        for (unit, (sum, count)) in ["x", "x cpu"].into_iter().zip(logs) {
+            if count <= 1 {
+                continue;
+            }
             let mean = (sum / f64::from(count)).exp();
             emit(Row {
                 bench: "kernels",
                 case: "geometric mean".into(),
-                unit: "x",
+                unit,
                 ours: mean,
                 peer: peer.name,
                 peer_value: 1.0,
@@ -94,7 +133,33 @@ pub(crate) fn run(only: &[&str], emit: &mut dyn FnMut(Row)) -> Result<()> {
             });
         }
     }
-    Ok(())
+    Ok(good)
+}
+
+/// Those that can run the empty kernel; what the others lack is told once.
+fn present(peers: Vec<Peer>) -> Vec<Peer> {
+    peers
+        .into_iter()
+        .filter(|peer| {
+            // Plain C has no launches.
+            if ["ours", "native"].contains(&peer.name) {
+                return true;
+            }
+            let found = measured((peer.command)("empty"));
+            if let Err(text) = &found {
+                eprintln!(
+                    "bench: kernels: no column for {}: it cannot run the empty kernel: {text}; {}",
+                    peer.name,
+                    if peer.name == "pocl" {
+                        "Debian's package is pocl-opencl-icd"
+                    } else {
+                        "./x bench kernels installs it with pip where there is a network"
+                    }
+                );
+            }
+            found.is_ok()
+        })
+        .collect()
 }
 
 fn peers(folder: &Path) -> Vec<Peer> {
@@ -123,18 +188,23 @@ fn peers(folder: &Path) -> Vec<Peer> {
             Box::new(move |case| harness(Some(&solum), &["--api", "ze"], case))
         },
     }];
-    if let Some(intel) = std::env::var_os("SOLUM_PEER_INTEL").map(PathBuf::from) {
-        let (harness, vendors) = (harness.clone(), folder.join("intel"));
-        all.push(Peer {
-            name: "intel",
-            command: Box::new(move |case| {
-                let mut command = harness(None, &[], case);
-                // The runtime finds its vector mathematics beside itself only with this path.
-                command.env("LD_LIBRARY_PATH", &intel);
-                command.env("OCL_ICD_VENDORS", &vendors);
-                command
-            }),
-        });
+    match std::env::var_os("SOLUM_PEER_INTEL").map(PathBuf::from) {
+        None => eprintln!(
+            "bench: kernels: no column for intel: SOLUM_PEER_INTEL names no folder of its OpenCL runtime"
+        ),
+        Some(intel) => {
+            let (harness, vendors) = (harness.clone(), folder.join("intel"));
+            all.push(Peer {
+                name: "intel",
+                command: Box::new(move |case| {
+                    let mut command = harness(None, &[], case);
+                    // The runtime finds its vector mathematics beside itself only with this path.
+                    command.env("LD_LIBRARY_PATH", &intel);
+                    command.env("OCL_ICD_VENDORS", &vendors);
+                    command
+                }),
+            });
+        }
     }
     {
         let harness = harness.clone();
@@ -155,19 +225,17 @@ fn peers(folder: &Path) -> Vec<Peer> {
     all
 }
 
-/// The best time of one process, or what it said instead.
-fn milliseconds(mut command: Command) -> std::result::Result<f64, String> {
+/// The best times of one process, or what it said instead.
+fn measured(mut command: Command) -> std::result::Result<Times, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let field = |name: &str| {
-        text.split_whitespace().find_map(|word| {
-            word.strip_prefix(name)?
-                .strip_prefix('=')
-                .map(str::to_owned)
-        })
+        text.split_whitespace()
+            .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     };
-    match (field("ok").as_deref(), field("min_ms").map(|ms| ms.parse())) {
-        (Some("yes"), Some(Ok(ms))) => Ok(ms),
+    let number = |name: &str| field(name)?.parse().ok();
+    match (field("ok"), number("min_ms"), number("cpu_ms")) {
+        (Some("yes"), Some(wall), Some(processor)) => Ok(Times { wall, processor }),
         _ => Err(format!(
             "{} {}",
             text.trim(),

@@ -166,11 +166,15 @@ fn main() -> ExitCode {
             .map_err(|error| eprintln!("bench: {area}: {error}"))
             .is_ok()
     };
+    let complete = std::cell::Cell::new(true);
     let good = run("loader", &loader::run)
         & run("driver", &driver::run)
-        & run("kernels", &|emit| kernels::run(cases, emit))
+        & run("kernels", &|emit| {
+            complete.set(kernels::run(cases, emit)?);
+            Ok(())
+        })
         & run("xpti", &|emit| xpti::run(cases, emit));
-    if good {
+    if good && complete.get() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
