@@ -144,6 +144,25 @@ fn a_kernel_that_never_ends_is_stopped_where_a_limit_is_set() {
 }
 
 #[test]
+fn each_fault_loses_its_context_a_hundred_times_says_where_and_leaves_nothing_behind() {
+    for help in ["1", "0"] {
+        let environment = [("SOLUM_KERNEL_TIMEOUT_MS", "20"), ("SOLUM_HELP", help)];
+        passes("faults", &[], &environment);
+    }
+}
+
+#[test]
+fn memory_beyond_the_limit_is_refused_and_nothing_else() {
+    passes("memory_limit", &[], &[("SOLUM_MEMORY_LIMIT", "64MiB")]);
+}
+
+#[test]
+fn objects_die_in_any_order_and_threads_vanish() {
+    passes("any_order", &[], &[]);
+    passes("any_order", &[], &[("SOLUM_HELP", "0")]);
+}
+
+#[test]
 fn a_device_is_watched_by_another_process_and_reset() {
     passes("system_management", &[], &[]);
 }

@@ -87,6 +87,8 @@ pub struct Settings {
     pub kernel_timeout: Option<usize>,
     /// Waiting threads run work.
     pub help: bool,
+    /// Whether compiled kernels are named for `perf`.
+    pub perf: bool,
 }
 
 /// Devices that one process may have.
@@ -209,6 +211,12 @@ impl Settings {
             memory: bytes("SOLUM_MEMORY_LIMIT")?,
             kernel_timeout: count("SOLUM_KERNEL_TIMEOUT_MS", 86_400_000)?,
             help: switch("SOLUM_HELP")?,
+            perf: match get("SOLUM_PERF")?.as_deref().map(str::trim) {
+                // A file in a folder that all may write to is nothing for a process with more rights than its user.
+                Some("1") => !privileged,
+                None | Some("0") => false,
+                Some(other) => return Err(refuse("SOLUM_PERF", other)),
+            },
         })
     }
 }
@@ -349,6 +357,7 @@ mod tests {
             ("SOLUM_COMPILER", "gcc"),
             ("SOLUM_CACHE", "yes"),
             ("SOLUM_HELP", "2"),
+            ("SOLUM_PERF", "yes"),
             ("SOLUM_CACHE_SIZE", "12 parsecs"),
             ("SOLUM_CACHE_SIZE", "99999999999GiB"),
             ("SOLUM_CACHE_DIR", "relative/path"),

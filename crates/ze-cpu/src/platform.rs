@@ -66,6 +66,7 @@ impl Device for CpuDevice {
 impl CpuPlatform {
     fn new(settings: &Settings) -> Self {
         crate::witness::name(settings.witness.as_ref());
+        crate::program::perf::want(settings.perf);
         if let Some(milliseconds) = settings.kernel_timeout {
             crate::fault::watchdog::limit(milliseconds as u64);
         }
@@ -94,6 +95,8 @@ impl CpuPlatform {
             .into_iter()
             .map(|facts| Arc::new(CpuDevice { facts }) as Arc<dyn Device>)
             .collect();
+        let memory = Memory::new(facts::memory_limit(&machine, settings));
+        memory.explain_faults();
         Self {
             shares: shares
                 .into_iter()
@@ -101,7 +104,7 @@ impl CpuPlatform {
                 .collect(),
             facts: facts::platform(),
             devices,
-            memory: Memory::new(facts::memory_limit(&machine, settings)),
+            memory,
             engine: Engine::new(settings.workers.unwrap_or(machine.cpus), settings.help),
             builder: Builder::new(settings, &machine),
             sensors,

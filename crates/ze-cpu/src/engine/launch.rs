@@ -311,7 +311,9 @@ impl Prepared {
         if matches!(timing, Timing::Metered(_)) {
             worker.meter.begin(Kind::Compute, launch.device, begin);
         }
-        let result = self.run_metered(worker, launch, kernel, (first, count), memory);
+        let result = self
+            .run_metered(worker, launch, kernel, (first, count), memory)
+            .map_err(|text| format!("{}: {text}", self.place(first, count)));
         worker.meter.groups(count);
         if matches!(timing, Timing::Untimed) {
             return result.map_err(|text| named(&text));
@@ -326,6 +328,27 @@ impl Prepared {
             kernel.cost.record(count, end.saturating_sub(begin));
         }
         Ok(())
+    }
+
+    /// Which part of the launch `count` groups from `first` on are.
+    #[cold]
+    fn place(&self, first: u64, count: u64) -> String {
+        let [x, y, _] = self.record.group_count.map(|n| u64::from(n).max(1));
+        let group = |at: u64| [at % x, at / x % y, at / x / y];
+        let items = self.record.items_per_group;
+        if count > 1 {
+            let last = group(first + count - 1);
+            return format!(
+                "in work-groups {:?} to {last:?} of {items} work-items",
+                group(first)
+            );
+        }
+        let [x, y, z] = group(first);
+        if items > 1 {
+            return format!("in work-group [{x}, {y}, {z}] of {items} work-items");
+        }
+        let [dx, dy, dz] = self.record.global_offset;
+        format!("in work-item [{}, {}, {}]", x + dx, y + dy, z + dz)
     }
 
     fn run_metered(

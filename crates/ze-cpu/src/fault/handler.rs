@@ -2,12 +2,15 @@
 //!
 //! Everything reached from [`on_signal`] is async-signal-safe: atomics, plain memory, system calls.
 
-use super::berth;
 use super::slot::record_of;
 use super::trampoline::solum_guard_recover;
 use super::watchdog;
+use super::{NO_ADDRESS, berth};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+/// `si_code` of signals that the system raises without more to say.
+const SI_KERNEL: i32 = 0x80;
 
 /// Signals that bad code raises.
 const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
@@ -140,7 +143,11 @@ unsafe extern "C" fn on_signal(
             && (*record).stack != 0
         {
             (*record).signal = ended.unwrap_or(signal);
-            (*record).address = (*info).si_addr() as usize;
+            (*record).address = match (*info).si_code {
+                // A general protection fault carries no address.
+                SI_KERNEL if signal == libc::SIGSEGV => NO_ADDRESS,
+                _ => (*info).si_addr() as usize,
+            };
             (*record).instruction = registers[libc::REG_RIP as usize] as usize;
             registers[libc::REG_RIP as usize] = solum_guard_recover as *const () as i64;
             registers[libc::REG_RSP as usize] = (*record).stack as i64;

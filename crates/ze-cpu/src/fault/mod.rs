@@ -28,6 +28,9 @@ pub(crate) const MXCSR: u32 = 0x1f80;
 /// [`MXCSR`] with denormals flushed to and read as zero.
 pub(crate) const MXCSR_FLUSH: u32 = 0x9fc0;
 
+/// Where the processor does not say which address was touched: one that is not canonical.
+const NO_ADDRESS: usize = usize::MAX;
+
 /// What stopped guarded code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -54,7 +57,12 @@ impl fmt::Display for Fault {
             _ => ("signal", "an unexpected stop"),
         };
         if matches!(self.signal, libc::SIGSEGV | libc::SIGBUS) {
-            write!(f, "{name} at address {:#x}: {what}", self.address)
+            let Self { address, .. } = *self;
+            if address == NO_ADDRESS {
+                return write!(f, "{name} at an address that no memory can have");
+            }
+            let near = crate::memory::near(address);
+            write!(f, "{name} at address {address:#x}: {what}, {near}")
         } else {
             write!(f, "{name}: {what}")
         }

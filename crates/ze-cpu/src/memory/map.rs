@@ -219,6 +219,73 @@ impl Map {
         Some((entry, record))
     }
 
+    /// The allocation around `address`, or else the nearest that begins or ends within `pages` pages of it.
+    pub(crate) fn nearest(&self, address: usize, pages: u64) -> Option<Entry> {
+        if let Some(entry) = self.find(address) {
+            return Some(entry);
+        }
+        let page = address as u64 / PAGE;
+        let entry_of = |page: u64| self.record_at(page)?.read();
+        let before = self
+            .last_used(page, page.saturating_sub(pages))
+            .and_then(entry_of)
+            .filter(|entry| entry.base <= address);
+        let after = self
+            .first_used(page, page.saturating_add(pages))
+            .and_then(entry_of)
+            .filter(|entry| entry.base > address);
+        match (before, after) {
+            (Some(before), Some(after)) => {
+                let behind = (address - before.base) as u64 - before.size;
+                let ahead = (after.base - address) as u64;
+                Some(if behind < ahead { before } else { after })
+            }
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// How many pages from `page` on, up to a place where that has to be asked again, are known to hold nothing; `None`
+    /// when `page` holds something.
+    fn unused(&self, page: u64) -> Option<u64> {
+        let root = usize::try_from(page >> (LEAF_BITS + BRANCH_BITS)).ok();
+        let Some(root) = root.and_then(|root| self.roots.get(root)) else {
+            return Some(1 << (LEAF_BITS + BRANCH_BITS));
+        };
+        // SAFETY: as in `find`: tables are never freed.
+        let Some(branch) = (unsafe { root.load(Ordering::Acquire).as_ref() }) else {
+            return Some(1 << (LEAF_BITS + BRANCH_BITS));
+        };
+        if branch.0[branch_index(page)]
+            .load(Ordering::Acquire)
+            .is_null()
+        {
+            return Some(1 << LEAF_BITS);
+        }
+        self.record_at(page).is_none().then_some(1)
+    }
+
+    fn first_used(&self, from: u64, end: u64) -> Option<u64> {
+        let mut page = from;
+        while page < end {
+            match self.unused(page) {
+                None => return Some(page),
+                Some(span) => page = (page / span + 1) * span,
+            }
+        }
+        None
+    }
+
+    fn last_used(&self, from: u64, begin: u64) -> Option<u64> {
+        let mut page = from;
+        while page > begin {
+            match self.unused(page) {
+                None => return Some(page),
+                Some(span) => page = (page / span * span).checked_sub(1)?,
+            }
+        }
+        None
+    }
+
     fn record_at(&self, page: u64) -> Option<&'static Record> {
         let root = usize::try_from(page >> (LEAF_BITS + BRANCH_BITS)).ok()?;
         let branch = self.roots.get(root)?.load(Ordering::Acquire);
@@ -321,6 +388,45 @@ fn pages_of(entry: &Entry) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_allocation_is_the_one_around_or_the_closer_neighbour() {
+        let map = Map::new();
+        let base = 0x7e00_0000_0000usize;
+        for (id, (offset, size)) in [
+            (0, 100),
+            (10 * PAGE, PAGE),
+            (3 * BRANCH_SPAN, 2 * BRANCH_SPAN),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let entry = Entry {
+                base: base + offset as usize,
+                size,
+                id: id as u64 + 1,
+                ..Entry::default()
+            };
+            assert!(map.insert(record(), &entry));
+        }
+        let near = |offset: u64| map.nearest(base + offset as usize, 1 << 18).map(|e| e.id);
+        let cases = [
+            (50, Some(1)),
+            (100, Some(1)),
+            (3 * PAGE, Some(1)),
+            (7 * PAGE, Some(2)),
+            (11 * PAGE + 5, Some(2)),
+            (3 * BRANCH_SPAN - 1, Some(3)),
+            (4 * BRANCH_SPAN, Some(3)),
+            (5 * BRANCH_SPAN + (1 << 29), Some(3)),
+            (5 * BRANCH_SPAN + (1 << 31), None),
+        ];
+        for (offset, id) in cases {
+            assert_eq!(near(offset), id, "{offset:#x}");
+        }
+        assert_eq!(map.nearest(0, 1 << 18), None);
+        assert_eq!(map.nearest(usize::MAX, 1 << 18), None);
+    }
 
     fn record() -> &'static Record {
         Box::leak(Box::new(Record::unused()))

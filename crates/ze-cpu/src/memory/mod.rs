@@ -9,11 +9,13 @@
 
 mod free;
 mod map;
+mod near;
 mod space;
 mod store;
 
 pub(crate) use free::FreeList;
 use map::{Entry, Map, PAGE, Record};
+pub(crate) use near::near;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +33,8 @@ const LARGEST_ALIGN: u64 = 1 << 40;
 
 /// All USM of the process.
 pub(crate) struct Memory {
-    map: Box<Map>,
+    /// For ever: a reader may hold an old record, and texts of faults are made at any time.
+    map: &'static Map,
     limit: u64,
     /// Bytes of physical memory objects, which have no address of their own.
     unplaced: Arc<AtomicU64>,
@@ -61,11 +64,16 @@ impl Memory {
     /// Allows `limit` bytes in total.
     pub(crate) fn new(limit: u64) -> Self {
         Self {
-            map: Map::new(),
+            map: Box::leak(Map::new()),
             limit,
             unplaced: Arc::default(),
             state: Mutex::new(State::default()),
         }
+    }
+
+    /// Texts of faults tell what of this memory a bad address is near to.
+    pub(crate) fn explain_faults(&self) {
+        near::tell_of(self.map);
     }
 
     /// Allocates whole pages.

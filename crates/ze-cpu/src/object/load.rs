@@ -23,6 +23,8 @@ pub(crate) struct Place {
     pub(crate) code: bool,
     /// Bytes from there to the end of its section.
     pub(crate) room: u64,
+    /// Its own bytes, as the object says.
+    pub(crate) size: u64,
 }
 
 /// A loaded object.
@@ -423,11 +425,13 @@ impl Loader<'_> {
                     address: address as usize,
                     code: false,
                     room: symbol.size,
+                    size: symbol.size,
                 },
                 (Some(section), index) if self.base(usize::from(index)).is_some() => Place {
                     address: address as usize,
                     code: section.flags & EXEC != 0,
                     room: section.size - symbol.value,
+                    size: symbol.size,
                 },
                 _ => continue,
             };

@@ -7,6 +7,7 @@ mod codegen;
 mod codegen;
 mod container;
 mod interpreted;
+pub(crate) mod perf;
 
 use crate::cache::{Cache, Key};
 use crate::environment::{Compiler, Settings};
@@ -406,6 +407,11 @@ fn native_program(compiled: &Compiled, binary: Arc<[u8]>) -> Result<Loaded, Stri
             cost: Cost::new(),
         });
     }
+    let named = compiled.info.kernels.iter().filter_map(|info| {
+        let place = image.symbol(&info.symbol)?;
+        Some((place.address, place.size, info.name.as_str()))
+    });
+    perf::name(named);
     for global in &compiled.info.globals {
         image
             .symbol(&global.symbol)

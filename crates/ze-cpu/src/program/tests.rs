@@ -111,9 +111,21 @@ impl Task for Item {
     fn work(&self) -> &Work {
         &self.work
     }
+    fn needed_by(&self, word: &AtomicU32) -> bool {
+        std::ptr::eq(word, &self.done)
+    }
     fn finished(self: Arc<Self>, outcome: Outcome) {
         assert!(self.outcome.lock().unwrap().replace(outcome).is_none());
         self.done.store(1, Ordering::Release);
+        // SAFETY: wakes whoever sleeps on a live word.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.done.as_ptr(),
+                libc::FUTEX_WAKE,
+                i32::MAX,
+            );
+        }
     }
 }
 
@@ -132,6 +144,13 @@ fn end(item: &Item) -> Option<String> {
         std::thread::yield_now();
     }
     item.outcome.lock().unwrap().take().unwrap().fault
+}
+
+/// As [`end`], by a wait that may run the launch itself.
+fn end_helped(engine: &'static Engine, item: &Item) -> Option<String> {
+    let done = || item.done.load(Ordering::Acquire) == 1;
+    assert!(engine.wait(&item.done, &AtomicU32::new(0), &done, u64::MAX));
+    end(item)
 }
 
 fn launch(program: &Arc<CpuProgram>, kernel: usize, args: &[u64], groups: [u32; 3]) -> Launch {
@@ -240,6 +259,118 @@ fn a_faulting_group_ends_its_launch_by_name_and_nothing_else() {
     }
     let huge = launch(&program, 2, &[], [u32::MAX; 3]);
     assert!(end(&submit(engine, huge)).unwrap().contains("2^64"));
+}
+
+/// What C makes of faults; `poke` is harmless with a good address. One source with calls, one without.
+const FAULTS: [&str; 2] = [
+    r#"
+KERNEL(trap) { __builtin_trap(); }
+KERNEL(jump) { void (*volatile nowhere)(void) = 0; nowhere(); }
+KERNEL(poke) { *(volatile int **)args == 0 ? (void)0 : (void)(**(volatile int **)args = 1); }
+"#,
+    r#"
+__attribute__((noinline)) static u64 down(volatile u64 *from, u64 n) {
+    volatile u64 here[64]; here[n % 64] = n; return down(here, n + 1) + here[0] + *from;
+}
+KERNEL(deep) { u64 start = 0; *(volatile u64 *)&start = down(&start, 1); }
+static void verify(int is_true) { if (!is_true) __builtin_trap(); }
+KERNEL(wrong) { verify(*(volatile const int *)&l->dims == 77); }
+"#,
+];
+
+#[test]
+fn each_fault_is_told_and_survived_a_hundred_times_by_workers_and_by_waiters() {
+    let preamble = &KERNELS[..KERNELS.find("int solum_printf").unwrap()];
+    let [plain, calls] = FAULTS.map(|source| {
+        let names = source.split("KERNEL(").skip(1);
+        let kernels = names.map(|rest| {
+            let name = rest.split(')').next().unwrap();
+            KernelInfo {
+                name: name.to_owned(),
+                symbol: name.to_owned(),
+                args_size: 16,
+                args: vec![arg(1, 0)],
+                width: 1,
+                ..KernelInfo::default()
+            }
+        });
+        let compiled = Compiled {
+            object: compile("faults", &format!("{preamble}{source}"), &["-fPIC"]),
+            info: ModuleInfo {
+                kernels: kernels.collect(),
+                ..ModuleInfo::default()
+            },
+        };
+        let loaded = native_program(&compiled, Arc::from(&b""[..])).unwrap();
+        Arc::new(CpuProgram {
+            loaded: Arc::new(loaded),
+        })
+    });
+    assert!(plain.is_plain() && !calls.is_plain());
+    let engine = Engine::new(2, true);
+    let one = |program: &Arc<CpuProgram>, kernel, address: u64, helped: bool| {
+        let mut work = launch(program, kernel, &[address], [1, 1, 1]);
+        work.group_size = [1, 1, 1];
+        let item = submit(engine, work);
+        if helped {
+            end_helped(engine, &item)
+        } else {
+            end(&item)
+        }
+    };
+    let mut good = 0u32;
+    for round in 0..200 {
+        let helped = round % 2 == 1;
+        for (program, kernel, name, said) in [
+            (&plain, 0, "trap", "SIGILL"),
+            (&plain, 1, "jump", "SIGSEGV at address 0x0"),
+            (&calls, 0, "deep", "SIGSEGV at address"),
+            (&calls, 1, "wrong", "SIGILL"),
+        ] {
+            let fault = one(program, kernel, 0, helped).unwrap();
+            let named = format!("kernel {name:?}: in work-item [0, 0, 0]: {said}");
+            assert!(fault.starts_with(&named), "{fault}");
+        }
+        // Known to be brief after the first: a waiting thread takes the short way.
+        for _ in 0..4 {
+            assert_eq!(one(&plain, 2, &raw mut good as u64, helped), None);
+        }
+        let fault = one(&plain, 2, 20, helped).unwrap();
+        assert!(
+            fault.contains("\"poke\"") && fault.contains("0x14"),
+            "{fault}"
+        );
+    }
+    assert_eq!(good, 1);
+}
+
+#[test]
+fn addresses_of_compiled_kernels_have_names_for_perf() {
+    perf::want(true);
+    let program = program();
+    perf::want(false);
+    let path = format!("/tmp/perf-{}.map", std::process::id());
+    let map = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let lines: Vec<(usize, usize, &str)> = map
+        .lines()
+        .map(|line| {
+            let mut words = line.splitn(3, ' ');
+            let mut number = || usize::from_str_radix(words.next().unwrap(), 16).unwrap();
+            (number(), number(), words.next().unwrap())
+        })
+        .collect();
+    for index in 0..6 {
+        let kernel = program.kernel(index).unwrap();
+        let Entry::Native(code) = kernel.entry else {
+            panic!("compiled code is native")
+        };
+        // As perf does: the line around an instruction's address.
+        let around = lines
+            .iter()
+            .find(|(start, bytes, _)| (*start..start + bytes).contains(&(code + 1)));
+        assert_eq!(around.map(|(.., name)| *name), Some(&*kernel.info.name));
+    }
 }
 
 #[test]
