@@ -13,3 +13,4 @@ mod order;
 mod platform;
 mod programs;
 mod random;
+mod system;

@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Instant;
 use ze_driver::device::*;
 
+#[path = "sensors.rs"]
+pub(crate) mod sensors;
+
 struct Fake {
     devices: Vec<Arc<dyn Device>>,
     facts: PlatformFacts,
@@ -338,6 +341,10 @@ impl Platform for Fake {
     }
     fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64 + 1000
+    }
+    fn telemetry(&self) -> Option<&dyn ze_driver::telemetry::Telemetry> {
+        static SENSORS: sensors::Sensors = sensors::Sensors::new();
+        Some(&SENSORS)
     }
 }
 
