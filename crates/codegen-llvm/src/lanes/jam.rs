@@ -52,7 +52,7 @@ pub(super) fn jam(
                 return None;
             }
             Op::Alloca { .. } => return None,
-            Op::Math(math, ..) if crate::math_inline::has(*math) => weight += FUNCTION,
+            Op::Math(math, ..) if crate::mathematics::has(*math) => weight += FUNCTION,
             _ => weight += 1,
         }
     }
