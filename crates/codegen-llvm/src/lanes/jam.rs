@@ -267,6 +267,7 @@ pub(super) struct Instance {
     near: HashMap<ValueId, Rep>,
     stored: HashMap<ValueId, Stored>,
     arrays: HashMap<ValueId, (Val, u64)>,
+    rows: HashMap<ValueId, (BlockId, Val)>,
     phis: HashMap<ValueId, Stored>,
 }
 
@@ -277,6 +278,7 @@ impl Instance {
             near: HashMap::new(),
             stored: HashMap::new(),
             arrays: HashMap::new(),
+            rows: HashMap::new(),
             phis: HashMap::new(),
         }
     }
@@ -289,6 +291,7 @@ impl Lanes<'_, '_, '_> {
         std::mem::swap(&mut self.near, &mut one.near);
         std::mem::swap(&mut self.stored, &mut one.stored);
         std::mem::swap(&mut self.arrays, &mut one.arrays);
+        std::mem::swap(&mut self.rows, &mut one.rows);
     }
 
     fn with<T>(

@@ -88,6 +88,9 @@ impl Lanes<'_, '_, '_> {
             (holds, _) => holds,
         };
         let Some(test) = test else {
+            if self.mask.is_none() {
+                self.rows.insert(result, (self.block_at_hand, first));
+            }
             return Ok(Rep::vector(self.load_row(first, ty, align, masked)));
         };
         let [fast, slow, join] =
@@ -99,9 +102,22 @@ impl Lanes<'_, '_, '_> {
         ir.br(join);
         ir.at_end(slow);
         let apart = self.gather(ptr, ty, align);
+        let is_index = matches!(self.low.values.module.types.get(ty), Type::Int(_));
+        let row = (self.mask.is_none() && is_index).then(|| {
+            // Indices are read from memory lane by lane: here too.
+            let room = self.low.room(ir.type_of(apart[0]), 64);
+            ir.store(apart[0], room, 64);
+            room
+        });
         let slow = ir.here();
         ir.br(join);
         ir.at_end(join);
+        if let Some(row) = row {
+            let at = ir.phi(ir.ptr);
+            ir.add_incoming(at, first, fast);
+            ir.add_incoming(at, row, slow);
+            self.rows.insert(result, (self.block_at_hand, at));
+        }
         let both = whole
             .iter()
             .zip(&apart)
@@ -254,6 +270,27 @@ impl Lanes<'_, '_, '_> {
         }
         let index = near.vector?.first().copied()?;
         Some((base.first?, index, stride, offset, op == ConvertOp::SExt))
+    }
+
+    /// Where the narrow index of a pointer lies in memory, lane after lane: it was loaded from there in this block,
+    /// and nothing was written since.
+    pub(super) fn row_of_index(&self, ptr: ValueId) -> Option<Val> {
+        let made_of = |v: ValueId| match self.f.values[v.index()].def {
+            ValueDef::Inst(inst) => Some(&self.f.insts[inst.index()].op),
+            _ => None,
+        };
+        let Some(Op::PtrOffset {
+            index: Some((index, _)),
+            ..
+        }) = made_of(ptr)
+        else {
+            return None;
+        };
+        let Some(Op::Convert(_, narrow, _)) = made_of(*index) else {
+            return None;
+        };
+        let &(block, first) = self.rows.get(narrow)?;
+        (block == self.block_at_hand).then_some(first)
     }
 
     /// Each lane's element by an access of its own.
