@@ -27,6 +27,7 @@ mod jam;
 mod memory;
 mod operate;
 mod region;
+mod strided;
 mod sub_group;
 mod tuples;
 mod values;
@@ -296,6 +297,8 @@ struct Lanes<'l, 'a, 'r> {
     at_hand: Option<InstId>,
     /// Addresses of rows that were loaded, for all lanes, in the block that is named; as long as nothing is written.
     rows: HashMap<ValueId, (BlockId, Val)>,
+    /// Rows that were read for lanes some elements apart; as long as nothing is written.
+    spans: Vec<strided::Span>,
     /// Where the chunk is done.
     done: Bb,
     /// Which region comes next.
@@ -674,6 +677,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             proved: HashSet::new(),
             at_hand: None,
             rows: HashMap::new(),
+            spans: Vec::new(),
             done,
             next,
         };

@@ -268,6 +268,7 @@ pub(super) struct Instance {
     stored: HashMap<ValueId, Stored>,
     arrays: HashMap<ValueId, (Val, u64)>,
     rows: HashMap<ValueId, (BlockId, Val)>,
+    spans: Vec<super::strided::Span>,
     phis: HashMap<ValueId, Stored>,
 }
 
@@ -279,6 +280,7 @@ impl Instance {
             stored: HashMap::new(),
             arrays: HashMap::new(),
             rows: HashMap::new(),
+            spans: Vec::new(),
             phis: HashMap::new(),
         }
     }
@@ -292,6 +294,7 @@ impl Lanes<'_, '_, '_> {
         std::mem::swap(&mut self.stored, &mut one.stored);
         std::mem::swap(&mut self.arrays, &mut one.arrays);
         std::mem::swap(&mut self.rows, &mut one.rows);
+        std::mem::swap(&mut self.spans, &mut one.spans);
     }
 
     fn with<T>(

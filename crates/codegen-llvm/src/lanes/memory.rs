@@ -78,7 +78,12 @@ impl Lanes<'_, '_, '_> {
                 return Ok(Rep::uniform(self.low.load(at, ty, align, false)));
             }
             Place::Row(first, holds) if self.is_row(ty) => (first, holds),
-            _ => return Ok(Rep::vector(self.gather(ptr, ty, align))),
+            _ => {
+                if let Some(picked) = self.load_strided(ptr, ty, align) {
+                    return Ok(Rep::vector(vec![picked]));
+                }
+                return Ok(Rep::vector(self.gather(ptr, ty, align)));
+            }
         };
         let masked = self.mask.is_some() && !self.has_masked(ty);
         // What must hold for one access.
@@ -350,7 +355,25 @@ impl Lanes<'_, '_, '_> {
                 return Ok(());
             }
             Place::Row(first, holds) if self.is_row(ty) => (first, holds),
-            _ => return self.scatter(ptr, value, align),
+            _ => {
+                let rep = self.rep(ptr);
+                let backwards = rep.holds.is_none() && rep.step == -(size as i64);
+                let scalar = self.low.values.module.types.scalar_of(ty) == Some(ty);
+                if let Some(first) = rep.first
+                    && self.mask.is_none()
+                    && self.present.is_none()
+                    && backwards
+                    && scalar
+                {
+                    let row = self.vectors(value)[0];
+                    let row = self.reversed(row);
+                    let far = rep.step * i64::from(self.width - 1);
+                    let low = ir.offset_by(first, far.cast_unsigned());
+                    self.store_row(low, &[row], ty, align.min(size), false);
+                    return Ok(());
+                }
+                return self.scatter(ptr, value, align);
+            }
         };
         let masked = self.mask.is_some() && !self.has_masked(ty);
         let test = match (holds, self.mask) {

@@ -19,6 +19,7 @@ impl Lanes<'_, '_, '_> {
         if !inst.op.is_pure() {
             // What was loaded may be different in memory now.
             self.rows.clear();
+            self.spans.clear();
         }
         made
     }

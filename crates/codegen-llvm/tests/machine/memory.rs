@@ -11,7 +11,75 @@ const WORDS: usize = 1 << 14;
 const GROUPS: u32 = 3;
 
 /// Kernels take `%in`, `%out` and `%n: i32`, which is 37. Indices stay within `WORDS`.
-const KERNELS: [(&str, &str); 16] = [
+const KERNELS: [(&str, &str); 17] = [
+    (
+        "elements a few places apart, members of structures, bytes and long words, backwards",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %y: i64 = wi.LocalInvocationId 1
+  %z: i64 = wi.LocalInvocationId 2
+  %sx: i64 = wi.GlobalSize 0
+  %sy: i64 = wi.GlobalSize 1
+  %plane: i64 = imul %z, %sy
+  %row: i64 = iadd %plane, %y
+  %start: i64 = imul %row, %sx
+  %id: i64 = iadd %start, %g
+  %p2: ptr<global> = offset %in [%id * 8 + 4]
+  %a: i32 = load %p2 align 4
+  %p3: ptr<global> = offset %in [%id * 12 + 8]
+  %b: i32 = load %p3 align 4
+  %s: ptr<global> = offset %in [%id * 28 + 0]
+  %s1: ptr<global> = offset %s [4]
+  %s6: ptr<global> = offset %s [24]
+  %s4: ptr<global> = offset %in [%id * 28 + 16]
+  %c: i32 = load %s1 align 4
+  %d: i32 = load %s6 align 4
+  %e: i32 = load %s4 align 4
+  %pb: ptr<global> = offset %in [%id * 3 + 1]
+  %byte: i8 = load %pb align 1
+  %pc: ptr<global> = offset %in [%id * 3 + 2]
+  %byte2: i8 = load %pc align 1
+  %ph: ptr<global> = offset %in [%id * 10 + 6]
+  %half: i16 = load %ph align 2
+  %pl: ptr<global> = offset %in [%id * 32 + 8]
+  %long: i64 = load %pl align 8
+  %pm: ptr<global> = offset %in [%id * 32 + 24]
+  %long2: i64 = load %pm align 8
+  %back: ptr<global> = offset %in [%id * -4 + 8000]
+  %f: i32 = load %back align 4
+  %back2: ptr<global> = offset %in [%id * -8 + 8004]
+  %h: i32 = load %back2 align 4
+  %w1: i32 = to.zext %byte
+  %w2: i32 = to.sext %byte2
+  %w3: i32 = to.sext %half
+  %w4: i32 = to.trunc %long
+  %shifted: i64 = lshr %long2, i64 32
+  %w5: i32 = to.trunc %shifted
+  %m1: i32 = imul %w1, i32 3
+  %m2: i32 = imul %w2, i32 5
+  %m3: i32 = imul %w3, i32 7
+  %r1: i32 = xor %a, %m1
+  %r2: i32 = iadd %r1, %b
+  %r3: i32 = xor %r2, %m2
+  %r4: i32 = iadd %r3, %c
+  %r5: i32 = xor %r4, %m3
+  %r6: i32 = iadd %r5, %d
+  %r7: i32 = xor %r6, %w4
+  %r8: i32 = iadd %r7, %e
+  %r9: i32 = xor %r8, %w5
+  %q: ptr<global> = offset %out [%id * 4 + 0]
+  store %q, %r9 align 4
+  %ten: i32 = imul %f, i32 11
+  %r10: i32 = iadd %ten, %h
+  %q2: ptr<global> = offset %out [%id * -4 + 8000]
+  store %q2, %r10 align 4
+  %again: i32 = load %s1 align 4
+  %q3: ptr<global> = offset %out [%id * 8 + 16000]
+  store %q3, %again align 4
+  ret
+}",
+    ),
     (
         "bins counted in a loop, and cells of each work-item's own that it reads again",
         "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
