@@ -30,7 +30,7 @@ mod llvm;
 mod machine;
 mod masks;
 mod math;
-mod mathematics;
+mod math_inline;
 mod memory;
 mod order;
 mod place;

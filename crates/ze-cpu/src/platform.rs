@@ -77,14 +77,11 @@ impl CpuPlatform {
             .enumerate()
             .map(|(index, &choice)| facts::device(&machine, settings, index, choice))
             .collect();
-        let shares = topology::shares(settings.sub_devices);
-        let mut nodes = vec![None; facts.len()];
+        let shares = topology::cpu_shares(settings.sub_devices);
         for root in 0..facts.len() {
-            for (number, share) in shares.iter().enumerate() {
-                let cpus = share.cpus.len();
-                let sub = facts::sub_device(&facts[root], root, number, shares.len(), cpus);
+            for (number, cpus) in shares.iter().enumerate() {
+                let sub = facts::sub_device(&facts[root], root, number, shares.len(), cpus.len());
                 facts.push(sub);
-                nodes.push(share.node);
             }
         }
         let sensors = Sensors::new(
@@ -98,12 +95,12 @@ impl CpuPlatform {
             .into_iter()
             .map(|facts| Arc::new(CpuDevice { facts }) as Arc<dyn Device>)
             .collect();
-        let memory = Memory::with_nodes(facts::memory_limit(&machine, settings), nodes);
+        let memory = Memory::new(facts::memory_limit(&machine, settings));
         memory.explain_faults();
         Self {
             shares: shares
                 .into_iter()
-                .map(|share| Engine::on(share.cpus.len(), settings.help, share.cpus))
+                .map(|cpus| Engine::on(cpus.len(), settings.help, cpus))
                 .collect(),
             facts: facts::platform(),
             devices,

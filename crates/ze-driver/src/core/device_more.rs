@@ -24,9 +24,8 @@ pub(crate) fn zeDeviceGetExternalMemoryProperties(
     };
     out.memoryAllocationImportTypes = imports;
     out.memoryAllocationExportTypes = exports;
-    let images = hDevice.facts().images;
-    out.imageImportTypes = if images { imports } else { 0 };
-    out.imageExportTypes = if images { exports } else { 0 };
+    out.imageImportTypes = 0;
+    out.imageExportTypes = 0;
     Ok(())
 }
 

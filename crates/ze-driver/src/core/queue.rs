@@ -6,7 +6,6 @@ use crate::core::device::Device;
 use crate::core::fence::Fence;
 use crate::core::list::CommandList;
 use crate::core::object;
-use crate::device::Priority;
 use crate::schedule::{Command, Lane};
 use crate::tables;
 use level_zero_sys::*;
@@ -85,15 +84,6 @@ impl QueueDesc {
         })
     }
 
-    /// As the platform knows it.
-    pub(crate) fn lane_priority(&self) -> Priority {
-        match self.priority {
-            ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW => Priority::Low,
-            ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH => Priority::High,
-            _ => Priority::Normal,
-        }
-    }
-
     /// Calls return when the work is done.
     pub(crate) fn is_synchronous(&self) -> bool {
         self.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS
@@ -151,7 +141,7 @@ pub(crate) fn zeCommandQueueCreate(
     let context = hContext.arc();
     let queue = CommandQueue {
         head: Head::new::<CommandQueue>(tables::all()),
-        lane: Lane::new(&context, hDevice.index(), desc.lane_priority()),
+        lane: Lane::new(&context, hDevice.index()),
         context,
         desc,
     };

@@ -13,5 +13,3 @@ mod order;
 mod platform;
 mod programs;
 mod random;
-mod sequential;
-mod system;
