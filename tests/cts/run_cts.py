@@ -7,6 +7,9 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   pass<TAB>count                 so many tests of the area pass at least
   env<TAB>NAME=VALUE             the area runs with that variable
   serial<TAB>reason              no other serial area runs at the same time, and this one in one process
+  single<TAB>pattern<TAB>reason  each of these tests runs in a process of its own
+  timing<TAB>pattern<TAB>reason  these tests compare times: they run last, one by one, ahead of all other programs of
+                                 the machine where the system allows that (SCHED_FIFO), and may try again
 
 Exit code 0: everything as expected. 1: a test fails or skips that is not listed, a listed one passes (take its line
 out), or fewer tests pass than promised. A test that kills its process or exceeds its time counts as failed, and the
@@ -24,15 +27,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 BATCH = 150
 # More failures than this are no matter of company.
 AGAIN = 100
-# Held by the one serial area that runs.
-ALONE = threading.Lock()
+# Processes of one test: some go on as if they were the whole program when an assertion fails in a child of theirs.
+CROWD = 200
+# How often a test that compares times is tried.
+TRIES = 5
 EVENT = re.compile(r"\[( RUN      |       OK |  FAILED  |  SKIPPED )\] ([^\s,(]+)")
 OUTCOME = {"       OK ": "passed", "  FAILED  ": "failed", "  SKIPPED ": "skipped"}
 
@@ -50,14 +54,14 @@ class Expectations:
     """The lines of expect/AREA.txt."""
 
     def __init__(self, area):
-        self.fails, self.skips, self.least, self.environment, self.serial = {}, {}, 0, {}, False
+        self.fails, self.skips, self.timing, self.single, self.least, self.environment, self.serial = {}, {}, {}, {}, 0, {}, False
         path = HERE / "expect" / f"{area}.txt"
         for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
             kind, *rest = line.split("\t")
             if not line or line.startswith("#"):
                 continue
-            if kind in ("fail", "skip") and len(rest) == 2 and all(rest):
-                (self.fails if kind == "fail" else self.skips)[rest[0]] = rest[1]
+            if kind in ("fail", "skip", "timing", "single") and len(rest) == 2 and all(rest):
+                {"fail": self.fails, "skip": self.skips, "timing": self.timing, "single": self.single}[kind][rest[0]] = rest[1]
             elif kind == "pass" and len(rest) == 1 and rest[0].isdigit():
                 self.least = int(rest[0])
             elif kind == "serial" and len(rest) == 1:
@@ -91,14 +95,29 @@ def list_tests(arguments, program):
     return names
 
 
-def run_once(arguments, program, names):
+def ahead_of_all():
+    """For a child process: the scheduler's rank of programs that wait for no other, where the system grants it."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+
+
+def processes_of(session):
+    """How many there are."""
+    count = 0
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, IndexError):
+            count += path.read_text().rpartition(")")[2].split()[3] == str(session)
+    return count
+
+
+def run_once(arguments, program, names, alone=False):
     """Outcomes of the tests that ran, the one under way when the process ended early, and the output."""
     outcomes, current, output = {}, None, []
     with tempfile.NamedTemporaryFile("w", suffix=".flags") as flags:
         flags.write("--gtest_filter=" + ":".join(names) + "\n")
         flags.flush()
         process = subprocess.Popen([program, f"--gtest_flagfile={flags.name}"], cwd=program.parent, start_new_session=True,
-                                   env=environment(arguments, program), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                   preexec_fn=ahead_of_all if alone else None, env=environment(arguments, program), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         began, rest, open_end = time.monotonic(), b"", True
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
@@ -107,7 +126,10 @@ def run_once(arguments, program, names):
                 if left <= 0:
                     output.append(f"no end after {arguments.timeout} s")
                     break
-                if not selector.select(left):
+                if not selector.select(min(left, 2)):
+                    if processes_of(process.pid) > CROWD:
+                        output.append(f"more than {CROWD} processes")
+                        break
                     continue
                 data = os.read(process.stdout.fileno(), 1 << 16)
                 open_end = bool(data)
@@ -131,12 +153,11 @@ def run_once(arguments, program, names):
     return outcomes, current, "\n".join(output[-60:]) + f"\n(exit code {code})"
 
 
-def run_batch(arguments, program, names):
+def run_batch(arguments, program, names, alone=False):
     """Outcomes of all of a batch, and the end of the output for those that did not pass."""
     outcomes, texts, left = {}, {}, list(names)
     while left:
-        with ALONE if expectations_of(program.name).serial else contextlib.nullcontext():
-            found, current, output = run_once(arguments, program, left)
+        found, current, output = run_once(arguments, program, left, alone)
         outcomes.update(found)
         for name in (name for name, outcome in found.items() if outcome == "failed"):
             texts[name] = ""
@@ -172,7 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=pathlib.Path, help="built conformance programs")
     parser.add_argument("areas", nargs="*", help="programs to run (default: all test_* of the directory)")
-    parser.add_argument("--libraries", required=True, help="directory of libze_loader.so.1 and libze_solum_cpu.so.1")
+    parser.add_argument("--libraries", required=True, type=lambda path: str(pathlib.Path(path).resolve()), help="directory of libze_loader.so.1 and libze_solum_cpu.so.1")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
     parser.add_argument("--timeout", type=int, default=120, help="seconds one test may take")
     parser.add_argument("--filter", default="*", help="only tests that match this pattern; several with ':'")
@@ -194,8 +215,9 @@ def main():
     areas = arguments.areas or [area for area in programs if not patterns or area in patterns]
     whole = arguments.filter == "*" and not patterns
     outcomes, wrong, texts = {}, [], {}
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        batches, expectations, skipped = {}, {}, {}
+    # Serial areas have a thread of their own: one that waits for its turn would hold up others.
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool, concurrent.futures.ThreadPoolExecutor(1) as serial_pool:
+        batches, expectations, skipped, timed = {}, {}, {}, {}
         for area in areas:
             expected = expectations[area] = expectations_of(area)
             names = [name for name in list_tests(arguments, programs[area])
@@ -205,20 +227,37 @@ def main():
             dangerous = {name for name in names if expected.fails.get(first_match(expected.fails, name), "").startswith("not run:")}
             skipped[area] = len(dangerous)
             names = [name for name in names if name not in dangerous]
+            timed[area] = [name for name in names if first_match(expected.timing, name)]
+            names = [name for name in names if name not in set(timed[area])]
+            alone = [name for name in names if first_match(expected.single, name)]
+            names = [name for name in names if name not in set(alone)]
             size = max(1, len(names) if expected.serial else min(BATCH, -(-len(names) // arguments.jobs)))
-            for at in range(0, len(names), size):
-                batches[pool.submit(run_batch, arguments, programs[area], names[at:at + size])] = area
+            for some in [names[at:at + size] for at in range(0, len(names), size)] + [[name] for name in alone]:
+                taker = serial_pool if expected.serial else pool
+                batches[taker.submit(run_batch, arguments, programs[area], some)] = area
         began = time.monotonic()
-        for future in concurrent.futures.as_completed(batches):
+        for done, future in enumerate(concurrent.futures.as_completed(batches), 1):
             found, output = future.result()
-            outcomes.setdefault(batches[future], {}).update(found)
+            area = batches[future]
+            outcomes.setdefault(area, {}).update(found)
             texts.update(output)
+            bad = sorted(name for name, outcome in found.items()
+                         if outcome in ("failed", "crashed") and not first_match(expectations[area].fails, name))
+            print(f"[{done}/{len(batches)} {time.monotonic() - began:.0f} s] {area}: {len(found)} tests", *bad, sep="\n    ", file=sys.stderr, flush=True)
     again = [(area, name) for area in areas for name, outcome in sorted(outcomes.get(area, {}).items())
              if outcome in ("failed", "crashed") and not first_match(expectations[area].fails, name)]
     for area, name in again[:AGAIN]:
         found, output = run_batch(arguments, programs[area], [name])
         outcomes[area].update(found)
         texts.update(output)
+    for area, names in ((area, names) for area, names in timed.items() if names):
+        for _ in range(TRIES):
+            found, output = run_batch(arguments, programs[area], names, alone=True)
+            outcomes.setdefault(area, {}).update(found)
+            texts.update(output)
+            names = [name for name in names if found.get(name) in ("failed", "crashed")]
+            if not names:
+                break
     total = 0
     for area in areas:
         found = outcomes.get(area, {})

@@ -74,6 +74,8 @@ pub(crate) struct Lower<'a> {
     known: Vec<Option<Val>>,
     /// 64 bytes that lanes which are off read and write.
     nowhere: Option<Val>,
+    /// Where atomic operations are gathered.
+    pub(crate) windows: Vec<crate::lanes::Window>,
     rooms: HashMap<ValueId, Val>,
     /// Values loaded or made again in the segment at hand.
     near: HashMap<ValueId, Val>,
@@ -202,6 +204,7 @@ pub(crate) fn lower(
         stack_allocas: HashMap::new(),
         known: vec![None; function.values.len()],
         nowhere: None,
+        windows: Vec::new(),
         rooms: HashMap::new(),
         near: HashMap::new(),
         segment_starts: Vec::new(),
@@ -323,6 +326,10 @@ impl<'a> Lower<'a> {
         ir.store(ir.int_const(ir.i8, 0), no_cancel, 1);
         let none = ir.icmp(IntPred::LLVMIntEQ, cancel, ir.null(ir.ptr));
         let cancel = ir.select(none, no_cancel, cancel);
+        if let Some(form) = self.lanes.take() {
+            self.make_windows(form.gathered());
+            self.lanes = Some(form);
+        }
         let setup = ir.here();
         let [head, check, body, next, exit] = [
             c"group.head",
@@ -366,6 +373,7 @@ impl<'a> Lower<'a> {
         ir.add_incoming(group, following, next);
         ir.br(head);
         ir.at_end(exit);
+        self.close_windows();
         ir.ret_void();
         Ok(())
     }

@@ -27,10 +27,12 @@ mod jam;
 mod memory;
 mod operate;
 mod region;
+mod strided;
 mod sub_group;
 mod tuples;
 mod values;
 mod width;
+mod window;
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,6 +45,8 @@ use jam::{Instance, Jam};
 use region::Region;
 use sub_group::Present;
 use values::{Rep, Stored};
+use window::Gathered;
+pub(crate) use window::Window;
 
 /// Instructions; beyond, two copies of the code take too long to compile.
 const INSTRUCTIONS: usize = 1500;
@@ -83,6 +87,8 @@ pub(crate) struct Form {
     arrays: HashMap<ValueId, (u64, u64)>,
     /// Element sizes of the private arrays that are laid out by lane.
     by_lane: HashMap<ValueId, u64>,
+    /// Atomic operations that are done on this thread's memory first.
+    gathered: Gathered,
     /// Bytes of state per work-item.
     pub(crate) stride: u64,
 }
@@ -91,6 +97,10 @@ impl Form {
     /// Whether lanes are those of a sub-group.
     pub(crate) fn has_sub_groups(&self) -> bool {
         self.sub_groups.is_some()
+    }
+    /// What must be there from before the first group on.
+    pub(crate) fn gathered(&self) -> &Gathered {
+        &self.gathered
     }
     /// Work-items whose state must be there even if some do not exist.
     pub(crate) fn items_per_block(&self) -> u32 {
@@ -222,6 +232,10 @@ pub(crate) fn form(
         exact: known.exact,
         arrays,
         by_lane: known.arrays.element,
+        gathered: match sub_groups {
+            None => window::gathered(module, function),
+            Some(_) => Gathered::default(),
+        },
         stride: at.next_multiple_of(64),
     };
     if !form.regions.iter().all(Region::can_run) {
@@ -279,6 +293,12 @@ struct Lanes<'l, 'a, 'r> {
     arrays: HashMap<ValueId, (Val, u64)>,
     /// Extensions of narrower integers that were found not to wrap around.
     proved: HashSet<InstId>,
+    /// The instruction at hand.
+    at_hand: Option<InstId>,
+    /// Addresses of rows that were loaded, for all lanes, in the block that is named; as long as nothing is written.
+    rows: HashMap<ValueId, (BlockId, Val)>,
+    /// Rows that were read for lanes some elements apart; as long as nothing is written.
+    spans: Vec<strided::Span>,
     /// Where the chunk is done.
     done: Bb,
     /// Which region comes next.
@@ -655,6 +675,9 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             block_at_hand: BlockId(0),
             arrays: HashMap::new(),
             proved: HashSet::new(),
+            at_hand: None,
+            rows: HashMap::new(),
+            spans: Vec::new(),
             done,
             next,
         };

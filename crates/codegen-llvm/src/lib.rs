@@ -30,7 +30,7 @@ mod llvm;
 mod machine;
 mod masks;
 mod math;
-mod math_inline;
+mod mathematics;
 mod memory;
 mod order;
 mod place;

@@ -326,6 +326,9 @@ impl Ir {
     pub(crate) fn set_linkage(&self, global: Val, linkage: Linkage) {
         llvm!(LLVMSetLinkage(global.0, linkage));
     }
+    pub(crate) fn is_declaration(&self, global: Val) -> bool {
+        llvm!(LLVMIsDeclaration(global.0)) != 0
+    }
     /// Found by name in the object, never through a table of addresses.
     pub(crate) fn hide(&self, global: Val) {
         llvm!(LLVMSetVisibility(
@@ -695,6 +698,9 @@ impl Ir {
                 LLVMAddCase(switch, value.0, block.0);
             }
         });
+    }
+    pub(crate) fn ret(&self, value: Val) {
+        llvm!(LLVMBuildRet(self.builder, value.0));
     }
     pub(crate) fn ret_void(&self) {
         llvm!(LLVMBuildRetVoid(self.builder));

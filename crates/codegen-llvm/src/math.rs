@@ -5,6 +5,7 @@ use kernel_ir::{BuildError, Flags, MathFn};
 
 use crate::kernel::{Lower, unsupported};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
+use crate::mathematics::Mathematics;
 
 impl Lower<'_> {
     pub(crate) fn math(
@@ -124,10 +125,15 @@ impl Lower<'_> {
 
     fn math_of(&self, math: MathFn, args: &[Val], flags: Flags, result: Ty) -> Val {
         use MathFn as M;
-        if let Some(v) = self.math_inline(math, args) {
+        let ir = self.ir;
+        let lanes = Mathematics {
+            ir,
+            function: self.llvm_function,
+            registers: self.registers,
+        };
+        if let Some(v) = lanes.vector(math, args, result) {
             return v;
         }
-        let ir = self.ir;
         let a = args[0];
         let b = args.get(1).copied().unwrap_or(a);
         let ty = ir.type_of(a);

@@ -15,6 +15,8 @@ pub(crate) struct Values<'a> {
     registers: RefCell<Vec<Option<Ty>>>,
     memory: RefCell<Vec<Option<Ty>>>,
     globals: RefCell<Vec<Option<Val>>>,
+    /// Functions that bring gathered updates to memory, by operation and size of element.
+    pub(crate) movers: RefCell<std::collections::HashMap<(u32, u64), Val>>,
 }
 
 /// Scalars of a type that are told apart; more than any form of a kernel takes.
@@ -64,6 +66,7 @@ impl<'a> Values<'a> {
             registers: RefCell::new(vec![None; module.types.len()]),
             memory: RefCell::new(vec![None; module.types.len()]),
             globals: RefCell::new(vec![None; module.globals.len()]),
+            movers: RefCell::default(),
         }
     }
 

@@ -1,4 +1,6 @@
 // Virtual reservations: attributes, aliases, real protection, and the codes for what is not allowed.
+#include <sys/mman.h>
+
 #include "client.h"
 
 static size_t page;
@@ -9,10 +11,48 @@ static ze_memory_access_attribute_t access_of(struct client *client, const void 
   return access;
 }
 
+// An image and a file are one memory, in both directions.
+static void images_share_memory(struct client *client) {
+  ze_external_memory_export_desc_t exported = {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, NULL, ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD};
+  ze_image_desc_t desc = {ZE_STRUCTURE_TYPE_IMAGE_DESC, &exported, 0, ZE_IMAGE_TYPE_2D};
+  desc.format.layout = ZE_IMAGE_FORMAT_LAYOUT_8;
+  desc.width = desc.height = 32;
+  ze_image_handle_t first, second;
+  OK(zeImageCreate(client->context, client->device, &desc, &first));
+  ze_external_memory_export_fd_t out = {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD, NULL, ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD, -1};
+  ze_image_allocation_ext_properties_t properties = {ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES, &out};
+  OK(zeImageGetAllocPropertiesExt(client->context, first, &properties));
+  CHECK(out.fd >= 0 && properties.id != 0);
+
+  ze_external_memory_import_fd_t imported = {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, NULL, ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD, out.fd};
+  desc.pNext = &imported;
+  OK(zeImageCreate(client->context, client->device, &desc, &second));
+  desc.height = 1024;
+  ze_image_handle_t larger = NULL;
+  CHECK(zeImageCreate(client->context, client->device, &desc, &larger) == ZE_RESULT_ERROR_INVALID_ARGUMENT && !larger);
+  imported.fd = 12345;
+  CHECK(zeImageCreate(client->context, client->device, &desc, &larger) == ZE_RESULT_ERROR_INVALID_ARGUMENT && !larger);
+
+  unsigned char *bytes = mmap(NULL, 1024, PROT_READ | PROT_WRITE, MAP_SHARED, out.fd, 0), there[1024];
+  CHECK(bytes != MAP_FAILED);
+  for (int i = 0; i < 1024; ++i) there[i] = (unsigned char)(i * 7);
+  OK(zeCommandListAppendImageCopyFromMemory(client->list, first, there, NULL, NULL, 0, NULL));
+  OK(zeCommandListHostSynchronize(client->list, UINT64_MAX));
+  CHECK(!memcmp(bytes, there, 1024));
+  bytes[77] = 99;
+  OK(zeImageDestroy(first));
+  OK(zeCommandListAppendImageCopyToMemory(client->list, there, second, NULL, NULL, 0, NULL));
+  OK(zeCommandListHostSynchronize(client->list, UINT64_MAX));
+  CHECK(there[77] == 99 && there[78] == (unsigned char)(78 * 7));
+  OK(zeImageDestroy(second));
+  munmap(bytes, 1024);
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   struct client client;
   client_open(&client, argv[1]);
+  images_share_memory(&client);
   ze_context_handle_t context = client.context;
   OK(zeVirtualMemQueryPageSize(context, client.device, 5, &page));
   CHECK(page >= 4096 && (page & (page - 1)) == 0);

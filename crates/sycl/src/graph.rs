@@ -9,7 +9,6 @@ use level_zero::sys::*;
 use smallvec::SmallVec;
 use sycl_graph::{Access, Deps, Mode};
 
-use crate::arguments::Arguments;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
@@ -34,7 +33,6 @@ pub struct Graph {
 struct Recorded {
     records: SmallVec<[Record; 4]>,
     action: Option<Action>,
-    arguments: Arguments,
 }
 
 impl std::fmt::Debug for Recorded {
@@ -118,7 +116,6 @@ impl Graph {
         self.groups.push(Recorded {
             records: group.records,
             action: group.action,
-            arguments: group.arguments,
         });
         Ok(())
     }
@@ -171,7 +168,7 @@ impl Graph {
             graph
                 .pointers
                 .extend(pointers.iter().map(|pointer| pointer.addr()));
-            let (mut operations, keep) = operations_of(group.action, group.arguments, &pointers);
+            let (mut operations, keep) = operations_of(group.action, &pointers);
             for operation in &mut operations {
                 operation.append(&mut Target::recording(api, list))?;
             }
@@ -276,7 +273,7 @@ impl Queue {
             .extend(inner.records.iter().map(Record::again));
         group.events.extend(after.iter().cloned());
         group.events.push(last.clone());
-        let event = submit(self, &mut group, site)?;
+        let event = submit(self, group, site)?;
         *last = event.clone();
         Ok(event)
     }

@@ -77,11 +77,14 @@ impl CpuPlatform {
             .enumerate()
             .map(|(index, &choice)| facts::device(&machine, settings, index, choice))
             .collect();
-        let shares = topology::cpu_shares(settings.sub_devices);
+        let shares = topology::shares(settings.sub_devices);
+        let mut nodes = vec![None; facts.len()];
         for root in 0..facts.len() {
-            for (number, cpus) in shares.iter().enumerate() {
-                let sub = facts::sub_device(&facts[root], root, number, shares.len(), cpus.len());
+            for (number, share) in shares.iter().enumerate() {
+                let cpus = share.cpus.len();
+                let sub = facts::sub_device(&facts[root], root, number, shares.len(), cpus);
                 facts.push(sub);
+                nodes.push(share.node);
             }
         }
         let sensors = Sensors::new(
@@ -95,12 +98,12 @@ impl CpuPlatform {
             .into_iter()
             .map(|facts| Arc::new(CpuDevice { facts }) as Arc<dyn Device>)
             .collect();
-        let memory = Memory::new(facts::memory_limit(&machine, settings));
+        let memory = Memory::with_nodes(facts::memory_limit(&machine, settings), nodes);
         memory.explain_faults();
         Self {
             shares: shares
                 .into_iter()
-                .map(|cpus| Engine::on(cpus.len(), settings.help, cpus))
+                .map(|share| Engine::on(share.cpus.len(), settings.help, share.cpus))
                 .collect(),
             facts: facts::platform(),
             devices,

@@ -4,6 +4,7 @@
 //! missing or strange gives a cautious figure, never an error.
 
 use std::fs;
+use std::path::Path;
 
 /// The machine as far as the process may use it.
 #[derive(Clone, Debug)]
@@ -100,17 +101,31 @@ pub(crate) fn allowed_cpus() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(is_set).collect()
 }
 
-/// The CPUs of each share: NUMA nodes, or `count` equal parts. Empty: no shares. With fewer CPUs than shares some
-/// have the same.
-pub(crate) fn cpu_shares(count: Option<usize>) -> Vec<Vec<usize>> {
-    shares_of(&allowed_cpus(), count, &node_lists())
+/// A part of the machine that a sub-device is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// Its CPUs, at least one.
+    pub(crate) cpus: Vec<usize>,
+    /// The NUMA node that all of them are on, where the machine has several: its memory is nearest.
+    pub(crate) node: Option<u32>,
 }
 
-fn shares_of(allowed: &[usize], count: Option<usize>, nodes: &[String]) -> Vec<Vec<usize>> {
+/// The machine's shares: NUMA nodes, or `count` equal parts. Empty: no shares. With fewer CPUs than shares some have the
+/// same.
+pub(crate) fn shares(count: Option<usize>) -> Vec<Share> {
+    shares_of(&allowed_cpus(), count, &nodes(Path::new("/")))
+}
+
+fn shares_of(allowed: &[usize], count: Option<usize>, nodes: &[(u32, Vec<usize>)]) -> Vec<Share> {
     if allowed.is_empty() {
         return Vec::new();
     }
-    let shares: Vec<Vec<usize>> = match count {
+    let node_of = |cpus: &[usize]| {
+        let around = |(_, node): &&(u32, Vec<usize>)| cpus.iter().all(|cpu| node.contains(cpu));
+        let found = nodes.iter().find(around).filter(|_| nodes.len() > 1);
+        found.map(|(number, _)| *number)
+    };
+    let parts: Vec<Vec<usize>> = match count {
         Some(count) => (0..count)
             .map(|k| {
                 let (from, to) = (k * allowed.len() / count, (k + 1) * allowed.len() / count);
@@ -123,23 +138,34 @@ fn shares_of(allowed: &[usize], count: Option<usize>, nodes: &[String]) -> Vec<V
             .collect(),
         None => nodes
             .iter()
-            .map(|list| cpu_list(list))
-            .map(|node| {
-                node.into_iter()
-                    .filter(|cpu| allowed.contains(cpu))
-                    .collect()
+            .map(|(_, node)| {
+                let usable = node.iter().filter(|cpu| allowed.contains(cpu));
+                usable.copied().collect()
             })
             .filter(|node: &Vec<usize>| !node.is_empty())
             .collect(),
     };
-    if shares.len() > 1 { shares } else { Vec::new() }
+    if parts.len() < 2 {
+        return Vec::new();
+    }
+    parts
+        .into_iter()
+        .map(|cpus| Share {
+            node: node_of(&cpus),
+            cpus,
+        })
+        .collect()
 }
 
-/// The kernel's lists of CPUs by NUMA node.
-fn node_lists() -> Vec<String> {
-    (0..64)
-        .map(|node| read(&format!("/sys/devices/system/node/node{node}/cpulist")))
-        .filter(|list| !list.trim().is_empty())
+/// The NUMA nodes that have CPUs, with these; `root` is where the system's files are.
+fn nodes(root: &Path) -> Vec<(u32, Vec<usize>)> {
+    let folder = root.join("sys/devices/system/node");
+    (0..1024)
+        .filter_map(|node| {
+            let list = fs::read_to_string(folder.join(format!("node{node}/cpulist"))).ok()?;
+            let cpus = cpu_list(&list);
+            (!cpus.is_empty()).then_some((node, cpus))
+        })
         .collect()
 }
 
@@ -278,26 +304,59 @@ fn caches() -> Vec<(u32, u64)> {
 mod tests {
     use super::*;
 
+    fn share(cpus: &[usize], node: Option<u32>) -> Share {
+        Share {
+            cpus: cpus.to_vec(),
+            node,
+        }
+    }
+
     #[test]
     fn shares_are_nodes_or_equal_parts() {
-        let nodes = ["0-3".to_owned(), "4-5,7".to_owned(), "x,9-8".to_owned()];
+        // Node 1 has memory alone, node 2 is not like any list; numbers may have gaps.
+        let root = std::env::temp_dir().join(format!("solum-nodes-{}", std::process::id()));
+        for (node, list) in [
+            ("0", "0-3\n"),
+            ("1", "\n"),
+            ("2", "x,9-8\n"),
+            ("7", "4-5,7\n"),
+        ] {
+            let folder = root.join(format!("sys/devices/system/node/node{node}"));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("cpulist"), list).unwrap();
+        }
+        let nodes = nodes(&root);
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!(nodes, [(0, vec![0, 1, 2, 3]), (7, vec![4, 5, 7])]);
         let all: Vec<usize> = (0..8).collect();
-        let none: Vec<Vec<usize>> = Vec::new();
         assert_eq!(
             shares_of(&all, None, &nodes),
-            [vec![0, 1, 2, 3], vec![4, 5, 7]]
+            [share(&[0, 1, 2, 3], Some(0)), share(&[4, 5, 7], Some(7))]
+        );
+        assert_eq!(shares_of(&[1, 2], None, &nodes), [], "one node is no share");
+        assert_eq!(shares_of(&all, Some(1), &nodes), []);
+        assert_eq!(shares_of(&[], Some(2), &nodes), []);
+        assert_eq!(
+            shares_of(&[1, 3, 5, 7], Some(2), &nodes),
+            [share(&[1, 3], Some(0)), share(&[5, 7], Some(7))]
         );
         assert_eq!(
-            shares_of(&[1, 2], None, &nodes),
-            none,
-            "one node is no share"
+            shares_of(&[1, 5, 7], Some(2), &nodes),
+            [share(&[1], Some(0)), share(&[5, 7], Some(7))]
         );
-        assert_eq!(shares_of(&all, Some(1), &nodes), none);
-        assert_eq!(shares_of(&[], Some(2), &nodes), none);
-        assert_eq!(shares_of(&[3, 5, 6], Some(2), &[]), [vec![3], vec![5, 6]]);
         assert_eq!(
-            shares_of(&[3, 5], Some(3), &[]),
-            [vec![3], vec![3], vec![5]]
+            shares_of(&[1, 2, 3, 5], Some(3), &nodes)[2],
+            share(&[3, 5], None),
+            "across nodes"
+        );
+        assert_eq!(
+            shares_of(&[3, 5, 6], Some(2), &[]),
+            [share(&[3], None), share(&[5, 6], None)]
+        );
+        assert_eq!(
+            shares_of(&[3, 5], Some(3), &nodes[..1]),
+            [share(&[3], None), share(&[3], None), share(&[5], None)],
+            "a machine of one node has no near memory"
         );
     }
 

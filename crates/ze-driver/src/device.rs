@@ -550,6 +550,18 @@ pub struct Outcome {
     pub fault: Option<String>,
 }
 
+/// Of a queue's or immediate list's work, against that of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// After all others.
+    Low,
+    /// What a descriptor that says nothing asks for.
+    #[default]
+    Normal,
+    /// Before all others.
+    High,
+}
+
 /// A command whose dependencies have been met.
 pub trait Task: Send + Sync {
     /// What to do.
@@ -567,6 +579,10 @@ pub trait Task: Send + Sync {
     /// Index of the device in [`Platform::devices`] that is to do it.
     fn device(&self) -> usize {
         0
+    }
+    /// Who goes first when more work waits than there are workers.
+    fn priority(&self) -> Priority {
+        Priority::Normal
     }
     /// Called once on a worker, after the work's effects are visible to all threads.
     fn finished(self: Arc<Self>, outcome: Outcome);

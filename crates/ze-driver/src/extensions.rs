@@ -1,5 +1,6 @@
 //! The extensions that work, as `zeDriverGetExtensionProperties` reports them.
 
+use crate::core::external_pointer;
 use std::ffi::c_void;
 
 const V1_0: u32 = 0x1_0000;
@@ -72,8 +73,12 @@ pub const TOOLS_EXTENSIONS: &[(&str, u32)] = &[
 pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
 
 /// Entry points that `zeDriverGetExtensionFunctionAddress` gives.
-pub(crate) const FUNCTIONS: &[NamedFunction] =
-    &[("zeSolumRTASIntersect", crate::rtas::intersect::address)];
+pub(crate) const FUNCTIONS: &[NamedFunction] = &[
+    ("zeSolumRTASIntersect", crate::rtas::intersect::address),
+    ("zexDriverGetHostPointerBaseAddress", external_pointer::base),
+    ("zexDriverImportExternalPointer", external_pointer::import),
+    ("zexDriverReleaseImportedPointer", external_pointer::release),
+];
 
 /// `zeDeviceGetCounterBasedEventMaxValue`.
 pub(crate) const COUNTER_MAX: u64 = (1 << 62) - 1;

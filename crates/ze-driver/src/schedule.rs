@@ -15,7 +15,7 @@
 
 use crate::check::lock;
 use crate::core::context::Context;
-use crate::device::{GroupCount, Launch, Outcome, Platform, Task, Work};
+use crate::device::{GroupCount, Launch, Outcome, Platform, Priority, Task, Work};
 use crate::signal::{Signal, wait_until, wake_sleepers};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -218,6 +218,7 @@ thread_local! {
 pub(crate) struct Lane {
     context: Arc<Context>,
     device: usize,
+    priority: Priority,
     state: Mutex<LaneState>,
     /// All commands up to this number are finished.
     retired: AtomicU64,
@@ -244,10 +245,11 @@ pub(crate) fn run(mut ready: Ready) {
 
 impl Lane {
     /// A lane on `context`'s device of that index; the context's driver learns of it.
-    pub(crate) fn new(context: &Arc<Context>, device: usize) -> Arc<Self> {
+    pub(crate) fn new(context: &Arc<Context>, device: usize, priority: Priority) -> Arc<Self> {
         let lane = Arc::new(Self {
             context: Arc::clone(context),
             device,
+            priority,
             state: Mutex::new(LaneState::default()),
             retired: AtomicU64::new(0),
             word: AtomicU32::new(0),
@@ -582,6 +584,10 @@ impl Task for Node {
 
     fn device(&self) -> usize {
         self.lane.device
+    }
+
+    fn priority(&self) -> Priority {
+        self.lane.priority
     }
 
     fn needed_by(&self, word: &AtomicU32) -> bool {

@@ -15,17 +15,17 @@ use crate::llvm::{IntPred, Opcode, Val};
 
 /// An atomic operation's parts.
 #[derive(Clone, Copy)]
-struct Update {
-    op: AtomicOp,
-    ptr: ValueId,
-    value: Option<ValueId>,
-    comparator: Option<ValueId>,
-    order: Order,
+pub(super) struct Update {
+    pub(super) op: AtomicOp,
+    pub(super) ptr: ValueId,
+    pub(super) value: Option<ValueId>,
+    pub(super) comparator: Option<ValueId>,
+    pub(super) order: Order,
     /// Of what lies in memory.
-    ty: TypeId,
+    pub(super) ty: TypeId,
     /// Whether only this thread can reach the memory.
-    own: bool,
-    result: Option<ValueId>,
+    pub(super) own: bool,
+    pub(super) result: Option<ValueId>,
 }
 
 impl Lanes<'_, '_, '_> {
@@ -70,7 +70,11 @@ impl Lanes<'_, '_, '_> {
             && self.present.is_none()
             && !matches!(kind, AtomicOp::FlagTestAndSet | AtomicOp::FlagClear)
         {
-            return Ok(self.own_updates(&update));
+            return Ok(self.own_updates(&update, None));
+        }
+        if update.result.is_none() && self.gather_updates(op, &update, word)? {
+            let nobody = self.low.values.register(update.ty);
+            return Ok(Rep::uniform(self.low.ir.null(nobody)));
         }
         let parts = self.one_by_one(op, update.result, word)?;
         if update.result.is_none()
@@ -260,19 +264,28 @@ impl Lanes<'_, '_, '_> {
         ir.at_end(done);
     }
 
-    /// Addresses of lanes whose index is a byte or two, made when they are asked for: a small index is read back
-    /// from memory sooner than it is taken out of a vector.
-    fn through_memory(&mut self, ptr: ValueId) -> Option<impl Fn(&Lower<'_>, u64) -> Val + use<>> {
+    /// Addresses of lanes whose index lies in memory or is a byte or two, made when they are asked for: an index is
+    /// read from memory sooner than it is taken out of a vector.
+    fn through_memory(
+        &mut self,
+        ptr: ValueId,
+        moved: Option<(Val, Val)>,
+    ) -> Option<impl Fn(&Lower<'_>, u64) -> Val + use<>> {
         let ir = self.low.ir;
         let (base, index, stride, offset, signed) = self.narrow_index(ptr)?;
         let lanes = ir.type_of(index);
         let scalar = ir.scalar(lanes);
-        if ir.int_width(scalar) > 16 {
+        let row = self.row_of_index(ptr);
+        if row.is_none() && ir.int_width(scalar) > 16 {
             return None;
         }
-        let room = self.low.room(lanes, 64);
+        let base = self.moved(base, moved);
         // Volatile, or LLVM would see through it.
-        ir.set_volatile(ir.store(index, room, 64));
+        let room = row.unwrap_or_else(|| {
+            let room = self.low.room(lanes, 64);
+            ir.set_volatile(ir.store(index, room, 64));
+            room
+        });
         let extend = if signed {
             Opcode::LLVMSExt
         } else {
@@ -287,24 +300,65 @@ impl Lanes<'_, '_, '_> {
         })
     }
 
-    /// Each lane at its own address in this thread's memory.
-    fn own_updates(&mut self, update: &Update) -> Rep {
+    /// An address, or the one `.0` that stands for `.1`, as far behind.
+    fn moved(&self, address: Val, to: Option<(Val, Val)>) -> Val {
+        let Some((room, at)) = to else {
+            return address;
+        };
+        let ir = self.low.ir;
+        let number = self.as_numbers(address);
+        let at = match ir.lanes(ir.type_of(number)) {
+            Some(_) => self.splat(at),
+            None => at,
+        };
+        ir.offset(room, ir.sub(number, at))
+    }
+
+    /// Addresses of all lanes, in another place that stands for theirs.
+    fn moved_addresses(&mut self, ptr: ValueId, to: (Val, Val)) -> Vec<Val> {
+        let ir = self.low.ir;
+        let lanes = (0..self.width).map(|l| ir.i32c(l));
+        if let Some((base, index, stride, offset, signed)) = self.narrow_index(ptr) {
+            let base = self.moved(base, Some(to));
+            let op = if signed {
+                Opcode::LLVMSExt
+            } else {
+                Opcode::LLVMZExt
+            };
+            return lanes
+                .map(|lane| {
+                    let one = ir.cast(op, ir.extract_element(index, lane), ir.i64);
+                    self.low.pointer(base, Some((one, stride)), offset)
+                })
+                .collect();
+        }
+        let all = self.vectors(ptr)[0];
+        let all = self.moved(all, Some(to));
+        lanes.map(|lane| ir.extract_element(all, lane)).collect()
+    }
+
+    /// Each lane at its own address in this thread's memory; or where `moved`.0 stands for `moved`.1.
+    pub(super) fn own_updates(&mut self, update: &Update, moved: Option<(Val, Val)>) -> Rep {
         let ir = self.low.ir;
         let ty = update.ty;
         let memory = self.low.values.memory(ty);
         let size = self.low.values.module.types.size_of(ty);
         let through_memory = match self.mask {
-            None => self.through_memory(update.ptr),
+            None => self.through_memory(update.ptr, moved),
             Some(_) => None,
         };
         let places = match self.mask {
             None if through_memory.is_some() => Vec::new(),
-            None => self.addresses(update.ptr, size),
+            None => match moved {
+                Some(to) => self.moved_addresses(update.ptr, to),
+                None => self.addresses(update.ptr, size),
+            },
             Some(mask) => {
                 // Lanes that are off have a place of no meaning.
                 let nowhere = self.low.room(memory, size.max(1));
                 ir.store(ir.null(memory), nowhere, size.max(1));
                 let all = self.vectors(update.ptr)[0];
+                let all = self.moved(all, moved);
                 let all = ir.select(mask, all, self.splat(nowhere));
                 (0..self.width)
                     .map(|lane| ir.extract_element(all, ir.i32c(lane)))

@@ -235,7 +235,7 @@ fn is_row_work(low: &Lower<'_>, function: &Function, shapes: &Shapes, inst: Inst
                     | MathFn::Fmin
                     | MathFn::Fmax
                     | MathFn::Sqrt
-            ) || crate::math_inline::has(*math)
+            ) || crate::mathematics::has(*math)
         }
         Op::Binary(op, ..) => !matches!(
             op,

@@ -90,7 +90,7 @@ pub(super) fn costs(module: &Module, region: &Region, width: u32) -> (u64, u64) 
                             | MathFn::Minmag
                             | MathFn::ModfFraction
                             | MathFn::ModfInteger
-                    ) || crate::math_inline::has(*math);
+                    ) || crate::mathematics::has(*math);
                     if inline {
                         (1, registers)
                     } else if series {

@@ -52,7 +52,7 @@ pub(super) fn jam(
                 return None;
             }
             Op::Alloca { .. } => return None,
-            Op::Math(math, ..) if crate::math_inline::has(*math) => weight += FUNCTION,
+            Op::Math(math, ..) if crate::mathematics::has(*math) => weight += FUNCTION,
             _ => weight += 1,
         }
     }
@@ -267,6 +267,8 @@ pub(super) struct Instance {
     near: HashMap<ValueId, Rep>,
     stored: HashMap<ValueId, Stored>,
     arrays: HashMap<ValueId, (Val, u64)>,
+    rows: HashMap<ValueId, (BlockId, Val)>,
+    spans: Vec<super::strided::Span>,
     phis: HashMap<ValueId, Stored>,
 }
 
@@ -277,6 +279,8 @@ impl Instance {
             near: HashMap::new(),
             stored: HashMap::new(),
             arrays: HashMap::new(),
+            rows: HashMap::new(),
+            spans: Vec::new(),
             phis: HashMap::new(),
         }
     }
@@ -289,6 +293,8 @@ impl Lanes<'_, '_, '_> {
         std::mem::swap(&mut self.near, &mut one.near);
         std::mem::swap(&mut self.stored, &mut one.stored);
         std::mem::swap(&mut self.arrays, &mut one.arrays);
+        std::mem::swap(&mut self.rows, &mut one.rows);
+        std::mem::swap(&mut self.spans, &mut one.spans);
     }
 
     fn with<T>(

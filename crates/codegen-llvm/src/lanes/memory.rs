@@ -78,7 +78,12 @@ impl Lanes<'_, '_, '_> {
                 return Ok(Rep::uniform(self.low.load(at, ty, align, false)));
             }
             Place::Row(first, holds) if self.is_row(ty) => (first, holds),
-            _ => return Ok(Rep::vector(self.gather(ptr, ty, align))),
+            _ => {
+                if let Some(picked) = self.load_strided(ptr, ty, align) {
+                    return Ok(Rep::vector(vec![picked]));
+                }
+                return Ok(Rep::vector(self.gather(ptr, ty, align)));
+            }
         };
         let masked = self.mask.is_some() && !self.has_masked(ty);
         // What must hold for one access.
@@ -88,6 +93,9 @@ impl Lanes<'_, '_, '_> {
             (holds, _) => holds,
         };
         let Some(test) = test else {
+            if self.mask.is_none() {
+                self.rows.insert(result, (self.block_at_hand, first));
+            }
             return Ok(Rep::vector(self.load_row(first, ty, align, masked)));
         };
         let [fast, slow, join] =
@@ -99,9 +107,22 @@ impl Lanes<'_, '_, '_> {
         ir.br(join);
         ir.at_end(slow);
         let apart = self.gather(ptr, ty, align);
+        let is_index = matches!(self.low.values.module.types.get(ty), Type::Int(_));
+        let row = (self.mask.is_none() && is_index).then(|| {
+            // Indices are read from memory lane by lane: here too.
+            let room = self.low.room(ir.type_of(apart[0]), 64);
+            ir.store(apart[0], room, 64);
+            room
+        });
         let slow = ir.here();
         ir.br(join);
         ir.at_end(join);
+        if let Some(row) = row {
+            let at = ir.phi(ir.ptr);
+            ir.add_incoming(at, first, fast);
+            ir.add_incoming(at, row, slow);
+            self.rows.insert(result, (self.block_at_hand, at));
+        }
         let both = whole
             .iter()
             .zip(&apart)
@@ -256,6 +277,27 @@ impl Lanes<'_, '_, '_> {
         Some((base.first?, index, stride, offset, op == ConvertOp::SExt))
     }
 
+    /// Where the narrow index of a pointer lies in memory, lane after lane: it was loaded from there in this block,
+    /// and nothing was written since.
+    pub(super) fn row_of_index(&self, ptr: ValueId) -> Option<Val> {
+        let made_of = |v: ValueId| match self.f.values[v.index()].def {
+            ValueDef::Inst(inst) => Some(&self.f.insts[inst.index()].op),
+            _ => None,
+        };
+        let Some(Op::PtrOffset {
+            index: Some((index, _)),
+            ..
+        }) = made_of(ptr)
+        else {
+            return None;
+        };
+        let Some(Op::Convert(_, narrow, _)) = made_of(*index) else {
+            return None;
+        };
+        let &(block, first) = self.rows.get(narrow)?;
+        (block == self.block_at_hand).then_some(first)
+    }
+
     /// Each lane's element by an access of its own.
     fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let ir = self.low.ir;
@@ -313,7 +355,25 @@ impl Lanes<'_, '_, '_> {
                 return Ok(());
             }
             Place::Row(first, holds) if self.is_row(ty) => (first, holds),
-            _ => return self.scatter(ptr, value, align),
+            _ => {
+                let rep = self.rep(ptr);
+                let backwards = rep.holds.is_none() && rep.step == -(size as i64);
+                let scalar = self.low.values.module.types.scalar_of(ty) == Some(ty);
+                if let Some(first) = rep.first
+                    && self.mask.is_none()
+                    && self.present.is_none()
+                    && backwards
+                    && scalar
+                {
+                    let row = self.vectors(value)[0];
+                    let row = self.reversed(row);
+                    let far = rep.step * i64::from(self.width - 1);
+                    let low = ir.offset_by(first, far.cast_unsigned());
+                    self.store_row(low, &[row], ty, align.min(size), false);
+                    return Ok(());
+                }
+                return self.scatter(ptr, value, align);
+            }
         };
         let masked = self.mask.is_some() && !self.has_masked(ty);
         let test = match (holds, self.mask) {

@@ -13,6 +13,19 @@ use crate::llvm::{IntPred, Opcode, Ty, Val};
 impl Lanes<'_, '_, '_> {
     pub(super) fn instruction(&mut self, id: InstId) -> Result<(), BuildError> {
         let inst = &self.f.insts[id.index()];
+        self.at_hand = Some(id);
+        self.guard(id);
+        let made = self.perform(id);
+        if !inst.op.is_pure() {
+            // What was loaded may be different in memory now.
+            self.rows.clear();
+            self.spans.clear();
+        }
+        made
+    }
+
+    fn perform(&mut self, id: InstId) -> Result<(), BuildError> {
+        let inst = &self.f.insts[id.index()];
         // Phis are set where a block is entered; arrays are addresses made on use.
         if matches!(
             inst.op,

@@ -11,7 +11,159 @@ const WORDS: usize = 1 << 14;
 const GROUPS: u32 = 3;
 
 /// Kernels take `%in`, `%out` and `%n: i32`, which is 37. Indices stay within `WORDS`.
-const KERNELS: [(&str, &str); 14] = [
+const KERNELS: [(&str, &str); 17] = [
+    (
+        "elements a few places apart, members of structures, bytes and long words, backwards",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %y: i64 = wi.LocalInvocationId 1
+  %z: i64 = wi.LocalInvocationId 2
+  %sx: i64 = wi.GlobalSize 0
+  %sy: i64 = wi.GlobalSize 1
+  %plane: i64 = imul %z, %sy
+  %row: i64 = iadd %plane, %y
+  %start: i64 = imul %row, %sx
+  %id: i64 = iadd %start, %g
+  %p2: ptr<global> = offset %in [%id * 8 + 4]
+  %a: i32 = load %p2 align 4
+  %p3: ptr<global> = offset %in [%id * 12 + 8]
+  %b: i32 = load %p3 align 4
+  %s: ptr<global> = offset %in [%id * 28 + 0]
+  %s1: ptr<global> = offset %s [4]
+  %s6: ptr<global> = offset %s [24]
+  %s4: ptr<global> = offset %in [%id * 28 + 16]
+  %c: i32 = load %s1 align 4
+  %d: i32 = load %s6 align 4
+  %e: i32 = load %s4 align 4
+  %pb: ptr<global> = offset %in [%id * 3 + 1]
+  %byte: i8 = load %pb align 1
+  %pc: ptr<global> = offset %in [%id * 3 + 2]
+  %byte2: i8 = load %pc align 1
+  %ph: ptr<global> = offset %in [%id * 10 + 6]
+  %half: i16 = load %ph align 2
+  %pl: ptr<global> = offset %in [%id * 32 + 8]
+  %long: i64 = load %pl align 8
+  %pm: ptr<global> = offset %in [%id * 32 + 24]
+  %long2: i64 = load %pm align 8
+  %back: ptr<global> = offset %in [%id * -4 + 8000]
+  %f: i32 = load %back align 4
+  %back2: ptr<global> = offset %in [%id * -8 + 8004]
+  %h: i32 = load %back2 align 4
+  %w1: i32 = to.zext %byte
+  %w2: i32 = to.sext %byte2
+  %w3: i32 = to.sext %half
+  %w4: i32 = to.trunc %long
+  %shifted: i64 = lshr %long2, i64 32
+  %w5: i32 = to.trunc %shifted
+  %m1: i32 = imul %w1, i32 3
+  %m2: i32 = imul %w2, i32 5
+  %m3: i32 = imul %w3, i32 7
+  %r1: i32 = xor %a, %m1
+  %r2: i32 = iadd %r1, %b
+  %r3: i32 = xor %r2, %m2
+  %r4: i32 = iadd %r3, %c
+  %r5: i32 = xor %r4, %m3
+  %r6: i32 = iadd %r5, %d
+  %r7: i32 = xor %r6, %w4
+  %r8: i32 = iadd %r7, %e
+  %r9: i32 = xor %r8, %w5
+  %q: ptr<global> = offset %out [%id * 4 + 0]
+  store %q, %r9 align 4
+  %ten: i32 = imul %f, i32 11
+  %r10: i32 = iadd %ten, %h
+  %q2: ptr<global> = offset %out [%id * -4 + 8000]
+  store %q2, %r10 align 4
+  %again: i32 = load %s1 align 4
+  %q3: ptr<global> = offset %out [%id * 8 + 16000]
+  store %q3, %again align 4
+  ret
+}",
+    ),
+    (
+        "bins counted in a loop, and cells of each work-item's own that it reads again",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %y: i64 = wi.LocalInvocationId 1
+  %z: i64 = wi.LocalInvocationId 2
+  %sx: i64 = wi.GlobalSize 0
+  %sy: i64 = wi.GlobalSize 1
+  %plane: i64 = imul %z, %sy
+  %row: i64 = iadd %plane, %y
+  %start: i64 = imul %row, %sx
+  %id: i64 = iadd %start, %g
+  %cell: ptr<global> = offset %out [%id * 4 + 8192]
+  br b1
+b1:
+  %i: i64 = phi b0: i64 0, b5: %i2
+  %at: i64 = imul %i, %sx
+  %here: i64 = iadd %at, %id
+  %p: ptr<global> = offset %in [%here * 1 + 0]
+  %byte: i8 = load %p align 1
+  %bin: i64 = to.zext %byte
+  %q: ptr<global> = offset %out [%bin * 4 + 0]
+  %o: i32 = atomic.iadd Device Relaxed %q, i32 3
+  %w: ptr<global> = offset %in [%here * 4 + 0]
+  %word: i32 = load %w align 4
+  %low: i32 = and %word, i32 8191
+  %on: bool = cmp.ult %low, i32 5000
+  br_if %on, b2, b3
+b2:
+  %far: i64 = to.sext %low
+  %r: ptr<global> = offset %out [%far * 4 + 0]
+  %big: bool = cmp.ult %low, i32 1024
+  %add: i32 = select %big, %word, i32 0
+  atomic.isub Device Relaxed %r, %add
+  br b3
+b3:
+  %odd: i32 = and %word, i32 1
+  %is: bool = cmp.ine %odd, i32 0
+  br_if %is, b4, b5
+b4:
+  %mine: i32 = atomic.iadd Device Relaxed %cell, %low
+  %read: i32 = load %cell align 4
+  %double: i32 = imul %read, i32 3
+  store %cell, %double align 4
+  br b5
+b5:
+  %i2: i64 = iadd %i, i64 1
+  %more: bool = cmp.ult %i2, i64 9
+  br_if %more, b1, b6
+b6:
+  %last: i32 = load %cell align 4
+  %after: ptr<global> = offset %out [%id * 4 + 32768]
+  store %after, %last align 4
+  ret
+}",
+    ),
+    (
+        "largest and all bits of 64-bit cells",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  br b1
+b1:
+  %i: i32 = phi b0: i32 0, b1: %i2
+  %turn: i64 = to.zext %i
+  %step: i64 = imul %turn, i64 7
+  %here: i64 = iadd %g, %step
+  %p: ptr<global> = offset %in [%here * 4 + 4]
+  %word: i32 = load %p align 4
+  %short: i16 = to.trunc %word
+  %bin: i64 = to.zext %short
+  %cell: i64 = and %bin, i64 4095
+  %q: ptr<global> = offset %out [%cell * 8 + 8]
+  %wide: i64 = to.zext %word
+  %value: i64 = imul %wide, i64 8589934593
+  %o: i64 = atomic.umax Device Relaxed %q, %value
+  %i2: i32 = iadd %i, i32 1
+  %more: bool = cmp.ult %i2, %n
+  br_if %more, b1, b2
+b2:
+  ret
+}",
+    ),
     (
         "ends of rows copied, neighbours added elsewhere, some only where a row goes on",
         "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {

@@ -149,7 +149,133 @@ pub(crate) fn run(emit: &mut dyn FnMut(Row)) -> Result<()> {
     submissions(&mut bench, &calls, &context, &device, &empty)?;
     events(&mut bench, &calls, &context)?;
     arguments(&mut bench, &calls, &context, &device, &add)?;
-    memory(&mut bench, &calls, &context, &device)
+    memory(&mut bench, &calls, &context, &device)?;
+    crowd(&mut bench, &calls, &context, &device, &empty)
+}
+
+/// What calls cost among a million live events and a hundred thousand allocations, beside what they cost among a
+/// thousand of each.
+fn crowd(
+    bench: &mut Bench<'_>,
+    calls: &Calls,
+    context: &Context,
+    device: &Device,
+    kernel: &Kernel,
+) -> Result<()> {
+    let (context, device, kernel) = (context.as_raw(), device.as_raw(), kernel.as_raw());
+    let pool = || -> Result<ze_event_pool_handle_t> {
+        let desc = ze_event_pool_desc_t {
+            flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+            count: CALLS,
+            ..Default::default()
+        };
+        let mut pool = null_mut();
+        call!(calls.create_pool(context, &raw const desc, 0, null_mut(), &raw mut pool));
+        Ok(pool)
+    };
+    let create = |pool, index| -> Result<ze_event_handle_t> {
+        let desc = ze_event_desc_t {
+            index,
+            ..Default::default()
+        };
+        let mut event = null_mut();
+        call!(calls.create_event(pool, &raw const desc, &raw mut event));
+        Ok(event)
+    };
+    let allocate = |size: usize| -> Result<*mut c_void> {
+        let desc = ze_device_mem_alloc_desc_t::default();
+        let mut at = null_mut();
+        call!(calls.allocate(context, &raw const desc, size, 0, device, &raw mut at));
+        Ok(at)
+    };
+    let desc = ze_command_queue_desc_t {
+        mode: ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ..Default::default()
+    };
+    let mut list = null_mut();
+    call!(calls.create_immediate(context, device, &raw const desc, &raw mut list));
+    let (own, block) = (pool()?, allocate(4096)?);
+    let event = create(own, 0)?;
+    let cases: [(&str, &dyn Fn() -> Result<()>); 6] = [
+        ("event-create-destroy", &|| {
+            let event = create(own, 1)?;
+            call!(calls.destroy_event(event));
+            Ok(())
+        }),
+        ("event-host-signal", &|| {
+            call!(calls.signal(event));
+            Ok(())
+        }),
+        ("event-query", &|| {
+            call!(calls.query(event));
+            Ok(())
+        }),
+        ("usm-4KiB", &|| {
+            let at = allocate(4096)?;
+            call!(calls.free(context, at));
+            Ok(())
+        }),
+        ("look-up", &|| {
+            let (mut base, mut size) = (null_mut(), 0);
+            call!(calls.range(context, block, &raw mut base, &raw mut size));
+            Ok(())
+        }),
+        ("submit-wait-signal", &|| {
+            call!(calls.launch(list, kernel, &raw const ONE, event, 0, null_mut()));
+            call!(calls.synchronize(list, u64::MAX));
+            Ok(())
+        }),
+    ];
+    let time = |case: &dyn Fn() -> Result<()>| -> Result<f64> {
+        let mut best = f64::INFINITY;
+        for _ in 0..50 {
+            let began = Instant::now();
+            for _ in 0..CALLS {
+                case()?;
+            }
+            best = best.min(began.elapsed().as_nanos() as f64 / f64::from(CALLS));
+        }
+        Ok(best)
+    };
+    let (mut events, mut blocks) = (Vec::new(), Vec::new());
+    let mut few = Vec::new();
+    for (pools, count) in [(1, 1000), (999, 99_000)] {
+        for _ in 0..pools {
+            let pool = pool()?;
+            for index in 0..CALLS {
+                events.push(create(pool, index)?);
+            }
+        }
+        for _ in 0..count {
+            blocks.push(allocate(4096)?);
+        }
+        if few.is_empty() {
+            few = cases
+                .iter()
+                .map(|(_, case)| time(case))
+                .collect::<Result<_>>()?;
+        }
+    }
+    for ((name, case), few) in cases.into_iter().zip(few) {
+        let name = format!("{name}-in-crowd");
+        let mut failure = None;
+        let ours = || {
+            time(case).unwrap_or_else(|error| {
+                failure = Some(error);
+                f64::NAN
+            })
+        };
+        let unit = ("ns", Better::Lower);
+        (bench.emit)(measure("driver", &name, unit, "in-1000", 1, ours, || few));
+        failure.map_or(Ok(()), Err)?;
+    }
+    for event in events {
+        call!(calls.destroy_event(event));
+    }
+    for block in blocks {
+        call!(calls.free(context, block));
+    }
+    Ok(())
 }
 
 fn lists(

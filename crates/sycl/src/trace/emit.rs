@@ -145,9 +145,8 @@ impl Site {
         if !wants_locations() {
             return;
         }
-        let function = self.function();
-        if !function.is_empty() {
-            visit.set(c"sym_function_name", function);
+        if !self.function.is_empty() {
+            visit.set(c"sym_function_name", self.function);
         }
         #[cfg(feature = "source-locations")]
         {
@@ -553,7 +552,7 @@ pub(crate) fn buffer_made(
 fn at(site: Site, listeners: Listeners) -> Option<Visit> {
     match xpti::Compat::current() {
         xpti::Compat::Seed => None,
-        xpti::Compat::Dpcpp => listeners.visit(&site.location(c_text(site.function()))),
+        xpti::Compat::Dpcpp => listeners.visit(&site.location(c_text(site.function))),
     }
 }
 

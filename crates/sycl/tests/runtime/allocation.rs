@@ -3,7 +3,7 @@
 use sycl::usm::{self, PointerType};
 use sycl::{Buffer, Context, Errc, NdRange, Queue, Read, ReadWrite, UsmView, Val, Write};
 
-use crate::world::{Gate, Log, context, devices, kernel, queue};
+use crate::world::{Gate, Log, context, devices, is_running, kernel, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -65,6 +65,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("t18_zero_length", Where::Everywhere, zero_length),
     ("t75_oom_device", Where::Discrete, oom_device),
     ("t78_drop_nonblocking", Where::Everywhere, drop_nonblocking),
+    ("t80_forget_is_sound", Where::Everywhere, forget_is_sound),
     ("t79_drop_writeback", Where::Everywhere, drop_writeback),
     ("set_final_data", Where::Everywhere, set_final_data),
     ("t88_local_memory", Where::Everywhere, local_memory),
@@ -413,6 +414,48 @@ fn drop_nonblocking() {
     event.wait().unwrap();
     queue.wait().unwrap();
     assert!(log.frees() > 0);
+}
+
+/// What is forgotten is never touched again: neither the slice that was to be written, nor what a host accessor holds.
+fn forget_is_sound() {
+    let (queue, set) = (queue(0), kernel("set"));
+    let fill = |buffer: &Buffer<'_, i32>| {
+        let submitted = queue.submit(|cg| {
+            let a = cg.access(buffer, ReadWrite)?;
+            cg.parallel_for(&set, 64, (&a, 5))
+        });
+        submitted.unwrap()
+    };
+    let mut data = vec![1i32; 64];
+    {
+        let gate = Gate::new();
+        let buffer = Buffer::from_slice_mut(&mut data, 64).unwrap();
+        let submitted = queue.submit(|cg| {
+            cg.depends_on(std::slice::from_ref(&gate.event));
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&set, 64, (&a, 5))
+        });
+        // The work is still to run when the handle is gone; the memory it writes is the buffer's own.
+        std::mem::forget(buffer);
+        data.fill(2);
+        gate.open();
+        submitted.unwrap().wait().unwrap();
+        assert_eq!(data, [2; 64]);
+    }
+    drop(data);
+    let buffer = Buffer::from_vec(vec![1i32; 64], 64).unwrap();
+    let view = buffer.host_access(Read).unwrap();
+    let address = view.as_ptr().addr();
+    std::mem::forget(view);
+    // Held for ever: writers wait, this thread is told so, readers go on, and the memory is never freed.
+    let writer = fill(&buffer);
+    assert!(is_running(&writer));
+    assert_eq!(writer.wait().unwrap_err().errc(), Errc::Invalid);
+    let log = Log::start();
+    drop(buffer);
+    self::queue(1).wait().unwrap();
+    assert_eq!(log.frees_of(address), 0);
+    assert!(is_running(&writer));
 }
 
 fn drop_writeback() {

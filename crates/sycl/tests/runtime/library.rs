@@ -27,6 +27,7 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Everywhere,
         sub_devices,
     ),
+    ("t85_spec_constants", Where::Everywhere, spec_constants),
     ("t89_reduction_ops", Where::Everywhere, reduction_ops),
     (
         "embedded_kernels_are_built_once_for_a_device",
@@ -269,6 +270,60 @@ fn reduction_ops() {
 mod embedded {
     sycl::kernels! {
         pub(crate) unsafe mod kernels = "../../kernels/tests.spv" { add_one }
+    }
+}
+
+mod constants {
+    sycl::kernels! {
+        pub(crate) unsafe mod kernels = "../../kernels/constants.spvasm";
+    }
+}
+
+/// As the file has them, set for a group, set for a bundle; two sets in turn are two modules.
+fn spec_constants() {
+    use constants::kernels;
+    let queue = world::queue(0);
+    let run = |factor: Option<i32>, term: Option<i32>| {
+        let values = Buffer::from_slice(&[5i32, 6, 7], [3]).unwrap();
+        let submitted = queue.submit(|cg| {
+            for (id, value) in [(kernels::FACTOR, factor), (kernels::TERM, term)] {
+                if let Some(value) = value {
+                    cg.spec_const(id, value)?;
+                }
+            }
+            let values = cg.access(&values, sycl::ReadWrite)?;
+            cg.parallel_for(kernels::scale, [3], (&values,))
+        });
+        submitted.unwrap();
+        values.into_vec().unwrap()
+    };
+    assert_eq!(run(None, None), [11, 13, 15]);
+    assert_eq!(run(Some(10), None), [51, 61, 71]);
+    assert_eq!(run(None, Some(-1)), [9, 11, 13]);
+    let log = world::Log::start();
+    for _ in 0..5 {
+        assert_eq!(run(Some(3), Some(0)), [15, 18, 21]);
+        assert_eq!(run(Some(4), Some(4)), [24, 28, 32]);
+    }
+    assert_eq!(log.count("zeModuleCreate"), 2, "one for each set of values");
+    drop(log);
+    let devices = [queue.device()];
+    let mut bundle = kernels::module()
+        .bundle(&queue.context(), &devices)
+        .unwrap();
+    bundle.set_spec_const(kernels::FACTOR, 7).unwrap();
+    let scale = bundle.build(c"").unwrap().kernel(c"scale").unwrap();
+    for (term, want) in [(None, 36), (Some(100), 135)] {
+        let values = Buffer::from_slice(&[5i32], [1]).unwrap();
+        let submitted = queue.submit(|cg| {
+            if let Some(term) = term {
+                cg.spec_const(kernels::TERM, term)?;
+            }
+            let values = cg.access(&values, sycl::ReadWrite)?;
+            cg.parallel_for(&scale, [1], (&values,))
+        });
+        submitted.unwrap();
+        assert_eq!(values.into_vec().unwrap(), [want]);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The runtime against the interpreter, with every call of Level Zero written down by the recorder: once on simulated
-//! devices with memories of their own, once on the default devices, whose memory is the host's.
+//! devices with memories of their own, once on the default devices, whose memory is the host's; a few tests on drivers
+//! that this machine has not (`shim.rs`).
 //!
 //! This program runs itself once for each of these worlds. Tests of a world run one after another: the recorder is one.
 
@@ -14,6 +15,8 @@ mod library;
 mod native;
 mod order;
 mod pages;
+mod selection;
+mod shim;
 mod trace;
 mod world;
 
@@ -30,6 +33,10 @@ pub(crate) enum Where {
     Host,
     /// Both.
     Everywhere,
+    /// Devices that divide into tiles.
+    Tiles,
+    /// Devices that run all lists one append after another.
+    OneEngine,
 }
 
 /// A test: its name, where it runs, what it does.
@@ -50,13 +57,22 @@ fn main() -> ExitCode {
         trace::images();
         return ExitCode::SUCCESS;
     }
-    let here = if world == "discrete" {
-        Where::Discrete
-    } else {
-        Where::Host
-    };
+    if world == "choose" {
+        selection::choose();
+        return ExitCode::SUCCESS;
+    }
     arguments.test_threads = Some(1);
-    world::enter();
+    let here = match world.as_str() {
+        "discrete" => Where::Discrete,
+        "tiles" => Where::Tiles,
+        "one engine" => Where::OneEngine,
+        _ => Where::Host,
+    };
+    match here {
+        Where::Tiles => world::enter_over(shim::tiles),
+        Where::OneEngine => world::enter_over(shim::one_engine),
+        _ => world::enter(),
+    }
     let tests = [
         basics::TESTS,
         allocation::TESTS,
@@ -67,12 +83,16 @@ fn main() -> ExitCode {
         images::TESTS,
         compile_fail::TESTS,
         library::TESTS,
+        selection::TESTS,
         trace::TESTS,
     ]
     .concat();
     let trials = tests
         .into_iter()
-        .filter(|(_, place, _)| *place == here || *place == Where::Everywhere)
+        .filter(|(_, place, _)| {
+            let everywhere = matches!(here, Where::Discrete | Where::Host);
+            *place == here || *place == Where::Everywhere && everywhere
+        })
         .map(|(name, _, run)| {
             Trial::test(format!("{world}::{name}"), move || {
                 run();
@@ -85,7 +105,12 @@ fn main() -> ExitCode {
 
 fn all_worlds() -> ExitCode {
     let mut good = true;
-    for (world, devices) in [("discrete", "cpu:4,discrete"), ("host", "gpu,cpu")] {
+    for (world, devices) in [
+        ("discrete", "cpu:4,discrete"),
+        ("host", "gpu,cpu"),
+        ("tiles", "gpu:7,cpu"),
+        ("one engine", "cpu:2,discrete"),
+    ] {
         let status = Command::new(std::env::current_exe().unwrap())
             .args(std::env::args_os().skip(1))
             .env(WORLD, world)

@@ -106,7 +106,11 @@ pub(crate) const TESTS: &[Test] = &[
         native_event_of_any_state,
     ),
     ("t83_usm_ops", Where::Everywhere, usm_ops),
-    ("t85_spec_constants_are_cached", Where::Everywhere, bundles),
+    (
+        "bundles_of_wrong_words_and_of_binaries",
+        Where::Everywhere,
+        bundles,
+    ),
     ("t104_default_selector", Where::Host, default_selector),
     ("t105_leaks", Where::Everywhere, leaks),
 ];

@@ -91,6 +91,11 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Everywhere,
         flush_append_fails,
     ),
+    (
+        "t98_one_engine_no_deadlock",
+        Where::OneEngine,
+        one_engine_no_deadlock,
+    ),
     ("t46_threads_submit", Where::Everywhere, threads_submit),
     (
         "t64_second_reader_waits_copy",
@@ -741,4 +746,72 @@ fn second_reader_waits_copy() {
     Event::wait_all(&readers).unwrap();
     assert_eq!(log.copies().len(), copies);
     assert!((1..=2).contains(&copies));
+}
+
+/// All lists of a device are one queue of appends: whatever waits for an append that comes later would wait for ever. A
+/// host accessor, host tasks and work on several lanes and two devices go through it again and again.
+fn one_engine_no_deadlock() {
+    const ROUNDS: i32 = 30;
+    let queues = [queue(0), queue(0), queue(1)];
+    let engine = interop::get_native(&queues[0]);
+    assert_eq!(interop::get_native(&queues[1]), engine, "one for both");
+    let buffers = [paged(), paged(), paged()];
+    let (sender, receiver) = channel::<()>();
+    let watchdog = std::thread::spawn(move || {
+        if receiver.recv_timeout(std::time::Duration::from_secs(60))
+            == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
+            std::process::abort();
+        }
+    });
+    let add_one = kernel("add_one");
+    for _ in 0..ROUNDS {
+        let held = buffers[0].host_access(ReadWrite).unwrap();
+        // Held back by the accessor, with a free buffer that others go on with.
+        let late = queues[0]
+            .submit(|cg| {
+                let (a, _b) = (
+                    cg.access(&buffers[0], ReadWrite)?,
+                    cg.access(&buffers[1], Read)?,
+                );
+                cg.parallel_for(&add_one, 16, (&a,))
+            })
+            .unwrap();
+        let task = queues[1]
+            .submit(|cg| {
+                let view = cg.host_task_access(&buffers[2], ReadWrite)?;
+                cg.host_task((view,), |_, (mut view,)| {
+                    view.as_mut_slice().iter_mut().for_each(|value| *value += 1);
+                    Ok(())
+                })
+            })
+            .unwrap();
+        // Behind the host task on one device, in front of it on the other.
+        let after = submit(&queues[2], &buffers[2], &[]);
+        let free = [0, 1, 2].map(|number| {
+            let queue = &queues[number];
+            queue
+                .submit(|cg| {
+                    let _b = cg.access(&buffers[1], Read)?;
+                    cg.barrier()
+                })
+                .unwrap()
+        });
+        for event in free {
+            event.wait().unwrap();
+        }
+        assert!(is_running(&late));
+        drop(held);
+        submit(&queues[1], &buffers[1], std::slice::from_ref(&late));
+        for event in [late, task, after] {
+            event.wait().unwrap();
+        }
+    }
+    for queue in &queues {
+        queue.wait().unwrap();
+    }
+    drop(sender);
+    watchdog.join().unwrap();
+    let [a, b, c] = buffers.map(|buffer| buffer.into_vec().unwrap());
+    assert_eq!((a[3], b[3], c[3]), (ROUNDS, ROUNDS, 2 * ROUNDS));
 }

@@ -35,6 +35,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("t56_alternating_pages", Where::Discrete, alternating_pages),
     ("t57_tile_2d", Where::Discrete, tile_2d),
     ("t58_full_3d_linear", Where::Discrete, full_3d_linear),
+    ("t59_no_peer_staging", Where::Discrete, no_peer_staging),
     ("t60_reinterpret_pages", Where::Discrete, reinterpret_pages),
     (
         "t102_explicit_ops_count_as_access",
@@ -272,6 +273,22 @@ fn multi_source() {
     let staged = copies.iter().sum::<u64>() == 128 + 192;
     assert!(direct || staged, "{copies:?}");
     assert_eq!(read(&queues[2], &buffer, 0, 48), expected);
+}
+
+/// The simulated devices do not reach each other's memory: content goes through the host, and stays there.
+fn no_peer_staging() {
+    let queues = [queue(0), queue(1)];
+    let buffer: Buffer<'_, i32> = Buffer::new(64).unwrap();
+    set_fresh(&queues[0], &buffer, 0, 64, 9);
+    let log = Log::start();
+    let copies = read_copies(&queues[1], &buffer, 0, 64);
+    drop(log);
+    assert_eq!(copies, [256, 256], "to the host, and on");
+    let log = Log::start();
+    assert_eq!(*buffer.host_access(Read).unwrap(), [9; 64]);
+    assert_eq!(log.copies(), [] as [u64; 0], "it came by here");
+    drop(log);
+    assert_eq!(read(&queues[1], &buffer, 0, 64), [9; 64]);
 }
 
 fn alternating_pages() {

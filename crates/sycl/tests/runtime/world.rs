@@ -11,6 +11,11 @@ use ze_layers::recorder::{self, Call, Script, Session};
 
 /// Puts the recorder over the driver inside this program.
 pub(crate) fn enter() {
+    enter_over(driver);
+}
+
+/// Puts the recorder over a driver.
+pub(crate) fn enter_over(driver: fn(&CStr) -> *const ()) {
     // SAFETY: the driver's functions carry the specification's signatures and are static.
     let lookup = unsafe { recorder::wrap(driver) };
     // SAFETY: so do the recorder's.

@@ -16,7 +16,7 @@ use ze_driver::device::{Task, Work};
 const STACK: usize = 8 << 20;
 /// Bytes below it that nobody may touch.
 const BELOW: usize = 64 << 10;
-/// Entries of the queue that a waiting thread looks at.
+/// Entries of the queue, for each priority, that a waiting thread looks at.
 const LOOK: usize = 64;
 /// Stacks kept for the next wait.
 const KEEP: usize = 16;
@@ -182,12 +182,9 @@ impl Engine {
 
     fn take_needed(&self, word: &AtomicU32) -> Option<Arc<dyn Task>> {
         let mut queue = self.lock();
-        let at = queue
+        let task = queue
             .tasks
-            .iter()
-            .take(LOOK)
-            .position(|task| may_help(task.work()) && task.needed_by(word))?;
-        let task = queue.tasks.remove(at)?;
+            .take(LOOK, |task| may_help(task.work()) && task.needed_by(word))?;
         self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
         self.note_pending(&queue);
         Some(task)

@@ -4,6 +4,7 @@
 //! - Submitted work progresses without a waiter: a submission is noticed by a worker that is awake, or
 //!   wakes one.
 //! - At least two workers exist, so that two kernels that wait for each other both run.
+//! - Tasks of queues of a higher priority go first, but for one in some that goes last.
 //! - New tasks go before helping with old ones: a worker that helps leaves between chunks when a task
 //!   waits.
 //! - Workers are never joined; the process may end while they run.
@@ -15,6 +16,7 @@ mod help;
 mod launch;
 mod share;
 mod transfer;
+mod waiting;
 mod worker;
 
 use crate::fault;
@@ -27,6 +29,7 @@ use share::Share;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use waiting::Waiting;
 use worker::Worker;
 use ze_driver::device::{Outcome, Task};
 
@@ -82,7 +85,7 @@ pub(crate) struct Engine {
 
 #[derive(Default)]
 struct Queue {
-    tasks: VecDeque<Arc<dyn Task>>,
+    tasks: Waiting,
     shares: VecDeque<Arc<Share>>,
 }
 
@@ -159,7 +162,7 @@ impl Engine {
         }
         let waiting = {
             let mut queue = self.lock();
-            queue.tasks.push_back(task);
+            queue.tasks.push(task);
             self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
             self.note_pending(&queue)
         };
@@ -308,7 +311,7 @@ impl Engine {
             return None;
         }
         let mut queue = self.lock();
-        let job = match queue.tasks.pop_front() {
+        let job = match queue.tasks.pop() {
             Some(task) => {
                 self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
                 Job::Task(task)

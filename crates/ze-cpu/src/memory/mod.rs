@@ -3,6 +3,7 @@
 //! Invariants
 //! - Every allocation lies in a store that has a file descriptor, because any may be exported later.
 //! - [`Memory::find`] takes no lock and may be asked about any address at any time.
+//! - Memory of a device that is one node's comes from that node as long as it has some.
 //! - An id is given once in the process's life; memory of one owner is never handed to two.
 //!
 //! Non-goals: no sub-page allocation; clients pool small blocks themselves.
@@ -10,6 +11,7 @@
 mod free;
 mod map;
 mod near;
+mod node;
 mod space;
 mod store;
 
@@ -36,6 +38,8 @@ pub(crate) struct Memory {
     /// For ever: a reader may hold an old record, and texts of faults are made at any time.
     map: &'static Map,
     limit: u64,
+    /// The node of each device; none: anywhere.
+    nodes: Vec<Option<u32>>,
     /// Bytes of physical memory objects, which have no address of their own.
     unplaced: Arc<AtomicU64>,
     state: Mutex<State>,
@@ -50,22 +54,36 @@ const OPENED: u64 = 0x40;
 struct State {
     used: u64,
     next_id: u64,
-    /// Free pages that were used: the system still keeps them for us.
-    filled: FreeList,
-    /// Free address space without pages.
-    empty: FreeList,
-    shared: Vec<Store>,
+    /// By node; none: pages from anywhere.
+    pools: BTreeMap<Option<u32>, Pool>,
     /// Stores of one allocation each, by its address.
     own: BTreeMap<usize, Store>,
     records: Vec<&'static Record>,
 }
 
+/// Shared stores whose pages come from one node, or from anywhere.
+#[derive(Default)]
+struct Pool {
+    /// Free pages that were used: the system still keeps them for us.
+    filled: FreeList,
+    /// Free address space without pages.
+    empty: FreeList,
+    stores: Vec<Store>,
+}
+
 impl Memory {
-    /// Allows `limit` bytes in total.
+    /// Allows `limit` bytes in total, on a machine of one node.
+    #[cfg(test)]
     pub(crate) fn new(limit: u64) -> Self {
+        Self::with_nodes(limit, Vec::new())
+    }
+
+    /// Allows `limit` bytes in total; `nodes` says for each device which node its memory comes from.
+    pub(crate) fn with_nodes(limit: u64, nodes: Vec<Option<u32>>) -> Self {
         Self {
             map: Box::leak(Map::new()),
             limit,
+            nodes,
             unplaced: Arc::default(),
             state: Mutex::new(State::default()),
         }
@@ -74,6 +92,13 @@ impl Memory {
     /// Texts of faults tell what of this memory a bad address is near to.
     pub(crate) fn explain_faults(&self) {
         near::tell_of(self.map);
+    }
+
+    fn node_of(&self, kind: MemoryKind, device: Option<usize>) -> Option<u32> {
+        match kind {
+            MemoryKind::Host => None,
+            MemoryKind::Device | MemoryKind::Shared => *self.nodes.get(device?)?,
+        }
     }
 
     /// Allocates whole pages.
@@ -102,14 +127,15 @@ impl Memory {
         {
             return Err(AllocError::OutOfMemory);
         }
+        let node = self.node_of(request.kind, request.device);
         let (base, store, offset) = if alone {
-            state.place_alone(len, align)
+            state.place_alone(len, align, node)
         } else {
-            state.place(len, align)
+            state.place(len, align, node)
         }
         .ok_or(AllocError::OutOfMemory)?;
         if !self.enter(&mut state, request, (base, store, offset), 0) {
-            state.give_back(base, len);
+            state.give_back(base, len, node);
             return Err(AllocError::OutOfMemory);
         }
         state.used += len;
@@ -154,7 +180,8 @@ impl Memory {
             state.used -= len;
         }
         if entry.tag & ADOPTED == 0 {
-            state.give_back(entry.base, len);
+            let (kind, device) = unpack(entry.tag);
+            state.give_back(entry.base, len, self.node_of(kind, device));
         }
         true
     }
@@ -195,29 +222,38 @@ impl Memory {
 
 impl State {
     /// Address, descriptor and offset of `len` fresh bytes.
-    fn place(&mut self, len: u64, align: u64) -> Option<(usize, i32, u64)> {
+    fn place(&mut self, len: u64, align: u64, node: Option<u32>) -> Option<(usize, i32, u64)> {
         if len >= OWN_STORE {
-            return self.place_alone(len, align);
+            return self.place_alone(len, align, node);
         }
-        let known = self.filled.take(len, align);
-        let base = match known.or_else(|| self.empty.take(len, align)) {
+        let pool = self.pools.entry(node).or_default();
+        let known = pool.filled.take(len, align);
+        let base = match known.or_else(|| pool.empty.take(len, align)) {
             Some(base) => base,
             None => {
                 let size = SHARED_STORE.max((len + align + PAGE).next_multiple_of(PAGE));
                 let store = Store::map(size, map::BRANCH_SPAN)?;
+                store.prefer(node);
                 // The last page stays unused: runs of two stores beside each other never become one.
-                self.empty.add(store.base(), size - PAGE);
-                self.shared.push(store);
-                self.empty.take(len, align)?
+                pool.empty.add(store.base(), size - PAGE);
+                pool.stores.push(store);
+                pool.empty.take(len, align)?
             }
         };
-        let store = self.shared.iter().find(|store| store.holds(base))?;
+        let store = pool.stores.iter().find(|store| store.holds(base))?;
         Some((base, store.descriptor(), (base - store.base()) as u64))
     }
 
     /// As [`Self::place`], in a store of its own.
-    fn place_alone(&mut self, len: u64, align: u64) -> Option<(usize, i32, u64)> {
-        Some(self.keep(Store::map(len, align)?))
+    fn place_alone(
+        &mut self,
+        len: u64,
+        align: u64,
+        node: Option<u32>,
+    ) -> Option<(usize, i32, u64)> {
+        let store = Store::map(len, align)?;
+        store.prefer(node);
+        Some(self.keep(store))
     }
 
     /// Keeps the store of one allocation.
@@ -227,20 +263,21 @@ impl State {
         place
     }
 
-    fn give_back(&mut self, base: usize, len: u64) {
+    fn give_back(&mut self, base: usize, len: u64, node: Option<u32>) {
         // Unmaps and closes.
         if self.own.remove(&base).is_some() {
             return;
         }
-        self.filled.add(base, len);
-        if self.filled.total() > KEEP {
+        let pool = self.pools.entry(node).or_default();
+        pool.filled.add(base, len);
+        if pool.filled.total() > KEEP {
             // All at once: neighbours have become one by now, and a system call for each page would cost more than
             // everything else.
-            for (base, len) in self.filled.take_all() {
-                if let Some(store) = self.shared.iter().find(|store| store.holds(base)) {
+            for (base, len) in pool.filled.take_all() {
+                if let Some(store) = pool.stores.iter().find(|store| store.holds(base)) {
                     store.empty(base, len);
                 }
-                self.empty.add(base, len);
+                pool.empty.add(base, len);
             }
         }
     }

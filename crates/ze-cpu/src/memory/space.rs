@@ -154,7 +154,7 @@ impl AddressSpace for Memory {
         let mut state = self.lock();
         let place = state.keep(store);
         if !self.enter(&mut state, request, place, bits) {
-            state.give_back(place.0, len);
+            state.give_back(place.0, len, None);
             return Err(AllocError::OutOfMemory);
         }
         Ok(place.0 as *mut u8)

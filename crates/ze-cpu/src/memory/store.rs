@@ -87,6 +87,13 @@ impl Store {
         })
     }
 
+    /// Pages that are not there yet come from that node.
+    pub(crate) fn prefer(&self, node: Option<u32>) {
+        if let Some(node) = node {
+            super::node::prefer(self.base, self.len, node);
+        }
+    }
+
     /// Where in the file it begins.
     pub(crate) fn offset(&self) -> u64 {
         self.offset

@@ -24,8 +24,9 @@ pub(crate) fn zeDeviceGetExternalMemoryProperties(
     };
     out.memoryAllocationImportTypes = imports;
     out.memoryAllocationExportTypes = exports;
-    out.imageImportTypes = 0;
-    out.imageExportTypes = 0;
+    let images = hDevice.facts().images;
+    out.imageImportTypes = if images { imports } else { 0 };
+    out.imageExportTypes = if images { exports } else { 0 };
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use crate::core::attributes::Attributes;
 use crate::core::capture::Captures;
 use crate::core::context::Context;
 use crate::core::device::Device;
+use crate::core::external_pointer::Imported;
 use crate::core::hierarchy::{Hierarchy, Mode};
 use crate::core::ipc::Exports;
 use crate::core::object;
@@ -34,6 +35,7 @@ pub(crate) struct Driver {
     ids: AtomicU64,
     virtual_memory: VirtualMemory,
     exports: Exports,
+    imported: Imported,
     attributes: Attributes,
     captures: Captures,
     sysman: Sysman,
@@ -65,6 +67,7 @@ impl Driver {
             ids: AtomicU64::new(0),
             virtual_memory: VirtualMemory::default(),
             exports: Exports::default(),
+            imported: Imported::default(),
             attributes: Attributes::default(),
             captures: Captures::default(),
             sysman: Sysman::new(sub_of.len()),
@@ -105,6 +108,11 @@ impl Driver {
     /// Memory that handles were given out for.
     pub(crate) fn exports(&self) -> &Exports {
         &self.exports
+    }
+
+    /// The program's own memory that it told of.
+    pub(crate) fn imported(&self) -> &Imported {
+        &self.imported
     }
 
     /// The platform.

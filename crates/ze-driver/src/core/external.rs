@@ -14,7 +14,7 @@ pub(crate) const IMPORTS: u32 =
 /// any buffer on a CPU.
 pub(crate) const EXPORTS: u32 = IMPORTS;
 
-/// Where the bytes of an allocation come from.
+/// Where the bytes of an allocation or image come from.
 pub(crate) enum Source {
     /// Fresh.
     Fresh {
@@ -32,9 +32,15 @@ pub(crate) enum Source {
     },
 }
 
-/// What the chain of an allocation's descriptor asks for.
+impl Default for Source {
+    fn default() -> Self {
+        Self::Fresh { exported: false }
+    }
+}
+
+/// What the chain of an allocation's or image's descriptor asks for.
 pub(crate) fn source(next: *const c_void) -> ZeResult<Source> {
-    let mut source = Source::Fresh { exported: false };
+    let mut source = Source::default();
     // SAFETY: the caller's chain of descriptors, valid for the call.
     for link in unsafe { Chain::new(next) } {
         match link.stype {

@@ -11,6 +11,7 @@ use crate::core::context::Context;
 use crate::core::event::Event;
 use crate::core::list::{CommandList, Sync};
 use crate::core::{dot, object};
+use crate::device::Priority;
 use crate::schedule::{Command, Lane};
 use crate::signal::Signal;
 use crate::tables;
@@ -482,7 +483,7 @@ impl ExecutableGraph {
         let forks = content.branches.get(1..).unwrap_or_default();
         let lanes: Vec<_> = forks
             .iter()
-            .map(|branch| Lane::new(&branch.context, branch.device))
+            .map(|branch| Lane::new(&branch.context, branch.device, Priority::Normal))
             .collect();
         let like = lock(&source.state).like;
         Self {

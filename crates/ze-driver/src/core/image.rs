@@ -3,10 +3,12 @@
 use crate::check::{enumeration, error, flags, not_null};
 use crate::core::context::Context;
 use crate::core::device::Device;
+use crate::core::external::{self, Source};
 use crate::core::image_format::{Format, PlaneFormat, format};
-use crate::core::object;
-use crate::core::sampler;
-use crate::device::{AllocError, AllocRequest, ImageView, MemoryKind, Platform, SamplerFacts};
+use crate::core::ipc::descriptor_of;
+use crate::core::virtual_mem::address_space;
+use crate::core::{mem, object, sampler};
+use crate::device::{AllocError, AllocRequest, ImageView, MemoryKind, SamplerFacts};
 use crate::tables;
 use level_zero_sys::*;
 use std::ffi::c_void;
@@ -49,7 +51,7 @@ object!(Image, _ze_image_handle_t, b"ZeIm", "image");
 
 /// What texels lie in.
 struct Memory {
-    platform: Arc<dyn Platform>,
+    context: Arc<Context>,
     base: *mut u8,
     bytes: u64,
     /// False for a client's own memory.
@@ -63,7 +65,8 @@ unsafe impl Sync for Memory {}
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.owned {
-            self.platform.free(self.base);
+            self.context.driver().exports().forget(self.base.addr());
+            self.context.platform().free(self.base);
         }
     }
 }
@@ -146,10 +149,14 @@ struct Wishes {
     pitches: Option<(u64, u64)>,
     plane: Option<u32>,
     sampler: Option<SamplerFacts>,
+    source: Source,
 }
 
 fn wishes(next: *const c_void) -> ZeResult<Wishes> {
-    let mut wishes = Wishes::default();
+    let mut wishes = Wishes {
+        source: external::source(next)?,
+        ..Wishes::default()
+    };
     let mut sampled = false;
     // SAFETY: the caller's chain of descriptors, valid for the call.
     for link in unsafe { Chain::new(next) } {
@@ -177,14 +184,6 @@ fn wishes(next: *const c_void) -> ZeResult<Wishes> {
                 ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXT_DESC
                 | ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXP_DESC => {
                     wishes.plane = Some(link.get::<ze_image_view_planar_ext_desc_t>().planeIndex);
-                }
-                ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD
-                | ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32
-                | ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC => {
-                    return error(
-                        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                        "images are neither imported nor exported (imageImportTypes and imageExportTypes are 0)",
-                    );
                 }
                 _ => {}
             }
@@ -419,19 +418,36 @@ pub(crate) fn zeImageGetProperties(
     Ok(())
 }
 
-/// Memory of the device's for `bytes`.
-fn allocate(context: &Context, device: &Device, bytes: u64) -> ZeResult<Memory> {
-    let platform = context.platform();
-    let made = platform.allocate(&AllocRequest {
+/// Memory of the device's for `bytes`, or a file's from outside.
+fn allocate(
+    context: Arc<Context>,
+    device: &Device,
+    bytes: u64,
+    source: Source,
+) -> ZeResult<Memory> {
+    let wanted = AllocRequest {
         kind: MemoryKind::Device,
         size: bytes.max(1),
         align: PITCH_ALIGNMENT,
         device: Some(device.index()),
         context: context.handle() as usize,
-    });
+    };
+    let made = match source {
+        Source::Fresh { exported: false } => context.platform().allocate(&wanted),
+        Source::Fresh { exported: true } => {
+            address_space(context.driver())?.allocate_in_file(&wanted)
+        }
+        Source::File(file) => mem::import(context.driver(), &wanted, file)?,
+        Source::System { .. } => {
+            return error(
+                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                "an image lies in the program's own memory by ze_image_pitched_exp_desc_t, not by ze_external_memmap_sysmem_ext_desc_t",
+            );
+        }
+    };
     match made {
         Ok(base) => Ok(Memory {
-            platform: Arc::clone(platform),
+            context,
             base,
             bytes,
             owned: true,
@@ -447,8 +463,8 @@ fn allocate(context: &Context, device: &Device, bytes: u64) -> ZeResult<Memory> 
     }
 }
 
-/// An image in memory of its own or a client's; chains: memory and its pitches, bindless use; core/image.yml,
-/// core/bindlessimages.yml.
+/// An image in memory of its own, a client's or another process's; chains: memory and its pitches, bindless use, export
+/// and import by descriptor; core/image.yml, core/bindlessimages.yml.
 #[ze_entry(ze_pfnImageCreate_t)]
 pub(crate) fn zeImageCreate(
     hContext: Handle<'_, Context>,
@@ -472,13 +488,13 @@ pub(crate) fn zeImageCreate(
         Some(ptr) => {
             check_room(&hContext, ptr, size)?;
             Memory {
-                platform: Arc::clone(hContext.platform()),
+                context: hContext.arc(),
                 base: ptr.cast(),
                 bytes: size,
                 owned: false,
             }
         }
-        None => allocate(&hContext, &hDevice, size)?,
+        None => allocate(hContext.arc(), &hDevice, size, wishes.source)?,
     };
     let record = record(&hContext, &memory, &format, &planes, wishes.sampler);
     let image = Image {
@@ -632,6 +648,17 @@ pub(crate) fn zeImageGetAllocPropertiesExt(
 ) -> ZeResult {
     let found = hContext.platform().find(hImage.base());
     pImageAllocProperties.id = found.map_or(0, |info| info.id);
+    // SAFETY: the caller's chain of properties, valid for the call.
+    for link in unsafe { ChainMut::new(pImageAllocProperties.pNext) } {
+        if link.stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD {
+            // SAFETY: the type says which struct it is.
+            let out = unsafe { link.get::<ze_external_memory_export_fd_t>() };
+            let name = "ze_external_memory_export_fd_t::flags";
+            external::supported(name, out.flags, external::EXPORTS)?;
+            let base = hImage.base().cast_const().cast();
+            out.fd = descriptor_of(hContext.driver(), base)?;
+        }
+    }
     Ok(())
 }
 

@@ -476,8 +476,8 @@ pub(crate) fn zeCommandListCreateImmediate(
         device: hDevice.arc(),
         in_order: desc.flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER != 0,
         kind: Kind::Immediate {
+            lane: Lane::new(&context, hDevice.index(), desc.lane_priority()),
             desc,
-            lane: Lane::new(&context, hDevice.index()),
             capture: Mutex::default(),
         },
         context,

@@ -127,7 +127,7 @@ fn allocate(request: Request<'_>) -> ZeResult<*mut c_void> {
 }
 
 /// An allocation over a file from outside.
-fn import(
+pub(crate) fn import(
     driver: &Driver,
     wanted: &AllocRequest,
     file: std::fs::File,

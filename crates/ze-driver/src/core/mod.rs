@@ -12,6 +12,7 @@ pub(crate) mod driver;
 pub(crate) mod event;
 pub(crate) mod event_pool;
 pub(crate) mod external;
+pub(crate) mod external_pointer;
 pub(crate) mod fence;
 pub(crate) mod graph;
 pub(crate) mod hierarchy;

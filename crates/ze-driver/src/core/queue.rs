@@ -6,6 +6,7 @@ use crate::core::device::Device;
 use crate::core::fence::Fence;
 use crate::core::list::CommandList;
 use crate::core::object;
+use crate::device::Priority;
 use crate::schedule::{Command, Lane};
 use crate::tables;
 use level_zero_sys::*;
@@ -84,6 +85,15 @@ impl QueueDesc {
         })
     }
 
+    /// As the platform knows it.
+    pub(crate) fn lane_priority(&self) -> Priority {
+        match self.priority {
+            ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW => Priority::Low,
+            ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH => Priority::High,
+            _ => Priority::Normal,
+        }
+    }
+
     /// Calls return when the work is done.
     pub(crate) fn is_synchronous(&self) -> bool {
         self.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS
@@ -141,7 +151,7 @@ pub(crate) fn zeCommandQueueCreate(
     let context = hContext.arc();
     let queue = CommandQueue {
         head: Head::new::<CommandQueue>(tables::all()),
-        lane: Lane::new(&context, hDevice.index()),
+        lane: Lane::new(&context, hDevice.index(), desc.lane_priority()),
         context,
         desc,
     };

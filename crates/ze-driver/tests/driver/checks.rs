@@ -2,6 +2,7 @@
 
 use crate::api::*;
 use level_zero_sys::*;
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 #[test]
@@ -208,7 +209,7 @@ fn driver_answers_extensions_and_unknown_names() {
     };
     assert!(has("ZE_experimental_module_program", 0x1_0000));
     assert!(has("ZE_extension_driver_ddi_handles", 0x1_0001));
-    let mut address = std::ptr::dangling_mut::<std::ffi::c_void>();
+    let mut address = std::ptr::dangling_mut::<c_void>();
     let got = ze!(Driver.pfnGetExtensionFunctionAddress(
         driver,
         c"zexNothing".as_ptr(),
@@ -219,6 +220,7 @@ fn driver_answers_extensions_and_unknown_names() {
         (ZE_RESULT_ERROR_INVALID_ARGUMENT, null_mut())
     );
     assert!(last_error().contains("zexNothing"));
+    memory_is_imported_at_any_address(driver);
     let mut properties = ze_driver_properties_t::default();
     ok!(Driver.pfnGetProperties(driver, &raw mut properties));
     assert_eq!(properties.driverVersion, 7);
@@ -228,6 +230,70 @@ fn driver_answers_extensions_and_unknown_names() {
         ze!(Context.pfnDestroy(default)),
         ZE_RESULT_ERROR_INVALID_ARGUMENT
     );
+}
+
+/// The three functions for the program's own memory, found by name.
+fn memory_is_imported_at_any_address(driver: ze_driver_handle_t) {
+    type Import = unsafe extern "C" fn(ze_driver_handle_t, *mut c_void, usize) -> ze_result_t;
+    type Release = unsafe extern "C" fn(ze_driver_handle_t, *mut c_void) -> ze_result_t;
+    type Base =
+        unsafe extern "C" fn(ze_driver_handle_t, *mut c_void, *mut *mut c_void) -> ze_result_t;
+    let named = |name: &std::ffi::CStr| {
+        let mut address = null_mut();
+        ok!(Driver.pfnGetExtensionFunctionAddress(driver, name.as_ptr(), &raw mut address));
+        assert!(!address.is_null());
+        address
+    };
+    // SAFETY: the functions behind these names have these types.
+    let (import, release, base_of) = unsafe {
+        (
+            std::mem::transmute::<*mut c_void, Import>(named(c"zexDriverImportExternalPointer")),
+            std::mem::transmute::<*mut c_void, Release>(named(c"zexDriverReleaseImportedPointer")),
+            std::mem::transmute::<*mut c_void, Base>(named(c"zexDriverGetHostPointerBaseAddress")),
+        )
+    };
+    let mut own = vec![0u8; 10_000];
+    let at = |offset: usize| {
+        own.as_ptr()
+            .wrapping_add(offset)
+            .cast_mut()
+            .cast::<c_void>()
+    };
+    let usm = words(context(), 16).as_mut_ptr().cast::<c_void>();
+    // (address, bytes, answer)
+    for (ptr, size, answer) in [
+        (null_mut(), 1, ZE_RESULT_ERROR_INVALID_NULL_POINTER),
+        (at(7), 0, ZE_RESULT_ERROR_INVALID_SIZE),
+        (at(7), usize::MAX, ZE_RESULT_ERROR_INVALID_SIZE),
+        (usm, 4, ZE_RESULT_ERROR_OVERLAPPING_REGIONS),
+        (at(7), 4097, ZE_RESULT_SUCCESS),
+        (at(7), 100, ZE_RESULT_SUCCESS),
+        (at(4103), 1, ZE_RESULT_ERROR_OVERLAPPING_REGIONS),
+        (at(4104), 1, ZE_RESULT_SUCCESS),
+    ] {
+        // SAFETY: a function of the driver's; the memory is the test's.
+        let got = unsafe { import(driver, ptr, size) };
+        assert_eq!(got, answer, "{ptr:p} {size}");
+    }
+    let mut base = null_mut();
+    // SAFETY: as above; `base` is alive.
+    unsafe {
+        assert_eq!(base_of(driver, at(4000), &raw mut base), ZE_RESULT_SUCCESS);
+        assert_eq!(base, at(7));
+        assert_eq!(base_of(driver, at(4000), null_mut()), ZE_RESULT_SUCCESS);
+        assert_eq!(release(driver, at(8)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_eq!(release(driver, at(7)), ZE_RESULT_SUCCESS);
+        assert_eq!(release(driver, at(7)), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_eq!(
+            base_of(driver, at(4000), &raw mut base),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT
+        );
+        assert_eq!(
+            import(null_mut(), at(0), 1),
+            ZE_RESULT_ERROR_INVALID_NULL_HANDLE
+        );
+    }
+    own.clear();
 }
 
 #[test]
@@ -361,5 +427,5 @@ fn what_is_missing_says_so() {
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
         );
     }
-    assert!(last_error().contains("tells nothing"), "{}", last_error());
+    assert!(last_error().contains("no such sensor"), "{}", last_error());
 }

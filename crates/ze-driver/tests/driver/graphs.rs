@@ -13,7 +13,7 @@ const IN_ORDER: u32 = ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
 type List = ze_command_list_handle_t;
 type Ev = ze_event_handle_t;
 
-fn begin(list: List) {
+pub(crate) fn begin(list: List) {
     ok!(CommandList.pfnBeginGraphCaptureExt(list, null()));
 }
 
@@ -23,19 +23,19 @@ fn try_end(list: List) -> (ze_result_t, ze_graph_handle_t) {
     (result, graph)
 }
 
-fn end(list: List) -> ze_graph_handle_t {
+pub(crate) fn end(list: List) -> ze_graph_handle_t {
     let (result, graph) = try_end(list);
     assert_eq!(result, ZE_RESULT_SUCCESS, "{}", last_error());
     graph
 }
 
-fn instantiate(graph: ze_graph_handle_t) -> ze_executable_graph_handle_t {
+pub(crate) fn instantiate(graph: ze_graph_handle_t) -> ze_executable_graph_handle_t {
     let mut made = null_mut();
     ok!(Graph.pfnInstantiateExt(graph, null(), &raw mut made));
     made
 }
 
-fn append(
+pub(crate) fn append(
     list: List,
     graph: ze_executable_graph_handle_t,
     signal: Ev,
@@ -65,7 +65,7 @@ fn sync(list: List) {
 }
 
 /// Appends "add `value` to the word at `at`".
-fn add(
+pub(crate) fn add(
     context: ze_context_handle_t,
     list: List,
     at: *mut u32,
@@ -91,7 +91,13 @@ fn add(
     ));
 }
 
-fn copy(list: List, to: *mut u32, from: *const u32, signal: Ev, waits: &mut [Ev]) -> ze_result_t {
+pub(crate) fn copy(
+    list: List,
+    to: *mut u32,
+    from: *const u32,
+    signal: Ev,
+    waits: &mut [Ev],
+) -> ze_result_t {
     ze!(CommandList.pfnAppendMemoryCopy(
         list,
         to.cast(),
@@ -104,7 +110,7 @@ fn copy(list: List, to: *mut u32, from: *const u32, signal: Ev, waits: &mut [Ev]
 }
 
 /// A counter-based event of its own.
-fn counter(context: ze_context_handle_t, flags: u32) -> Ev {
+pub(crate) fn counter(context: ze_context_handle_t, flags: u32) -> Ev {
     let desc = ze_event_counter_based_desc_t {
         flags: flags | ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE,
         ..Default::default()

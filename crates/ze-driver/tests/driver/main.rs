@@ -13,3 +13,5 @@ mod order;
 mod platform;
 mod programs;
 mod random;
+mod sequential;
+mod system;

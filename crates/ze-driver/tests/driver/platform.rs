@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Instant;
 use ze_driver::device::*;
 
+#[path = "sensors.rs"]
+pub(crate) mod sensors;
+
 struct Fake {
     devices: Vec<Arc<dyn Device>>,
     facts: PlatformFacts,
@@ -297,6 +300,9 @@ impl Platform for Fake {
     fn is_brief(&self, launch: &Launch) -> bool {
         launch.program.kernels()[launch.kernel].name == "add"
     }
+    fn workers(&self, _device: usize) -> usize {
+        3
+    }
     fn submit(&self, task: Arc<dyn Task>) {
         self.tasks.send(task).expect("the worker lives for ever");
     }
@@ -338,6 +344,10 @@ impl Platform for Fake {
     }
     fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64 + 1000
+    }
+    fn telemetry(&self) -> Option<&dyn ze_driver::telemetry::Telemetry> {
+        static SENSORS: sensors::Sensors = sensors::Sensors::new();
+        Some(&SENSORS)
     }
 }
 

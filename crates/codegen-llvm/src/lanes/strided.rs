@@ -1,0 +1,233 @@
+//! Lanes whose elements lie a few elements apart, `a[2 * i]` or a member of a structure: the whole span is read in
+//! rows, and shuffles pick what is wanted. Members that the same block reads share the rows.
+
+use std::collections::HashSet;
+
+use kernel_ir::{BlockId, Op, TypeId, ValueDef, ValueId};
+
+use super::Lanes;
+use crate::llvm::{Opcode, Val};
+
+/// What an address is but for a constant: base, index and stride.
+type Origin = (ValueId, Option<(ValueId, i64)>);
+
+/// Rows that cover what several lanes read.
+#[derive(Clone)]
+pub(super) struct Span {
+    /// The block that read them, the only one that may use them.
+    block: BlockId,
+    origin: Origin,
+    /// Bytes from lane to lane, and of an element.
+    step: i64,
+    size: u64,
+    /// Constant offsets of the first lane's elements: the lowest and the highest.
+    offsets: (i64, i64),
+    /// Each with the number of its first element.
+    rows: Vec<(u64, Val)>,
+}
+
+impl Lanes<'_, '_, '_> {
+    /// Elements from lane to lane that are worth it.
+    fn is_near(&self, apart: i64) -> bool {
+        match apart {
+            -1 => true,
+            0 | 1 => false,
+            _ if self.low.has_mask_registers() => apart.abs() <= 8,
+            _ => apart.abs() <= 4 || (apart % 2 != 0 && apart.abs() <= 7),
+        }
+    }
+
+    /// Where an address comes from, and the constant behind it.
+    fn origin(&self, mut ptr: ValueId) -> (Origin, i64) {
+        let mut far = 0i64;
+        while let ValueDef::Inst(inst) = self.f.values[ptr.index()].def
+            && let Op::PtrOffset {
+                ptr: base,
+                index,
+                offset,
+            } = self.f.insts[inst.index()].op
+        {
+            far = far.wrapping_add(offset);
+            if index.is_some() {
+                return ((base, index), far);
+            }
+            ptr = base;
+        }
+        ((ptr, None), far)
+    }
+
+    /// Elements of lanes that lie a few elements apart; `None` where they do not.
+    pub(super) fn load_strided(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Option<Val> {
+        let rep = self.rep(ptr);
+        let first = rep.first.filter(|_| rep.holds.is_none())?;
+        let types = &self.low.values.module.types;
+        let size = types.size_of(ty);
+        if self.mask.is_some()
+            || self.present.is_some()
+            || types.lane_count(ty) > 1
+            || types.scalar_of(ty) != Some(ty)
+            || !matches!(size, 1 | 2 | 4 | 8)
+        {
+            return None;
+        }
+        let bytes = size as i64;
+        if rep.step % bytes != 0 || !self.is_near(rep.step / bytes) {
+            return None;
+        }
+        let (origin, offset) = self.origin(ptr);
+        let known = self.spans.iter().find(|span| {
+            let inside = (span.offsets.0..=span.offsets.1).contains(&offset);
+            (span.block, span.origin) == (self.block_at_hand, origin)
+                && (span.step, span.size) == (rep.step, size)
+                && inside
+                && (offset - span.offsets.0) % bytes == 0
+        });
+        let span = match known {
+            Some(span) => span.clone(),
+            None => {
+                let made = self.read_span(first, origin, offset, rep.step, ty, align);
+                self.spans.push(made.clone());
+                made
+            }
+        };
+        let apart = rep.step / bytes;
+        let begin = ((offset - span.offsets.0) / bytes) as u64;
+        let lanes = u64::from(self.width);
+        let wanted: Vec<u64> = (0..lanes)
+            .map(|lane| {
+                let lane = if apart < 0 { lanes - 1 - lane } else { lane };
+                begin + lane * apart.unsigned_abs()
+            })
+            .collect();
+        let ir = self.low.ir;
+        let picked = self.pick(&span.rows, &wanted);
+        Some(ir.cast(Opcode::LLVMTrunc, picked, self.lane_type(ty)))
+    }
+
+    /// Reads the rows for the load at hand and those behind it that read members of the same structures.
+    fn read_span(
+        &self,
+        first: Val,
+        origin: Origin,
+        offset: i64,
+        step: i64,
+        ty: TypeId,
+        align: u64,
+    ) -> Span {
+        let ir = self.low.ir;
+        let types = &self.low.values.module.types;
+        let size = types.size_of(ty);
+        let bytes = size as i64;
+        let (mut low, mut high) = (offset, offset);
+        let insts = &self.f.blocks[self.block_at_hand.index()].insts;
+        let behind = insts.iter().skip_while(|id| Some(**id) != self.at_hand);
+        for id in behind {
+            let inst = &self.f.insts[id.index()];
+            if !inst.op.is_pure() {
+                break;
+            }
+            let (Op::Load { ptr, .. }, Some(result)) = (&inst.op, inst.result) else {
+                continue;
+            };
+            let (other, at) = self.origin(*ptr);
+            let (lower, upper) = (low.min(at), high.max(at));
+            // All of them lie in one structure, and will be read.
+            let together = upper
+                .checked_sub(lower)
+                .is_some_and(|far| far % bytes == 0 && far + bytes <= step.abs());
+            if other == origin && together && types.size_of(self.low.ty(result)) == size {
+                (low, high) = (lower, upper);
+            }
+        }
+        let lanes = u64::from(self.width);
+        let apart = step.unsigned_abs() / size;
+        let count = ((high - low) / bytes) as u64 + (lanes - 1) * apart + 1;
+        let back = if step < 0 {
+            step * (lanes as i64 - 1)
+        } else {
+            0
+        };
+        let begin = ir.offset_by(first, (low - offset + back).cast_unsigned());
+        let row = ir.vector(self.low.values.memory(ty), self.width);
+        let align = crate::memory::sane_align(align).min(size);
+        // The last one ends where the span does: nothing is read that lies behind all lanes' elements.
+        let rows = (0..count.div_ceil(lanes))
+            .map(|i| (i * lanes).min(count - lanes))
+            .map(|at| (at, ir.load(row, ir.offset_by(begin, at * size), align)))
+            .collect();
+        Span {
+            block: self.block_at_hand,
+            origin,
+            step,
+            size,
+            offsets: (low, high),
+            rows,
+        }
+    }
+
+    /// A vector of the elements `wanted`, by number, out of rows.
+    fn pick(&self, rows: &[(u64, Val)], wanted: &[u64]) -> Val {
+        const NONE: u32 = u32::MAX;
+        let ir = self.low.ir;
+        let width = u64::from(self.width);
+        // Row and place in it of each lane.
+        let places: Vec<(usize, u32)> = wanted
+            .iter()
+            .map(|&at| {
+                let row = rows.iter().position(|row| at < row.0 + width);
+                let row = row.unwrap_or(rows.len() - 1);
+                (row, (at - rows[row].0) as u32)
+            })
+            .collect();
+        let last = rows.len() - 1;
+        let mut seen = HashSet::new();
+        let distinct = places
+            .iter()
+            .filter(|place| place.0 != last)
+            .all(|place| seen.insert(place.1));
+        if distinct && last > 1 {
+            // Each element stays where it is in its row while rows become one: that is cheaper than to move it.
+            let mut all = rows[0].1;
+            for (i, row) in rows.iter().enumerate().take(last).skip(1) {
+                let mut keep: Vec<u32> = (0..self.width).collect();
+                for place in places.iter().filter(|place| place.0 == i) {
+                    keep[place.1 as usize] += self.width;
+                }
+                all = ir.shuffle(all, row.1, &keep);
+            }
+            let order: Vec<u32> = places
+                .iter()
+                .map(|&(row, at)| if row == last { self.width + at } else { at })
+                .collect();
+            return ir.shuffle(all, rows[last].1, &order);
+        }
+        let mut all = rows[0].1;
+        let mut order: Vec<u32> = places
+            .iter()
+            .map(|&(row, at)| if row == 0 { at } else { NONE })
+            .collect();
+        if last == 0 {
+            return ir.shuffle(all, all, &order);
+        }
+        for (i, row) in rows.iter().enumerate().skip(1) {
+            for (lane, place) in places.iter().enumerate() {
+                if place.0 == i {
+                    order[lane] = self.width + place.1;
+                }
+            }
+            all = ir.shuffle(all, row.1, &order);
+            for (lane, at) in order.iter_mut().enumerate() {
+                if *at != NONE {
+                    *at = lane as u32;
+                }
+            }
+        }
+        all
+    }
+
+    /// The lanes of `row` from the last to the first.
+    pub(super) fn reversed(&self, row: Val) -> Val {
+        let order: Vec<u32> = (0..self.width).rev().collect();
+        self.low.ir.shuffle(row, row, &order)
+    }
+}

@@ -1,0 +1,473 @@
+//! Updates of global memory that are gathered on this thread: a histogram's bins counted with plain additions, and
+//! handed to memory by atomic ones when the call of the kernel ends.
+//!
+//! What an atomic operation does whose result nobody uses and whose order is relaxed may be seen by others at any
+//! later time. A *window* stands for the bytes behind the address that such operations count from: an array on the
+//! stack, zero where nothing was added yet. It opens once enough operations went to memory one by one that its own
+//! cost is small beside theirs, and closes at the end, or when the same work-item is about to read or write what it
+//! stands for.
+
+use std::collections::{HashMap, HashSet};
+
+use kernel_ir::{
+    AddressSpace, AtomicOp, BuildError, Function, InstId, Module, Op, Order, Scope, Type, ValueDef,
+    ValueId,
+};
+
+use super::Lanes;
+use super::atomic::Update;
+use super::values::Rep;
+use crate::kernel::Lower;
+use crate::llvm::{IntPred, Linkage, Opcode, Ordering, Rmw, Val};
+
+/// Bytes of memory that a window stands for: bins of a large histogram, half of the first cache.
+const BYTES: u64 = 16 << 10;
+/// Windows of a kernel.
+const MOST: usize = 2;
+/// Where a closed window is: no address of memory is near.
+const CLOSED: u64 = 1 << 63;
+/// Operations of whole chunks before a window opens for the first time; each time takes four times as many.
+const FIRST: u64 = 4;
+
+/// Which operations of a kernel are gathered.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    /// The window of each.
+    sites: HashMap<InstId, usize>,
+    /// Accesses that may see what is not in memory yet.
+    guarded: HashSet<InstId>,
+    /// What is done to memory when each window closes, to elements of how many bytes.
+    windows: Vec<(Rmw, u64)>,
+}
+
+/// A window of the kernel being made: variables on its stack.
+#[derive(Clone, Copy)]
+pub(crate) struct Window {
+    /// The address that it stands for.
+    at: Val,
+    /// Operations that went to memory one by one, and how many must before it opens.
+    count: Val,
+    goal: Val,
+    /// What was added.
+    room: Val,
+    rmw: Rmw,
+    size: u64,
+}
+
+/// What an operation does to memory that holds zero at first, and what brings that to other memory.
+fn combined(op: AtomicOp) -> Option<Rmw> {
+    Some(match op {
+        AtomicOp::IAdd | AtomicOp::ISub => Rmw::LLVMAtomicRMWBinOpAdd,
+        AtomicOp::Or => Rmw::LLVMAtomicRMWBinOpOr,
+        AtomicOp::Xor => Rmw::LLVMAtomicRMWBinOpXor,
+        AtomicOp::UMax => Rmw::LLVMAtomicRMWBinOpUMax,
+        _ => return None,
+    })
+}
+
+/// What an address counts from.
+fn root(function: &Function, mut ptr: ValueId) -> ValueId {
+    while let ValueDef::Inst(inst) = function.values[ptr.index()].def
+        && let Op::PtrOffset { ptr: base, .. } = function.insts[inst.index()].op
+    {
+        ptr = base;
+    }
+    ptr
+}
+
+/// The operations of `function` that can be gathered; none where another order of what it does could be told.
+pub(super) fn gathered(module: &Module, function: &Function) -> Gathered {
+    let types = &module.types;
+    let space = |ptr: ValueId| match types.get(function.ty(ptr)) {
+        Type::Ptr(space) => *space,
+        _ => AddressSpace::Generic,
+    };
+    let own = |ptr: ValueId| matches!(space(ptr), AddressSpace::Local | AddressSpace::Private);
+    let mut used = vec![false; function.values.len()];
+    for block in &function.blocks {
+        for inst in &block.insts {
+            let op = &function.insts[inst.index()].op;
+            op.operands(|v| used[v.index()] = true);
+        }
+        if let Some(v) = block.term.operand() {
+            used[v.index()] = true;
+        }
+    }
+    let mut found = Gathered::default();
+    let mut roots: Vec<ValueId> = Vec::new();
+    let mut kind = None;
+    let mut blocks = Vec::new();
+    for (b, block) in function.blocks.iter().enumerate() {
+        for (i, &id) in block.insts.iter().enumerate() {
+            let inst = &function.insts[id.index()];
+            match &inst.op {
+                Op::Atomic {
+                    op,
+                    ptr,
+                    value: Some(value),
+                    order: Order::Relaxed,
+                    ..
+                } if !own(*ptr) => {
+                    let size = types.size_of(function.ty(*value));
+                    let plain = matches!(types.get(function.ty(*value)), Type::Int(32 | 64));
+                    let unused = inst.result.is_none_or(|v| !used[v.index()]);
+                    let Some(rmw) = combined(*op).filter(|_| plain && unused) else {
+                        return Gathered::default();
+                    };
+                    // Different operations on one address keep their order.
+                    if kind.is_some_and(|kind| kind != (rmw, size)) {
+                        return Gathered::default();
+                    }
+                    kind = Some((rmw, size));
+                    if space(*ptr) != AddressSpace::Global {
+                        continue;
+                    }
+                    let root = root(function, *ptr);
+                    let window = roots.iter().position(|&r| r == root);
+                    let window = match window {
+                        Some(window) => window,
+                        None if root == *ptr || roots.len() == MOST => continue,
+                        None => {
+                            roots.push(root);
+                            found.windows.push((rmw, size));
+                            roots.len() - 1
+                        }
+                    };
+                    found.sites.insert(id, window);
+                    blocks.push((b, i));
+                }
+                Op::Atomic { ptr, .. } if !own(*ptr) => return Gathered::default(),
+                Op::Fence(Scope::Workgroup | Scope::Subgroup | Scope::Invocation, _) => {}
+                Op::Fence(..)
+                | Op::CopyMemory { .. }
+                | Op::Group(..)
+                | Op::Call(..)
+                | Op::CallIndirect(..) => return Gathered::default(),
+                _ => {}
+            }
+        }
+    }
+    // What the same work-item may come to afterwards.
+    let mut reached = vec![false; function.blocks.len()];
+    let mut work = Vec::new();
+    let guard = |insts: &[InstId], guarded: &mut HashSet<InstId>| {
+        for &id in insts {
+            if let Op::Load { ptr, .. } | Op::Store { ptr, .. } = &function.insts[id.index()].op
+                && matches!(space(*ptr), AddressSpace::Global | AddressSpace::Generic)
+            {
+                guarded.insert(id);
+            }
+        }
+    };
+    for &(b, i) in &blocks {
+        guard(&function.blocks[b].insts[i + 1..], &mut found.guarded);
+        function.blocks[b].term.successors(|to| work.push(to));
+    }
+    while let Some(block) = work.pop() {
+        if std::mem::replace(&mut reached[block.index()], true) {
+            continue;
+        }
+        let block = &function.blocks[block.index()];
+        guard(&block.insts, &mut found.guarded);
+        block.term.successors(|to| work.push(to));
+    }
+    found
+}
+
+impl Lower<'_> {
+    /// Makes the windows that `gathered` needs, closed, where the builder stands: before the first group.
+    pub(crate) fn make_windows(&mut self, gathered: &Gathered) {
+        let ir = self.ir;
+        for &(rmw, size) in &gathered.windows {
+            let [at, count, goal] = [CLOSED, 0, FIRST].map(|value| {
+                let room = self.room(ir.i64, 8);
+                ir.store(ir.i64c(value), room, 8);
+                room
+            });
+            let room = self.room(ir.array(ir.i8, BYTES), 64);
+            self.windows.push(Window {
+                at,
+                count,
+                goal,
+                room,
+                rmw,
+                size,
+            });
+        }
+    }
+
+    /// Brings everything that was gathered to memory.
+    pub(crate) fn close_windows(&mut self) {
+        for window in self.windows.clone() {
+            self.close(window);
+        }
+    }
+
+    fn close(&mut self, window: Window) {
+        self.move_window(window, self.ir.i64c(CLOSED));
+    }
+
+    /// Brings a window's content to memory; it stands for `to` from then on.
+    fn move_window(&mut self, window: Window, to: Val) {
+        let (function, ty) = self.mover(window);
+        self.ir.call(function, ty, &[window.at, window.room, to]);
+    }
+
+    /// The function that does so: (variable of the address, room, next address).
+    fn mover(&mut self, window: Window) -> (Val, crate::llvm::Ty) {
+        const ROW: u64 = 64;
+        let ir = self.ir;
+        let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64]);
+        let key = (window.rmw as u32, window.size);
+        let mut made = self.values.movers.borrow_mut();
+        if let Some(&function) = made.get(&key) {
+            return (function, ty);
+        }
+        let name = format!("solum.move_window.{}.{}", key.0, key.1);
+        let function = ir.add_function(&name, ty);
+        made.insert(key, function);
+        ir.set_linkage(function, Linkage::LLVMInternalLinkage);
+        for attribute in ["nounwind", "noinline", "noredzone"] {
+            ir.attribute(function, None, attribute, 0);
+        }
+        let back = ir.here();
+        let [
+            entry,
+            row,
+            some,
+            each,
+            add,
+            next,
+            row_end,
+            moved,
+            clear,
+            end,
+        ] = [
+            c"entry", c"row", c"some", c"each", c"add", c"next", c"row.end", c"moved", c"clear",
+            c"end",
+        ]
+        .map(|name| ir.block(function, name));
+        let [at, room, to] = [0, 1, 2].map(|i| ir.param(function, i));
+        ir.at_end(entry);
+        let base = ir.load(ir.i64, at, 8);
+        ir.store(to, at, 8);
+        let open = ir.icmp(IntPred::LLVMIntNE, base, ir.i64c(CLOSED));
+        ir.cond_br(open, row, moved);
+        ir.at_end(row);
+        let first = ir.phi(ir.i64);
+        ir.add_incoming(first, ir.i64c(0), entry);
+        let words = ir.vector(ir.i64, 8);
+        let all = ir.load(words, ir.offset(room, first), 64);
+        let any = ir.intrinsic("llvm.vector.reduce.or", &[words], &[all]);
+        let any = ir.icmp(IntPred::LLVMIntNE, any, ir.i64c(0));
+        ir.cond_br(any, some, row_end);
+        ir.at_end(some);
+        let row_stop = ir.add(first, ir.i64c(ROW));
+        ir.br(each);
+        ir.at_end(each);
+        let place = ir.phi(ir.i64);
+        ir.add_incoming(place, first, some);
+        let element = ir.int(window.size as u32 * 8);
+        let value = ir.load(element, ir.offset(room, place), window.size);
+        let zero = ir.icmp(IntPred::LLVMIntEQ, value, ir.null(element));
+        ir.cond_br(zero, next, add);
+        ir.at_end(add);
+        let memory = ir.cast(Opcode::LLVMIntToPtr, ir.add(base, place), ir.ptr);
+        ir.atomic_rmw(
+            window.rmw,
+            memory,
+            value,
+            Ordering::LLVMAtomicOrderingMonotonic,
+        );
+        ir.br(next);
+        ir.at_end(next);
+        let following = ir.add(place, ir.i64c(window.size));
+        ir.add_incoming(place, following, next);
+        let more = ir.icmp(IntPred::LLVMIntULT, following, row_stop);
+        ir.cond_br(more, each, row_end);
+        ir.at_end(row_end);
+        let following = ir.add(first, ir.i64c(ROW));
+        ir.add_incoming(first, following, row_end);
+        let more = ir.icmp(IntPred::LLVMIntULT, following, ir.i64c(BYTES));
+        ir.cond_br(more, row, moved);
+        ir.at_end(moved);
+        let opens = ir.icmp(IntPred::LLVMIntNE, to, ir.i64c(CLOSED));
+        ir.cond_br(opens, clear, end);
+        ir.at_end(clear);
+        let first = ir.phi(ir.i64);
+        ir.add_incoming(first, ir.i64c(0), moved);
+        ir.store(ir.null(words), ir.offset(room, first), ROW);
+        let following = ir.add(first, ir.i64c(ROW));
+        ir.add_incoming(first, following, clear);
+        let more = ir.icmp(IntPred::LLVMIntULT, following, ir.i64c(BYTES));
+        ir.cond_br(more, clear, end);
+        ir.at_end(end);
+        ir.ret_void();
+        ir.at_end(back);
+        (function, ty)
+    }
+}
+
+impl Lanes<'_, '_, '_> {
+    /// The operation at hand, gathered where its lanes lie within its window; whether that is how it is done.
+    pub(super) fn gather_updates(
+        &mut self,
+        op: &Op,
+        update: &Update,
+        word: u32,
+    ) -> Result<bool, BuildError> {
+        let site = self
+            .at_hand
+            .and_then(|id| self.form.gathered.sites.get(&id));
+        let Some(&window) = site.and_then(|&window| self.low.windows.get(window)) else {
+            return Ok(false);
+        };
+        // What the address counts from, the same for all lanes.
+        let mut base = update.ptr;
+        let base = loop {
+            let rep = self.rep(base);
+            if rep.is_uniform() {
+                break rep.first;
+            }
+            match self.f.values[base.index()].def {
+                ValueDef::Inst(inst) => match self.f.insts[inst.index()].op {
+                    Op::PtrOffset { ptr, .. } => base = ptr,
+                    _ => break None,
+                },
+                _ => break None,
+            }
+        };
+        let Some(base) = base.filter(|_| self.present.is_none()) else {
+            return Ok(false);
+        };
+        let ir = self.low.ir;
+        // What is known already serves both ways on.
+        op.operands(|v| {
+            self.rep(v);
+        });
+        let base = ir.cast(Opcode::LLVMPtrToInt, base, ir.i64);
+        let at = ir.load(ir.i64, window.at, 8);
+        let inside = self.lie_within(update, at);
+        let [fast, slow, open, apart, join] = [
+            c"gathered",
+            c"to.memory",
+            c"open",
+            c"one.by.one",
+            c"updated",
+        ]
+        .map(|name| self.low.new_block(name));
+        ir.cond_br(inside, fast, slow);
+        ir.at_end(fast);
+        let own = Update {
+            own: true,
+            ..*update
+        };
+        self.own_updates(&own, Some((window.room, at)));
+        ir.br(join);
+
+        ir.at_end(slow);
+        let count = ir.add(ir.load(ir.i64, window.count, 8), ir.i64c(1));
+        ir.store(count, window.count, 8);
+        let often = ir.icmp(IntPred::LLVMIntUGE, count, ir.load(ir.i64, window.goal, 8));
+        let other = ir.icmp(IntPred::LLVMIntNE, at, base);
+        ir.cond_br(ir.and(often, other), open, apart);
+        ir.at_end(open);
+        self.low.move_window(window, base);
+        ir.store(ir.shl(count, ir.i64c(2)), window.goal, 8);
+        ir.br(apart);
+        ir.at_end(apart);
+        self.one_by_one(op, None, word)?;
+        ir.br(join);
+        ir.at_end(join);
+        Ok(true)
+    }
+
+    /// Bool: whether all lanes' elements lie in the window that stands for `at`.
+    fn lie_within(&mut self, update: &Update, at: Val) -> Val {
+        let ir = self.low.ir;
+        let size = self.low.values.module.types.size_of(update.ty);
+        if let Some((base, index, stride, offset, false)) = self.narrow_index(update.ptr)
+            && let bits @ ..=16 = ir.int_width(ir.scalar(ir.type_of(index)))
+            && let Ok(stride) = u64::try_from(stride)
+            && let Some(room) = (BYTES - size).checked_sub(((1 << bits) - 1) * stride)
+        {
+            let first = self.low.pointer(base, None, offset);
+            let first = ir.cast(Opcode::LLVMPtrToInt, first, ir.i64);
+            let far = ir.sub(first, at);
+            return ir.icmp(IntPred::LLVMIntULE, far, ir.i64c(room));
+        }
+        let addresses = self.vectors(update.ptr)[0];
+        let far = ir.sub(self.as_numbers(addresses), self.splat(at));
+        let most = ir.int_const(ir.type_of(far), BYTES - size);
+        let inside = ir.icmp(IntPred::LLVMIntULE, far, most);
+        let inside = match self.mask {
+            Some(mask) => ir.or(inside, ir.not(mask)),
+            None => inside,
+        };
+        self.all(inside)
+    }
+
+    /// Pointers as integers.
+    pub(super) fn as_numbers(&self, pointers: Val) -> Val {
+        let ir = self.low.ir;
+        let numbers = ir.shaped(ir.i64, ir.type_of(pointers));
+        ir.cast(Opcode::LLVMPtrToInt, pointers, numbers)
+    }
+
+    /// Before an access: brings to memory what it would miss there.
+    pub(super) fn guard(&mut self, id: InstId) {
+        if !self.form.gathered.guarded.contains(&id) {
+            return;
+        }
+        let inst = &self.f.insts[id.index()];
+        let (ptr, ty) = match (&inst.op, inst.result) {
+            (Op::Load { ptr, .. }, Some(result)) => (*ptr, self.low.ty(result)),
+            (Op::Store { ptr, value, .. }, _) => (*ptr, self.low.ty(*value)),
+            _ => return,
+        };
+        let ir = self.low.ir;
+        let size = self.low.values.module.types.size_of(ty).max(1);
+        let rep = self.rep(ptr);
+        for window in self.low.windows.clone() {
+            let at = ir.load(ir.i64, window.at, 8);
+            let touches = match &rep {
+                Rep {
+                    first: Some(first),
+                    step,
+                    holds: None,
+                    ..
+                } => {
+                    let all = step.saturating_mul(i64::from(self.width - 1));
+                    let first = ir.cast(Opcode::LLVMPtrToInt, *first, ir.i64);
+                    let low = ir.add(first, ir.i64c(all.min(0).cast_unsigned()));
+                    let bytes = all.unsigned_abs().saturating_add(size);
+                    let far = ir.add(ir.sub(low, at), ir.i64c(bytes - 1));
+                    ir.icmp(
+                        IntPred::LLVMIntULT,
+                        far,
+                        ir.i64c(BYTES.saturating_add(bytes - 1)),
+                    )
+                }
+                _ => {
+                    let all = self.spread(ptr, &rep)[0];
+                    let far = ir.sub(self.as_numbers(all), self.splat(at));
+                    let numbers = ir.type_of(far);
+                    let far = ir.add(far, ir.int_const(numbers, size - 1));
+                    let most = ir.int_const(numbers, BYTES + size - 1);
+                    let some = ir.icmp(IntPred::LLVMIntULT, far, most);
+                    let some = match self.mask {
+                        Some(mask) => ir.and(some, mask),
+                        None => some,
+                    };
+                    self.any(some)
+                }
+            };
+            let [seen, unseen] = [c"gathered.seen", c"unseen"].map(|name| self.low.new_block(name));
+            ir.cond_br(touches, seen, unseen);
+            ir.at_end(seen);
+            self.low.close(window);
+            ir.br(unseen);
+            ir.at_end(unseen);
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Vectors of numbers with Rust's operators: what the mathematics of this folder is written in.
+
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
+
+use super::Mathematics;
+use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
+
+/// Floats or doubles.
+#[derive(Clone, Copy)]
+pub(super) struct Real<'a> {
+    pub(super) m: &'a Mathematics<'a>,
+    pub(super) v: Val,
+}
+
+/// Integers; two's complement, wrapping.
+#[derive(Clone, Copy)]
+pub(super) struct Whole<'a> {
+    pub(super) m: &'a Mathematics<'a>,
+    pub(super) v: Val,
+}
+
+/// Truth values.
+#[derive(Clone, Copy)]
+pub(super) struct Truth<'a> {
+    pub(super) m: &'a Mathematics<'a>,
+    pub(super) v: Val,
+}
+
+macro_rules! real_operator {
+    ($trait:ident, $name:ident, $op:ident) => {
+        impl $trait for Real<'_> {
+            type Output = Self;
+            fn $name(self, other: Self) -> Self {
+                self.with(self.m.ir.bin(Opcode::$op, self.v, other.v))
+            }
+        }
+        impl $trait<f64> for Real<'_> {
+            type Output = Self;
+            fn $name(self, other: f64) -> Self {
+                self.$name(self.number(other))
+            }
+        }
+        impl<'a> $trait<Real<'a>> for f64 {
+            type Output = Real<'a>;
+            fn $name(self, other: Real<'a>) -> Real<'a> {
+                other.number(self).$name(other)
+            }
+        }
+    };
+}
+real_operator!(Add, add, LLVMFAdd);
+real_operator!(Sub, sub, LLVMFSub);
+real_operator!(Mul, mul, LLVMFMul);
+real_operator!(Div, div, LLVMFDiv);
+
+macro_rules! whole_operator {
+    ($trait:ident, $name:ident, $op:ident) => {
+        impl $trait for Whole<'_> {
+            type Output = Self;
+            fn $name(self, other: Self) -> Self {
+                self.with(self.m.ir.bin(Opcode::$op, self.v, other.v))
+            }
+        }
+        impl $trait<i64> for Whole<'_> {
+            type Output = Self;
+            fn $name(self, other: i64) -> Self {
+                self.$name(self.number(other))
+            }
+        }
+    };
+}
+whole_operator!(Add, add, LLVMAdd);
+whole_operator!(Sub, sub, LLVMSub);
+whole_operator!(BitAnd, bitand, LLVMAnd);
+whole_operator!(BitOr, bitor, LLVMOr);
+whole_operator!(BitXor, bitxor, LLVMXor);
+
+macro_rules! truth_operator {
+    ($trait:ident, $name:ident, $op:ident) => {
+        impl $trait for Truth<'_> {
+            type Output = Self;
+            fn $name(self, other: Self) -> Self {
+                Self {
+                    m: self.m,
+                    v: self.m.ir.bin(Opcode::$op, self.v, other.v),
+                }
+            }
+        }
+    };
+}
+truth_operator!(BitAnd, bitand, LLVMAnd);
+truth_operator!(BitOr, bitor, LLVMOr);
+truth_operator!(BitXor, bitxor, LLVMXor);
+
+impl Neg for Real<'_> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        self.with(self.m.ir.fneg(self.v))
+    }
+}
+
+impl Not for Truth<'_> {
+    type Output = Self;
+    fn not(self) -> Self {
+        Self {
+            m: self.m,
+            v: self.m.ir.not(self.v),
+        }
+    }
+}
+
+impl<'a> Truth<'a> {
+    pub(super) fn pick(self, yes: Real<'a>, no: Real<'a>) -> Real<'a> {
+        yes.with(self.m.ir.select(self.v, yes.v, no.v))
+    }
+}
+
+impl<'a> Real<'a> {
+    pub(super) fn with(self, v: Val) -> Self {
+        Self { m: self.m, v }
+    }
+    pub(super) fn ty(self) -> Ty {
+        self.m.ir.type_of(self.v)
+    }
+    pub(super) fn is_double(self) -> bool {
+        self.m.ir.scalar(self.ty()) == self.m.ir.double
+    }
+    /// Bits of the fraction.
+    pub(super) fn fraction(self) -> i64 {
+        if self.is_double() { 52 } else { 23 }
+    }
+    pub(super) fn bias(self) -> i64 {
+        if self.is_double() { 1023 } else { 127 }
+    }
+    /// The constant, rounded to this type.
+    pub(super) fn number(self, value: f64) -> Self {
+        self.with(self.m.ir.float_const(self.ty(), value))
+    }
+    /// `f` of it, in a function of the object that other calls of the same name share.
+    pub(super) fn apart(self, name: &str, f: impl for<'b> FnOnce(Real<'b>) -> Real<'b>) -> Self {
+        let made = self.m.internal(name, &[self.v], self.ty(), |m, args| {
+            f(Real { m, v: args[0] }).v
+        });
+        // There is always an argument, and it is a vector.
+        self.with(made.unwrap_or(self.v))
+    }
+    fn unary(self, name: &'static str) -> Self {
+        self.with(self.m.ir.intrinsic(name, &[self.ty()], &[self.v]))
+    }
+    /// self * b + c, rounded once.
+    pub(super) fn fma(self, b: Self, c: Self) -> Self {
+        let args = [self.v, b.v, c.v];
+        self.with(self.m.ir.intrinsic("llvm.fma", &[self.ty()], &args))
+    }
+    /// self * b + c, rounded once, b a constant.
+    pub(super) fn times_plus(self, b: f64, c: Self) -> Self {
+        self.fma(self.number(b), c)
+    }
+    pub(super) fn abs(self) -> Self {
+        self.unary("llvm.fabs")
+    }
+    pub(super) fn sqrt(self) -> Self {
+        self.unary("llvm.sqrt")
+    }
+    pub(super) fn rint(self) -> Self {
+        self.unary("llvm.rint")
+    }
+    pub(super) fn floor(self) -> Self {
+        self.unary("llvm.floor")
+    }
+    pub(super) fn sign_of(self, sign: Self) -> Self {
+        let args = [self.v, sign.v];
+        self.with(self.m.ir.intrinsic("llvm.copysign", &[self.ty()], &args))
+    }
+    /// With the other sign where `n` has the bit `mask`.
+    pub(super) fn negated_by(self, n: Whole<'a>, mask: i64) -> Self {
+        let bits = n.sized(self) & mask;
+        let place = i64::from(mask.trailing_zeros());
+        let sign = bits.shl(self.fraction() + self.exponent_bits() - place);
+        (self.bits() ^ sign).as_real(self)
+    }
+    fn exponent_bits(self) -> i64 {
+        if self.is_double() { 11 } else { 8 }
+    }
+    fn compare(self, predicate: RealPred, other: Self) -> Truth<'a> {
+        Truth {
+            m: self.m,
+            v: self.m.ir.fcmp(predicate, self.v, other.v),
+        }
+    }
+    pub(super) fn less(self, other: Self) -> Truth<'a> {
+        self.compare(RealPred::LLVMRealOLT, other)
+    }
+    pub(super) fn below(self, other: f64) -> Truth<'a> {
+        self.less(self.number(other))
+    }
+    pub(super) fn above(self, other: f64) -> Truth<'a> {
+        self.number(other).less(self)
+    }
+    pub(super) fn equal(self, other: Self) -> Truth<'a> {
+        self.compare(RealPred::LLVMRealOEQ, other)
+    }
+    pub(super) fn is(self, other: f64) -> Truth<'a> {
+        self.equal(self.number(other))
+    }
+    pub(super) fn is_nan(self) -> Truth<'a> {
+        self.compare(RealPred::LLVMRealUNO, self)
+    }
+    pub(super) fn either_nan(self, other: Self) -> Truth<'a> {
+        self.compare(RealPred::LLVMRealUNO, other)
+    }
+    /// No less than `low`, no more than `high`; NaN stays. In the order of operands that one instruction has.
+    pub(super) fn clamp(self, low: f64, high: f64) -> Self {
+        let (low, high) = (self.number(low), self.number(high));
+        let v = self.less(low).pick(low, self);
+        high.less(v).pick(high, v)
+    }
+    pub(super) fn at_most(self, high: f64) -> Self {
+        let high = self.number(high);
+        high.less(self).pick(high, self)
+    }
+    /// As integers of the same size.
+    pub(super) fn bits(self) -> Whole<'a> {
+        let ir = self.m.ir;
+        let int = if self.is_double() { ir.i64 } else { ir.i32 };
+        Whole {
+            m: self.m,
+            v: ir.cast(Opcode::LLVMBitCast, self.v, ir.shaped(int, self.ty())),
+        }
+    }
+    /// c0 + x (c1 + x (c2 + ...)); long ones in two chains.
+    pub(super) fn series(self, coefficients: &[f64]) -> Self {
+        if coefficients.len() < 6 {
+            return self.chain(coefficients);
+        }
+        let square = self * self;
+        let half = |start: usize| -> Vec<f64> {
+            coefficients
+                .iter()
+                .skip(start)
+                .step_by(2)
+                .copied()
+                .collect()
+        };
+        let even = square.chain(&half(0));
+        let odd = square.chain(&half(1));
+        odd.fma(self, even)
+    }
+    fn chain(self, coefficients: &[f64]) -> Self {
+        let mut terms = coefficients.iter().rev().map(|&c| self.number(c));
+        let first = terms.next().unwrap_or_else(|| self.number(0.0));
+        terms.fold(first, |all, c| all.fma(self, c))
+    }
+    /// The nearest integers, as 32 bits and as numbers; |self| < 2^31.
+    pub(super) fn nearest(self) -> (Whole<'a>, Self) {
+        let ir = self.m.ir;
+        let int = ir.shaped(ir.i32, self.ty());
+        let n = ir.intrinsic("llvm.lrint", &[int, self.ty()], &[self.v]);
+        let n = Whole { m: self.m, v: n };
+        (n, n.real(self))
+    }
+    pub(super) fn to_double(self) -> Self {
+        let ir = self.m.ir;
+        self.with(ir.cast(Opcode::LLVMFPExt, self.v, ir.shaped(ir.double, self.ty())))
+    }
+    pub(super) fn round_to(self, ty: Ty) -> Self {
+        self.with(self.m.ir.cast(Opcode::LLVMFPTrunc, self.v, ty))
+    }
+}
+
+impl<'a> Whole<'a> {
+    pub(super) fn with(self, v: Val) -> Self {
+        Self { m: self.m, v }
+    }
+    fn ty(self) -> Ty {
+        self.m.ir.type_of(self.v)
+    }
+    pub(super) fn number(self, value: i64) -> Self {
+        self.with(self.m.ir.int_const(self.ty(), value as u64))
+    }
+    pub(super) fn shl(self, by: i64) -> Self {
+        self.with(self.m.ir.shl(self.v, self.number(by).v))
+    }
+    pub(super) fn lshr(self, by: i64) -> Self {
+        self.with(self.m.ir.lshr(self.v, self.number(by).v))
+    }
+    pub(super) fn ashr(self, by: i64) -> Self {
+        let by = self.number(by).v;
+        self.with(self.m.ir.bin(Opcode::LLVMAShr, self.v, by))
+    }
+    fn compare(self, predicate: IntPred, other: Self) -> Truth<'a> {
+        Truth {
+            m: self.m,
+            v: self.m.ir.icmp(predicate, self.v, other.v),
+        }
+    }
+    pub(super) fn is(self, other: i64) -> Truth<'a> {
+        self.compare(IntPred::LLVMIntEQ, self.number(other))
+    }
+    pub(super) fn less(self, other: i64) -> Truth<'a> {
+        self.compare(IntPred::LLVMIntSLT, self.number(other))
+    }
+    pub(super) fn below_unsigned(self, other: i64) -> Truth<'a> {
+        self.compare(IntPred::LLVMIntULT, self.number(other))
+    }
+    pub(super) fn bit(self, mask: i64) -> Truth<'a> {
+        !(self & mask).is(0)
+    }
+    /// The numbers, as floats like `like`.
+    pub(super) fn real(self, like: Real<'a>) -> Real<'a> {
+        like.with(self.m.ir.cast(Opcode::LLVMSIToFP, self.v, like.ty()))
+    }
+    /// The floats of these bits, like `like`.
+    pub(super) fn as_real(self, like: Real<'a>) -> Real<'a> {
+        like.with(self.m.ir.cast(Opcode::LLVMBitCast, self.v, like.ty()))
+    }
+    /// As wide as the bits of `like`; sign kept.
+    pub(super) fn sized(self, like: Real<'a>) -> Self {
+        let ir = self.m.ir;
+        if !like.is_double() || ir.scalar(self.ty()) == ir.i64 {
+            return self;
+        }
+        let wide = ir.shaped(ir.i64, self.ty());
+        self.with(ir.cast(Opcode::LLVMSExt, self.v, wide))
+    }
+}

@@ -1,0 +1,165 @@
+//! Powers and roots.
+
+use super::coefficients::CBRT;
+use super::lane::{Real, Whole};
+
+/// Products with logarithms are cut off here: beyond, the result is 0 or infinite.
+const FAR: f64 = 1600.0;
+
+impl<'a> Real<'a> {
+    /// The logarithm of a positive finite double in two parts; to a float's accuracy, and of base 2, if not `full`.
+    /// Of denormal numbers only if `full`: floats have none as doubles.
+    fn power_logarithm(self, full: bool) -> (Self, Self) {
+        if full {
+            self.log_twofold()
+        } else {
+            (self.log2_short(), self.number(0.0))
+        }
+    }
+
+    /// What has the logarithm self + low, as `power_logarithm` gives them.
+    fn of_logarithm(self, low: Self, full: bool) -> Self {
+        if !full {
+            return self.clamp(-300.0, 300.0).exp2_inside_short();
+        }
+        // What has no second part has no finite result.
+        let low = self.abs().below(FAR).pick(low, self.number(0.0));
+        let (r, n) = self.clamp(-747.0, 712.0).exp_parts(low);
+        r.scaled(n)
+    }
+
+    /// self^y of a positive finite double.
+    fn power(self, y: Self, full: bool) -> Self {
+        let (log, log_low) = self.power_logarithm(full);
+        let product = y * log;
+        let low = y.fma(log_low, y.fma(log, -product));
+        product.of_logarithm(low, full)
+    }
+
+    /// self^y of doubles that are no less than zero; not a number for zeros to the zeroth.
+    fn power_special(self, y: Self, full: bool) -> Self {
+        let v = self.power(y, full);
+        let zero = self.number(0.0);
+        let infinite = self.number(f64::INFINITY);
+        let edge = self.is(0.0).pick(-infinite, infinite);
+        let special = self.is(0.0) | self.is(f64::INFINITY);
+        // Infinity times y decides; where self is no number, so is the product.
+        let product = special.pick(edge, self) * y;
+        let far = product.below(0.0).pick(zero, product);
+        (special | self.is_nan()).pick(far, v)
+    }
+
+    /// self^y of doubles.
+    pub(super) fn pow(self, y: Self, full: bool) -> Self {
+        let fits = self.is_ordinary() & y.abs().below(f64::INFINITY);
+        let [v] = self.m.if_all(
+            fits,
+            || [self.power(y, full)],
+            || [self.pow_special(y, full)],
+        );
+        v
+    }
+
+    fn pow_special(self, y: Self, full: bool) -> Self {
+        let one = self.number(1.0);
+        let size = self.abs();
+        let v = size.power_special(y, full);
+        let whole = y.floor().equal(y);
+        let half = y * 0.5;
+        let odd = whole & !half.floor().equal(half);
+        // One to whatever is one; so is minus one to the infinite, which count as even.
+        let unit = size.is(1.0) & (self.above(0.0) | whole);
+        let v = unit.pick(one, v);
+        let none = self.below(0.0) & self.above(f64::NEG_INFINITY) & !whole;
+        let v = none.pick(self.number(f64::NAN), v);
+        let v = odd.pick(v.sign_of(self), v);
+        y.is(0.0).pick(one, v)
+    }
+
+    /// self^y of doubles that are no less than zero, as OpenCL's `powr`.
+    pub(super) fn powr(self, y: Self, full: bool) -> Self {
+        let fits = self.is_ordinary() & y.abs().below(f64::INFINITY);
+        let [v] = self.m.if_all(
+            fits,
+            || [self.power(y, full)],
+            || {
+                let v = self.abs().power_special(y, full);
+                let endless = self.is(1.0) & y.abs().is(f64::INFINITY);
+                let edge = y.is(0.0) & (self.is(0.0) | self.is(f64::INFINITY));
+                let none = self.below(0.0) | endless | edge | self.either_nan(y);
+                [none.pick(self.number(f64::NAN), v)]
+            },
+        );
+        v
+    }
+
+    /// The n-th root of a double.
+    pub(super) fn rootn(self, n: Whole<'a>, full: bool) -> Self {
+        let size = self.abs();
+        let count = n.real(self);
+        let (log, low) = size.power_logarithm(full);
+        let quotient = log / count;
+        let rest = (-quotient).fma(count, log) + low;
+        let root = quotient.of_logarithm(rest / count, full);
+        // Of zero and the infinite.
+        let (zero, infinite) = (self.number(0.0), self.number(f64::INFINITY));
+        let edge = (size.is(0.0) ^ n.less(0)).pick(zero, infinite);
+        let root = (size.is(0.0) | size.is(f64::INFINITY)).pick(edge, root);
+        let odd = n.bit(1);
+        let signed = odd.pick(root.sign_of(self), root);
+        let none = n.is(0) | (self.below(0.0) & !odd) | self.is_nan();
+        none.pick(self.number(f64::NAN), signed)
+    }
+
+    /// The cube root of a double.
+    pub(super) fn cbrt(self) -> Self {
+        let size = self.abs();
+        let tiny = size.below(f64::MIN_POSITIVE);
+        let v = tiny.pick(size * f64::powi(2.0, 54), size);
+        // v = 8^q m with m from 1 to 8.
+        let bits = v.bits();
+        let magic = 4_503_599_627_370_496.0f64;
+        let e = (bits.lshr(52) | magic.to_bits() as i64).as_real(self) - (magic + 1023.0);
+        let q = ((e + 0.5) * (1.0 / 3.0)).floor();
+        let rest = q.times_plus(-3.0, e);
+        let one = 1.0f64.to_bits() as i64;
+        let m = ((bits & ((1 << 52) - 1)) | one).as_real(self);
+        let m = m * self.two_to(rest.nearest().0);
+        let y = m.series(&CBRT);
+        // y (1 - (y^3 - m) / (2 y^3 + m)): three times as many digits with each step.
+        let step = |y: Self| {
+            let square = y * y;
+            let low = y.fma(y, -square);
+            let over = square.fma(y, -m) + low * y;
+            let both = square.fma(y * 2.0, m);
+            y - y * (over / both)
+        };
+        let y = step(step(y));
+        let root = y * self.two_to(q.nearest().0);
+        let root = tiny.pick(root * f64::powi(2.0, -18), root);
+        let same = size.is(0.0) | size.is(f64::INFINITY) | self.is_nan();
+        same.pick(self, root.sign_of(self))
+    }
+
+    /// The root of self^2 + y^2.
+    pub(super) fn hypot(self, y: Self) -> Self {
+        let (a, b) = (self.abs(), y.abs());
+        let root = if self.is_double() {
+            let swap = a.less(b);
+            let (big, small) = (swap.pick(b, a), swap.pick(a, b));
+            let one = self.number(1.0);
+            let (high, low) = (f64::powi(2.0, 600), f64::powi(2.0, -600));
+            let large = big.above(f64::powi(2.0, 500));
+            let tiny = big.below(f64::powi(2.0, -480));
+            let down = large.pick(self.number(low), tiny.pick(self.number(high), one));
+            let back = large.pick(self.number(high), tiny.pick(self.number(low), one));
+            let (big, small) = (big * down, small * down);
+            big.fma(big, small * small).sqrt() * back
+        } else {
+            let (a, b) = (a.to_double(), b.to_double());
+            a.fma(a, b * b).sqrt().round_to(self.ty())
+        };
+        let infinite = a.is(f64::INFINITY) | b.is(f64::INFINITY);
+        infinite.pick(self.number(f64::INFINITY), root)
+    }
+}

@@ -1,0 +1,288 @@
+//! Which devices a process has: `ONEAPI_DEVICE_SELECTOR`, the older variable and filter selectors, on devices with tiles.
+//! What the environment says is asked in processes of their own.
+
+use std::process::Command;
+
+use sycl::interop::{get_native, make_device};
+use sycl::{
+    Buffer, Device, DeviceType, Errc, FilterSelector, Partition, Platform, Queue, Read, ReadWrite,
+    Write,
+};
+
+use crate::world::{Log, devices};
+use crate::{Test, WORLD, Where, shim};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "t10_subdevice_shares_root",
+        Where::Tiles,
+        subdevice_shares_root,
+    ),
+    ("t40_ods_grammar_ok", Where::Tiles, grammar_ok),
+    ("t41_ods_grammar_bad", Where::Tiles, grammar_bad),
+    ("t42_ods_discard", Where::Tiles, discard),
+    ("t43_ods_subdevices", Where::Tiles, subdevices),
+    ("t44_make_device_hidden", Where::Tiles, make_device_hidden),
+    ("t45_filter_selector_ranks", Where::Tiles, filter_ranks),
+    (
+        "the_older_variable_is_honoured_where_the_other_is_not_set",
+        Where::Tiles,
+        older_variable,
+    ),
+];
+
+/// In a process of its own: the paths of its devices, or why it has none; then what becomes of a handle of each.
+#[expect(clippy::print_stdout, reason = "the test reads it")]
+pub(crate) fn choose() {
+    crate::world::enter_over(shim::tiles);
+    match Device::all(None) {
+        Err(error) => println!("{:?} {error}", error.errc()),
+        Ok(devices) => {
+            let names = devices.iter().map(|device| {
+                let root = if device.parent().is_some() { "!" } else { "" };
+                format!("{}{root}", shim::path_of(get_native(device)))
+            });
+            println!("= {}", names.collect::<Vec<_>>().join(" "));
+            for path in shim::PATHS {
+                // SAFETY: a device's handle.
+                let made = unsafe { make_device(shim::device_at(path)) };
+                match made {
+                    Ok(device) => {
+                        println!("{path} = {}", shim::path_of(get_native(&device)));
+                    }
+                    Err(error) => println!("{path} {:?}", error.errc()),
+                }
+            }
+            let chosen = Queue::new().map(|queue| queue.device());
+            match chosen {
+                Ok(device) => println!("queue = {}", shim::path_of(get_native(&device))),
+                Err(error) => println!("queue {:?}", error.errc()),
+            }
+        }
+    }
+}
+
+/// What [`choose`] prints, and what it complains of.
+fn chosen(variables: &[(&str, &str)]) -> (Vec<String>, String) {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    program
+        .env(WORLD, "choose")
+        .env_remove("ONEAPI_DEVICE_SELECTOR")
+        .env_remove("SYCL_DEVICE_FILTER");
+    let output = program.envs(variables.iter().copied()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{variables:?}: {out}{err}");
+    (out.lines().map(str::to_owned).collect(), err)
+}
+
+fn by(selector: &str) -> (String, String) {
+    let (lines, complaints) = chosen(&[("ONEAPI_DEVICE_SELECTOR", selector)]);
+    (lines[0].clone(), complaints)
+}
+
+fn expect_all(cases: &[(&str, &str)]) {
+    let mut wrong = Vec::new();
+    for (selector, devices) in cases {
+        let (got, _) = by(selector);
+        if got.trim() != format!("= {devices}").trim() {
+            wrong.push(format!("{selector}: {got}, not {devices}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn grammar_ok() {
+    expect_all(&[
+        ("", "0 1"),
+        ("*:*", "0 1"),
+        ("level_zero:*", "0 1"),
+        ("LEVEL_ZERO:GPU", "0"),
+        ("Level_Zero:Cpu", "1"),
+        ("level_zero:gpu", "0"),
+        ("level_zero:fpga", ""),
+        ("*:gpu", "0"),
+        ("*:cpu", "1"),
+        ("*:FPGA", ""),
+        ("level_zero:0", "0"),
+        ("level_zero:1", "1"),
+        ("level_zero:7", ""),
+        ("level_zero:0,1", "0 1"),
+        ("level_zero:1,0", "0 1"),
+        ("level_zero:0,0", "0"),
+        ("level_zero:gpu,cpu", "0 1"),
+        ("level_zero:gpu,0", "0"),
+        ("level_zero:0;level_zero:1", "0 1"),
+        ("level_zero:0;*:cpu", "0 1"),
+        ("opencl:*", ""),
+        ("cuda:0", ""),
+        ("hip:gpu", ""),
+        ("native_cpu:*", ""),
+        ("offload:*", ""),
+        ("opencl:gpu;level_zero:cpu", "1"),
+        ("level_zero:0.0", "0.0"),
+        ("level_zero:0.1", "0.1"),
+        ("level_zero:0.2", ""),
+        ("level_zero:0.*", "0.0 0.1"),
+        ("*:*.*", "0.0 0.1"),
+        ("level_zero:0.0.1", "0.0.1"),
+        ("level_zero:0.0.*", "0.0.0 0.0.1"),
+        ("level_zero:0.*.*", "0.0.0 0.0.1 0.1.0 0.1.1"),
+        ("*:*.*.*", "0.0.0 0.0.1 0.1.0 0.1.1"),
+        ("*:*,*.*", "0 1 0.0 0.1"),
+        ("level_zero:1,0.1,0.0.0", "1 0.1 0.0.0"),
+        ("!level_zero:0", "1"),
+        ("*:*;!level_zero:gpu", "1"),
+        ("level_zero:0.*;!level_zero:0.0", "0.1"),
+    ]);
+    let (_, complaint) = by("*:fpga");
+    assert_eq!(complaint, "", "a type is no pattern");
+    let (_, complaint) = by("level_zero:1.*");
+    assert!(complaint.contains("`1.*`"), "{complaint}");
+}
+
+fn grammar_bad() {
+    for selector in [
+        "level_zero",
+        ":gpu",
+        "gpu",
+        "level_zero:",
+        "level_zero:gpu.0",
+        "*:*.1",
+        "a:b:c",
+        "level_zero:0.0.0.0",
+        "level_zero:x",
+    ] {
+        let (line, _) = by(selector);
+        assert!(
+            line.starts_with("Invalid ONEAPI_DEVICE_SELECTOR: "),
+            "{selector}: {line}"
+        );
+    }
+}
+
+fn discard() {
+    expect_all(&[
+        ("!level_zero:0", "1"),
+        ("*:*;!*:cpu", "0"),
+        ("*:*;!*:*", ""),
+        ("!opencl:*", "0 1"),
+        ("level_zero:0;!level_zero:0", ""),
+        ("*:*,*.*;!level_zero:0.1", "0 1 0.0"),
+    ]);
+    let (line, _) = by("!*:cpu;*:*");
+    assert!(line.starts_with("Invalid "), "{line}");
+    // Nothing left: selection fails, enumeration does not.
+    let (lines, _) = chosen(&[("ONEAPI_DEVICE_SELECTOR", "*:*;!*:*")]);
+    assert_eq!(lines.last().unwrap(), "queue Runtime");
+}
+
+fn subdevices() {
+    // Each is a root device of the process: none has a parent, which `choose` would mark.
+    expect_all(&[
+        ("level_zero:0.*", "0.0 0.1"),
+        ("level_zero:0.1", "0.1"),
+        ("*:*,*.*", "0 1 0.0 0.1"),
+        ("level_zero:0.*.*", "0.0.0 0.0.1 0.1.0 0.1.1"),
+    ]);
+    let (lines, _) = chosen(&[("ONEAPI_DEVICE_SELECTOR", "level_zero:0.1")]);
+    assert_eq!(lines.last().unwrap(), "queue = 0.1");
+    assert!(lines.contains(&"0.1.0 = 0.1.0".to_owned()), "{lines:?}");
+    for hidden in ["0 Invalid", "0.0 Invalid", "0.0.1 Invalid"] {
+        assert!(lines.contains(&hidden.to_owned()), "{lines:?}");
+    }
+}
+
+fn make_device_hidden() {
+    let (lines, _) = chosen(&[("ONEAPI_DEVICE_SELECTOR", "level_zero:0")]);
+    let known = |line: &str| assert!(lines.contains(&line.to_owned()), "{line}: {lines:?}");
+    known("0 = 0");
+    known("0.1.1 = 0.1.1");
+    known("1 Invalid");
+}
+
+fn older_variable() {
+    let (lines, complaints) = chosen(&[("SYCL_DEVICE_FILTER", "level_zero:cpu")]);
+    assert_eq!(lines[0], "= 1");
+    assert!(complaints.contains("deprecated"), "{complaints}");
+    let both = [
+        ("SYCL_DEVICE_FILTER", "level_zero:cpu"),
+        ("ONEAPI_DEVICE_SELECTOR", "level_zero:gpu"),
+    ];
+    let (lines, complaints) = chosen(&both);
+    assert_eq!((lines[0].as_str(), complaints.as_str()), ("= 0", ""));
+}
+
+fn filter_ranks() {
+    let selected = |text: &str| {
+        let selector: FilterSelector = text.parse().unwrap();
+        let device = Device::select(&selector)?;
+        Ok(shim::path_of(get_native(&device)))
+    };
+    for (text, path) in [
+        ("gpu,cpu", "0"),
+        ("cpu,gpu", "0"),
+        ("cpu", "1"),
+        ("1", "1"),
+        ("0", "0"),
+        ("level_zero:cpu:0", "1"),
+        ("0:gpu:LEVEL_ZERO", "0"),
+    ] {
+        let got: sycl::Result<&str> = selected(text);
+        assert_eq!(got.unwrap(), path, "{text}");
+    }
+    for none in ["gpu:1", "2", "host", "opencl", "accelerator"] {
+        let got: sycl::Result<&str> = selected(none);
+        assert_eq!(got.unwrap_err().errc(), Errc::Runtime, "{none}");
+    }
+}
+
+mod embedded {
+    sycl::kernels! {
+        pub(crate) unsafe mod kernels = "../../kernels/tests.spv" { add_one, address }
+    }
+}
+use embedded::kernels;
+
+fn subdevice_shares_root() {
+    let root = devices()[0].clone();
+    assert_eq!(root.kind(), DeviceType::Gpu);
+    let parts = root
+        .create_sub_devices(&Partition::AffinityNextPartitionable)
+        .unwrap();
+    let deepest = parts[1]
+        .create_sub_devices(&Partition::AffinityNuma)
+        .unwrap();
+    let context = Platform::all().unwrap()[0].default_context().unwrap();
+    let users = [&root, &parts[0], &parts[1], &deepest[0]];
+    let log = Log::start();
+    let buffer = Buffer::from_slice(&[1i32; 64], 64).unwrap();
+    let places = Buffer::<u64>::new(users.len()).unwrap();
+    let bytes = buffer.reinterpret::<u8, 1>(256).unwrap();
+    for (number, device) in (0u64..).zip(users) {
+        let queue = Queue::builder().context(&context).device(device);
+        let queue = queue.build().unwrap();
+        queue
+            .submit(|cg| {
+                let a = cg.access(&buffer, ReadWrite)?;
+                cg.parallel_for(kernels::add_one, 64, (&a,))
+            })
+            .unwrap();
+        queue
+            .submit(|cg| {
+                let (a, out) = (cg.access(&bytes, Write)?, cg.access(&places, Write)?);
+                cg.single_task(kernels::address, (&out, &a, number))
+            })
+            .unwrap();
+    }
+    let mut allocated = log.device_allocations();
+    allocated.sort_unstable();
+    assert_eq!(allocated, [32, 256], "one for each buffer");
+    assert_eq!(log.copies(), [256], "once to the hardware");
+    drop(log);
+    let places = places.host_access(Read).unwrap();
+    let pointer = buffer.device_ptr(&root).unwrap();
+    assert!(places.iter().all(|place| *place == pointer.addr() as u64));
+    assert_eq!(buffer.device_ptr(&deepest[0]), Some(pointer));
+    assert_eq!(buffer.into_vec().unwrap(), [5; 64]);
+}
