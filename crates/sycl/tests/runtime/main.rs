@@ -13,6 +13,7 @@ mod graphs;
 mod images;
 mod library;
 mod native;
+mod native_images;
 mod order;
 mod pages;
 mod selection;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         native::TESTS,
         graphs::TESTS,
         images::TESTS,
+        native_images::TESTS,
         compile_fail::TESTS,
         library::TESTS,
         selection::TESTS,
