@@ -65,4 +65,8 @@ pub trait AddressSpace: Send + Sync {
     /// Makes memory of the program's own, from `base` on, an allocation; freeing it leaves the memory alone. `false`
     /// when an allocation is there already.
     fn adopt(&self, request: &AllocRequest, base: *mut u8) -> bool;
+    /// Gives the pages of a range that are not there yet, as far as the range is memory; contents stay as they are.
+    fn populate(&self, base: usize, size: u64) {
+        let _ = (base, size);
+    }
 }

@@ -169,6 +169,36 @@ impl AddressSpace for Memory {
         });
         !taken && self.enter(&mut state, request, (base as usize, -1, 0), ADOPTED)
     }
+
+    fn populate(&self, base: usize, size: u64) {
+        let Some(end) = usize::try_from(size)
+            .ok()
+            .and_then(|size| base.checked_add(size))
+        else {
+            return;
+        };
+        // Of the program's own memory only what it has: writing would take copies of shared pages.
+        match self.map.find(base) {
+            Some(entry) => populate(base, end.min(entry.base + entry.size as usize), true),
+            None => populate(base, end, false),
+        }
+    }
+}
+
+/// Makes pages of `base..end` present, for writing too where `writable`.
+fn populate(base: usize, end: usize, writable: bool) {
+    let first = base & !(PAGE as usize - 1);
+    let Some(len) = end.checked_sub(first).filter(|len| *len > 0) else {
+        return;
+    };
+    let advice = if writable {
+        libc::MADV_POPULATE_WRITE
+    } else {
+        libc::MADV_POPULATE_READ
+    };
+    // SAFETY: changes no contents; a range that is not mapped, or a system that does not know the advice, is an error
+    // that nobody needs: pages come when they are touched.
+    unsafe { libc::madvise(first as *mut libc::c_void, len, advice) };
 }
 
 #[cfg(test)]
@@ -237,6 +267,45 @@ mod tests {
             assert!(memory.free(view) && memory.find(view).is_none());
         }
         assert!(memory.export(mine.wrapping_add(1) as usize).is_none());
+    }
+
+    #[test]
+    fn populated_pages_are_there_and_unchanged() {
+        let memory = Memory::new(1 << 30);
+        let base = memory.allocate(&request(64 * PAGE)).unwrap();
+        let present = || {
+            let mut there = [0u8; 64];
+            // SAFETY: 64 pages of the allocation, a byte for each.
+            unsafe { libc::mincore(base.cast(), 64 * PAGE as usize, there.as_mut_ptr()) };
+            there.iter().filter(|byte| **byte & 1 == 1).count()
+        };
+        // SAFETY: the allocation's.
+        unsafe { base.add(5).write(7) };
+        assert_eq!(present(), 1);
+        let at = base as usize;
+        // SAFETY: asks for nothing but whether the advice is known.
+        let known = unsafe { libc::madvise(base.cast(), 0, libc::MADV_POPULATE_WRITE) == 0 };
+        // (first byte, bytes, pages there afterwards)
+        for (from, size, pages) in [
+            (at + 10, 0, 1),
+            (at + 10, 3 * PAGE, 4),
+            (at + 60 * PAGE as usize, u64::MAX >> 1, 4 + 4),
+            (at, u64::MAX, 8),
+            (at, 64 * PAGE, 64),
+            (16, 100, 64),
+        ] {
+            memory.populate(from, size);
+            assert!(
+                !known || present() == pages,
+                "{from:#x} {size}: {}",
+                present()
+            );
+        }
+        // SAFETY: the allocation's.
+        unsafe { assert_eq!((base.add(5).read(), base.add(4096).read()), (7, 0)) };
+        let own = vec![3u8; 100_000];
+        memory.populate(own.as_ptr() as usize, 100_000);
+        assert!(own.iter().all(|byte| *byte == 3));
     }
 
     #[test]

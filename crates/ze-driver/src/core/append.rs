@@ -248,15 +248,29 @@ pub(crate) fn zeCommandListAppendMemoryCopyRegion(
     hCommandList.append(op, &Sync::new(&hSignalEvent, &phWaitEvents))
 }
 
-/// A hint without effect: memory is where it is; core/copy.yml.
+/// Memory is where it is, but its pages may not be there yet: they are made, so that kernels need not stop for them;
+/// core/copy.yml.
 #[ze_entry(ze_pfnCommandListAppendMemoryPrefetch_t)]
 pub(crate) fn zeCommandListAppendMemoryPrefetch(
     hCommandList: Handle<'_, CommandList>,
     ptr: *const c_void,
-    _size: usize,
+    size: usize,
 ) -> ZeResult {
     not_null("ptr", ptr)?;
-    hCommandList.context().check()
+    hCommandList.context().check()?;
+    let platform = Arc::clone(hCommandList.context().platform());
+    let at = ptr.addr();
+    let populate = move || {
+        if let Some(space) = platform.address_space() {
+            space.populate(at, size as u64);
+        }
+    };
+    let sync = Sync {
+        signal: None,
+        waits: &[],
+        drain: false,
+    };
+    hCommandList.append(Op::Work(Work::Internal(Arc::new(populate))), &sync)
 }
 
 /// A hint without effect; core/copy.yml.

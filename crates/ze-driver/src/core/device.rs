@@ -290,8 +290,8 @@ pub(crate) fn zeDeviceGetModuleProperties(
             ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES => {
                 // SAFETY: the type says which struct it is.
                 let hints = unsafe { link.get::<ze_scheduling_hint_exp_properties_t>() };
-                // Hints are taken, but none changes anything.
-                hints.schedulingHintFlags = 0;
+                // That is how the engine goes, hinted or not.
+                hints.schedulingHintFlags = ZE_SCHEDULING_HINT_EXP_FLAG_OLDEST_FIRST;
             }
             _ => {}
         }

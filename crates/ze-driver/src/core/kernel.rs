@@ -2,6 +2,7 @@
 
 use crate::check::{error, flags, not_null, text};
 use crate::core::image::Image;
+use crate::core::mem;
 use crate::core::module::{Module, fingerprint};
 use crate::core::object;
 use crate::core::sampler::Sampler;
@@ -582,7 +583,7 @@ pub(crate) fn zeKernelSetGlobalOffsetExp(
     Ok(())
 }
 
-/// A hint without effect; core/kernelSchedulingHints.yml.
+/// Work-groups of the oldest launch go first, hinted or not; core/kernelSchedulingHints.yml.
 #[ze_entry(ze_pfnKernelSchedulingHintExp_t)]
 pub(crate) fn zeKernelSchedulingHintExp(
     _hKernel: Handle<'_, Kernel>,
@@ -598,13 +599,29 @@ pub(crate) fn zeKernelGetBinaryExp(hKernel: Handle<'_, Kernel>, pSize: Sized<'_>
     Ok(())
 }
 
-/// None: a kernel has no allocations of its own; core/kernelAllocationProperties.yml.
+/// The allocations that the kernel's arguments point into, as they are set now: it has none of its own;
+/// core/kernelAllocationProperties.yml.
 #[ze_entry(ze_pfnKernelGetAllocationPropertiesExp_t)]
 pub(crate) fn zeKernelGetAllocationPropertiesExp(
-    _hKernel: Handle<'_, Kernel>,
+    hKernel: Handle<'_, Kernel>,
     pCount: Enumerate<'_, ze_kernel_allocation_exp_properties_t>,
 ) -> ZeResult {
-    pCount.fill(0, |_, _| {});
+    let platform = hKernel.module.context().platform();
+    let found: Vec<_> = (0u32..)
+        .zip(&hKernel.pointers)
+        .filter_map(|(index, word)| {
+            let at = hKernel.state.args.get(*word as usize)?.load(Relaxed);
+            let info = platform.find(std::ptr::without_provenance(at as usize))?;
+            Some((index, info))
+        })
+        .collect();
+    pCount.fill(found.len(), |i, slot| {
+        let (index, info) = &found[i];
+        slot.base = info.base.addr() as u64;
+        slot.size = usize::try_from(info.size).unwrap_or(usize::MAX);
+        slot.r#type = mem::type_of(Some(info.kind));
+        slot.argIndex = *index;
+    });
     Ok(())
 }
 

@@ -369,6 +369,16 @@ pub(crate) fn zeMemFreeExt(
     free(&**platform, ptr)
 }
 
+/// As properties tell it.
+pub(crate) fn type_of(kind: Option<MemoryKind>) -> ze_memory_type_t {
+    match kind {
+        None => ZE_MEMORY_TYPE_UNKNOWN,
+        Some(MemoryKind::Host) => ZE_MEMORY_TYPE_HOST,
+        Some(MemoryKind::Device) => ZE_MEMORY_TYPE_DEVICE,
+        Some(MemoryKind::Shared) => ZE_MEMORY_TYPE_SHARED,
+    }
+}
+
 /// Tells about any pointer; what is no allocation of ours has type UNKNOWN; core/memory.yml.
 #[ze_entry(ze_pfnMemGetAllocProperties_t)]
 pub(crate) fn zeMemGetAllocProperties(
@@ -388,12 +398,7 @@ pub(crate) fn zeMemGetAllocProperties(
             .mapped(ptr.addr())
             .map(|found| found.properties()),
     };
-    out.r#type = match known.map(|(kind, ..)| kind) {
-        None => ZE_MEMORY_TYPE_UNKNOWN,
-        Some(MemoryKind::Host) => ZE_MEMORY_TYPE_HOST,
-        Some(MemoryKind::Device) => ZE_MEMORY_TYPE_DEVICE,
-        Some(MemoryKind::Shared) => ZE_MEMORY_TYPE_SHARED,
-    };
+    out.r#type = type_of(known.map(|(kind, ..)| kind));
     out.id = known.map_or(0, |(.., id)| id);
     out.pageSize = match (info, known) {
         (Some(info), _) => info.page_size,

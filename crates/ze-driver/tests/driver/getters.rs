@@ -225,16 +225,43 @@ fn copies_and_fills_take_no_parameters() {
 }
 
 #[test]
-fn kernels_give_their_binary_and_no_allocations() {
-    let kernel = kernel(context(), c"add");
+fn kernels_give_their_binary_and_their_arguments_allocations() {
+    let context = context();
+    let kernel = kernel(context, c"add");
     let mut size = 0;
     ok!(KernelExp.pfnGetBinaryExp(kernel, &raw mut size, null_mut()));
     let mut bytes = vec![0_u8; size];
     ok!(KernelExp.pfnGetBinaryExp(kernel, &raw mut size, bytes.as_mut_ptr()));
     assert!(bytes.starts_with(b"1 modules"), "{bytes:?}");
-    let mut count = 5;
-    ok!(KernelExp.pfnGetAllocationPropertiesExp(kernel, &raw mut count, null_mut()));
-    assert_eq!(count, 0);
+    let allocations = || {
+        let mut count = 0;
+        ok!(KernelExp.pfnGetAllocationPropertiesExp(kernel, &raw mut count, null_mut()));
+        let mut all = vec![ze_kernel_allocation_exp_properties_t::default(); count as usize];
+        ok!(KernelExp.pfnGetAllocationPropertiesExp(kernel, &raw mut count, all.as_mut_ptr()));
+        all.iter()
+            .map(|one| (one.base, one.size, one.r#type, one.argIndex))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(allocations(), [], "nothing is set");
+    let memory = words(context, 100);
+    let base = memory.as_ptr().addr() as u64;
+    let mut own = 0_u32;
+    // (what the argument points to, what is found)
+    for (at, found) in [
+        (base, true),
+        (base + 399, true),
+        (base + 400, false),
+        ((&raw mut own).addr() as u64, false),
+        (0, false),
+    ] {
+        ok!(Kernel.pfnSetArgumentValue(kernel, 0, 8, (&raw const at).cast()));
+        let expected = if found {
+            vec![(base, 400, ZE_MEMORY_TYPE_SHARED, 0)]
+        } else {
+            Vec::new()
+        };
+        assert_eq!(allocations(), expected, "{at:#x}");
+    }
 }
 
 #[test]
