@@ -203,7 +203,7 @@ def main():
     arguments = parser.parse_args()
     directory = arguments.directory.resolve()
     programs = {path.name: path for path in sorted(directory.glob("test_*")) if os.access(path, os.X_OK) and path.is_file()}
-    programs = {name: path for name, path in programs.items() if not name.endswith("_helper")}
+    programs = {name: path for name, path in programs.items() if "_helper" not in name}
     unknown = [area for area in arguments.areas if area not in programs]
     if unknown or not programs:
         sys.exit(f"no program {', '.join(unknown) or 'test_*'} in {directory}; there are: {', '.join(programs) or 'none'}")
