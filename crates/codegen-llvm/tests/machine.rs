@@ -2,6 +2,7 @@
 //! what only machine code has.
 
 mod machine {
+    mod accuracy;
     mod differential;
     #[path = "../../../kernel-ir/tests/interpret/generator.rs"]
     mod generator;
@@ -15,6 +16,7 @@ mod machine {
     mod mathematics;
     mod memory;
     mod native;
+    mod quad;
     mod raw;
     mod sandbox;
     #[path = "../../../kernel-ir/tests/interpret/work_items.rs"]
