@@ -7,6 +7,7 @@ use kernel_ir::build::{Compiled, Reply};
 use kernel_ir::report::KernelReport;
 use kernel_ir::{AddressSpace, BuildError, BuildErrorKind, GlobalId, Module, Options, Request};
 
+use crate::kernel::callable::{Shared, define_all};
 use crate::kernel::{Setting, lower};
 use crate::llvm::Ir;
 use crate::machine::{self, Target};
@@ -212,6 +213,15 @@ pub(crate) fn translate(
         lower(&setting, kernel, &mut kernel_info)?;
         info.kernels.push(kernel_info);
     }
+    let shared = Shared {
+        fast: fast_flags(
+            &settings.options,
+            module.kernels.iter().all(|kernel| kernel.contract),
+        ),
+        registers: machine::vector_registers(&settings.cpu, &settings.features),
+        sub_group_size: settings.sub_group_size,
+    };
+    define_all(&values, &shared)?;
     for (i, global) in module.globals.iter().enumerate() {
         if global.exported && global.space != AddressSpace::Local {
             let id = GlobalId(i as u32);

@@ -150,14 +150,10 @@ impl Lower<'_> {
                     "a work-group operation that was not expanded before code generation",
                 ));
             }
-            Op::Call(callee, _) => {
-                let name = &self.values.module.functions[callee.index()].name;
-                return Err(unsupported(
-                    word,
-                    format!("a call of {name:?} that was not inlined (recursion, or an import)"),
-                ));
+            Op::Call(callee, args) => return self.call_function(*callee, args, result, word),
+            Op::CallIndirect(pointer, args) => {
+                return Ok(self.call_pointer(*pointer, args, result));
             }
-            Op::CallIndirect(..) => return Err(unsupported(word, "a call through a pointer")),
             Op::Printf(format, args) => self.printf(*format, args, word)?,
             // No optimisation of ours profits yet, and each costs compile time.
             Op::Assume(_) => return Ok(None),

@@ -3,14 +3,16 @@
 //! Without stops the work-items are three nested loops around the body. With stops they are passes over
 //! records: each pass resumes the work-items that its selector names, until all of a group have returned.
 
+pub(crate) mod callable;
+mod value;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
 use kernel_ir::report::KernelReport;
 use kernel_ir::{
-    BuildError, Constant, Function, GlobalId, InstId, Kernel, Op, Terminator, TypeId, ValueDef,
-    ValueId,
+    BuildError, Function, GlobalId, InstId, Kernel, Op, Terminator, TypeId, ValueDef, ValueId,
 };
 
 use crate::arguments::{LaunchValues, load_launch, may_be_written, private_arrays};
@@ -85,6 +87,8 @@ pub(crate) struct Lower<'a> {
     lanes: Option<crate::lanes::Form>,
     /// Whether the state area has room for the work-items that a group's last sub-group lacks.
     pub(crate) whole_sub_groups: bool,
+    /// In a function that a kernel calls: what it knows of the kernel.
+    pub(crate) within: Option<callable::Within>,
     /// Number of the stop where the work-item at hand stopped.
     at_stop: Val,
     item_stopped: Bb,
@@ -175,45 +179,20 @@ pub(crate) fn lower(
         &by_value,
     );
 
-    let null = ir.null(ir.ptr);
-    let zero = ir.i64c(0);
     let mut low = Lower {
-        ir,
-        values,
-        function,
         record,
         sub_group_size: setting.sub_group_size,
         group_size,
         registers: setting.registers,
         fast: setting.fast,
-        entry,
-        llvm_function,
-        memory,
         launch,
-        group: [zero; 3],
-        base: [zero; 3],
-        item: Item {
-            local: [zero; 3],
-            linear: zero,
-            record: null,
-        },
-        state,
-        params: Vec::new(),
-        copies: Vec::new(),
-        locals: HashMap::new(),
-        stack_allocas: HashMap::new(),
-        known: vec![None; function.values.len()],
-        nowhere: None,
-        windows: Vec::new(),
-        rooms: HashMap::new(),
-        near: HashMap::new(),
-        segment_starts: Vec::new(),
-        segment_ends: Vec::new(),
-        lanes: None,
-        whole_sub_groups: false,
-        at_stop: null,
-        item_stopped: entry,
-        plan,
+        ..Lower::new(
+            values,
+            function,
+            plan,
+            (llvm_function, entry),
+            (memory, state),
+        )
     };
     low.load_params(kernel, info, args, &by_value)?;
     low.place_locals(kernel, info);
@@ -275,6 +254,65 @@ pub(crate) fn lower(
 }
 
 impl<'a> Lower<'a> {
+    /// Of nothing yet but a body's place and the group's memory.
+    fn new(
+        values: &'a Values<'a>,
+        function: &'a Function,
+        plan: Plan,
+        (llvm_function, entry): (Val, Bb),
+        (memory, state): (Val, Val),
+    ) -> Self {
+        let ir = values.ir;
+        let (null, zero) = (ir.null(ir.ptr), ir.i64c(0));
+        Self {
+            ir,
+            values,
+            function,
+            record: Record::default(),
+            sub_group_size: 1,
+            group_size: None,
+            registers: 0,
+            fast: 0,
+            entry,
+            llvm_function,
+            memory,
+            launch: LaunchValues {
+                size: [zero; 3],
+                count: [zero; 3],
+                offset: [zero; 3],
+                items: zero,
+                work_dim: zero,
+                printf: zero,
+                state_offset: zero,
+            },
+            group: [zero; 3],
+            base: [zero; 3],
+            item: Item {
+                local: [zero; 3],
+                linear: zero,
+                record: null,
+            },
+            state,
+            params: Vec::new(),
+            copies: Vec::new(),
+            locals: HashMap::new(),
+            stack_allocas: HashMap::new(),
+            known: vec![None; function.values.len()],
+            nowhere: None,
+            windows: Vec::new(),
+            rooms: HashMap::new(),
+            near: HashMap::new(),
+            segment_starts: Vec::new(),
+            segment_ends: Vec::new(),
+            lanes: None,
+            whole_sub_groups: false,
+            within: None,
+            at_stop: null,
+            item_stopped: entry,
+            plan,
+        }
+    }
+
     /// A variable on the stack, made once per call of the kernel.
     pub(crate) fn room(&self, ty: Ty, align: u64) -> Val {
         let here = self.ir.here();
@@ -760,7 +798,9 @@ impl<'a> Lower<'a> {
                     .collect();
                 ir.switch(selector, start(self, *default), &cases);
             }
-            Terminator::Ret(_) | Terminator::Unreachable => {
+            term @ (Terminator::Ret(_) | Terminator::Unreachable) => {
+                self.leave_result(term.operand());
+                self.segment_ends[at] = ir.here();
                 if !self.plan.stops.is_empty() {
                     ir.store(ir.i32c(DONE), self.at_stop, 4);
                 }
@@ -804,83 +844,5 @@ impl<'a> Lower<'a> {
             let insts = &self.function.blocks[segment.block].insts[segment.insts.clone()];
             insts.contains(&inst).then_some(segment.block)
         })
-    }
-
-    /// Gives `v` its value, here and for the segments that follow.
-    pub(crate) fn define(&mut self, v: ValueId, value: Val) {
-        self.near.insert(v, value);
-        if self.plan.remade[v.index()] {
-            return;
-        }
-        if let Some(&room) = self.rooms.get(&v) {
-            let stored = self.values.to_memory(value, self.ty(v));
-            self.ir.store(stored, room, self.record.align_of_value(v));
-        } else {
-            self.known[v.index()] = Some(value);
-        }
-    }
-
-    /// The value of `v` where the builder stands.
-    pub(crate) fn get(&mut self, v: ValueId) -> Val {
-        let ir = self.ir;
-        match self.function.values[v.index()].def {
-            ValueDef::Const(id) => {
-                if let Constant::GlobalAddress(global, offset) =
-                    self.values.module.constants.get(id)
-                    && let Some(&base) = self.locals.get(global)
-                {
-                    return ir.offset_by(base, *offset as u64);
-                }
-                return self.values.constant(id);
-            }
-            ValueDef::Global(global) => {
-                return match self.locals.get(&global) {
-                    Some(&base) => base,
-                    None => self.values.global(global),
-                };
-            }
-            ValueDef::Param(index) => return self.param(index as usize),
-            ValueDef::Inst(_) => {}
-        }
-        if let Some(&near) = self.near.get(&v) {
-            return near;
-        }
-        if let Some(&room) = self.rooms.get(&v) {
-            let ty = self.values.memory(self.ty(v));
-            let loaded = ir.load(ty, room, self.record.align_of_value(v));
-            let value = self.values.to_register(loaded, self.ty(v));
-            self.near.insert(v, value);
-            return value;
-        }
-        if self.plan.remade[v.index()]
-            && let ValueDef::Inst(inst) = self.function.values[v.index()].def
-        {
-            // At most three levels deep, and cheap: see the plan.
-            if self.instruction(inst).is_ok()
-                && let Some(&near) = self.near.get(&v)
-            {
-                return near;
-            }
-        }
-        // A use that no definition reaches: such code does not run.
-        self.known[v.index()].unwrap_or_else(|| ir.null(self.values.register(self.ty(v))))
-    }
-
-    /// Forgets what was loaded or made again.
-    pub(crate) fn clear_near(&mut self) {
-        self.near.clear();
-    }
-
-    /// What `v` is where the builder stands.
-    pub(crate) fn set_near(&mut self, v: ValueId, value: Val) {
-        self.near.insert(v, value);
-    }
-
-    /// Address of a private array.
-    pub(crate) fn alloca_address(&self, result: ValueId) -> Val {
-        match self.record.allocas.get(&result) {
-            Some(&offset) => self.ir.offset_by(self.item.record, offset),
-            None => self.stack_allocas[&result],
-        }
     }
 }

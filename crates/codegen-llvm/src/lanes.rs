@@ -131,7 +131,7 @@ pub(crate) fn form(
             count += 1;
             let inst = &function.insts[inst.index()];
             if !fits(&inst.op) {
-                return Err("it calls functions that cannot be inlined");
+                return Err("it has operations of the whole group");
             }
             let mut leaves = Vec::new();
             if let Some(result) = inst.result {
@@ -258,10 +258,7 @@ pub(crate) fn form(
 
 /// Whether an instruction has a meaning here.
 fn fits(op: &Op) -> bool {
-    !matches!(
-        op,
-        Op::Group(_, GroupScope::Workgroup, _) | Op::Call(..) | Op::CallIndirect(..)
-    )
+    !matches!(op, Op::Group(_, GroupScope::Workgroup, _))
 }
 
 /// One region being emitted for `width` lanes.

@@ -51,6 +51,20 @@ pub(crate) fn check(module: &Module) -> Result<(), BuildError> {
                 format!("kernel {:?} has no body", kernel.name),
             ));
         };
+        if function.blocks.is_empty() {
+            return Err(BuildError {
+                kind: BuildErrorKind::Link,
+                ..too_large(
+                    None,
+                    format!(
+                        "kernel {:?} is an import that nothing satisfies",
+                        function.name
+                    ),
+                )
+            });
+        }
+    }
+    for function in &module.functions {
         check_function(function, &shapes)?;
     }
     Ok(())
@@ -58,15 +72,6 @@ pub(crate) fn check(module: &Module) -> Result<(), BuildError> {
 
 fn check_function(function: &Function, shapes: &[(u64, u32)]) -> Result<(), BuildError> {
     let name = &function.name;
-    if function.blocks.is_empty() {
-        return Err(BuildError {
-            kind: BuildErrorKind::Link,
-            ..too_large(
-                None,
-                format!("kernel {name:?} is an import that nothing satisfies"),
-            )
-        });
-    }
     if function.blocks.len() > BLOCKS {
         let found = function.blocks.len();
         return Err(too_large(

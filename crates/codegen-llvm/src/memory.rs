@@ -60,16 +60,9 @@ impl Lower<'_> {
             ir.icmp(IntPred::LLVMIntULT, ir.sub(address, base), size)
         };
         let local = within(self.memory, self.launch.state_offset);
-        let mut items = self.launch.items;
-        if self.whole_sub_groups {
-            // A sub-group's room is whole even where its last lanes are not.
-            let last = u64::from(self.sub_group_size - 1);
-            items = ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last));
-        }
-        let record_size = ir.mul(items, ir.i64c(self.record.stride.max(1)));
+        let (frame, record_size) = self.private_places();
         let in_records = within(self.state, record_size);
-        let frame = ir.intrinsic("llvm.frameaddress", &[ir.ptr], &[ir.i32c(0)]);
-        // Everything is inlined: private arrays on the stack are in this very frame.
+        // Private arrays on the stack are in this very frame, or in those of the callers.
         let low = ir.intrinsic("llvm.stacksave", &[ir.ptr], &[]);
         let top = ir.cast(Opcode::LLVMPtrToInt, frame, ir.i64);
         let bottom = ir.cast(Opcode::LLVMPtrToInt, low, ir.i64);
@@ -84,6 +77,23 @@ impl Lower<'_> {
                 ir.and(some, ir.not(ir.or(local, private)))
             }
         }
+    }
+
+    /// The end of the private memory on the stack, and the bytes of that in records.
+    pub(crate) fn private_places(&self) -> (Val, Val) {
+        let ir = self.ir;
+        if let Some(within) = self.within {
+            return (within.top, within.records);
+        }
+        let mut items = self.launch.items;
+        if self.whole_sub_groups {
+            // A sub-group's room is whole even where its last lanes are not.
+            let last = u64::from(self.sub_group_size - 1);
+            items = ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last));
+        }
+        let records = ir.mul(items, ir.i64c(self.record.stride.max(1)));
+        let frame = ir.intrinsic("llvm.frameaddress", &[ir.ptr], &[ir.i32c(0)]);
+        (frame, records)
     }
 
     pub(crate) fn fence(&self, scope: Scope, order: Order) {

@@ -8,8 +8,14 @@ use crate::llvm::{Opcode, Val};
 impl Lower<'_> {
     /// The work-item's number in its sub-group, 64 bits.
     pub(crate) fn lane(&self) -> Val {
-        let mask = u64::from(self.sub_group_size.max(1) - 1);
-        self.ir.and(self.item.linear, self.ir.i64c(mask))
+        let ir = self.ir;
+        ir.and(self.item.linear, ir.sub(self.sub_group(), ir.i64c(1)))
+    }
+
+    /// The size of sub-groups, a power of two, 64 bits.
+    fn sub_group(&self) -> Val {
+        let own = || self.ir.i64c(u64::from(self.sub_group_size.max(1)));
+        self.within.map_or_else(own, |within| within.sub_group)
     }
 
     pub(crate) fn work_item(&self, builtin: Builtin, dimension: u8, ty: TypeId) -> Val {
@@ -20,9 +26,14 @@ impl Lower<'_> {
         let of =
             |all: &[Val; 3], outside: u64| all.get(d).copied().unwrap_or_else(|| ir.i64c(outside));
         let global = |d: usize| ir.add(self.base[d], self.item.local[d]);
-        let size = u64::from(self.sub_group_size.max(1));
-        let shift = ir.i64c(u64::from(size.trailing_zeros()));
-        let sub_group = |linear: Val| ir.lshr(linear, shift);
+        let size = self.sub_group();
+        let sub_group = |linear: Val| match self.within {
+            Some(_) => ir.bin(Opcode::LLVMUDiv, linear, size),
+            None => {
+                let shift = self.sub_group_size.max(1).trailing_zeros();
+                ir.lshr(linear, ir.i64c(u64::from(shift)))
+            }
+        };
         let value = match builtin {
             B::GlobalInvocationId if d < 3 => global(d),
             B::GlobalInvocationId => ir.i64c(0),
@@ -41,16 +52,16 @@ impl Lower<'_> {
             }
             B::LocalInvocationIndex => self.item.linear,
             B::WorkDim => launch.work_dim,
-            B::SubgroupMaxSize => ir.i64c(size),
+            B::SubgroupMaxSize => size,
             B::SubgroupId => sub_group(self.item.linear),
             B::NumSubgroups | B::NumEnqueuedSubgroups => {
-                sub_group(ir.add(launch.items, ir.i64c(size - 1)))
+                sub_group(ir.add(launch.items, ir.sub(size, ir.i64c(1))))
             }
             B::SubgroupLocalInvocationId => self.lane(),
             B::SubgroupSize => {
-                let start = ir.and(self.item.linear, ir.i64c(!(size - 1)));
+                let start = ir.sub(self.item.linear, self.lane());
                 let left = ir.sub(launch.items, start);
-                ir.intrinsic("llvm.umin", &[ir.i64], &[left, ir.i64c(size)])
+                ir.intrinsic("llvm.umin", &[ir.i64], &[left, size])
             }
         };
         ir.cast(Opcode::LLVMTrunc, value, self.values.register(ty))

@@ -2,9 +2,13 @@
 //!
 //! A Bool is `i1` in a register and one byte in memory; aggregates have their memory form everywhere.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 
-use kernel_ir::{AddressSpace, ConstId, Constant, GlobalId, Module, Type, TypeId, Types};
+use kernel_ir::abi::callable::Signatures;
+use kernel_ir::{
+    AddressSpace, ConstId, Constant, FunctionId, GlobalId, Module, Type, TypeId, Types,
+};
 
 use crate::llvm::{Ir, Linkage, Opcode, Ty, Val};
 
@@ -16,7 +20,14 @@ pub(crate) struct Values<'a> {
     memory: RefCell<Vec<Option<Ty>>>,
     globals: RefCell<Vec<Option<Val>>>,
     /// Functions that bring gathered updates to memory, by operation and size of element.
-    pub(crate) movers: RefCell<std::collections::HashMap<(u32, u64), Val>>,
+    pub(crate) movers: RefCell<HashMap<(u32, u64), Val>>,
+    /// Records of functions that have an address.
+    pub(crate) callables: RefCell<HashMap<FunctionId, Val>>,
+    /// Code of functions that are called.
+    pub(crate) codes: RefCell<HashMap<FunctionId, Val>>,
+    signatures: OnceCell<Signatures>,
+    /// Those of `codes` that have no body yet.
+    pub(crate) undefined: RefCell<Vec<FunctionId>>,
 }
 
 /// Scalars of a type that are told apart; more than any form of a kernel takes.
@@ -67,7 +78,17 @@ impl<'a> Values<'a> {
             memory: RefCell::new(vec![None; module.types.len()]),
             globals: RefCell::new(vec![None; module.globals.len()]),
             movers: RefCell::default(),
+            callables: RefCell::default(),
+            codes: RefCell::default(),
+            undefined: RefCell::default(),
+            signatures: OnceCell::new(),
         }
+    }
+
+    /// Numbers of the types of functions.
+    pub(crate) fn signatures(&self) -> &Signatures {
+        self.signatures
+            .get_or_init(|| Signatures::new(&self.module.types))
     }
 
     /// The type of a value in a register.
@@ -135,7 +156,8 @@ impl<'a> Values<'a> {
         let own = module.constants.ty(id);
         match module.constants.get(id) {
             // Zero, and not LLVM's undef: a branch on that would be undefined behaviour.
-            Constant::Null | Constant::Undef | Constant::FunctionAddress(_) => ir.null(ty),
+            Constant::Null | Constant::Undef => ir.null(ty),
+            Constant::FunctionAddress(id) => self.callable(*id),
             Constant::Bool(b) => ir.int_const(ty, u64::from(*b)),
             Constant::Int(v) => ir.int_const(ty, *v),
             Constant::Float(bits) => match module.types.get(own) {

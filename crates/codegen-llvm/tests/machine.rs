@@ -16,6 +16,8 @@ mod machine {
     mod mathematics;
     mod memory;
     mod native;
+    #[path = "../../../kernel-ir/tests/interpret/pointers.rs"]
+    mod pointers;
     mod quad;
     mod raw;
     mod sandbox;

@@ -72,6 +72,13 @@ const _: () = {
 /// padded to 8 bytes. Format is an index into [`ModuleInfo::printf_formats`].
 pub const PRINTF_SYMBOL: &str = "solum_printf";
 
+/// `solum_callee(pointer: *const u8, signature: u64, program: u64) -> *const u8`: the code of the function
+/// whose record ([`callable`]) `pointer` is the address of. Does not return where there is no such record,
+/// where its type is another one, or where it belongs to another program and relies on its own.
+pub const CALLEE_SYMBOL: &str = "solum_callee";
+
+pub mod callable;
+
 /// What the host must know of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModuleInfo {

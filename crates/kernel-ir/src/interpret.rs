@@ -36,6 +36,7 @@ mod step;
 
 pub(crate) use number::half_to_f64;
 
+use crate::abi::callable::Signatures;
 use crate::abi::{GlobalInfo, Launch, ModuleInfo};
 use crate::build::BuildError;
 use crate::ir::{GlobalId, GroupScope, Module};
@@ -211,10 +212,11 @@ impl Program {
     /// A function whose values are larger than the interpreter keeps in registers.
     pub fn new(module: Module, sub_group_size: u32) -> Result<Self, BuildError> {
         let mut flats = Flats::default();
+        let signatures = Signatures::new(&module.types);
         let bodies = module
             .functions
             .iter()
-            .map(|function| code::build(&module, function, &mut flats))
+            .map(|function| code::build(&module, function, &mut flats, &signatures))
             .collect::<Result<Vec<Body>, BuildError>>()?;
         let mut variable_of = Vec::with_capacity(module.globals.len());
         let mut variables = Vec::new();

@@ -135,6 +135,8 @@ pub struct Function {
     pub result: Option<TypeId>,
     /// Parameters in order.
     pub params: Vec<ValueId>,
+    /// Has an address that the host may ask for by the name: calls through pointers may mean it.
+    pub exported: bool,
     /// For a kernel: parameter `i` is a private pointer to a by-value aggregate of this size.
     pub by_value: Vec<Option<u64>>,
     /// All values.

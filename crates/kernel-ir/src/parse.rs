@@ -187,6 +187,9 @@ impl Parser<'_> {
             self.lexer.punct('>')?;
             body.function.result = Some(self.ty(0)?);
         }
+        if !is_kernel {
+            body.function.exported = self.lexer.eat_word("exported");
+        }
         if self.lexer.eat_punct('{') {
             self.body(&mut body)?;
         } else {

@@ -18,6 +18,7 @@ mod promote;
 pub mod shape;
 mod slots;
 mod spaces;
+mod targets;
 mod work_group;
 
 use crate::build::{BuildError, BuildErrorKind, Options};
@@ -28,24 +29,26 @@ pub use facts::{KernelFacts, addressed_functions, facts};
 pub use flatten::flatten;
 pub use work_group::identity;
 
-/// Brings a valid module into the form that back ends take: direct calls are inlined, functions
-/// that no kernel reaches are gone, allocas stand in entry blocks and are values where their
+/// Brings a valid module into the form that back ends take: direct calls are inlined, calls through
+/// pointers compared with the functions that they may mean first; functions that no kernel and no
+/// pointer reaches are gone, those that reach themselves stay and are called, allocas stand in entry blocks and are values where their
 /// address stays known, work-group operations are barriers and local memory, lanes meet where one
 /// reads what another may just have written. Calls of functions without a body stay: such a module
 /// must be linked before it runs.
 ///
 /// # Errors
-/// Recursion, a program that is too large, group operations that have no meaning for a work-group.
+/// A program that is too large, group operations that have no meaning for a work-group.
 /// The module is then unusable.
 pub fn prepare(module: &mut Module, options: &Options) -> Result<(), BuildError> {
     let _ = options;
     inline::kernels_return_nothing(module)?;
-    let order = inline::bottom_up(module)?;
+    targets::name_targets(module);
+    let (order, recursive) = inline::bottom_up(module);
     let mut budget = inline::Budget::default();
     let mut slots = work_group::Slots::default();
     for &id in &order {
         edit::allocas_to_entry(&mut module.functions[id.index()]);
-        inline::inline_calls(module, id, &mut budget)?;
+        inline::inline_calls(module, id, &recursive, &mut budget)?;
         improve(module, id);
     }
     inline::drop_functions(module);

@@ -301,6 +301,9 @@ impl<'m> Printer<'m> {
             self.out.push_str(" -> ");
             self.ty(result);
         }
+        if f.exported {
+            self.out.push_str(" exported");
+        }
         if f.blocks.is_empty() {
             self.out.push_str(";\n");
             return;

@@ -5,6 +5,7 @@ mod interpret {
     mod graph;
     mod groups;
     mod ingredients;
+    mod pointers;
     mod random;
     mod sandbox;
     mod turns;

@@ -85,6 +85,7 @@ fn roles() {
     match role.as_str() {
         "linked" => return linked::run(),
         "bad-count" => return linked::run_with_a_bad_count(),
+        "function-pointers" => return linked::run_with_function_pointers(),
         _ => {}
     }
     let platform = ze_cpu::platform();
@@ -252,13 +253,23 @@ fn a_forked_child_can_do_nothing_and_harms_nothing() {
 
 #[test]
 fn a_program_with_the_driver_linked_in_needs_no_library() {
+    run_linked("linked");
+}
+
+#[test]
+fn a_call_through_a_pointer_to_no_function_loses_the_context_only() {
+    run_linked("function-pointers");
+}
+
+/// Runs `role` with the interpreter, and with the code generator where that is linked in.
+fn run_linked(role: &str) {
     let mut engines = vec![("SOLUM_COMPILER", "interpreter")];
     if cfg!(feature = "embedded") {
         // Nothing from an earlier run: the code generator inside must make the code.
         engines.push(("SOLUM_CACHE", "0"));
     }
     for engine in engines {
-        let output = program("linked", &[engine]);
+        let output = program(role, &[engine]);
         assert!(
             output.status.success(),
             "{engine:?}: {}",

@@ -60,7 +60,11 @@ pub(super) fn costs(module: &Module, region: &Region, width: u32) -> (u64, u64) 
                     };
                     (each, all * (1 + size / 16))
                 }
-                Op::Atomic { .. } | Op::CopyMemory { .. } | Op::Printf(..) => (4, 8 * lanes),
+                Op::Atomic { .. }
+                | Op::CopyMemory { .. }
+                | Op::Printf(..)
+                | Op::Call(..)
+                | Op::CallIndirect(..) => (4, 8 * lanes),
                 Op::Math(math, ..) => {
                     let inline = matches!(
                         math,

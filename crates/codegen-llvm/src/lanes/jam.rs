@@ -48,7 +48,12 @@ pub(super) fn jam(
     let mut weight = 0;
     for &inst in function.blocks.iter().flat_map(|b| &b.insts) {
         match &function.insts[inst.index()].op {
-            Op::Atomic { .. } | Op::CopyMemory { .. } | Op::Printf(..) | Op::Group(..) => {
+            Op::Atomic { .. }
+            | Op::CopyMemory { .. }
+            | Op::Printf(..)
+            | Op::Group(..)
+            | Op::Call(..)
+            | Op::CallIndirect(..) => {
                 return None;
             }
             Op::Alloca { .. } => return None,

@@ -533,6 +533,11 @@ impl Lanes<'_, '_, '_> {
             let ir = lanes.low.ir;
             lanes.low.item.linear = ir.add(item.linear, lane);
             lanes.low.item.local[0] = ir.add(item.local[0], lane);
+            if matches!(op, Op::Call(..) | Op::CallIndirect(..))
+                && let Some(present) = lanes.present
+            {
+                lanes.low.item.local = present.local.map(|of| ir.extract_element(of, lane));
+            }
             let value = lanes.low.operation(op, result, word)?;
             lanes.low.clear_near();
             let mut out = Vec::new();

@@ -29,7 +29,7 @@ pub(super) enum Rows {
 #[derive(Clone, Copy)]
 pub(super) struct Present {
     pub(super) mask: Val,
-    local: [Val; 3],
+    pub(super) local: [Val; 3],
 }
 
 /// How rows and sub-groups meet; `None` where lanes need not be those of one sub-group.

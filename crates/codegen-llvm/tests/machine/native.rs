@@ -78,7 +78,10 @@ impl Native {
         std::fs::write(
             file("printf.c"),
             "int (*hook)(unsigned long, unsigned, const void*, unsigned);\n\
-             int solum_printf(unsigned long p, unsigned f, const void* b, unsigned n) { return hook(p, f, b, n); }\n",
+             int solum_printf(unsigned long p, unsigned f, const void* b, unsigned n) { return hook(p, f, b, n); }\n\
+             unsigned long solum_callee(const unsigned long* r, unsigned long type, unsigned long program) {\n\
+               if (r[0] != 0x6e6f6974636e7566 || r[1] != type || r[2] && r[2] != program || !r[3]) __builtin_trap();\n\
+               return r[3]; }\n",
         )
         .expect("stub");
         let out = Command::new("cc")

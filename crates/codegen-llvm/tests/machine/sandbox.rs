@@ -133,12 +133,9 @@ pub(crate) fn module(text: &str) -> kernel_ir::Module {
     module
 }
 
-/// Whether machine code can do it: neither recursion and calls through pointers, nor work-items of one
-/// group that wait for each other without a barrier.
+/// Whether machine code can do it: no work-items of one group that wait for each other without a barrier.
 fn for_machines(text: &str) -> bool {
-    !text.contains("@factorial")
-        && !text.contains("@down")
-        && !text.contains("br_if %set, tell, wait")
+    !text.contains("br_if %set, tell, wait")
 }
 
 /// The module as a back end gets it.

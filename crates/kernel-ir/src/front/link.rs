@@ -191,9 +191,10 @@ impl Program {
         for (i, source) in sources.iter().enumerate() {
             exports(i, source, &mut functions, &mut variables).map_err(|f| (i, f))?;
         }
+        let pointers = sources.iter().any(|s| s.function_pointers);
         let mut all: Vec<Symbols> = sources.iter().map(|_| Symbols::default()).collect();
         for (i, (source, symbols)) in sources.iter().zip(&mut all).enumerate() {
-            self.definitions(i, source, &functions, &variables, symbols)
+            self.definitions(i, source, &functions, &variables, symbols, pointers)
                 .map_err(|f| (i, f))?;
         }
         let is_entry = |d: &Definition| {
@@ -242,6 +243,7 @@ impl Program {
         functions: &HashMap<String, Definition>,
         variables: &HashMap<String, Definition>,
         symbols: &mut Symbols,
+        pointers: bool,
     ) -> Res<()> {
         for (which, function) in source.functions.iter().enumerate() {
             let linkage = source.linkage(function.id).at(function.word)?;
@@ -262,6 +264,15 @@ impl Program {
                 }
             }
             let id = self.add_function(name);
+            // What needs no address is left out where nobody calls it.
+            let entry = source.entry_functions.contains(&function.id);
+            if pointers
+                && !entry
+                && matches!(linkage, Linkage::Export(_))
+                && let Some(f) = self.module.functions.get_mut(id.index())
+            {
+                f.exported = true;
+            }
             symbols.functions.insert(function.id, id);
             symbols.callees.insert(function.id, Callee::Function(id));
         }
@@ -439,6 +450,11 @@ impl Program {
                 .get(id.index())
                 .map(|f| f.name.clone())
                 .unwrap_or_default(),
+            exported: self
+                .module
+                .functions
+                .get(id.index())
+                .is_some_and(|f| f.exported),
             result: Some(result),
             ..Function::default()
         };

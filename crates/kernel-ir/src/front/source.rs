@@ -20,6 +20,8 @@ pub(super) struct Source<'w> {
     names: Vec<(u32, &'w [u32])>,
     /// Whether any struct is packed: then an access without `Aligned` promises nothing.
     pub(super) any_packed: bool,
+    /// Whether functions may be called through pointers (`FunctionPointersINTEL`).
+    pub(super) function_pointers: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -69,6 +71,7 @@ impl<'w> Source<'w> {
             decorations: Vec::new(),
             names: Vec::new(),
             any_packed: false,
+            function_pointers: false,
         };
         let mut groups = Vec::new();
         let mut memory_model = false;
@@ -127,7 +130,11 @@ impl<'w> Source<'w> {
     ) -> Res<bool> {
         let mut operands = inst.cursor();
         match op {
-            Op::Capability => capability(operands.next()?)?,
+            Op::Capability => {
+                let number = operands.next()?;
+                capability(number)?;
+                self.function_pointers |= number == Capability::FunctionPointersINTEL as u32;
+            }
             Op::MemoryModel => {
                 let (addressing, memory) = (operands.next()?, operands.next()?);
                 if AddressingModel::from_u32(addressing) != Some(AddressingModel::Physical64) {

@@ -8,6 +8,7 @@
 use super::layout::{Flats, Late, MAX_SLOTS, constant, scalar_count, scalar_kind, too_large};
 use super::number::Kind;
 use crate::abi::KernelInfo;
+use crate::abi::callable::Signatures;
 use crate::build::BuildError;
 use crate::ir::*;
 use crate::passes::{KernelFacts, loop_contiguous_order};
@@ -208,6 +209,7 @@ pub(super) enum Code {
     },
     CallIndirect {
         callee: Slot,
+        signature: u64,
         args: Box<[(Slot, u32)]>,
         dst: Slot,
     },
@@ -253,6 +255,8 @@ pub(super) struct Body {
     pub(super) param_flats: Vec<u32>,
     /// Scalars of the result.
     pub(super) result: u32,
+    /// The type, as calls through pointers compare it.
+    pub(super) signature: u64,
     /// Bytes of private memory of a frame.
     pub(super) private: u64,
     /// Offsets of by-value parameters' copies in it.
@@ -265,6 +269,7 @@ struct Builder<'m> {
     module: &'m Module,
     function: &'m Function,
     flats: &'m mut Flats,
+    signatures: &'m Signatures,
     slots: Vec<Slot>,
     body: Body,
 }
@@ -274,11 +279,13 @@ pub(super) fn build(
     module: &Module,
     function: &Function,
     flats: &mut Flats,
+    signatures: &Signatures,
 ) -> Result<Body, BuildError> {
     let mut builder = Builder {
         module,
         function,
         flats,
+        signatures,
         slots: vec![NONE; function.values.len()],
         body: Body {
             name: function.name.clone(),
@@ -296,6 +303,10 @@ pub(super) fn build(
     if let Some(result) = function.result {
         builder.body.result = scalar_count(&module.types, result).min(MAX_SLOTS) as u32;
     }
+    let result = function
+        .result
+        .filter(|&ty| *module.types.get(ty) != Type::Void);
+    builder.body.signature = builder.signature(result, &function.params);
     for size in &function.by_value {
         let place = size.map(|size| (builder.private(size, 128), size));
         builder.body.by_value.push(place);
@@ -308,6 +319,11 @@ pub(super) fn build(
 }
 
 impl Builder<'_> {
+    fn signature(&self, result: Option<TypeId>, params: &[ValueId]) -> u64 {
+        let types: Vec<TypeId> = params.iter().map(|&v| self.function.ty(v)).collect();
+        self.signatures.of(result, &types)
+    }
+
     fn private(&mut self, size: u64, align: u64) -> u64 {
         let align = align.clamp(1, 4096).next_power_of_two();
         let at = self.body.private.next_multiple_of(align);
@@ -802,6 +818,7 @@ impl Builder<'_> {
             },
             Op::CallIndirect(callee, args) => Code::CallIndirect {
                 callee: self.slot(*callee)?,
+                signature: self.signature(result_type, args),
                 args: self.args(args)?,
                 dst,
             },

@@ -509,7 +509,12 @@ impl Lane {
                         }
                         continue 'frame;
                     }
-                    Code::CallIndirect { callee, args, dst } => {
+                    Code::CallIndirect {
+                        callee,
+                        signature,
+                        args,
+                        ..
+                    } => {
                         let pointer = r[at(*callee)];
                         if let Some(frame) = self.frames.last_mut() {
                             frame.pc = pc as u32;
@@ -517,11 +522,7 @@ impl Lane {
                         let target = space::function_at(pointer)
                             .filter(|&f| (f as usize) < shared.bodies.len())
                             .ok_or(Fault::Call("a value that is no function's address"))?;
-                        let callee = &shared.bodies[target as usize];
-                        let same = callee.params.len() == args.len()
-                            && callee.params.iter().zip(args).all(|(p, a)| p.1 == a.1)
-                            && (*dst == NONE || callee.result > 0);
-                        if !same {
+                        if shared.bodies[target as usize].signature != *signature {
                             return Err(Fault::Call("a function of another type"));
                         }
                         self.call(target, args, base, shared)?;

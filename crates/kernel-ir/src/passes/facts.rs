@@ -100,7 +100,7 @@ pub fn facts(module: &Module, kernel: &Kernel) -> KernelFacts {
     scan.facts
 }
 
-/// Functions whose address some constant of the module takes.
+/// Functions whose address some constant of the module takes, or the host may ask for.
 #[must_use]
 pub fn addressed_functions(module: &Module) -> Vec<FunctionId> {
     let constants = (0..module.constants.len()).map(|i| ConstId(i as u32));
@@ -110,6 +110,12 @@ pub fn addressed_functions(module: &Module) -> Vec<FunctionId> {
             _ => None,
         })
         .collect();
+    let functions = module.functions.iter().enumerate();
+    all.extend(
+        functions
+            .filter(|(_, f)| f.exported)
+            .map(|(i, _)| FunctionId(i as u32)),
+    );
     all.sort_unstable();
     all.dedup();
     all

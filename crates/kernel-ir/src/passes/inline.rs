@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::edit::{Edit, Replacements};
+use super::targets::Parts;
 use super::{error, unsupported};
 use crate::build::{BuildError, BuildErrorKind};
 use crate::ir::{
@@ -13,54 +14,34 @@ use crate::types::{ConstId, Constant, Constants, Type};
 /// Instructions of all functions together after inlining.
 const LIMIT: u64 = 2_000_000;
 
-/// Functions that a kernel, or a function pointer in a kernel or variable, may reach: callees first.
-///
-/// # Errors
-/// Recursion.
-pub(super) fn bottom_up(module: &Module) -> Result<Vec<FunctionId>, BuildError> {
-    let mut order = Vec::new();
-    // 0 unseen, 1 open, 2 done.
-    let mut state = vec![0u8; module.functions.len()];
-    let mut roots: Vec<FunctionId> = module.kernels.iter().map(|k| k.function).collect();
-    roots.extend(super::addressed_functions(module));
-    for root in roots {
-        if state[root.index()] != 0 || module.functions[root.index()].blocks.is_empty() {
-            continue;
-        }
-        let mut stack = vec![(root, calls(&module.functions[root.index()]), 0usize)];
-        state[root.index()] = 1;
-        while let Some((at, callees, next)) = stack.last_mut() {
-            let Some(&(callee, word)) = callees.get(*next) else {
-                state[at.index()] = 2;
-                order.push(*at);
-                stack.pop();
-                continue;
-            };
-            *next += 1;
-            let function = &module.functions[callee.index()];
-            if function.blocks.is_empty() {
-                // An import: the module is linked before it runs.
-                continue;
-            }
-            match state[callee.index()] {
-                0 => {
-                    state[callee.index()] = 1;
-                    stack.push((callee, calls(function), 0));
-                }
-                1 => {
-                    return Err(unsupported(
-                        word,
-                        format!("recursion: function {:?} calls itself", function.name),
-                    ));
-                }
-                _ => {}
-            }
+/// Functions that a kernel, or a function pointer, may reach: callees first. And which of all functions reach
+/// themselves by direct calls.
+pub(super) fn bottom_up(module: &Module) -> (Vec<FunctionId>, Vec<bool>) {
+    let edges: Vec<Vec<usize>> = module
+        .functions
+        .iter()
+        .map(|f| calls(f).iter().map(|c| c.0.index()).collect())
+        .collect();
+    let parts = Parts::new(&edges);
+    let mut reached = vec![false; edges.len()];
+    let mut pending: Vec<usize> = module.kernels.iter().map(|k| k.function.index()).collect();
+    pending.extend(super::addressed_functions(module).iter().map(|f| f.index()));
+    while let Some(at) = pending.pop() {
+        if !std::mem::replace(&mut reached[at], true) {
+            pending.extend(&edges[at]);
         }
     }
-    Ok(order)
+    // Imports have no blocks: the module is linked before it runs.
+    let order = parts
+        .order
+        .into_iter()
+        .filter(|&at| reached[at] && !module.functions[at].blocks.is_empty())
+        .map(|at| FunctionId(at as u32))
+        .collect();
+    (order, parts.cyclic)
 }
 
-fn calls(f: &Function) -> Vec<(FunctionId, u32)> {
+pub(super) fn calls(f: &Function) -> Vec<(FunctionId, u32)> {
     let insts = f.blocks.iter().flat_map(|b| &b.insts);
     insts
         .filter_map(|i| {
@@ -92,13 +73,15 @@ impl Budget {
     }
 }
 
-/// Inlines every direct call in function `id`, whose callees have no calls left.
+/// Inlines every direct call in function `id`, whose callees have no calls left, but those of `recursive`
+/// functions.
 ///
 /// # Errors
 /// The program becomes too large.
 pub(super) fn inline_calls(
     module: &mut Module,
     id: FunctionId,
+    recursive: &[bool],
     budget: &mut Budget,
 ) -> Result<(), BuildError> {
     let own = module.functions[id.index()]
@@ -107,12 +90,14 @@ pub(super) fn inline_calls(
         .map(|b| b.insts.len() + 1)
         .sum();
     budget.take(own, 0)?;
-    if calls(&module.functions[id.index()]).is_empty() {
+    let inlined = |call: &(FunctionId, u32)| !recursive[call.0.index()];
+    if !calls(&module.functions[id.index()]).iter().any(inlined) {
         return Ok(());
     }
     let mut caller = std::mem::take(&mut module.functions[id.index()]);
     let result = Inliner {
         functions: &module.functions,
+        recursive,
         edit: Edit::new(&mut module.types, &mut module.constants, &mut caller),
         globals: HashMap::new(),
         allocas: Vec::new(),
@@ -134,6 +119,7 @@ struct Copy {
 
 struct Inliner<'m, 'b> {
     functions: &'m [Function],
+    recursive: &'m [bool],
     edit: Edit<'m>,
     globals: HashMap<u32, ValueId>,
     allocas: Vec<InstId>,
@@ -153,7 +139,10 @@ impl Inliner<'_, '_> {
             for inst in insts {
                 let Inst { op, result, word } = &mut self.edit.f.insts[inst.index()];
                 let (callee, args) = match op {
-                    Op::Call(callee, args) if !self.functions[callee.index()].blocks.is_empty() => {
+                    Op::Call(callee, args)
+                        if !self.recursive[callee.index()]
+                            && !self.functions[callee.index()].blocks.is_empty() =>
+                    {
                         (*callee, std::mem::take(args))
                     }
                     _ => {
@@ -284,13 +273,14 @@ impl Inliner<'_, '_> {
     }
 }
 
-/// Removes functions that are neither a kernel's nor a target of a function pointer that a kept
+/// Removes functions that are neither a kernel's nor exported nor a target of a function pointer that a kept
 /// function or a variable may hold.
 pub(super) fn drop_functions(module: &mut Module) {
     let mut keep = vec![false; module.functions.len()];
     let mut seen = vec![false; module.constants.len()];
     let mut constants: Vec<ConstId> = module.globals.iter().filter_map(|g| g.init).collect();
     let mut functions: Vec<FunctionId> = module.kernels.iter().map(|k| k.function).collect();
+    functions.extend(exported(module));
     loop {
         while let Some(id) = functions.pop() {
             if std::mem::replace(&mut keep[id.index()], true) {
@@ -342,6 +332,13 @@ pub(super) fn drop_functions(module: &mut Module) {
     if !super::addressed_functions(module).is_empty() {
         renumber_constants(module, &map);
     }
+}
+
+/// Functions whose address the host may ask for.
+fn exported(module: &Module) -> impl Iterator<Item = FunctionId> {
+    let all = module.functions.iter().enumerate();
+    all.filter(|(_, f)| f.exported)
+        .map(|(i, _)| FunctionId(i as u32))
 }
 
 /// Builds the table of constants anew after functions got new numbers.

@@ -19,7 +19,7 @@ mod trampoline;
 pub(crate) mod watchdog;
 
 pub(crate) use handler::{install, reinstall, reinstall_if_replaced};
-pub(crate) use slot::Guard;
+pub(crate) use slot::{Guard, solum_callee};
 
 use std::fmt;
 
@@ -30,6 +30,9 @@ pub(crate) const MXCSR_FLUSH: u32 = 0x9fc0;
 
 /// Where the processor does not say which address was touched: one that is not canonical.
 const NO_ADDRESS: usize = usize::MAX;
+
+/// In place of a signal: a call through a pointer to no function.
+const NO_FUNCTION: i32 = -3;
 
 /// What stopped guarded code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +50,13 @@ impl fmt::Display for Fault {
         match self.signal {
             watchdog::LATE => return f.write_str(&watchdog::text()),
             watchdog::RESET => return f.write_str(watchdog::RESET_TEXT),
+            NO_FUNCTION => {
+                return write!(
+                    f,
+                    "a call through pointer {:#x}, where no function of the type called can be called",
+                    self.address
+                );
+            }
             _ => {}
         }
         let (name, what) = match self.signal {

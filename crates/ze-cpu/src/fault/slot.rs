@@ -34,6 +34,9 @@ pub(crate) struct Record {
     pub(super) thread: i32,
     /// The device that a call with a deadline runs on.
     pub(super) device: AtomicU32,
+    /// Whether code is looking behind the pointer `pointer`, which it wants to call.
+    pub(super) calling: bool,
+    pub(super) pointer: usize,
 }
 const _: () = assert!(size_of::<Record>() <= 64);
 
@@ -49,6 +52,8 @@ impl Record {
             deadline: AtomicU64::new(0),
             thread,
             device: AtomicU32::new(0),
+            calling: false,
+            pointer: 0,
         }
     }
 }
@@ -373,12 +378,55 @@ unsafe fn call(record: *mut Record, code: usize, arguments: [usize; 5]) -> Resul
         return Ok(());
     }
     // SAFETY: the record is this thread's, and the handler has returned.
-    let record = unsafe { &*record };
+    let record = unsafe { &mut *record };
+    if std::mem::take(&mut record.calling) && (signal == libc::SIGSEGV || signal == libc::SIGBUS) {
+        return Err(Fault {
+            signal: super::NO_FUNCTION,
+            address: record.pointer,
+            instruction: record.instruction,
+        });
+    }
     Err(Fault {
         signal,
         address: record.address,
         instruction: record.instruction,
     })
+}
+
+/// What generated code asks before it calls through a pointer: see [`kernel_ir::abi::CALLEE_SYMBOL`]. A pointer
+/// to no function ends the guarded call, as any other fault.
+pub(crate) unsafe extern "C" fn solum_callee(
+    pointer: *const u64,
+    signature: u64,
+    program: u64,
+) -> *const u8 {
+    use kernel_ir::abi::callable::{CODE, MAGIC, PROGRAM, SIGNATURE};
+    let record = MINE.get();
+    if !record.is_null() {
+        // SAFETY: the record is this thread's.
+        unsafe {
+            (*record).pointer = pointer as usize;
+            (*record).calling = true;
+        }
+    }
+    // SAFETY: the guard is what a bad pointer meets; a good one is that of four words.
+    let word = |i: usize| unsafe { pointer.wrapping_add(i).read_unaligned() };
+    let aligned = !pointer.is_null() && (pointer as usize).is_multiple_of(16);
+    let known = aligned && word(0) == MAGIC;
+    let code = if known && word(SIGNATURE) == signature && [0, program].contains(&word(PROGRAM)) {
+        word(CODE)
+    } else {
+        0
+    };
+    if code == 0 {
+        // SAFETY: there is nothing at address 0, and the guard turns that into the fault it is.
+        unsafe { std::ptr::null::<u64>().wrapping_byte_add(8).read_volatile() };
+    }
+    if !record.is_null() {
+        // SAFETY: as above.
+        unsafe { (*record).calling = false };
+    }
+    code as *const u8
 }
 
 /// libc's memmove rather than Rust's: it checks nothing, so that only the guard sees bad pointers.

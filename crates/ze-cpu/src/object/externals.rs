@@ -1,9 +1,12 @@
-//! What compiled kernels may call: C's mathematics, memory moves, printf. Nothing else has an address.
+//! What compiled kernels may call: C's mathematics, memory moves, printf, the look behind a function's pointer. Nothing else has an address.
 
 /// The address of an external function.
 pub(crate) fn resolve(name: &str) -> Option<usize> {
     if name == kernel_ir::abi::PRINTF_SYMBOL {
         return Some(crate::printf::solum_printf as *const () as usize);
+    }
+    if name == kernel_ir::abi::CALLEE_SYMBOL {
+        return Some(crate::fault::solum_callee as *const () as usize);
     }
     mathematics::resolve(name)
 }

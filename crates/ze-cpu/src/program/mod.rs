@@ -110,8 +110,10 @@ impl Program for CpuProgram {
             return FunctionPlace::Absent;
         }
         let address = match &self.loaded.body {
-            // Code is made for kernels alone, with their calls inside.
-            Body::Native(_) => None,
+            // Only programs that call through pointers have code for functions alone.
+            Body::Native(image) => image
+                .symbol(&kernel_ir::abi::callable::symbol(name))
+                .map(|place| place.address),
             Body::Interpreted(program) => program.function(name),
         };
         address.map_or(FunctionPlace::WithoutAddress, |at| {

@@ -7,6 +7,9 @@ use level_zero_sys::*;
 const SPIRV: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/barrier_local.spv");
 /// From the corpus: a module of functions and variables without a kernel; exports `twice`.
 const LIBRARY: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/linking_b.spv");
+/// From the corpus: `through` calls the function that its first argument is a pointer to; exports `add_int` of
+/// its type and `add_float` of another.
+const POINTERS: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/pointers.spv");
 const GROUP: u32 = 64;
 const GROUPS: u32 = 50;
 
@@ -60,6 +63,76 @@ pub(crate) fn run_with_a_bad_count() {
     };
     assert_eq!(code, ZE_RESULT_ERROR_DEVICE_LOST);
     assert!(text.contains("0x40"), "{text}");
+}
+
+/// The value of a pointer to function `name` of `module`.
+fn function_pointer(module: &level_zero::Module, name: &std::ffi::CStr) -> u64 {
+    let get = ze_driver::getters::lookup(c"zeModuleGetFunctionPointer");
+    let mut at = std::ptr::null_mut();
+    // SAFETY: the function of that name, a live handle, a C string, a place to write to.
+    let code = unsafe {
+        let get = std::mem::transmute::<*const (), ze_pfnModuleGetFunctionPointer_t>(get);
+        get.unwrap()(module.as_raw(), name.as_ptr(), &raw mut at)
+    };
+    assert_eq!(code, ZE_RESULT_SUCCESS, "{name:?}");
+    at as u64
+}
+
+/// Functions called through pointers that the host has; one that is none: the context is lost, not the process.
+pub(crate) fn run_with_function_pointers() {
+    let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
+    let driver = drivers.unwrap().remove(0);
+    let device = driver.devices().unwrap().remove(0);
+    let good = |bad: Option<u64>| {
+        let context = driver.create_context().unwrap();
+        let build = |words| {
+            let source = ModuleSource::Spirv(words);
+            context.build_module(&device, source, "").unwrap()
+        };
+        let (module, other) = (build(POINTERS), build(POINTERS));
+        let memory = context
+            .allocate_shared::<u32>(&device, GROUP as usize)
+            .unwrap();
+        // A function of another module with the same type is as good.
+        let add = function_pointer(&other, c"add_int");
+        assert_ne!(add, function_pointer(&other, c"add_float"));
+        let mut kernel = module.create_kernel("through").unwrap();
+        kernel.set_group_size([GROUP, 1, 1]).unwrap();
+        let none = function_pointer(&module, c"add_float");
+        let pointer = bad.map_or(add, |bad| if bad == 1 { none } else { bad });
+        kernel.set_argument(0, pointer).unwrap();
+        kernel.set_memory(1, &memory).unwrap();
+        let mut list = context
+            .create_immediate_list(&device, Default::default())
+            .unwrap();
+        // SAFETY: the kernel touches `memory` only, which lives until after the wait.
+        let appended = unsafe { list.append_launch(&kernel, [1, 1, 1], None, &[]) };
+        let waited = appended.and_then(|_| list.synchronize(u64::MAX).map(drop));
+        if bad.is_none() {
+            waited.unwrap();
+            let expected: Vec<u32> = (1..=GROUP).collect();
+            assert_eq!(memory.as_slice(), expected);
+            return;
+        }
+        let Err(Error::Call { code, text, .. }) = waited else {
+            panic!("{pointer:#x} was called")
+        };
+        assert_eq!(code, ZE_RESULT_ERROR_DEVICE_LOST);
+        assert!(text.contains("through") && text.contains("call"), "{text}");
+        if !matches!(
+            std::env::var("SOLUM_COMPILER").as_deref(),
+            Ok("interpreter")
+        ) {
+            assert!(text.contains(&format!("{pointer:#x}")), "{text}");
+        }
+    };
+    let data = [0u64; 8];
+    good(None);
+    // Nothing, no memory, no address at all, memory that holds none, a function of another type.
+    for bad in [0, 4096, u64::MAX - 7, data.as_ptr() as u64 & !15, 1] {
+        good(Some(bad));
+        good(None);
+    }
 }
 
 /// Everything on each device: allocation, module, kernel, launch, wait, and an error with the driver's own words.

@@ -525,11 +525,23 @@ fn bf16() -> Case {
     )
 }
 
+fn functions() -> Case {
+    let out: Vec<u32> = (0..48u32)
+        .map(|i| match i % 3 {
+            0 => i + 1,
+            1 => i * i,
+            _ => i.wrapping_mul(i).wrapping_mul(i).wrapping_mul(i),
+        })
+        .collect();
+    case("pointers", "choose", 3, 16, vec![output(&out)])
+}
+
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = vec![
         whole_numbers(),
         floats(),
         pointers(),
+        functions(),
         flow(),
         atomics(),
         hints(),

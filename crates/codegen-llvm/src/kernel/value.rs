@@ -1,0 +1,86 @@
+//! Where values are: at hand, in a record, made again.
+
+use kernel_ir::{Constant, ValueDef, ValueId};
+
+use super::Lower;
+use crate::llvm::Val;
+
+impl Lower<'_> {
+    /// Gives `v` its value, here and for the segments that follow.
+    pub(crate) fn define(&mut self, v: ValueId, value: Val) {
+        self.near.insert(v, value);
+        if self.plan.remade[v.index()] {
+            return;
+        }
+        if let Some(&room) = self.rooms.get(&v) {
+            let stored = self.values.to_memory(value, self.ty(v));
+            self.ir.store(stored, room, self.record.align_of_value(v));
+        } else {
+            self.known[v.index()] = Some(value);
+        }
+    }
+
+    /// The value of `v` where the builder stands.
+    pub(crate) fn get(&mut self, v: ValueId) -> Val {
+        let ir = self.ir;
+        match self.function.values[v.index()].def {
+            ValueDef::Const(id) => {
+                if let Constant::GlobalAddress(global, offset) =
+                    self.values.module.constants.get(id)
+                    && let Some(&base) = self.locals.get(global)
+                {
+                    return ir.offset_by(base, *offset as u64);
+                }
+                return self.values.constant(id);
+            }
+            ValueDef::Global(global) => {
+                return match self.locals.get(&global) {
+                    Some(&base) => base,
+                    None => self.values.global(global),
+                };
+            }
+            ValueDef::Param(index) => return self.param(index as usize),
+            ValueDef::Inst(_) => {}
+        }
+        if let Some(&near) = self.near.get(&v) {
+            return near;
+        }
+        if let Some(&room) = self.rooms.get(&v) {
+            let ty = self.values.memory(self.ty(v));
+            let loaded = ir.load(ty, room, self.record.align_of_value(v));
+            let value = self.values.to_register(loaded, self.ty(v));
+            self.near.insert(v, value);
+            return value;
+        }
+        if self.plan.remade[v.index()]
+            && let ValueDef::Inst(inst) = self.function.values[v.index()].def
+        {
+            // At most three levels deep, and cheap: see the plan.
+            if self.instruction(inst).is_ok()
+                && let Some(&near) = self.near.get(&v)
+            {
+                return near;
+            }
+        }
+        // A use that no definition reaches: such code does not run.
+        self.known[v.index()].unwrap_or_else(|| ir.null(self.values.register(self.ty(v))))
+    }
+
+    /// Forgets what was loaded or made again.
+    pub(crate) fn clear_near(&mut self) {
+        self.near.clear();
+    }
+
+    /// What `v` is where the builder stands.
+    pub(crate) fn set_near(&mut self, v: ValueId, value: Val) {
+        self.near.insert(v, value);
+    }
+
+    /// Address of a private array.
+    pub(crate) fn alloca_address(&self, result: ValueId) -> Val {
+        match self.record.allocas.get(&result) {
+            Some(&offset) => self.ir.offset_by(self.item.record, offset),
+            None => self.stack_allocas[&result],
+        }
+    }
+}

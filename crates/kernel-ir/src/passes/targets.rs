@@ -1,0 +1,274 @@
+//! Calls through pointers to functions that they are likely to mean: made direct, behind a comparison.
+//!
+//! What is called directly is inlined, runs in lanes and may meet other work-items; only a pointer to none of
+//! the functions compared with, or a function that would have to contain itself, is called out of line.
+
+use super::edit::Edit;
+use crate::ir::{BlockId, Function, FunctionId, Inst, Module, Op, Predicate, Terminator, ValueId};
+use crate::types::{Constant, TypeId};
+
+/// Instructions of a function, its callees included, beyond which it is called out of line.
+const SMALL: u64 = 400;
+/// Functions that one call is compared with.
+const MOST: usize = 8;
+
+/// What calls what: strongly connected parts of a graph.
+pub(super) struct Parts {
+    /// Part of each node; parts are numbered callees first.
+    pub(super) of: Vec<u32>,
+    /// Nodes, callees first but for cycles.
+    pub(super) order: Vec<usize>,
+    /// Nodes that reach themselves.
+    pub(super) cyclic: Vec<bool>,
+}
+
+impl Parts {
+    /// Of the graph in which node `i` has an edge to each of `edges[i]`. Tarjan's walk with a stack of its own:
+    /// hostile modules nest deeper than a thread's.
+    pub(super) fn new(edges: &[Vec<usize>]) -> Self {
+        const NONE: u32 = u32::MAX;
+        let count = edges.len();
+        let mut parts = Self {
+            of: vec![NONE; count],
+            order: Vec::with_capacity(count),
+            cyclic: vec![false; count],
+        };
+        let (mut seen, mut lowest) = (vec![NONE; count], vec![NONE; count]);
+        let (mut open, mut number, mut made) = (Vec::new(), 0, 0);
+        for root in 0..count {
+            if seen[root] != NONE {
+                continue;
+            }
+            let mut walk = vec![(root, 0)];
+            while let Some(&mut (at, ref mut next)) = walk.last_mut() {
+                if *next == 0 && seen[at] == NONE {
+                    (seen[at], lowest[at]) = (number, number);
+                    number += 1;
+                    open.push(at);
+                }
+                if let Some(&to) = edges[at].get(*next) {
+                    *next += 1;
+                    if to == at {
+                        parts.cyclic[at] = true;
+                    }
+                    if seen[to] == NONE {
+                        walk.push((to, 0));
+                    } else if parts.of[to] == NONE {
+                        lowest[at] = lowest[at].min(seen[to]);
+                    }
+                    continue;
+                }
+                walk.pop();
+                if let Some(&(above, _)) = walk.last() {
+                    lowest[above] = lowest[above].min(lowest[at]);
+                }
+                if lowest[at] == seen[at] {
+                    let start = open.iter().rposition(|&n| n == at).unwrap_or(0);
+                    let several = open.len() - start > 1;
+                    for node in open.drain(start..) {
+                        parts.of[node] = made;
+                        parts.cyclic[node] |= several;
+                        parts.order.push(node);
+                    }
+                    made += 1;
+                }
+            }
+        }
+        parts
+    }
+}
+
+/// Calls through pointers in a function: result and operands.
+fn indirect(f: &Function) -> impl Iterator<Item = &Inst> {
+    let insts = f.blocks.iter().flat_map(|b| &b.insts);
+    insts
+        .map(|i| &f.insts[i.index()])
+        .filter(|inst| matches!(inst.op, Op::CallIndirect(..)))
+}
+
+/// Whether a call with these operands may mean `callee`.
+fn fits(caller: &Function, call: &Inst, callee: &Function, void: Option<TypeId>) -> bool {
+    let Op::CallIndirect(_, args) = &call.op else {
+        return false;
+    };
+    let result = call.result.map(|r| caller.ty(r));
+    result == callee.result.filter(|r| Some(*r) != void)
+        && args.len() == callee.params.len()
+        && args
+            .iter()
+            .zip(&callee.params)
+            .all(|(&a, &p)| caller.ty(a) == callee.ty(p))
+}
+
+/// Makes the calls direct.
+pub(super) fn name_targets(module: &mut Module) {
+    if !module
+        .functions
+        .iter()
+        .any(|f| indirect(f).next().is_some())
+    {
+        return;
+    }
+    let void = module.types.find(&crate::types::Type::Void);
+    let mut addressed = super::addressed_functions(module);
+    addressed.retain(|f| !module.functions[f.index()].blocks.is_empty());
+    let edges: Vec<Vec<usize>> = module
+        .functions
+        .iter()
+        .map(|f| {
+            let mut to: Vec<usize> = super::inline::calls(f)
+                .iter()
+                .map(|c| c.0.index())
+                .collect();
+            for call in indirect(f) {
+                let meant = addressed
+                    .iter()
+                    .filter(|c| fits(f, call, &module.functions[c.index()], void));
+                to.extend(meant.map(|c| c.index()));
+            }
+            to.sort_unstable();
+            to.dedup();
+            to
+        })
+        .collect();
+    let parts = Parts::new(&edges);
+    // Callees come first: their sums are there when they are needed.
+    let (mut size, mut meets) = (vec![0u64; edges.len()], vec![false; edges.len()]);
+    for &at in &parts.order {
+        let f = &module.functions[at];
+        let insts = f.blocks.iter().flat_map(|b| &b.insts);
+        meets[at] = insts
+            .clone()
+            .any(|i| matches!(f.insts[i.index()].op, Op::Barrier(_) | Op::Group(..)));
+        size[at] = insts.count() as u64;
+        for &to in &edges[at] {
+            size[at] = size[at].saturating_add(size[to]);
+            meets[at] |= meets[to];
+        }
+    }
+    for at in 0..edges.len() {
+        let mut f = std::mem::take(&mut module.functions[at]);
+        if indirect(&f).next().is_some() {
+            let meant = |f: &Function, call: &Inst| {
+                let mut all: Vec<FunctionId> = addressed
+                    .iter()
+                    .copied()
+                    .filter(|c| {
+                        let i = c.index();
+                        // Not the function itself, whose body is not here now: it is in its own part.
+                        parts.of[i] != parts.of[at]
+                            && (meets[i] || size[i] <= SMALL)
+                            && fits(f, call, &module.functions[i], void)
+                    })
+                    .collect();
+                // Those that can be called in no other way first.
+                all.sort_by_key(|c| (!meets[c.index()], *c));
+                let must = all.iter().filter(|c| meets[c.index()]).count();
+                all.truncate(must.max(MOST));
+                all
+            };
+            let mut edit = Edit::new(&mut module.types, &mut module.constants, &mut f);
+            compare_and_call(&mut edit, meant);
+        }
+        module.functions[at] = f;
+    }
+}
+
+/// Replaces calls through pointers in one function.
+fn compare_and_call(edit: &mut Edit<'_>, meant: impl Fn(&Function, &Inst) -> Vec<FunctionId>) {
+    let original = edit.f.blocks.len();
+    let mut exit: Vec<BlockId> = (0..original as u32).map(BlockId).collect();
+    for (b, end) in exit.iter_mut().enumerate() {
+        let insts = std::mem::take(&mut edit.f.blocks[b].insts);
+        let term = std::mem::replace(&mut edit.f.blocks[b].term, Terminator::Unreachable);
+        let mut at = BlockId(b as u32);
+        for id in insts {
+            let inst = edit.f.insts[id.index()].clone();
+            let targets = match &inst.op {
+                Op::CallIndirect(..) => meant(edit.f, &inst),
+                _ => Vec::new(),
+            };
+            let Op::CallIndirect(pointer, args) = &inst.op else {
+                edit.f.blocks[at.index()].insts.push(id);
+                continue;
+            };
+            if targets.is_empty() {
+                edit.f.blocks[at.index()].insts.push(id);
+                continue;
+            }
+            let after = edit.f.add_block();
+            let ty = inst.result.map(|r| edit.f.ty(r));
+            let mut results: Vec<(BlockId, ValueId)> = Vec::new();
+            let known = match edit.const_of(*pointer).map(|c| edit.constants.get(c)) {
+                Some(Constant::FunctionAddress(f)) => Some(*f),
+                _ => None,
+            };
+            let mut call = |edit: &mut Edit<'_>, block: BlockId, op: Op| {
+                let made = edit.f.push(block, op, ty, inst.word);
+                edit.f.blocks[block.index()].term = Terminator::Br(after);
+                results.extend(made.map(|v| (block, v)));
+            };
+            if let Some(known) = known.filter(|f| targets.contains(f)) {
+                call(edit, at, Op::Call(known, args.clone()));
+            } else {
+                for target in targets {
+                    let pointer_ty = edit.f.ty(*pointer);
+                    let own = edit
+                        .constants
+                        .intern(pointer_ty, Constant::FunctionAddress(target));
+                    let own = edit.constant(own);
+                    let bool_ty = edit.types.bool();
+                    let same = Op::Compare(Predicate::IEq, *pointer, own);
+                    let cond = edit.append(at, same, bool_ty);
+                    let (then, otherwise) = (edit.f.add_block(), edit.f.add_block());
+                    edit.f.blocks[at.index()].term = Terminator::CondBr {
+                        cond,
+                        then,
+                        otherwise,
+                    };
+                    call(edit, then, Op::Call(target, args.clone()));
+                    at = otherwise;
+                }
+                call(edit, at, inst.op.clone());
+            }
+            if inst.result.is_some() {
+                // The same instruction joins what the calls give: its result keeps its uses.
+                edit.f.insts[id.index()].op = Op::Phi(results);
+                edit.f.blocks[after.index()].insts.push(id);
+            }
+            at = after;
+        }
+        edit.f.blocks[at.index()].term = term;
+        *end = at;
+    }
+    for block in edit.f.blocks.iter().take(original) {
+        for &inst in &block.insts {
+            if let Op::Phi(incoming) = &mut edit.f.insts[inst.index()].op {
+                for (from, _) in incoming {
+                    *from = exit[from.index()];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Parts;
+
+    #[test]
+    fn parts_are_numbered_callees_first_and_know_cycles() {
+        // 0 -> 1 -> 2 -> 1, 0 -> 3, 3 -> 3, 4 alone.
+        let parts = Parts::new(&[vec![1, 3], vec![2], vec![1], vec![3], vec![]]);
+        assert_eq!(parts.cyclic, [false, true, true, true, false]);
+        assert_eq!(parts.of[1], parts.of[2]);
+        assert!(parts.of[0] > parts.of[1] && parts.of[0] > parts.of[3]);
+        let place = |n: usize| parts.order.iter().position(|&m| m == n);
+        assert!(
+            place(0) > place(2) && place(0) > place(3),
+            "{:?}",
+            parts.order
+        );
+        assert_eq!(parts.order.len(), 5);
+    }
+}
