@@ -269,7 +269,7 @@ impl BufferState {
         }
         if self.views_refused
             || !self.host_is_of(&context.0.native)
-            || !hardware.platform().has_images_over_memory()
+            || !native::lies_over_memory(context, &hardware)?
         {
             return Ok(None);
         }

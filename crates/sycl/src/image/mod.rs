@@ -43,6 +43,7 @@ where
     handle: Arc<Handle>,
     format: ImageFormat,
     range: Range<D>,
+    grid: Grid,
     borrow: PhantomData<&'h mut ()>,
 }
 
@@ -225,6 +226,7 @@ where
             handle: Handle::new(core),
             format,
             range,
+            grid,
             borrow: PhantomData,
         })
     }
@@ -330,7 +332,7 @@ where
     /// Bytes of all texels.
     #[must_use]
     pub fn byte_count(&self) -> usize {
-        self.handle.core.lock().graph.grid().bytes()
+        self.grid.bytes()
     }
 
     /// Its texels on the host, as `[f32; 4]`, `[i32; 4]` or `[u32; 4]` by the format. Waits for conflicting work; work
@@ -393,7 +395,7 @@ where
     }
 
     pub(crate) fn whole(&self, mode: sycl_graph::Mode) -> Access {
-        Access::whole(self.handle.core.lock().graph.grid(), mode)
+        Access::whole(&self.grid, mode)
     }
 
     pub(crate) fn core(&self) -> &Arc<BufferCore> {

@@ -1,15 +1,20 @@
 //! Level Zero's images and samplers: how they are described, made and destroyed.
 
 use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
 
 use level_zero::sys::*;
+use sycl_graph::Deps;
 
 use super::format::ImageFormat;
 use super::sampler::{Addressing, Filtering, Sampler};
-use crate::context::NativeContext;
+use crate::context::{Context, NativeContext};
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
+use crate::memory::{allocate_host, free};
+use crate::operation::{ImageCopy, Operation};
 use crate::registry::{disown, own};
+use crate::transfer::append_all;
 use crate::ze::ze;
 
 /// What native images of an image are made as.
@@ -91,6 +96,82 @@ pub(crate) fn create(
         }
         Err(error) => Err(error),
     }
+}
+
+/// Devices of which it is known whether their images may lie over memory of the host's.
+static OVER_MEMORY: Mutex<Vec<(Device, bool)>> = Mutex::new(Vec::new());
+
+/// Whether a device's images may lie over rows in memory of the host's, without gaps. A driver that lists the extension
+/// promises that for memory of the device's only, and with gaps: it is tried, once for each device.
+///
+/// # Errors
+/// [`Errc::MemoryAllocation`], and what else keeps it from being tried now; a refusal is an answer.
+pub(crate) fn lies_over_memory(context: &Context, device: &Device) -> Result<bool> {
+    if !device.platform().has_images_over_memory() {
+        return Ok(false);
+    }
+    let known = || OVER_MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, answer)) = known().iter().find(|(of, _)| of == device) {
+        return Ok(*answer);
+    }
+    let answer = try_over_memory(context, device)?;
+    known().push((device.clone(), answer));
+    Ok(answer)
+}
+
+/// Two rows of three texels.
+const TRIED: Shape = Shape {
+    format: ImageFormat::R8G8B8A8_UNORM,
+    dimensions: 2,
+    extents: [1, 2, 3],
+    writable: true,
+    bound: false,
+};
+const TRIED_BYTES: usize = 24;
+
+fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
+    let native = &context.0.native;
+    let lane = context.transfer_lane(device)?;
+    let rows: *mut u8 = allocate_host(native, 2 * TRIED_BYTES, 64)?.cast();
+    // A copy that was not seen to end may still run: then nothing is given back.
+    let mut ended = true;
+    let tried = (|| {
+        let image = match create(native, device, &TRIED, Some(rows)) {
+            Ok(image) => image,
+            Err(error) if error.errc() == Errc::MemoryAllocation => return Err(error),
+            Err(_) => return Ok(false),
+        };
+        let (first, second) = (rows, rows.wrapping_add(TRIED_BYTES));
+        for number in 0..TRIED_BYTES {
+            // SAFETY: the allocation has twice as many bytes, and nothing else uses it yet.
+            unsafe {
+                first.wrapping_add(number).write(number as u8 + 1);
+                second.wrapping_add(number).write(0);
+            }
+        }
+        let mut copy = [Operation::Image {
+            target: second,
+            source: image.cast(),
+            direction: ImageCopy::ToMemory,
+        }];
+        let copied = append_all(lane, context, &Deps::default(), &mut copy)
+            .and_then(|dep| lane.wait(dep.sequence()));
+        if let Err(error) = copied {
+            ended = false;
+            return Err(error);
+        }
+        // SAFETY: both halves are written, and the copy has ended.
+        let same = unsafe {
+            std::slice::from_raw_parts(first, TRIED_BYTES)
+                == std::slice::from_raw_parts(second, TRIED_BYTES)
+        };
+        destroy(native, image);
+        Ok(same)
+    })();
+    if ended {
+        free(native, rows.cast());
+    }
+    tried
 }
 
 /// Destroys an image of this runtime's.

@@ -43,6 +43,18 @@ pub(crate) use typed::kernels;
 
 pub(crate) const RGBA8: ImageFormat = ImageFormat::R8G8B8A8_UNORM;
 
+/// Lets the runtime find out what it asks each device once, so that no test's log has it.
+pub(crate) fn settle() {
+    let image = UnsampledImage::<2>::new(RGBA8, [2, 2]).unwrap();
+    for number in 0..devices().len() {
+        let submitted = queue(number).submit(|cg| {
+            let _image = cg.image(&image, Write.no_init())?;
+            cg.barrier()
+        });
+        submitted.unwrap().wait().unwrap();
+    }
+}
+
 /// Whole images copied: from rows, to rows, between images.
 pub(crate) fn image_copies(log: &Log) -> [usize; 3] {
     [

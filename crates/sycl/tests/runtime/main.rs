@@ -72,7 +72,10 @@ fn main() -> ExitCode {
     match here {
         Where::Tiles => world::enter_over(shim::tiles),
         Where::OneEngine => world::enter_over(shim::one_engine),
-        _ => world::enter(),
+        _ => {
+            world::enter();
+            images::settle();
+        }
     }
     let tests = [
         basics::TESTS,
