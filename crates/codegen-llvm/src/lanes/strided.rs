@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use kernel_ir::{BlockId, Op, TypeId, ValueDef, ValueId};
 
 use super::Lanes;
-use crate::llvm::{Opcode, Val};
+use crate::llvm::{Opcode, Ty, Val};
 
 /// What an address is but for a constant: base, index and stride.
 type Origin = (ValueId, Option<(ValueId, i64)>);
@@ -20,6 +20,8 @@ pub(super) struct Span {
     /// Bytes from lane to lane, and of an element.
     step: i64,
     size: u64,
+    /// The type of the rows' elements.
+    element: Ty,
     /// Constant offsets of the first lane's elements: the lowest and the highest.
     offsets: (i64, i64),
     /// Each with the number of its first element.
@@ -75,11 +77,15 @@ impl Lanes<'_, '_, '_> {
             return None;
         }
         let (origin, offset) = self.origin(ptr);
+        let ir = self.low.ir;
+        let element = self.low.values.memory(ty);
+        let is_pointer = |ty: Ty| ty == ir.ptr;
         let known = self.spans.iter().find(|span| {
             let inside = (span.offsets.0..=span.offsets.1).contains(&offset);
             (span.block, span.origin) == (self.block_at_hand, origin)
                 && (span.step, span.size) == (rep.step, size)
                 && inside
+                && is_pointer(span.element) == is_pointer(element)
                 && (offset - span.offsets.0) % bytes == 0
         });
         let span = match known {
@@ -99,8 +105,9 @@ impl Lanes<'_, '_, '_> {
                 begin + lane * apart.unsigned_abs()
             })
             .collect();
-        let ir = self.low.ir;
         let picked = self.pick(&span.rows, &wanted);
+        // Rows have the type of the member that was read first.
+        let picked = ir.cast(Opcode::LLVMBitCast, picked, ir.vector(element, self.width));
         Some(ir.cast(Opcode::LLVMTrunc, picked, self.lane_type(ty)))
     }
 
@@ -160,6 +167,7 @@ impl Lanes<'_, '_, '_> {
             origin,
             step,
             size,
+            element: self.low.values.memory(ty),
             offsets: (low, high),
             rows,
         }
