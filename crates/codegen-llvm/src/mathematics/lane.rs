@@ -110,6 +110,9 @@ impl Not for Truth<'_> {
 }
 
 impl<'a> Truth<'a> {
+    pub(super) fn pick_whole(self, yes: Whole<'a>, no: Whole<'a>) -> Whole<'a> {
+        yes.with(self.m.ir.select(self.v, yes.v, no.v))
+    }
     pub(super) fn pick(self, yes: Real<'a>, no: Real<'a>) -> Real<'a> {
         yes.with(self.m.ir.select(self.v, yes.v, no.v))
     }
@@ -144,6 +147,14 @@ impl<'a> Real<'a> {
         // There is always an argument, and it is a vector.
         self.with(made.unwrap_or(self.v))
     }
+    /// C's function `name` of it and `y`, in a function of the object.
+    pub(super) fn apart2(self, y: Self, name: &'static str) -> Self {
+        let made = self.m.internal(name, &[self.v, y.v], self.ty(), |m, args| {
+            m.library(name, &[Real { m, v: args[0] }, Real { m, v: args[1] }])
+                .v
+        });
+        self.with(made.unwrap_or(self.v))
+    }
     fn unary(self, name: &'static str) -> Self {
         self.with(self.m.ir.intrinsic(name, &[self.ty()], &[self.v]))
     }
@@ -168,6 +179,9 @@ impl<'a> Real<'a> {
     pub(super) fn floor(self) -> Self {
         self.unary("llvm.floor")
     }
+    pub(super) fn trunc(self) -> Self {
+        self.unary("llvm.trunc")
+    }
     pub(super) fn sign_of(self, sign: Self) -> Self {
         let args = [self.v, sign.v];
         self.with(self.m.ir.intrinsic("llvm.copysign", &[self.ty()], &args))
@@ -179,7 +193,7 @@ impl<'a> Real<'a> {
         let sign = bits.shl(self.fraction() + self.exponent_bits() - place);
         (self.bits() ^ sign).as_real(self)
     }
-    fn exponent_bits(self) -> i64 {
+    pub(super) fn exponent_bits(self) -> i64 {
         if self.is_double() { 11 } else { 8 }
     }
     fn compare(self, predicate: RealPred, other: Self) -> Truth<'a> {
@@ -305,6 +319,21 @@ impl<'a> Whole<'a> {
     }
     pub(super) fn bit(self, mask: i64) -> Truth<'a> {
         !(self & mask).is(0)
+    }
+    pub(super) fn clamp(self, low: i64, high: i64) -> Self {
+        let low = self.number(low);
+        let high = self.number(high);
+        let v = self.compare(IntPred::LLVMIntSLT, low).pick_whole(low, self);
+        high.compare(IntPred::LLVMIntSLT, v).pick_whole(high, v)
+    }
+    /// The low 32 bits.
+    pub(super) fn low(self) -> Self {
+        let ir = self.m.ir;
+        if ir.scalar(self.ty()) == ir.i32 {
+            return self;
+        }
+        let narrow = ir.shaped(ir.i32, self.ty());
+        self.with(ir.cast(Opcode::LLVMTrunc, self.v, narrow))
     }
     /// The numbers, as floats like `like`.
     pub(super) fn real(self, like: Real<'a>) -> Real<'a> {

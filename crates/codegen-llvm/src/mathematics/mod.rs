@@ -16,6 +16,7 @@ mod circular;
     reason = "fitted coefficients, next to a constant or not"
 )]
 mod coefficients;
+mod exact;
 mod exponential;
 mod gamma;
 mod hyperbolic;
@@ -76,6 +77,14 @@ fn form(math: MathFn) -> Form {
         | M::Tan
         | M::NativeTan
         | M::Fdim
+        | M::Fmod
+        | M::FrexpExponent
+        | M::FrexpMantissa
+        | M::Ilogb
+        | M::Ldexp
+        | M::Logb
+        | M::Nextafter
+        | M::Remainder
         | M::Hypot
         | M::NativePowr => Form::Inline,
         M::Acos
@@ -259,6 +268,14 @@ impl<'a> Mathematics<'a> {
                 let positive = y.less(x).pick(x - y, x.number(0.0));
                 x.either_nan(y).pick(x + y, positive).v
             }
+            M::Nextafter => x.next_after(y).v,
+            M::Ldexp => x.ldexp(int(*args.get(1)?)).v,
+            M::Ilogb => x.ilogb().v,
+            M::Logb => x.logb().v,
+            M::FrexpMantissa => x.frexp().0.v,
+            M::FrexpExponent => x.frexp().1.v,
+            M::Fmod => x.remainder(y, exact::Quotient::Truncated).v,
+            M::Remainder => x.remainder(y, exact::Quotient::Nearest).v,
             _ => return None,
         })
         .filter(|&v| v != ir.poison(ir.type_of(v)))
