@@ -1,6 +1,7 @@
 //! The state of one buffer: which pages were written, where they are valid, and what happened to them last.
 
 use crate::{Access, Cuboid, Dep, Deps, Front, Grid, Mode, PageSet, Transfer};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// How many domains a buffer can be in.
@@ -170,7 +171,7 @@ impl Buffer {
     /// everywhere else, and later work follows it.
     pub fn commit_accesses(&mut self, domain: Domain, accesses: &[Access], dep: Dep) {
         let content = accesses.iter().filter(|access| access.mode.needs_content());
-        let content: Vec<Cuboid> = content
+        let content: SmallVec<[Cuboid; 2]> = content
             .map(|access| self.grid.page_range(&access.elements))
             .collect();
         for access in accesses.iter().filter(|access| access.mode.writes()) {

@@ -42,6 +42,12 @@ impl Dep {
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Deps(SmallVec<[Dep; 4]>);
 
+impl From<Dep> for Deps {
+    fn from(dep: Dep) -> Self {
+        Self(SmallVec::from_iter([dep]))
+    }
+}
+
 impl Deps {
     /// Adds work; what its lane makes sure of already is dropped.
     pub fn add(&mut self, dep: Dep) {
@@ -103,6 +109,10 @@ impl Last {
         if writes {
             deps.merge(&self.readers);
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.writer.is_none() && self.readers.is_empty()
     }
 
     fn like(&self, other: &Self) -> bool {
@@ -178,6 +188,12 @@ impl Front {
             self.shape = Shape::Whole(now);
             return;
         }
+        if dep.is_none()
+            && let Shape::Whole(last) = &self.shape
+            && last.is_empty()
+        {
+            return;
+        }
         self.change(grid, pages, |last| last.clone_from(&now));
     }
 
@@ -240,6 +256,22 @@ fn change_interval(
     (first, end): (usize, usize),
     mut with: impl FnMut(&mut Last),
 ) {
+    // The usual case: the part is known as such, and stays unlike its neighbours.
+    let mut parts = starts.range_mut(first..);
+    if let Some((&start, last)) = parts.next().filter(|(start, _)| **start == first) {
+        let next = parts.next();
+        let whole = next.as_ref().map_or(total, |(next, _)| **next) == end;
+        if whole {
+            with(last);
+            let unlike_next = next.is_none_or(|(_, next)| !last.like(next));
+            let last = last.clone();
+            let before = starts.range(..start).next_back();
+            if unlike_next && before.is_none_or(|(_, before)| !last.like(before)) {
+                return;
+            }
+            return join(starts, first, end);
+        }
+    }
     for cut in [first, end] {
         if cut < total && !starts.contains_key(&cut) {
             let before = starts
@@ -253,7 +285,11 @@ fn change_interval(
     starts
         .range_mut(first..end)
         .for_each(|(_, last)| with(last));
-    // Neighbours that say the same become one, also across the two cuts.
+    join(starts, first, end);
+}
+
+/// Neighbours that say the same become one, also across the two cuts.
+fn join(starts: &mut BTreeMap<usize, Last>, first: usize, end: usize) {
     let mut at = starts
         .range(..first)
         .next_back()

@@ -97,6 +97,26 @@ impl Grid {
         })
     }
 
+    /// As [`Grid::new`] with pages chosen here, which have about so many bytes: slabs of whole rows along the slowest
+    /// axis, of at least one row, and never more than [`MAX_PAGES`].
+    ///
+    /// # Errors
+    /// The buffer's bytes do not fit into the address space.
+    pub fn with_page_bytes(
+        extent: [usize; 3],
+        element_size: usize,
+        page_bytes: usize,
+    ) -> Result<Self, GridError> {
+        let mut grid = Self::new(extent, element_size, Some(extent.map(|n| n.max(1))))?;
+        if let Some(axis) = (0..3).find(|&axis| extent[axis] > 1) {
+            let row = (element_size * extent[axis + 1..].iter().product::<usize>()).max(1);
+            let fewest = extent[axis].div_ceil(MAX_PAGES);
+            grid.page[axis] = (page_bytes / row).max(fewest).clamp(1, extent[axis]);
+            grid.pages[axis] = extent[axis].div_ceil(grid.page[axis]);
+        }
+        Ok(grid)
+    }
+
     fn chosen_page(extent: [usize; 3], element_size: usize, bytes: usize) -> [usize; 3] {
         let Some(axis) = (0..3).find(|&axis| extent[axis] > 1) else {
             return [1; 3];
@@ -254,6 +274,30 @@ mod tests {
             let grid = Grid::new(extent, size, None).expect("a valid grid");
             assert_eq!(grid.page(), page, "of {extent:?} times {size}");
             assert!(grid.page_count() <= CHOSEN_PAGES && grid.is_slab());
+        }
+    }
+
+    #[test]
+    fn pages_of_a_size_are_slabs() {
+        // (extent, element size, bytes, page)
+        for (extent, size, bytes, page) in [
+            ([1, 1, 100], 4, 64, [1, 1, 16]),
+            ([1, 1, 100], 4, 1, [1, 1, 1]),
+            ([1, 1, 100], 4, 1 << 20, [1, 1, 100]),
+            ([1, 10, 10], 4, 100, [1, 2, 10]),
+            ([5, 10, 10], 4, 100, [1, 10, 10]),
+            ([1, 1, 1], 64, 1, [1, 1, 1]),
+            ([1, 1, 0], 4, 16, [1, 1, 1]),
+            ([1, 1, 1 << 25], 1, 1, [1, 1, 2]),
+        ] {
+            let grid = Grid::with_page_bytes(extent, size, bytes).expect("a valid grid");
+            assert_eq!(
+                grid.page(),
+                page,
+                "{bytes} bytes of {extent:?} times {size}"
+            );
+            let remade = Grid::new(extent, size, Some(page)).expect("a valid grid");
+            assert_eq!(grid, remade);
         }
     }
 

@@ -191,6 +191,19 @@ where
     }
 }
 
+impl<T: DeviceData> Buffer<'static, T, 1> {
+    /// A buffer of what an iterator yields, as [`Self::from_slice`]: as many elements as there are.
+    ///
+    /// # Errors
+    /// As [`Self::from_slice`].
+    #[track_caller]
+    pub fn from_iterator(values: impl IntoIterator<Item = T>) -> Result<Self> {
+        let values: Vec<T> = values.into_iter().collect();
+        let count = values.len();
+        Self::from_vec(values, count)
+    }
+}
+
 impl<'h, T: DeviceData, const D: usize> Buffer<'h, T, D>
 where
     Dim<D>: SupportedDim,
@@ -198,7 +211,10 @@ where
     #[track_caller]
     fn create(range: Range<D>, options: &BufferOptions<D>, host: usize) -> Result<Self> {
         let page = options.page_size.map(|page| extents(page.0));
-        let grid = Grid::new(extents(range.0), size_of::<T>(), page)?;
+        let grid = match (page, crate::environment::page()) {
+            (None, Some(bytes)) => Grid::with_page_bytes(extents(range.0), size_of::<T>(), bytes),
+            _ => Grid::new(extents(range.0), size_of::<T>(), page),
+        }?;
         let alignment = align_of::<T>().max(64);
         let core = BufferCore::new(grid, alignment, None);
         let (site, element) = (crate::trace::Site::here(), std::any::type_name::<T>());

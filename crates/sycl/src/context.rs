@@ -171,7 +171,21 @@ impl Context {
         if let Some((_, lane)) = lanes.iter().find(|(of, _)| of == device) {
             return Ok(lane);
         }
-        let lane = Lane::create(&self.0.native, device, LaneOptions::default())?;
+        // A copy engine of its own, where the device has one and the environment does not forbid it.
+        let compute = device.compute_group()?;
+        let engine = crate::environment::copy_engines()
+            .zip(compute.copies)
+            .and_then(|(wished, (ordinal, engines))| {
+                let index = *wished.start();
+                (index < engines).then_some((ordinal, index))
+            });
+        let (ordinal, index) = engine.unwrap_or((compute.ordinal, 0));
+        let options = LaneOptions {
+            ordinal,
+            index,
+            ..LaneOptions::default()
+        };
+        let lane = Lane::create(&self.0.native, device, options)?;
         lanes.push((device.clone(), lane));
         Ok(lane)
     }

@@ -72,6 +72,8 @@ pub(crate) struct DeviceInner {
     platform: Platform,
     pub(crate) handle: ze_device_handle_t,
     parent: Option<Device>,
+    /// The whole hardware, for a part that the environment made a device of the process.
+    hardware: Option<Device>,
     pub(crate) properties: ze_device_properties_t,
     parts: OnceLock<Vec<Device>>,
     compute: OnceLock<ComputeGroup>,
@@ -86,6 +88,8 @@ pub(crate) struct ComputeGroup {
     pub(crate) longest_pattern: usize,
     /// Work-items of the largest work-group.
     pub(crate) largest_group: u32,
+    /// The group of queues that only copy and how many there are, if the device has one.
+    pub(crate) copies: Option<(u32, u32)>,
 }
 
 // SAFETY: device handles may be used by simultaneous threads (spec, core "Device"); the properties are plain data whose
@@ -121,7 +125,7 @@ impl DeviceInner {
         })?;
         handles
             .into_iter()
-            .map(|handle| Self::create(platform, handle, None))
+            .map(|handle| Self::create(platform, handle, None, None))
             .collect()
     }
 
@@ -129,6 +133,7 @@ impl DeviceInner {
         platform: Platform,
         handle: ze_device_handle_t,
         parent: Option<Device>,
+        hardware: Option<Device>,
     ) -> Result<Device> {
         let mut properties = ze_device_properties_t::default();
         let api = platform.api();
@@ -143,6 +148,7 @@ impl DeviceInner {
             platform,
             handle,
             parent,
+            hardware,
             properties,
             parts: OnceLock::new(),
             compute: OnceLock::new(),
@@ -278,18 +284,22 @@ impl Device {
             let created = handles.unwrap_or_default().into_iter();
             created
                 .filter_map(|handle| {
-                    DeviceInner::create(self.0.platform, handle, Some(self.clone())).ok()
+                    let parent = Some(self.clone());
+                    DeviceInner::create(self.0.platform, handle, parent, None).ok()
                 })
                 .collect()
         })
     }
 
-    /// The same hardware as a device of the process; a sub-device that the environment chose has no parent any more.
+    /// The same hardware as a device of the process; a sub-device that the environment chose has no parent any more, but
+    /// shares its memory with it.
     pub(crate) fn as_root(&self, already: bool) -> Self {
         if already {
             return self.clone();
         }
-        DeviceInner::create(self.0.platform, self.0.handle, None).unwrap_or_else(|_| self.clone())
+        let hardware = Some(self.hardware());
+        DeviceInner::create(self.0.platform, self.0.handle, None, hardware)
+            .unwrap_or_else(|_| self.clone())
     }
 
     /// The device that stands for the whole hardware: itself, or the topmost device that it is a part of.
@@ -298,7 +308,7 @@ impl Device {
         while let Some(parent) = top.parent() {
             top = parent;
         }
-        top
+        top.0.hardware.clone().unwrap_or(top)
     }
 
     /// The first queue group that runs kernels.
@@ -339,11 +349,17 @@ impl Device {
                 format!("{self:?} has no queues that run kernels"),
             ));
         };
+        let copying = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+        let copies = (0..)
+            .zip(&groups)
+            .find(|(_, group)| group.flags & (compute | copying) == copying)
+            .map(|(ordinal, group)| (ordinal, group.numQueues));
         let group = ComputeGroup {
             ordinal,
             queues: group.numQueues,
             longest_pattern: group.maxMemoryFillPatternSize,
             largest_group: limits.maxTotalGroupSize,
+            copies,
         };
         Ok(*self.0.compute.get_or_init(|| group))
     }

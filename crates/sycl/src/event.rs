@@ -1,9 +1,10 @@
 //! Events: what a submission gives back.
 
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use level_zero::sys::*;
+use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
 use crate::context::NativeContext;
@@ -13,6 +14,7 @@ use crate::graveyard::bury;
 use crate::lane::{Lane, Pinned, Profile, lane_of};
 use crate::queue::{Queue, Reports};
 use crate::ticket::{Standing, Ticket};
+use crate::trace::Node;
 use crate::ze::ze;
 
 /// The end of some work. Cheap to clone.
@@ -26,11 +28,12 @@ pub(crate) struct EventInner {
     /// Who is asked for times.
     device: Option<Device>,
     profile: Option<Arc<Profile>>,
-    waits: Mutex<Vec<Event>>,
-    /// What its native handle needs to stay valid.
-    native: Mutex<Option<Native>>,
+    /// What its submission was told to follow.
+    waits: SmallVec<[Event; 2]>,
+    /// What its native handle needs to stay valid, once it was asked for.
+    native: OnceLock<Option<Native>>,
     /// What tools know of its work.
-    node: std::sync::OnceLock<crate::trace::Node>,
+    node: Node,
 }
 
 /// The handle that an event was asked for.
@@ -173,7 +176,7 @@ impl std::fmt::Debug for Event {
 impl Default for Event {
     /// An event of nothing: complete.
     fn default() -> Self {
-        Self::new(EventKind::Complete, None, None)
+        Self::new(EventKind::Complete)
     }
 }
 
@@ -186,19 +189,34 @@ impl Drop for EventInner {
 }
 
 impl Event {
-    pub(crate) fn new(
+    pub(crate) fn new(kind: EventKind) -> Self {
+        Self(Arc::new(EventInner {
+            kind,
+            reports: None,
+            device: None,
+            profile: None,
+            waits: SmallVec::new(),
+            native: OnceLock::new(),
+            node: Node::default(),
+        }))
+    }
+
+    /// A submission's.
+    pub(crate) fn of(
         kind: EventKind,
-        queue: Option<&Queue>,
+        queue: &Queue,
         profile: Option<Arc<Profile>>,
+        waits: SmallVec<[Self; 2]>,
+        node: Node,
     ) -> Self {
         Self(Arc::new(EventInner {
             kind,
-            reports: queue.map(|queue| Arc::clone(&queue.0.reports)),
-            device: queue.map(Queue::device),
+            reports: Some(Arc::clone(&queue.0.reports)),
+            device: Some(queue.device()),
             profile,
-            waits: Mutex::default(),
-            native: Mutex::default(),
-            node: std::sync::OnceLock::new(),
+            waits,
+            native: OnceLock::new(),
+            node,
         }))
     }
 
@@ -257,7 +275,7 @@ impl Event {
     #[must_use]
     pub fn status(&self) -> EventStatus {
         let on_lane = |lane: Option<&'static Lane>, sequence| match lane {
-            Some(lane) if !lane.probe(sequence) => EventStatus::Running,
+            Some(lane) if !lane.poll(sequence) => EventStatus::Running,
             _ => EventStatus::Complete,
         };
         match &self.0.kind {
@@ -279,25 +297,11 @@ impl Event {
     /// The events that the submission was told to follow.
     #[must_use]
     pub fn wait_list(&self) -> Vec<Self> {
-        let waits = self.0.waits.lock().unwrap_or_else(PoisonError::into_inner);
-        waits.clone()
+        self.0.waits.to_vec()
     }
 
-    pub(crate) fn set_node(&self, node: crate::trace::Node) {
-        let _ = self.0.node.set(node);
-    }
-
-    pub(crate) fn node(&self) -> &crate::trace::Node {
-        static NOTHING: std::sync::OnceLock<crate::trace::Node> = std::sync::OnceLock::new();
-        let node = self.0.node.get();
-        node.unwrap_or_else(|| NOTHING.get_or_init(Default::default))
-    }
-
-    pub(crate) fn set_wait_list(&self, events: &[Self]) {
-        if !events.is_empty() {
-            let mut waits = self.0.waits.lock().unwrap_or_else(PoisonError::into_inner);
-            *waits = events.to_vec();
-        }
+    pub(crate) fn node(&self) -> &Node {
+        &self.0.node
     }
 
     /// When its command ran; waits for it.
@@ -331,15 +335,14 @@ impl Event {
         if let EventKind::Native(lane) = self.0.kind {
             return lane.first_event();
         }
-        let mut native = self.0.native.lock().unwrap_or_else(PoisonError::into_inner);
-        if native.is_none() {
+        let native = self.0.native.get_or_init(|| {
             let pinned = self.dep().and_then(|dep| lane_of(dep)?.pin(dep.sequence()));
-            *native = match pinned {
+            match pinned {
                 Some(pinned) => Some(Native::Pinned(pinned)),
                 None => self.own_native().map(Native::Own),
-            };
-        }
-        match &*native {
+            }
+        });
+        match native {
             Some(Native::Pinned(pinned)) => pinned.event,
             Some(Native::Own(own)) => own.event,
             None => std::ptr::null_mut(),

@@ -9,6 +9,7 @@ use level_zero::sys::*;
 use smallvec::SmallVec;
 use sycl_graph::{Access, Deps, Mode};
 
+use crate::arguments::Arguments;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
@@ -33,6 +34,7 @@ pub struct Graph {
 struct Recorded {
     records: SmallVec<[Record; 4]>,
     action: Option<Action>,
+    arguments: Arguments,
 }
 
 impl std::fmt::Debug for Recorded {
@@ -116,6 +118,7 @@ impl Graph {
         self.groups.push(Recorded {
             records: group.records,
             action: group.action,
+            arguments: group.arguments,
         });
         Ok(())
     }
@@ -168,7 +171,7 @@ impl Graph {
             graph
                 .pointers
                 .extend(pointers.iter().map(|pointer| pointer.addr()));
-            let (mut operations, keep) = operations_of(group.action, &pointers);
+            let (mut operations, keep) = operations_of(group.action, group.arguments, &pointers);
             for operation in &mut operations {
                 operation.append(&mut Target::recording(api, list))?;
             }
@@ -273,7 +276,7 @@ impl Queue {
             .extend(inner.records.iter().map(Record::again));
         group.events.extend(after.iter().cloned());
         group.events.push(last.clone());
-        let event = submit(self, group, site)?;
+        let event = submit(self, &mut group, site)?;
         *last = event.clone();
         Ok(event)
     }

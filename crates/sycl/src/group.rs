@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use level_zero::sys::ze_kernel_handle_t;
 use smallvec::SmallVec;
 use sycl_graph::Access;
 
@@ -10,8 +9,8 @@ use crate::arguments::Arguments;
 use crate::event::Event;
 use crate::graph::GraphInner;
 use crate::host_task::Task;
-use crate::kernel::{Kernel, SpecValues};
-use crate::operation::{Operation, Region};
+use crate::kernel::SpecValues;
+use crate::operation::{Operation, Region, Shape};
 use crate::storage::BufferCore;
 use crate::usm::Staging;
 
@@ -24,6 +23,8 @@ pub(crate) struct Group {
     pub(crate) follows_all: bool,
     pub(crate) constants: SpecValues,
     pub(crate) action: Option<Action>,
+    /// A launch's, filled and used where they are.
+    pub(crate) arguments: Arguments,
 }
 
 /// One accessor.
@@ -60,15 +61,13 @@ pub(crate) enum TargetMemory {
 }
 
 /// The group's command.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one is made for each group, in place"
+)]
 pub(crate) enum Action {
-    Launch {
-        kernel: Kernel,
-        handle: ze_kernel_handle_t,
-        groups: [u32; 3],
-        size: [u32; 3],
-        offset: [u32; 3],
-        arguments: Arguments,
-    },
+    /// With the group's arguments.
+    Launch(Shape),
     /// Between two accessors; the region's pointers are offsets from their memories.
     Copy {
         source: u32,

@@ -16,7 +16,7 @@ use crate::image::{
     HostTaskImageAccessor, ImageAccessor, SampledImage, Texel, UnsampledImage, check_kind,
 };
 use crate::kernel::{SpecId, SpecValue, bytes_of};
-use crate::operation::{Operation, Region};
+use crate::operation::{Operation, Region, Shape};
 use crate::queue::Queue;
 use crate::range::{
     DeviceData, Dim, Id, NdRange, Range, SupportedDim, coordinates, extents, to_xyz,
@@ -412,13 +412,15 @@ impl<'cg> Handler<'cg> {
     ) -> Result<Command<'cg>> {
         let queue = &self.queue.0;
         let mut function = kernel.kernel(&queue.context, &queue.device)?;
-        let mut passed = Arguments::default();
-        kernel.pass(arguments, &mut ArgSink(&mut passed));
         let mut group = self.group.borrow_mut();
+        let passed = &mut group.arguments;
+        *passed = Arguments::default();
+        kernel.pass(arguments, &mut ArgSink(passed));
         if !group.constants.is_empty() {
             function = function.specialised(&group.constants)?;
         }
         let inner = &function.0;
+        let passed = &mut group.arguments;
         passed.check(&inner.name, inner.count, inner.known.as_deref())?;
         passed.make_samplers(|sampler| queue.context.0.native.sampler(&queue.device, sampler))?;
         if items.contains(&0) {
@@ -429,14 +431,13 @@ impl<'cg> Handler<'cg> {
         let handle = inner.handle_for(&queue.device)?;
         let size = size.unwrap_or_else(|| inner.group_size(handle, items));
         let groups = [0, 1, 2].map(|axis| items[axis] / size[axis]);
-        group.action = Some(Action::Launch {
-            kernel: function,
+        group.action = Some(Action::Launch(Shape {
+            kernel: function.0,
             handle,
             groups,
             size,
             offset,
-            arguments: passed,
-        });
+        }));
         Ok(Command { brand: self.brand })
     }
 

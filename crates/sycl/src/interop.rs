@@ -422,7 +422,7 @@ pub unsafe fn make_event(input: EventInput, context: &Context) -> Result<Event> 
     not_null("the event", input.native_handle)?;
     let owned = take("event", input.native_handle, input.ownership)?;
     let lane = Lane::of_event(&context.0.native, input.native_handle, owned)?;
-    Ok(Event::new(EventKind::Native(lane), None, None))
+    Ok(Event::new(EventKind::Native(lane)))
 }
 
 /// An executable bundle around a module.

@@ -77,12 +77,17 @@ pub(crate) struct Region {
 
 /// A kernel with all that it needs.
 pub(crate) struct Launch {
+    pub(crate) shape: Shape,
+    pub(crate) arguments: Arguments,
+}
+
+/// A kernel and how many of its work-items run.
+pub(crate) struct Shape {
     pub(crate) kernel: Arc<KernelInner>,
     pub(crate) handle: ze_kernel_handle_t,
     pub(crate) groups: [u32; 3],
     pub(crate) size: [u32; 3],
     pub(crate) offset: [u32; 3],
-    pub(crate) arguments: Arguments,
 }
 
 impl Operation {
@@ -233,7 +238,7 @@ impl Operation {
                     )
                 }
             }
-            Self::Launch(launch) => launch.append(to),
+            Self::Launch(launch) => launch.shape.append(&mut launch.arguments, to),
             Self::Prefetch { pointer, bytes } => {
                 // SAFETY: as above. It takes no events: a barrier before and a signal after it give it its place.
                 unsafe {
@@ -364,8 +369,8 @@ fn region_of(origin: [usize; 3], size: [usize; 3]) -> ze_copy_region_t {
     }
 }
 
-impl Launch {
-    fn append(&mut self, to: &mut Target<'_>) -> Result<()> {
+impl Shape {
+    pub(crate) fn append(&self, arguments: &mut Arguments, to: &mut Target<'_>) -> Result<()> {
         let (api, list, signal, count) = (to.api, to.list, to.signal, to.wait_count());
         let waits = to.waits();
         let groups = ze_group_count_t {
@@ -398,7 +403,7 @@ impl Launch {
                 groupSizeY: self.size[1],
                 groupSizeZ: self.size[2],
             };
-            let mut pointers = self.arguments.pointers();
+            let mut pointers = arguments.pointers();
             // SAFETY: live handles; count, sizes and kinds of the arguments were checked against the kernel's.
             return unsafe {
                 ze!(
@@ -425,7 +430,7 @@ impl Launch {
                 api,
                 zeKernelSetGroupSize = kernel.pfnSetGroupSize(self.handle, x, y, z)
             )?;
-            for (index, (size, value)) in (0..).zip(self.arguments.values()) {
+            for (index, (size, value)) in (0..).zip(arguments.values()) {
                 ze!(
                     api,
                     zeKernelSetArgumentValue =

@@ -1,14 +1,15 @@
 //! Queues: command groups go in, work on lanes comes out.
 
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::ThreadId;
 
 use level_zero::sys::*;
 use sycl_graph::{Dep, Deps};
 
 use crate::context::Context;
 use crate::device::Device;
+use crate::environment::{self, Lists};
 use crate::error::{AsyncHandler, Error, Result};
 use crate::event::Event;
 use crate::graveyard::{bury, sweep};
@@ -77,12 +78,13 @@ pub(crate) struct QueueInner {
     lanes: [OnceLock<&'static Lane>; MOST_LANES],
     making: Mutex<()>,
     width: usize,
+    /// The threads that submitted, where each has a lane of its own, in the order of the lanes.
+    threads: Option<Mutex<Vec<ThreadId>>>,
     /// The last command of an in-order queue.
     pub(crate) order: Mutex<Option<Dep>>,
     /// Tickets of commands that were not on a lane at once.
     tickets: Mutex<Vec<Arc<Ticket>>>,
     pub(crate) reports: Arc<Reports>,
-    submissions: AtomicU64,
     /// The handle stays with the program: the queue's end waits for its work.
     kept: bool,
     pub(crate) trace: crate::trace::QueueTrace,
@@ -265,8 +267,18 @@ impl QueueBuilder {
             return Err(Error::invalid("the queue's device is not of its context"));
         }
         let options = options(&device, &self.props)?;
-        let queue = Queue::of(context, device, self.props, options, self.handler, false);
-        queue.0.lane(0)?;
+        let per_thread = !options.batched
+            && self.props.submission.unwrap_or(Submission::FromEnvironment)
+                == Submission::FromEnvironment
+            && environment::lists() == Lists::OfThreads;
+        let mut queue = Queue::of(context, device, self.props, options, self.handler, false);
+        if let Some(inner) = Arc::get_mut(&mut queue.0).filter(|_| per_thread) {
+            inner.threads = Some(Mutex::default());
+        }
+        let eager = environment::eager() && !per_thread;
+        for number in 0..if eager { queue.0.width } else { 1 } {
+            queue.0.lane(number)?;
+        }
         queue.0.trace.created(&queue.0);
         Ok(queue)
     }
@@ -274,7 +286,7 @@ impl QueueBuilder {
 
 fn options(device: &Device, props: &QueueProps) -> Result<LaneOptions> {
     let batched = match props.submission.unwrap_or(Submission::FromEnvironment) {
-        Submission::FromEnvironment => !crate::environment::immediate(),
+        Submission::FromEnvironment => environment::lists() == Lists::Batched,
         Submission::Immediate => false,
         Submission::Batched => true,
     };
@@ -284,7 +296,9 @@ fn options(device: &Device, props: &QueueProps) -> Result<LaneOptions> {
         Some(Priority::Normal) | None => ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
     };
     let group = device.compute_group()?;
-    let index = props.compute_index.unwrap_or(0);
+    // The environment's engine is a wish for all devices; one that lacks it does without.
+    let wished = environment::compute_engine().filter(|index| *index < group.queues);
+    let index = props.compute_index.or(wished).unwrap_or(0);
     if index >= group.queues {
         return Err(Error::invalid(format!(
             "compute index {index}: the device has {} engines",
@@ -294,6 +308,7 @@ fn options(device: &Device, props: &QueueProps) -> Result<LaneOptions> {
     Ok(LaneOptions {
         timestamps: props.enable_profiling,
         batched,
+        batch: environment::batch(),
         priority,
         ordinal: group.ordinal,
         index,
@@ -327,9 +342,7 @@ impl Queue {
         let width = if props.in_order {
             1
         } else {
-            crate::environment::lanes()
-                .unwrap_or(LANES)
-                .clamp(1, MOST_LANES)
+            environment::lanes().unwrap_or(LANES).clamp(1, MOST_LANES)
         };
         Self(Arc::new(QueueInner {
             context,
@@ -339,13 +352,13 @@ impl Queue {
             lanes: [const { OnceLock::new() }; MOST_LANES],
             making: Mutex::new(()),
             width,
+            threads: None,
             order: Mutex::new(None),
             tickets: Mutex::default(),
             reports: Arc::new(Reports {
                 errors: Mutex::default(),
                 handler,
             }),
-            submissions: AtomicU64::new(0),
             kept,
             trace: crate::trace::QueueTrace::default(),
         }))
@@ -363,6 +376,8 @@ impl Queue {
         let options = LaneOptions {
             timestamps: props.enable_profiling,
             batched: matches!(native, NativeLane::Queue(_)),
+            // The program may wait on its handle after any submission.
+            batch: 1,
             in_order,
             owned,
             ..LaneOptions::default()
@@ -419,10 +434,10 @@ impl Queue {
         F: for<'cg> FnOnce(Handler<'cg>) -> Result<Command<'cg>>,
     {
         let site = crate::trace::Site::of::<F>();
-        let group = std::cell::RefCell::new(Group::default());
+        let mut group = std::cell::RefCell::new(Group::default());
         f(Handler::new(self, &group))
             .map(|_| ())
-            .and_then(|()| submit(self, group.into_inner(), site))
+            .and_then(|()| submit(self, group.get_mut(), site))
             .inspect_err(crate::trace::diagnostic)
     }
 
@@ -508,6 +523,9 @@ impl QueueInner {
 
     /// A lane for work that follows `deps`: the one that ends with them, an idle one, a new one, the least busy.
     pub(crate) fn choose(&self, deps: &Deps) -> Result<&'static Lane> {
+        if let Some(threads) = &self.threads {
+            return self.lane_of_thread(threads);
+        }
         if self.width == 1 {
             return self.lane(0);
         }
@@ -538,6 +556,20 @@ impl QueueInner {
         best.map_or_else(|| self.lane(0), Ok)
     }
 
+    /// The calling thread's own lane; more threads than lanes share them.
+    fn lane_of_thread(&self, threads: &Mutex<Vec<ThreadId>>) -> Result<&'static Lane> {
+        let mine = std::thread::current().id();
+        // Held while a lane is made, so that those before it are there.
+        let mut threads = lock(threads);
+        let known = threads.iter().position(|thread| *thread == mine);
+        let place = known.unwrap_or(threads.len());
+        let lane = self.lane(place % MOST_LANES)?;
+        if known.is_none() {
+            threads.push(mine);
+        }
+        Ok(lane)
+    }
+
     /// Remembers a ticket until the queue is waited for.
     pub(crate) fn add_ticket(&self, ticket: &Arc<Ticket>) {
         let mut tickets = lock(&self.tickets);
@@ -554,13 +586,6 @@ impl QueueInner {
             .iter()
             .for_each(|ticket| deps.add(ticket.dep()));
     }
-
-    /// Counts a submission; now and then frees what is no longer used.
-    pub(crate) fn count(&self) {
-        if self.submissions.fetch_add(1, Ordering::Relaxed) % 64 == 63 {
-            sweep();
-        }
-    }
 }
 
 impl Drop for QueueInner {
@@ -571,6 +596,7 @@ impl Drop for QueueInner {
                 // The program may destroy its handle as soon as this returns.
                 drop(lane.wait(lane.tail().sequence()));
             }
+            lane.flush_all();
             bury(lane.users(), || lane.close());
         }
     }

@@ -4,17 +4,19 @@
 //! and appended, then the command, and only then anything is committed. A command that has to wait for something on the
 //! host gets a ticket instead of a place and is appended by whoever ends that.
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 use sycl_graph::{Access, Dep, Deps, Domain};
 
+use crate::arguments::Arguments;
+use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, device_clock};
-use crate::graveyard::bury;
+use crate::graveyard::{bury, sweep};
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::host_task::{TaskContext, run};
-use crate::lane::{Lane, Pinned, Profile, lane_of};
+use crate::lane::{Lane, Pinned, Profile, Target, lane_of};
 use crate::operation::{Launch, Operation};
 use crate::queue::{Queue, QueueInner};
 use crate::storage::{BufferCore, BufferState};
@@ -31,6 +33,9 @@ struct Use {
     writes: bool,
 }
 
+/// What is no longer used is freed once in so many submissions to a lane.
+const SWEEP: u64 = 64;
+
 type Uses = SmallVec<[Use; 4]>;
 pub(crate) type Pointers = SmallVec<[*mut u8; 8]>;
 
@@ -46,36 +51,31 @@ impl Use {
 }
 
 /// Submits a command group.
-pub(crate) fn submit(queue: &Queue, group: Group, site: Site) -> Result<Event> {
+pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Event> {
     let inner = &queue.0;
-    let Group {
-        records,
-        events,
-        follows_all,
-        action,
-        ..
-    } = group;
-    check_targets(&records)?;
-    let node = Node::group(site, inner, label(action.as_ref()));
-    let mut order = inner.props.in_order.then(|| {
-        inner
-            .order
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    let _one = (environment::serialize() & 1 != 0).then(|| {
+        static ONE: Mutex<()> = Mutex::new(());
+        ONE.lock().unwrap_or_else(PoisonError::into_inner)
     });
+    check_targets(&group.records)?;
+    let node = Node::group(site, inner, label(group.action.as_ref()));
+    let mut order = inner
+        .props
+        .in_order
+        .then(|| inner.order.lock().unwrap_or_else(PoisonError::into_inner));
     let mut uses = Uses::new();
     let mut pointers = Pointers::new();
     let mut firsts: SmallVec<[(usize, TargetMemory, usize); 8]> = SmallVec::new();
-    for record in records {
+    for record in group.records.drain(..) {
         let place = place_of(&mut uses, record, &mut firsts);
         debug_assert!(place < uses.len());
     }
     let mut deps = Deps::default();
-    for event in &events {
+    for event in &group.events {
         event.follow(&mut deps)?;
         node.follows(event.node());
     }
-    if follows_all {
+    if group.follows_all {
         inner.everything(&mut deps);
     }
     if let Some(last) = order.as_ref().and_then(|last| **last) {
@@ -94,7 +94,7 @@ pub(crate) fn submit(queue: &Queue, group: Group, site: Site) -> Result<Event> {
         let pointer = state.argument(*target, domain, &inner.context, &inner.device)?;
         pointers.push(pointer.wrapping_add(*first));
     }
-    if let Some(Action::Replay(graph)) = &action
+    if let Some(Action::Replay(graph)) = &group.action
         && !graph.is_at(&pointers)
     {
         return Err(Error::invalid(
@@ -124,10 +124,29 @@ pub(crate) fn submit(queue: &Queue, group: Group, site: Site) -> Result<Event> {
             run: std::sync::OnceLock::new(),
         })
     });
-    let mut work = Prepared::new(action, &pointers);
-    if resolved.open.is_empty() && !work.is_host_task() {
+    let events = std::mem::take(&mut group.events);
+    let on_host = matches!(group.action, Some(Action::HostTask(_)));
+    if resolved.open.is_empty() && !on_host {
+        let mut keep = None;
         let dep = node.task(|| {
-            let dep = work.append(inner, &resolved.device, profile.clone())?;
+            let after = &resolved.device;
+            let dep = match &group.action {
+                // The common case, without moving anything.
+                Some(Action::Launch(shape)) if all_in(inner, after) => {
+                    let arguments = &mut group.arguments;
+                    arguments.resolve(|access| pointers[access].addr());
+                    let lane = inner.choose(after)?;
+                    let append = &mut |target: &mut Target<'_>| shape.append(arguments, target);
+                    lane.append(after, profile.clone(), append)
+                }
+                _ => {
+                    let arguments = std::mem::take(&mut group.arguments);
+                    let mut work = Prepared::new(group.action.take(), arguments, &pointers);
+                    let dep = work.append(inner, after, profile.clone());
+                    keep = Some(work);
+                    dep
+                }
+            }?;
             node.signal(|| native_of(dep));
             Ok::<Dep, Error>(dep)
         })?;
@@ -136,13 +155,26 @@ pub(crate) fn submit(queue: &Queue, group: Group, site: Site) -> Result<Event> {
             **order = Some(dep);
         }
         drop(locked);
-        work.keep_until(dep);
-        inner.count();
-        let event = Event::new(EventKind::Device(dep), Some(queue), profile);
-        event.set_wait_list(&events);
-        event.set_node(node);
-        return Ok(event);
+        if let Some(mut work) = keep {
+            work.keep_until(dep);
+        }
+        if dep.sequence() % SWEEP == 0 {
+            sweep();
+        }
+        if environment::serialize() & 2 != 0 {
+            drop(order);
+            wait_for(&Deps::from(dep))?;
+        }
+        return Ok(Event::of(
+            EventKind::Device(dep),
+            queue,
+            profile,
+            events,
+            node,
+        ));
     }
+    let arguments = std::mem::take(&mut group.arguments);
+    let work = Prepared::new(group.action.take(), arguments, &pointers);
     let own = Ticket::open(None, resolved.open.clone());
     commit(&uses, &mut locked, own.dep());
     if let Some(order) = &mut order {
@@ -151,13 +183,13 @@ pub(crate) fn submit(queue: &Queue, group: Group, site: Site) -> Result<Event> {
     drop(locked);
     drop(order);
     inner.add_ticket(&own);
-    let event = Event::new(
+    let event = Event::of(
         EventKind::Ticket(Arc::clone(&own)),
-        Some(queue),
+        queue,
         profile.clone(),
+        events,
+        node.clone(),
     );
-    event.set_wait_list(&events);
-    event.set_node(node.clone());
     let barrier = (!resolved.open.is_empty()).then(|| node.barrier(reason(&resolved.open)));
     let later = Later {
         queue: Arc::clone(inner),
@@ -181,7 +213,7 @@ pub(crate) fn submit(queue: &Queue, group: Group, site: Site) -> Result<Event> {
 fn label(action: Option<&Action>) -> Label<'_> {
     let (name, kernel, transfer) = match action {
         None => ("barrier", false, false),
-        Some(Action::Launch { kernel, .. }) => (kernel.name(), true, false),
+        Some(Action::Launch(shape)) => (shape.kernel.name.as_str(), true, false),
         Some(Action::Copy { .. }) => ("copy acc to acc", false, false),
         Some(Action::Fill { .. } | Action::StagedFill { .. }) => ("fill", false, false),
         Some(Action::Operations(operations, _)) => match operations.first() {
@@ -318,12 +350,13 @@ fn commit(uses: &Uses, locked: &mut [MutexGuard<'static, BufferState>], dep: Dep
 /// The device operations of a command, and what has to live as long as they run.
 pub(crate) fn operations_of(
     action: Option<Action>,
+    arguments: Arguments,
     pointers: &Pointers,
 ) -> (
     SmallVec<[Operation; 1]>,
     Option<Box<dyn std::any::Any + Send>>,
 ) {
-    let prepared = Prepared::new(action, pointers);
+    let prepared = Prepared::new(action, arguments, pointers);
     (prepared.operations, prepared.keep)
 }
 
@@ -340,7 +373,7 @@ struct SendPointers(Pointers);
 unsafe impl Send for SendPointers {}
 
 impl Prepared {
-    fn new(action: Option<Action>, pointers: &Pointers) -> Self {
+    fn new(action: Option<Action>, mut arguments: Arguments, pointers: &Pointers) -> Self {
         let mut prepared = Self {
             operations: SmallVec::new(),
             task: None,
@@ -350,23 +383,10 @@ impl Prepared {
         let of = |index: u32| pointers[index as usize];
         match action {
             None => prepared.operations.push(Operation::Barrier),
-            Some(Action::Launch {
-                kernel,
-                handle,
-                groups,
-                size,
-                offset,
-                mut arguments,
-            }) => {
+            Some(Action::Launch(shape)) => {
                 arguments.resolve(|access| pointers[access].addr());
-                prepared.operations.push(Operation::Launch(Launch {
-                    kernel: kernel.0,
-                    handle,
-                    groups,
-                    size,
-                    offset,
-                    arguments,
-                }));
+                let launch = Launch { shape, arguments };
+                prepared.operations.push(Operation::Launch(launch));
             }
             Some(Action::Copy {
                 source,
@@ -443,6 +463,13 @@ impl Prepared {
     }
 }
 
+/// Whether the device can wait for all of it: another context's work this thread must wait for.
+fn all_in(queue: &QueueInner, after: &Deps) -> bool {
+    let native = &queue.context.0.native;
+    let mut lanes = after.iter().filter_map(lane_of);
+    lanes.all(|lane| lane.is_in(native))
+}
+
 fn append_profiled(
     lane: &'static Lane,
     queue: &QueueInner,
@@ -453,11 +480,7 @@ fn append_profiled(
     let context = &queue.context;
     match operations {
         // The common case without a second list of dependencies.
-        [operation]
-            if after
-                .iter()
-                .all(|dep| lane_of(dep).is_none_or(|l| l.is_in(&context.0.native))) =>
-        {
+        [operation] if all_in(queue, after) => {
             lane.append(after, profile, &mut |target| operation.append(target))
         }
         [first @ .., last] => {

@@ -5,11 +5,12 @@
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
 use sycl_graph::{Dep, Deps};
+use work_progress::Countdown;
 
 use crate::error::{Error, Result};
 use crate::lane::lane_of;
@@ -45,7 +46,7 @@ pub(crate) enum Standing {
 /// Work that runs when the tickets it waits for are no longer open.
 pub(crate) struct Pending {
     own: Arc<Ticket>,
-    remaining: AtomicUsize,
+    remaining: Countdown,
     failed: Mutex<Option<Error>>,
     work: Mutex<Option<Work>>,
 }
@@ -256,15 +257,15 @@ impl Ticket {
 pub(crate) fn when_closed(tickets: &[Arc<Ticket>], own: &Arc<Ticket>, work: Work) {
     let pending = Arc::new(Pending {
         own: Arc::clone(own),
-        // One for this function, so that nothing runs before all are asked.
-        remaining: AtomicUsize::new(1),
+        // It counts this function as well, so that nothing runs before all are asked.
+        remaining: Countdown::new(),
         failed: Mutex::new(None),
         work: Mutex::new(Some(work)),
     });
     for ticket in tickets {
         match &mut *lock(&ticket.state) {
             State::Open(waiting) => {
-                pending.remaining.fetch_add(1, Ordering::AcqRel);
+                pending.remaining.hold();
                 waiting.push(Arc::clone(&pending));
             }
             State::Failed(error) => *lock(&pending.failed) = Some(error.clone()),
@@ -328,7 +329,7 @@ fn flush(waiting: &[Arc<Pending>], failed: Option<&Error>) {
         if let Some(error) = failed {
             lock(&pending.failed).get_or_insert_with(|| error.clone());
         }
-        if pending.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if pending.remaining.let_go() {
             ready.push(Ready(Reverse(pending.own.number), Arc::clone(pending)));
         }
     }

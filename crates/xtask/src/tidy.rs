@@ -21,6 +21,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("spirv-reader", 1),
     ("kernel-ir", 2),
     ("work-group-pool", 2),
+    ("work-progress", 2),
     ("acceleration-structure", 2),
     ("sycl-graph", 2),
     ("spirv-reflection", 2),

@@ -145,8 +145,9 @@ impl Site {
         if !wants_locations() {
             return;
         }
-        if !self.function.is_empty() {
-            visit.set(c"sym_function_name", self.function);
+        let function = self.function();
+        if !function.is_empty() {
+            visit.set(c"sym_function_name", function);
         }
         #[cfg(feature = "source-locations")]
         {
@@ -552,7 +553,7 @@ pub(crate) fn buffer_made(
 fn at(site: Site, listeners: Listeners) -> Option<Visit> {
     match xpti::Compat::current() {
         xpti::Compat::Seed => None,
-        xpti::Compat::Dpcpp => listeners.visit(&site.location(c_text(site.function))),
+        xpti::Compat::Dpcpp => listeners.visit(&site.location(c_text(site.function()))),
     }
 }
 

@@ -32,8 +32,8 @@ pub(crate) use silent::*;
 pub(crate) struct Site {
     #[cfg(feature = "source-locations")]
     location: &'static std::panic::Location<'static>,
-    /// The function that a closure was written in, from its type's name; empty if there is none.
-    function: &'static str,
+    /// The name of the submitted closure's type; empty if there is none.
+    closure: &'static str,
 }
 
 impl Site {
@@ -43,7 +43,7 @@ impl Site {
         Self {
             #[cfg(feature = "source-locations")]
             location: std::panic::Location::caller(),
-            function: "",
+            closure: "",
         }
     }
 
@@ -51,12 +51,19 @@ impl Site {
     #[cfg_attr(feature = "source-locations", track_caller)]
     pub(crate) fn of<F>() -> Self {
         let mut site = Self::here();
-        site.function = enclosing(std::any::type_name::<F>());
+        site.closure = std::any::type_name::<F>();
         site
+    }
+
+    /// The function that the closure was written in; empty if there is none. Only who listens pays for the search.
+    #[cfg(any(feature = "xpti", test))]
+    fn function(&self) -> &'static str {
+        enclosing(self.closure)
     }
 }
 
 /// `app::main` of `app::main::{{closure}}::{{closure}}`.
+#[cfg(any(feature = "xpti", test))]
 fn enclosing(closure: &str) -> &str {
     match closure.find("::{{closure}}") {
         Some(end) => &closure[..end],
@@ -97,7 +104,7 @@ mod tests {
             assert_eq!(enclosing(closure), function);
         }
         assert_eq!(
-            Site::of::<fn()>().function,
+            Site::of::<fn()>().function(),
             "",
             "a function is written in no other"
         );

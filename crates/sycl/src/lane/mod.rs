@@ -4,40 +4,43 @@
 //! at it and everything that waits for it has ended too. A lane's place in the table and its numbers outlive its list:
 //! a [`Dep`] on a lane that is gone, or on its successor, always means finished work.
 //!
+//! A lane on a command queue records a list for several commands and executes it when it is full, or when somebody wants
+//! to know or wait for one of them; until then the device does not know of them.
+//!
 //! Locks: a lane's lock is taken with buffers locked, never two lanes' at once, and nothing is called back under it.
 
-use std::collections::VecDeque;
+mod home;
+
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use level_zero::sys::*;
 use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
+use work_progress::{Progress, Ring};
 
 use crate::context::NativeContext;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
+use home::{Batches, Home, Kind, destroy_list};
 
 /// Numbers that a lane may have; the greatest means tickets.
 const LANES: usize = Dep::TICKETS as usize;
 /// Events of one pool.
 const CHUNK: u32 = 256;
 /// A ring is at least so long before its events are used again.
-const RING: u64 = 64;
+const RING: usize = 64;
 /// An event is asked whether it has ended once in so many submissions.
 const PROBE: u64 = 32;
 
 /// A list that runs commands in order.
 pub(crate) struct Lane {
     id: u16,
-    /// Everything up to here has ended.
-    done: AtomicU64,
-    /// The last command's number.
-    last: AtomicU64,
-    /// Threads that look at events of the ring.
-    pins: AtomicUsize,
+    progress: Progress,
+    /// The device knows of everything up to here; later commands are in a list that is still recorded.
+    executed: AtomicU64,
     /// The address of its context's value.
     context: AtomicUsize,
     /// Why nothing on it can end any more.
@@ -45,17 +48,25 @@ pub(crate) struct Lane {
     inner: Mutex<Inner>,
 }
 
-#[derive(Default)]
 struct Inner {
     home: Option<Home>,
-    ring: VecDeque<Slot>,
-    /// The number of the ring's first slot.
-    first: u64,
-    probe_at: u64,
+    ring: Ring<Slot>,
     pools: Vec<ze_event_pool_handle_t>,
     /// Events made of the last pool.
     used: u32,
     spare: Vec<ze_event_handle_t>,
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        Self {
+            home: None,
+            ring: Ring::new(RING, PROBE),
+            pools: Vec::new(),
+            used: 0,
+            spare: Vec::new(),
+        }
+    }
 }
 
 // SAFETY: handles that the lane's lock keeps to one thread at a time.
@@ -75,25 +86,6 @@ pub(crate) struct Profile {
     pub(crate) run: OnceLock<(u64, u64)>,
 }
 
-/// What a lane's commands go to.
-struct Home {
-    context: Arc<NativeContext>,
-    device: ze_device_handle_t,
-    kind: Kind,
-    options: LaneOptions,
-}
-
-enum Kind {
-    Immediate(ze_command_list_handle_t),
-    /// Nothing: one event that somebody else signals.
-    Event,
-    /// A queue and the lists executed on it, with the number of their last command.
-    Queue(
-        ze_command_queue_handle_t,
-        VecDeque<(u64, ze_command_list_handle_t)>,
-    ),
-}
-
 /// The handle of a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NativeLane {
@@ -108,6 +100,8 @@ pub(crate) struct LaneOptions {
     pub(crate) timestamps: bool,
     /// Regular lists on a queue instead of an immediate list.
     pub(crate) batched: bool,
+    /// Commands of one such list; 0 for as many as come while the device is busy.
+    pub(crate) batch: u32,
     pub(crate) priority: ze_command_queue_priority_t,
     pub(crate) ordinal: u32,
     pub(crate) index: u32,
@@ -122,6 +116,7 @@ impl Default for LaneOptions {
         Self {
             timestamps: false,
             batched: false,
+            batch: 0,
             priority: ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
             ordinal: 0,
             index: 0,
@@ -198,18 +193,14 @@ unsafe impl Sync for Pinned {}
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        self.lane.pins.fetch_sub(1, Ordering::Release);
+        self.lane.progress.unpin();
     }
 }
 
 impl Pinned {
     fn waited_by(&self, waiter: Dep) {
         let mut inner = self.lane.inner();
-        let place = self.sequence.wrapping_sub(inner.first);
-        if let Some(slot) = usize::try_from(place)
-            .ok()
-            .and_then(|at| inner.ring.get_mut(at))
-        {
+        if let Some(slot) = inner.ring.get_mut(self.sequence) {
             match slot.waiters.iter_mut().find(|w| w.lane() == waiter.lane()) {
                 Some(known) => *known = (*known).max(waiter),
                 None => slot.waiters.push(waiter),
@@ -286,7 +277,7 @@ impl Lane {
         options: LaneOptions,
     ) -> Result<&'static Self> {
         let kind = match native {
-            NativeLane::Queue(queue) => Kind::Queue(queue, VecDeque::new()),
+            NativeLane::Queue(queue) => Kind::Queue(Batches::new(queue, options.batch)),
             NativeLane::List(list) => Kind::Immediate(list),
         };
         let lane = Self::place()?;
@@ -299,8 +290,12 @@ impl Lane {
         });
         lane.context
             .store(Arc::as_ptr(context).addr(), Ordering::Release);
-        inner.first = lane.last.load(Ordering::Relaxed) + 1;
-        inner.probe_at = 0;
+        drop(inner.ring.restart(lane.progress.next()));
+        let known = match native {
+            NativeLane::Queue(_) => lane.progress.last(),
+            NativeLane::List(_) => u64::MAX,
+        };
+        lane.executed.store(known, Ordering::Release);
         drop(inner);
         Ok(lane)
     }
@@ -324,14 +319,15 @@ impl Lane {
         });
         lane.context
             .store(Arc::as_ptr(context).addr(), Ordering::Release);
-        let sequence = lane.last.load(Ordering::Relaxed) + 1;
-        inner.first = sequence;
-        inner.ring.push_back(Slot {
+        let sequence = lane.progress.next();
+        drop(inner.ring.restart(sequence));
+        inner.ring.push(Slot {
             event,
             waiters: SmallVec::new(),
             profile: None,
         });
-        lane.last.store(sequence, Ordering::Release);
+        lane.executed.store(u64::MAX, Ordering::Release);
+        lane.progress.submitted(sequence);
         drop(inner);
         lane.probe(sequence);
         Ok(lane)
@@ -352,9 +348,8 @@ impl Lane {
         free.1 += 1;
         let lane = Box::leak(Box::new(Self {
             id,
-            done: AtomicU64::new(0),
-            last: AtomicU64::new(0),
-            pins: AtomicUsize::new(0),
+            progress: Progress::new(),
+            executed: AtomicU64::new(u64::MAX),
             context: AtomicUsize::new(0),
             lost: Mutex::new(None),
             inner: Mutex::default(),
@@ -369,26 +364,51 @@ impl Lane {
 
     /// Its last command.
     pub(crate) fn tail(&self) -> Dep {
-        Dep::new(self.id, self.last.load(Ordering::Acquire))
+        Dep::new(self.id, self.progress.last())
     }
 
     /// Commands that are not known to have ended.
     pub(crate) fn outstanding(&self) -> u64 {
-        let last = self.last.load(Ordering::Acquire);
-        last.saturating_sub(self.done.load(Ordering::Acquire))
+        self.progress.outstanding()
     }
 
     /// Whether a command is known to have ended.
     pub(crate) fn is_done(&self, sequence: u64) -> bool {
-        sequence <= self.done.load(Ordering::Acquire)
+        self.progress.is_done(sequence)
     }
 
     /// Asks the device whether the last command has ended, when that is not known.
     pub(crate) fn probe_tail(&self) {
-        let last = self.last.load(Ordering::Acquire);
+        let last = self.progress.last();
         if !self.is_done(last) {
             self.probe(last);
         }
+    }
+
+    /// As [`Self::probe`], for somebody who waits for it: the device gets to know of the command.
+    pub(crate) fn poll(&self, sequence: u64) -> bool {
+        self.flush(sequence);
+        self.probe(sequence)
+    }
+
+    /// Has the device begin a command that is still in a list being recorded. A failure is that of all that is in it,
+    /// and comes to whoever waits.
+    pub(crate) fn flush(&self, sequence: u64) {
+        if sequence <= self.executed.load(Ordering::Acquire) {
+            return;
+        }
+        let mut inner = self.inner();
+        let flushed = inner.home.as_mut().map_or(Ok(()), Home::execute);
+        self.executed.store(self.progress.last(), Ordering::Release);
+        drop(inner);
+        if let Err(error) = flushed {
+            self.lose(&error);
+        }
+    }
+
+    /// Has the device begin everything.
+    pub(crate) fn flush_all(&self) {
+        self.flush(self.progress.last());
     }
 
     /// Asks the device whether a command has ended.
@@ -401,7 +421,7 @@ impl Lane {
     }
 
     fn probe_locked(&self, inner: &Inner, sequence: u64) -> bool {
-        let Some((slot, home)) = inner.slot(sequence).zip(inner.home.as_ref()) else {
+        let Some((slot, home)) = inner.ring.get(sequence).zip(inner.home.as_ref()) else {
             return self.is_done(sequence);
         };
         let Some(query) = home.context.api.tables.event.pfnQueryStatus else {
@@ -410,22 +430,30 @@ impl Lane {
         // SAFETY: a live event of this lane, which the lock keeps from being used again.
         let ended = unsafe { query(slot.event) } == ZE_RESULT_SUCCESS;
         if ended {
-            self.done.fetch_max(sequence, Ordering::AcqRel);
+            self.progress.end(sequence);
         }
         ended
     }
 
     /// The event of a command that has not ended, kept from being used again.
     pub(crate) fn pin(&'static self, sequence: u64) -> Option<Pinned> {
+        self.pin_if(sequence, false)
+    }
+
+    /// As [`Self::pin`]; with `ask` the device is asked first whether it has ended.
+    fn pin_if(&'static self, sequence: u64, ask: bool) -> Option<Pinned> {
+        // Whoever pins an event waits for it. What cannot be executed counts as done.
+        self.flush(sequence);
         if self.is_done(sequence) {
             return None;
         }
-        self.pins.fetch_add(1, Ordering::AcqRel);
+        self.progress.pin();
         let inner = self.inner();
-        let found = inner
-            .slot(sequence)
-            .zip(inner.home.as_ref())
-            .map(|(slot, home)| (slot.event, home.context.api));
+        let found = match ask && self.probe_locked(&inner, sequence) {
+            true => None,
+            false => inner.ring.get(sequence).zip(inner.home.as_ref()),
+        };
+        let found = found.map(|(slot, home)| (slot.event, home.context.api));
         drop(inner);
         match found {
             Some((event, api)) => Some(Pinned {
@@ -435,7 +463,7 @@ impl Lane {
                 api,
             }),
             None => {
-                self.pins.fetch_sub(1, Ordering::Release);
+                self.progress.unpin();
                 None
             }
         }
@@ -456,7 +484,7 @@ impl Lane {
                 )
             };
             match waited {
-                Ok(()) => drop(self.done.fetch_max(sequence, Ordering::AcqRel)),
+                Ok(()) => self.progress.end(sequence),
                 Err(error) if error.backend_code() == Some(ZE_RESULT_ERROR_DEVICE_LOST) => {
                     self.lose(&error);
                 }
@@ -474,8 +502,7 @@ impl Lane {
         let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         lost.get_or_insert_with(|| error.clone());
         drop(lost);
-        self.done
-            .fetch_max(self.last.load(Ordering::Acquire), Ordering::AcqRel);
+        self.progress.end_all();
     }
 
     /// The event of the ring's first command; null without one.
@@ -509,7 +536,8 @@ impl Lane {
     ) -> Result<Dep> {
         let mut pinned: SmallVec<[Pinned; 4]> = SmallVec::new();
         for dep in after.iter().filter(|dep| dep.lane() != self.id) {
-            pinned.extend(lane_of(dep).and_then(|lane| lane.pin(dep.sequence())));
+            // Asking costs less than a wait for what has ended.
+            pinned.extend(lane_of(dep).and_then(|lane| lane.pin_if(dep.sequence(), true)));
         }
         let dep = self.append_locked(&pinned, profile, append)?;
         pinned.iter().for_each(|pinned| pinned.waited_by(dep));
@@ -524,7 +552,7 @@ impl Lane {
     ) -> Result<Dep> {
         let mut inner = self.inner();
         let inner = &mut *inner;
-        let sequence = self.last.load(Ordering::Relaxed) + 1;
+        let sequence = self.progress.next();
         let event = self.take_event(inner)?;
         let mut waits: SmallVec<[ze_event_handle_t; 4]> =
             pinned.iter().map(|pinned| pinned.event).collect();
@@ -532,21 +560,29 @@ impl Lane {
         let Some(home) = inner.home.as_mut() else {
             return Err(Error::new(Errc::Runtime, "the queue is gone"));
         };
-        if !home.options.in_order || matches!(home.kind, Kind::Queue(..)) {
+        if !home.options.in_order || matches!(home.kind, Kind::Queue(_)) {
             // The slot before is only used again after this one has ended: see `take_event`.
             waits.extend(before.filter(|_| !self.is_done(sequence - 1)));
         }
-        let appended = home.append(self, sequence, event, &mut waits, append);
+        let appended = home.append(&self.progress, sequence, event, &mut waits, append);
         if let Err(error) = appended {
             inner.spare.push(event);
             return Err(error);
         }
-        inner.ring.push_back(Slot {
+        inner.ring.push(Slot {
             event,
             waiters: SmallVec::new(),
             profile,
         });
-        self.last.store(sequence, Ordering::Release);
+        self.progress.submitted(sequence);
+        if home.is_full(&self.progress, self.executed.load(Ordering::Relaxed)) {
+            let executed = home.execute();
+            self.executed.store(sequence, Ordering::Release);
+            if let Err(error) = executed {
+                self.lose(&error);
+                return Err(error);
+            }
+        }
         Ok(Dep::new(self.id, sequence))
     }
 
@@ -555,25 +591,16 @@ impl Lane {
         if let Some(event) = inner.spare.pop() {
             return Ok(event);
         }
-        let next = self.last.load(Ordering::Relaxed) + 1;
-        let long = inner.ring.len() as u64 >= RING;
-        if long && !self.is_done(inner.first) && next >= inner.probe_at {
-            inner.probe_at = next + PROBE;
-            let middle = inner.first + inner.ring.len() as u64 / 2;
-            if !self.probe_locked(inner, middle) {
-                self.probe_locked(inner, inner.first);
-            }
+        if let Some([middle, first]) = inner.ring.ask(&self.progress)
+            && !self.probe_locked(inner, middle)
+        {
+            self.probe_locked(inner, first);
         }
-        // The second slot must have ended as well: it may wait for the first one's event.
-        let free = long
-            && self.is_done(inner.first + 1)
-            && self.pins.load(Ordering::Acquire) == 0
-            && inner.ring.front().is_some_and(|slot| {
-                let mut waiters = slot.waiters.iter();
-                waiters.all(|dep| of(dep.lane()).is_none_or(|lane| lane.is_done(dep.sequence())))
-            });
-        if free && let Some(slot) = inner.ring.pop_front() {
-            inner.first += 1;
+        let unused = |slot: &Slot| {
+            let mut waiters = slot.waiters.iter();
+            waiters.all(|dep| of(dep.lane()).is_none_or(|lane| lane.is_done(dep.sequence())))
+        };
+        if let Some(slot) = inner.ring.recycle(&self.progress, unused) {
             let home = inner.home.as_ref();
             if let Some(home) = home {
                 let api = home.context.api;
@@ -589,7 +616,7 @@ impl Lane {
     /// When a command ran, in ticks; none while it runs.
     pub(crate) fn times(&self, sequence: u64, profile: &Profile) -> Option<(u64, u64)> {
         let inner = self.inner();
-        if let Some((slot, home)) = inner.slot(sequence).zip(inner.home.as_ref()) {
+        if let Some((slot, home)) = inner.ring.get(sequence).zip(inner.home.as_ref()) {
             slot.keep_times(home.context.api);
         }
         profile.run.get().copied()
@@ -608,11 +635,13 @@ impl Lane {
         users
     }
 
-    /// The handle that it appends to.
+    /// The handle that it appends to. What is in a list being recorded is executed: whoever has the handle may wait
+    /// for all of it.
     pub(crate) fn native(&self) -> Option<NativeLane> {
+        self.flush_all();
         self.inner().home.as_ref().map(|home| match &home.kind {
             Kind::Immediate(list) => NativeLane::List(*list),
-            Kind::Queue(queue, _) => NativeLane::Queue(*queue),
+            Kind::Queue(batches) => NativeLane::Queue(batches.queue()),
             Kind::Event => NativeLane::List(std::ptr::null_mut()),
         })
     }
@@ -624,7 +653,8 @@ impl Lane {
             return;
         };
         let api = home.context.api;
-        for slot in std::mem::take(&mut inner.ring) {
+        let next = self.progress.next();
+        for slot in inner.ring.restart(next) {
             slot.keep_times(api);
             inner.spare.push(slot.event);
         }
@@ -652,8 +682,9 @@ impl Lane {
                     destroy_list(api, list);
                 }
             }
-            Kind::Queue(queue, lists) => {
-                lists.iter().for_each(|(_, list)| destroy_list(api, *list));
+            Kind::Queue(batches) => {
+                let queue = batches.queue();
+                batches.destroy_lists(api);
                 if home.options.owned {
                     disown(queue);
                     // SAFETY: ours, with nothing left on it.
@@ -663,18 +694,12 @@ impl Lane {
                 }
             }
         }
-        self.done
-            .fetch_max(self.last.load(Ordering::Acquire), Ordering::AcqRel);
+        self.progress.end_all();
         drop(inner);
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         free.0.push(self.id);
     }
-}
-
-fn destroy_list(api: Api, list: ze_command_list_handle_t) {
-    // SAFETY: ours, with nothing left on it.
-    let _ = unsafe { ze!(api, zeCommandListDestroy = command_list.pfnDestroy(list)) };
 }
 
 impl Slot {
@@ -700,11 +725,6 @@ impl Slot {
 }
 
 impl Inner {
-    fn slot(&self, sequence: u64) -> Option<&Slot> {
-        let place = sequence.checked_sub(self.first)?;
-        self.ring.get(usize::try_from(place).ok()?)
-    }
-
     fn new_event(&mut self) -> Result<ze_event_handle_t> {
         let Some(home) = self.home.as_ref() else {
             return Err(Error::new(Errc::Runtime, "the queue is gone"));
@@ -756,87 +776,6 @@ impl Inner {
         }
         self.used += 1;
         Ok(event)
-    }
-}
-
-impl Home {
-    fn append(
-        &mut self,
-        lane: &Lane,
-        sequence: u64,
-        signal: ze_event_handle_t,
-        waits: &mut [ze_event_handle_t],
-        append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let api = self.context.api;
-        let (context, device) = (self.context.handle, self.device);
-        match &mut self.kind {
-            Kind::Event => Err(Error::new(Errc::Runtime, "an event takes no commands")),
-            Kind::Immediate(list) => append(&mut Target {
-                api,
-                list: *list,
-                signal,
-                waits,
-            }),
-            Kind::Queue(queue, lists) => {
-                let oldest = lists.front().filter(|(last, _)| lane.is_done(*last));
-                let mut list = match oldest.map(|(_, list)| *list) {
-                    Some(list) => {
-                        lists.pop_front();
-                        // SAFETY: a live list whose commands have ended.
-                        unsafe { ze!(api, zeCommandListReset = command_list.pfnReset(list))? };
-                        list
-                    }
-                    None => {
-                        let desc = ze_command_list_desc_t::default();
-                        let mut list = std::ptr::null_mut();
-                        // SAFETY: live handles, valid input and output.
-                        unsafe {
-                            ze!(
-                                api,
-                                zeCommandListCreate = command_list.pfnCreate(
-                                    context,
-                                    device,
-                                    &raw const desc,
-                                    &raw mut list
-                                )
-                            )?;
-                        }
-                        list
-                    }
-                };
-                let mut recorded = append(&mut Target {
-                    api,
-                    list,
-                    signal,
-                    waits,
-                });
-                if recorded.is_ok() {
-                    // SAFETY: a live list; the commands' memory is kept by whoever appended them.
-                    recorded = unsafe {
-                        ze!(api, zeCommandListClose = command_list.pfnClose(list)).and_then(|()| {
-                            ze!(
-                                api,
-                                zeCommandQueueExecuteCommandLists = command_queue
-                                    .pfnExecuteCommandLists(
-                                        *queue,
-                                        1,
-                                        &raw mut list,
-                                        std::ptr::null_mut()
-                                    )
-                            )
-                        })
-                    };
-                }
-                if recorded.is_err() {
-                    // Not submitted: it may be used again at once.
-                    lists.push_front((0, list));
-                } else {
-                    lists.push_back((sequence, list));
-                }
-                recorded
-            }
-        }
     }
 }
 

@@ -1,0 +1,191 @@
+//! What a lane's commands go to: an immediate list, somebody's event, or lists that are executed on a queue.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use level_zero::sys::*;
+use work_progress::Progress;
+
+use super::{LaneOptions, Target};
+use crate::context::NativeContext;
+use crate::error::{Errc, Error, Result};
+use crate::ze::{Api, ze};
+
+/// Commands of one list at most, where the device's pace decides.
+const LONGEST: u32 = 16;
+
+pub(super) struct Home {
+    pub(super) context: Arc<NativeContext>,
+    pub(super) device: ze_device_handle_t,
+    pub(super) kind: Kind,
+    pub(super) options: LaneOptions,
+}
+
+pub(super) enum Kind {
+    Immediate(ze_command_list_handle_t),
+    /// Nothing: one event that somebody else signals.
+    Event,
+    Queue(Batches),
+}
+
+/// A queue and the lists executed on it.
+pub(super) struct Batches {
+    queue: ze_command_queue_handle_t,
+    /// With the number of their last command.
+    lists: VecDeque<(u64, ze_command_list_handle_t)>,
+    /// The list being recorded, its commands, and the last one's number.
+    open: Option<(ze_command_list_handle_t, u32, u64)>,
+    /// Commands of one list; 0 for as many as come while the device is busy.
+    limit: u32,
+}
+
+impl Batches {
+    pub(super) fn new(queue: ze_command_queue_handle_t, limit: u32) -> Self {
+        Self {
+            queue,
+            lists: VecDeque::new(),
+            open: None,
+            limit,
+        }
+    }
+
+    pub(super) fn queue(&self) -> ze_command_queue_handle_t {
+        self.queue
+    }
+
+    /// Nothing on them is left.
+    pub(super) fn destroy_lists(self, api: Api) {
+        let open = self.open.map(|(list, ..)| list);
+        let lists = self.lists.into_iter().map(|(_, list)| list);
+        lists.chain(open).for_each(|list| destroy_list(api, list));
+    }
+}
+
+pub(super) fn destroy_list(api: Api, list: ze_command_list_handle_t) {
+    // SAFETY: ours, with nothing left on it.
+    let _ = unsafe { ze!(api, zeCommandListDestroy = command_list.pfnDestroy(list)) };
+}
+
+impl Home {
+    pub(super) fn append(
+        &mut self,
+        progress: &Progress,
+        sequence: u64,
+        signal: ze_event_handle_t,
+        waits: &mut [ze_event_handle_t],
+        append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let api = self.context.api;
+        let list = match &mut self.kind {
+            Kind::Event => return Err(Error::new(Errc::Runtime, "an event takes no commands")),
+            Kind::Immediate(list) => *list,
+            Kind::Queue(_) => self.open(progress)?,
+        };
+        append(&mut Target {
+            api,
+            list,
+            signal,
+            waits,
+        })?;
+        if let Kind::Queue(Batches {
+            open: Some((_, commands, last)),
+            ..
+        }) = &mut self.kind
+        {
+            *commands += 1;
+            *last = sequence;
+        }
+        Ok(())
+    }
+
+    /// The list being recorded.
+    fn open(&mut self, progress: &Progress) -> Result<ze_command_list_handle_t> {
+        let api = self.context.api;
+        let Kind::Queue(batches) = &mut self.kind else {
+            return Err(Error::new(
+                Errc::Runtime,
+                "an immediate list records nothing",
+            ));
+        };
+        if let Some((list, ..)) = batches.open {
+            return Ok(list);
+        }
+        let oldest = batches.lists.front();
+        let list = match oldest.filter(|(last, _)| progress.is_done(*last)) {
+            Some(&(_, list)) => {
+                // SAFETY: a live list whose commands have ended.
+                unsafe { ze!(api, zeCommandListReset = command_list.pfnReset(list))? };
+                batches.lists.pop_front();
+                list
+            }
+            None => {
+                let desc = ze_command_list_desc_t {
+                    commandQueueGroupOrdinal: self.options.ordinal,
+                    ..Default::default()
+                };
+                let mut list = std::ptr::null_mut();
+                // SAFETY: live handles, valid input and output.
+                unsafe {
+                    ze!(
+                        api,
+                        zeCommandListCreate = command_list.pfnCreate(
+                            self.context.handle,
+                            self.device,
+                            &raw const desc,
+                            &raw mut list
+                        )
+                    )?;
+                }
+                list
+            }
+        };
+        batches.open = Some((list, 0, 0));
+        Ok(list)
+    }
+
+    /// Whether the list being recorded should be executed; `executed` is the last number that was.
+    pub(super) fn is_full(&self, progress: &Progress, executed: u64) -> bool {
+        let Kind::Queue(batches) = &self.kind else {
+            return false;
+        };
+        let Some((_, commands, _)) = batches.open else {
+            return false;
+        };
+        match batches.limit {
+            0 => commands >= LONGEST || progress.is_done(executed),
+            limit => commands >= limit,
+        }
+    }
+
+    /// Executes the list being recorded.
+    pub(super) fn execute(&mut self) -> Result<()> {
+        let api = self.context.api;
+        let Kind::Queue(batches) = &mut self.kind else {
+            return Ok(());
+        };
+        let Some((mut list, _, last)) = batches.open.take() else {
+            return Ok(());
+        };
+        let queue = batches.queue;
+        // SAFETY: a live list and queue; the commands' memory is kept by whoever appended them.
+        let executed = unsafe {
+            ze!(api, zeCommandListClose = command_list.pfnClose(list)).and_then(|()| {
+                ze!(
+                    api,
+                    zeCommandQueueExecuteCommandLists = command_queue.pfnExecuteCommandLists(
+                        queue,
+                        1,
+                        &raw mut list,
+                        std::ptr::null_mut()
+                    )
+                )
+            })
+        };
+        match executed {
+            Ok(()) => batches.lists.push_back((last, list)),
+            // Never begun: it may be used again at once.
+            Err(_) => batches.lists.push_front((0, list)),
+        }
+        executed
+    }
+}

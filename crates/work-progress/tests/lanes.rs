@@ -1,0 +1,239 @@
+//! What a lane gives out again and when; and under loom, with whatever comes between.
+
+use work_progress::{Countdown, Progress, Ring};
+
+#[cfg(not(loom))]
+mod alone {
+    use super::*;
+
+    /// A lane of three slots at least, asked each time.
+    fn lane(submissions: u64) -> (Progress, Ring<u64>) {
+        let (progress, mut ring) = (Progress::new(), Ring::new(3, 1));
+        for number in 1..=submissions {
+            assert_eq!(progress.next(), number);
+            ring.push(number * 10);
+            progress.submitted(number);
+        }
+        (progress, ring)
+    }
+
+    #[test]
+    fn slots_are_found_by_number() {
+        let (progress, ring) = lane(3);
+        let found: Vec<_> = (0..=4).map(|number| ring.get(number).copied()).collect();
+        assert_eq!(found, [None, Some(10), Some(20), Some(30), None]);
+        assert_eq!((ring.front(), ring.back()), (Some(&10), Some(&30)));
+        assert_eq!((progress.last(), progress.outstanding()), (3, 3));
+    }
+
+    #[test]
+    fn a_slot_comes_again_when_nothing_needs_it() {
+        // (submissions, done, pinned, waited for, what comes)
+        for (submissions, done, pinned, awaited, expected) in [
+            (3, 3, false, false, Some(10)),
+            (3, 2, false, false, Some(10)),
+            (3, 1, false, false, None),
+            (2, 2, false, false, None),
+            (3, 3, true, false, None),
+            (3, 3, false, true, None),
+        ] {
+            let (progress, mut ring) = lane(submissions);
+            progress.end(done);
+            if pinned {
+                progress.pin();
+            }
+            let given = ring.recycle(&progress, |_| !awaited);
+            assert_eq!(given, expected, "{submissions} {done} {pinned} {awaited}");
+            if pinned {
+                progress.unpin();
+                assert_eq!(ring.recycle(&progress, |_| true), Some(10));
+            }
+        }
+    }
+
+    #[test]
+    fn the_device_is_asked_now_and_then() {
+        let (progress, mut ring) = lane(8);
+        assert_eq!(ring.ask(&progress), Some([5, 2]));
+        assert_eq!(ring.ask(&progress), None, "not twice for one submission");
+        ring.push(90);
+        progress.submitted(9);
+        assert_eq!(ring.ask(&progress), Some([5, 2]));
+        progress.end(2);
+        ring.push(100);
+        progress.submitted(10);
+        assert_eq!(ring.ask(&progress), None, "there is one to give out");
+    }
+
+    #[test]
+    fn what_ended_stays_ended() {
+        let (progress, mut ring) = lane(3);
+        progress.end(3);
+        progress.end(1);
+        assert!(progress.is_done(3) && !progress.is_done(4));
+        assert_eq!(ring.restart(4).collect::<Vec<_>>(), [10, 20, 30]);
+        assert_eq!(ring.get(4), None);
+        progress.end_all();
+        assert_eq!(progress.outstanding(), 0);
+    }
+
+    #[test]
+    fn the_last_reason_is_the_last() {
+        let countdown = Countdown::new();
+        countdown.hold();
+        assert!(!countdown.let_go());
+        assert!(countdown.let_go());
+    }
+}
+
+#[cfg(loom)]
+mod interleavings {
+    use super::*;
+    use loom::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+    use loom::sync::{Arc, Mutex};
+    use loom::thread;
+
+    /// A lane whose slots are the numbers of events, and how often each event was reset.
+    struct Lane {
+        progress: Progress,
+        ring: Mutex<Ring<usize>>,
+        resets: [AtomicUsize; 3],
+    }
+
+    impl Lane {
+        fn new() -> Self {
+            let lane = Self {
+                progress: Progress::new(),
+                ring: Mutex::new(Ring::new(2, 1)),
+                resets: [0, 0, 0].map(AtomicUsize::new),
+            };
+            for event in 0..2 {
+                lane.submit(event);
+            }
+            lane
+        }
+
+        fn submit(&self, fresh: usize) {
+            let mut ring = self.ring.lock().unwrap();
+            let number = self.progress.next();
+            let again = ring.recycle(&self.progress, |_| true);
+            if let Some(event) = again {
+                self.resets[event].fetch_add(1, Ordering::Relaxed);
+            }
+            ring.push(again.unwrap_or(fresh));
+            self.progress.submitted(number);
+        }
+
+        /// The event of a submission that has not ended, pinned; with its resets so far.
+        fn pin(&self, number: u64) -> Option<(usize, usize)> {
+            if self.progress.is_done(number) {
+                return None;
+            }
+            self.progress.pin();
+            let found = self.ring.lock().unwrap().get(number).copied();
+            match found {
+                Some(event) => Some((event, self.resets[event].load(Ordering::Relaxed))),
+                None => {
+                    self.progress.unpin();
+                    None
+                }
+            }
+        }
+    }
+
+    /// An event that a thread looks at is the same submission's until it looks away, whatever ends and is submitted.
+    #[test]
+    fn a_pinned_event_is_not_used_again() {
+        loom::model(|| {
+            let lane = Arc::new(Lane::new());
+            let looking = thread::spawn({
+                let lane = lane.clone();
+                move || {
+                    if let Some((event, resets)) = lane.pin(1) {
+                        assert_eq!(event, 0);
+                        thread::yield_now();
+                        assert_eq!(lane.resets[event].load(Ordering::Relaxed), resets);
+                        lane.progress.unpin();
+                    }
+                }
+            });
+            let device = thread::spawn({
+                let lane = lane.clone();
+                move || lane.progress.end(2)
+            });
+            lane.submit(2);
+            looking.join().unwrap();
+            device.join().unwrap();
+            // Nobody looks any more: the next submission gets the oldest event, if that was not taken before.
+            lane.submit(2);
+            let used = lane
+                .resets
+                .iter()
+                .map(|resets| resets.load(Ordering::Relaxed));
+            assert_eq!(used.sum::<usize>(), 1);
+        });
+    }
+
+    /// Whoever knows that work has ended sees what it did.
+    #[test]
+    fn what_ended_is_seen() {
+        loom::model(|| {
+            let lane = Arc::new((Progress::new(), AtomicU32::new(0)));
+            let device = thread::spawn({
+                let lane = lane.clone();
+                move || {
+                    lane.1.store(1, Ordering::Relaxed);
+                    lane.0.end(1);
+                    lane.1.store(2, Ordering::Relaxed);
+                    lane.0.end(2);
+                }
+            });
+            let other = thread::spawn({
+                let lane = lane.clone();
+                move || lane.0.end(1)
+            });
+            if lane.0.is_done(2) {
+                assert_eq!(lane.1.load(Ordering::Relaxed), 2);
+                lane.0.end(1);
+                assert!(lane.0.is_done(2));
+            }
+            device.join().unwrap();
+            other.join().unwrap();
+            assert!(lane.0.is_done(2));
+        });
+    }
+
+    /// Held-back work runs once, after all that it waits for, though some of it ends while the rest is still counted.
+    #[test]
+    fn held_back_work_runs_once() {
+        loom::model(|| {
+            let work = Arc::new((
+                Countdown::new(),
+                [0, 0].map(AtomicU32::new),
+                AtomicU32::new(0),
+            ));
+            let run = |work: &(Countdown, [AtomicU32; 2], AtomicU32)| {
+                if work.0.let_go() {
+                    let done = work.1.iter().map(|one| one.load(Ordering::Relaxed));
+                    assert_eq!(done.sum::<u32>(), 2);
+                    work.2.fetch_add(1, Ordering::Relaxed);
+                }
+            };
+            let reasons: Vec<_> = (0..2)
+                .map(|number| {
+                    work.0.hold();
+                    let work = work.clone();
+                    thread::spawn(move || {
+                        work.1[number].store(1, Ordering::Relaxed);
+                        run(&work);
+                    })
+                })
+                .collect();
+            run(&work);
+            for reason in reasons {
+                reason.join().unwrap();
+            }
+            assert_eq!(work.2.load(Ordering::Relaxed), 1);
+        });
+    }
+}
