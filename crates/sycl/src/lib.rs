@@ -49,6 +49,7 @@ mod range;
 mod reduction;
 mod reflect;
 mod registry;
+mod scope;
 mod selector;
 mod storage;
 mod submit;
@@ -88,6 +89,7 @@ pub use range::{DeviceData, Dim, Id, NdRange, Range, SupportedDim};
 pub use reduction::{
     BitAnd, BitOr, BitXor, Maximum, Minimum, Multiplies, Number, Operation, Plus, Reduction,
 };
+pub use scope::QueueScope;
 pub use selector::{
     AcceleratorSelector, AspectSelector, CpuSelector, DefaultSelector, FilterSelector, GpuSelector,
     Selector,

@@ -117,7 +117,10 @@ fn find() -> Option<&'static Loader> {
         return Loader::from_entry(entry).ok().map(keep);
     }
     if let Some(path) = std::env::var_os("SOLUM_ZE_LOADER").filter(|path| !path.is_empty()) {
-        return Loader::open_at(Path::new(&path)).ok().map(keep);
+        match Loader::open_at(Path::new(&path)) {
+            Ok(loader) => return Some(keep(loader)),
+            Err(error) => complain(&format!("SOLUM_ZE_LOADER: {error}; looking further")),
+        }
     }
     let installed = Loader::open().ok().filter(|loader| {
         let drivers = loader.drivers().unwrap_or_default();

@@ -172,8 +172,25 @@ descriptors! { Device;
     MaxMemAllocSize: u64 = |it| Ok(it.0.properties.maxMemAllocSize);
     /// Bytes of its memory.
     GlobalMemSize: u64 = |it| Ok(memories(it)?.iter().map(|memory| memory.totalSize).sum());
-    /// Bytes of its memory that are free; Level Zero's core interface does not tell.
-    FreeMemory: u64 = |_it| Err(unanswered("free memory"));
+    /// Bytes of its memory that are free, where the driver has the extension that tells.
+    FreeMemory: u64 = |it| {
+        let extensions = it.platform().info::<super::platform::Extensions>()?;
+        let known = ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME.to_str().unwrap_or_default();
+        if !extensions.iter().any(|name| name == known) {
+            return Err(unanswered("free memory"));
+        }
+        let mut usable = ze_device_usablemem_size_ext_properties_t::default();
+        let mut properties = ze_device_properties_t {
+            pNext: (&raw mut usable).cast(),
+            ..Default::default()
+        };
+        // SAFETY: a live device and a valid output with a valid extension.
+        unsafe {
+            ze!(it.api(), zeDeviceGetProperties =
+                device.pfnGetProperties(it.handle(), &raw mut properties))?;
+        }
+        Ok(usable.currUsableMemSize)
+    };
     /// Bytes of memory of a work-group.
     LocalMemSize: u64 = |it| Ok(u64::from(compute(it)?.maxSharedLocalMemory));
     /// What memory of a work-group is.

@@ -71,7 +71,10 @@ fn info_descriptors() {
         let row = device.info::<info::device::MaxWorkItemSizes1>().unwrap();
         assert_eq!(sizes.0[2], row.0[0], "the last dimension is the fastest");
         assert!(device.info::<info::device::MaxWorkGroupSize>().unwrap() >= 1);
-        assert!(device.info::<info::device::GlobalMemSize>().unwrap() > 1 << 20);
+        let memory = device.info::<info::device::GlobalMemSize>().unwrap();
+        assert!(memory > 1 << 20);
+        let free = device.info::<info::device::FreeMemory>().unwrap();
+        assert!((1..=memory).contains(&free), "{free} of {memory} bytes");
         assert!(device.has(Aspect::UsmDeviceAllocations) && device.has(Aspect::OnlineCompiler));
         assert!(
             device
@@ -247,6 +250,8 @@ fn reduction_ops() {
             "{count}"
         );
     }
+    let million = vec![3i32; 1_000_000];
+    assert_eq!(reduced(&queue, &million, Plus, None), 3_000_000);
     let few: Vec<u32> = (1..=12).collect();
     assert_eq!(
         reduced(&queue, &few, Multiplies, None),

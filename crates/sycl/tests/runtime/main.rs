@@ -18,6 +18,7 @@ mod order;
 mod pages;
 mod selection;
 mod shim;
+mod submission;
 mod trace;
 mod world;
 
@@ -89,6 +90,7 @@ fn main() -> ExitCode {
         compile_fail::TESTS,
         library::TESTS,
         selection::TESTS,
+        submission::TESTS,
         trace::TESTS,
     ]
     .concat();

@@ -247,7 +247,7 @@ fn in_order_queue() {
 fn fanout_flat() {
     let queue = queue(0);
     let buffer = paged();
-    for readers in [10, 1000, 20_000] {
+    for readers in [10, 1000, 100_000] {
         let gate = Gate::new();
         let first = access(
             &queue,

@@ -1,0 +1,103 @@
+//! How commands reach the device: batches of them on command queues, and copies of memory that is only lent.
+
+use sycl::{Buffer, Errc, EventStatus, Queue, ReadWrite, Submission, usm};
+
+use crate::world::{Gate, Log, devices, kernel, queue};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "batches_are_executed_whole",
+        Where::Everywhere,
+        batches_are_executed_whole,
+    ),
+    (
+        "a_batch_that_fails_fails_its_commands",
+        Where::Everywhere,
+        a_batch_that_fails,
+    ),
+    ("t84_scope_borrow", Where::Everywhere, scope_borrow),
+    ("from_iterator", Where::Everywhere, from_iterator),
+];
+
+fn batched() -> Queue {
+    let queue = Queue::builder().device(&devices()[0]).in_order();
+    queue.submission(Submission::Batched).build().unwrap()
+}
+
+fn add_one(queue: &Queue, buffer: &Buffer<'_, i32>) -> sycl::Result<sycl::Event> {
+    let add_one = kernel("add_one");
+    queue.submit(|cg| {
+        let a = cg.access(buffer, ReadWrite)?;
+        cg.parallel_for(&add_one, 16, (&a,))
+    })
+}
+
+fn batches_are_executed_whole() {
+    const COMMANDS: usize = 40;
+    let (queue, buffer) = (batched(), Buffer::from_slice(&[0i32; 16], 16).unwrap());
+    // The copy of the contents to the device is not what is counted.
+    add_one(&queue, &buffer).unwrap().wait().unwrap();
+    let gate = Gate::new();
+    let log = Log::start();
+    queue
+        .submit_barrier(std::slice::from_ref(&gate.event))
+        .unwrap();
+    let mut last = sycl::Event::default();
+    for _ in 0..COMMANDS {
+        last = add_one(&queue, &buffer).unwrap();
+    }
+    let executed = log.count("zeCommandQueueExecuteCommandLists");
+    assert!((2..=4).contains(&executed), "{executed} lists");
+    gate.open();
+    // Nobody waits: asking alone must bring the rest to the device.
+    while last.status() != EventStatus::Complete {
+        std::thread::yield_now();
+    }
+    assert_eq!(log.count("zeCommandQueueExecuteCommandLists"), executed + 1);
+    drop(log);
+    assert_eq!(buffer.into_vec().unwrap(), [COMMANDS as i32 + 1; 16]);
+}
+
+fn a_batch_that_fails() {
+    let (queue, buffer) = (batched(), Buffer::from_slice(&[0i32; 16], 16).unwrap());
+    let log = Log::with("fail zeCommandQueueExecuteCommandLists OUT_OF_HOST_MEMORY");
+    let submitted = add_one(&queue, &buffer).and_then(|event| event.wait());
+    assert_eq!(submitted.unwrap_err().errc(), Errc::MemoryAllocation);
+    drop(log);
+    drop(queue);
+    let queue = batched();
+    add_one(&queue, &buffer).unwrap().wait().unwrap();
+}
+
+fn scope_borrow() {
+    let queue = queue(0);
+    let block = usm::Block::<u32, usm::DeviceKind>::device(&queue, 100).unwrap();
+    let numbers: Vec<u32> = (0..100).collect();
+    let mut back = [0; 50];
+    queue
+        .scope(|s| s.copy_in(&block, &numbers).map(drop))
+        .unwrap();
+    queue
+        .scope(|s| s.copy_out(&mut back, &block).map(drop))
+        .unwrap();
+    assert_eq!(back, numbers[..50]);
+    let error = queue.scope(|s| s.copy_in(&block, &[0; 101]).map(drop));
+    assert_eq!(error.unwrap_err().errc(), Errc::Invalid);
+    let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        queue.scope(|s| -> sycl::Result<()> {
+            s.copy_out(&mut back, &block)?;
+            panic!("in the scope")
+        })
+    }));
+    assert!(unwound.is_err());
+    assert_eq!(back, numbers[..50]);
+}
+
+fn from_iterator() {
+    let odd = Buffer::from_iterator((0..10).filter(|n| n % 2 == 1)).unwrap();
+    assert_eq!(odd.range(), sycl::Range([5]));
+    assert_eq!(odd.into_vec().unwrap(), [1, 3, 5, 7, 9]);
+    let none = Buffer::<u8>::from_iterator([]).unwrap();
+    assert_eq!(none.into_vec().unwrap(), [0u8; 0]);
+}
