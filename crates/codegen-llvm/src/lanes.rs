@@ -73,6 +73,8 @@ enum Kept {
 /// How a kernel is run side by side.
 pub(crate) struct Form {
     width: u32,
+    /// Fewer lanes for rows, and ends of rows, that are shorter; most first.
+    narrower: Vec<u32>,
     sub_groups: Option<sub_group::Rows>,
     regions: Vec<Region>,
     /// How chunks run in step, of each region.
@@ -152,7 +154,7 @@ pub(crate) fn form(
     let width = match (sub_groups, wanted) {
         (Some(_), _) => low.sub_group_size,
         (None, Some(wanted)) => wanted,
-        (None, None) => width::usual(low),
+        (None, None) => width::within_rows(low, width::usual(low)),
     };
     let stops = !low.plan.stops.is_empty();
     if stops && !region::meet_as_a_group(low) {
@@ -221,8 +223,13 @@ pub(crate) fn form(
             Some(_) => None,
         })
         .collect();
+    let narrower = match (sub_groups, wanted) {
+        (None, None) => width::narrower(low, width, count),
+        _ => Vec::new(),
+    };
     let form = Form {
         width,
+        narrower,
         sub_groups,
         regions,
         jams,
@@ -522,8 +529,22 @@ fn chunks(
             // Does a whole chunk fit?
             let left = ir.sub(sx, get(x));
             let whole = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width));
-            let part = low.new_block(c"part");
+            let mut part = low.new_block(c"part");
             ir.cond_br(whole, vector, part);
+            for &few in &form.narrower {
+                let [narrow, rest, done] =
+                    [c"narrow", c"part", c"narrow.done"].map(|name| low.new_block(name));
+                ir.at_end(part);
+                let enough = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(u64::from(few)));
+                ir.cond_br(enough, narrow, rest);
+                ir.at_end(narrow);
+                place(low, [x, y, z].map(get));
+                let lanes = Lanes::new(low, form, region, few, kept, done, next);
+                tested(lanes, whole_row.is_some(), [x, i, end], one)?;
+                ir.at_end(done);
+                advance(u64::from(few), chunk, row_end);
+                part = rest;
+            }
             ir.at_end(part);
             put(get(x), i);
             put(sx, end);
@@ -531,25 +552,14 @@ fn chunks(
         }
         ir.at_end(vector);
         place(low, [x, y, z].map(get));
-        let mut lanes = Lanes::new(low, form, region, form.width, kept, vector_done, next);
-        let holds = lanes.check(whole_row.is_some());
-        if let Some(holds) = holds {
-            let body = lanes.low.new_block(c"lanes");
-            let failed = lanes.low.new_block(c"assumption.failed");
-            ir.cond_br(holds, body, failed);
-            ir.at_end(failed);
-            put(get(x), i);
-            put(ir.add(get(x), ir.i64c(width)), end);
-            ir.br(one);
-            ir.at_end(body);
-        }
-        lanes.run()?;
+        let lanes = Lanes::new(low, form, region, form.width, kept, vector_done, next);
+        let may_fail = tested(lanes, whole_row.is_some(), [x, i, end], one)?;
         ir.at_end(vector_done);
         advance(width, chunk, row_end);
 
         // One work-item after another.
         ir.at_end(one);
-        if whole_rows && holds.is_none() && whole_row.is_none() {
+        if whole_rows && !may_fail && whole_row.is_none() {
             ir.br(row_end);
         } else {
             let [one_body, one_done, ones_end] =
@@ -607,6 +617,32 @@ fn in_step(
     }
     lanes.run_in_step(&mut all, &jam.together)?;
     Ok(failed)
+}
+
+/// A chunk, or its work-items in `one` where an assumption fails: variables `x`, the chunk's first, `i` and `end`,
+/// between which `one` goes. Whether that may be; `row`: what holds for its row was tested.
+fn tested(
+    mut lanes: Lanes<'_, '_, '_>,
+    row: bool,
+    [x, i, end]: [Val; 3],
+    one: Bb,
+) -> Result<bool, BuildError> {
+    let ir = lanes.low.ir;
+    let holds = lanes.check(row);
+    if let Some(holds) = holds {
+        let body = lanes.low.new_block(c"lanes");
+        let failed = lanes.low.new_block(c"assumption.failed");
+        ir.cond_br(holds, body, failed);
+        ir.at_end(failed);
+        let first = ir.load(ir.i64, x, 8);
+        ir.store(first, i, 8);
+        let behind = ir.add(first, ir.i64c(u64::from(lanes.width)));
+        ir.store(behind, end, 8);
+        ir.br(one);
+        ir.at_end(body);
+    }
+    lanes.run()?;
+    Ok(holds.is_some())
 }
 
 /// Makes `local` the local id of the work-item at hand, the chunk's first.

@@ -11,6 +11,8 @@ const MOST: u32 = 32;
 /// Bytes of a vector register, and registers that a loop's varying values may take.
 const REGISTER: u64 = 32;
 const REGISTERS: u64 = 8;
+/// Instructions of a kernel that is worth copies of fewer lanes.
+const TWICE: usize = 150;
 /// Instructions of a loop that is a chain.
 const CHAIN: usize = 64;
 
@@ -39,6 +41,36 @@ pub(super) fn usual(low: &Lower<'_>) -> u32 {
         wide += usize::from(types.size_of(scalar) == 8);
     }
     if wide * 2 > all || all > 250 { 8 } else { 16 }
+}
+
+/// No more lanes than the group's rows have work-items, where the kernel says how many those are.
+pub(super) fn within_rows(low: &Lower<'_>, usual: u32) -> u32 {
+    match low.group_size {
+        Some([x, ..]) if x >= 4 => usual.min(1 << x.ilog2()),
+        _ => usual,
+    }
+}
+
+/// Fewer lanes for what is left of a row, for small kernels that have rows: those of groups of 8 times 8 work-items,
+/// or 4 times 4 times 4, are shorter than a chunk.
+pub(super) fn narrower(low: &Lower<'_>, width: u32, instructions: usize) -> Vec<u32> {
+    if low.group_size.is_some() || instructions > TWICE {
+        return Vec::new();
+    }
+    let dimensions = low.function.blocks.iter().flat_map(|b| &b.insts);
+    let dimensions = dimensions.filter_map(|i| match low.function.insts[i.index()].op {
+        Op::WorkItem(
+            Builtin::GlobalInvocationId | Builtin::LocalInvocationId | Builtin::WorkgroupId,
+            dimension,
+        ) => Some(dimension),
+        _ => None,
+    });
+    let some: &[u32] = match dimensions.max() {
+        Some(2) => &[8, 4],
+        Some(1) => &[8],
+        _ => &[],
+    };
+    some.iter().copied().filter(|&few| few < width).collect()
 }
 
 /// More lanes where the work is a loop in which each instruction waits for the one before: several registers of

@@ -664,7 +664,10 @@ done:
 ];
 
 /// (local size, lanes).
-const SHAPES: [([u32; 3], Option<u32>); 7] = [
+const SHAPES: [([u32; 3], Option<u32>); 10] = [
+    ([8, 8, 1], None),
+    ([4, 4, 4], None),
+    ([30, 3, 1], None),
     ([16, 1, 1], Some(4)),
     ([20, 1, 1], Some(8)),
     ([40, 2, 1], Some(16)),
