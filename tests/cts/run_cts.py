@@ -7,6 +7,7 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   pass<TAB>count                 so many tests of the area pass at least
   env<TAB>NAME=VALUE             the area runs with that variable
   serial<TAB>reason              no other serial area runs at the same time, and this one in one process
+  with<TAB>pattern<TAB>NAME=VALUE  these tests run with that variable, apart from others
   single<TAB>pattern<TAB>reason  each of these tests runs in a process of its own
   timing<TAB>pattern<TAB>reason  these tests compare times: they run last, one by one, ahead of all other programs of
                                  the machine where the system allows that (SCHED_FIFO), and may try again
@@ -54,7 +55,7 @@ class Expectations:
     """The lines of expect/AREA.txt."""
 
     def __init__(self, area):
-        self.fails, self.skips, self.timing, self.single, self.least, self.environment, self.serial = {}, {}, {}, {}, 0, {}, False
+        self.fails, self.skips, self.timing, self.single, self.settings, self.least, self.environment, self.serial = {}, {}, {}, {}, {}, 0, {}, False
         path = HERE / "expect" / f"{area}.txt"
         for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
             kind, *rest = line.split("\t")
@@ -62,6 +63,8 @@ class Expectations:
                 continue
             if kind in ("fail", "skip", "timing", "single") and len(rest) == 2 and all(rest):
                 {"fail": self.fails, "skip": self.skips, "timing": self.timing, "single": self.single}[kind][rest[0]] = rest[1]
+            elif kind == "with" and len(rest) == 2 and "=" in rest[1]:
+                self.settings[rest[0]] = rest[1]
             elif kind == "pass" and len(rest) == 1 and rest[0].isdigit():
                 self.least = int(rest[0])
             elif kind == "serial" and len(rest) == 1:
@@ -76,9 +79,12 @@ class Expectations:
 expectations_of = functools.cache(Expectations)
 
 
-def environment(arguments, program):
+def environment(arguments, program, name=""):
+    """For `name` alone, or for listing."""
+    expected = expectations_of(program.name)
+    more = [setting.split("=", 1) for pattern, setting in expected.settings.items() if glob(pattern).fullmatch(name)]
     libraries = [arguments.libraries, os.environ.get("LD_LIBRARY_PATH", "")]
-    return dict(os.environ, LD_LIBRARY_PATH=":".join(filter(None, libraries)), **expectations_of(program.name).environment)
+    return dict(os.environ, LD_LIBRARY_PATH=":".join(filter(None, libraries)), **expected.environment, **dict(more))
 
 
 def list_tests(arguments, program):
@@ -117,7 +123,7 @@ def run_once(arguments, program, names, alone=False):
         flags.write("--gtest_filter=" + ":".join(names) + "\n")
         flags.flush()
         process = subprocess.Popen([program, f"--gtest_flagfile={flags.name}"], cwd=program.parent, start_new_session=True,
-                                   preexec_fn=ahead_of_all if alone else None, env=environment(arguments, program), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                   preexec_fn=ahead_of_all if alone else None, env=environment(arguments, program, names[0]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         began, rest, open_end = time.monotonic(), b"", True
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
@@ -231,8 +237,10 @@ def main():
             names = [name for name in names if name not in set(timed[area])]
             alone = [name for name in names if first_match(expected.single, name)]
             names = [name for name in names if name not in set(alone)]
+            apart = [[name for name in names if first_match(expected.settings, name) == pattern] for pattern in expected.settings]
+            names = [name for name in names if not first_match(expected.settings, name)]
             size = max(1, len(names) if expected.serial else min(BATCH, -(-len(names) // arguments.jobs)))
-            for some in [names[at:at + size] for at in range(0, len(names), size)] + [[name] for name in alone]:
+            for some in [names[at:at + size] for at in range(0, len(names), size)] + list(filter(None, apart)) + [[name] for name in alone]:
                 taker = serial_pool if expected.serial else pool
                 batches[taker.submit(run_batch, arguments, programs[area], some)] = area
         began = time.monotonic()
