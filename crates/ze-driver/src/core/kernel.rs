@@ -17,6 +17,8 @@ use ze_entry::ze_entry;
 
 /// Work-items that a suggested group aims at: large enough to fill vectors, small enough to share out.
 const SUGGESTED_ITEMS: u32 = 256;
+/// Work-items of a row that are assumed to run side by side.
+const ROW_LANES: u64 = 16;
 
 /// A kernel of a module, and what the next launch will take from it.
 #[repr(C)]
@@ -399,29 +401,35 @@ pub(crate) fn zeKernelSetGroupSize(
 
 /// The largest divisor of `n` that is at most `limit`.
 fn divisor_up_to(n: u32, limit: u32) -> u32 {
-    let mut best = 1;
-    let mut d = 1;
-    while d <= n / d {
-        if n.is_multiple_of(d) {
-            for candidate in [d, n / d] {
-                if candidate <= limit {
-                    best = best.max(candidate);
-                }
-            }
-        }
-        d += 1;
-    }
-    best
+    let from = limit.min(n).max(1);
+    (1..=from).rev().find(|&d| n.is_multiple_of(d)).unwrap_or(1)
 }
 
-/// A size that divides the global one, within the device's limits.
+/// The length of a group's rows for rows of `n` work-items: usually the largest divisor up to [`SUGGESTED_ITEMS`],
+/// and a longer one where that leaves most work-items without others beside them.
+fn row_up_to(n: u32, limit: u32) -> u32 {
+    let usual = divisor_up_to(n, limit.min(SUGGESTED_ITEMS));
+    // Thousandths of what a work-item takes alone: whole vectors, the rest one by one, and the group itself.
+    let cost = |d: u32| {
+        let d = u64::from(d);
+        (2 * (d / ROW_LANES) + d % ROW_LANES + 6) * 1000 / d
+    };
+    if u64::from(usual).is_multiple_of(ROW_LANES) || usual == n {
+        return usual;
+    }
+    let mut longer = (usual + 1..=limit.min(n)).filter(|&d| n.is_multiple_of(d));
+    longer.find(|&d| cost(d) * 2 < cost(usual)).unwrap_or(usual)
+}
+
 fn suggest(global: [u32; 3], facts: &KernelFacts, limits: &DeviceFacts) -> [u32; 3] {
     if facts.required_group_size != [0; 3] {
         return facts.required_group_size;
     }
-    let mut left = SUGGESTED_ITEMS.min(limits.max_total_group_size).max(1);
+    let most = limits.max_total_group_size.max(1);
     let mut size = [1; 3];
-    for i in 0..3 {
+    size[0] = row_up_to(global[0], most.min(limits.max_group_size[0]));
+    let mut left = SUGGESTED_ITEMS.min(most) / size[0];
+    for i in 1..3 {
         size[i] = divisor_up_to(global[i], left.min(limits.max_group_size[i]));
         left /= size[i];
     }
@@ -643,5 +651,25 @@ mod tests {
             assert_eq!(divisor_up_to(n, limit), want, "{n} up to {limit}");
         }
         assert_eq!(divisor_up_to(u32::MAX, 256), 255);
+    }
+
+    #[test]
+    fn suggested_rows_fill_vectors() {
+        let cases = [
+            (1, 1),
+            (6, 6),
+            (97, 97),
+            (1000, 250),
+            (1024, 256),
+            (997, 997),
+            (998, 499),
+            (3 * 331, 331),
+            (1_000_003, 1),
+            (u32::MAX, 255),
+        ];
+        for (n, want) in cases {
+            assert_eq!(row_up_to(n, 1024), want, "rows of {n}");
+            assert!(row_up_to(n, 64) <= 64, "rows of {n}");
+        }
     }
 }
