@@ -426,6 +426,10 @@ fn chunks(
     // What holds for whole rows is tested once for each.
     let whole_row = match jam {
         None if !form.exact.is_empty() => {
+            if !form.arrays.is_empty() {
+                // They lie where the work-item at hand is.
+                place(low, [ir.i64c(0), get(y), get(z)]);
+            }
             Lanes::new(low, form, region, form.width, kept, row_end, next).check_row([y, z])
         }
         _ => None,

@@ -11,7 +11,7 @@ const WORDS: usize = 1 << 14;
 const GROUPS: u32 = 3;
 
 /// Kernels take `%in`, `%out` and `%n: i32`, which is 37. Indices stay within `WORDS`.
-const KERNELS: [(&str, &str); 17] = [
+const KERNELS: [(&str, &str); 18] = [
     (
         "elements a few places apart, members of structures, bytes and long words, backwards",
         "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
@@ -432,6 +432,41 @@ done:
   %pick: i64 = and %g, i64 7
   %chosen: ptr<private> = offset %own [%pick * 4 + 0]
   %r: i32 = load %chosen align 4
+  %q: ptr<global> = offset %out [%g * 4 + 0]
+  store %q, %r align 4
+  ret
+}",
+    ),
+    (
+        "a private array that lives across a barrier, and ids that are made longer",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %own: ptr<private> = alloca 16 align 4
+  %g: i64 = wi.GlobalLinearId 0
+  %x: i64 = wi.GlobalInvocationId 0
+  %short: i32 = to.trunc %x
+  %far: i32 = iadd %short, %n
+  %at: i64 = to.sext %far
+  %p: ptr<global> = offset %in [%at * 4 + 0]
+  %v: i32 = load %p align 4
+  %bits: i32 = and %v, i32 3
+  %slot: i64 = to.zext %bits
+  store %own, i32 1 align 4
+  %o1: ptr<private> = offset %own [4]
+  store %o1, i32 2 align 4
+  %o2: ptr<private> = offset %own [8]
+  store %o2, i32 3 align 4
+  %o3: ptr<private> = offset %own [12]
+  store %o3, i32 4 align 4
+  %mine: ptr<private> = offset %own [%slot * 4 + 0]
+  store %mine, %v align 4
+  barrier Workgroup
+  %p2: ptr<global> = offset %in [%at * 4 + 4]
+  %w: i32 = load %p2 align 4
+  %bits2: i32 = and %w, i32 3
+  %slot2: i64 = to.zext %bits2
+  %his: ptr<private> = offset %own [%slot2 * 4 + 0]
+  %r: i32 = load %his align 4
   %q: ptr<global> = offset %out [%g * 4 + 0]
   store %q, %r align 4
   ret
