@@ -7,6 +7,7 @@ use std::sync::Once;
 use llvm_sys::core::*;
 use llvm_sys::error::*;
 use llvm_sys::prelude::LLVMModuleRef;
+use llvm_sys::support::LLVMParseCommandLineOptions;
 use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
 use llvm_sys::transforms::pass_builder::*;
@@ -23,8 +24,9 @@ pub(crate) struct Target {
 
 const TRIPLE: &CStr = c"x86_64-unknown-linux-gnu";
 
-/// No pass that multiplies code: unrolling and vectorising are decided before LLVM sees the kernel.
-const PASSES: &CStr = c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+/// No pass that multiplies code: unrolling and vectorising are decided before LLVM sees the kernel. Variables
+/// become values before anything else looks at them, and what is combined a second time is worth little.
+const PASSES: &CStr = c"function(mem2reg,sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),gvn,simplifycfg,adce)";
 /// `-ze-opt-disable`: only what makes values out of our variables.
 const PASSES_OFF: &CStr = c"function(sroa,early-cse)";
 
@@ -59,6 +61,10 @@ pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {
     }
 }
 
+/// What LLVM lets nobody say otherwise: where to split a value's registers is looked for in regions of a hundred
+/// blocks, not of ten thousand.
+const COMMAND_LINE: [&CStr; 2] = [c"solum", c"-grow-region-complexity-budget=100"];
+
 struct Machine {
     target: Target,
     machine: LLVMTargetMachineRef,
@@ -80,6 +86,12 @@ fn machine(target: &Target) -> Result<(LLVMTargetMachineRef, LLVMTargetDataRef),
             LLVMInitializeX86Target();
             LLVMInitializeX86TargetMC();
             LLVMInitializeX86AsmPrinter();
+            let arguments = COMMAND_LINE.map(CStr::as_ptr);
+            LLVMParseCommandLineOptions(
+                arguments.len() as libc::c_int,
+                arguments.as_ptr(),
+                std::ptr::null(),
+            );
         }
     });
     KEPT.with_borrow_mut(|kept| {
