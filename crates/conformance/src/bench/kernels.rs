@@ -12,8 +12,8 @@ use level_zero::Result;
 
 use crate::Row;
 
-/// Rounds over all peers: the best of them counts.
-const ROUNDS: usize = 5;
+/// Rounds over all peers where none are asked for: the best of them counts.
+pub(crate) const ROUNDS: usize = 5;
 
 struct Peer {
     name: &'static str,
@@ -28,8 +28,8 @@ struct Times {
     processor: f64,
 }
 
-/// Runs the area; `only` names cases, all when empty.
-pub(crate) fn run(only: &[&str], emit: &mut dyn FnMut(Row)) -> Result<bool> {
+/// Runs the area, `rounds` times; `only` names cases, all when empty.
+pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Result<bool> {
     let Some(folder) = std::env::var_os("SOLUM_KERNELS").map(PathBuf::from) else {
         eprintln!("bench: kernels: no harness; ./x bench kernels builds it");
         return Ok(false);
@@ -61,7 +61,7 @@ pub(crate) fn run(only: &[&str], emit: &mut dyn FnMut(Row)) -> Result<bool> {
         .filter(|c| only.is_empty() || only.contains(c))
     {
         let mut found: Vec<Vec<Times>> = peers.iter().map(|_| Vec::new()).collect();
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             for (peer, found) in peers.iter().zip(&mut found) {
                 match measured((peer.command)(case)) {
                     Ok(times) => found.push(times),

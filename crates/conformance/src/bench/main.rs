@@ -1,6 +1,6 @@
-//! `bench [AREA [CASE...]] [--json]`: ours, the peer's, the ratio; both alternate in one run.
+//! `bench [AREA [CASE...]] [--json] [--rounds=N]`: ours, the peer's, the ratio; both alternate in one run.
 //!
-//! Areas: `loader`, `driver`, `kernels`, `xpti` (the last two take cases). A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
+//! Areas: `loader`, `driver`, `kernels`, `xpti` (the last two take cases). Rounds are those of kernels, 5 if not said. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
 //! Timing here is never a test.
 
 #![expect(
@@ -100,9 +100,20 @@ pub(crate) fn nanoseconds(count: u32, mut work: impl FnMut()) -> f64 {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let json = arguments.iter().any(|a| a == "--json");
+    let rounds = arguments.iter().find_map(|a| a.strip_prefix("--rounds="));
+    let rounds = match rounds.map_or(Ok(kernels::ROUNDS), str::parse) {
+        Ok(rounds @ 1..=1000) => rounds,
+        _ => {
+            eprintln!(
+                "bench: --rounds={}: allowed are 1 to 1000",
+                rounds.unwrap_or_default()
+            );
+            return ExitCode::from(2);
+        }
+    };
     let areas: Vec<&str> = arguments
         .iter()
-        .filter(|a| *a != "--json")
+        .filter(|a| *a != "--json" && !a.starts_with("--rounds="))
         .map(String::as_str)
         .collect();
     // A measurement that needs an environment of its own runs in a child: see driver.rs.
@@ -170,7 +181,7 @@ fn main() -> ExitCode {
     let good = run("loader", &loader::run)
         & run("driver", &driver::run)
         & run("kernels", &|emit| {
-            complete.set(kernels::run(cases, emit)?);
+            complete.set(kernels::run(cases, rounds, emit)?);
             Ok(())
         })
         & run("xpti", &|emit| xpti::run(cases, emit));
