@@ -15,6 +15,7 @@ mod futex;
 mod help;
 mod launch;
 mod share;
+mod spread;
 mod transfer;
 mod waiting;
 mod worker;
@@ -26,6 +27,7 @@ pub(crate) use futex::now_ns;
 use help::on_stack;
 pub(crate) use launch::is_brief;
 use share::Share;
+use spread::Spread;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
@@ -72,6 +74,7 @@ pub(crate) struct Engine {
     /// When a waiting thread last ran what it waits for the short way.
     helped: AtomicU64,
     berths: Berths,
+    spread: Spread,
     workers: usize,
     /// Whether waiting threads run what they wait for.
     help: bool,
@@ -131,6 +134,7 @@ impl Engine {
             last_submission: AtomicU64::new(0),
             helped: AtomicU64::new(0),
             berths: Berths::default(),
+            spread: Spread::new(cpus.max(2)),
             workers: cpus.max(2),
             help,
             threads: cpus.max(1),
@@ -341,6 +345,7 @@ impl Engine {
         self.asleep.fetch_add(1, Ordering::SeqCst);
         let value = self.signal.load(Ordering::SeqCst);
         if self.pending.load(Ordering::SeqCst) == 0 {
+            self.spread.rest();
             futex::wait(&self.signal, value, None, Scope::Process);
         }
         self.asleep.fetch_sub(1, Ordering::SeqCst);
@@ -399,6 +404,7 @@ impl Engine {
             let started = thread.spawn(move || {
                 WORKS_FOR.set(self);
                 stay_on(&self.pinned);
+                self.spread.enter(number);
                 // Naps are meant to last as long as they say.
                 // SAFETY: a system call without memory.
                 unsafe {

@@ -2,7 +2,7 @@
 
 use super::launch::Prepared;
 use super::worker::finish;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use work_group_pool::Dispatch;
 use ze_driver::device::Task;
@@ -15,6 +15,8 @@ pub(crate) struct Share {
     pub(super) dispatch: Dispatch,
     pub(super) chunk: u64,
     pub(super) body: Body,
+    /// Whether anybody but the one who offers it has taken a part.
+    pub(super) joined: AtomicBool,
     start_ns: u64,
     fault: Mutex<Option<String>>,
 }
@@ -42,6 +44,7 @@ impl Share {
             dispatch: Dispatch::new(parts),
             chunk,
             body,
+            joined: AtomicBool::new(false),
             start_ns,
             fault: Mutex::new(None),
         })

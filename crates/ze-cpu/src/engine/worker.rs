@@ -2,6 +2,7 @@
 
 use super::launch::Timing;
 use super::share::{Body, Share};
+use super::spread::PATIENCE_NS;
 use super::{Engine, Job, launch, now_ns, transfer};
 use crate::fault::{self, Guard};
 use crate::telemetry::{Kind, Meter, Usage};
@@ -197,9 +198,22 @@ impl Worker {
 
     /// Works on `share` until nothing is left to claim; a helper also leaves when a task waits.
     pub(super) fn help(&mut self, share: &Arc<Share>, owner: bool) {
+        if !owner {
+            share.joined.store(true, Ordering::Relaxed);
+        }
+        let mut waits_since = owner.then(now_ns);
         while let Some(ended) = self.part(share) {
             if ended {
                 break;
+            }
+            if let Some(since) = waits_since {
+                let now = now_ns();
+                if share.joined.load(Ordering::Relaxed) {
+                    waits_since = None;
+                } else if now.saturating_sub(since) > PATIENCE_NS {
+                    self.engine.spread.part(now);
+                    waits_since = None;
+                }
             }
             if !owner && self.engine.task_waits() {
                 if share.dispatch.has_unclaimed() {

@@ -1,0 +1,191 @@
+//! Where workers run: one that was woken to help is moved off the processor of the thread that it is to help.
+//!
+//! While all processors are busy, with whatever programs, the system often wakes a thread where its waker runs, and
+//! there it waits behind the very work that it should share, for milliseconds. Only a worker that was offered work and
+//! has not come is moved, and it may run anywhere again once it sleeps.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+
+/// How long helpers may take to come.
+pub(super) const PATIENCE_NS: u64 = 200_000;
+/// Threads are moved no more often.
+const INTERVAL_NS: u64 = 5_000_000;
+/// Most workers that are moved at once.
+const MOST: usize = 64;
+
+thread_local! {
+    /// Number of the worker that this thread is.
+    static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// A worker's thread.
+#[derive(Debug, Default)]
+struct Seat {
+    /// The system's number of it; 0 before it runs.
+    thread: AtomicI32,
+    /// Whether it is kept off a processor.
+    moved: AtomicBool,
+}
+
+/// The workers of an engine.
+#[derive(Debug)]
+pub(super) struct Spread {
+    seats: Box<[Seat]>,
+    /// CPUs that workers may run on.
+    allowed: OnceLock<Set>,
+    last: AtomicU64,
+}
+
+/// A set of CPUs.
+#[derive(Clone, Copy, Debug)]
+struct Set(libc::cpu_set_t);
+
+impl Set {
+    /// Those of the calling thread.
+    fn own() -> Option<Self> {
+        // SAFETY: zero bytes are a valid set; the call fills it.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            (libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) == 0)
+                .then_some(Self(set))
+        }
+    }
+
+    /// All but `cpu`; `None` where that leaves nothing, or `cpu` is not among them.
+    fn without(mut self, cpu: usize) -> Option<Self> {
+        if cpu >= libc::CPU_SETSIZE as usize {
+            return None;
+        }
+        // SAFETY: the number lies in the set.
+        unsafe {
+            if !libc::CPU_ISSET(cpu, &self.0) {
+                return None;
+            }
+            libc::CPU_CLR(cpu, &mut self.0);
+            (libc::CPU_COUNT(&self.0) > 0).then_some(self)
+        }
+    }
+
+    /// Keeps a thread there, 0 for the calling one; a system that refuses leaves it where it is.
+    fn keep(&self, thread: i32) {
+        // SAFETY: the call reads the set.
+        unsafe {
+            libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &self.0);
+        }
+    }
+}
+
+impl Spread {
+    pub(super) fn new(workers: usize) -> Self {
+        Self {
+            seats: (0..workers).map(|_| Seat::default()).collect(),
+            allowed: OnceLock::new(),
+            last: AtomicU64::new(0),
+        }
+    }
+
+    /// The calling thread is worker `number`, and runs where it is meant to.
+    pub(super) fn enter(&self, number: usize) {
+        if let Some(set) = Set::own() {
+            let _ = self.allowed.set(set);
+        }
+        NUMBER.set(number);
+        if let Some(seat) = self.seats.get(number) {
+            // SAFETY: a system call without arguments.
+            seat.thread
+                .store(unsafe { libc::gettid() }, Ordering::Relaxed);
+        }
+    }
+
+    /// Moves the other workers off the calling thread's processor.
+    pub(super) fn part(&self, now: u64) {
+        let last = self.last.load(Ordering::Relaxed);
+        if now.saturating_sub(last) < INTERVAL_NS && last != 0 {
+            return;
+        }
+        self.last.store(now, Ordering::Relaxed);
+        // SAFETY: a system call without arguments.
+        let here = usize::try_from(unsafe { libc::sched_getcpu() });
+        let (Ok(here), Some(allowed)) = (here, self.allowed.get()) else {
+            return;
+        };
+        let Some(elsewhere) = allowed.without(here) else {
+            return;
+        };
+        for (number, seat) in self.seats.iter().enumerate().take(MOST) {
+            let thread = seat.thread.load(Ordering::Relaxed);
+            if number != NUMBER.get() && thread > 0 {
+                seat.moved.store(true, Ordering::Relaxed);
+                elsewhere.keep(thread);
+            }
+        }
+    }
+
+    /// Before the calling worker sleeps: it may run anywhere again.
+    pub(super) fn rest(&self) {
+        let Some(seat) = self.seats.get(NUMBER.get()) else {
+            return;
+        };
+        if seat.moved.load(Ordering::Relaxed)
+            && seat.moved.swap(false, Ordering::Relaxed)
+            && let Some(allowed) = self.allowed.get()
+        {
+            allowed.keep(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_processor_is_taken_out_and_never_the_last() {
+        let own = Set::own().unwrap();
+        // SAFETY: zero bytes are a valid set, and the numbers lie in it.
+        let (one, two, is) = unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(5, &mut set);
+            let one = Set(set);
+            libc::CPU_SET(70, &mut set);
+            (one, Set(set), |set: &Set, cpu| libc::CPU_ISSET(cpu, &set.0))
+        };
+        assert!(one.without(5).is_none(), "nothing would be left");
+        assert!(two.without(6).is_none(), "not one of them");
+        assert!(two.without(usize::MAX).is_none());
+        let left = two.without(5).unwrap();
+        assert!(!is(&left, 5) && is(&left, 70));
+        own.keep(0);
+    }
+
+    #[test]
+    fn a_worker_that_was_moved_may_run_anywhere_after_its_sleep() {
+        let spread = Spread::new(2);
+        let all = Set::own().unwrap();
+        // SAFETY: counts a set.
+        let count = |set: &Set| unsafe { libc::CPU_COUNT(&set.0) };
+        let (asked, moved) = std::sync::mpsc::channel();
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        let spread = &spread;
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(move || {
+                spread.enter(1);
+                ready.send(()).unwrap();
+                moved.recv().unwrap();
+                let kept = Set::own().unwrap();
+                spread.rest();
+                (kept, Set::own().unwrap())
+            });
+            is_ready.recv().unwrap();
+            spread.part(INTERVAL_NS);
+            // Too soon after the first time: nothing happens.
+            spread.part(INTERVAL_NS + 1);
+            asked.send(()).unwrap();
+            let (kept, after) = worker.join().unwrap();
+            assert_eq!(count(&kept), (count(&all) - 1).max(1));
+            assert_eq!(count(&after), count(&all));
+        });
+    }
+}
