@@ -54,8 +54,10 @@ fn machine_code_without_optimisation_gives_the_expected_results() {
 }
 
 #[test]
-fn machine_code_for_the_least_processor_gives_the_expected_results() {
-    in_a_process(&[("SOLUM_CPU_TARGET", "x86-64")]);
+fn machine_code_for_lesser_processors_gives_the_expected_results() {
+    for target in ["x86-64", "x86-64-v2"] {
+        in_a_process(&[("SOLUM_CPU_TARGET", target)]);
+    }
 }
 
 #[test]

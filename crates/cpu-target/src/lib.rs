@@ -54,6 +54,9 @@ pub const NAMES: [&str; 44] = [
 
 /// The x86-64 level of this machine, under LLVM's name. A level rather than a model: its cache entries are good on
 /// every machine of the level, and tuning for a model gained nothing in our measurements.
+///
+/// Of the vector widths the wider is taken wherever it is there: on a processor of level 4 its code took 0.78 of the
+/// processor time of level 3's (geometric mean of 19 of the benchmark's kernels), and none took 3 % more.
 #[cfg(target_arch = "x86_64")]
 pub fn host() -> &'static str {
     use std::arch::is_x86_feature_detected as has;

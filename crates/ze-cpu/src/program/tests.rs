@@ -577,6 +577,33 @@ fn a_cached_program_is_loaded_without_the_code_generator_and_shared_when_it_may_
 }
 
 #[test]
+fn code_for_one_processor_is_never_found_for_another() {
+    const TARGETS: [(&str, &[(&str, &str)]); 3] = [
+        ("v2", &[("SOLUM_CPU_TARGET", "x86-64-v2")]),
+        ("v3", &[("SOLUM_CPU_TARGET", "x86-64-v3")]),
+        ("v4", &[("SOLUM_CPU_TARGET", "x86-64-v4")]),
+    ];
+    let fixtures = TARGETS.map(|(name, target)| Fixture::new(name, target));
+    let keys = fixtures
+        .each_ref()
+        .map(|fixture| plant(fixture, b"words", "void k(void) {}"));
+    for (fixture, own) in fixtures.iter().zip(&keys) {
+        assert!(fixture.builder.build(&input(b"words")).is_ok());
+        for key in keys.iter().filter(|key| *key != own) {
+            assert!(fixture.builder.cache.get().unwrap().get(key).is_none());
+        }
+    }
+    // Neither as a binary: a machine runs what was made for less.
+    let binary = |fixture: &Fixture| {
+        let program = fixture.builder.build(&input(b"words")).unwrap();
+        ProgramInput::Native(program.native_binary().to_vec())
+    };
+    let [v2, _, v4] = &fixtures;
+    assert!(v4.builder.build(&binary(v2)).is_ok());
+    assert!(v2.builder.build(&binary(v4)).is_err());
+}
+
+#[test]
 fn an_entry_that_does_not_load_is_compiled_again() {
     let fixture = Fixture::new("unloadable", &[]);
     let key = plant(
