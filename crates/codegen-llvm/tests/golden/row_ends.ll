@@ -8,322 +8,422 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %12 = alloca i64, align 8
   %13 = alloca i64, align 8
   %14 = alloca i64, align 8
-  %15 = alloca <16 x i1>, align 2
-  %16 = alloca <16 x i1>, align 2
-  %17 = alloca <16 x i1>, align 2
-  %18 = alloca <16 x float>, align 64
+  %15 = alloca <8 x i1>, align 1
+  %16 = alloca <8 x i1>, align 1
+  %17 = alloca <8 x i1>, align 1
+  %18 = alloca <8 x float>, align 32
   %19 = alloca i64, align 8
-  %20 = alloca <16 x float>, align 64
-  %21 = alloca float, align 4
-  %22 = alloca i64, align 8
-  %23 = alloca float, align 4
-  br label %24
+  %20 = alloca <8 x float>, align 32
+  %21 = alloca <16 x i1>, align 2
+  %22 = alloca <16 x i1>, align 2
+  %23 = alloca <16 x i1>, align 2
+  %24 = alloca <16 x float>, align 64
+  %25 = alloca i64, align 8
+  %26 = alloca <16 x float>, align 64
+  %27 = alloca float, align 4
+  %28 = alloca i64, align 8
+  %29 = alloca float, align 4
+  br label %30
 
-24:
-  %25 = load i32, ptr %1, align 4
-  %26 = zext i32 %25 to i64
-  %27 = getelementptr i8, ptr %1, i64 4
-  %28 = load i32, ptr %27, align 4
-  %29 = zext i32 %28 to i64
-  %30 = getelementptr i8, ptr %1, i64 8
-  %31 = load i32, ptr %30, align 4
+30:
+  %31 = load i32, ptr %1, align 4
   %32 = zext i32 %31 to i64
-  %33 = getelementptr i8, ptr %1, i64 16
+  %33 = getelementptr i8, ptr %1, i64 4
   %34 = load i32, ptr %33, align 4
   %35 = zext i32 %34 to i64
-  %36 = getelementptr i8, ptr %1, i64 20
+  %36 = getelementptr i8, ptr %1, i64 8
   %37 = load i32, ptr %36, align 4
   %38 = zext i32 %37 to i64
-  %39 = getelementptr i8, ptr %1, i64 24
+  %39 = getelementptr i8, ptr %1, i64 16
   %40 = load i32, ptr %39, align 4
   %41 = zext i32 %40 to i64
-  %42 = getelementptr i8, ptr %1, i64 32
-  %43 = load i64, ptr %42, align 8
-  %44 = getelementptr i8, ptr %1, i64 40
-  %45 = load i64, ptr %44, align 8
-  %46 = getelementptr i8, ptr %1, i64 48
-  %47 = load i64, ptr %46, align 8
-  %48 = getelementptr i8, ptr %1, i64 28
-  %49 = load i32, ptr %48, align 4
-  %50 = zext i32 %49 to i64
-  %51 = getelementptr i8, ptr %1, i64 12
-  %52 = load i32, ptr %51, align 4
-  %53 = zext i32 %52 to i64
-  %54 = getelementptr i8, ptr %1, i64 72
-  %55 = load i64, ptr %54, align 8
-  %56 = getelementptr i8, ptr %1, i64 56
-  %57 = load i64, ptr %56, align 8
-  %58 = getelementptr i8, ptr %4, i64 %57
-  %59 = load ptr, ptr %0, align 8
-  %60 = getelementptr i8, ptr %0, i64 8
-  %61 = load ptr, ptr %60, align 8
-  %62 = add i64 %2, %3
-  %63 = getelementptr i8, ptr %1, i64 80
-  %64 = load ptr, ptr %63, align 8
+  %42 = getelementptr i8, ptr %1, i64 20
+  %43 = load i32, ptr %42, align 4
+  %44 = zext i32 %43 to i64
+  %45 = getelementptr i8, ptr %1, i64 24
+  %46 = load i32, ptr %45, align 4
+  %47 = zext i32 %46 to i64
+  %48 = getelementptr i8, ptr %1, i64 32
+  %49 = load i64, ptr %48, align 8
+  %50 = getelementptr i8, ptr %1, i64 40
+  %51 = load i64, ptr %50, align 8
+  %52 = getelementptr i8, ptr %1, i64 48
+  %53 = load i64, ptr %52, align 8
+  %54 = getelementptr i8, ptr %1, i64 28
+  %55 = load i32, ptr %54, align 4
+  %56 = zext i32 %55 to i64
+  %57 = getelementptr i8, ptr %1, i64 12
+  %58 = load i32, ptr %57, align 4
+  %59 = zext i32 %58 to i64
+  %60 = getelementptr i8, ptr %1, i64 72
+  %61 = load i64, ptr %60, align 8
+  %62 = getelementptr i8, ptr %1, i64 56
+  %63 = load i64, ptr %62, align 8
+  %64 = getelementptr i8, ptr %4, i64 %63
+  %65 = load ptr, ptr %0, align 8
+  %66 = getelementptr i8, ptr %0, i64 8
+  %67 = load ptr, ptr %66, align 8
+  %68 = add i64 %2, %3
+  %69 = getelementptr i8, ptr %1, i64 80
+  %70 = load ptr, ptr %69, align 8
   store i8 0, ptr %6, align 1
-  %65 = icmp eq ptr %64, null
-  %66 = select i1 %65, ptr %6, ptr %64
-  br label %67
-
-67:
-  %68 = phi i64 [ %2, %24 ], [ %85, %84 ]
-  %69 = icmp ult i64 %68, %62
-  br i1 %69, label %70, label %86
-
-70:
-  %71 = load atomic i8, ptr %66 monotonic, align 1
-  %72 = icmp ne i8 %71, 0
-  br i1 %72, label %86, label %73
+  %71 = icmp eq ptr %70, null
+  %72 = select i1 %71, ptr %6, ptr %70
+  br label %73
 
 73:
-  %74 = udiv i64 %68, %35
-  %75 = urem i64 %68, %35
-  %76 = urem i64 %74, %38
-  %77 = udiv i64 %74, %38
-  %78 = mul i64 %75, %26
-  %79 = add i64 %78, %43
-  %80 = mul i64 %76, %29
-  %81 = add i64 %80, %45
-  %82 = mul i64 %77, %32
-  %83 = add i64 %82, %47
-  br label %87
+  %74 = phi i64 [ %2, %30 ], [ %91, %90 ]
+  %75 = icmp ult i64 %74, %68
+  br i1 %75, label %76, label %92
 
-84:
-  %85 = add i64 %68, 1
-  br label %67
+76:
+  %77 = load atomic i8, ptr %72 monotonic, align 1
+  %78 = icmp ne i8 %77, 0
+  br i1 %78, label %92, label %79
 
-86:
+79:
+  %80 = udiv i64 %74, %41
+  %81 = urem i64 %74, %41
+  %82 = urem i64 %80, %44
+  %83 = udiv i64 %80, %44
+  %84 = mul i64 %81, %32
+  %85 = add i64 %84, %49
+  %86 = mul i64 %82, %35
+  %87 = add i64 %86, %51
+  %88 = mul i64 %83, %38
+  %89 = add i64 %88, %53
+  br label %93
+
+90:
+  %91 = add i64 %74, 1
+  br label %73
+
+92:
   ret void
 
-87:
+93:
   store i64 0, ptr %10, align 8
-  br label %88
+  br label %94
 
-88:
+94:
   store i64 0, ptr %9, align 8
   store i64 0, ptr %14, align 8
-  br label %89
+  br label %95
 
-89:
+95:
   store i64 0, ptr %8, align 8
-  %90 = load i64, ptr %9, align 8
-  %91 = load i64, ptr %10, align 8
-  %92 = mul i64 %91, %29
-  %93 = add i64 %92, %90
-  %94 = mul i64 %93, %26
-  %95 = add i64 %94, 0
-  %96 = sub i64 %26, 1
-  %97 = add i64 %81, %90
-  %98 = trunc i64 %97 to i32
-  %99 = shl i32 %98, 7
-  %100 = add i64 %79, 0
-  %101 = trunc i64 %100 to i32
-  %102 = add i32 %99, %101
-  %103 = mul i64 %96, 1
-  %104 = sext i32 %102 to i64
-  %105 = add i64 %104, %103
-  %106 = trunc i64 %105 to i32
-  %107 = sext i32 %106 to i64
-  %108 = icmp eq i64 %105, %107
-  br i1 %108, label %126, label %125
+  %96 = load i64, ptr %9, align 8
+  %97 = load i64, ptr %10, align 8
+  %98 = mul i64 %97, %35
+  %99 = add i64 %98, %96
+  %100 = mul i64 %99, %32
+  %101 = add i64 %100, 0
+  %102 = sub i64 %32, 1
+  %103 = add i64 %87, %96
+  %104 = trunc i64 %103 to i32
+  %105 = shl i32 %104, 7
+  %106 = add i64 %85, 0
+  %107 = trunc i64 %106 to i32
+  %108 = add i32 %105, %107
+  %109 = mul i64 %102, 1
+  %110 = sext i32 %108 to i64
+  %111 = add i64 %110, %109
+  %112 = trunc i64 %111 to i32
+  %113 = sext i32 %112 to i64
+  %114 = icmp eq i64 %111, %113
+  br i1 %114, label %132, label %131
 
-109:
-  %110 = load i64, ptr %8, align 8
-  %111 = sub i64 %26, %110
-  %112 = icmp uge i64 %111, 16
-  br i1 %112, label %127, label %140
-
-113:
-  br label %186
-
-114:
-  %115 = load i64, ptr %9, align 8
-  %116 = add i64 %115, 1
-  store i64 %116, ptr %9, align 8
-  %117 = load i64, ptr %9, align 8
-  %118 = icmp ult i64 %117, %29
-  br i1 %118, label %89, label %119
+115:
+  %116 = load i64, ptr %8, align 8
+  %117 = sub i64 %32, %116
+  %118 = icmp uge i64 %117, 16
+  br i1 %118, label %133, label %146
 
 119:
-  %120 = load i64, ptr %10, align 8
-  %121 = add i64 %120, 1
-  store i64 %121, ptr %10, align 8
-  %122 = load i64, ptr %10, align 8
-  %123 = icmp ult i64 %122, %32
-  br i1 %123, label %88, label %124
+  br label %251
 
-124:
-  br label %84
+120:
+  %121 = load i64, ptr %9, align 8
+  %122 = add i64 %121, 1
+  store i64 %122, ptr %9, align 8
+  %123 = load i64, ptr %9, align 8
+  %124 = icmp ult i64 %123, %35
+  br i1 %124, label %95, label %125
 
 125:
+  %126 = load i64, ptr %10, align 8
+  %127 = add i64 %126, 1
+  store i64 %127, ptr %10, align 8
+  %128 = load i64, ptr %10, align 8
+  %129 = icmp ult i64 %128, %38
+  br i1 %129, label %94, label %130
+
+130:
+  br label %90
+
+131:
   store i64 0, ptr %11, align 8
-  store i64 %26, ptr %12, align 8
-  br label %113
+  store i64 %32, ptr %12, align 8
+  br label %119
 
-126:
-  br label %109
+132:
+  br label %115
 
-127:
-  %128 = load i64, ptr %8, align 8
-  %129 = load i64, ptr %9, align 8
-  %130 = load i64, ptr %10, align 8
-  %131 = mul i64 %130, %29
-  %132 = add i64 %131, %129
-  %133 = mul i64 %132, %26
-  %134 = add i64 %133, %128
-  store <16 x i1> zeroinitializer, ptr %15, align 2
-  store <16 x i1> zeroinitializer, ptr %16, align 2
-  store <16 x i1> zeroinitializer, ptr %17, align 2
-  br label %142
+133:
+  %134 = load i64, ptr %8, align 8
+  %135 = load i64, ptr %9, align 8
+  %136 = load i64, ptr %10, align 8
+  %137 = mul i64 %136, %35
+  %138 = add i64 %137, %135
+  %139 = mul i64 %138, %32
+  %140 = add i64 %139, %134
+  store <16 x i1> zeroinitializer, ptr %21, align 2
+  store <16 x i1> zeroinitializer, ptr %22, align 2
+  store <16 x i1> zeroinitializer, ptr %23, align 2
+  br label %207
 
-135:
-  %136 = load i64, ptr %8, align 8
-  %137 = add i64 %136, 16
-  store i64 %137, ptr %8, align 8
-  %138 = load i64, ptr %8, align 8
-  %139 = icmp ult i64 %138, %26
-  br i1 %139, label %109, label %114
+141:
+  %142 = load i64, ptr %8, align 8
+  %143 = add i64 %142, 16
+  store i64 %143, ptr %8, align 8
+  %144 = load i64, ptr %8, align 8
+  %145 = icmp ult i64 %144, %32
+  br i1 %145, label %115, label %120
 
-140:
-  %141 = load i64, ptr %8, align 8
-  store i64 %141, ptr %11, align 8
-  store i64 %26, ptr %12, align 8
-  br label %113
+146:
+  %147 = icmp uge i64 %117, 8
+  br i1 %147, label %148, label %156
 
-142:
-  store <16 x i1> zeroinitializer, ptr %15, align 2
-  %143 = add i64 %79, %128
-  %144 = add i64 %81, %129
-  %145 = trunc i64 %143 to i32
-  %146 = trunc i64 %144 to i32
-  %147 = shl i32 %146, 7
-  %148 = add i32 %147, %145
-  %149 = sext i32 %148 to i64
-  store i64 %149, ptr %19, align 8
-  %150 = mul i64 %149, 4
-  %151 = getelementptr i8, ptr %59, i64 %150
-  %152 = load <16 x float>, ptr %151, align 4
-  store <16 x float> %152, ptr %20, align 64
-  %153 = insertelement <16 x i32> poison, i32 %145, i32 0
-  %154 = shufflevector <16 x i32> %153, <16 x i32> poison, <16 x i32> zeroinitializer
-  %155 = add <16 x i32> %154, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %156 = icmp ne <16 x i32> %155, zeroinitializer
-  %157 = xor <16 x i1> %156, splat (i1 true)
-  %158 = load <16 x i1>, ptr %16, align 2
-  %159 = or <16 x i1> %158, %156
-  store <16 x i1> %159, ptr %16, align 2
-  store <16 x float> %152, ptr %18, align 64
-  %160 = load <16 x i1>, ptr %17, align 2
-  %161 = or <16 x i1> %160, %157
-  store <16 x i1> %161, ptr %17, align 2
-  br label %180
+148:
+  %149 = load i64, ptr %8, align 8
+  %150 = load i64, ptr %9, align 8
+  %151 = load i64, ptr %10, align 8
+  %152 = mul i64 %151, %35
+  %153 = add i64 %152, %150
+  %154 = mul i64 %153, %32
+  %155 = add i64 %154, %149
+  store <8 x i1> zeroinitializer, ptr %15, align 1
+  store <8 x i1> zeroinitializer, ptr %16, align 1
+  store <8 x i1> zeroinitializer, ptr %17, align 1
+  br label %163
 
-162:
-  %163 = load <16 x i1>, ptr %16, align 2
-  store <16 x i1> zeroinitializer, ptr %16, align 2
-  %164 = load i64, ptr %19, align 8
-  %165 = mul i64 %164, 4
-  %166 = getelementptr i8, ptr %59, i64 %165
-  %167 = getelementptr i8, ptr %166, i64 -4
-  %168 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %167, <16 x i1> %163, <16 x float> poison)
-  %169 = load <16 x float>, ptr %20, align 64
-  %170 = fadd <16 x float> %169, %168
-  %171 = load <16 x float>, ptr %18, align 64
-  %172 = select <16 x i1> %163, <16 x float> %170, <16 x float> %171
-  store <16 x float> %172, ptr %18, align 64
-  %173 = load <16 x i1>, ptr %17, align 2
-  %174 = or <16 x i1> %173, %163
-  store <16 x i1> %174, ptr %17, align 2
-  br label %175
+156:
+  %157 = load i64, ptr %8, align 8
+  store i64 %157, ptr %11, align 8
+  store i64 %32, ptr %12, align 8
+  br label %119
 
-175:
-  store <16 x i1> zeroinitializer, ptr %17, align 2
-  %176 = load <16 x float>, ptr %18, align 64
-  %177 = load i64, ptr %19, align 8
-  %178 = mul i64 %177, 4
-  %179 = getelementptr i8, ptr %61, i64 %178
-  store <16 x float> %176, ptr %179, align 4
+158:
+  %159 = load i64, ptr %8, align 8
+  %160 = add i64 %159, 8
+  store i64 %160, ptr %8, align 8
+  %161 = load i64, ptr %8, align 8
+  %162 = icmp ult i64 %161, %32
+  br i1 %162, label %115, label %120
+
+163:
+  store <8 x i1> zeroinitializer, ptr %15, align 1
+  %164 = add i64 %85, %149
+  %165 = add i64 %87, %150
+  %166 = trunc i64 %164 to i32
+  %167 = trunc i64 %165 to i32
+  %168 = shl i32 %167, 7
+  %169 = add i32 %168, %166
+  %170 = sext i32 %169 to i64
+  store i64 %170, ptr %19, align 8
+  %171 = mul i64 %170, 4
+  %172 = getelementptr i8, ptr %65, i64 %171
+  %173 = load <8 x float>, ptr %172, align 4
+  store <8 x float> %173, ptr %20, align 32
+  %174 = insertelement <8 x i32> poison, i32 %166, i32 0
+  %175 = shufflevector <8 x i32> %174, <8 x i32> poison, <8 x i32> zeroinitializer
+  %176 = add <8 x i32> %175, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %177 = icmp ne <8 x i32> %176, zeroinitializer
+  %178 = xor <8 x i1> %177, splat (i1 true)
+  %179 = load <8 x i1>, ptr %16, align 1
+  %180 = or <8 x i1> %179, %177
+  store <8 x i1> %180, ptr %16, align 1
+  store <8 x float> %173, ptr %18, align 32
+  %181 = load <8 x i1>, ptr %17, align 1
+  %182 = or <8 x i1> %181, %178
+  store <8 x i1> %182, ptr %17, align 1
+  br label %201
+
+183:
+  %184 = load <8 x i1>, ptr %16, align 1
+  store <8 x i1> zeroinitializer, ptr %16, align 1
+  %185 = load i64, ptr %19, align 8
+  %186 = mul i64 %185, 4
+  %187 = getelementptr i8, ptr %65, i64 %186
+  %188 = getelementptr i8, ptr %187, i64 -4
+  %189 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %188, <8 x i1> %184, <8 x float> poison)
+  %190 = load <8 x float>, ptr %20, align 32
+  %191 = fadd <8 x float> %190, %189
+  %192 = load <8 x float>, ptr %18, align 32
+  %193 = select <8 x i1> %184, <8 x float> %191, <8 x float> %192
+  store <8 x float> %193, ptr %18, align 32
+  %194 = load <8 x i1>, ptr %17, align 1
+  %195 = or <8 x i1> %194, %184
+  store <8 x i1> %195, ptr %17, align 1
+  br label %196
+
+196:
+  store <8 x i1> zeroinitializer, ptr %17, align 1
+  %197 = load <8 x float>, ptr %18, align 32
+  %198 = load i64, ptr %19, align 8
+  %199 = mul i64 %198, 4
+  %200 = getelementptr i8, ptr %67, i64 %199
+  store <8 x float> %197, ptr %200, align 4
   store i32 -1, ptr %7, align 4
-  br label %135
+  br label %158
 
-180:
-  %181 = load <16 x i1>, ptr %16, align 2
-  %182 = bitcast <16 x i1> %181 to i16
-  %183 = icmp ne i16 %182, 0
-  br i1 %183, label %184, label %185
+201:
+  %202 = load <8 x i1>, ptr %16, align 1
+  %203 = bitcast <8 x i1> %202 to i8
+  %204 = icmp ne i8 %203, 0
+  br i1 %204, label %205, label %206
 
-184:
-  br label %162
+205:
+  br label %183
 
-185:
-  store <16 x i1> zeroinitializer, ptr %16, align 2
-  br label %175
+206:
+  store <8 x i1> zeroinitializer, ptr %16, align 1
+  br label %196
 
-186:
-  %187 = load i64, ptr %11, align 8
-  %188 = load i64, ptr %9, align 8
-  %189 = load i64, ptr %10, align 8
-  %190 = mul i64 %189, %29
-  %191 = add i64 %190, %188
-  %192 = mul i64 %191, %26
-  %193 = add i64 %192, %187
-  br label %204
+207:
+  store <16 x i1> zeroinitializer, ptr %21, align 2
+  %208 = add i64 %85, %134
+  %209 = add i64 %87, %135
+  %210 = trunc i64 %208 to i32
+  %211 = trunc i64 %209 to i32
+  %212 = shl i32 %211, 7
+  %213 = add i32 %212, %210
+  %214 = sext i32 %213 to i64
+  store i64 %214, ptr %25, align 8
+  %215 = mul i64 %214, 4
+  %216 = getelementptr i8, ptr %65, i64 %215
+  %217 = load <16 x float>, ptr %216, align 4
+  store <16 x float> %217, ptr %26, align 64
+  %218 = insertelement <16 x i32> poison, i32 %210, i32 0
+  %219 = shufflevector <16 x i32> %218, <16 x i32> poison, <16 x i32> zeroinitializer
+  %220 = add <16 x i32> %219, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %221 = icmp ne <16 x i32> %220, zeroinitializer
+  %222 = xor <16 x i1> %221, splat (i1 true)
+  %223 = load <16 x i1>, ptr %22, align 2
+  %224 = or <16 x i1> %223, %221
+  store <16 x i1> %224, ptr %22, align 2
+  store <16 x float> %217, ptr %24, align 64
+  %225 = load <16 x i1>, ptr %23, align 2
+  %226 = or <16 x i1> %225, %222
+  store <16 x i1> %226, ptr %23, align 2
+  br label %245
 
-194:
-  %195 = load i64, ptr %11, align 8
-  %196 = add i64 %195, 1
-  store i64 %196, ptr %11, align 8
-  %197 = load i64, ptr %11, align 8
-  %198 = load i64, ptr %12, align 8
-  %199 = icmp ult i64 %197, %198
-  br i1 %199, label %186, label %200
+227:
+  %228 = load <16 x i1>, ptr %22, align 2
+  store <16 x i1> zeroinitializer, ptr %22, align 2
+  %229 = load i64, ptr %25, align 8
+  %230 = mul i64 %229, 4
+  %231 = getelementptr i8, ptr %65, i64 %230
+  %232 = getelementptr i8, ptr %231, i64 -4
+  %233 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %232, <16 x i1> %228, <16 x float> poison)
+  %234 = load <16 x float>, ptr %26, align 64
+  %235 = fadd <16 x float> %234, %233
+  %236 = load <16 x float>, ptr %24, align 64
+  %237 = select <16 x i1> %228, <16 x float> %235, <16 x float> %236
+  store <16 x float> %237, ptr %24, align 64
+  %238 = load <16 x i1>, ptr %23, align 2
+  %239 = or <16 x i1> %238, %228
+  store <16 x i1> %239, ptr %23, align 2
+  br label %240
 
-200:
-  %201 = load i64, ptr %12, align 8
-  store i64 %201, ptr %8, align 8
-  %202 = load i64, ptr %12, align 8
-  %203 = icmp ult i64 %202, %26
-  br i1 %203, label %109, label %114
-
-204:
-  %205 = add i64 %79, %187
-  %206 = add i64 %81, %188
-  %207 = trunc i64 %205 to i32
-  %208 = trunc i64 %206 to i32
-  %209 = shl i32 %208, 7
-  %210 = add i32 %209, %207
-  %211 = sext i32 %210 to i64
-  store i64 %211, ptr %22, align 8
-  %212 = mul i64 %211, 4
-  %213 = getelementptr i8, ptr %59, i64 %212
-  %214 = load float, ptr %213, align 4
-  store float %214, ptr %23, align 4
-  %215 = icmp ne i32 %207, 0
-  br i1 %215, label %229, label %230
-
-216:
-  %217 = load i64, ptr %22, align 8
-  %218 = mul i64 %217, 4
-  %219 = getelementptr i8, ptr %59, i64 %218
-  %220 = getelementptr i8, ptr %219, i64 -4
-  %221 = load float, ptr %220, align 4
-  %222 = load float, ptr %23, align 4
-  %223 = fadd float %222, %221
-  store float %223, ptr %21, align 4
-  br label %224
-
-224:
-  %225 = load float, ptr %21, align 4
-  %226 = load i64, ptr %22, align 8
-  %227 = mul i64 %226, 4
-  %228 = getelementptr i8, ptr %61, i64 %227
-  store float %225, ptr %228, align 4
+240:
+  store <16 x i1> zeroinitializer, ptr %23, align 2
+  %241 = load <16 x float>, ptr %24, align 64
+  %242 = load i64, ptr %25, align 8
+  %243 = mul i64 %242, 4
+  %244 = getelementptr i8, ptr %67, i64 %243
+  store <16 x float> %241, ptr %244, align 4
   store i32 -1, ptr %7, align 4
-  br label %194
+  br label %141
 
-229:
-  br label %216
+245:
+  %246 = load <16 x i1>, ptr %22, align 2
+  %247 = bitcast <16 x i1> %246 to i16
+  %248 = icmp ne i16 %247, 0
+  br i1 %248, label %249, label %250
 
-230:
-  store float %214, ptr %21, align 4
-  br label %224
+249:
+  br label %227
+
+250:
+  store <16 x i1> zeroinitializer, ptr %22, align 2
+  br label %240
+
+251:
+  %252 = load i64, ptr %11, align 8
+  %253 = load i64, ptr %9, align 8
+  %254 = load i64, ptr %10, align 8
+  %255 = mul i64 %254, %35
+  %256 = add i64 %255, %253
+  %257 = mul i64 %256, %32
+  %258 = add i64 %257, %252
+  br label %269
+
+259:
+  %260 = load i64, ptr %11, align 8
+  %261 = add i64 %260, 1
+  store i64 %261, ptr %11, align 8
+  %262 = load i64, ptr %11, align 8
+  %263 = load i64, ptr %12, align 8
+  %264 = icmp ult i64 %262, %263
+  br i1 %264, label %251, label %265
+
+265:
+  %266 = load i64, ptr %12, align 8
+  store i64 %266, ptr %8, align 8
+  %267 = load i64, ptr %12, align 8
+  %268 = icmp ult i64 %267, %32
+  br i1 %268, label %115, label %120
+
+269:
+  %270 = add i64 %85, %252
+  %271 = add i64 %87, %253
+  %272 = trunc i64 %270 to i32
+  %273 = trunc i64 %271 to i32
+  %274 = shl i32 %273, 7
+  %275 = add i32 %274, %272
+  %276 = sext i32 %275 to i64
+  store i64 %276, ptr %28, align 8
+  %277 = mul i64 %276, 4
+  %278 = getelementptr i8, ptr %65, i64 %277
+  %279 = load float, ptr %278, align 4
+  store float %279, ptr %29, align 4
+  %280 = icmp ne i32 %272, 0
+  br i1 %280, label %294, label %295
+
+281:
+  %282 = load i64, ptr %28, align 8
+  %283 = mul i64 %282, 4
+  %284 = getelementptr i8, ptr %65, i64 %283
+  %285 = getelementptr i8, ptr %284, i64 -4
+  %286 = load float, ptr %285, align 4
+  %287 = load float, ptr %29, align 4
+  %288 = fadd float %287, %286
+  store float %288, ptr %27, align 4
+  br label %289
+
+289:
+  %290 = load float, ptr %27, align 4
+  %291 = load i64, ptr %28, align 8
+  %292 = mul i64 %291, 4
+  %293 = getelementptr i8, ptr %67, i64 %292
+  store float %290, ptr %293, align 4
+  store i32 -1, ptr %7, align 4
+  br label %259
+
+294:
+  br label %281
+
+295:
+  store float %279, ptr %27, align 4
+  br label %289
