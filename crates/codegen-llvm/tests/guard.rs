@@ -1,5 +1,8 @@
 //! The guard around LLVM: what is wrong with a request fails that request, and nothing else.
 
+#[path = "../../kernel-ir/tests/mutations/damage.rs"]
+mod damage;
+
 use kernel_ir::build::SpirvInput;
 use kernel_ir::{BuildErrorKind, Options, Request};
 
@@ -104,4 +107,50 @@ fn flags_that_change_code_change_it() {
     assert_ne!(plain.object, slow.object);
     let odd = codegen_llvm::compile(&request(CONTROL, "-no-such-flag")).expect("unknown flag");
     assert!(odd.info.log.contains("-no-such-flag"), "{:?}", odd.info.log);
+}
+
+/// `SOLUM_MUTATIONS` of each module of the corpus; a few when it is not set. What the front end takes becomes
+/// LLVM IR that LLVM's own check has no objection to, in both forms: it stands before every compilation.
+#[test]
+fn damaged_modules_are_refused_or_become_valid_code() {
+    let rounds = std::env::var("SOLUM_MUTATIONS").ok();
+    let rounds: usize = rounds.and_then(|n| n.parse().ok()).unwrap_or(8);
+    let mut compiled = 0;
+    for (name, bytes) in damage::corpus() {
+        let mut random = damage::Random::new(0x8765_4321 ^ bytes.len() as u64);
+        for round in 0..rounds {
+            let damaged = damage::mutate(&bytes, &mut random);
+            let request = Request {
+                sub_group_size: [8, 16, 32][round % 3],
+                ..request(&damaged, "-cl-opt-disable")
+            };
+            match codegen_llvm::compile(&request) {
+                Ok(_) => compiled += 1,
+                Err(error) => {
+                    let ours = error.kind == BuildErrorKind::Codegen;
+                    assert!(!ours, "{name}, round {round}: {error}");
+                }
+            }
+        }
+    }
+    assert!(compiled > 0, "all damage was refused");
+}
+
+/// For the processor at hand, as the driver asks for it, each module of the corpus is compiled or refused for what
+/// it is: never for code of ours that LLVM does not take.
+#[test]
+fn the_corpus_becomes_valid_code() {
+    for (name, bytes) in damage::corpus() {
+        for (cpu, sub_group_size) in [("x86-64-v3", 8), ("x86-64-v4", 32)] {
+            let request = Request {
+                cpu: cpu.into(),
+                sub_group_size,
+                ..request(&bytes, "")
+            };
+            if let Err(error) = codegen_llvm::compile(&request) {
+                let ours = error.kind == BuildErrorKind::Codegen;
+                assert!(!ours, "{name}, {cpu}, {sub_group_size}: {error}");
+            }
+        }
+    }
 }

@@ -350,6 +350,68 @@ fn modules() -> Vec<Case> {
     ]
 }
 
+/// Pipes and queues of the device: their types by what they are for, each of their instructions by its name.
+#[test]
+fn pipes_and_device_side_enqueue_are_refused_by_name() {
+    for (op, operands, what) in [
+        (Op::TypePipe, &[40, 0][..], "pipes"),
+        (Op::TypeReserveId, &[40], "pipes"),
+        (Op::TypePipeStorage, &[40], "pipes"),
+        (Op::TypeQueue, &[40], "device-side enqueue"),
+        (Op::TypeDeviceEvent, &[40], "device-side enqueue"),
+    ] {
+        let mut asm = Asm::new();
+        asm.types().op(op, operands);
+        let error = build(&[asm.bytes()]).expect_err(what);
+        assert_eq!(error.kind, Unsupported, "{error}");
+        assert!(error.message.contains(what), "{error}");
+        assert_eq!(error.instruction, Some(format!("Op{op:?}")), "{error}");
+    }
+    for op in [
+        Op::ReadPipe,
+        Op::WritePipe,
+        Op::ReservedReadPipe,
+        Op::ReservedWritePipe,
+        Op::ReserveReadPipePackets,
+        Op::ReserveWritePipePackets,
+        Op::CommitReadPipe,
+        Op::CommitWritePipe,
+        Op::IsValidReserveId,
+        Op::GetNumPipePackets,
+        Op::GetMaxPipePackets,
+        Op::GroupReserveReadPipePackets,
+        Op::GroupReserveWritePipePackets,
+        Op::GroupCommitReadPipe,
+        Op::GroupCommitWritePipe,
+        Op::CreatePipeFromPipeStorage,
+        Op::EnqueueMarker,
+        Op::EnqueueKernel,
+        Op::GetKernelNDrangeSubGroupCount,
+        Op::GetKernelNDrangeMaxSubGroupSize,
+        Op::GetKernelWorkGroupSize,
+        Op::GetKernelPreferredWorkGroupSizeMultiple,
+        Op::GetKernelLocalSizeForSubgroupCount,
+        Op::GetKernelMaxNumSubgroups,
+        Op::RetainEvent,
+        Op::ReleaseEvent,
+        Op::CreateUserEvent,
+        Op::IsValidEvent,
+        Op::SetUserEventStatus,
+        Op::CaptureEventProfilingInfo,
+        Op::GetDefaultQueue,
+        Op::BuildNDRange,
+    ] {
+        let mut asm = Asm::new();
+        asm.entry("kernel").types().function(|a| {
+            a.op(op, &[2, 40, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9]);
+        });
+        let error = build(&[asm.bytes()]).expect_err("an instruction that nothing carries out");
+        assert_eq!(error.kind, Unsupported, "{error}");
+        assert_eq!(error.instruction, Some(format!("Op{op:?}")), "{error}");
+        assert!(error.word.is_some(), "{error}");
+    }
+}
+
 #[test]
 fn broken_rules_are_named() {
     for case in bodies().into_iter().chain(modules()) {
