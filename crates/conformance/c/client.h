@@ -45,8 +45,8 @@ static inline void client_driver(struct client *client) {
   CHECK(count == 1);
 }
 
-static inline void client_open(struct client *client, const char *spirv_path) {
-  client_driver(client);
+// Context, module and list on the client's device.
+static inline void client_load(struct client *client, const char *spirv_path) {
   ze_context_desc_t context_desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC};
   OK(zeContextCreate(client->driver, &context_desc, &client->context));
   FILE *file = fopen(spirv_path, "rb");
@@ -62,6 +62,11 @@ static inline void client_open(struct client *client, const char *spirv_path) {
   ze_command_queue_desc_t queue_desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
   queue_desc.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
   OK(zeCommandListCreateImmediate(client->context, client->device, &queue_desc, &client->list));
+}
+
+static inline void client_open(struct client *client, const char *spirv_path) {
+  client_driver(client);
+  client_load(client, spirv_path);
 }
 
 static inline ze_kernel_handle_t client_kernel(struct client *client, const char *name) {

@@ -179,6 +179,19 @@ fn acceleration_structures_answer_rays_like_all_triangles() {
 }
 
 #[test]
+fn each_listed_extension_does_what_its_name_says() {
+    passes("extensions", &[], &[]);
+    passes("extensions", &[], &[("SOLUM_COMPILER", "interpreter")]);
+    // Through Debian's loader, what it has calls for.
+    let driver = artefacts().join("libze_solum_cpu.so.1");
+    let environment = [
+        ("LD_LIBRARY_PATH", "/usr/lib/x86_64-linux-gnu"),
+        ("ZE_ENABLE_ALT_DRIVERS", driver.to_str().unwrap()),
+    ];
+    passes("extensions", &["3"], &environment);
+}
+
+#[test]
 fn virtual_memory_keeps_its_attributes() {
     passes("virtual_memory", &[], &[]);
 }

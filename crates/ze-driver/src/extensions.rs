@@ -17,11 +17,13 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_experimental_image_view", V1_0),
     ("ZE_experimental_image_view_planar", V1_0),
     ("ZE_experimental_immediate_command_list_append", V1_0),
+    ("ZE_experimental_kernel_allocation_properties", V1_0),
     ("ZE_experimental_module_program", V1_0),
     ("ZE_experimental_mutable_command_list", V1_1),
     ("ZE_experimental_relaxed_allocation_limits", V1_0),
     ("ZE_experimental_rtas_builder", V1_0),
     ("ZE_experimental_scheduling_hints", V1_0),
+    ("ZE_extension_bfloat16_conversions", V1_0),
     ("ZE_extension_cache_reservation", V1_0),
     ("ZE_extension_device_cache_line_size", V1_0),
     ("ZE_extension_device_ip_version", V1_0),
@@ -42,6 +44,7 @@ pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_extension_kernel_max_group_size_properties", V1_0),
     ("ZE_extension_linkage_inspection", V1_0),
     ("ZE_extension_linkonce_odr", V1_0),
+    ("ZE_extension_memory_compression_hints", V1_0),
     ("ZE_extension_memory_free_policies", V1_0),
     ("ZE_extension_pci_properties", V1_0),
     ("ZE_extension_raytracing", V1_0),
@@ -58,6 +61,7 @@ pub const SYSMAN_EXTENSIONS: &[(&str, u32)] = &[
     ("ZES_extension_engine_activity", V1_0),
     ("ZES_extension_power_domain_properties", V1_0),
     ("ZES_extension_power_limits", V1_0),
+    ("ZES_extension_ras_state", V1_0),
 ];
 
 /// As [`EXTENSIONS`], of tools; `zeDriverGetExtensionProperties` lists them too.

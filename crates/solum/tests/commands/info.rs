@@ -188,3 +188,52 @@ fn top_says_why_there_is_nothing_to_see() {
     }
     std::fs::remove_dir_all(&stage).unwrap();
 }
+
+#[test]
+fn top_shows_what_the_machine_tells() {
+    let stage = stage("top-json");
+    let arguments = ["--once", "--json", "--interval", "20"];
+    let (code, out, err) = text(&run(&stage, "top", &arguments, &[DRIVER]));
+    assert_eq!(code, 0, "{out}{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 1, "one picture: {out}");
+    let picture: Value = serde_json::from_str(lines[0]).unwrap();
+    assert_eq!(picture["schema"], "solum.top/1");
+    assert!(picture["interval_ms"].as_u64().is_some_and(|ms| ms >= 20));
+    let devices = picture["devices"].as_array().unwrap();
+    assert!(!devices.is_empty(), "{picture}");
+    for device in devices {
+        let list = |name: &str| device[name].as_array().unwrap().clone();
+        let shares: Vec<f64> = list("engines")
+            .iter()
+            .filter_map(|engine| engine["busy_share"].as_f64())
+            .collect();
+        assert!(!shares.is_empty(), "{device}");
+        assert!(
+            shares.iter().all(|share| (0.0..=1.0).contains(share)),
+            "{device}"
+        );
+        // Read by the driver from the same file a moment ago, so never more than there is.
+        let machine = std::fs::read_to_string("/proc/meminfo").unwrap();
+        let total = machine.lines().find_map(|line| {
+            let rest = line.strip_prefix("MemTotal:")?;
+            rest.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+        });
+        let memories = list("memories");
+        let memory = &memories[0];
+        let (size, free) = (memory["size_bytes"].as_u64(), memory["free_bytes"].as_u64());
+        assert!(size <= total.map(|kib| kib * 1024), "{memory}");
+        assert!(free > Some(0) && free <= size, "{memory}");
+        // The one that asks is itself a user of the device.
+        assert!(
+            list("processes")
+                .iter()
+                .any(|one| one["name"] == "solum" && one["pid"].as_u64() > Some(0)),
+            "{device}"
+        );
+        for power in list("power_w") {
+            assert!(power.is_null() || power.as_f64() >= Some(0.0), "{device}");
+        }
+    }
+    std::fs::remove_dir_all(&stage).unwrap();
+}

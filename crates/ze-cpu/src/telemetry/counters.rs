@@ -150,9 +150,49 @@ fn read(fd: &std::fs::File) -> Option<u64> {
     u64::try_from(scaled).ok()
 }
 
+/// Why `perf_event_open` failed, and what to allow where that helps.
+pub(super) fn reason(why: &std::io::Error, sources: &Sources) -> ReadError {
+    match why.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => {
+            let level = sources.read("proc/sys/kernel/perf_event_paranoid");
+            ReadError::Denied(format!(
+                "the system does not allow perf events (kernel.perf_event_paranoid is {}): \
+                 `sysctl kernel.perf_event_paranoid=2` allows them, in a container perf_event_open too",
+                level.unwrap_or_default().trim()
+            ))
+        }
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::EINVAL) => ReadError::Absent(
+            "this machine has no such counters (a virtual machine without them, usually)"
+                .to_owned(),
+        ),
+        Some(libc::ENOSYS) => ReadError::Absent("the system has no perf events".to_owned()),
+        _ => ReadError::Absent(format!("perf_event_open: {why}")),
+    }
+}
+
+/// One reason of many: denied when any of them is, for that can be changed.
+pub(super) fn together(refused: &[(&str, ReadError)]) -> Option<ReadError> {
+    let mut texts = BTreeSet::new();
+    let mut denied = false;
+    for (_, why) in refused {
+        denied |= matches!(why, ReadError::Denied(_));
+        let (ReadError::Denied(text) | ReadError::Absent(text)) = why;
+        texts.insert(text.as_str());
+    }
+    let names: Vec<&str> = refused.iter().map(|(name, _)| *name).collect();
+    let texts: Vec<&str> = texts.into_iter().collect();
+    let text = format!("not counted: {}; {}", names.join(", "), texts.join("; "));
+    match (refused.is_empty(), denied) {
+        (true, _) => None,
+        (false, true) => Some(ReadError::Denied(text)),
+        (false, false) => Some(ReadError::Absent(text)),
+    }
+}
+
 /// The counters of this process.
 pub(super) struct Counters {
-    allowed: OnceLock<(Vec<usize>, String)>,
+    /// Events that are counted, and why others are not: together one reason.
+    allowed: OnceLock<(Vec<usize>, Option<ReadError>)>,
     state: Mutex<State>,
 }
 
@@ -172,43 +212,17 @@ impl Counters {
         }
     }
 
-    fn allowed(&self, sources: &Sources) -> &(Vec<usize>, String) {
+    fn allowed(&self, sources: &Sources) -> &(Vec<usize>, Option<ReadError>) {
         self.allowed.get_or_init(|| {
             let mut allowed = Vec::new();
-            let mut refused = BTreeSet::new();
-            let mut missing = Vec::new();
+            let mut refused = Vec::new();
             for (event, (_, _, counter)) in EVENTS.iter().enumerate() {
                 match open(event, 0) {
                     Ok(_) => allowed.push(event),
-                    Err(why) => {
-                        missing.push(counter.name);
-                        let why = match why.raw_os_error() {
-                            Some(libc::EACCES | libc::EPERM) => {
-                                let level = sources.read("proc/sys/kernel/perf_event_paranoid");
-                                format!(
-                                    "the system does not allow perf events (kernel.perf_event_paranoid is {}): \
-                                     `sysctl kernel.perf_event_paranoid=2` allows them, in a container perf_event_open too",
-                                    level.unwrap_or_default().trim()
-                                )
-                            }
-                            Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::EINVAL) => {
-                                "this machine has no such counters (a virtual machine without them, usually)"
-                                    .to_owned()
-                            }
-                            Some(libc::ENOSYS) => "the system has no perf events".to_owned(),
-                            _ => format!("perf_event_open: {why}"),
-                        };
-                        refused.insert(why);
-                    }
+                    Err(why) => refused.push((counter.name, reason(&why, sources))),
                 }
             }
-            let text = if missing.is_empty() {
-                String::new()
-            } else {
-                let why: Vec<String> = refused.into_iter().collect();
-                format!("not counted: {}; {}", missing.join(", "), why.join("; "))
-            };
-            (allowed, text)
+            (allowed, together(&refused))
         })
     }
 
@@ -223,14 +237,17 @@ impl Counters {
 
     /// Why something is not.
     pub(super) fn missing(&self, sources: &Sources) -> String {
-        self.allowed(sources).1.clone()
+        match &self.allowed(sources).1 {
+            Some(ReadError::Denied(text) | ReadError::Absent(text)) => text.clone(),
+            None => String::new(),
+        }
     }
 
     /// All values.
     pub(super) fn read(&self, sources: &Sources) -> Reading<Vec<u64>> {
         let (allowed, missing) = self.allowed(sources);
-        if allowed.is_empty() {
-            return Err(ReadError::Denied(missing.clone()));
+        if let (true, Some(missing)) = (allowed.is_empty(), missing) {
+            return Err(missing.clone());
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;

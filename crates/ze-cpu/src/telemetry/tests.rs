@@ -315,31 +315,114 @@ fn memory_is_the_machines_or_each_nodes() {
     assert_eq!(split.memory_state(0, 1).unwrap().free, 30 << 10);
 }
 
+/// Runs `work` on a thread that is nobody, who may not read what root may: the administrator is denied nothing.
+fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    const NOBODY: libc::c_long = 65534;
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            // SAFETY: questions and a change of this thread's credentials alone, which the C library would make of all
+            // threads.
+            unsafe {
+                if libc::geteuid() == 0 {
+                    let kept: libc::c_long = -1;
+                    let got = libc::syscall(libc::SYS_setresuid, kept, NOBODY, kept);
+                    assert_eq!(got, 0, "root may become nobody");
+                }
+            }
+            work()
+        });
+        thread.join().unwrap()
+    })
+}
+
 #[test]
 fn what_the_system_denies_is_told_with_what_to_allow() {
     use std::os::unix::fs::PermissionsExt as _;
-    let file = "sys/class/powercap/intel-rapl:0/energy_uj";
+    let energy = "sys/class/powercap/intel-rapl:0/energy_uj";
+    let limit = "sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw";
+    let name = "sys/class/powercap/intel-rapl:0/constraint_0_name";
     let tree = Tree::new(
         "denied",
         &[
             ("sys/class/powercap/intel-rapl:0/name", "package-0"),
-            (file, "1"),
+            (energy, "1"),
+            (name, "long_term"),
+            (limit, "65000000"),
         ],
     );
-    fs::set_permissions(tree.0.join(file), fs::Permissions::from_mode(0o000)).unwrap();
-    let sensors = tree.sensors(&[facts(None, 0)]);
-    // SAFETY: a question without memory. The administrator may read everything.
-    if unsafe { libc::geteuid() } == 0 {
-        assert_eq!(sensors.energy(0, 0).unwrap().value, 1);
-        return;
+    for (path, mode) in [(energy, 0o000), (limit, 0o444)] {
+        fs::set_permissions(tree.0.join(path), fs::Permissions::from_mode(mode)).unwrap();
     }
-    let Err(ReadError::Denied(text)) = sensors.energy(0, 0) else {
-        panic!("a file of mode 0 was read");
-    };
-    assert!(
-        text.contains("energy_uj") && text.contains("chmod a+r"),
-        "{text}"
-    );
+    let facts = [facts(None, 0)];
+    let (read, written) = as_nobody(|| {
+        let sensors = tree.sensors(&facts);
+        let read = sensors.energy(0, 0);
+        (read, sensors.set_power_limit(0, 0, false, 70_000))
+    });
+    for (answer, words) in [
+        (
+            read.map(drop),
+            ["may not read", "chmod a+r /sys/class/powercap", "energy_uj"],
+        ),
+        (
+            written,
+            ["may not write", "chmod a+w /sys/class/powercap", "root"],
+        ),
+    ] {
+        let Err(ReadError::Denied(text)) = answer else {
+            panic!("a file that is closed to this user was used: {answer:?}");
+        };
+        for word in words {
+            assert!(text.contains(word), "{text}");
+        }
+    }
+}
+
+#[test]
+fn counters_that_are_denied_say_what_to_allow() {
+    let tree = Tree::new("perf", &[("proc/sys/kernel/perf_event_paranoid", "4\n")]);
+    let sources = Sources::below(&tree.0);
+    let of = |code| counters::reason(&std::io::Error::from_raw_os_error(code), &sources);
+    for (codes, denied, words) in [
+        (
+            &[libc::EACCES][..],
+            true,
+            [
+                "perf_event_paranoid is 4",
+                "sysctl kernel.perf_event_paranoid=2",
+            ],
+        ),
+        (&[libc::EPERM], true, ["not counted: x0", "in a container"]),
+        (
+            &[libc::ENOENT],
+            false,
+            ["not counted: x0", "virtual machine"],
+        ),
+        (
+            &[libc::ENOSYS, libc::ENOSYS],
+            false,
+            ["x0, x1", "no perf events"],
+        ),
+        (
+            &[libc::ENOENT, libc::EACCES],
+            true,
+            ["virtual machine", "sysctl"],
+        ),
+    ] {
+        let names = ["x0", "x1"];
+        let refused: Vec<_> = names
+            .into_iter()
+            .zip(codes.iter().map(|code| of(*code)))
+            .collect();
+        let (is_denied, text) = match counters::together(&refused) {
+            Some(ReadError::Denied(text)) => (true, text),
+            Some(ReadError::Absent(text)) => (false, text),
+            None => panic!("{codes:?} was no reason"),
+        };
+        assert_eq!(is_denied, denied, "{text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{text}");
+    }
+    assert_eq!(counters::together(&[]), None);
 }
 
 #[test]

@@ -77,6 +77,22 @@ impl Device {
         .fold(facts.num_slices, |n, factor| n.saturating_mul(*factor))
     }
 
+    /// Bytes that are free now; all of its memory where the platform cannot say.
+    fn usable_memory(&self) -> u64 {
+        let (facts, root) = (self.facts(), self.root_index());
+        let part = facts.sub_of.map(|_| facts.sub_number);
+        let free = self.platform.telemetry().and_then(|telemetry| {
+            let modules = telemetry.memories(root);
+            let mine = modules.iter().enumerate().filter(|(_, module)| {
+                part.is_none() || module.sub_device.is_none() || module.sub_device == part
+            });
+            mine.map(|(at, _)| telemetry.memory_state(root, at).ok())
+                .map(|state| state.map(|state| state.free))
+                .reduce(|a, b| Some(a?.saturating_add(b?)))?
+        });
+        free.map_or(facts.total_memory, |free| free.min(facts.total_memory))
+    }
+
     /// Its place among what the program sees.
     fn place(&self, driver: &'static Driver) -> &'static Place {
         &driver.hierarchy().places[self.index]
@@ -205,7 +221,7 @@ pub(crate) fn properties(device: &Device, out: &mut ze_device_properties_t) -> Z
             ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES => {
                 // SAFETY: the type says which struct it is.
                 let usable = unsafe { link.get::<ze_device_usablemem_size_ext_properties_t>() };
-                usable.currUsableMemSize = facts.total_memory;
+                usable.currUsableMemSize = device.usable_memory();
             }
             ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES => {
                 // SAFETY: the type says which struct it is.
@@ -218,6 +234,14 @@ pub(crate) fn properties(device: &Device, out: &mut ze_device_properties_t) -> Z
                 out.flags = ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE
                     | ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC
                     | ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION;
+            }
+            ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES => {
+                // SAFETY: the type says which struct it is.
+                let out =
+                    unsafe { link.get::<ze_event_query_kernel_timestamps_ext_properties_t>() };
+                // The device's clock is the host's.
+                out.flags = ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL
+                    | ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED;
             }
             ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES => {
                 // SAFETY: the type says which struct it is.

@@ -38,6 +38,20 @@ impl Default for Source {
     }
 }
 
+/// A hint for or against compression, of which a processor's memory has none; core/memoryCompressionHints.yml.
+fn compression(hint: u32) -> ZeResult {
+    match hint {
+        ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_COMPRESSED
+        | ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_UNCOMPRESSED => Ok(()),
+        _ => error(
+            ZE_RESULT_ERROR_INVALID_ENUMERATION,
+            format!(
+                "ze_memory_compression_hints_ext_desc_t::flags is {hint:#x}, either 0x1 or 0x2 is required"
+            ),
+        ),
+    }
+}
+
 /// What the chain of an allocation's or image's descriptor asks for.
 pub(crate) fn source(next: *const c_void) -> ZeResult<Source> {
     let mut source = Source::default();
@@ -75,6 +89,10 @@ pub(crate) fn source(next: *const c_void) -> ZeResult<Source> {
                     base: desc.pSystemMemory,
                     size: desc.size,
                 };
+            }
+            ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC => {
+                // SAFETY: the type says which struct it is.
+                compression(unsafe { link.get::<ze_memory_compression_hints_ext_desc_t>() }.flags)?;
             }
             ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32 => {
                 return error(

@@ -1,7 +1,7 @@
 //! System management and metrics that the conformance suite never calls.
 
 use crate::api::{driver, last_error};
-use crate::platform::sensors::{LIMIT_MW, MOST_MW};
+use crate::platform::sensors::{DENIED_MW, LIMIT_MW, MOST_MW};
 use level_zero_sys::*;
 use std::ptr::null_mut;
 
@@ -60,6 +60,9 @@ fn power_is_energy_over_time_and_its_limit_can_be_set() {
         let got = call!(sysman: Power.pfnSetLimitsExt2(power, wanted));
         assert_eq!((got, limit()), (answer, then), "{wanted} mW");
     }
+    let denied = call!(sysman: Power.pfnSetLimitsExt2(power, DENIED_MW as u32));
+    assert_eq!(denied, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
+    assert!(last_error().contains("allow it"), "{}", last_error());
     let null = ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     for got in [
         call!(sysman: Power.pfnGetUsage(power, null_mut(), &raw mut average)),
