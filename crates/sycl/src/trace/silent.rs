@@ -12,7 +12,7 @@ use crate::queue::QueueInner;
 
 /// Nothing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Node;
+pub(crate) struct Node(());
 /// Nothing.
 #[derive(Debug, Default)]
 pub(crate) struct History {}
@@ -32,7 +32,7 @@ impl QueueTrace {
 }
 impl Node {
     pub(crate) fn group(_: Site, _: &QueueInner, _: Label<'_>) -> Self {
-        Self
+        Self(())
     }
     #[inline]
     pub(crate) fn task<R>(&self, work: impl FnOnce() -> R) -> R {
@@ -51,7 +51,7 @@ impl History {
     pub(crate) fn used(&mut self, _: u64, _: &Grid, _: &[Access], _: &Node) {}
     pub(crate) fn sub_buffer(&mut self, _: u64, _: usize, _: usize) {}
     pub(crate) fn locked(&mut self, _: u64, _: &Grid, _: &[Access], _: Site) -> Node {
-        Node
+        Node(())
     }
     pub(crate) fn transfer(
         &mut self,
@@ -60,7 +60,7 @@ impl History {
         _: Option<&Device>,
         _: Option<&Device>,
     ) -> Node {
-        Node
+        Node(())
     }
     pub(crate) fn allocate<R>(
         &mut self,
