@@ -43,32 +43,26 @@ const SAMPLE: u32 = 16;
 impl Worker {
     /// Makes the calling thread able to run work. None: no signal stack is left.
     pub(super) fn enter(engine: &'static Engine) -> Option<Self> {
-        Some(Self {
-            engine,
-            guard: Guard::enter()?,
-            meter: Usage::own().meter(),
-            memory: Block::default(),
-            checked_ns: 0,
-            left_ns: 0,
-            ended_ns: 0,
-            brief: 0,
-            light: false,
-        })
+        Some(Self::behind(Guard::enter()?, engine, false))
     }
 
     /// A worker without a thread, for waiting threads to take in turn. None: no stack is left for it.
     pub(super) fn berth(engine: &'static Engine) -> Option<Self> {
-        Some(Self {
+        Some(Self::behind(Guard::berth()?, engine, true))
+    }
+
+    fn behind(guard: Guard, engine: &'static Engine, light: bool) -> Self {
+        Self {
             engine,
-            guard: Guard::berth()?,
+            guard,
             meter: Usage::own().meter(),
             memory: Block::default(),
             checked_ns: 0,
             left_ns: 0,
             ended_ns: 0,
             brief: 0,
-            light: true,
-        })
+            light,
+        }
     }
 
     /// Runs a task that is light.
