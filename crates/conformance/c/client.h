@@ -31,7 +31,7 @@ struct client {
   ze_device_handle_t device;
   ze_context_handle_t context;
   ze_module_handle_t module;
-  ze_command_list_handle_t list; // immediate, asynchronous
+  ze_command_list_handle_t list; // immediate, asynchronous, in order: programs append copies and launches of one datum
 };
 
 static inline void client_driver(struct client *client) {
@@ -61,6 +61,7 @@ static inline void client_load(struct client *client, const char *spirv_path) {
   OK(zeModuleCreate(client->context, client->device, &module_desc, &client->module, NULL));
   ze_command_queue_desc_t queue_desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
   queue_desc.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+  queue_desc.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
   OK(zeCommandListCreateImmediate(client->context, client->device, &queue_desc, &client->list));
 }
 
