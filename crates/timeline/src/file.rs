@@ -206,7 +206,14 @@ impl<R: Read + Seek> Recording<R> {
             if u32_at(&head, 0) == CHUNK_MAGIC {
                 match u32_at(&head, 4) {
                     STRINGS => {
-                        self.open_strings = Some(offset);
+                        // The one before is full now; its end may have come after its last reading.
+                        if let Some(before) = self.open_strings.replace(offset)
+                            && before != offset
+                        {
+                            self.strings_at(before)?;
+                            self.source
+                                .seek(SeekFrom::Start(offset + CHUNK_HEAD_BYTES as u64))?;
+                        }
                         let words = read_words(&mut self.source, self.chunk_bytes)?;
                         self.take_strings(&words);
                     }
@@ -269,14 +276,20 @@ impl<R: Read + Seek> Recording<R> {
             self.cursors.insert(lane, (number, at, thread));
         }
         if let Some(offset) = self.open_strings {
-            let start = offset + CHUNK_HEAD_BYTES as u64;
-            self.source.seek(SeekFrom::Start(start))?;
-            let words = read_words(&mut self.source, self.chunk_bytes)?;
-            self.take_strings(&words);
+            self.strings_at(offset)?;
         }
         self.index()?;
         all.sort_by_key(|(_, record)| record.time);
         Ok(all)
+    }
+
+    /// Reads the strings of the chunk at `offset`, those known already too.
+    fn strings_at(&mut self, offset: u64) -> Result<(), Error> {
+        let start = offset + CHUNK_HEAD_BYTES as u64;
+        self.source.seek(SeekFrom::Start(start))?;
+        let words = read_words(&mut self.source, self.chunk_bytes)?;
+        self.take_strings(&words);
+        Ok(())
     }
 
     fn take_strings(&mut self, words: &[u64]) {

@@ -505,6 +505,26 @@ fn a_growing_recording_is_followed() {
     assert_eq!(order(seen), order(whole));
 }
 
+/// Between two looks the last strings go into one chunk and the first into the next.
+#[test]
+fn strings_that_fill_a_chunk_unseen_are_read() {
+    let string = |number: u64| [4 | number << 32, u64::from_le_bytes(*b"text\0\0\0\0")];
+    let file = |first: &[u64], second: Option<&[u64]>| {
+        let mut bytes = head(42, CHUNK);
+        chunk(&mut bytes, STRINGS, 0, 0, first);
+        if let Some(words) = second {
+            chunk(&mut bytes, STRINGS, 0, 0, words);
+        }
+        bytes
+    };
+    let grown = std::rc::Rc::new(std::cell::RefCell::new(file(&string(1), None)));
+    let mut recording = Recording::open(Grown(grown.clone(), 0)).unwrap();
+    recording.fresh().unwrap();
+    *grown.borrow_mut() = file(&[string(1), string(2)].concat(), Some(&string(3)));
+    recording.fresh().unwrap();
+    assert_eq!([1, 2, 3].map(|number| recording.text(number)), ["text"; 3]);
+}
+
 /// A file that grows.
 struct Grown(std::rc::Rc<std::cell::RefCell<Vec<u8>>>, u64);
 

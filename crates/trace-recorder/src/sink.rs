@@ -157,10 +157,12 @@ fn create(folder: &[u8]) -> std::io::Result<Sink> {
         &(command.len() as u32).to_le_bytes(),
     );
     put(header::COMMAND, command);
-    // The magic goes last, so that a header is whole or none.
-    head[..8].copy_from_slice(&file::MAGIC);
-    // SAFETY: the page is ours alone and as long as the header.
-    unsafe { ptr::copy_nonoverlapping(head.as_ptr(), page, HEADER_BYTES) };
+    // The magic goes last, so that a header is whole or none for who follows the file.
+    // SAFETY: the page is aligned, as long as the header, and written by nobody else.
+    unsafe {
+        ptr::copy_nonoverlapping(head.as_ptr(), page, HEADER_BYTES);
+        AtomicU64::from_ptr(page.cast()).store(u64::from_ne_bytes(file::MAGIC), Ordering::Release);
+    };
     Ok(Sink {
         file,
         page,
@@ -236,10 +238,13 @@ impl Sink {
         match map(&self.file, offset, CHUNK_BYTES) {
             Ok(start) => {
                 let head = file::chunk_head(kind, lane, lane::thread(), number);
-                // SAFETY: the mapping is page-aligned, ours alone, and longer than the head.
+                let start = start.cast::<u64>();
+                // The first word goes last: with it the chunk is there for who follows the file.
+                // SAFETY: the mapping is page-aligned, written by nobody else, and longer than the head.
                 let words = unsafe {
-                    ptr::copy_nonoverlapping(head.as_ptr(), start.cast(), head.len());
-                    start.cast::<u64>().add(head.len())
+                    ptr::copy_nonoverlapping(head[1..].as_ptr(), start.add(1), head.len() - 1);
+                    AtomicU64::from_ptr(start).store(head[0], Ordering::Release);
+                    start.add(head.len())
                 };
                 self.count(header::CHUNKS, 1);
                 Some(Chunk { words })
