@@ -3,10 +3,10 @@
 #include "client.h"
 #include <sched.h>
 
-static void cpus_of_worker(void *count) {
+static void cpus_of_worker(void *all) {
   cpu_set_t set;
   CHECK(sched_getaffinity(0, sizeof set, &set) == 0);
-  *(int *)count = CPU_COUNT(&set);
+  CPU_OR((cpu_set_t *)all, (cpu_set_t *)all, &set);
 }
 
 static void works(struct client *client, const char *spirv, ze_device_handle_t device) {
@@ -21,15 +21,19 @@ static void works(struct client *client, const char *spirv, ze_device_handle_t d
   ze_command_queue_desc_t queue = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
   OK(zeCommandListCreateImmediate(mine.context, device, &queue, &mine.list));
   client_add(&mine, 10000);
-  cpu_set_t set;
-  CHECK(sched_getaffinity(0, sizeof set, &set) == 0);
-  int all = CPU_COUNT(&set), seen = 0;
-  OK(zeCommandListAppendHostFunction(mine.list, cpus_of_worker, &seen, NULL, NULL, 0, NULL));
-  OK(zeCommandListHostSynchronize(mine.list, UINT64_MAX));
+  cpu_set_t own, seen;
+  CHECK(sched_getaffinity(0, sizeof own, &own) == 0);
+  CPU_ZERO(&seen);
   ze_device_properties_t properties = {ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
   OK(zeDeviceGetProperties(device, &properties));
   int is_sub = strstr(properties.name, "sub-device") != NULL;
-  CHECK(seen >= 1 && (is_sub ? all == 1 || seen < all : seen == all));
+  // For moments a busy machine's workers are kept off one processor, so a whole device may take several looks.
+  for (int look = 0; look < 20 || (!is_sub && !CPU_EQUAL(&seen, &own)); ++look) {
+    OK(zeCommandListAppendHostFunction(mine.list, cpus_of_worker, &seen, NULL, NULL, 0, NULL));
+    OK(zeCommandListHostSynchronize(mine.list, UINT64_MAX));
+  }
+  int all = CPU_COUNT(&own), count = CPU_COUNT(&seen);
+  CHECK(count >= 1 && (is_sub ? all == 1 || count < all : count == all));
   OK(zeCommandListDestroy(mine.list));
   OK(zeModuleDestroy(mine.module));
 }

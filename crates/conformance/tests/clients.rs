@@ -43,7 +43,10 @@ fn compile(name: &str) -> PathBuf {
     program
 }
 
-/// Runs a program with the kernels' path; kills it after a minute.
+/// What is killed then hangs: a busy machine alone never makes a program so late.
+const HANGS: Duration = Duration::from_secs(600);
+
+/// Runs a program with the kernels' path; kills one that hangs.
 fn run(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut child = Command::new(program)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("c/kernels.spv"))
@@ -57,7 +60,7 @@ fn run(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Outp
         .unwrap();
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if began.elapsed() > Duration::from_secs(60) {
+        if began.elapsed() > HANGS {
             child.kill().unwrap();
             break;
         }
@@ -140,13 +143,18 @@ fn modules_are_linked_after_they_were_created() {
 
 #[test]
 fn a_kernel_that_never_ends_is_stopped_where_a_limit_is_set() {
-    passes("kernel_timeout", &[], &[("SOLUM_KERNEL_TIMEOUT_MS", "40")]);
+    // Far longer than a kernel of the program's that ends can be kept from its processor.
+    passes(
+        "kernel_timeout",
+        &[],
+        &[("SOLUM_KERNEL_TIMEOUT_MS", "1000")],
+    );
 }
 
 #[test]
 fn each_fault_loses_its_context_a_hundred_times_says_where_and_leaves_nothing_behind() {
     for help in ["1", "0"] {
-        let environment = [("SOLUM_KERNEL_TIMEOUT_MS", "20"), ("SOLUM_HELP", help)];
+        let environment = [("SOLUM_KERNEL_TIMEOUT_MS", "1000"), ("SOLUM_HELP", help)];
         passes("faults", &[], &environment);
     }
 }
