@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 
-ATTEMPTS = 12
+ATTEMPTS = 40
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 # Streams that the subscriber hears, and the detail that it asks for, if any.

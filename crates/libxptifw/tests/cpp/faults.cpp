@@ -257,7 +257,7 @@ static void forks() {
   int bad = 0;
   for (int k = 0; k < 200; k++) {
     pid_t p = fork();
-    if (!p) { alarm(20); for (int i = 0; i < 20; i++) use_everything(900000 + i); _exit(0); }
+    if (!p) { alarm(300); for (int i = 0; i < 20; i++) use_everything(900000 + i); _exit(0); }
     int st; waitpid(p, &st, 0); bad += st != 0;
   }
   stop = true;
@@ -267,7 +267,7 @@ static void forks() {
 static int child_status = -1;
 static void fork_in_callback(uint16_t, event_data *, event_data *, uint64_t, const void *) {
   pid_t p = fork();
-  if (!p) { alarm(20); use_everything(1); E = make("child"); A.xptiRegisterCallback(S, 12, c0); A.xptiNotifySubscribers(S, 12, nullptr, E, 0, nullptr); _exit(hits[0] == 1 ? 0 : 1); }
+  if (!p) { alarm(300); use_everything(1); E = make("child"); A.xptiRegisterCallback(S, 12, c0); A.xptiNotifySubscribers(S, 12, nullptr, E, 0, nullptr); _exit(hits[0] == 1 ? 0 : 1); }
   waitpid(p, &child_status, 0);
 }
 static void fork_inside() {
