@@ -795,6 +795,7 @@ static const struct row {
     {"ZES_extension_power_domain_properties", 8, power_domains},
     {"ZES_extension_power_limits", 8, power_limits},
     {"ZES_extension_ras_state", 8, memory_errors},
+    {"ZET_experimental_api_tracing", 0, api_tracing},
     {"ZET_experimental_calculate_multiple_metrics", 2, multiple_metrics},
     {"ZET_experimental_concurrent_metric_groups", 10, concurrent_groups},
     {"ZET_experimental_global_metric_timestamps", 5, metric_clock},

@@ -168,3 +168,40 @@ static void memory_errors(void) {
     CHECK(states[0].category == ZES_RAS_ERROR_CATEGORY_EXP_MEMORY_ERRORS);
   }
 }
+
+// --- tracing --------------------------------------------------------------------------------------------------------
+
+static void count_before(ze_device_get_properties_params_t *params, ze_result_t result, void *user, void **cell) {
+  (void)result, (void)cell;
+  CHECK(*params->phDevice == client.device);
+  ++*(int *)user;
+}
+
+static void count_after(ze_device_get_properties_params_t *params, ze_result_t result, void *user, void **cell) {
+  (void)params, (void)cell;
+  CHECK(result == ZE_RESULT_SUCCESS);
+  *(int *)user += 100;
+}
+
+// tracer.c asks more of it.
+static void api_tracing(void) {
+  int calls = 0;
+  zet_tracer_exp_desc_t desc = {ZET_STRUCTURE_TYPE_TRACER_EXP_DESC, NULL, &calls};
+  zet_tracer_exp_handle_t tracer;
+  OK(zetTracerExpCreate(client.context, &desc, &tracer));
+  zet_core_callbacks_t callbacks = {0};
+  callbacks.Device.pfnGetPropertiesCb = count_before;
+  OK(zetTracerExpSetPrologues(tracer, &callbacks));
+  callbacks.Device.pfnGetPropertiesCb = count_after;
+  OK(zetTracerExpSetEpilogues(tracer, &callbacks));
+  device_with(NULL);
+  CHECK(calls == 0);
+  OK(zetTracerExpSetEnabled(tracer, 1));
+  device_with(NULL);
+  CHECK(calls == 101);
+  CHECK(zetTracerExpDestroy(tracer) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+  OK(zetTracerExpSetEnabled(tracer, 0));
+  device_with(NULL);
+  CHECK(calls == 101);
+  OK(zetTracerExpDestroy(tracer));
+}

@@ -200,6 +200,19 @@ fn each_listed_extension_does_what_its_name_says() {
 }
 
 #[test]
+fn tracers_of_the_driver_run_around_its_calls() {
+    passes("tracer", &[], &[]);
+    // Beside the loader's own tracing layer, and where calls come through the tables of the getters.
+    passes("tracer", &[], &[("ZE_ENABLE_TRACING_LAYER", "1")]);
+    let driver = artefacts().join("libze_solum_cpu.so.1");
+    let environment = [
+        ("LD_LIBRARY_PATH", "/usr/lib/x86_64-linux-gnu"),
+        ("ZE_ENABLE_ALT_DRIVERS", driver.to_str().unwrap()),
+    ];
+    passes("tracer", &[], &environment);
+}
+
+#[test]
 fn virtual_memory_keeps_its_attributes() {
     passes("virtual_memory", &[], &[]);
 }

@@ -14,7 +14,7 @@ macro_rules! exports {
         /// `table` is null or valid for writes of the slots that `version` has.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(version: ze_api_version_t, table: *mut $table) -> ze_result_t {
-            ze_driver::install(ze_cpu::platform);
+            ze_cpu::install();
             // SAFETY: forwarded from the C caller.
             unsafe { ze_driver::getters::$name(version, table) }
         }

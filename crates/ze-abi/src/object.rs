@@ -15,8 +15,8 @@ const _: () = assert!(size_of::<ze_handle_t>() == 32);
 /// The tables that handles of one driver point to.
 #[derive(Clone, Copy)]
 pub struct Tables {
-    /// Core.
-    pub core: &'static ze_dditable_driver_t,
+    /// Core; its sub-tables may be exchanged for others, each complete and static.
+    pub core: *mut ze_dditable_driver_t,
     /// Tools.
     pub tools: &'static zet_dditable_driver_t,
     /// Sysman.
@@ -32,7 +32,7 @@ pub struct Head {
     tag: AtomicU32,
 }
 
-// SAFETY: the four tables are immutable statics; the tag is atomic.
+// SAFETY: the four tables are static, and written by atomics if at all; the tag is atomic.
 unsafe impl Send for Head {}
 // SAFETY: as for `Send`; nothing is ever written through the table pointers.
 unsafe impl Sync for Head {}
@@ -49,7 +49,7 @@ impl Head {
     pub fn new<T: Object>(tables: Tables) -> Self {
         Self {
             ddi: ze_handle_t {
-                pCore: std::ptr::from_ref(tables.core).cast_mut(),
+                pCore: tables.core,
                 pTools: std::ptr::from_ref(tables.tools).cast_mut(),
                 pSysman: std::ptr::from_ref(tables.sysman).cast_mut(),
                 pRuntime: std::ptr::from_ref(tables.runtime).cast_mut(),

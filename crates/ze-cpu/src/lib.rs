@@ -27,5 +27,5 @@ mod telemetry;
 mod topology;
 mod witness;
 
-pub use entry::entry;
+pub use entry::{entry, install};
 pub use platform::{platform, platform_with};

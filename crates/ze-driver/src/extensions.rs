@@ -66,6 +66,7 @@ pub const SYSMAN_EXTENSIONS: &[(&str, u32)] = &[
 
 /// As [`EXTENSIONS`], of tools; `zeDriverGetExtensionProperties` lists them too.
 pub const TOOLS_EXTENSIONS: &[(&str, u32)] = &[
+    ("ZET_experimental_api_tracing", V1_0),
     ("ZET_experimental_calculate_multiple_metrics", V1_0),
     ("ZET_experimental_concurrent_metric_groups", V1_0),
     ("ZET_experimental_global_metric_timestamps", V1_0),

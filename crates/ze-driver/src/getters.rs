@@ -4,6 +4,7 @@
 //! linked in finds getters and functions by name instead, through [`lookup`].
 
 use crate::tables;
+use crate::tracing::served;
 use level_zero_sys::*;
 use std::ffi::CStr;
 
@@ -123,7 +124,7 @@ macro_rules! getters {
         /// `table` is null or valid for writes of the slots that `version` has.
         pub unsafe extern "C" fn $name(version: ze_api_version_t, table: *mut $table) -> ze_result_t {
             // SAFETY: forwarded.
-            unsafe { fill(stringify!($table), version, table, &tables::$ours) }
+            unsafe { fill(stringify!($table), version, table, served(&tables::$ours)) }
         }
     )*
 
@@ -138,7 +139,7 @@ macro_rules! getters {
         fn slots(table: &str) -> Option<(*const usize, usize)> {
             match table {
                 $(stringify!($table) => Some((
-                    (&raw const tables::$ours).cast(),
+                    std::ptr::from_ref(served(&tables::$ours)).cast(),
                     size_of::<$table>() / size_of::<usize>(),
                 )),)*
                 _ => None,

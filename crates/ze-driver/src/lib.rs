@@ -35,8 +35,10 @@ mod sysman;
 mod tables;
 pub mod telemetry;
 mod tools;
+mod tracing;
 
 pub use state::{Factory, install};
+pub use tracing::{Tracing, install_tracing};
 
 #[cfg(test)]
 extern crate self as ze_driver;

@@ -13,60 +13,68 @@ use crate::sysman;
 use crate::tools;
 use crate::unsupported_entries as unsupported;
 use level_zero_sys::*;
+use std::cell::UnsafeCell;
 use ze_abi::Tables;
 
 /// A table of addresses of other tables.
 #[repr(transparent)]
 struct Fixed<T>(T);
-// SAFETY: the addresses are of immutable statics, and nothing is written through them.
+// SAFETY: the addresses are of immutable statics, and nothing is written through them; where the table itself lies in a
+// cell, it is written by atomics only.
 unsafe impl<T> Sync for Fixed<T> {}
+
+/// The core tables of handles; sub-tables are exchanged while a tracer is enabled ([`crate::tracing`]).
+pub(crate) fn core() -> *mut ze_dditable_driver_t {
+    CORE.0.get()
+}
 
 /// The tables that our handles point to.
 pub(crate) fn all() -> Tables {
     Tables {
-        core: &CORE.0,
+        core: core(),
         tools: &TOOLS.0,
         sysman: &SYSMAN.0,
         runtime: &RUNTIME.0,
     }
 }
 
-static CORE: Fixed<ze_dditable_driver_t> = Fixed(ze_dditable_driver_t {
-    version: ZE_API_VERSION_1_17,
-    isValidFlag: 1,
-    RTASBuilder: (&raw const ZE_RTAS_BUILDER).cast_mut(),
-    RTASBuilderExp: (&raw const ZE_RTAS_BUILDER_EXP).cast_mut(),
-    RTASParallelOperation: (&raw const ZE_RTAS_PARALLEL_OPERATION).cast_mut(),
-    RTASParallelOperationExp: (&raw const ZE_RTAS_PARALLEL_OPERATION_EXP).cast_mut(),
-    Global: (&raw const ZE_GLOBAL).cast_mut(),
-    Driver: (&raw const ZE_DRIVER).cast_mut(),
-    DriverExp: (&raw const ZE_DRIVER_EXP).cast_mut(),
-    Device: (&raw const ZE_DEVICE).cast_mut(),
-    DeviceExp: (&raw const ZE_DEVICE_EXP).cast_mut(),
-    Context: (&raw const ZE_CONTEXT).cast_mut(),
-    CommandQueue: (&raw const ZE_COMMAND_QUEUE).cast_mut(),
-    CommandList: (&raw const ZE_COMMAND_LIST).cast_mut(),
-    CommandListExp: (&raw const ZE_COMMAND_LIST_EXP).cast_mut(),
-    Image: (&raw const ZE_IMAGE).cast_mut(),
-    ImageExp: (&raw const ZE_IMAGE_EXP).cast_mut(),
-    Mem: (&raw const ZE_MEM).cast_mut(),
-    MemExp: (&raw const ZE_MEM_EXP).cast_mut(),
-    Fence: (&raw const ZE_FENCE).cast_mut(),
-    EventPool: (&raw const ZE_EVENT_POOL).cast_mut(),
-    Event: (&raw const ZE_EVENT).cast_mut(),
-    EventExp: (&raw const ZE_EVENT_EXP).cast_mut(),
-    Module: (&raw const ZE_MODULE).cast_mut(),
-    ModuleBuildLog: (&raw const ZE_MODULE_BUILD_LOG).cast_mut(),
-    Kernel: (&raw const ZE_KERNEL).cast_mut(),
-    KernelExp: (&raw const ZE_KERNEL_EXP).cast_mut(),
-    Sampler: (&raw const ZE_SAMPLER).cast_mut(),
-    PhysicalMem: (&raw const ZE_PHYSICAL_MEM).cast_mut(),
-    VirtualMem: (&raw const ZE_VIRTUAL_MEM).cast_mut(),
-    FabricVertexExp: (&raw const ZE_FABRIC_VERTEX_EXP).cast_mut(),
-    FabricEdgeExp: (&raw const ZE_FABRIC_EDGE_EXP).cast_mut(),
-    Graph: (&raw const ZE_GRAPH).cast_mut(),
-    ExecutableGraph: (&raw const ZE_EXECUTABLE_GRAPH).cast_mut(),
-});
+static CORE: Fixed<UnsafeCell<ze_dditable_driver_t>> =
+    Fixed(UnsafeCell::new(ze_dditable_driver_t {
+        version: ZE_API_VERSION_1_17,
+        isValidFlag: 1,
+        RTASBuilder: (&raw const ZE_RTAS_BUILDER).cast_mut(),
+        RTASBuilderExp: (&raw const ZE_RTAS_BUILDER_EXP).cast_mut(),
+        RTASParallelOperation: (&raw const ZE_RTAS_PARALLEL_OPERATION).cast_mut(),
+        RTASParallelOperationExp: (&raw const ZE_RTAS_PARALLEL_OPERATION_EXP).cast_mut(),
+        Global: (&raw const ZE_GLOBAL).cast_mut(),
+        Driver: (&raw const ZE_DRIVER).cast_mut(),
+        DriverExp: (&raw const ZE_DRIVER_EXP).cast_mut(),
+        Device: (&raw const ZE_DEVICE).cast_mut(),
+        DeviceExp: (&raw const ZE_DEVICE_EXP).cast_mut(),
+        Context: (&raw const ZE_CONTEXT).cast_mut(),
+        CommandQueue: (&raw const ZE_COMMAND_QUEUE).cast_mut(),
+        CommandList: (&raw const ZE_COMMAND_LIST).cast_mut(),
+        CommandListExp: (&raw const ZE_COMMAND_LIST_EXP).cast_mut(),
+        Image: (&raw const ZE_IMAGE).cast_mut(),
+        ImageExp: (&raw const ZE_IMAGE_EXP).cast_mut(),
+        Mem: (&raw const ZE_MEM).cast_mut(),
+        MemExp: (&raw const ZE_MEM_EXP).cast_mut(),
+        Fence: (&raw const ZE_FENCE).cast_mut(),
+        EventPool: (&raw const ZE_EVENT_POOL).cast_mut(),
+        Event: (&raw const ZE_EVENT).cast_mut(),
+        EventExp: (&raw const ZE_EVENT_EXP).cast_mut(),
+        Module: (&raw const ZE_MODULE).cast_mut(),
+        ModuleBuildLog: (&raw const ZE_MODULE_BUILD_LOG).cast_mut(),
+        Kernel: (&raw const ZE_KERNEL).cast_mut(),
+        KernelExp: (&raw const ZE_KERNEL_EXP).cast_mut(),
+        Sampler: (&raw const ZE_SAMPLER).cast_mut(),
+        PhysicalMem: (&raw const ZE_PHYSICAL_MEM).cast_mut(),
+        VirtualMem: (&raw const ZE_VIRTUAL_MEM).cast_mut(),
+        FabricVertexExp: (&raw const ZE_FABRIC_VERTEX_EXP).cast_mut(),
+        FabricEdgeExp: (&raw const ZE_FABRIC_EDGE_EXP).cast_mut(),
+        Graph: (&raw const ZE_GRAPH).cast_mut(),
+        ExecutableGraph: (&raw const ZE_EXECUTABLE_GRAPH).cast_mut(),
+    }));
 
 static TOOLS: Fixed<zet_dditable_driver_t> = Fixed(zet_dditable_driver_t {
     version: ZE_API_VERSION_1_17,
@@ -621,7 +629,13 @@ pub(crate) static ZET_METRIC_QUERY: zet_metric_query_dditable_t = zet_metric_que
 };
 
 /// `zet_tracer_exp_dditable_t`.
-pub(crate) static ZET_TRACER_EXP: zet_tracer_exp_dditable_t = unsupported::ZET_TRACER_EXP;
+pub(crate) static ZET_TRACER_EXP: zet_tracer_exp_dditable_t = zet_tracer_exp_dditable_t {
+    pfnCreate: Some(tools::tracer::zetTracerExpCreate),
+    pfnDestroy: Some(tools::tracer::zetTracerExpDestroy),
+    pfnSetPrologues: Some(tools::tracer::zetTracerExpSetPrologues),
+    pfnSetEpilogues: Some(tools::tracer::zetTracerExpSetEpilogues),
+    pfnSetEnabled: Some(tools::tracer::zetTracerExpSetEnabled),
+};
 
 /// `zet_debug_dditable_t`.
 pub(crate) static ZET_DEBUG: zet_debug_dditable_t = unsupported::ZET_DEBUG;

@@ -15,6 +15,7 @@ use crate::extensions::{EXTENSIONS, FUNCTIONS, TOOLS_EXTENSIONS};
 use crate::schedule::Lane;
 use crate::sysman::Sysman;
 use crate::tools::Tools;
+use crate::tracing::tracing;
 use crate::{state, tables};
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
@@ -284,7 +285,10 @@ pub(crate) fn zeDriverGetExtensionProperties(
     _hDriver: Handle<'_, Driver>,
     pCount: Enumerate<'_, ze_driver_extension_properties_t>,
 ) -> ZeResult {
-    let all: Vec<_> = EXTENSIONS.iter().chain(TOOLS_EXTENSIONS).collect();
+    let works =
+        |(name, _): &&(&str, u32)| *name != "ZET_experimental_api_tracing" || tracing().is_some();
+    let all = EXTENSIONS.iter().chain(TOOLS_EXTENSIONS).filter(works);
+    let all: Vec<_> = all.collect();
     pCount.fill(all.len(), |i, slot| {
         let (name, version) = *all[i];
         fill_name(&mut slot.name, name);

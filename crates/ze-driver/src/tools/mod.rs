@@ -12,6 +12,7 @@ pub(crate) mod program;
 pub(crate) mod query;
 pub(crate) mod report;
 pub(crate) mod streamer;
+pub(crate) mod tracer;
 
 use crate::check::lock;
 use crate::core::context::Context;

@@ -27,7 +27,8 @@
 //! enabling or disabling a disabled one whose callbacks still run → HANDLE_OBJECT_IN_USE. [`destroy`] waits until no
 //! call needs the tracer, except on a thread that would wait for itself, where it answers HANDLE_OBJECT_IN_USE.
 //!
-//! `zetTracerExp*` is a driver's own affair and is forwarded like any function.
+//! `zetTracerExp*` is a driver's own affair and is forwarded like any function. Our driver runs this module over its own
+//! core functions for it, in its own library, where nothing else calls [`over`].
 
 mod calls;
 mod held;
