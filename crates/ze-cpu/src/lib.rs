@@ -12,6 +12,7 @@
 //! Non-goals: it knows no handles, events or lists; those are `ze-driver`'s.
 
 mod cache;
+mod census;
 mod engine;
 mod entry;
 pub mod environment;

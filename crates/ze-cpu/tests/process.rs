@@ -11,6 +11,8 @@ use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Platform, Task, Work}
 
 #[path = "process/linked.rs"]
 mod linked;
+#[path = "process/vanish.rs"]
+mod vanish;
 
 /// Which program this process is to be; none: the tests.
 const ROLE: &str = "SOLUM_TEST_ROLE";
@@ -84,6 +86,7 @@ fn roles() {
     };
     match role.as_str() {
         "linked" => return linked::run(),
+        "vanish" => return vanish::run(),
         "bad-count" => return linked::run_with_a_bad_count(),
         "function-pointers" => return linked::run_with_function_pointers(),
         _ => {}
@@ -248,6 +251,17 @@ fn a_forked_child_can_do_nothing_and_harms_nothing() {
         output.status.success(),
         "{}",
         String::from_utf8_lossy(&output.stdout)
+    );
+}
+
+#[test]
+fn threads_that_end_in_the_middle_of_a_wait_leave_the_others_alone() {
+    let output = program("vanish", &[]);
+    assert!(
+        output.status.success(),
+        "{}: {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
     );
 }
 

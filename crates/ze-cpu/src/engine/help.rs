@@ -9,7 +9,7 @@ use super::{Engine, Job, RAISED, berth, now_ns, restore_signals};
 use crate::fault;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use ze_driver::device::{Task, Work};
 
 /// Bytes of a helper's stack.
@@ -93,7 +93,7 @@ static STACKS: Mutex<Vec<Stack>> = Mutex::new(Vec::new());
 
 impl Stack {
     fn take() -> Option<Self> {
-        let kept = STACKS.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let kept = crate::census::lock(&STACKS).pop();
         if kept.is_some() {
             return kept;
         }
@@ -123,7 +123,7 @@ impl Stack {
     }
 
     fn give_back(self) {
-        let mut kept = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = crate::census::lock(&STACKS);
         if kept.len() < KEEP {
             kept.push(self);
             return;

@@ -30,7 +30,7 @@ use share::Share;
 use spread::Spread;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once};
 use waiting::Waiting;
 use worker::Worker;
 use ze_driver::device::{Outcome, Task};
@@ -294,7 +294,7 @@ impl Engine {
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::census::lock(&self.queue)
     }
 
     fn note_pending(&self, queue: &Queue) -> usize {

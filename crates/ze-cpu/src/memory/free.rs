@@ -9,15 +9,9 @@ const TRIES: usize = 16;
 pub(crate) struct FreeList {
     by_address: BTreeMap<usize, u64>,
     by_length: BTreeSet<(u64, usize)>,
-    total: u64,
 }
 
 impl FreeList {
-    /// Bytes of all runs.
-    pub(crate) fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Empties the list.
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = (usize, u64)> + use<> {
         let all = std::mem::take(self);
@@ -70,13 +64,11 @@ impl FreeList {
     }
 
     fn insert(&mut self, base: usize, len: u64) {
-        self.total += len;
         self.by_address.insert(base, len);
         self.by_length.insert((len, base));
     }
 
     fn remove(&mut self, base: usize, len: u64) {
-        self.total -= len;
         self.by_address.remove(&base);
         self.by_length.remove(&(len, base));
     }
@@ -100,6 +92,6 @@ mod tests {
         }
         assert_eq!(list.by_address.len(), 1);
         assert_eq!(list.take(0x10000, 1), Some(0x10000));
-        assert!(list.by_length.is_empty() && list.total() == 0);
+        assert!(list.by_length.is_empty());
     }
 }

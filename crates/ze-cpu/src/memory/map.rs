@@ -52,8 +52,10 @@ impl Record {
         record
     }
 
-    /// Fills an unused record. One writer at a time.
+    /// Fills an unused record, which is the caller's alone.
     fn publish(&self, entry: &Entry) {
+        // Who sees a field stored below also sees that the record was retracted before.
+        fence(Ordering::Release);
         self.base.store(entry.base, Ordering::Relaxed);
         self.size.store(entry.size, Ordering::Relaxed);
         self.id.store(entry.id, Ordering::Relaxed);
@@ -65,12 +67,9 @@ impl Record {
         self.sequence.fetch_add(1, Ordering::Release);
     }
 
-    /// Makes the record unused. `false` when it already was: somebody else freed it.
-    fn retract(&self) -> bool {
-        let sequence = self.sequence.load(Ordering::Relaxed);
-        if sequence % 2 == 1 {
-            return false;
-        }
+    /// Makes the record unused, and the caller's alone. `false` when it is not as it was at `sequence` any more: somebody
+    /// else freed it.
+    fn retract(&self, sequence: u64) -> bool {
         let swapped = self.sequence.compare_exchange(
             sequence,
             sequence + 1,
@@ -83,6 +82,11 @@ impl Record {
     }
 
     fn read(&self) -> Option<Entry> {
+        self.read_at().map(|(entry, _)| entry)
+    }
+
+    /// What it holds, and the sequence number that says so.
+    fn read_at(&self) -> Option<(Entry, u64)> {
         let before = self.sequence.load(Ordering::Acquire);
         if before % 2 == 1 {
             return None;
@@ -98,7 +102,7 @@ impl Record {
         };
         fence(Ordering::Acquire);
         // Changed while we read: the allocation we were asked about is gone.
-        (self.sequence.load(Ordering::Relaxed) == before).then_some(entry)
+        (self.sequence.load(Ordering::Relaxed) == before).then_some((entry, before))
     }
 }
 
@@ -193,7 +197,8 @@ impl Map {
         self.find(address).map(|entry| (entry.base, entry.size))
     }
 
-    /// Enters `entry` through `record`, which must be unused. One writer at a time.
+    /// Enters `entry` through `record`, which must be unused. Any number of threads at a time, each with pages and a
+    /// record of its own.
     pub(crate) fn insert(&self, record: &'static Record, entry: &Entry) -> bool {
         let Some(pages) = pages_of(entry) else {
             return false;
@@ -207,12 +212,16 @@ impl Map {
         true
     }
 
-    /// Takes out the allocation whose first byte is `base`. One writer at a time.
-    pub(crate) fn remove(&self, base: usize) -> Option<(Entry, &'static Record)> {
-        let entry = self.find(base).filter(|entry| entry.base == base)?;
-        let pages = pages_of(&entry)?;
-        let record = self.record_at(pages.0)?;
-        if !record.retract() {
+    /// Takes out the allocation whose first byte is `base`, if it is `wanted`; of several threads one gets it.
+    pub(crate) fn remove(
+        &self,
+        base: usize,
+        wanted: impl Fn(&Entry) -> bool,
+    ) -> Option<(Entry, &'static Record)> {
+        let record = self.record_at(base as u64 / PAGE)?;
+        let (entry, sequence) = record.read_at()?;
+        let pages = pages_of(&entry).filter(|_| entry.base == base && wanted(&entry))?;
+        if !record.retract(sequence) {
             return None;
         }
         self.set(pages, std::ptr::null_mut(), (0, 0));
@@ -310,27 +319,16 @@ impl Map {
             let root = (page >> (LEAF_BITS + BRANCH_BITS)) as usize;
             let branch = table(&self.roots[root]);
             let slot = &branch.0[branch_index(page)];
-            let now = slot.load(Ordering::Acquire);
             let whole = page.is_multiple_of(span) && end - page >= span;
-            if whole && (now.is_null() || now as usize & 1 == 1) {
-                let direct = if record.is_null() {
-                    std::ptr::null_mut()
-                } else {
-                    (record as usize | 1) as *mut u8
-                };
-                slot.store(direct, Ordering::Release);
+            let direct = if record.is_null() {
+                std::ptr::null_mut()
+            } else {
+                (record as usize | 1) as *mut u8
+            };
+            let Some(leaf) = leaf_of(slot, whole.then_some(direct)) else {
                 page += span;
                 continue;
-            }
-            let leaf = if now.is_null() || now as usize & 1 == 1 {
-                let leaf = Box::into_raw(zeroed::<Leaf>());
-                slot.store(leaf.cast(), Ordering::Release);
-                leaf
-            } else {
-                now.cast::<Leaf>()
             };
-            // SAFETY: just made, or an even non-null entry: a leaf that is never freed.
-            let leaf = unsafe { &*leaf };
             let stop = end.min((page / span + 1) * span);
             while page < stop {
                 let at = leaf_index(page);
@@ -348,13 +346,51 @@ impl Map {
 }
 
 fn table(slot: &AtomicPtr<Branch>) -> &'static Branch {
-    let mut branch = slot.load(Ordering::Acquire);
-    if branch.is_null() {
-        branch = Box::into_raw(zeroed::<Branch>());
-        slot.store(branch, Ordering::Release);
-    }
+    let now = slot.load(Ordering::Acquire);
+    let branch = if now.is_null() { first(slot) } else { now };
     // SAFETY: non-null roots point to branches that are never freed.
     unsafe { &*branch }
+}
+
+/// The leaf behind an entry of a branch, made if need be; `None` when `whole` could be put there instead.
+fn leaf_of(slot: &AtomicPtr<u8>, whole: Option<*mut u8>) -> Option<&'static Leaf> {
+    loop {
+        let now = slot.load(Ordering::Acquire);
+        if !now.is_null() && now as usize & 1 == 0 {
+            // SAFETY: an even non-null entry: a leaf that is never freed.
+            return Some(unsafe { &*now.cast::<Leaf>() });
+        }
+        if let Some(whole) = whole {
+            if slot
+                .compare_exchange(now, whole, Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+            {
+                return None;
+            }
+            continue;
+        }
+        let fresh: *mut Leaf = Box::into_raw(zeroed());
+        match slot.compare_exchange(now, fresh.cast(), Ordering::AcqRel, Ordering::Relaxed) {
+            // SAFETY: just made, and never freed from now on.
+            Ok(_) => return Some(unsafe { &*fresh }),
+            // SAFETY: nobody else has seen it.
+            Err(_) => drop(unsafe { Box::from_raw(fresh) }),
+        }
+    }
+}
+
+/// A fresh table in an empty slot, or what somebody else was faster to put there.
+fn first(slot: &AtomicPtr<Branch>) -> *mut Branch {
+    let fresh = Box::into_raw(zeroed::<Branch>());
+    let none = std::ptr::null_mut();
+    match slot.compare_exchange(none, fresh, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => fresh,
+        Err(now) => {
+            // SAFETY: nobody else has seen it.
+            drop(unsafe { Box::from_raw(fresh) });
+            now
+        }
+    }
 }
 
 /// A table of null pointers.
@@ -478,9 +514,10 @@ mod tests {
                 // Removing and entering again reuses records and tables.
                 for (offset, _) in cases {
                     let at = base + offset as usize;
-                    assert!(map.remove(at + 1).is_none(), "not a base address");
-                    let (entry, record) = map.remove(at).unwrap();
-                    assert!(map.find(at).is_none() && map.remove(at).is_none());
+                    assert!(map.remove(at + 1, |_| true).is_none(), "not a base address");
+                    assert!(map.remove(at, |_| false).is_none(), "not wanted");
+                    let (entry, record) = map.remove(at, |_| true).unwrap();
+                    assert!(map.find(at).is_none() && map.remove(at, |_| true).is_none());
                     assert_eq!(map.range(at), None);
                     assert!(map.insert(record, &entry));
                 }

@@ -3,11 +3,13 @@
 //! Invariants
 //! - Every allocation lies in a store that has a file descriptor, because any may be exported later.
 //! - [`Memory::find`] takes no lock and may be asked about any address at any time.
+//! - Allocating takes the lock of the thread's own arena, freeing that of the arena the pages are from (`arena.rs`).
 //! - Memory of a device that is one node's comes from that node as long as it has some.
 //! - An id is given once in the process's life; memory of one owner is never handed to two.
 //!
 //! Non-goals: no sub-page allocation; clients pool small blocks themselves.
 
+mod arena;
 mod free;
 mod map;
 mod near;
@@ -15,21 +17,14 @@ mod node;
 mod space;
 mod store;
 
+use arena::{ARENAS, Arena, OWN_STORE, Place, mine};
 pub(crate) use free::FreeList;
 use map::{Entry, Map, PAGE, Record};
 pub(crate) use near::near;
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use store::Store;
+use std::sync::{Arc, Mutex, MutexGuard};
 use ze_driver::device::{AllocError, AllocInfo, AllocRequest, MemoryKind};
 
-/// Requests from this size on get a store of their own, which goes back to the system when freed.
-const OWN_STORE: u64 = 32 << 20;
-/// Address space of a shared store.
-const SHARED_STORE: u64 = 256 << 20;
-/// Freed pages that stay filled, for the next allocation; more are given back to the system.
-const KEEP: u64 = 64 << 20;
 /// Largest alignment served.
 const LARGEST_ALIGN: u64 = 1 << 40;
 
@@ -40,36 +35,30 @@ pub(crate) struct Memory {
     limit: u64,
     /// The node of each device; none: anywhere.
     nodes: Vec<Option<u32>>,
-    /// Bytes of physical memory objects, which have no address of their own.
-    unplaced: Arc<AtomicU64>,
-    state: Mutex<State>,
+    /// Bytes of allocations, and of physical memory objects, which have no address of their own.
+    used: Arc<AtomicU64>,
+    last_id: AtomicU64,
+    /// Bytes of freed pages that arenas keep filled.
+    kept: AtomicU64,
+    arenas: Box<[Berth]>,
+    /// Held while memory of the program's is looked at and entered: two of it must not overlap.
+    adopting: Mutex<()>,
 }
+
+/// An arena on cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Berth(Mutex<Arena>);
 
 /// Bits of an entry's tag beside kind and device.
 const IMPORTED: u64 = 0x10;
 const ADOPTED: u64 = 0x20;
 const OPENED: u64 = 0x40;
 
-#[derive(Default)]
-struct State {
-    used: u64,
-    next_id: u64,
-    /// By node; none: pages from anywhere.
-    pools: BTreeMap<Option<u32>, Pool>,
-    /// Stores of one allocation each, by its address.
-    own: BTreeMap<usize, Store>,
-    records: Vec<&'static Record>,
-}
-
-/// Shared stores whose pages come from one node, or from anywhere.
-#[derive(Default)]
-struct Pool {
-    /// Free pages that were used: the system still keeps them for us.
-    filled: FreeList,
-    /// Free address space without pages.
-    empty: FreeList,
-    stores: Vec<Store>,
-}
+/// Bits for the device in a tag, from bit 8 on.
+const DEVICE: u64 = (1 << 40) - 1;
+/// Where in a tag the number of the arena begins.
+const ARENA_AT: u32 = 48;
 
 impl Memory {
     /// Allows `limit` bytes in total, on a machine of one node.
@@ -84,8 +73,11 @@ impl Memory {
             map: Box::leak(Map::new()),
             limit,
             nodes,
-            unplaced: Arc::default(),
-            state: Mutex::new(State::default()),
+            used: Arc::default(),
+            last_id: AtomicU64::new(0),
+            kept: AtomicU64::new(0),
+            arenas: (0..ARENAS).map(|_| Berth::default()).collect(),
+            adopting: Mutex::new(()),
         }
     }
 
@@ -117,73 +109,102 @@ impl Memory {
         if len > self.limit || align > LARGEST_ALIGN || !align.is_power_of_two() {
             return Err(AllocError::TooLarge);
         }
-        let mut state = self.lock();
-        let placed = self.unplaced.load(Ordering::Relaxed);
-        if state
-            .used
-            .checked_add(len)
-            .and_then(|used| used.checked_add(placed))
-            .is_none_or(|used| used > self.limit)
-        {
+        if !self.reserve_bytes(len) {
             return Err(AllocError::OutOfMemory);
         }
-        let node = self.node_of(request.kind, request.device);
-        let (base, store, offset) = if alone {
-            state.place_alone(len, align, node)
-        } else {
-            state.place(len, align, node)
+        let base = self.place(request, len, align, alone);
+        if base.is_none() {
+            self.used.fetch_sub(len, Ordering::Relaxed);
         }
-        .ok_or(AllocError::OutOfMemory)?;
-        if !self.enter(&mut state, request, (base, store, offset), 0) {
-            state.give_back(base, len, node);
-            return Err(AllocError::OutOfMemory);
-        }
-        state.used += len;
-        Ok(base as *mut u8)
+        base.map(|base| base as *mut u8)
+            .ok_or(AllocError::OutOfMemory)
     }
 
-    /// Makes `place` (address, descriptor, offset) known as `request`'s allocation.
+    /// Counts `len` bytes as used, if that many may be.
+    fn reserve_bytes(&self, len: u64) -> bool {
+        let more = |used: u64| used.checked_add(len).filter(|used| *used <= self.limit);
+        // Relaxed: a count, which guards no other memory.
+        self.used
+            .try_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .is_ok()
+    }
+
+    /// Finds pages for `request` and makes them known.
+    fn place(&self, request: &AllocRequest, len: u64, align: u64, alone: bool) -> Option<usize> {
+        let node = self.node_of(request.kind, request.device);
+        let mine = mine();
+        // Where the system gives no further file, another thread's arena may have room.
+        let shares = !alone && len < OWN_STORE;
+        let others = (0..ARENAS).filter(|index| shares && *index != mine);
+        let (index, mut arena, place) = std::iter::once(mine).chain(others).find_map(|index| {
+            let mut arena = self.lock(index);
+            let place = if alone {
+                arena.place_alone(len, align, node)
+            } else {
+                arena.place(len, align, node)
+            };
+            Some((index, arena, place?))
+        })?;
+        if self.enter(index, &mut arena, request, place, 0) {
+            return Some(place.0);
+        }
+        arena.give_back(place.0, len, node, &self.kept);
+        None
+    }
+
+    /// Makes `place` known as `request`'s allocation, from the arena of that number.
     fn enter(
         &self,
-        state: &mut State,
+        index: usize,
+        arena: &mut Arena,
         request: &AllocRequest,
-        (base, store, offset): (usize, i32, u64),
+        (base, store, offset): Place,
         bits: u64,
     ) -> bool {
-        let record = state.record();
-        state.next_id += 1;
+        let record = arena.record();
         let entry = Entry {
             base,
             size: request.size.max(1),
-            id: state.next_id,
+            id: self.last_id.fetch_add(1, Ordering::Relaxed) + 1,
             context: request.context,
-            tag: pack(request.kind, request.device) | bits,
+            tag: pack(request.kind, request.device) | bits | (index as u64) << ARENA_AT,
             store,
             offset,
         };
         let entered = self.map.insert(record, &entry);
         if !entered {
-            state.records.push(record);
+            arena.records.push(record);
         }
         entered
     }
 
     /// Gives an allocation back.
     pub(crate) fn free(&self, base: *mut u8) -> bool {
-        let mut state = self.lock();
-        let Some((entry, record)) = self.map.remove(base as usize) else {
-            return false;
-        };
-        state.records.push(record);
+        // Of several that free the same, one gets it, and has its pages and record alone from here on.
+        let removed = self.map.remove(base as usize, |_| true);
+        removed.map(|removed| self.put_back(removed)).is_some()
+    }
+
+    /// As [`Self::free`], if it still is the allocation of that id.
+    #[cfg(test)]
+    fn free_known(&self, base: *mut u8, id: u64) -> bool {
+        let removed = self.map.remove(base as usize, |entry| entry.id == id);
+        removed.map(|removed| self.put_back(removed)).is_some()
+    }
+
+    /// Takes back what was removed from the map.
+    fn put_back(&self, (entry, record): (Entry, &'static Record)) {
         let len = entry.size.next_multiple_of(PAGE);
-        if entry.tag & (IMPORTED | ADOPTED) == 0 {
-            state.used -= len;
-        }
+        let mut arena = self.lock(arena_of(entry.tag));
+        arena.records.push(record);
         if entry.tag & ADOPTED == 0 {
             let (kind, device) = unpack(entry.tag);
-            state.give_back(entry.base, len, self.node_of(kind, device));
+            arena.give_back(entry.base, len, self.node_of(kind, device), &self.kept);
         }
-        true
+        drop(arena);
+        if entry.tag & (IMPORTED | ADOPTED) == 0 {
+            self.used.fetch_sub(len, Ordering::Relaxed);
+        }
     }
 
     /// Finds the allocation around `ptr`.
@@ -209,88 +230,14 @@ impl Memory {
         Some((base as *mut u8, size))
     }
 
-    /// File descriptor and offset behind an allocation, for exporting it.
-    pub(crate) fn backing(&self, ptr: *const u8) -> Option<(i32, u64)> {
-        let entry = self.map.find(ptr as usize)?;
-        Some((entry.store, entry.offset))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self, index: usize) -> MutexGuard<'_, Arena> {
+        crate::census::lock(&self.arenas[index % ARENAS].0)
     }
 }
 
-impl State {
-    /// Address, descriptor and offset of `len` fresh bytes.
-    fn place(&mut self, len: u64, align: u64, node: Option<u32>) -> Option<(usize, i32, u64)> {
-        if len >= OWN_STORE {
-            return self.place_alone(len, align, node);
-        }
-        let pool = self.pools.entry(node).or_default();
-        let known = pool.filled.take(len, align);
-        let base = match known.or_else(|| pool.empty.take(len, align)) {
-            Some(base) => base,
-            None => {
-                let size = SHARED_STORE.max((len + align + PAGE).next_multiple_of(PAGE));
-                let store = Store::map(size, map::BRANCH_SPAN)?;
-                store.prefer(node);
-                // The last page stays unused: runs of two stores beside each other never become one.
-                pool.empty.add(store.base(), size - PAGE);
-                pool.stores.push(store);
-                pool.empty.take(len, align)?
-            }
-        };
-        let store = pool.stores.iter().find(|store| store.holds(base))?;
-        Some((base, store.descriptor(), (base - store.base()) as u64))
-    }
-
-    /// As [`Self::place`], in a store of its own.
-    fn place_alone(
-        &mut self,
-        len: u64,
-        align: u64,
-        node: Option<u32>,
-    ) -> Option<(usize, i32, u64)> {
-        let store = Store::map(len, align)?;
-        store.prefer(node);
-        Some(self.keep(store))
-    }
-
-    /// Keeps the store of one allocation.
-    fn keep(&mut self, store: Store) -> (usize, i32, u64) {
-        let place = (store.base(), store.descriptor(), store.offset());
-        self.own.insert(store.base(), store);
-        place
-    }
-
-    fn give_back(&mut self, base: usize, len: u64, node: Option<u32>) {
-        // Unmaps and closes.
-        if self.own.remove(&base).is_some() {
-            return;
-        }
-        let pool = self.pools.entry(node).or_default();
-        pool.filled.add(base, len);
-        if pool.filled.total() > KEEP {
-            // All at once: neighbours have become one by now, and a system call for each page would cost more than
-            // everything else.
-            for (base, len) in pool.filled.take_all() {
-                if let Some(store) = pool.stores.iter().find(|store| store.holds(base)) {
-                    store.empty(base, len);
-                }
-                pool.empty.add(base, len);
-            }
-        }
-    }
-
-    fn record(&mut self) -> &'static Record {
-        if let Some(record) = self.records.pop() {
-            return record;
-        }
-        let fresh: Vec<Record> = (0..64).map(|_| Record::unused()).collect();
-        let fresh: &'static [Record] = fresh.leak();
-        self.records.extend(&fresh[1..]);
-        &fresh[0]
-    }
+/// The arena that pages with this tag are from.
+fn arena_of(tag: u64) -> usize {
+    (tag >> ARENA_AT) as usize % ARENAS
 }
 
 fn pack(kind: MemoryKind, device: Option<usize>) -> u64 {
@@ -299,7 +246,7 @@ fn pack(kind: MemoryKind, device: Option<usize>) -> u64 {
         MemoryKind::Device => 1,
         MemoryKind::Shared => 2,
     };
-    kind | device.map_or(0, |device| device as u64 + 1) << 8
+    kind | (device.map_or(0, |device| device as u64 + 1) & DEVICE) << 8
 }
 
 fn unpack(tag: u64) -> (MemoryKind, Option<usize>) {
@@ -310,7 +257,9 @@ fn unpack(tag: u64) -> (MemoryKind, Option<usize>) {
     };
     (
         kind,
-        (tag >> 8).checked_sub(1).map(|device| device as usize),
+        (tag >> 8 & DEVICE)
+            .checked_sub(1)
+            .map(|device| device as usize),
     )
 }
 
@@ -318,6 +267,7 @@ fn unpack(tag: u64) -> (MemoryKind, Option<usize>) {
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
+    use ze_driver::address_space::AddressSpace as _;
 
     fn request(size: u64, align: u64) -> AllocRequest {
         AllocRequest {
@@ -346,8 +296,8 @@ mod tests {
                 assert_eq!((info.base, info.size), (base, size));
                 assert_eq!((info.kind, info.device), (MemoryKind::Shared, Some(1)));
                 assert_eq!((info.context, info.page_size), (77, 4096));
-                let (fd, offset) = memory.backing(base).unwrap();
-                assert!(fd >= 0 && offset.is_multiple_of(4096));
+                let (_, offset) = memory.export(base as usize).unwrap();
+                assert!(offset.is_multiple_of(4096));
                 all.push((base, info.id));
             }
         }
@@ -360,7 +310,7 @@ mod tests {
             assert!(!memory.free(base), "freed twice");
             assert!(memory.find(base).is_none());
         }
-        assert_eq!(memory.lock().used, 0);
+        assert_eq!(memory.used.load(Ordering::Relaxed), 0);
     }
 
     #[test]
@@ -381,6 +331,52 @@ mod tests {
         );
         assert!(memory.free(base));
         assert!(memory.allocate(&request(1, 1)).is_ok());
+    }
+
+    /// Each allocation is freed by two other threads at once, while its own thread goes on allocating.
+    #[test]
+    fn of_several_that_free_one_gets_it_and_no_page_is_lost() {
+        const ROUNDS: usize = 2000;
+        let memory = Memory::new(1 << 30);
+        let senders: Vec<_> = (0..2)
+            .map(|_| std::sync::mpsc::channel::<(usize, u64)>())
+            .collect();
+        let (to, from): (Vec<_>, Vec<_>) = senders.into_iter().unzip();
+        let freed = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for receiver in from {
+                let (memory, freed) = (&memory, &freed);
+                scope.spawn(move || {
+                    for (base, id) in receiver {
+                        // An address may be another allocation's by now: only what is still this one is freed.
+                        if memory
+                            .find(base as *const u8)
+                            .is_some_and(|info| info.id == id)
+                            && memory.free_known(base as *mut u8, id)
+                        {
+                            freed.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+            for seed in 0..3u64 {
+                let (memory, to) = (&memory, to.clone());
+                scope.spawn(move || {
+                    for round in 0..ROUNDS as u64 {
+                        let size = 1 + (round * 7 + seed) % 5 * PAGE;
+                        let base = memory.allocate(&request(size, 1)).unwrap();
+                        let info = memory.find(base).unwrap();
+                        assert_eq!((info.base, info.size), (base, size));
+                        for to in &to {
+                            to.send((base as usize, info.id)).unwrap();
+                        }
+                    }
+                });
+            }
+            drop(to);
+        });
+        assert_eq!(freed.load(Ordering::Relaxed), 3 * ROUNDS as u64);
+        assert_eq!(memory.used.load(Ordering::Relaxed), 0);
     }
 
     #[test]
@@ -440,6 +436,6 @@ mod tests {
             }
         });
         assert!(memory.free(anchor as *mut u8));
-        assert_eq!(memory.lock().used, 0);
+        assert_eq!(memory.used.load(Ordering::Relaxed), 0);
     }
 }

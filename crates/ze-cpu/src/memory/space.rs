@@ -2,7 +2,7 @@
 
 use super::map::PAGE;
 use super::store::{Store, memory_file};
-use super::{ADOPTED, IMPORTED, Memory, OPENED};
+use super::{ADOPTED, IMPORTED, Memory, OPENED, arena_of, mine};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use ze_driver::device::{AllocError, AllocRequest};
 struct PhysicalPages {
     file: File,
     size: u64,
-    unplaced: Arc<AtomicU64>,
+    used: Arc<AtomicU64>,
 }
 
 impl Pages for PhysicalPages {
@@ -27,7 +27,7 @@ impl Pages for PhysicalPages {
 
 impl Drop for PhysicalPages {
     fn drop(&mut self) {
-        self.unplaced.fetch_sub(self.size, Ordering::Relaxed);
+        self.used.fetch_sub(self.size, Ordering::Relaxed);
     }
 }
 
@@ -75,18 +75,17 @@ impl AddressSpace for Memory {
         if size > self.limit {
             return Err(AllocError::TooLarge);
         }
-        let used = self.lock().used;
-        let before = self.unplaced.fetch_add(size, Ordering::Relaxed);
-        let fits = used.saturating_add(before).saturating_add(size) <= self.limit;
-        let file = if fits { memory_file(size) } else { None };
-        let Some(file) = file else {
-            self.unplaced.fetch_sub(size, Ordering::Relaxed);
+        if !self.reserve_bytes(size) {
+            return Err(AllocError::OutOfMemory);
+        }
+        let Some(file) = memory_file(size) else {
+            self.used.fetch_sub(size, Ordering::Relaxed);
             return Err(AllocError::OutOfMemory);
         };
         Ok(Arc::new(PhysicalPages {
             file,
             size,
-            unplaced: Arc::clone(&self.unplaced),
+            used: Arc::clone(&self.used),
         }))
     }
 
@@ -124,10 +123,12 @@ impl AddressSpace for Memory {
     }
 
     fn export(&self, base: usize) -> Option<(OwnedFd, u64)> {
-        let entry = self.map.find(base).filter(|entry| entry.base == base)?;
-        // Under the lock the store cannot be closed between the look and the copy of its descriptor.
-        let _state = self.lock();
-        let (store, offset) = self.backing(entry.base as *const u8)?;
+        let found = || self.map.find(base).filter(|entry| entry.base == base);
+        let arena = arena_of(found()?.tag);
+        // Under the arena's lock the store cannot be closed between the look and the copy of its descriptor.
+        let _arena = self.lock(arena);
+        let entry = found().filter(|entry| arena_of(entry.tag) == arena)?;
+        let (store, offset) = (entry.store, entry.offset);
         if store < 0 {
             return None;
         }
@@ -151,23 +152,26 @@ impl AddressSpace for Memory {
         let store = Store::view(File::from(file), offset, len, request.align.max(PAGE))
             .ok_or(AllocError::OutOfMemory)?;
         let bits = IMPORTED | if opened { OPENED } else { 0 };
-        let mut state = self.lock();
-        let place = state.keep(store);
-        if !self.enter(&mut state, request, place, bits) {
-            state.give_back(place.0, len, None);
+        let index = mine();
+        let mut arena = self.lock(index);
+        let place = arena.keep(store);
+        if !self.enter(index, &mut arena, request, place, bits) {
+            arena.give_back(place.0, len, None, &self.kept);
             return Err(AllocError::OutOfMemory);
         }
         Ok(place.0 as *mut u8)
     }
 
     fn adopt(&self, request: &AllocRequest, base: *mut u8) -> bool {
-        let mut state = self.lock();
+        let _adopting = crate::census::lock(&self.adopting);
         let pages = request.size.div_ceil(PAGE);
         let taken = (0..pages).any(|page| {
             let at = base.wrapping_add((page * PAGE) as usize);
             self.map.find(at as usize).is_some()
         });
-        !taken && self.enter(&mut state, request, (base as usize, -1, 0), ADOPTED)
+        let index = mine();
+        let place = (base as usize, -1, 0);
+        !taken && self.enter(index, &mut self.lock(index), request, place, ADOPTED)
     }
 
     fn populate(&self, base: usize, size: u64) {

@@ -14,7 +14,7 @@ mod window;
 
 pub(crate) use load::{Image, load};
 #[cfg(test)]
-pub(crate) use tests::compile;
+pub(crate) use tests::{compile, elf_symbols};
 
 #[cfg(test)]
 mod tests;

@@ -175,3 +175,12 @@ fn no_damage_to_an_object_damages_the_process() {
     }
     assert!(accepted > 1000 && refused > 1000, "{accepted} {refused}");
 }
+
+/// Name, place in its section and bytes of an object's symbols.
+pub(crate) fn elf_symbols(bytes: &[u8]) -> Result<Vec<(String, u64, u64)>, super::elf::Refusal> {
+    let object = super::elf::Object::read(bytes)?;
+    let symbols = object.symbols.into_iter();
+    Ok(symbols
+        .map(|symbol| (symbol.name, symbol.value, symbol.size))
+        .collect())
+}

@@ -6,6 +6,7 @@ mod codegen;
 #[path = "embedded.rs"]
 mod codegen;
 mod container;
+mod debugger;
 mod interpreted;
 pub(crate) mod perf;
 
@@ -56,6 +57,8 @@ struct Loaded {
     info: ModuleInfo,
     formats: Option<Formats>,
     binary: Arc<[u8]>,
+    /// Taken back before the code goes: fields are dropped in their order.
+    _told: Option<debugger::Told>,
     body: Body,
 }
 
@@ -230,7 +233,7 @@ impl Builder {
         if let Some(bytes) = kept
             && let Some(container) = Container::decode(&bytes)
             && let Ok(Ok(compiled)) = decode_reply(&container.content)
-            && let Ok(loaded) = native_program(&compiled, bytes.into())
+            && let Ok(loaded) = native_program(&compiled, bytes.into(), Some(request))
         {
             return Ok(self.remember(key, loaded));
         }
@@ -241,7 +244,7 @@ impl Builder {
         };
         let content = encode_reply(&reply);
         let binary = self.container(Kind::Code, &request.options, content);
-        let loaded = native_program(compiled, Arc::clone(&binary))
+        let loaded = native_program(compiled, Arc::clone(&binary), Some(request))
             .map_err(|error| log(format!("error: loading compiled code: {error}")))?;
         if let Some(cache) = self.cache.get() {
             cache.put(&key, &binary);
@@ -280,8 +283,8 @@ impl Builder {
                     Ok(Ok(compiled)) => compiled,
                     _ => return Err(refused("holds no code")),
                 };
-                let loaded =
-                    native_program(&compiled, bytes.into()).map_err(|error| refused(&error))?;
+                let loaded = native_program(&compiled, bytes.into(), None)
+                    .map_err(|error| refused(&error))?;
                 Ok(Arc::new(loaded))
             }
         }
@@ -394,7 +397,12 @@ fn log(log: String) -> BuildFailure {
     }
 }
 
-fn native_program(compiled: &Compiled, binary: Arc<[u8]>) -> Result<Loaded, String> {
+/// Loads code; `request` is what it was made from, where that is known.
+fn native_program(
+    compiled: &Compiled,
+    binary: Arc<[u8]>,
+    request: Option<&Request>,
+) -> Result<Loaded, String> {
     let image = object::load(&compiled.object, &object::externals::resolve)?;
     let mut kernels = Vec::with_capacity(compiled.info.kernels.len());
     for info in &compiled.info.kernels {
@@ -414,6 +422,9 @@ fn native_program(compiled: &Compiled, binary: Arc<[u8]>) -> Result<Loaded, Stri
         Some((place.address, place.size, info.name.as_str()))
     });
     perf::name(named);
+    let told = debugger::is_asked()
+        .then(|| tell(&compiled.info, &image, request))
+        .flatten();
     for global in &compiled.info.globals {
         image
             .symbol(&global.symbol)
@@ -424,8 +435,32 @@ fn native_program(compiled: &Compiled, binary: Arc<[u8]>) -> Result<Loaded, Stri
         kernels,
         compiled.info.clone(),
         binary,
+        told,
         Body::Native(image),
     ))
+}
+
+/// Tells debuggers of a program's kernels.
+fn tell(info: &ModuleInfo, image: &Image, request: Option<&Request>) -> Option<debugger::Told> {
+    let modules = request.map_or(&[][..], |request| &request.modules);
+    let lines: HashMap<_, _> = modules
+        .iter()
+        .flat_map(|module| debugger::lines(&module.words))
+        .collect();
+    let functions: Vec<_> = info
+        .kernels
+        .iter()
+        .filter_map(|info| {
+            let place = image.symbol(&info.symbol)?;
+            Some(debugger::Function {
+                name: &info.name,
+                address: place.address,
+                size: place.size,
+                line: lines.get(&info.name),
+            })
+        })
+        .collect();
+    debugger::tell(&functions)
 }
 
 fn interpreted_program(request: &Request, binary: Arc<[u8]>) -> Result<Loaded, BuildError> {
@@ -442,16 +477,29 @@ fn interpreted_program(request: &Request, binary: Arc<[u8]>) -> Result<Loaded, B
         })
         .collect();
     let info = program.info.clone();
-    Ok(loaded(kernels, info, binary, Body::Interpreted(program)))
+    Ok(loaded(
+        kernels,
+        info,
+        binary,
+        None,
+        Body::Interpreted(program),
+    ))
 }
 
-fn loaded(kernels: Vec<Kernel>, info: ModuleInfo, binary: Arc<[u8]>, body: Body) -> Loaded {
+fn loaded(
+    kernels: Vec<Kernel>,
+    info: ModuleInfo,
+    binary: Arc<[u8]>,
+    told: Option<debugger::Told>,
+    body: Body,
+) -> Loaded {
     Loaded {
         facts: kernels.iter().map(|kernel| facts(&kernel.info)).collect(),
         formats: interpreted::formats(&info),
         kernels,
         info,
         binary,
+        _told: told,
         body,
     }
 }

@@ -15,9 +15,14 @@ pub(crate) fn want(wanted: bool) {
     WANTED.store(wanted, Ordering::Relaxed);
 }
 
+/// Whether they are.
+pub(super) fn is_wanted() -> bool {
+    WANTED.load(Ordering::Relaxed)
+}
+
 /// Names code: address, bytes, name.
 pub(super) fn name<'a>(functions: impl Iterator<Item = (usize, u64, &'a str)>) {
-    if !WANTED.load(Ordering::Relaxed) {
+    if !is_wanted() {
         return;
     }
     let mut lines = String::new();

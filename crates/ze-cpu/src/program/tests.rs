@@ -95,10 +95,30 @@ fn program() -> Arc<CpuProgram> {
         object: compile("kernels", KERNELS, &["-fPIC"]),
         info,
     };
-    let loaded = native_program(&compiled, Arc::from(&b""[..])).unwrap();
+    let loaded = native_program(&compiled, Arc::from(&b""[..]), Some(&noted())).unwrap();
     Arc::new(CpuProgram {
         loaded: Arc::new(loaded),
     })
+}
+
+/// A module of which no more is there than that kernel "null" begins at line 7 of k.cl.
+fn noted() -> Request {
+    use debugger::noted::{module, text};
+    let ([name, rest], [file, more]) = (text("null"), text("k.cl"));
+    let words = module(&[
+        (15, &[6, 10, name, rest]),
+        (7, &[1, file, more]),
+        (8, &[1, 7, 1]),
+        (54, &[5, 10, 0, 6]),
+        (56, &[]),
+    ]);
+    Request {
+        modules: vec![SpirvInput {
+            words,
+            constants: Vec::new(),
+        }],
+        ..Request::default()
+    }
 }
 
 struct Item {
@@ -301,7 +321,7 @@ fn each_fault_is_told_and_survived_a_hundred_times_by_workers_and_by_waiters() {
                 ..ModuleInfo::default()
             },
         };
-        let loaded = native_program(&compiled, Arc::from(&b""[..])).unwrap();
+        let loaded = native_program(&compiled, Arc::from(&b""[..]), Some(&noted())).unwrap();
         Arc::new(CpuProgram {
             loaded: Arc::new(loaded),
         })
@@ -373,6 +393,63 @@ fn addresses_of_compiled_kernels_have_names_for_perf() {
     }
 }
 
+/// Set for the process that a debugger runs.
+const DEBUGGED: &str = "SOLUM_TEST_DEBUGGED";
+
+/// Not a test of its own: what the debugger of the next one runs.
+#[test]
+fn a_kernel_that_faults_under_a_debugger() {
+    if std::env::var_os(DEBUGGED).is_none() {
+        return;
+    }
+    let engine = Engine::new(1, true);
+    let fault = end(&submit(engine, launch(&program(), 2, &[], [1000, 1, 1])));
+    println!("the kernel's end: {}", fault.unwrap());
+}
+
+#[test]
+fn a_debugger_names_kernel_and_line_of_a_fault() {
+    let gdb = |arguments: &[&str]| {
+        std::process::Command::new("gdb")
+            .args(["-nx", "--batch", "-ex", "set debuginfod enabled off"])
+            .args(arguments)
+            .env(DEBUGGED, "1")
+            .env("LC_ALL", "C")
+            .env_remove("SOLUM_PERF")
+            .output()
+    };
+    // Systems may have none, or let nobody be traced.
+    let traces = gdb(&["-ex", "run", "--args", "/bin/true"]);
+    let exited = |text: &[u8]| String::from_utf8_lossy(text).contains("exited normally");
+    if !traces.is_ok_and(|output| exited(&output.stdout)) {
+        println!("no debugger here");
+        return;
+    }
+    let this = std::env::current_exe().unwrap();
+    let name = "program::tests::a_kernel_that_faults_under_a_debugger";
+    let output = gdb(&[
+        "-ex",
+        "run",
+        "-ex",
+        "frame",
+        "-ex",
+        "continue",
+        "--args",
+        this.to_str().unwrap(),
+        "--exact",
+        name,
+        "--nocapture",
+    ]);
+    let output = String::from_utf8_lossy(&output.unwrap().stdout).into_owned();
+    assert!(output.contains("received signal SIGSEGV"), "{output}");
+    assert!(output.contains("in null () at k.cl:7"), "{output}");
+    // The debugger hands the signal on: it is a fault as without one.
+    assert!(
+        output.contains("the kernel's end: kernel \"null\""),
+        "{output}"
+    );
+}
+
 #[test]
 fn two_kernels_that_spin_for_each_other_overlap() {
     let engine = Engine::new(1, true);
@@ -423,7 +500,7 @@ fn metadata_that_cannot_be_true_is_refused() {
             ..ModuleInfo::default()
         };
         let object = object.clone();
-        native_program(&Compiled { object, info }, Arc::from(&b""[..])).err()
+        native_program(&Compiled { object, info }, Arc::from(&b""[..]), None).err()
     };
     assert_eq!(with(&|_| {}), None);
     assert!(with(&|k| k.args[0].offset = 9).is_some());

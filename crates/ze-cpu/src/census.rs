@@ -1,0 +1,142 @@
+//! Locks, and, in tests, which threads take them: those that work with what is their own share none.
+
+#[cfg(not(test))]
+use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard};
+
+/// Locks; a panic elsewhere does not end the service, because every update below is complete in itself.
+#[cfg(not(test))]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+pub(crate) use counted::lock;
+
+#[cfg(test)]
+mod counted {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::memory::Memory;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::panic::Location;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::{Arc, Barrier, PoisonError};
+    use ze_driver::address_space::AddressSpace as _;
+    use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Priority, Task, Work};
+
+    const THREADS: usize = 64;
+    const OPERATIONS: usize = 10_000;
+
+    /// By address: where a lock was taken.
+    type Taken = BTreeMap<usize, &'static Location<'static>>;
+
+    thread_local! {
+        /// What this thread takes, while it is one of the test's that counts.
+        static TAKEN: std::cell::RefCell<Option<Taken>> = const { std::cell::RefCell::new(None) };
+    }
+
+    #[track_caller]
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        let place = Location::caller();
+        TAKEN.with_borrow_mut(|taken| {
+            if let Some(taken) = taken {
+                taken.insert(std::ptr::from_ref(mutex).addr(), place);
+            }
+        });
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A task that does nothing, and tells its end.
+    struct Empty(AtomicU32);
+
+    impl Task for Empty {
+        fn work(&self) -> &Work {
+            &Work::Nothing
+        }
+        fn priority(&self) -> Priority {
+            Priority::Normal
+        }
+        fn finished(self: Arc<Self>, _: Outcome) {
+            self.0.store(1, Ordering::Release);
+        }
+    }
+
+    fn request(step: usize) -> AllocRequest {
+        let kind = [MemoryKind::Device, MemoryKind::Shared, MemoryKind::Host][step % 3];
+        AllocRequest {
+            kind,
+            size: 1 + (step as u64 * 977) % 100_000,
+            align: 1,
+            device: (kind != MemoryKind::Host).then_some(0),
+            context: 1,
+        }
+    }
+
+    fn operate(memory: &Memory, engine: &'static Engine, mine: &mut Vec<*mut u8>, step: usize) {
+        let last = mine[mine.len() - 1];
+        match step % 10 {
+            0..=2 => mine.push(memory.allocate(&request(step)).unwrap()),
+            3..=4 if mine.len() > 1 => assert!(memory.free(mine.swap_remove(step % mine.len()))),
+            5 => assert_eq!(memory.find(last).unwrap().base, last),
+            6 => assert_eq!(memory.range(last).unwrap().0, last),
+            7 => assert!(memory.export(last as usize).is_some()),
+            8 if mine.len() > 8 => assert!(memory.free(mine.swap_remove(0))),
+            _ if step % 100 == 9 => {
+                let task = Arc::new(Empty(AtomicU32::new(0)));
+                engine.submit(Arc::clone(&task) as Arc<dyn Task>);
+                let done = || task.0.load(Ordering::Acquire) == 1;
+                let sleepers = AtomicU32::new(0);
+                // The task tells nobody: a time to look again.
+                while !engine.wait(
+                    &task.0,
+                    &sleepers,
+                    &done,
+                    crate::engine::now_ns() + 1_000_000,
+                ) {}
+            }
+            _ => assert!(memory.find(std::ptr::null()).is_none()),
+        }
+    }
+
+    #[test]
+    fn threads_with_memory_of_their_own_share_no_lock() {
+        let memory = Memory::new(16 << 30);
+        let engine = Engine::new(2, true);
+        let start = Barrier::new(THREADS);
+        // By address: how many threads have taken the lock, and where.
+        let mut all = BTreeMap::new();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut mine = vec![memory.allocate(&request(0)).unwrap()];
+                        // All live at once from here to the end, so that no arena is given on.
+                        start.wait();
+                        TAKEN.set(Some(Taken::new()));
+                        for step in 0..OPERATIONS {
+                            operate(&memory, engine, &mut mine, step);
+                        }
+                        let taken = TAKEN.take().unwrap();
+                        start.wait();
+                        mine.into_iter().for_each(|base| assert!(memory.free(base)));
+                        taken
+                    })
+                })
+                .collect();
+            for thread in threads {
+                for (address, place) in thread.join().unwrap() {
+                    all.entry(address).or_insert((0, place)).0 += 1;
+                }
+            }
+        });
+        assert!(all.len() > THREADS, "{} locks seen", all.len());
+        // Known to be shared: the queue of all tasks for the workers of an engine, which are its device's.
+        let shared: BTreeSet<_> = all
+            .values()
+            .filter(|(threads, place)| *threads > 1 && !place.file().ends_with("engine/mod.rs"))
+            .map(|(_, place)| place.to_string())
+            .collect();
+        assert!(shared.is_empty(), "taken by several threads: {shared:#?}");
+    }
+}

@@ -1,0 +1,299 @@
+//! Where the pages of allocations come from: arenas, one for each thread that allocates.
+//!
+//! Invariants
+//! - An arena is one thread's while that lives; threads beyond [`ARENAS`] share. So threads that allocate and free what
+//!   is theirs take no lock in common.
+//! - A page is one arena's for ever: it goes back there, whoever frees it.
+//! - Memory of one owner is never handed to two.
+
+use super::FreeList;
+use super::map::{BRANCH_SPAN, PAGE, Record};
+use super::store::Store;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// How many there are.
+pub(super) const ARENAS: usize = 256;
+/// Requests from this size on get a store of their own, which goes back to the system when freed.
+pub(super) const OWN_STORE: u64 = 32 << 20;
+/// Address space of a shared store.
+const SHARED_STORE: u64 = 256 << 20;
+/// Freed pages of all arenas that stay filled, for the next allocation; more are given back to the system.
+const KEEP: u64 = 64 << 20;
+/// An arena tells the others of a change of its freed pages from this size on, and keeps as much whatever others have.
+const TELL: u64 = 1 << 20;
+/// Runs that a pool remembers as they were freed.
+const RECENT: usize = 8;
+
+/// Arenas that threads have, a bit each.
+static LEASED: [AtomicU64; ARENAS / 64] = [const { AtomicU64::new(0) }; ARENAS / 64];
+
+/// A thread's arena.
+struct Lease {
+    index: usize,
+    /// Shared ones have no bit to give back.
+    exclusive: bool,
+}
+
+impl Lease {
+    fn take() -> Self {
+        for (word, bits) in LEASED.iter().enumerate() {
+            let mut now = bits.load(Ordering::Relaxed);
+            while now != u64::MAX {
+                let bit = (!now).trailing_zeros();
+                // Relaxed: what an arena holds is guarded by its lock.
+                match bits.compare_exchange(
+                    now,
+                    now | 1 << bit,
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                ) {
+                    Ok(_) => {
+                        return Self {
+                            index: word * 64 + bit as usize,
+                            exclusive: true,
+                        };
+                    }
+                    Err(other) => now = other,
+                }
+            }
+        }
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        Self {
+            index: NEXT.fetch_add(1, Ordering::Relaxed) % ARENAS,
+            exclusive: false,
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if self.exclusive {
+            LEASED[self.index / 64].fetch_and(!(1 << (self.index % 64)), Ordering::Relaxed);
+        }
+    }
+}
+
+thread_local! {
+    static LEASE: Lease = Lease::take();
+}
+
+/// The calling thread's arena.
+pub(super) fn mine() -> usize {
+    // A thread that ends, and has given its own back, takes part in the first.
+    LEASE.try_with(|lease| lease.index).unwrap_or(0)
+}
+
+/// Address, descriptor and offset of pages.
+pub(super) type Place = (usize, i32, u64);
+
+#[derive(Default)]
+pub(super) struct Arena {
+    /// By node; none: pages from anywhere.
+    pools: BTreeMap<Option<u32>, Pool>,
+    /// Stores of one allocation each, by its address.
+    own: BTreeMap<usize, Store>,
+    pub(super) records: Vec<&'static Record>,
+    /// Bytes of freed pages.
+    freed: u64,
+    /// As many as `kept` has been told of.
+    told: u64,
+}
+
+/// Shared stores whose pages come from one node, or from anywhere.
+#[derive(Default)]
+struct Pool {
+    /// Runs freed last, as they were: who allocates and frees in turn gets the same again without a search.
+    recent: Vec<(usize, u64)>,
+    /// Free pages that were used: the system still keeps them for us.
+    filled: FreeList,
+    /// Free address space without pages.
+    empty: FreeList,
+    stores: Vec<Store>,
+}
+
+impl Pool {
+    /// Takes freed pages.
+    fn take_freed(&mut self, len: u64, align: u64) -> Option<usize> {
+        let fits = |&(base, has): &(usize, u64)| has == len && base.is_multiple_of(align as usize);
+        match self.recent.iter().rposition(fits) {
+            Some(at) => Some(self.recent.remove(at).0),
+            None => self.filled.take(len, align),
+        }
+    }
+
+    fn add_freed(&mut self, base: usize, len: u64) {
+        if self.recent.len() == RECENT {
+            let (base, len) = self.recent.remove(0);
+            self.filled.add(base, len);
+        }
+        self.recent.push((base, len));
+    }
+
+    /// Gives all freed pages back to the system.
+    fn empty_freed(&mut self) {
+        for (base, len) in self.recent.drain(..) {
+            self.filled.add(base, len);
+        }
+        // All at once: neighbours have become one by now, and a system call for each page would cost more than
+        // everything else.
+        for (base, len) in self.filled.take_all() {
+            if let Some(store) = self.stores.iter().find(|store| store.holds(base)) {
+                store.empty(base, len);
+            }
+            self.empty.add(base, len);
+        }
+    }
+}
+
+impl Arena {
+    /// `len` fresh bytes.
+    pub(super) fn place(&mut self, len: u64, align: u64, node: Option<u32>) -> Option<Place> {
+        if len >= OWN_STORE {
+            return self.place_alone(len, align, node);
+        }
+        let pool = self.pools.entry(node).or_default();
+        let base = match pool.take_freed(len, align) {
+            Some(base) => {
+                self.freed -= len;
+                base
+            }
+            None => match pool.empty.take(len, align) {
+                Some(base) => base,
+                None => {
+                    let size = SHARED_STORE.max((len + align + PAGE).next_multiple_of(PAGE));
+                    let store = Store::map(size, BRANCH_SPAN)?;
+                    store.prefer(node);
+                    // The last page stays unused: runs of two stores beside each other never become one.
+                    pool.empty.add(store.base(), size - PAGE);
+                    pool.stores.push(store);
+                    pool.empty.take(len, align)?
+                }
+            },
+        };
+        let store = pool.stores.iter().find(|store| store.holds(base))?;
+        Some((base, store.descriptor(), (base - store.base()) as u64))
+    }
+
+    /// As [`Self::place`], in a store of its own.
+    pub(super) fn place_alone(&mut self, len: u64, align: u64, node: Option<u32>) -> Option<Place> {
+        let store = Store::map(len, align)?;
+        store.prefer(node);
+        Some(self.keep(store))
+    }
+
+    /// Keeps the store of one allocation.
+    pub(super) fn keep(&mut self, store: Store) -> Place {
+        let place = (store.base(), store.descriptor(), store.offset());
+        self.own.insert(store.base(), store);
+        place
+    }
+
+    /// Takes pages back that [`Self::place`] and its like gave; `kept` counts the freed pages of all arenas.
+    pub(super) fn give_back(&mut self, base: usize, len: u64, node: Option<u32>, kept: &AtomicU64) {
+        // Unmaps and closes.
+        if self.own.remove(&base).is_some() {
+            return;
+        }
+        self.pools.entry(node).or_default().add_freed(base, len);
+        self.freed += len;
+        if self.freed.abs_diff(self.told) < TELL {
+            return;
+        }
+        self.tell(kept);
+        if self.freed > TELL && kept.load(Ordering::Relaxed) > KEEP {
+            self.pools.values_mut().for_each(Pool::empty_freed);
+            self.freed = 0;
+            self.tell(kept);
+        }
+    }
+
+    fn tell(&mut self, kept: &AtomicU64) {
+        // Wraps where there are fewer now, as the sum does.
+        kept.fetch_add(self.freed.wrapping_sub(self.told), Ordering::Relaxed);
+        self.told = self.freed;
+    }
+
+    pub(super) fn record(&mut self) -> &'static Record {
+        if let Some(record) = self.records.pop() {
+            return record;
+        }
+        let fresh: Vec<Record> = (0..64).map(|_| Record::unused()).collect();
+        let fresh: &'static [Record] = fresh.leak();
+        self.records.extend(&fresh[1..]);
+        &fresh[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_freed_beyond_the_limit_goes_back_to_the_system() {
+        let mut arena = Arena::default();
+        let kept = AtomicU64::new(0);
+        let len = 4 << 20;
+        let places: Vec<_> = (0..40)
+            .map(|_| arena.place(len, PAGE, None).unwrap().0)
+            .collect();
+        for base in places {
+            arena.give_back(base, len, None, &kept);
+            assert!(arena.freed <= KEEP && kept.load(Ordering::Relaxed) == arena.freed);
+        }
+        // Another arena that has few keeps them.
+        let mut other = Arena::default();
+        kept.store(2 * KEEP, Ordering::Relaxed);
+        let (base, ..) = other.place(PAGE, PAGE, None).unwrap();
+        other.give_back(base, PAGE, None, &kept);
+        assert_eq!((other.freed, other.told), (PAGE, 0));
+        assert_eq!(other.place(PAGE, PAGE, None).unwrap().0, base);
+        assert_eq!(other.freed, 0);
+    }
+
+    #[test]
+    fn freed_runs_come_again_whole_or_as_parts() {
+        let mut arena = Arena::default();
+        let kept = AtomicU64::new(0);
+        let bases: Vec<_> = (0..32)
+            .map(|_| arena.place(PAGE, PAGE, None).unwrap().0)
+            .collect();
+        for &base in &bases {
+            arena.give_back(base, PAGE, None, &kept);
+        }
+        // The last ones as they were; those before them have become one run.
+        let again: Vec<_> = (0..RECENT)
+            .map(|_| arena.place(PAGE, PAGE, None).unwrap().0)
+            .collect();
+        assert!(again.iter().rev().eq(&bases[32 - RECENT..]));
+        let run = arena.place(20 * PAGE, PAGE, None).unwrap().0;
+        assert!(bases[..32 - RECENT].contains(&run));
+        assert_eq!(arena.freed, 4 * PAGE);
+    }
+
+    #[test]
+    fn a_thread_has_an_arena_of_its_own_while_it_lives() {
+        let here = mine();
+        assert_eq!(mine(), here);
+        let together = std::sync::Barrier::new(8);
+        let mut all: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let index = mine();
+                        together.wait();
+                        index
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
+        });
+        all.push(here);
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 9);
+    }
+}
