@@ -253,6 +253,68 @@ fn functions_on_what_a_processor_lacks_are_unsupported() {
 }
 
 #[test]
+fn errors_are_not_configured_and_metrics_not_composed() {
+    // As above: any word stands for a handle, and is not looked at.
+    fn part<T>() -> *mut T {
+        std::ptr::dangling_mut()
+    }
+    let (mut count, mut size) = (3, 5);
+    let (mut metric, mut group) = (null_mut(), null_mut());
+    let name = c"name".as_ptr();
+    let answers = [
+        (
+            "zesRasGetStateExp2",
+            call!(sysman: RasExp.pfnGetStateExp2(part(), 1, &ZES_RAS_ERROR_CATEGORY_EXP_CACHE_ERRORS, &mut zes_ras_state_exp2_t::default())),
+        ),
+        (
+            "zesRasGetConfigExp",
+            call!(sysman: RasExp.pfnGetConfigExp(part(), 1, &mut zes_ras_config_exp_t::default())),
+        ),
+        (
+            "zesRasSetConfigExp",
+            call!(sysman: RasExp.pfnSetConfigExp(part(), 1, &zes_ras_config_exp_t::default())),
+        ),
+        (
+            "zetMetricCreateFromProgrammableExp2",
+            call!(tools: MetricExp.pfnCreateFromProgrammableExp2(part(), 0, null_mut(), name, name, &raw mut count, &raw mut metric)),
+        ),
+        (
+            "zetMetricGroupCreateExp",
+            call!(tools: MetricGroupExp.pfnCreateExp(device().cast(), name, name, 1, &raw mut group)),
+        ),
+        (
+            "zetMetricGroupAddMetricExp",
+            call!(tools: MetricGroupExp.pfnAddMetricExp(part(), part(), &raw mut size, null_mut())),
+        ),
+        (
+            "zetMetricGroupRemoveMetricExp",
+            call!(tools: MetricGroupExp.pfnRemoveMetricExp(part(), part())),
+        ),
+        (
+            "zetMetricGroupCloseExp",
+            call!(tools: MetricGroupExp.pfnCloseExp(part())),
+        ),
+        (
+            "zetCommandListAppendMarkerExp",
+            call!(tools: CommandListExp.pfnAppendMarkerExp(part(), part(), 1)),
+        ),
+    ];
+    for (name, answer) in answers {
+        assert_eq!(answer, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "{name}");
+        assert!(!last_error().is_empty());
+    }
+    assert_eq!(
+        (count, size, metric, group),
+        (3, 5, null_mut(), null_mut()),
+        "nothing is written"
+    );
+    let null = call!(sysman: RasExp.pfnSetConfigExp(null_mut(), 0, std::ptr::null()));
+    assert_eq!(null, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    let null = call!(tools: CommandListExp.pfnAppendMarkerExp(null_mut(), part(), 1));
+    assert_eq!(null, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+#[test]
 fn exported_reports_that_are_none_are_refused() {
     let mut desc = zet_metric_calculate_exp_desc_t::default();
     let (mut sets, mut values) = (0, 0);
