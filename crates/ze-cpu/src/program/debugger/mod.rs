@@ -4,6 +4,9 @@
 //! - Nothing is told unless `SOLUM_PERF` is 1 or a debugger is attached when a program is loaded.
 //! - What was told is taken back before the code it tells of goes.
 //!
+//! Pages of code are mapped for reading and running only, and shared with the view they are written through, so that a
+//! debugger cannot put breakpoints into them as instructions: those of the processor work (`hbreak`).
+//!
 //! A line is that of the kernel's function (`OpLine`), not of each instruction. The debugger finds the two symbols below
 //! in the library's own table of symbols: a stripped library tells it nothing.
 
