@@ -1,24 +1,28 @@
-//! Building: jobs that joined threads share, each a part of the input or of the tree.
+//! Building: jobs that joined threads share, each a part of the input, of the tree or of the output.
+//!
+//! Three rounds, each over when its last job is: reading boxes, making the tree, writing the bytes.
 
-use crate::layout::{self, Kind, LEAF_MOST, Node, Primitive, Record, Writer};
+use crate::layout::{self, BLOCK, Kind, LEAF_MOST, Node, PRIMITIVE, Primitive, Record, Writer};
+use crate::run::Items;
+use crate::split::{Item, Set, children};
 use crate::{Bounds, Vector};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bins of a split.
-const BINS: usize = 16;
 /// Primitives below which a part of the tree is one thread's.
 const ALONE: usize = 8192;
-/// Primitives of a piece of input.
-const PIECE: usize = 32768;
-/// Depth below which sets are halved without looking: no input makes the tree deeper than this and 28 more.
-const DEEPEST: usize = 64;
+/// Primitives of a piece of input or output.
+const PIECE: usize = 16384;
+/// Primitives that are asked for at once.
+const BATCH: usize = 256;
 
 /// What a geometry is made of; numbers of primitives are numbers in it.
 pub trait Shape: Send + Sync {
     /// How many primitives there are.
     fn count(&self) -> usize;
     /// The corners of a triangle or quad, or the box of another (lower, upper), of primitives `first` and on, one for
-    /// each of `out`; `None` for one that cannot be hit. Called once for each primitive, from any joined thread.
+    /// each of `out`; `None` for one that cannot be hit. Called from any joined thread, once for each primitive, and
+    /// once more for each triangle or quad that can be hit.
     fn corners(&self, first: usize, out: &mut [Option<[Vector; 4]>]);
 }
 
@@ -50,52 +54,71 @@ pub enum Failure {
     TooMany,
 }
 
-/// A primitive on its way.
-#[derive(Clone, Copy)]
-struct Item {
-    bounds: Bounds,
-    primitive: Primitive,
+/// A part of the tree: nodes, the first of which is the part's own root. Numbers of nodes in their words are numbers in
+/// the part, except for [`Part::elsewhere`].
+struct Part {
+    nodes: Vec<Node>,
+    /// The one node's children that are parts of their own: slot and place.
+    elsewhere: Vec<(usize, usize)>,
 }
 
-/// A part of the tree.
-enum Tree {
-    Leaf(Vec<Item>),
-    Node(Vec<(Bounds, Tree)>),
-    /// Another job's, by the number of its place.
-    Elsewhere(usize),
-}
-
-enum Job {
-    /// Read `count` primitives of a geometry from `first` on.
+enum Job<'a> {
+    /// Read `count` primitives of a geometry from `first` on to the items of `run`.
     Read {
         geometry: usize,
         first: usize,
-        count: usize,
+        run: Range<usize>,
     },
-    /// Make the tree of `items` for a place.
-    Split { items: Vec<Item>, place: usize },
+    /// Make the tree of a set for a place.
+    Split {
+        set: Set,
+        place: usize,
+        depth: usize,
+    },
+    /// Write a part's nodes, whose first has that number.
+    Nodes {
+        part: Part,
+        base: usize,
+        bases: Arc<[usize]>,
+        to: &'a mut [u8],
+    },
+    /// Write the primitives of a run of items.
+    Primitives { run: Range<usize>, to: &'a mut [u8] },
 }
 
-#[derive(Default)]
-struct State {
-    jobs: Vec<Job>,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Round {
+    Reading,
+    Splitting,
+    Writing,
+}
+
+struct State<'a> {
+    round: Round,
+    jobs: Vec<Job<'a>>,
     /// Jobs that run.
     running: usize,
-    read: Vec<Item>,
-    /// Trees by place; the first is the root.
-    places: Vec<Option<Tree>>,
-    is_reading: bool,
+    /// Pieces of input that held fewer items than there is room for: first item, items, room.
+    short: Vec<(usize, usize, usize)>,
+    /// All that has been read.
+    whole: Set,
+    /// Items that there are.
+    items: usize,
+    /// Parts of the tree by place; the first has the root.
+    places: Vec<Option<Part>>,
+    bounds: Bounds,
+    /// Bytes of the structure, once laid out.
+    size: usize,
+    out: &'a mut [u8],
     done: Option<Result<usize, Failure>>,
 }
 
 /// A build under way.
 pub struct Build<'a> {
     geometries: Vec<Geometry<'a>>,
-    state: Mutex<State>,
+    items: Items,
+    state: Mutex<State<'a>>,
     changed: Condvar,
-    /// Where the structure goes.
-    out: Mutex<&'a mut [u8]>,
-    bounds: Mutex<Bounds>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -116,33 +139,42 @@ impl<'a> Build<'a> {
     /// A build of `geometries` into `out`; nothing happens until somebody joins.
     #[must_use]
     pub fn new(geometries: Vec<Geometry<'a>>, out: &'a mut [u8]) -> Self {
-        let total = geometries.iter().fold(0_usize, |n, geometry| {
-            n.saturating_add(geometry.shape.count())
-        });
-        let mut state = State {
-            is_reading: true,
-            ..State::default()
-        };
-        if total >= layout::MOST_PRIMITIVES {
-            state.done = Some(Err(Failure::TooMany));
-        } else {
+        let counts = geometries.iter().map(|geometry| geometry.shape.count());
+        let total = counts.fold(0_usize, usize::saturating_add);
+        let fits = total < layout::MOST_PRIMITIVES;
+        let mut jobs = Vec::new();
+        if fits {
+            let mut at = 0;
             for (number, geometry) in geometries.iter().enumerate() {
                 let count = geometry.shape.count();
-                state
-                    .jobs
-                    .extend((0..count).step_by(PIECE).map(|first| Job::Read {
+                for first in (0..count).step_by(PIECE) {
+                    let some = PIECE.min(count - first);
+                    jobs.push(Job::Read {
                         geometry: number,
                         first,
-                        count: PIECE.min(count - first),
-                    }));
+                        run: at..at + some,
+                    });
+                    at += some;
+                }
             }
         }
         Self {
             geometries,
-            state: Mutex::new(state),
+            items: Items::new(if fits { total } else { 0 }),
+            state: Mutex::new(State {
+                round: Round::Reading,
+                jobs,
+                running: 0,
+                short: Vec::new(),
+                whole: Set::empty(0),
+                items: total,
+                places: Vec::new(),
+                bounds: Bounds::EMPTY,
+                size: 0,
+                out,
+                done: (!fits).then_some(Err(Failure::TooMany)),
+            }),
             changed: Condvar::new(),
-            out: Mutex::new(out),
-            bounds: Mutex::new(Bounds::EMPTY),
         }
     }
 
@@ -156,7 +188,7 @@ impl<'a> Build<'a> {
     /// The box around everything, once built.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
-        *lock(&self.bounds)
+        lock(&self.state).bounds
     }
 
     /// Works until the structure is done; bytes that it has. All that join get the same.
@@ -175,273 +207,307 @@ impl<'a> Build<'a> {
                 self.run(job);
                 state = lock(&self.state);
                 state.running -= 1;
-            } else if state.running == 0 {
-                if state.is_reading {
-                    state.is_reading = false;
-                    let items = std::mem::take(&mut state.read);
-                    state.places.push(None);
-                    state.jobs.push(Job::Split { items, place: 0 });
-                } else {
-                    let done = self.finish(std::mem::take(&mut state.places));
-                    state.done = Some(done);
+                if state.running == 0 || !state.jobs.is_empty() {
+                    self.changed.notify_all();
                 }
+            } else if state.running == 0 {
+                self.advance(&mut state);
                 self.changed.notify_all();
-                continue;
             } else {
-                state = self
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
-                continue;
-            }
-            if state.running == 0 || !state.jobs.is_empty() {
-                self.changed.notify_all();
+                let waited = self.changed.wait(state);
+                state = waited.unwrap_or_else(PoisonError::into_inner);
             }
         }
     }
 
-    fn run(&self, job: Job) {
+    /// The next round, the last one's jobs all done.
+    fn advance(&self, state: &mut State<'a>) {
+        match state.round {
+            Round::Reading => {
+                state.round = Round::Splitting;
+                self.close_gaps(state);
+                let set = state.whole;
+                state.bounds = set.extent.bounds();
+                state.places.push(None);
+                state.jobs.push(Job::Split {
+                    set,
+                    place: 0,
+                    depth: 0,
+                });
+            }
+            Round::Splitting => {
+                state.round = Round::Writing;
+                if let Err(failure) = self.lay_out(state) {
+                    state.done = Some(Err(failure));
+                }
+            }
+            Round::Writing => {
+                state.done = Some(Ok(state.size));
+            }
+        }
+    }
+
+    /// Moves items together where pieces held fewer than they have room for.
+    fn close_gaps(&self, state: &mut State<'a>) {
+        state.short.sort_unstable();
+        let short = std::mem::take(&mut state.short);
+        let Some(&(mut to, ..)) = short.first() else {
+            return;
+        };
+        // SAFETY: no job runs.
+        let items = unsafe { self.items.run(0..state.items) };
+        for (at, (first, count, room)) in short.iter().enumerate() {
+            let next = short.get(at + 1).map_or(items.len(), |next| next.0);
+            items.copy_within(*first..first + count, to);
+            to += count;
+            // Full pieces up to the next short one.
+            items.copy_within(first + room..next, to);
+            to += next - (first + room);
+        }
+        state.items = to;
+    }
+
+    fn run(&self, job: Job<'a>) {
         match job {
             Job::Read {
                 geometry,
                 first,
-                count,
+                run,
             } => {
-                let items = self.read(geometry, first, count);
-                lock(&self.state).read.extend(items);
+                let (begin, room) = (run.start, run.len());
+                // SAFETY: the piece is this job's alone in this round.
+                let items = unsafe { self.items.run(run) };
+                let count = self.read(geometry, first, items);
+                let set = Set::of(&items[..count], 0);
+                let mut state = lock(&self.state);
+                state.whole = state.whole.join(&set);
+                if count < room {
+                    state.short.push((begin, count, room));
+                }
             }
-            Job::Split { items, place } => {
-                let tree = if items.len() <= ALONE {
-                    tree_of(items, 0)
-                } else {
-                    let parts = children(items, 0);
-                    let mut state = lock(&self.state);
-                    let mut nodes = Vec::with_capacity(parts.len());
-                    for (bounds, items) in parts {
-                        let place = state.places.len();
-                        state.places.push(None);
-                        state.jobs.push(Job::Split { items, place });
-                        nodes.push((bounds, Tree::Elsewhere(place)));
+            Job::Split { set, place, depth } => {
+                // SAFETY: the sets of jobs under way share no item.
+                let items = unsafe { self.items.run(set.first..set.first + set.count) };
+                let part = if set.count <= ALONE {
+                    let mut nodes = Vec::with_capacity(set.count / 4 + 1);
+                    grow(items, &set, depth, &mut nodes);
+                    Part {
+                        nodes,
+                        elsewhere: Vec::new(),
                     }
-                    drop(state);
-                    self.changed.notify_all();
-                    Tree::Node(nodes)
+                } else {
+                    self.fork(items, &set, depth)
                 };
                 if let Some(slot) = lock(&self.state).places.get_mut(place) {
-                    *slot = Some(tree);
+                    *slot = Some(part);
                 }
             }
-        }
-    }
-
-    fn read(&self, number: usize, first: usize, count: usize) -> Vec<Item> {
-        let geometry = &self.geometries[number];
-        let mut corners = vec![None; count];
-        geometry.shape.corners(first, &mut corners);
-        let item = |(i, corners): (usize, Option<[Vector; 4]>)| {
-            let corners = corners?;
-            let used = match geometry.kind {
-                Kind::Triangle => &corners[..3],
-                Kind::Quad => &corners[..],
-                Kind::Procedural | Kind::Instance => &corners[..2],
-            };
-            // A number that is none would be lost in least and greatest.
-            if used.iter().flatten().any(|number| !number.is_finite()) {
-                return None;
-            }
-            let bounds = match geometry.kind {
-                Kind::Procedural | Kind::Instance => Bounds {
-                    lower: corners[0],
-                    upper: corners[1],
-                },
-                _ => Bounds::around(used),
-            };
-            bounds.is_sound().then_some(Item {
-                bounds,
-                primitive: Primitive {
-                    kind: geometry.kind,
-                    geometry: number as u32,
-                    number: (first + i) as u32,
-                    corners,
-                },
-            })
-        };
-        corners.into_iter().enumerate().filter_map(item).collect()
-    }
-
-    /// Lays out the trees.
-    fn finish(&self, mut places: Vec<Option<Tree>>) -> Result<usize, Failure> {
-        let (mut nodes, mut primitives) = (vec![Node::EMPTY], Vec::new());
-        let root = places.first_mut().and_then(Option::take);
-        let mut bounds = Bounds::EMPTY;
-        if let Some(root) = root {
-            let children = match root {
-                Tree::Node(children) => children,
-                Tree::Leaf(items) if items.is_empty() => Vec::new(),
-                leaf => vec![(bounds_of_tree(&leaf), leaf)],
-            };
-            // Depth first, with a list of nodes that are to be filled.
-            let mut todo = vec![(0, children)];
-            while let Some((at, children)) = todo.pop() {
-                for (slot, (child_bounds, child)) in children.into_iter().enumerate() {
-                    if at == 0 {
-                        bounds = bounds.join(&child_bounds);
+            Job::Nodes {
+                mut part,
+                base,
+                bases,
+                to,
+            } => {
+                for (slot, place) in part.elsewhere {
+                    if let Some(node) = part.nodes.first_mut() {
+                        node.words[slot] = bases[place].wrapping_sub(base) as u32;
                     }
-                    let child = match child {
-                        Tree::Elsewhere(place) => places
-                            .get_mut(place)
-                            .and_then(Option::take)
-                            .unwrap_or(Tree::Leaf(Vec::new())),
-                        here => here,
-                    };
-                    let word = match child {
-                        Tree::Leaf(items) if items.is_empty() => continue,
-                        Tree::Leaf(items) => {
-                            let word = layout::leaf(primitives.len(), items.len());
-                            primitives.extend(items.iter().map(|item| item.primitive));
-                            word
+                }
+                for (node, to) in part.nodes.iter_mut().zip(to.chunks_exact_mut(BLOCK)) {
+                    for word in &mut node.words {
+                        if *word & layout::LEAF == 0 {
+                            *word += base as u32;
                         }
-                        Tree::Node(children) => {
-                            nodes.push(Node::EMPTY);
-                            todo.push((nodes.len() - 1, children));
-                            nodes.len() as u32 - 1
-                        }
-                        Tree::Elsewhere(_) => continue,
-                    };
-                    nodes[at].set(slot, &child_bounds, word);
+                    }
+                    Writer { to }.node(0, node);
+                }
+            }
+            Job::Primitives { run, to } => {
+                // SAFETY: the run is this job's alone in this round.
+                let items = unsafe { self.items.run(run) };
+                for (item, to) in items.iter().zip(to.chunks_exact_mut(PRIMITIVE)) {
+                    Writer { to }.primitive(0, &self.primitive(item));
                 }
             }
         }
-        let size = layout::size(nodes.len(), primitives.len(), self.geometries.len());
-        let mut out = lock(&self.out);
+    }
+
+    /// One node of a large set; its children are other jobs'.
+    fn fork(&self, items: &mut [Item], set: &Set, depth: usize) -> Part {
+        let (sets, count) = children(items, set, depth);
+        let (mut node, mut elsewhere) = (Node::EMPTY, Vec::new());
+        let mut state = lock(&self.state);
+        for (slot, set) in sets.into_iter().take(count).enumerate() {
+            let mut word = 0;
+            if set.count <= LEAF_MOST {
+                word = layout::leaf(set.first, set.count);
+            } else {
+                // Behind its parent's place, so that its nodes are behind its parent's.
+                let place = state.places.len();
+                state.places.push(None);
+                elsewhere.push((slot, place));
+                state.jobs.push(Job::Split {
+                    set,
+                    place,
+                    depth: depth + 1,
+                });
+            }
+            node.set(slot, &set.extent.bounds(), word);
+        }
+        drop(state);
+        self.changed.notify_all();
+        Part {
+            nodes: vec![node],
+            elsewhere,
+        }
+    }
+
+    /// Items of the primitives that can be hit, packed to the front; how many.
+    fn read(&self, number: usize, first: usize, items: &mut [Item]) -> usize {
+        let geometry = &self.geometries[number];
+        let mut corners = [None; BATCH];
+        let mut count = 0;
+        for begin in (0..items.len()).step_by(BATCH) {
+            let corners = &mut corners[..BATCH.min(items.len() - begin)];
+            geometry.shape.corners(first + begin, corners);
+            for (i, corners) in corners.iter().enumerate() {
+                let Some(bounds) = corners.as_ref().and_then(|c| around(geometry.kind, c)) else {
+                    continue;
+                };
+                let primitive = (first + begin + i) as u32;
+                items[count] = Item::new(&bounds, number as u32, primitive);
+                count += 1;
+            }
+        }
+        count
+    }
+
+    fn primitive(&self, item: &Item) -> Primitive {
+        let geometry = &self.geometries[item.geometry() as usize];
+        let number = item.number();
+        let corners = match geometry.kind {
+            Kind::Triangle | Kind::Quad => {
+                let mut corners = [None];
+                geometry.shape.corners(number as usize, &mut corners);
+                // Gone since it was read: a point, which nothing meets.
+                corners[0].unwrap_or_default()
+            }
+            Kind::Procedural | Kind::Instance => {
+                let Bounds { lower, upper } = item.bounds();
+                [lower, upper, [0.0; 3], [0.0; 3]]
+            }
+        };
+        Primitive {
+            kind: geometry.kind,
+            geometry: item.geometry(),
+            number,
+            corners,
+        }
+    }
+
+    /// Gives each part its place in the output, and makes the jobs of writing.
+    fn lay_out(&self, state: &mut State<'a>) -> Result<(), Failure> {
+        let mut parts = std::mem::take(&mut state.places)
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
+        if parts.is_empty() {
+            parts.push(Part {
+                nodes: vec![Node::EMPTY],
+                elsewhere: Vec::new(),
+            });
+        }
+        let mut nodes = 0;
+        let bases: Arc<[usize]> = parts
+            .iter()
+            .map(|part| {
+                nodes += part.nodes.len();
+                nodes - part.nodes.len()
+            })
+            .collect();
+        let counts = [nodes, state.items, self.geometries.len()];
+        let size = layout::size(nodes, state.items, self.geometries.len());
+        let out = std::mem::take(&mut state.out);
         if out.len() < size {
             return Err(Failure::TooSmall(size));
         }
-        let mut writer = Writer { to: &mut out };
-        let counts = [nodes.len(), primitives.len(), self.geometries.len()];
-        writer.head(counts, size, &bounds);
-        let mut at = layout::BLOCK;
-        for node in &nodes {
-            writer.node(at, node);
-            at += layout::BLOCK;
+        let (head, mut rest) = out.split_at_mut(BLOCK);
+        Writer { to: head }.head(counts, size, &state.bounds);
+        let mut cut = |bytes: usize| {
+            let (first, others) = std::mem::take(&mut rest).split_at_mut(bytes);
+            rest = others;
+            first
+        };
+        for (part, base) in parts.into_iter().zip(bases.iter().copied()) {
+            let to = cut(part.nodes.len() * BLOCK);
+            let bases = bases.clone();
+            state.jobs.push(Job::Nodes {
+                part,
+                base,
+                bases,
+                to,
+            });
         }
-        for primitive in &primitives {
-            writer.primitive(at, primitive);
-            at += layout::PRIMITIVE;
+        for first in (0..state.items).step_by(PIECE) {
+            let run = first..state.items.min(first + PIECE);
+            let to = cut(run.len() * PRIMITIVE);
+            state.jobs.push(Job::Primitives { run, to });
         }
         for geometry in &self.geometries {
-            writer.record(at, &geometry.record);
-            at += layout::BLOCK;
+            Writer { to: cut(BLOCK) }.record(0, &geometry.record);
         }
-        *lock(&self.bounds) = bounds;
-        Ok(size)
+        state.size = size;
+        Ok(())
     }
 }
 
-fn bounds_of(items: &[Item]) -> Bounds {
-    items
-        .iter()
-        .fold(Bounds::EMPTY, |b, item| b.join(&item.bounds))
-}
-
-fn bounds_of_tree(tree: &Tree) -> Bounds {
-    match tree {
-        Tree::Leaf(items) => bounds_of(items),
-        Tree::Node(children) => children.iter().fold(Bounds::EMPTY, |b, (c, _)| b.join(c)),
-        Tree::Elsewhere(_) => Bounds::EMPTY,
-    }
-}
-
-fn tree_of(items: Vec<Item>, depth: usize) -> Tree {
-    if items.len() <= LEAF_MOST {
-        return Tree::Leaf(items);
-    }
-    let parts = children(items, depth);
-    Tree::Node(
-        parts
-            .into_iter()
-            .map(|(bounds, items)| (bounds, tree_of(items, depth + 1)))
-            .collect(),
-    )
-}
-
-/// Splits a set into up to four: always the largest by area that can be split.
-fn children(items: Vec<Item>, depth: usize) -> Vec<(Bounds, Vec<Item>)> {
-    let mut parts = vec![(bounds_of(&items), items)];
-    while parts.len() < 4 {
-        let splittable = parts
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, items))| items.len() > LEAF_MOST);
-        let largest = splittable.max_by(|(_, (a, _)), (_, (b, _))| a.area().total_cmp(&b.area()));
-        let Some(at) = largest.map(|(at, _)| at) else {
-            break;
-        };
-        let (_, items) = parts.swap_remove(at);
-        let (left, right) = split(items, depth);
-        parts.push((bounds_of(&left), left));
-        parts.push((bounds_of(&right), right));
-    }
-    parts
-}
-
-/// Two sets, neither empty.
-fn split(mut items: Vec<Item>, depth: usize) -> (Vec<Item>, Vec<Item>) {
-    // Both ends of the middles, by axis.
-    let mut ends = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-    for item in &items {
-        for axis in 0..3 {
-            let middle = item.bounds.middle(axis);
-            ends.0[axis] = ends.0[axis].min(middle);
-            ends.1[axis] = ends.1[axis].max(middle);
-        }
-    }
-    let bin_of = |item: &Item, axis: usize| {
-        let scale = BINS as f32 / (ends.1[axis] - ends.0[axis]);
-        // Clamped: the greatest middle falls into the last bin, and what is no number into the first.
-        (((item.bounds.middle(axis) - ends.0[axis]) * scale) as usize).min(BINS - 1)
+/// The box of a primitive; none of one that cannot be hit.
+fn around(kind: Kind, corners: &[Vector; 4]) -> Option<Bounds> {
+    let used = match kind {
+        Kind::Triangle => &corners[..3],
+        Kind::Quad => &corners[..],
+        Kind::Procedural | Kind::Instance => &corners[..2],
     };
-    let mut best: Option<(f32, usize, usize)> = None;
-    for axis in (0..3).filter(|axis| depth < DEEPEST && ends.1[*axis] > ends.0[*axis]) {
-        let mut bins = [(Bounds::EMPTY, 0_usize); BINS];
-        for item in &items {
-            let (bounds, count) = &mut bins[bin_of(item, axis)];
-            *bounds = bounds.join(&item.bounds);
-            *count += 1;
-        }
-        // Cost of everything from each bin on.
-        let mut right = [0.0_f32; BINS];
-        let (mut bounds, mut count) = (Bounds::EMPTY, 0);
-        for at in (1..BINS).rev() {
-            bounds = bounds.join(&bins[at].0);
-            count += bins[at].1;
-            right[at] = if count == 0 {
-                f32::INFINITY
-            } else {
-                bounds.area() * count as f32
-            };
-        }
-        let (mut bounds, mut count) = (Bounds::EMPTY, 0);
-        for at in 1..BINS {
-            bounds = bounds.join(&bins[at - 1].0);
-            count += bins[at - 1].1;
-            if count == 0 {
-                continue;
-            }
-            let cost = bounds.area() * count as f32 + right[at];
-            if cost.is_finite() && best.is_none_or(|(least, ..)| cost < least) {
-                best = Some((cost, axis, at));
-            }
-        }
+    // A number that is none would be lost in least and greatest.
+    if used.iter().flatten().any(|number| !number.is_finite()) {
+        return None;
     }
-    if let Some((_, axis, at)) = best {
-        let (left, right): (Vec<_>, Vec<_>) =
-            items.iter().partition(|item| bin_of(item, axis) < at);
-        if !left.is_empty() && !right.is_empty() {
-            return (left, right);
-        }
+    let bounds = match kind {
+        Kind::Procedural | Kind::Instance => Bounds {
+            lower: corners[0],
+            upper: corners[1],
+        },
+        _ => Bounds::around(used),
+    };
+    bounds.is_sound().then_some(bounds)
+}
+
+/// The nodes of a set's tree, its root first; at most as many as items, so the recursion is as deep as the tree.
+fn grow(items: &mut [Item], set: &Set, depth: usize, nodes: &mut Vec<Node>) {
+    let at = nodes.len();
+    nodes.push(Node::EMPTY);
+    if set.count == 0 {
+        return;
     }
-    // All in one place, or too deep: halves are as good as anything.
-    let right = items.split_off(items.len() / 2);
-    (items, right)
+    let (sets, count) = if set.count <= LEAF_MOST {
+        ([*set; crate::split::WIDTH], 1)
+    } else {
+        children(items, set, depth)
+    };
+    for (slot, child) in sets.iter().take(count).enumerate() {
+        let word = if child.count <= LEAF_MOST {
+            layout::leaf(child.first, child.count)
+        } else {
+            let word = nodes.len() as u32;
+            let begin = child.first - set.first;
+            grow(
+                &mut items[begin..begin + child.count],
+                child,
+                depth + 1,
+                nodes,
+            );
+            word
+        };
+        nodes[at].set(slot, &child.extent.bounds(), word);
+    }
 }

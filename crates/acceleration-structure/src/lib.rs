@@ -12,8 +12,11 @@
 //! Non-goals: no motion, no refitting, no device code.
 
 mod build;
+mod lanes;
 pub mod layout;
 mod query;
+mod run;
+mod split;
 
 pub use build::{Build, Failure, Geometry, Shape};
 pub use query::{Hit, Procedural, Ray, Structure};
@@ -64,11 +67,6 @@ impl Bounds {
     pub fn area(&self) -> f32 {
         let [x, y, z] = [0, 1, 2].map(|axis| (self.upper[axis] - self.lower[axis]).max(0.0));
         x * y + y * z + z * x
-    }
-
-    /// Twice its middle on an axis.
-    fn middle(&self, axis: usize) -> f32 {
-        self.lower[axis] + self.upper[axis]
     }
 
     /// Neither empty nor with numbers that are none.

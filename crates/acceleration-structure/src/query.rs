@@ -1,7 +1,9 @@
 //! Ray queries over a structure's bytes.
 
-use crate::layout::{self, BLOCK, Kind, LEAF, MAGIC, NONE, PRIMITIVE};
+use crate::lanes::{self, Lanes};
+use crate::layout::{self, BLOCK, Kind, LEAF, MAGIC, PRIMITIVE};
 use crate::{Bounds, Vector};
+use std::mem::MaybeUninit;
 
 /// Nodes that wait on the way down: a node adds three, and trees are less than 96 deep.
 const STACK: usize = 320;
@@ -38,6 +40,47 @@ pub struct Hit {
     pub primitive: u32,
     /// The outermost instance's user id; `u32::MAX` outside of instances.
     pub instance: u32,
+}
+
+/// Nodes and leaves that wait, each with the distance at which the ray enters it; the nearest of each node on top.
+struct Stack {
+    // Not written before it is used: most rays need a small part.
+    waiting: [MaybeUninit<(u32, f32)>; STACK],
+    /// How many wait; those below have been written.
+    top: usize,
+}
+
+impl Stack {
+    fn new() -> Self {
+        Self {
+            waiting: [MaybeUninit::uninit(); STACK],
+            top: 0,
+        }
+    }
+
+    /// Puts a child on, below those from `begin` on that are nearer; damaged structures that need more room than whole
+    /// ones lose it.
+    #[inline(always)]
+    fn push(&mut self, begin: usize, child: u32, near: f32) {
+        if self.top >= STACK {
+            return;
+        }
+        let mut at = self.top;
+        // SAFETY: `at` is above 0 and at most `top`, so the one below it has been written.
+        while at > begin && unsafe { self.waiting[at - 1].assume_init() }.1 < near {
+            self.waiting[at] = self.waiting[at - 1];
+            at -= 1;
+        }
+        self.waiting[at] = MaybeUninit::new((child, near));
+        self.top += 1;
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<(u32, f32)> {
+        self.top = self.top.checked_sub(1)?;
+        // SAFETY: it was below the top, so it has been written.
+        Some(unsafe { self.waiting[self.top].assume_init() })
+    }
 }
 
 /// A structure's bytes, their head checked.
@@ -166,57 +209,130 @@ impl<'a> Structure<'a> {
         depth: usize,
     ) -> Option<Hit> {
         let mut ray = *ray;
-        let inverse = ray.direction.map(|d| 1.0 / d);
+        let slopes = Slopes::of(&ray);
         let mut best = None;
-        let mut stack = [(0_u32, 0.0_f32); STACK];
-        let mut top = 1;
-        while top > 0 {
-            top -= 1;
-            let (child, entry) = stack[top];
+        let mut stack = Stack::new();
+        stack.push(0, 0, 0.0);
+        while let Some((mut child, entry)) = stack.pop() {
             if entry > ray.farthest {
                 continue;
             }
-            if child & LEAF != 0 {
-                let first = (child & 0x0fff_ffff) as usize;
-                let count = (child >> 28 & 7) as usize + 1;
-                for at in first..(first + count).min(self.primitives) {
-                    let Some(hit) = self.meet(at, &ray, find, procedural, any, depth) else {
+            // Down to a leaf, or to where nothing is entered.
+            while child & LEAF == 0 {
+                let Some(node) = self.node(child) else {
+                    break;
+                };
+                let (near, mut entered, words) = boxes(node, &ray, &slopes);
+                let (begin, parent) = (stack.top, child);
+                child = 0;
+                while entered != 0 {
+                    let slot = (entered.trailing_zeros() & 3) as usize;
+                    entered &= entered - 1;
+                    // Damaged words may lead round in circles: a child is always behind its parent in the bytes.
+                    if words[slot] > parent {
+                        stack.push(begin, words[slot], near[slot]);
+                        self.fetch(words[slot]);
+                    }
+                }
+                if stack.top == begin {
+                    break;
+                }
+                if let Some((nearest, _)) = stack.pop() {
+                    child = nearest;
+                }
+            }
+            if child & LEAF == 0 {
+                continue;
+            }
+            let first = (child & 0x0fff_ffff) as usize;
+            let end = self.primitives.min(first + (child >> 28 & 7) as usize + 1);
+            if let Some(triangles) = self.triangles(first, end) {
+                let (numbers, mut met) = meet_triangles(&ray, &slopes, triangles);
+                if met == 0 {
+                    continue;
+                }
+                let [distances, us, vs] = numbers.map(Lanes::array);
+                while met != 0 {
+                    let lane = (met.trailing_zeros() & 3) as usize;
+                    met &= met - 1;
+                    // Lanes behind the last triangle are that triangle again.
+                    if lane >= end - first || distances[lane] > ray.farthest {
                         continue;
-                    };
-                    ray.farthest = hit.distance;
-                    best = Some(hit);
+                    }
+                    let bytes = &triangles[lane];
+                    let (geometry, primitive) = (word(*bytes, 4), word(*bytes, 8));
+                    if self.record(geometry, &ray).is_none() {
+                        continue;
+                    }
+                    ray.farthest = distances[lane];
+                    best = Some(Hit {
+                        distance: distances[lane],
+                        u: us[lane],
+                        v: vs[lane],
+                        geometry,
+                        primitive,
+                        instance: u32::MAX,
+                    });
                     if any {
                         return best;
                     }
                 }
                 continue;
             }
-            if child as usize >= self.nodes {
-                continue;
-            }
-            let node = &self.bytes[BLOCK * (1 + child as usize)..][..BLOCK];
-            let begin = top;
-            let (near, words) = boxes(node, &ray, inverse);
-            for slot in 0..4 {
-                // Damaged words may lead round in circles; the room is bounded.
-                if words[slot] == NONE || near[slot] == f32::INFINITY || top == STACK {
+            for at in first..end {
+                let Some(hit) = self.meet(at, &ray, find, procedural, any, depth) else {
                     continue;
+                };
+                ray.farthest = hit.distance;
+                best = Some(hit);
+                if any {
+                    return best;
                 }
-                // A child is always behind its parent in the bytes.
-                if words[slot] & LEAF == 0 && words[slot] <= child {
-                    continue;
-                }
-                let mut at = top;
-                // Farthest first, so that the nearest is taken first.
-                while at > begin && stack[at - 1].1 < near[slot] {
-                    stack[at] = stack[at - 1];
-                    at -= 1;
-                }
-                stack[at] = (words[slot], near[slot]);
-                top += 1;
             }
         }
         best
+    }
+
+    #[inline(always)]
+    fn node(&self, number: u32) -> Option<&'a [u8; BLOCK]> {
+        let at = BLOCK * (1 + number as usize);
+        let is_there = (number as usize) < self.nodes;
+        self.bytes.get(at..).filter(|_| is_there)?.first_chunk()
+    }
+
+    /// Asks for what lies behind a child word before it is needed.
+    #[inline(always)]
+    fn fetch(&self, child: u32) {
+        let leaf = BLOCK * (1 + self.nodes) + PRIMITIVE * (child & 0x0fff_ffff) as usize;
+        let node = BLOCK * (1 + child as usize);
+        let at = if child & LEAF != 0 { leaf } else { node };
+        for line in 0..2 {
+            lanes::fetch(self.bytes.as_ptr().wrapping_add(at + 64 * line));
+        }
+    }
+
+    /// A leaf of one to four triangles; where there are fewer, the last one again.
+    #[inline(always)]
+    fn triangles(&self, first: usize, end: usize) -> Option<[&'a [u8; PRIMITIVE]; 4]> {
+        let base = BLOCK * (1 + self.nodes);
+        let bytes = self
+            .bytes
+            .get(base + PRIMITIVE * first..base + PRIMITIVE * end)?;
+        let (all, _) = bytes.as_chunks::<PRIMITIVE>();
+        let last = all.last()?;
+        let are_triangles =
+            all.len() <= 4 && all.iter().all(|p| word(p, 0) == Kind::Triangle as u32);
+        are_triangles.then(|| std::array::from_fn(|lane| all.get(lane).unwrap_or(last)))
+    }
+
+    /// A geometry's record, when it is there and its mask lets the ray meet it.
+    #[inline(always)]
+    fn record(&self, geometry: u32, ray: &Ray) -> Option<&'a [u8; BLOCK]> {
+        let is_there = (geometry as usize) < self.geometries;
+        let records = BLOCK * (1 + self.nodes) + PRIMITIVE * self.primitives;
+        let record = self.bytes.get(records + BLOCK * geometry as usize..);
+        let record = record.filter(|_| is_there)?.first_chunk::<BLOCK>()?;
+        (record[4] & ray.mask != 0).then_some(record)
     }
 
     fn meet<'s>(
@@ -231,14 +347,7 @@ impl<'a> Structure<'a> {
         let base = BLOCK * (1 + self.nodes) + PRIMITIVE * at;
         let bytes = self.bytes.get(base..base + PRIMITIVE)?;
         let (kind, geometry, primitive) = (word(bytes, 0), word(bytes, 4), word(bytes, 8));
-        if geometry as usize >= self.geometries {
-            return None;
-        }
-        let record = BLOCK * (1 + self.nodes) + PRIMITIVE * self.primitives;
-        let record = self.bytes.get(record + BLOCK * geometry as usize..)?;
-        if record.get(4)? & ray.mask == 0 {
-            return None;
-        }
+        let record = self.record(geometry, ray)?;
         let hit = |(distance, u, v)| Hit {
             distance,
             u,
@@ -292,25 +401,103 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// Where the ray enters each child's box (infinity: not at all), and the children.
-fn boxes(node: &[u8], ray: &Ray, inverse: Vector) -> ([f32; 4], [u32; 4]) {
-    let mut near = [ray.nearest; 4];
-    let mut far = [ray.farthest; 4];
-    for (axis, inverse) in inverse.into_iter().enumerate() {
-        let (low, high) = (16 * axis, 16 * (axis + 3));
-        for slot in 0..4 {
-            let a = (float(node, low + 4 * slot) - ray.origin[axis]) * inverse;
-            let b = (float(node, high + 4 * slot) - ray.origin[axis]) * inverse;
-            // Least and greatest that take the other number when one is none: a ray in a plane of the box.
-            near[slot] = near[slot].max(a.min(b));
-            far[slot] = far[slot].min(a.max(b));
+/// What of a ray the boxes of all nodes need.
+struct Slopes {
+    origin: [Lanes; 3],
+    inverse: [Lanes; 3],
+    /// Where in a node, by axis, the planes lie that the ray comes to first, and those that it comes to last.
+    first: [usize; 3],
+    last: [usize; 3],
+}
+
+impl Slopes {
+    fn of(ray: &Ray) -> Self {
+        let inverse = ray.direction.map(|d| 1.0 / d);
+        let place = |axis: usize, upper: bool| 16 * (axis + if upper { 3 } else { 0 });
+        let falls = inverse.map(f32::is_sign_negative);
+        Self {
+            origin: ray.origin.map(Lanes::all),
+            inverse: inverse.map(Lanes::all),
+            first: [0, 1, 2].map(|axis| place(axis, falls[axis])),
+            last: [0, 1, 2].map(|axis| place(axis, !falls[axis])),
         }
     }
-    for slot in 0..4 {
-        // A little more room for what rounding took.
-        if near[slot] > far[slot] * 1.000_001 + f32::MIN_POSITIVE {
-            near[slot] = f32::INFINITY;
-        }
+}
+
+/// Four floats at a place of a node.
+#[inline(always)]
+fn four(node: &[u8; BLOCK], at: usize) -> Lanes {
+    let (rows, _) = node.as_chunks::<16>();
+    // The places are those of `Slopes` and of the words, below 128; masked so that no check is left.
+    Lanes::from_bytes(&rows[(at / 16) & 7])
+}
+
+/// Where the ray enters each child's box, a bit for each that it does enter, and the children.
+#[inline(always)]
+fn boxes(node: &[u8; BLOCK], ray: &Ray, slopes: &Slopes) -> ([f32; 4], u32, [u32; 4]) {
+    let mut near = Lanes::all(ray.nearest);
+    let mut far = Lanes::all(ray.farthest);
+    for axis in 0..3 {
+        let (origin, inverse) = (slopes.origin[axis], slopes.inverse[axis]);
+        let at = |place: usize| four(node, place).minus(origin).times(inverse);
+        // The new number is first: it does not count when it is none, as with a ray in a plane of the box.
+        near = at(slopes.first[axis]).greatest(near);
+        far = at(slopes.last[axis]).least(far);
     }
-    (near, [96, 100, 104, 108].map(|at| word(node, at)))
+    // A little more room for what rounding took.
+    let far = far
+        .times(Lanes::all(1.000_001))
+        .plus(Lanes::all(f32::MIN_POSITIVE));
+    let words = four(node, 96).array().map(f32::to_bits);
+    (near.array(), near.at_most(far), words)
+}
+
+/// Three coordinates of four points.
+type Points = [Lanes; 3];
+
+fn minus(a: &Points, b: &Points) -> Points {
+    [0, 1, 2].map(|axis| a[axis].minus(b[axis]))
+}
+
+fn across(a: &Points, b: &Points) -> Points {
+    [(1, 2), (2, 0), (0, 1)].map(|(m, n)| a[m].times(b[n]).minus(a[n].times(b[m])))
+}
+
+fn along(a: &Points, b: &Points) -> Lanes {
+    let [x, y, z] = [0, 1, 2].map(|axis| a[axis].times(b[axis]));
+    x.plus(y).plus(z)
+}
+
+/// Distances and weights where the ray meets four triangles, from either side, and a bit for each that it does meet.
+#[inline(always)]
+fn meet_triangles(
+    ray: &Ray,
+    slopes: &Slopes,
+    triangles: [&[u8; PRIMITIVE]; 4],
+) -> ([Lanes; 3], u32) {
+    // Rows of four floats: kind and numbers; x, y, z of the first corner and x of the second; and so on.
+    let row = |number: usize| {
+        Lanes::transpose(
+            triangles.map(|bytes| Lanes::from_bytes(&bytes.as_chunks::<16>().0[number])),
+        )
+    };
+    let ([ax, ay, az, bx], [by, bz, cx, cy], [cz, ..]) = (row(1), row(2), row(3));
+    // The same sums in the same order as `triangle`, so that both tell the same.
+    let a = [ax, ay, az];
+    let (e1, e2) = (minus(&[bx, by, bz], &a), minus(&[cx, cy, cz], &a));
+    let direction = ray.direction.map(Lanes::all);
+    let p = across(&direction, &e2);
+    let determinant = along(&e1, &p);
+    let inverse = Lanes::all(1.0).over(determinant);
+    let s = minus(&slopes.origin, &a);
+    let u = along(&s, &p).times(inverse);
+    let q = across(&s, &e1);
+    let v = along(&direction, &q).times(inverse);
+    let t = along(&e2, &q).times(inverse);
+    let zero = Lanes::all(0.0);
+    // A determinant of 0 makes numbers that are none, or beyond all bounds.
+    let inside = zero.at_most(u) & zero.at_most(v) & u.plus(v).at_most(Lanes::all(1.0));
+    let between = Lanes::all(ray.nearest).at_most(t) & t.at_most(Lanes::all(ray.farthest));
+    let finite = t.at_most(Lanes::all(f32::MAX));
+    ([t, u, v], inside & between & finite)
 }

@@ -319,3 +319,45 @@ fn damaged_bytes_are_refused_or_answered_but_never_read_outside() {
         }
     }
 }
+
+/// Triangles behind each other, one at each whole distance, are read by many pieces, some of which are short.
+#[test]
+fn what_is_missing_from_the_input_leaves_no_gap() {
+    const COUNT: usize = 40_000;
+    type Missing = fn(usize) -> bool;
+    let cases: [(&str, Missing); 5] = [
+        ("none", |_| false),
+        ("here and there", |i| i % 7 == 3),
+        ("the second piece", |i| (16_384..32_768).contains(&i)),
+        ("the ends", |i| !(20_000..=39_000).contains(&i)),
+        ("all", |_| true),
+    ];
+    for (name, missing) in cases {
+        let corners = |i: usize| {
+            let z = i as f32;
+            (!missing(i)).then_some([[0.0, 0.0, z], [1.0, 0.0, z], [0.0, 1.0, z], [0.0; 3]])
+        };
+        let shape = Corners((0..COUNT).map(corners).collect());
+        let alone = build(vec![geometry(Kind::Triangle, &shape)], 1);
+        let joined = build(vec![geometry(Kind::Triangle, &shape)], 3);
+        for bytes in [&alone, &joined] {
+            let structure = Structure::new(bytes).unwrap();
+            for from in (0..COUNT).step_by(997) {
+                let ray = Ray {
+                    origin: [0.25, 0.25, from as f32 - 0.5],
+                    direction: [0.0, 0.0, 1.0],
+                    nearest: 0.0,
+                    farthest: f32::INFINITY,
+                    mask: 0xff,
+                };
+                let hit = structure.nearest(&ray, &no_instances, &mut |_, _, _| None);
+                let first = (from..COUNT).find(|i| !missing(*i));
+                assert_eq!(
+                    hit.map(|hit| hit.primitive as usize),
+                    first,
+                    "{name} missing, from {from}"
+                );
+            }
+        }
+    }
+}
