@@ -287,7 +287,11 @@ static void memory_kind(void) {
   ze_device_memory_properties_t memory = {ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES, &ext};
   OK(zeDeviceGetMemoryProperties(client.device, &count, &memory));
   CHECK(count == 1 && ext.physicalSize == memory.totalSize && ext.type <= ZE_DEVICE_MEMORY_EXT_TYPE_GDDR6X);
-  CHECK(ext.readBandwidth > 0 && ext.writeBandwidth > 0 && ext.bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC);
+  // Known where the firmware's table can be read and has it; one goes with the other.
+  CHECK(ext.bandwidthUnit == (memory.maxClockRate ? ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC : ZE_BANDWIDTH_UNIT_UNKNOWN));
+  CHECK(!!ext.readBandwidth == !!memory.maxClockRate && ext.writeBandwidth == ext.readBandwidth);
+  CHECK(memory.maxBusWidth >= 32 && memory.maxBusWidth % 8 == 0);
+  CHECK(!memory.maxClockRate || access("/sys/firmware/dmi/tables/DMI", R_OK) == 0);
 }
 
 static void usable_memory(void) {

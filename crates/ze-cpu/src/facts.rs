@@ -3,6 +3,7 @@
 //! The values of [`TABLE`] are the whole of what is chosen; everything else is read off the machine.
 
 use crate::environment::{DeviceChoice, Settings};
+use crate::memory_modules;
 use crate::topology::Machine;
 use level_zero_sys as sys;
 use ze_driver::device::{DeviceFacts, PlatformFacts};
@@ -128,6 +129,7 @@ pub(crate) fn device(
         | sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX
         | sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD
         | sys::ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX;
+    let modules = memory_modules::installed();
     DeviceFacts {
         gpu_typed: choice.gpu,
         sub_of: None,
@@ -180,8 +182,9 @@ pub(crate) fn device(
         native_kernel_uuid: uuid(&["solum native kernels", kernel_ir::build::COMPILER_BUILD]),
         fp_atomics: [moves, all, all],
         queue_count: TABLE.queue_count,
-        memory_clock_mhz: 3200,
-        memory_bus_width: 64,
+        memory_kind: modules.kind,
+        memory_clock_mhz: modules.clock_mhz,
+        memory_bus_width: modules.bus_width,
         caches: machine.caches.clone(),
         cache_line_size: machine.cache_line,
         default_sub_group_size: settings.sub_group_size,

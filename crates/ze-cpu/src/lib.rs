@@ -20,6 +20,7 @@ mod facts;
 mod fault;
 mod image;
 mod memory;
+mod memory_modules;
 mod object;
 mod platform;
 mod printf;

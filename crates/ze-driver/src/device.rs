@@ -186,7 +186,10 @@ pub struct DeviceFacts {
     /// Hint: `ze_device_fp_atomic_ext_flags_t` for 16, 32 and 64 bits.
     pub fp_atomics: [u32; 3],
     pub queue_count: u32,
+    pub memory_kind: level_zero_sys::ze_device_memory_ext_type_t,
+    /// 0: unknown.
     pub memory_clock_mhz: u32,
+    /// Bits; not 0, since clients divide by it.
     pub memory_bus_width: u32,
     /// (level, bytes) from L1 up.
     pub caches: Vec<(u32, u64)>,

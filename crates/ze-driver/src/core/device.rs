@@ -355,7 +355,7 @@ pub(crate) fn zeDeviceGetMemoryProperties(
             if link.stype == ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES {
                 // SAFETY: the type says which struct it is.
                 let ext = unsafe { link.get::<ze_device_memory_ext_properties_t>() };
-                ext.r#type = ZE_DEVICE_MEMORY_EXT_TYPE_DDR4;
+                ext.r#type = facts.memory_kind;
                 ext.physicalSize = facts.total_memory;
                 // Two transfers a clock over the whole bus, in bytes per nanosecond.
                 let bytes =
@@ -363,7 +363,11 @@ pub(crate) fn zeDeviceGetMemoryProperties(
                         / 1000;
                 ext.readBandwidth = u32::try_from(bytes).unwrap_or(u32::MAX);
                 ext.writeBandwidth = ext.readBandwidth;
-                ext.bandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC;
+                ext.bandwidthUnit = if bytes > 0 {
+                    ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC
+                } else {
+                    ZE_BANDWIDTH_UNIT_UNKNOWN
+                };
             }
         }
     });

@@ -71,6 +71,7 @@ fn device(gpu_typed: bool, integrated: bool) -> Arc<dyn Device> {
         native_kernel_uuid: [3; 16],
         fp_atomics: [1, 2, 4],
         queue_count: 4,
+        memory_kind: level_zero_sys::ZE_DEVICE_MEMORY_EXT_TYPE_DDR4,
         memory_clock_mhz: 1000,
         memory_bus_width: 64,
         caches: vec![(1, 32768), (2, 1 << 20)],
