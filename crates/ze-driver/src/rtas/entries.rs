@@ -15,38 +15,58 @@ use std::sync::{Arc, Mutex};
 use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, Prop, ZeError, ZeResult};
 use ze_entry::ze_entry;
 
-fn bind(slot: &Mutex<Option<Arc<Operation>>>, operation: Arc<Operation>) -> ZeResult {
+/// What a parallel operation takes part in.
+#[derive(Default)]
+enum Bound {
+    #[default]
+    Nothing,
+    Building(Arc<Operation>),
+    /// The last build's code and text: threads that come to it late get what the others got.
+    Over(Result<(), (ze_result_t, String)>),
+}
+
+fn bind(slot: &Mutex<Bound>, operation: Arc<Operation>) -> ZeResult {
     let mut bound = lock(slot);
-    if bound.is_some() {
+    if matches!(*bound, Bound::Building(_)) {
         return error(
             ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
             "hParallelOperation takes part in another build, which has not been joined to its end",
         );
     }
-    *bound = Some(operation);
+    *bound = Bound::Building(operation);
     Ok(())
 }
 
-fn bound(slot: &Mutex<Option<Arc<Operation>>>) -> ZeResult<Arc<Operation>> {
+fn unbound<T>() -> ZeResult<T> {
+    error(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        "hParallelOperation is bound to no build: call the build function with it first",
+    )
+}
+
+fn concurrency(slot: &Mutex<Bound>) -> ZeResult<u32> {
     match &*lock(slot) {
-        Some(operation) => Ok(Arc::clone(operation)),
-        None => error(
-            ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "hParallelOperation is bound to no build: call the build function with it first",
-        ),
+        Bound::Building(operation) => Ok(operation.concurrency()),
+        _ => unbound(),
     }
 }
 
-fn join(slot: &Mutex<Option<Arc<Operation>>>) -> ZeResult {
-    let operation = bound(slot)?;
+fn join(slot: &Mutex<Bound>) -> ZeResult {
+    let operation = match &*lock(slot) {
+        Bound::Nothing => return unbound(),
+        Bound::Building(operation) => Arc::clone(operation),
+        Bound::Over(Ok(())) => return Ok(()),
+        Bound::Over(Err((code, text))) => return error(*code, text.clone()),
+    };
     let made = operation.join();
     let mut bound = lock(slot);
     // Free for the next build, unless another joiner has freed it and it is bound again.
-    if bound
-        .as_ref()
-        .is_some_and(|now| Arc::ptr_eq(now, &operation))
-    {
-        *bound = None;
+    if matches!(&*bound, Bound::Building(now) if Arc::ptr_eq(now, &operation)) {
+        let told = match &made {
+            Ok(()) => Ok(()),
+            Err(e) => Err((e.code(), e.text().to_owned())),
+        };
+        *bound = Bound::Over(told);
     }
     made
 }
@@ -90,7 +110,7 @@ macro_rules! form {
         #[repr(C)]
         pub(crate) struct $Parallel {
             head: Head,
-            bound: Mutex<Option<Arc<Operation>>>,
+            bound: Mutex<Bound>,
         }
         object!(
             $Parallel,
@@ -207,7 +227,7 @@ macro_rules! form {
         ) -> ZeResult {
             phParallelOperation.write(Object::give(Arc::new($Parallel {
                 head: Head::new::<$Parallel>(tables::all()),
-                bound: Mutex::new(None),
+                bound: Mutex::default(),
             })));
             Ok(())
         }
@@ -218,7 +238,7 @@ macro_rules! form {
             hParallelOperation: Handle<'_, $Parallel>,
             mut pProperties: Prop<'_, $parallel_properties>,
         ) -> ZeResult {
-            pProperties.maxConcurrency = bound(&hParallelOperation.bound)?.concurrency();
+            pProperties.maxConcurrency = concurrency(&hParallelOperation.bound)?;
             pProperties.flags = 0;
             Ok(())
         }
