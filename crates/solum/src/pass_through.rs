@@ -6,9 +6,10 @@
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::{Sender, channel};
 
 /// How a child ended.
 pub(crate) struct Watched {
@@ -54,29 +55,75 @@ pub(crate) fn run(mut command: Command, phrase: &'static [u8]) -> std::io::Resul
     handle(libc::SIGTERM, forward as *const () as libc::sighandler_t);
     handle(libc::SIGHUP, forward as *const () as libc::sighandler_t);
 
-    let reader = std::thread::spawn(move || copy_and_look(ours, phrase));
+    let (alive, ended) = pipe()?;
+    let (told, answers) = channel();
+    let reader = std::thread::spawn(move || copy_and_look(ours, &alive, phrase, &told));
     let status = child.wait()?;
     CHILD.store(0, Ordering::Relaxed);
+    // All that the child wrote lies in the pipe now, and goes through however late the reader comes to it.
+    drop(ended);
+    let mut seen = answers.recv().unwrap_or(false);
     // A grandchild may hold stderr open for ever: what it writes still goes through while we live, but its end is not
     // waited for longer than a moment after the child's.
     let patience = std::time::Instant::now();
     while !reader.is_finished() && patience.elapsed() < std::time::Duration::from_millis(200) {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    let seen = reader.is_finished() && reader.join().unwrap_or(false);
+    if reader.is_finished() {
+        let _ = reader.join();
+        seen = answers.try_iter().last().unwrap_or(seen);
+    }
     Ok(Watched { status, seen })
 }
 
-fn copy_and_look(from: File, phrase: &[u8]) -> bool {
-    let mut from = from;
+/// Most bytes that a pipe holds unless somebody asked for more.
+const PIPE: usize = 1 << 16;
+
+/// How far a child's stderr has come.
+enum Stage {
+    Alive,
+    /// The child has ended, and may have left so many bytes behind.
+    Ended {
+        left: usize,
+    },
+    /// They are copied.
+    Told,
+}
+
+/// Copies until the end of `from`. Tells whether the phrase was seen when all is copied that was there as the child ended
+/// (`alive` is closed then), and at the end.
+fn copy_and_look(mut from: File, alive: &File, phrase: &[u8], told: &Sender<bool>) {
     let mut buffer = [0u8; 8192];
     // The end of what came before: the phrase may be cut by a read.
     let mut tail: Vec<u8> = Vec::new();
     let mut seen = false;
+    let mut stage = Stage::Alive;
     loop {
+        match stage {
+            Stage::Alive => {
+                let (_, is_over) = poll(&from, alive, true);
+                if is_over {
+                    // What came between two looks is found by the next.
+                    stage = Stage::Ended { left: PIPE };
+                    continue;
+                }
+            }
+            Stage::Ended { left } => {
+                let (is_more, _) = poll(&from, alive, false);
+                if left == 0 || !is_more {
+                    let _ = told.send(seen);
+                    stage = Stage::Told;
+                    continue;
+                }
+            }
+            Stage::Told => {}
+        }
         match from.read(&mut buffer) {
             // A closed terminal reads as EIO.
-            Ok(0) | Err(_) => return seen,
+            Ok(0) | Err(_) => {
+                let _ = told.send(seen);
+                return;
+            }
             Ok(count) => {
                 let mut stderr = std::io::stderr().lock();
                 let _ = stderr.write_all(&buffer[..count]);
@@ -84,7 +131,27 @@ fn copy_and_look(from: File, phrase: &[u8]) -> bool {
                 seen |= tail.windows(phrase.len()).any(|window| window == phrase);
                 let keep = tail.len().saturating_sub(phrase.len() - 1);
                 tail.drain(..keep);
+                if let Stage::Ended { left } = &mut stage {
+                    *left = left.saturating_sub(count);
+                }
             }
+        }
+    }
+}
+
+/// Whether a read would not wait, and whether the child has ended; waits for either if `wait`.
+fn poll(from: &File, alive: &File, wait: bool) -> (bool, bool) {
+    let of = |file: &File| libc::pollfd {
+        fd: file.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let mut files = [of(from), of(alive)];
+    loop {
+        // SAFETY: two descriptors that are open for the call.
+        let found = unsafe { libc::poll(files.as_mut_ptr(), 2, if wait { -1 } else { 0 }) };
+        if found >= 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+            return (files[0].revents != 0 || found < 0, files[1].revents != 0);
         }
     }
 }
