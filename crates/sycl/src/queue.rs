@@ -570,6 +570,11 @@ impl QueueInner {
         Ok(lane)
     }
 
+    /// Whether its end waits, since the program may destroy its list then.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kept
+    }
+
     /// Remembers a ticket until the queue is waited for.
     pub(crate) fn add_ticket(&self, ticket: &Arc<Ticket>) {
         let mut tickets = lock(&self.tickets);

@@ -531,7 +531,7 @@ impl Later {
         match appended {
             Ok(dep) => {
                 self.work.keep_until(dep);
-                self.ticket.submitted(dep);
+                self.tell(|ticket| ticket.submitted(dep));
             }
             Err(error) => {
                 self.queue.reports.push(error.clone());
@@ -546,8 +546,10 @@ impl Later {
             return;
         };
         let context = TaskContext::new(&self.queue, std::mem::take(&mut self.work.pointers.0));
-        match waited.and_then(|()| self.node.task(|| task.run(&context))) {
-            Ok(()) => self.ticket.done(),
+        let ended = waited.and_then(|()| self.node.task(|| task.run(&context)));
+        drop(context);
+        match ended {
+            Ok(()) => self.tell(Ticket::done),
             Err(error) => {
                 self.queue.reports.push(error.clone());
                 self.fail(&error);
@@ -555,8 +557,25 @@ impl Later {
         }
     }
 
+    /// Lets go of all before the end is told: who has waited for that and drops a queue or a buffer then is its last
+    /// owner.
+    fn tell(self, end: impl FnOnce(&Ticket)) {
+        let Self {
+            queue,
+            ticket,
+            uses,
+            work,
+            ..
+        } = self;
+        // The end of a queue over the program's own list waits for that list: this end must not wait for it.
+        let after = queue.is_kept().then(|| Arc::clone(&queue));
+        drop((uses, work, queue));
+        end(&ticket);
+        drop(after);
+    }
+
     /// What it should have written is lost.
-    fn fail(&self, error: &Error) {
+    fn fail(self, error: &Error) {
         for entry in &self.uses {
             let mut state = entry.core.lock();
             for (_, list) in entry.lists() {
@@ -566,6 +585,6 @@ impl Later {
                 state.poison.get_or_insert_with(|| error.clone());
             }
         }
-        self.ticket.fail(error);
+        self.tell(|ticket| ticket.fail(error));
     }
 }

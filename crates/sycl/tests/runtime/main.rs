@@ -103,6 +103,7 @@ fn main() -> ExitCode {
         .map(|(name, _, run)| {
             Trial::test(format!("{world}::{name}"), move || {
                 run();
+                world::settle();
                 Ok(())
             })
         })

@@ -758,7 +758,7 @@ fn one_engine_no_deadlock() {
     let buffers = [paged(), paged(), paged()];
     let (sender, receiver) = channel::<()>();
     let watchdog = std::thread::spawn(move || {
-        if receiver.recv_timeout(std::time::Duration::from_secs(60))
+        if receiver.recv_timeout(std::time::Duration::from_secs(600))
             == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
         {
             std::process::abort();

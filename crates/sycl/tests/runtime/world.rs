@@ -131,6 +131,14 @@ pub(crate) fn queue(number: usize) -> Queue {
     Queue::builder().device(&devices()[number]).build().unwrap()
 }
 
+/// After a test: what it left running ends and is freed, so that it is in no other test's log.
+pub(crate) fn settle() {
+    for device in devices() {
+        call!(device.pfnSynchronize(get_native(&device)));
+    }
+    queue(0).wait().unwrap();
+}
+
 /// Whether devices have memories of their own.
 pub(crate) fn is_discrete() -> bool {
     std::env::var("SOLUM_DEVICES").is_ok_and(|devices| devices.contains("discrete"))
