@@ -91,20 +91,21 @@ fn roles() {
         "function-pointers" => return linked::run_with_function_pointers(),
         _ => {}
     }
+    let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    let of_the_harness = threads();
     let platform = ze_cpu::platform();
     let Ok(platform) = platform else {
         std::process::exit(3);
     };
     match role.as_str() {
         "start" => {
-            let count = |dir| std::fs::read_dir(dir).unwrap().count();
-            // The test harness has its own two.
-            assert!(
-                count("/proc/self/task") <= 2,
+            assert_eq!(
+                threads(),
+                of_the_harness,
                 "no thread before the first submission"
             );
             assert_eq!(run(&platform, Work::Nothing), None);
-            assert!(count("/proc/self/task") >= 4, "two workers at least");
+            assert!(threads() >= of_the_harness + 2, "two workers at least");
         }
         "exit" => {
             // Ends while workers copy, sleep and spin.
