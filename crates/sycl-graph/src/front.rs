@@ -155,13 +155,13 @@ impl Front {
             Shape::Whole(last) => last.collect(writes, deps),
             Shape::Intervals(starts) => {
                 let (first, end) = interval(grid, pages);
-                let from = starts
-                    .range(..=first)
-                    .next_back()
-                    .map_or(first, |(&start, _)| start);
-                starts
-                    .range(from..end)
-                    .for_each(|(_, last)| last.collect(writes, deps));
+                // Backwards, so that the part that `first` lies inside of needs no search of its own.
+                for (&start, last) in starts.range(..end).rev() {
+                    last.collect(writes, deps);
+                    if start <= first {
+                        break;
+                    }
+                }
             }
             Shape::Boxes(boxes) => boxes
                 .iter()
@@ -256,21 +256,23 @@ fn change_interval(
     (first, end): (usize, usize),
     mut with: impl FnMut(&mut Last),
 ) {
-    // The usual case: the part is known as such, and stays unlike its neighbours.
-    let mut parts = starts.range_mut(first..);
-    if let Some((&start, last)) = parts.next().filter(|(start, _)| **start == first) {
-        let next = parts.next();
-        let whole = next.as_ref().map_or(total, |(next, _)| **next) == end;
-        if whole {
-            with(last);
-            let unlike_next = next.is_none_or(|(_, next)| !last.like(next));
-            let last = last.clone();
-            let before = starts.range(..start).next_back();
-            if unlike_next && before.is_none_or(|(_, before)| !last.like(before)) {
-                return;
-            }
-            return join(starts, first, end);
+    // The usual case, in one search: the part is known as such, and stays unlike its neighbours.
+    let mut parts = starts.range_mut(..=end).rev();
+    let mut part = parts.next();
+    let next = part.take_if(|(start, _)| **start == end);
+    if next.is_some() {
+        part = parts.next();
+    }
+    if let Some((_, last)) = part.filter(|(start, _)| **start == first)
+        && (next.is_some() || end == total)
+    {
+        with(last);
+        let unlike =
+            |other: Option<(&usize, &mut Last)>| other.is_none_or(|(_, other)| !last.like(other));
+        if unlike(next) && unlike(parts.next()) {
+            return;
         }
+        return join(starts, first, end);
     }
     for cut in [first, end] {
         if cut < total && !starts.contains_key(&cut) {
@@ -290,24 +292,20 @@ fn change_interval(
 
 /// Neighbours that say the same become one, also across the two cuts.
 fn join(starts: &mut BTreeMap<usize, Last>, first: usize, end: usize) {
-    let mut at = starts
+    let at = starts
         .range(..first)
         .next_back()
         .map_or(first, |(&start, _)| start);
-    while let Some((&next, _)) = starts
-        .range(at + 1..)
-        .next()
-        .filter(|(next, _)| **next <= end)
-    {
-        if starts
-            .get(&at)
-            .zip(starts.get(&next))
-            .is_some_and(|(a, b)| a.like(b))
-        {
-            starts.remove(&next);
-        } else {
-            at = next;
+    let mut known: Option<&Last> = None;
+    let mut same: SmallVec<[usize; 8]> = SmallVec::new();
+    for (&start, last) in starts.range(at..=end) {
+        match known {
+            Some(known) if known.like(last) => same.push(start),
+            _ => known = Some(last),
         }
+    }
+    for start in same {
+        starts.remove(&start);
     }
 }
 

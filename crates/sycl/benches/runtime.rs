@@ -155,8 +155,43 @@ struct Out {
 }
 
 const RUNS: usize = 30;
+const MILLION: usize = 1_000_000;
+
+/// Bytes of this process's memory that are in use.
+fn resident() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: f64 = text.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4096.0
+}
 
 impl Out {
+    fn wants(&self, case: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| case.starts_with(only.as_str()))
+    }
+
+    /// By how many bytes a million tasks make this process larger, after a tenth of them have warmed up.
+    fn growth(&self, case: &str, work: &mut dyn FnMut(usize), peer: &mut dyn FnMut(usize)) {
+        if !self.wants(case) {
+            return;
+        }
+        let grown = |work: &mut dyn FnMut(usize)| {
+            work(MILLION / 10);
+            let before = resident();
+            work(MILLION);
+            resident() - before
+        };
+        let (ours, raw) = (grown(work), grown(peer));
+        if self.json {
+            println!(
+                "{{\"bench\":\"sycl\",\"case\":\"{case}\",\"unit\":\"bytes\",\"ours\":{ours:.0},\"peer\":\"raw\",\"peer_value\":{raw:.0}}}"
+            );
+        } else {
+            println!(
+                "sycl {case:<18} {ours:>9.0} bytes more after {MILLION} tasks   raw {raw:>7.0}"
+            );
+        }
+    }
+
     /// Nanoseconds of a task, ours and the peer's in turns.
     fn row(
         &self,
@@ -165,7 +200,7 @@ impl Out {
         mut ours: impl FnMut(usize),
         mut peer: impl FnMut(usize),
     ) {
-        if !self.only.is_empty() && !self.only.iter().any(|only| case.starts_with(only.as_str())) {
+        if !self.wants(case) {
             return;
         }
         let time = |work: &mut dyn FnMut(usize)| {
@@ -270,6 +305,19 @@ fn main() {
             queue.wait().unwrap();
         },
         |count| raw.many(count),
+    );
+    out.growth(
+        "million-tasks",
+        &mut |count| {
+            for task in 0..count {
+                touch(&queue, &store, &[&right], whole(&left));
+                if task % 10_000 == 0 {
+                    queue.wait().unwrap();
+                }
+            }
+            queue.wait().unwrap();
+        },
+        &mut |count| raw.many(count),
     );
     let own = buffer();
     for count in [10, 1_000, 100_000] {

@@ -45,3 +45,9 @@ kernel void check(global const uint *a, global const uint *expected, global atom
     if (a[at] != expected[at]) __opencl_atomic_fetch_add(wrong, 1, __ATOMIC_RELAXED, __OPENCL_MEMORY_SCOPE_DEVICE);
 }
 kernel void store(global int *a) { a[0] = 34; }
+// The larger of two partners, for reductions by a kernel.
+kernel void larger(global int *a, ulong count, ulong distance)
+{
+    size_t i = get_global_id(0), other = i + distance;
+    if (other < count && a[other] > a[i]) a[i] = a[other];
+}

@@ -4,6 +4,9 @@
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
+use crate::device::DeviceType;
+use crate::error::{Error, Result};
+
 fn text(names: &[&str]) -> Option<String> {
     let mut values = names.iter().filter_map(|name| std::env::var(name).ok());
     values.find(|text| !text.is_empty())
@@ -66,6 +69,11 @@ pub(crate) fn eager() -> bool {
     *once!(bool, number(&names).unwrap_or(0) != 0)
 }
 
+/// `UR_L0_LEAKS_DEBUG`: what is made and destroyed is counted, and said at the end.
+pub(crate) fn leaks() -> bool {
+    *once!(bool, number(&["UR_L0_LEAKS_DEBUG"]).unwrap_or(0) != 0)
+}
+
 /// `UR_L0_USE_COPY_ENGINE`: which of the device's copy engines are used, the first and the last; none for `0`.
 pub(crate) fn copy_engines() -> Option<RangeInclusive<u32>> {
     let names = [
@@ -107,6 +115,44 @@ pub(crate) fn compute_engine() -> Option<u32> {
     )
 }
 
+/// `SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE`: work-items of a reduction's group on devices of a type.
+///
+/// # Errors
+/// [`crate::Errc::Invalid`] when it is not understood.
+pub(crate) fn reduction_group(kind: DeviceType) -> Result<Option<usize>> {
+    let name = "SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE";
+    let known = once!(
+        Result<Groups>,
+        groups(text(&[name]).as_deref().unwrap_or("")).map_err(|wrong| Error::invalid(format!(
+            "{name}: `{wrong}` is not TYPE:SIZE, where TYPE is cpu, gpu, acc or *"
+        )))
+    );
+    let known = known.as_ref().map_err(Clone::clone)?;
+    let mut fitting = known.iter().rev();
+    let found = fitting.find(|(wanted, _)| wanted.is_none_or(|wanted| wanted == kind));
+    Ok(found.map(|(_, size)| *size))
+}
+
+/// Sizes by type of device, of all for none; the last one that fits counts.
+type Groups = Vec<(Option<DeviceType>, usize)>;
+
+fn groups(text: &str) -> std::result::Result<Groups, &str> {
+    let entries = text.split(',').filter(|_| !text.is_empty());
+    let one = |entry| {
+        let (kind, size) = str::split_once(entry, ':')?;
+        let kind = match kind.trim().to_ascii_lowercase().as_str() {
+            "cpu" => Some(DeviceType::Cpu),
+            "gpu" => Some(DeviceType::Gpu),
+            "acc" => Some(DeviceType::Accelerator),
+            "*" => None,
+            _ => return None,
+        };
+        let size = size.trim().parse().ok().filter(|size| *size > 0)?;
+        Some((kind, size))
+    };
+    entries.map(|entry| one(entry).ok_or(entry)).collect()
+}
+
 /// `SOLUM_SYCL_LANES`: how many command lists an out-of-order queue may use at once.
 pub(crate) fn lanes() -> Option<usize> {
     *once!(Option<usize>, positive("SOLUM_SYCL_LANES"))
@@ -125,6 +171,23 @@ fn positive(name: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_of_groups_are_by_type() {
+        let (cpu, gpu) = (Some(DeviceType::Cpu), Some(DeviceType::Gpu));
+        for (text, expected) in [
+            ("", Ok(vec![])),
+            ("cpu:64", Ok(vec![(cpu, 64)])),
+            ("*:32, GPU:16", Ok(vec![(None, 32), (gpu, 16)])),
+            ("cpu", Err("cpu")),
+            ("cpu:0", Err("cpu:0")),
+            ("tpu:8", Err("tpu:8")),
+            ("cpu:8,", Err("")),
+            ("cpu:x", Err("cpu:x")),
+        ] {
+            assert_eq!(groups(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn copy_engines_are_a_range() {

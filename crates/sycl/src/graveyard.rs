@@ -47,6 +47,21 @@ pub(crate) fn sweep() {
     }
 }
 
+/// As [`sweep`], until nothing more can be freed now; whether nothing is left.
+pub(crate) fn sweep_all() -> bool {
+    let left = || GRAVES.lock().unwrap_or_else(PoisonError::into_inner).len();
+    loop {
+        let before = left();
+        sweep();
+        match left() {
+            0 => return true,
+            // What is buried by what is freed takes its place: only less is more to come.
+            after if after >= before => return false,
+            _ => {}
+        }
+    }
+}
+
 /// Waits for the oldest grave, to make room for an allocation; whether there was one.
 pub(crate) fn wait_for_one() -> bool {
     let oldest = {

@@ -17,6 +17,7 @@ use crate::event::{Event, EventKind};
 use crate::image::{ChannelOrder, ChannelType, ImageFormat, UnsampledImage};
 use crate::kernel::{Executable, Kernel, KernelBundle, KernelInner, Module, argument_count};
 use crate::lane::{Lane, NativeLane};
+use crate::leaks;
 use crate::memory::{End, is_buffers};
 use crate::platform::Platform;
 use crate::queue::{Queue, QueueProps};
@@ -147,7 +148,7 @@ impl GetNative for Kernel {
 }
 
 /// For [`make_context`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ContextInput {
     /// The context.
     pub native_handle: ze_context_handle_t,
@@ -158,7 +159,7 @@ pub struct ContextInput {
 }
 
 /// For [`make_queue`], version 4.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct QueueInput {
     /// A command queue or an immediate list.
     pub native_handle: NativeQueue,
@@ -171,7 +172,7 @@ pub struct QueueInput {
 }
 
 /// For [`make_event`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct EventInput {
     /// An event of a pool of the context.
     pub native_handle: ze_event_handle_t,
@@ -180,7 +181,7 @@ pub struct EventInput {
 }
 
 /// For [`make_kernel_bundle`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct KernelBundleInput {
     /// A linked module of the context.
     pub native_handle: ze_module_handle_t,
@@ -189,7 +190,7 @@ pub struct KernelBundleInput {
 }
 
 /// For [`make_kernel`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct KernelInput {
     /// A bundle of the one module that has the kernel.
     pub kernel_bundle: KernelBundle<Executable>,
@@ -200,7 +201,7 @@ pub struct KernelInput {
 }
 
 /// For [`make_buffer`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct BufferInput {
     /// The first byte of an allocation of the context.
     pub native_handle: *mut c_void,
@@ -209,7 +210,7 @@ pub struct BufferInput {
 }
 
 /// For [`make_image`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct ImageInput<const D: usize> {
     /// An image of the context's one device.
     pub ze_image_handle: ze_image_handle_t,
@@ -228,7 +229,7 @@ pub struct ImageInput<const D: usize> {
 pub mod v1 {
     /// A queue without its device: the context's first is meant.
     #[deprecated(note = "versions 1 and 2 have no device: use `interop::QueueInput`")]
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Debug)]
     pub struct QueueInput {
         /// A command queue.
         pub native_handle: level_zero::sys::ze_command_queue_handle_t,
@@ -241,7 +242,7 @@ pub mod v1 {
 pub mod v3 {
     /// A command queue with its device.
     #[deprecated(note = "version 3 has no immediate lists: use `interop::QueueInput`")]
-    #[derive(Clone, Debug)]
+    #[derive(Debug)]
     pub struct QueueInput {
         /// A command queue.
         pub native_handle: level_zero::sys::ze_command_queue_handle_t,
@@ -253,7 +254,7 @@ pub mod v3 {
 }
 
 /// Any version's input of [`make_queue`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct QueueArg {
     native: NativeQueue,
     device: Option<Device>,
@@ -311,6 +312,7 @@ fn take<T>(what: &str, handle: *mut T, ownership: Ownership) -> Result<bool> {
             "{what} {handle:p} is the runtime's already: it cannot be transferred to it again"
         )));
     }
+    leaks::adopted(what);
     Ok(true)
 }
 
@@ -592,6 +594,9 @@ where
         Ownership::Keep => End::Keep,
     };
     let buffer = Buffer::new(range)?;
+    if end == End::Free {
+        leaks::adopted("memory");
+    }
     {
         let mut state = buffer.core().lock();
         let domain = match kind {

@@ -6,8 +6,9 @@
 //!
 //! Rooms: [`platform`](Platform), [`device`](Device), [`context`](Context) and [`info`] say what there is;
 //! [`queue`](Queue), `handler`, `group`, `submit` are a command group's way; `lane` is a command list in order with its
-//! events, `ticket` what waits for the host, `graveyard` what is freed later; `buffer`, `image`, `storage`, `transfer`, `memory` hold data;
-//! `trace` tells XPTI; [`usm`], [`kernel`](KernelBundle), [`host_task`](HostView) and [`event`](Event) are SYCL's own.
+//! events, `ticket` what waits for the host, `graveyard` what is freed later; `buffer`, `image`, `storage`, `transfer`,
+//! `memory` hold data; `trace` tells XPTI, `leaks` counts what is made and destroyed; [`usm`], [`kernel`](KernelBundle),
+//! [`host_task`](HostView) and [`event`](Event) are SYCL's own.
 //!
 //! Invariants
 //! - Work is submitted on the caller's thread, and a device only ever waits for work that was submitted before.
@@ -41,6 +42,7 @@ pub mod info;
 pub mod interop;
 mod kernel;
 mod lane;
+mod leaks;
 mod memory;
 mod operation;
 mod platform;

@@ -36,7 +36,7 @@ pub(crate) struct PlatformInner {
     pub(crate) roots: OnceLock<Vec<Device>>,
     /// The devices that the environment leaves, in the order of enumeration.
     chosen: OnceLock<Vec<Device>>,
-    default_context: OnceLock<Context>,
+    default_context: Mutex<Option<Context>>,
     images_over_memory: OnceLock<bool>,
 }
 
@@ -95,11 +95,12 @@ pub(crate) fn drivers() -> Result<&'static [Platform]> {
                     api,
                     roots: OnceLock::new(),
                     chosen: OnceLock::new(),
-                    default_context: OnceLock::new(),
+                    default_context: Mutex::new(None),
                     images_over_memory: OnceLock::new(),
                 })))
             })
             .collect();
+        crate::leaks::start();
         for platform in &platforms {
             let roots = DeviceInner::roots(*platform).unwrap_or_default();
             let _ = platform.0.roots.set(roots);
@@ -182,6 +183,18 @@ fn choose(platforms: &[Platform]) -> Result<()> {
     Ok(())
 }
 
+/// At the end of the process: the contexts that live as long as it does, with what is remembered in them.
+pub(crate) fn drop_default_contexts() {
+    let Some(Ok(platforms)) = PLATFORMS.get() else {
+        return;
+    };
+    for platform in platforms {
+        let known = &platform.0.default_context;
+        let context = known.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(context);
+    }
+}
+
 /// A device as the selectors' grammars see it.
 pub(crate) fn describe(device: &Device) -> device_selector::Device {
     let kind = match device.kind() {
@@ -243,11 +256,13 @@ impl Platform {
     /// # Errors
     /// [`Errc::Runtime`] when it has no device; the call's.
     pub fn default_context(&self) -> Result<Context> {
-        if let Some(context) = self.0.default_context.get() {
+        let known = &self.0.default_context;
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = &*known {
             return Ok(context.clone());
         }
         let context = Context::new(self.chosen_devices())?;
-        Ok(self.0.default_context.get_or_init(|| context).clone())
+        Ok(known.insert(context).clone())
     }
 
     /// A property, such as `platform.info::<info::platform::Name>()`.

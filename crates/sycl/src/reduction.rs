@@ -6,6 +6,7 @@
 use crate::accessor::{Accessor, Read, ReadWrite, Write, WriteNoInit};
 use crate::arguments::Launch;
 use crate::buffer::Buffer;
+use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::handler::{Command, Handler};
@@ -16,10 +17,17 @@ crate::kernels! {
     unsafe mod library = "../kernels/reduce.spv";
 }
 
-/// Work-items of a group.
+/// Work-items of a group unless `SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE` has a wish.
 const GROUP: usize = 256;
-/// The most groups of the first pass: as many values as one group of the second combines without a loop.
-const MOST_GROUPS: usize = GROUP;
+
+/// Work-items of a group on a queue's device: halving must come out even, and the device must be able to.
+fn group_size(queue: &Queue) -> Result<usize> {
+    let device = &queue.0.device;
+    let most = (device.compute_group()?.largest_group as usize).max(1);
+    let wished = environment::reduction_group(device.kind())?.unwrap_or(GROUP);
+    let size = wished.clamp(1, most);
+    Ok(1 << size.ilog2())
+}
 
 mod sealed {
     pub trait Number {}
@@ -44,6 +52,7 @@ pub trait Number: DeviceData + PartialEq + sealed::Number {
 pub struct Pass<T> {
     count: u64,
     groups: usize,
+    group: usize,
     operation: u32,
     identity: T,
     keep: bool,
@@ -93,8 +102,8 @@ macro_rules! numbers {
                 to: &Accessor<'cg, Self, 1, ReadWrite>,
                 pass: &Pass<Self>,
             ) -> Result<Command<'cg>> {
-                let scratch = cg.local::<Self, 1>([GROUP]);
-                let range = NdRange { global: Range([pass.groups * GROUP]), local: Range([GROUP]) };
+                let scratch = cg.local::<Self, 1>([pass.group]);
+                let range = NdRange { global: Range([pass.groups * pass.group]), local: Range([pass.group]) };
                 let arguments =
                     (from, pass.count, to, &scratch, pass.operation, pass.identity, u32::from(pass.keep));
                 cg.parallel_for_nd(library::$kernel, range, arguments)
@@ -187,10 +196,13 @@ impl Queue {
                 "a reduction's result needs a buffer with an element",
             ));
         }
-        let groups = count.div_ceil(GROUP).clamp(1, MOST_GROUPS);
+        let group = group_size(self)?;
+        // As many values as one group of the second pass combines without a loop.
+        let groups = count.div_ceil(group).clamp(1, group);
         let pass = |count: usize, groups: usize, keep: bool| Pass {
             count: count as u64,
             groups,
+            group,
             operation: O::NUMBER,
             identity: reduction.operation.identity(),
             keep,

@@ -80,6 +80,10 @@ macro_rules! ze {
                 };
                 #[cfg(not(feature = "xpti"))]
                 let code = function($($argument),*);
+                const EFFECT: Option<$crate::leaks::Effect> = $crate::leaks::effect(stringify!($name));
+                if let Some(effect) = EFFECT.filter(|_| code == level_zero::sys::ZE_RESULT_SUCCESS) {
+                    $crate::leaks::count(effect);
+                }
                 api.check(stringify!($name), code)
             }
             None => Err(api.error(

@@ -55,6 +55,9 @@ struct Inner {
     /// Events made of the last pool.
     used: u32,
     spare: Vec<ze_event_handle_t>,
+    /// Commands that will never begin, because the list they were recorded in could not be executed: the last one before
+    /// them that did, and the last of them. Nobody knows of them as ended before that one has.
+    unexecuted: SmallVec<[(u64, u64); 1]>,
 }
 
 impl Default for Inner {
@@ -65,6 +68,7 @@ impl Default for Inner {
             pools: Vec::new(),
             used: 0,
             spare: Vec::new(),
+            unexecuted: SmallVec::new(),
         }
     }
 }
@@ -399,10 +403,21 @@ impl Lane {
         }
         let mut inner = self.inner();
         let flushed = inner.home.as_mut().map_or(Ok(()), Home::execute);
-        self.executed.store(self.progress.last(), Ordering::Release);
-        drop(inner);
-        if let Err(error) = flushed {
-            self.lose(&error);
+        self.executed(&mut inner, &flushed);
+    }
+
+    /// The list that was being recorded has been executed, or could not be.
+    fn executed(&self, inner: &mut Inner, result: &Result<()>) {
+        let last = self.progress.last();
+        let before = self.executed.swap(last, Ordering::AcqRel);
+        if let Err(error) = result {
+            let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+            lost.get_or_insert_with(|| error.clone());
+            let before = inner.begun(before);
+            inner.unexecuted.retain(|(_, last)| !self.is_done(*last));
+            if before < last {
+                inner.unexecuted.push((before, last));
+            }
         }
     }
 
@@ -421,7 +436,11 @@ impl Lane {
     }
 
     fn probe_locked(&self, inner: &Inner, sequence: u64) -> bool {
-        let Some((slot, home)) = inner.ring.get(sequence).zip(inner.home.as_ref()) else {
+        let begun = inner.begun(sequence);
+        if begun != sequence && self.is_done(begun) {
+            self.progress.end(sequence);
+        }
+        let Some((slot, home)) = inner.ring.get(begun).zip(inner.home.as_ref()) else {
             return self.is_done(sequence);
         };
         let Some(query) = home.context.api.tables.event.pfnQueryStatus else {
@@ -442,23 +461,25 @@ impl Lane {
 
     /// As [`Self::pin`]; with `ask` the device is asked first whether it has ended.
     fn pin_if(&'static self, sequence: u64, ask: bool) -> Option<Pinned> {
-        // Whoever pins an event waits for it. What cannot be executed counts as done.
+        // Whoever pins an event waits for it.
         self.flush(sequence);
         if self.is_done(sequence) {
             return None;
         }
         self.progress.pin();
         let inner = self.inner();
-        let found = match ask && self.probe_locked(&inner, sequence) {
+        let begun = inner.begun(sequence);
+        // What never begins ends with what did before it, which may be over: its event is then no longer kept.
+        let found = match (ask || begun != sequence) && self.probe_locked(&inner, sequence) {
             true => None,
-            false => inner.ring.get(sequence).zip(inner.home.as_ref()),
+            false => inner.ring.get(begun).zip(inner.home.as_ref()),
         };
         let found = found.map(|(slot, home)| (slot.event, home.context.api));
         drop(inner);
         match found {
             Some((event, api)) => Some(Pinned {
                 lane: self,
-                sequence,
+                sequence: begun,
                 event,
                 api,
             }),
@@ -556,7 +577,8 @@ impl Lane {
         let event = self.take_event(inner)?;
         let mut waits: SmallVec<[ze_event_handle_t; 4]> =
             pinned.iter().map(|pinned| pinned.event).collect();
-        let before = inner.ring.back().map(|slot| slot.event);
+        let before = inner.ring.get(inner.begun(sequence - 1));
+        let before = before.map(|slot| slot.event);
         let Some(home) = inner.home.as_mut() else {
             return Err(Error::new(Errc::Runtime, "the queue is gone"));
         };
@@ -577,11 +599,8 @@ impl Lane {
         self.progress.submitted(sequence);
         if home.is_full(&self.progress, self.executed.load(Ordering::Relaxed)) {
             let executed = home.execute();
-            self.executed.store(sequence, Ordering::Release);
-            if let Err(error) = executed {
-                self.lose(&error);
-                return Err(error);
-            }
+            self.executed(inner, &executed);
+            executed?;
         }
         Ok(Dep::new(self.id, sequence))
     }
@@ -674,6 +693,7 @@ impl Lane {
             let _ = unsafe { ze!(api, zeEventPoolDestroy = event_pool.pfnDestroy(pool)) };
         }
         inner.used = 0;
+        inner.unexecuted.clear();
         match home.kind {
             Kind::Event => {}
             Kind::Immediate(list) => {
@@ -725,6 +745,13 @@ impl Slot {
 }
 
 impl Inner {
+    /// The command whose end is a command's: itself, or, if it will never begin, the last before it that did.
+    fn begun(&self, sequence: u64) -> u64 {
+        let mut known = self.unexecuted.iter();
+        let found = known.find(|(before, last)| (*before + 1..=*last).contains(&sequence));
+        found.map_or(sequence, |(before, _)| *before)
+    }
+
     fn new_event(&mut self) -> Result<ze_event_handle_t> {
         let Some(home) = self.home.as_ref() else {
             return Err(Error::new(Errc::Runtime, "the queue is gone"));

@@ -3,6 +3,7 @@
 use sycl::usm::{self, PointerType};
 use sycl::{Buffer, Context, Errc, NdRange, Queue, Read, ReadWrite, UsmView, Val, Write};
 
+use crate::groups::submit_add_one;
 use crate::world::{Gate, Log, context, devices, is_running, kernel, queue};
 use crate::{Test, Where};
 
@@ -74,12 +75,7 @@ pub(crate) const TESTS: &[Test] = &[
 ];
 
 fn add_one(queue: &Queue, buffer: &Buffer<'_, i32>) -> sycl::Event {
-    let kernel = kernel("add_one");
-    let submitted = queue.submit(|cg| {
-        let a = cg.access(buffer, ReadWrite)?;
-        cg.parallel_for(&kernel, buffer.range(), (&a,))
-    });
-    submitted.unwrap()
+    submit_add_one(queue, buffer, &[])
 }
 
 fn new_allocates_nothing() {

@@ -2,7 +2,7 @@
 
 use sycl::{Buffer, Event, Queue, Read, ReadWrite, Write};
 
-use crate::world::{Log, kernel, queue};
+use crate::world::{kernel, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -41,18 +41,6 @@ fn chain() {
             })
             .unwrap()
     };
-    step();
-    let log = Log::start();
-    for _ in 1..1000 {
-        step();
-    }
-    let launches = log.calls("zeCommandListAppendLaunchKernelWithArguments");
-    assert_eq!(launches.len(), 999);
-    assert!(
-        launches
-            .iter()
-            .all(|call| crate::world::argument(call, "numWaitEvents") == 0)
-    );
-    drop(log);
+    (0..1000).for_each(|_| drop(step()));
     assert_eq!(buffer.into_vec().unwrap(), [1000; 16]);
 }

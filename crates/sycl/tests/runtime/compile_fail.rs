@@ -106,6 +106,21 @@ const CASES: &[(&str, &str, &str)] = &[
         "q.submit(|cg| { let v = cg.host_task_access(b, Read)?; cg.host_task((v,), |ih, (v,)| { ih.native_mem(&v)?; Ok(()) }) })?;",
     ),
     (
+        "N01 what was transferred is transferred again",
+        "E0382",
+        "fn f(c: &Context, i: sycl::interop::BufferInput) { unsafe { let _ = sycl::interop::make_buffer_1d::<i32>(i, c, None); let _ = sycl::interop::make_buffer_1d::<i32>(i, c, None); } }",
+    ),
+    (
+        "N02 a transferred handle is read again from its input",
+        "E0382",
+        "fn f(c: &Context, i: sycl::interop::EventInput) { unsafe { let _ = sycl::interop::make_event(i, c); } let handle = i.native_handle; }",
+    ),
+    (
+        "N03 one input for two queues",
+        "E0382",
+        "fn f(c: &Context, i: sycl::interop::QueueInput) { unsafe { let _ = sycl::interop::make_queue(i, c); let _ = sycl::interop::make_queue(i, c); } }",
+    ),
+    (
         "arguments of a kernel that are no arguments",
         "E0277",
         "q.submit(|cg| cg.single_task(k, (\"text\",)))?;",

@@ -2,7 +2,7 @@
 
 use sycl::{Buffer, Errc, Graph, Read, ReadWrite, Write, usm};
 
-use crate::world::{Gate, Log, is_running, kernel, queue};
+use crate::world::{Gate, Log, immediate, is_running, kernel};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -16,7 +16,7 @@ pub(crate) const TESTS: &[Test] = &[
 ];
 
 fn replay() {
-    let queue = queue(0);
+    let queue = immediate();
     let (add_one, add) = (kernel("add_one"), kernel("add"));
     let a = Buffer::from_vec(vec![0i32; 16], 16).unwrap();
     let sum = Buffer::from_vec(vec![100i32; 16], 16).unwrap();
@@ -55,7 +55,7 @@ fn replay() {
 }
 
 fn own_contents() {
-    let queue = queue(0);
+    let queue = immediate();
     let (set, add_one) = (kernel("set"), kernel("add_one"));
     let buffer = Buffer::from_vec(vec![0i32; 16], 16).unwrap();
     let mut graph = Graph::new(&queue);
@@ -87,7 +87,7 @@ fn own_contents() {
 }
 
 fn refuses() {
-    let queue = queue(0);
+    let queue = immediate();
     let mut graph = Graph::new(&queue);
     let task = graph.add(|cg| cg.host_task((), |_, ()| Ok(())));
     assert_eq!(task.unwrap_err().errc(), Errc::FeatureNotSupported);

@@ -30,6 +30,14 @@ pub(crate) const TESTS: &[Test] = &[
     ("t85_spec_constants", Where::Everywhere, spec_constants),
     ("t89_reduction_ops", Where::Everywhere, reduction_ops),
     (
+        "reductions_by_a_kernel_of_the_programs",
+        Where::Everywhere,
+        reduction_by_kernel,
+    ),
+    ("kernels_are_known_by_name", Where::Everywhere, kernel_ids),
+    ("ids_begin_at_an_offset", Where::Everywhere, offset),
+    ("queues_have_priorities", Where::Everywhere, priorities),
+    (
         "embedded_kernels_are_built_once_for_a_device",
         Where::Everywhere,
         embedded_once,
@@ -276,6 +284,83 @@ mod embedded {
     sycl::kernels! {
         pub(crate) unsafe mod kernels = "../../kernels/tests.spv" { add_one }
     }
+}
+
+mod partners {
+    sycl::kernels! {
+        pub(crate) unsafe mod kernels = "../../kernels/tests.spv" { larger }
+    }
+}
+
+fn reduction_by_kernel() {
+    use partners::kernels;
+    let queue = world::queue(0);
+    for count in [1usize, 2, 3, 64, 1000] {
+        let values: Vec<i32> = (0..count as i32).map(|i| (i * 7919) % 1009).collect();
+        let largest = values.iter().copied().max().unwrap();
+        let values = Buffer::from_slice(&values, [count]).unwrap();
+        let into = Buffer::from_slice(&[-1], [1]).unwrap();
+        let reduced = queue.reduce_with(&values, &into, kernels::larger);
+        reduced.unwrap().wait().unwrap();
+        assert_eq!(into.into_vec().unwrap(), [largest], "{count}");
+    }
+    let none = Buffer::<i32>::new([0]).unwrap();
+    let into = Buffer::<i32>::new([1]).unwrap();
+    let refused = queue.reduce_with(&none, &into, kernels::larger);
+    assert_eq!(refused.unwrap_err().errc(), Errc::Invalid);
+}
+
+fn kernel_ids() {
+    let bundle = world::bundle();
+    let names: Vec<String> = bundle.kernel_names().unwrap();
+    let ids = bundle.kernel_ids().unwrap();
+    assert!(ids.iter().any(|id| id.name() == "add_one"));
+    assert!(
+        ids.iter()
+            .all(|id| names.iter().any(|name| name == id.name()))
+    );
+    assert_eq!(ids.len(), names.len());
+    assert!(bundle.has_kernel(&"stamp".into()) && !bundle.has_kernel(&"stamps".into()));
+    let wrong = bundle.kernel(c"stamps").unwrap_err();
+    assert_eq!(wrong.errc(), Errc::Invalid, "{wrong}");
+}
+
+fn offset() {
+    let (queue, set) = (world::queue(0), world::kernel("set"));
+    let values = Buffer::from_slice(&[0i32; 8], [8]).unwrap();
+    let submitted = queue.submit(|cg| {
+        let a = cg.access(&values, sycl::ReadWrite)?;
+        cg.parallel_for_offset(&set, [3], sycl::Id([4]), (&a, 9))
+    });
+    submitted.unwrap();
+    // The next launch begins at 0 again.
+    let submitted = queue.submit(|cg| {
+        let a = cg.access(&values, sycl::ReadWrite)?;
+        cg.parallel_for(&set, [1], (&a, 5))
+    });
+    submitted.unwrap();
+    assert_eq!(values.into_vec().unwrap(), [5, 0, 0, 0, 9, 9, 9, 0]);
+}
+
+fn priorities() {
+    let add_one = world::kernel("add_one");
+    let values = Buffer::from_slice(&[0i32; 8], [8]).unwrap();
+    for priority in [
+        sycl::Priority::Low,
+        sycl::Priority::Normal,
+        sycl::Priority::High,
+    ] {
+        let queue = Queue::builder()
+            .device(&world::devices()[0])
+            .priority(priority);
+        let queue = queue.build().unwrap();
+        let submitted = queue.submit(|cg| {
+            let a = cg.access(&values, sycl::ReadWrite)?;
+            cg.parallel_for(&add_one, [8], (&a,))
+        });
+        submitted.unwrap();
+    }
+    assert_eq!(values.into_vec().unwrap(), [3; 8]);
 }
 
 mod constants {

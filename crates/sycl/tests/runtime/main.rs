@@ -9,17 +9,23 @@
 mod allocation;
 mod basics;
 mod compile_fail;
+mod copies;
+mod footprint;
 mod graphs;
+mod groups;
 mod images;
 mod library;
+mod loaders;
 mod native;
 mod native_images;
 mod order;
 mod pages;
+mod random;
 mod selection;
 mod shim;
 mod submission;
 mod trace;
+mod variables;
 mod world;
 
 use std::process::{Command, ExitCode};
@@ -37,8 +43,12 @@ pub(crate) enum Where {
     Everywhere,
     /// Devices that divide into tiles.
     Tiles,
+    /// Devices with memories of their own that reach each other's.
+    Peers,
     /// Devices that run all lists one append after another.
     OneEngine,
+    /// Four devices with memories of their own, whose queues record lists and execute them.
+    Batched,
 }
 
 /// A test: its name, where it runs, what it does.
@@ -63,25 +73,44 @@ fn main() -> ExitCode {
         selection::choose();
         return ExitCode::SUCCESS;
     }
+    if world == "leaks" {
+        footprint::program();
+        return ExitCode::SUCCESS;
+    }
+    if world == "tell" {
+        variables::tell();
+        return ExitCode::SUCCESS;
+    }
+    if world == "find" {
+        loaders::found();
+        return ExitCode::SUCCESS;
+    }
     arguments.test_threads = Some(1);
     let here = match world.as_str() {
         "discrete" => Where::Discrete,
         "tiles" => Where::Tiles,
         "one engine" => Where::OneEngine,
+        "peers" => Where::Peers,
+        "batched" => Where::Batched,
         _ => Where::Host,
     };
     match here {
         Where::Tiles => world::enter_over(shim::tiles),
         Where::OneEngine => world::enter_over(shim::one_engine),
+        Where::Peers => {
+            world::enter_over(shim::peers);
+            groups::settle();
+        }
         _ => {
             world::enter();
-            images::settle();
+            groups::settle();
         }
     }
     let tests = [
         basics::TESTS,
         allocation::TESTS,
         pages::TESTS,
+        random::TESTS,
         order::TESTS,
         native::TESTS,
         graphs::TESTS,
@@ -90,15 +119,20 @@ fn main() -> ExitCode {
         compile_fail::TESTS,
         library::TESTS,
         selection::TESTS,
+        loaders::TESTS,
         submission::TESTS,
+        footprint::TESTS,
         trace::TESTS,
+        variables::TESTS,
     ]
     .concat();
     let trials = tests
         .into_iter()
         .filter(|(_, place, _)| {
-            let everywhere = matches!(here, Where::Discrete | Where::Host);
-            *place == here || *place == Where::Everywhere && everywhere
+            let discrete = matches!(here, Where::Discrete | Where::Batched);
+            *place == here
+                || *place == Where::Everywhere && (discrete || here == Where::Host)
+                || *place == Where::Discrete && discrete
         })
         .map(|(name, _, run)| {
             Trial::test(format!("{world}::{name}"), move || {
@@ -113,18 +147,21 @@ fn main() -> ExitCode {
 
 fn all_worlds() -> ExitCode {
     let mut good = true;
-    for (world, devices) in [
-        ("discrete", "cpu:4,discrete"),
-        ("host", "gpu,cpu"),
-        ("tiles", "gpu:7,cpu"),
-        ("one engine", "cpu:2,discrete"),
+    // How queues reach the device unless a test says otherwise: by immediate lists, or by lists on command queues.
+    for (world, devices, lists) in [
+        ("discrete", "cpu:4,discrete", ""),
+        ("host", "gpu,cpu", ""),
+        ("tiles", "gpu:7,cpu", ""),
+        ("one engine", "cpu:2,discrete", ""),
+        ("peers", "cpu:3", ""),
+        ("batched", "cpu:4,discrete", "0"),
     ] {
         let status = Command::new(std::env::current_exe().unwrap())
             .args(std::env::args_os().skip(1))
             .env(WORLD, world)
             .env("SOLUM_DEVICES", devices)
             .env("SOLUM_COMPILER", "interpreter")
-            .env("UR_L0_USE_IMMEDIATE_COMMANDLISTS", "")
+            .env("UR_L0_USE_IMMEDIATE_COMMANDLISTS", lists)
             .env("ONEAPI_DEVICE_SELECTOR", "")
             .status()
             .unwrap();

@@ -7,6 +7,7 @@ use sycl::{
     Queue, QueueProps, Read, ReadWrite, info, usm,
 };
 
+use crate::groups::{single, single_queue, submit_add_one};
 use crate::world::{
     Gate, Log, bundle, call, context, devices, is_discrete, is_running, kernel, queue, words,
 };
@@ -115,22 +116,6 @@ pub(crate) const TESTS: &[Test] = &[
     ("t105_leaks", Where::Everywhere, leaks),
 ];
 
-fn add_one(queue: &Queue, buffer: &Buffer<'_, i32>, after: &[Event]) -> Event {
-    let kernel = kernel("add_one");
-    let submitted = queue.submit(|cg| {
-        cg.depends_on(after);
-        let a = cg.access(buffer, ReadWrite)?;
-        cg.parallel_for(&kernel, buffer.range(), (&a,))
-    });
-    submitted.unwrap()
-}
-
-/// The context of the first device alone, as the interop rules for buffers want it.
-fn single() -> (Context, Device) {
-    let device = devices()[0].clone();
-    (Context::new(std::slice::from_ref(&device)).unwrap(), device)
-}
-
 fn new_list(context: &Context, device: &Device, flags: u32) -> ze_command_list_handle_t {
     let desc = ze_command_queue_desc_t {
         flags,
@@ -200,8 +185,12 @@ fn device_tree() {
 
 fn native_queue_modes() {
     let queue = queue(0);
-    assert!(matches!(get_native(&queue), NativeQueue::ImmediateList(_)));
     assert_eq!(get_native(&queue), get_native(&queue));
+    let immediate = crate::world::immediate();
+    assert!(matches!(
+        get_native(&immediate),
+        NativeQueue::ImmediateList(_)
+    ));
     let builder = Queue::builder().device(&devices()[0]);
     let batched = builder
         .submission(sycl::Submission::Batched)
@@ -223,7 +212,7 @@ fn make_queue_both() {
         assert_eq!(get_native(&queue), native);
         let buffer = Buffer::from_vec(vec![13i32, 14, 72], 3).unwrap();
         for _ in 0..5 {
-            add_one(&queue, &buffer, &[]);
+            submit_add_one(&queue, &buffer, &[]);
         }
         assert_eq!(buffer.into_vec().unwrap(), [18, 19, 77]);
     }
@@ -241,7 +230,7 @@ fn make_queue_keep() {
         // SAFETY: as above.
         let queue = unsafe { make_queue(input, &context) }.unwrap();
         for _ in 0..10 {
-            add_one(&queue, &buffer, &[]);
+            submit_add_one(&queue, &buffer, &[]);
         }
     }
     assert_eq!(log.count("zeCommandListDestroy"), 0);
@@ -253,19 +242,20 @@ fn make_queue_keep() {
 fn make_queue_properties() {
     let (context, device) = (context(), devices()[0].clone());
     let list = new_list(&context, &device, 0);
-    let mut wanted = input(NativeQueue::ImmediateList(list), &device, Ownership::Keep);
-    wanted.properties.compute_index = Some(0);
+    let wanted = || input(NativeQueue::ImmediateList(list), &device, Ownership::Keep);
+    let mut refused = wanted();
+    refused.properties.compute_index = Some(0);
     // SAFETY: it is refused.
-    let refused = unsafe { make_queue(wanted.clone(), &context) };
+    let refused = unsafe { make_queue(refused, &context) };
     assert_eq!(refused.unwrap_err().errc(), Errc::Invalid);
-    wanted.properties.compute_index = None;
+    let mut wanted = wanted();
     wanted.properties.in_order = true;
     wanted.properties.enable_profiling = true;
     // SAFETY: a live handle that only the queue uses.
     let queue = unsafe { make_queue(wanted, &context) }.unwrap();
     assert!(queue.is_in_order());
     let buffer = Buffer::from_vec(vec![0i32; 8], 8).unwrap();
-    add_one(&queue, &buffer, &[]).profiling().unwrap();
+    submit_add_one(&queue, &buffer, &[]).profiling().unwrap();
     drop(queue);
     call!(command_list.pfnDestroy(list));
 }
@@ -283,7 +273,7 @@ fn make_queue_v1() {
     let queue = unsafe { make_queue(input, &context) }.unwrap();
     assert_eq!(queue.device(), members[0]);
     let buffer = Buffer::from_vec(vec![0i32; 8], 8).unwrap();
-    add_one(&queue, &buffer, &[]).wait().unwrap();
+    submit_add_one(&queue, &buffer, &[]).wait().unwrap();
     assert!(buffer.allocated_on(&members[0]));
 }
 
@@ -299,7 +289,7 @@ fn make_queue_v3_transfer() {
     };
     // SAFETY: a live handle that only the queue uses.
     let queue = unsafe { make_queue(input, &context) }.unwrap();
-    let event = add_one(&queue, &buffer, &[]);
+    let event = submit_add_one(&queue, &buffer, &[]);
     let clone = queue.clone();
     drop(queue);
     assert_eq!(log.count("zeCommandQueueDestroy"), 0);
@@ -450,7 +440,7 @@ fn foreign_context_own_domain() {
     let usual = queue(0);
     let log = Log::start();
     let buffer: Buffer<'_, i32> = Buffer::new(64).unwrap();
-    add_one(&usual, &buffer, &[]).wait().unwrap();
+    submit_add_one(&usual, &buffer, &[]).wait().unwrap();
     let submitted = own.submit(|cg| {
         let a = cg.access(&buffer, ReadWrite)?;
         cg.parallel_for(&kernel, 64, (&a,))
@@ -462,12 +452,7 @@ fn foreign_context_own_domain() {
 }
 
 fn make_buffer_kinds() {
-    let (context, device) = single();
-    let queue = Queue::builder()
-        .context(&context)
-        .device(&device)
-        .build()
-        .unwrap();
+    let (context, device, queue) = single_queue();
     for kind in [
         usm::PointerType::Host,
         usm::PointerType::Shared,
@@ -488,7 +473,7 @@ fn make_buffer_kinds() {
         // SAFETY: the buffer's alone from here on.
         let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
         assert_eq!(buffer.range().0, [64]);
-        add_one(&queue, &buffer, &[]).wait().unwrap();
+        submit_add_one(&queue, &buffer, &[]).wait().unwrap();
         let on_owner = !(kind == usm::PointerType::Host && is_discrete());
         if on_owner {
             assert_eq!(
@@ -585,12 +570,7 @@ fn make_buffer_ownership() {
 }
 
 fn native_mem_equals_input() {
-    let (context, device) = single();
-    let queue = Queue::builder()
-        .context(&context)
-        .device(&device)
-        .build()
-        .unwrap();
+    let (context, device, queue) = single_queue();
     // SAFETY: given to the buffer, which frees it.
     let pointer =
         unsafe { usm::malloc(256, 64, usm::PointerType::Device, Some(&device), &context) }.unwrap();
@@ -616,12 +596,7 @@ fn native_mem_equals_input() {
 }
 
 fn available_event_gates() {
-    let (context, device) = single();
-    let queue = Queue::builder()
-        .context(&context)
-        .device(&device)
-        .build()
-        .unwrap();
+    let (context, _, queue) = single_queue();
     let gate = Gate::of(&context);
     let input = BufferInput {
         native_handle: host_memory(&context, 256),
@@ -629,19 +604,14 @@ fn available_event_gates() {
     };
     // SAFETY: the buffer's alone from here on.
     let buffer = unsafe { make_buffer_1d::<i32>(input, &context, Some(&gate.event)) }.unwrap();
-    let event = add_one(&queue, &buffer, &[]);
+    let event = submit_add_one(&queue, &buffer, &[]);
     assert!(is_running(&event));
     gate.open();
     event.wait().unwrap();
 }
 
 fn keep_drop_blocks() {
-    let (context, device) = single();
-    let queue = Queue::builder()
-        .context(&context)
-        .device(&device)
-        .build()
-        .unwrap();
+    let (context, _, queue) = single_queue();
     let gate = Gate::of(&context);
     let pointer = host_memory(&context, 256);
     let input = BufferInput {
@@ -650,7 +620,7 @@ fn keep_drop_blocks() {
     };
     // SAFETY: the buffer's alone until its end.
     let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
-    let event = add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
+    let event = submit_add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     let log = Log::start();
     std::thread::scope(|scope| {
         let dropped = scope.spawn(move || drop(buffer));
@@ -665,12 +635,7 @@ fn keep_drop_blocks() {
 }
 
 fn transfer_drop_async() {
-    let (context, device) = single();
-    let queue = Queue::builder()
-        .context(&context)
-        .device(&device)
-        .build()
-        .unwrap();
+    let (context, _, queue) = single_queue();
     let gate = Gate::of(&context);
     let pointer = host_memory(&context, 256);
     let input = BufferInput {
@@ -679,7 +644,7 @@ fn transfer_drop_async() {
     };
     // SAFETY: the buffer's alone from here on.
     let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
-    let event = add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
+    let event = submit_add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     let log = Log::start();
     drop(buffer);
     assert_eq!(log.frees_of(pointer.addr()), 0);
@@ -700,7 +665,7 @@ fn depends_on_native() {
     // SAFETY: a live handle that only the queue uses.
     let queue = unsafe { make_queue(input, &context) }.unwrap();
     let buffer = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
-    let event = add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
+    let event = submit_add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     assert!(is_running(&event));
     gate.open();
     event.wait().unwrap();
@@ -746,17 +711,21 @@ fn transferred_once() {
 fn native_event_of_any_state() {
     let (queue, gate) = (queue(0), Gate::new());
     let buffer = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
-    let running = add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
+    let running = submit_add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     let native = get_native(&running);
     assert!(!native.is_null());
     gate.open();
     running.wait().unwrap();
-    for event in [running, Event::default(), add_one(&queue, &buffer, &[])] {
+    for event in [
+        running,
+        Event::default(),
+        submit_add_one(&queue, &buffer, &[]),
+    ] {
         event.wait().unwrap();
         call!(event.pfnHostSynchronize(get_native(&event), u64::MAX));
     }
     let access = buffer.host_access(ReadWrite).unwrap();
-    let pending = add_one(&queue, &buffer, &[]);
+    let pending = submit_add_one(&queue, &buffer, &[]);
     let native = get_native(&pending);
     drop(access);
     call!(event.pfnHostSynchronize(native, u64::MAX));
@@ -861,12 +830,7 @@ fn default_selector() {
 fn leaks() {
     let log = Log::start();
     {
-        let (context, device) = single();
-        let queue = Queue::builder()
-            .context(&context)
-            .device(&device)
-            .build()
-            .unwrap();
+        let (context, device, queue) = single_queue();
         let kernel = kernel_in(&context, &device);
         let buffer = Buffer::from_vec(vec![1i32; 64], 64).unwrap();
         for _ in 0..200 {

@@ -6,6 +6,7 @@ use std::sync::mpsc::channel;
 
 use sycl::{Buffer, Errc, Error, Event, EventStatus, Queue, Read, ReadWrite, Write, interop};
 
+use crate::groups::{paged, submit_add_one};
 use crate::world::{Gate, Log, argument, context, devices, is_running, kernel, queue};
 use crate::{Test, Where};
 
@@ -104,16 +105,6 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-fn submit(queue: &Queue, buffer: &Buffer<'_, i32>, after: &[Event]) -> Event {
-    let kernel = kernel("add_one");
-    let submitted = queue.submit(|cg| {
-        cg.depends_on(after);
-        let a = cg.access(buffer, ReadWrite)?;
-        cg.parallel_for(&kernel, buffer.range(), (&a,))
-    });
-    submitted.unwrap()
-}
-
 fn access(
     queue: &Queue,
     buffer: &Buffer<'_, i32>,
@@ -134,13 +125,6 @@ fn access(
         cg.barrier()
     });
     submitted.unwrap()
-}
-
-fn paged() -> Buffer<'static, i32> {
-    let options = sycl::BufferOptions {
-        page_size: Some(sycl::Range([4])),
-    };
-    Buffer::from_slice_with(&[0i32; 16], 16, &options).unwrap()
 }
 
 fn conflict_matrix() {
@@ -236,8 +220,8 @@ fn in_order_queue() {
         .build()
         .unwrap();
     let gate = Gate::new();
-    let one = submit(&queue, &paged(), std::slice::from_ref(&gate.event));
-    let two = submit(&queue, &paged(), &[]);
+    let one = submit_add_one(&queue, &paged(), std::slice::from_ref(&gate.event));
+    let two = submit_add_one(&queue, &paged(), &[]);
     assert!(is_running(&one) && is_running(&two));
     gate.open();
     two.wait().unwrap();
@@ -279,8 +263,8 @@ fn host_accessor_blocks_device() {
     let queue = queue(0);
     let (held, other) = (paged(), paged());
     let mut access = held.host_access(ReadWrite).unwrap();
-    let reader = submit(&queue, &held, &[]);
-    submit(&queue, &other, &[]).wait().unwrap();
+    let reader = submit_add_one(&queue, &held, &[]);
+    submit_add_one(&queue, &other, &[]).wait().unwrap();
     assert_eq!(reader.status(), EventStatus::Submitted);
     access[0] = 41;
     drop(access);
@@ -305,7 +289,7 @@ fn same_thread_conflict() {
 
 fn host_task_order() {
     let (queue, buffer) = (queue(0), paged());
-    submit(&queue, &buffer, &[]);
+    submit_add_one(&queue, &buffer, &[]);
     let task = queue.submit(|cg| {
         let view = cg.host_task_access(&buffer, ReadWrite)?;
         cg.host_task((view,), |_, (mut view,)| {
@@ -315,7 +299,7 @@ fn host_task_order() {
             Ok(())
         })
     });
-    submit(&queue, &buffer, &[]);
+    submit_add_one(&queue, &buffer, &[]);
     assert_eq!(buffer.into_vec().unwrap(), [11; 16]);
     task.unwrap().wait().unwrap();
 }
@@ -349,7 +333,7 @@ fn host_task_error() {
             })
         })
         .unwrap();
-    let dependent = submit(&queue, &buffer, &[]);
+    let dependent = submit_add_one(&queue, &buffer, &[]);
     gate.open();
     assert!(task.wait().unwrap_err().to_string().contains("no paper"));
     let error = dependent.wait().unwrap_err();
@@ -361,7 +345,7 @@ fn host_task_error() {
     });
     assert!(refused.unwrap_err().to_string().contains("poisoned"));
     access(&queue, &buffer, 3, (0, 16), &[]).wait().unwrap();
-    submit(&queue, &buffer, &[]).wait().unwrap();
+    submit_add_one(&queue, &buffer, &[]).wait().unwrap();
     drop(queue.wait_and_throw());
     assert_eq!(*seen.lock().unwrap(), ["no paper"]);
     let panics = queue
@@ -416,7 +400,7 @@ fn append_fails() {
 
 fn device_lost() {
     let (queue, buffer, gate) = (queue(0), paged(), Gate::new());
-    let event = submit(&queue, &buffer, std::slice::from_ref(&gate.event));
+    let event = submit_add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     let native = interop::get_native(&event);
     {
         let _log = Log::with("fail zeEventHostSynchronize DEVICE_LOST");
@@ -428,7 +412,9 @@ fn device_lost() {
     crate::world::call!(event.pfnHostSynchronize(native, u64::MAX));
     assert!(event.wait().is_err());
     drop((buffer, queue));
-    submit(&self::queue(0), &paged(), &[]).wait().unwrap();
+    submit_add_one(&self::queue(0), &paged(), &[])
+        .wait()
+        .unwrap();
 }
 
 /// Each call of a program fails once: the error comes to the caller, or the program's result is right.
@@ -522,13 +508,13 @@ fn profiling() {
         .build()
         .unwrap();
     let buffer = paged();
-    let times = submit(&queue, &buffer, &[]).profiling().unwrap();
+    let times = submit_add_one(&queue, &buffer, &[]).profiling().unwrap();
     assert!(
         times.submit_ns <= times.start_ns && times.start_ns <= times.end_ns,
         "{times:?}"
     );
     assert!(times.end_ns > 0);
-    let plain = submit(&crate::world::queue(0), &buffer, &[]);
+    let plain = submit_add_one(&crate::world::queue(0), &buffer, &[]);
     assert_eq!(plain.profiling().unwrap_err().errc(), Errc::Invalid);
 }
 
@@ -542,18 +528,19 @@ fn queue_create_once() {
         .unwrap();
     let buffer = paged();
     for _ in 0..200 {
-        submit(&queue, &buffer, &[]);
+        submit_add_one(&queue, &buffer, &[]);
     }
     queue.wait().unwrap();
-    assert!(matches!(
-        interop::get_native(&queue),
-        interop::NativeQueue::CommandQueue(_)
-    ));
+    let native = interop::get_native(&queue).command_queue().unwrap();
     drop(queue);
+    // Earlier tests' queues may end here too.
+    let destroyed = log.calls("zeCommandQueueDestroy").into_iter();
+    let own =
+        |call: &ze_layers::recorder::Call| argument(call, "hCommandQueue") == native.addr() as u64;
     assert_eq!(
         (
             log.count("zeCommandQueueCreate"),
-            log.count("zeCommandQueueDestroy")
+            destroyed.filter(own).count()
         ),
         (1, 1)
     );
@@ -575,7 +562,7 @@ fn tickets_not_compressed() {
         });
         senders.push((sender, task.unwrap()));
     }
-    let writer = submit(&queue, &buffer, &[]);
+    let writer = submit_add_one(&queue, &buffer, &[]);
     let order = [2, 0, 1];
     for (turn, number) in order.into_iter().enumerate() {
         assert_eq!(writer.status(), EventStatus::Submitted, "turn {turn}");
@@ -592,11 +579,11 @@ fn event_outlives_ring() {
         .build()
         .unwrap();
     let buffer = paged();
-    let first = submit(&queue, &buffer, &[]);
+    let first = submit_add_one(&queue, &buffer, &[]);
     first.wait().unwrap();
     let before = first.profiling().unwrap();
-    for step in 0..3000 {
-        let event = submit(&queue, &buffer, &[]);
+    for step in 0..10_000 {
+        let event = submit_add_one(&queue, &buffer, &[]);
         if step % 50 == 0 {
             event.wait().unwrap();
         }
@@ -669,8 +656,8 @@ fn self_wait_detected() {
 fn host_task_targets() {
     let queue = queue(0);
     let (native, view) = (paged(), paged());
-    submit(&queue, &native, &[]);
-    submit(&queue, &view, &[]);
+    submit_add_one(&queue, &native, &[]);
+    submit_add_one(&queue, &view, &[]);
     let (sender, receiver) = channel();
     let task = queue.submit(|cg| {
         let native = cg.access(&native, Read)?;
@@ -697,7 +684,7 @@ fn flush_append_fails() {
     let (queue, seen) = collecting();
     let buffer = paged();
     let access = buffer.host_access(ReadWrite).unwrap();
-    let pending = submit(&queue, &buffer, &[]);
+    let pending = submit_add_one(&queue, &buffer, &[]);
     {
         let _log = Log::with("fail zeCommandListAppendLaunchKernelWithArguments INVALID_ARGUMENT");
         drop(access);
@@ -712,32 +699,35 @@ fn flush_append_fails() {
 }
 
 fn threads_submit() {
+    const THREADS: usize = 16;
+    // Two groups each.
+    const ROUNDS: i32 = 500;
     let shared = paged();
     let count = AtomicU32::new(0);
     std::thread::scope(|scope| {
-        for thread in 0..4 {
+        for thread in 0..THREADS {
             let (shared, count) = (&shared, &count);
             scope.spawn(move || {
                 let queue = queue(thread % devices().len());
                 let own = paged();
-                for _ in 0..100 {
-                    submit(&queue, &own, &[]);
-                    submit(&queue, shared, &[]);
+                for _ in 0..ROUNDS {
+                    submit_add_one(&queue, &own, &[]);
+                    submit_add_one(&queue, shared, &[]);
                 }
-                assert_eq!(own.into_vec().unwrap(), [100; 16]);
+                assert_eq!(own.into_vec().unwrap(), [ROUNDS; 16]);
                 count.fetch_add(1, Ordering::Relaxed);
             });
         }
     });
-    assert_eq!(count.into_inner(), 4);
-    assert_eq!(shared.into_vec().unwrap(), [400; 16]);
+    assert_eq!(count.into_inner(), THREADS as u32);
+    assert_eq!(shared.into_vec().unwrap(), [THREADS as i32 * ROUNDS; 16]);
 }
 
 fn second_reader_waits_copy() {
     let (writer, reader) = (queue(0), queue(1));
     let buffer = paged();
     let gate = Gate::of(&context());
-    submit(&writer, &buffer, std::slice::from_ref(&gate.event));
+    submit_add_one(&writer, &buffer, std::slice::from_ref(&gate.event));
     let log = Log::start();
     let readers = [0, 1].map(|_| access(&reader, &buffer, 0, (0, 16), &[]));
     let copies = log.copies().len();
@@ -787,7 +777,7 @@ fn one_engine_no_deadlock() {
             })
             .unwrap();
         // Behind the host task on one device, in front of it on the other.
-        let after = submit(&queues[2], &buffers[2], &[]);
+        let after = submit_add_one(&queues[2], &buffers[2], &[]);
         let free = [0, 1, 2].map(|number| {
             let queue = &queues[number];
             queue
@@ -802,7 +792,7 @@ fn one_engine_no_deadlock() {
         }
         assert!(is_running(&late));
         drop(held);
-        submit(&queues[1], &buffers[1], std::slice::from_ref(&late));
+        submit_add_one(&queues[1], &buffers[1], std::slice::from_ref(&late));
         for event in [late, task, after] {
             event.wait().unwrap();
         }

@@ -36,6 +36,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("t57_tile_2d", Where::Discrete, tile_2d),
     ("t58_full_3d_linear", Where::Discrete, full_3d_linear),
     ("t59_no_peer_staging", Where::Discrete, no_peer_staging),
+    ("peers_copy_directly", Where::Peers, peers_copy_directly),
     ("t60_reinterpret_pages", Where::Discrete, reinterpret_pages),
     (
         "t102_explicit_ops_count_as_access",
@@ -47,7 +48,6 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Discrete,
         union_in_one_group,
     ),
-    ("t61_random_oracle", Where::Everywhere, random_oracle),
 ];
 
 fn pages<const D: usize>(page: [usize; D]) -> BufferOptions<D> {
@@ -291,6 +291,21 @@ fn no_peer_staging() {
     assert_eq!(read(&queues[1], &buffer, 0, 64), [9; 64]);
 }
 
+/// Where devices reach each other's memory nothing goes through the host, which stays outdated.
+fn peers_copy_directly() {
+    let queues = [queue(0), queue(1), queue(2)];
+    let buffer: Buffer<'_, i32> = Buffer::with_options(48, &pages([16])).unwrap();
+    set_fresh(&queues[0], &buffer, 0, 32, 9);
+    set_fresh(&queues[1], &buffer, 32, 16, 8);
+    let mut copies = read_copies(&queues[2], &buffer, 0, 48);
+    copies.sort_unstable();
+    assert_eq!(copies, [64, 128], "from either");
+    let log = Log::start();
+    let expected: Vec<i32> = (0..48).map(|i| if i < 32 { 9 } else { 8 }).collect();
+    assert_eq!(*buffer.host_access(Read).unwrap(), expected);
+    assert_eq!(log.copies(), [192], "all of it from the one that has all");
+}
+
 fn alternating_pages() {
     let queue = queue(0);
     let buffer = paged(160, 16);
@@ -404,138 +419,4 @@ fn union_in_one_group() {
         _ = cg.access(b, Write.no_init()).unwrap()
     });
     assert_eq!(none, [] as [u64; 0]);
-}
-
-/// xorshift: the same programs on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-}
-
-/// Random programs of accessors against a sequential model: contents at every host access and at the end.
-fn random_oracle() {
-    let queues: Vec<Queue> = (0..crate::world::devices().len().min(3))
-        .map(queue)
-        .collect();
-    let stamp = kernel("stamp");
-    let check = kernel("check");
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    // Ten thousand are the whole of it; that many take minutes.
-    let programs = std::env::var("SOLUM_TEST_PROGRAMS").map_or(150, |text| text.parse().unwrap());
-    for program in 0..programs {
-        let extent: [usize; 3] = match program % 3 {
-            0 => [1, 1, 1 + random.below(40)],
-            1 => [1, 1 + random.below(8), 1 + random.below(8)],
-            _ => [1, 2, 3].map(|_| 1 + random.below(5)),
-        };
-        let page = extent.map(|n| 1 + random.below(n));
-        let count: usize = extent.iter().product();
-        let mut model: Vec<u32> = (0..count as u32).collect();
-        let buffer = Buffer::<u32, 3>::from_slice_with(&model, extent, &pages(page)).unwrap();
-        for step in 0..12 {
-            let offset = extent.map(|n| random.below(n));
-            let mut range = [0; 3];
-            for axis in 0..3 {
-                range[axis] = 1 + random.below(extent[axis] - offset[axis]);
-            }
-            let value = (program * 100 + step) as u32;
-            let places = places(extent, offset, range);
-            let numbers = [0, 1, 2].map(|axis| Val(offset[axis] as u64));
-            let (row, plane) = (Val(extent[2] as u64), Val((extent[1] * extent[2]) as u64));
-            let items = [range[0], range[1], range[2]];
-            let queue = &queues[random.below(queues.len())];
-            match random.below(6) {
-                0 | 1 => {
-                    let fresh = random.below(2) == 0;
-                    let submitted = queue.submit(|cg| {
-                        let words = (numbers[0], numbers[1], numbers[2]);
-                        if fresh {
-                            let a = cg.access_ranged(&buffer, Write.no_init(), range, offset)?;
-                            cg.parallel_for(
-                                &stamp,
-                                items,
-                                (&a, words.0, words.1, words.2, row, plane, value),
-                            )
-                        } else {
-                            let a = cg.access_ranged(&buffer, ReadWrite, range, offset)?;
-                            cg.parallel_for(
-                                &stamp,
-                                items,
-                                (&a, words.0, words.1, words.2, row, plane, value),
-                            )
-                        }
-                    });
-                    submitted.unwrap();
-                    for at in places {
-                        model[at] = value.wrapping_mul(2_654_435_761).wrapping_add(at as u32);
-                    }
-                }
-                2 | 3 => {
-                    let expected = Buffer::<u32>::from_slice(&model, count).unwrap();
-                    let wrong = Buffer::<u32>::from_slice(&[0], 1).unwrap();
-                    let submitted = queue.submit(|cg| {
-                        let a = cg.access_ranged(&buffer, Read, range, offset)?;
-                        let (e, w) = (cg.access(&expected, Read)?, cg.access(&wrong, ReadWrite)?);
-                        cg.parallel_for(
-                            &check,
-                            items,
-                            (&a, &e, &w, numbers[0], numbers[1], numbers[2], row, plane),
-                        )
-                    });
-                    submitted.unwrap();
-                    assert_eq!(
-                        wrong.into_vec().unwrap(),
-                        [0],
-                        "program {program} step {step}"
-                    );
-                }
-                4 => {
-                    let filled = queue.submit(|cg| {
-                        let a = cg.access_ranged(&buffer, Write, range, offset)?;
-                        cg.fill(&a, value)
-                    });
-                    filled.unwrap();
-                    places.into_iter().for_each(|at| model[at] = value);
-                }
-                _ => {
-                    let mut access = buffer.host_access_ranged(ReadWrite, range, offset).unwrap();
-                    for x in 0..range[0] {
-                        for y in 0..range[1] {
-                            for z in 0..range[2] {
-                                let at = ((offset[0] + x) * extent[1] + offset[1] + y) * extent[2]
-                                    + offset[2]
-                                    + z;
-                                assert_eq!(
-                                    access[Id([x, y, z])],
-                                    model[at],
-                                    "program {program} step {step}"
-                                );
-                                access[Id([x, y, z])] ^= value;
-                                model[at] ^= value;
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        assert_eq!(buffer.into_vec().unwrap(), model, "program {program}");
-    }
-}
-
-fn places(extent: [usize; 3], offset: [usize; 3], range: [usize; 3]) -> Vec<usize> {
-    let mut all = Vec::new();
-    for x in offset[0]..offset[0] + range[0] {
-        for y in offset[1]..offset[1] + range[1] {
-            for z in offset[2]..offset[2] + range[2] {
-                all.push((x * extent[1] + y) * extent[2] + z);
-            }
-        }
-    }
-    all
 }

@@ -1,5 +1,5 @@
-//! Drivers that this machine has not, made of the one that it has: devices that divide into tiles, and a driver that runs
-//! all lists of a device one append after another.
+//! Drivers that this machine has not, made of the one that it has: devices that divide into tiles, devices that reach each
+//! other's memory, and a driver that runs all lists of a device one append after another.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -138,6 +138,32 @@ pub(crate) fn tiles(name: &CStr) -> *const () {
     match name.to_bytes() {
         b"zeGetDeviceProcAddrTable" => device_table as *const (),
         _ => real(name),
+    }
+}
+
+unsafe extern "C" fn peers_table(
+    version: ze_api_version_t,
+    table: *mut ze_device_dditable_t,
+) -> ze_result_t {
+    let getter = real(c"zeGetDeviceProcAddrTable");
+    // SAFETY: as for `device_table`.
+    unsafe {
+        let getter: ze_pfnGetDeviceProcAddrTable_t = std::mem::transmute(getter);
+        let code = getter.unwrap()(version, table);
+        if code == ZE_RESULT_SUCCESS {
+            let _ = DEVICE.set(*table);
+            (*table).pfnGetProperties = Some(get_properties);
+        }
+        code
+    }
+}
+
+/// The driver whose devices have memories of their own by their properties, and reach each other's, with its copies
+/// watched; `SOLUM_DEVICES` has no `discrete`.
+pub(crate) fn peers(name: &CStr) -> *const () {
+    match name.to_bytes() {
+        b"zeGetDeviceProcAddrTable" => peers_table as *const (),
+        _ => crate::copies::watched(name),
     }
 }
 

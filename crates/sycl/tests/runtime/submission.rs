@@ -2,7 +2,7 @@
 
 use sycl::{Buffer, Errc, EventStatus, Queue, ReadWrite, Submission, usm};
 
-use crate::world::{Gate, Log, devices, kernel, queue};
+use crate::world::{Gate, Log, argument, devices, immediate, kernel, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -15,6 +15,16 @@ pub(crate) const TESTS: &[Test] = &[
         "a_batch_that_fails_fails_its_commands",
         Where::Everywhere,
         a_batch_that_fails,
+    ),
+    (
+        "t68_chain_no_wait_events",
+        Where::Everywhere,
+        chain_no_wait_events,
+    ),
+    (
+        "t94_thread_worker_events",
+        Where::Everywhere,
+        thread_worker_events,
     ),
     ("t84_scope_borrow", Where::Everywhere, scope_borrow),
     ("from_iterator", Where::Everywhere, from_iterator),
@@ -68,6 +78,50 @@ fn a_batch_that_fails() {
     drop(queue);
     let queue = batched();
     add_one(&queue, &buffer).unwrap().wait().unwrap();
+}
+
+/// A list in order needs no events between its commands.
+fn chain_no_wait_events() {
+    const GROUPS: usize = 1000;
+    let queue = immediate();
+    let buffer = Buffer::from_slice(&[0i32; 16], 16).unwrap();
+    let log = Log::start();
+    for _ in 0..GROUPS {
+        add_one(&queue, &buffer).unwrap();
+    }
+    let launches = log.calls("zeCommandListAppendLaunchKernelWithArguments");
+    assert_eq!(launches.len(), GROUPS);
+    let waits = launches.iter().skip(1);
+    let waits: u64 = waits.map(|call| argument(call, "numWaitEvents")).sum();
+    assert_eq!(waits, 0);
+    drop(log);
+    assert_eq!(buffer.into_vec().unwrap(), [GROUPS as i32; 16]);
+}
+
+/// Barriers on native events that a thread signals while the work behind them is submitted.
+fn thread_worker_events() {
+    const ROUNDS: i32 = 20;
+    const EVENTS: i32 = 3;
+    let (queue, buffer) = (queue(0), Buffer::from_slice(&[0i32; 16], 16).unwrap());
+    for _ in 0..ROUNDS {
+        let gates = [(); EVENTS as usize].map(|()| Gate::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| gates.iter().for_each(Gate::open));
+            for gate in &gates {
+                let barrier = queue.submit_barrier(std::slice::from_ref(&gate.event));
+                let barrier = barrier.unwrap();
+                let kernel = kernel("add_one");
+                let submitted = queue.submit(|cg| {
+                    cg.depends_on(&[barrier, gate.event.clone()]);
+                    let a = cg.access(&buffer, ReadWrite)?;
+                    cg.parallel_for(&kernel, 16, (&a,))
+                });
+                submitted.unwrap();
+            }
+        });
+        queue.wait().unwrap();
+    }
+    assert_eq!(buffer.into_vec().unwrap(), [ROUNDS * EVENTS; 16]);
 }
 
 fn scope_borrow() {

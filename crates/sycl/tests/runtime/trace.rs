@@ -11,7 +11,7 @@ use sycl::{
     ReadWrite, SampledImage, Sampler, UnsampledImage, Write,
 };
 
-use crate::images::kernels;
+use crate::groups::kernels;
 use crate::{Test, WORLD, Where, world};
 
 pub(crate) const TESTS: &[Test] = &[

@@ -11,7 +11,7 @@ use ze_layers::recorder::{self, Call, Script, Session};
 
 /// Puts the recorder over the driver inside this program.
 pub(crate) fn enter() {
-    enter_over(driver);
+    enter_over(crate::copies::watched);
 }
 
 /// Puts the recorder over a driver.
@@ -114,10 +114,6 @@ pub(crate) fn is_running(event: &Event) -> bool {
     )
 }
 
-fn driver(name: &CStr) -> *const () {
-    ze_cpu::entry().address(name)
-}
-
 pub(crate) fn devices() -> Vec<Device> {
     Device::all(None).unwrap()
 }
@@ -141,7 +137,12 @@ pub(crate) fn settle() {
 
 /// Whether devices have memories of their own.
 pub(crate) fn is_discrete() -> bool {
-    std::env::var("SOLUM_DEVICES").is_ok_and(|devices| devices.contains("discrete"))
+    has_peers() || std::env::var("SOLUM_DEVICES").is_ok_and(|devices| devices.contains("discrete"))
+}
+
+/// Whether they reach each other's.
+pub(crate) fn has_peers() -> bool {
+    std::env::var(crate::WORLD).is_ok_and(|world| world == "peers")
 }
 
 static SPIRV: &[u8] = include_bytes!("../../kernels/tests.spv");
@@ -149,6 +150,13 @@ static SPIRV: &[u8] = include_bytes!("../../kernels/tests.spv");
 pub(crate) fn words() -> Vec<u32> {
     let (words, _) = SPIRV.as_chunks::<4>();
     words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// A queue to the first device by immediate lists, whatever the environment says.
+pub(crate) fn immediate() -> Queue {
+    let queue = Queue::builder().device(&devices()[0]);
+    let queue = queue.submission(sycl::Submission::Immediate);
+    queue.build().unwrap()
 }
 
 /// The tests' kernels for all devices.

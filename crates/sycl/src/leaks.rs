@@ -1,0 +1,147 @@
+//! `UR_L0_LEAKS_DEBUG`: how many of Level Zero's objects were made and how many destroyed, said when the program ends.
+//!
+//! Invariants: a call that makes and destroys nothing costs nothing; while the variable is not set, one that does costs a
+//! load and a branch. Handles that the program transfers count as made. Not here: whose fault a leak is.
+
+use std::fmt::Write as _;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::environment;
+use crate::platform::{complain, drop_default_contexts};
+
+const KINDS: [&str; 10] = [
+    "context",
+    "command queue",
+    "command list",
+    "event pool",
+    "event",
+    "image",
+    "sampler",
+    "module",
+    "kernel",
+    "memory",
+];
+
+/// The calls that make or destroy one, with its place in [`KINDS`].
+const CALLS: [(&str, usize, bool); 23] = [
+    ("zeContextCreate", 0, true),
+    ("zeContextDestroy", 0, false),
+    ("zeCommandQueueCreate", 1, true),
+    ("zeCommandQueueDestroy", 1, false),
+    ("zeCommandListCreate", 2, true),
+    ("zeCommandListCreateImmediate", 2, true),
+    ("zeCommandListDestroy", 2, false),
+    ("zeEventPoolCreate", 3, true),
+    ("zeEventPoolDestroy", 3, false),
+    ("zeEventCreate", 4, true),
+    ("zeEventDestroy", 4, false),
+    ("zeImageCreate", 5, true),
+    ("zeImageDestroy", 5, false),
+    ("zeSamplerCreate", 6, true),
+    ("zeSamplerDestroy", 6, false),
+    ("zeModuleCreate", 7, true),
+    ("zeModuleDestroy", 7, false),
+    ("zeKernelCreate", 8, true),
+    ("zeKernelDestroy", 8, false),
+    ("zeMemAllocDevice", 9, true),
+    ("zeMemAllocHost", 9, true),
+    ("zeMemAllocShared", 9, true),
+    ("zeMemFree", 9, false),
+];
+
+/// What a call does to the counts: one of which kind is made, or destroyed.
+#[derive(Clone, Copy)]
+pub(crate) struct Effect {
+    kind: usize,
+    makes: bool,
+}
+
+/// What a call of this name does; none for most.
+pub(crate) const fn effect(function: &str) -> Option<Effect> {
+    let mut at = 0;
+    while at < CALLS.len() {
+        let (known, kind, makes) = CALLS[at];
+        if is_same(known.as_bytes(), function.as_bytes()) {
+            return Some(Effect { kind, makes });
+        }
+        at += 1;
+    }
+    None
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+static ON: AtomicBool = AtomicBool::new(false);
+static MADE: [AtomicU64; KINDS.len()] = [const { AtomicU64::new(0) }; KINDS.len()];
+static GONE: [AtomicU64; KINDS.len()] = [const { AtomicU64::new(0) }; KINDS.len()];
+
+/// Counts a call that succeeded.
+pub(crate) fn count(effect: Effect) {
+    if ON.load(Ordering::Relaxed) {
+        let counts = if effect.makes { &MADE } else { &GONE };
+        counts[effect.kind].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Counts a handle that the program transferred.
+pub(crate) fn adopted(what: &str) {
+    if let Some(kind) = KINDS.iter().position(|kind| *kind == what) {
+        count(Effect { kind, makes: true });
+    }
+}
+
+/// Counts from now on, if the environment wants it. Called when drivers are loaded: what is registered later to happen at
+/// the end happens earlier, so that they still answer then.
+pub(crate) fn start() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if environment::leaks() {
+            ON.store(true, Ordering::Relaxed);
+            // SAFETY: a function without arguments that does not unwind.
+            let _ = unsafe { libc::atexit(finish) };
+        }
+    });
+}
+
+extern "C" fn finish() {
+    // A panic has nowhere to go at the end of the process.
+    let _ = std::panic::catch_unwind(|| {
+        // What still runs has its time to end, but not for ever.
+        for _ in 0..200 {
+            if crate::graveyard::sweep_all() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        drop_default_contexts();
+        crate::graveyard::sweep_all();
+        complain(&report(|counts| counts.load(Ordering::Relaxed)));
+    });
+}
+
+/// A line for each kind that the program used.
+fn report(read: impl Fn(&AtomicU64) -> u64) -> String {
+    let mut text = String::from("UR_L0_LEAKS_DEBUG: what was made and destroyed");
+    for (kind, (made, gone)) in KINDS.iter().zip(MADE.iter().zip(&GONE)) {
+        let (made, gone) = (read(made), read(gone));
+        if made + gone > 0 {
+            let leak = if made == gone { "" } else { ": LEAK" };
+            let _ = write!(text, "\n  {kind}: {made} made, {gone} destroyed{leak}");
+        }
+    }
+    text
+}

@@ -1,0 +1,147 @@
+//! The copies that the runtime appends, with every run of bytes that they move: what the recorder, which writes down
+//! calls, does not see of a region.
+
+use std::ffi::{CStr, c_void};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use level_zero::sys::*;
+
+/// One run of bytes of a copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) bytes: usize,
+}
+
+/// Each copy's runs, while somebody watches.
+static SEEN: Mutex<Option<Vec<Vec<Run>>>> = Mutex::new(None);
+static REAL: OnceLock<ze_command_list_dditable_t> = OnceLock::new();
+
+fn seen() -> MutexGuard<'static, Option<Vec<Vec<Run>>>> {
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Watches from now on; what was seen before is forgotten.
+pub(crate) fn watch() {
+    *seen() = Some(Vec::new());
+}
+
+/// What was seen since `watch`; watches no longer.
+pub(crate) fn take() -> Vec<Vec<Run>> {
+    seen().take().unwrap_or_default()
+}
+
+fn saw(runs: impl FnOnce() -> Vec<Run>) {
+    if let Some(seen) = seen().as_mut() {
+        seen.push(runs());
+    }
+}
+
+unsafe extern "C" fn append_copy(
+    list: ze_command_list_handle_t,
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    signal: ze_event_handle_t,
+    count: u32,
+    waits: *mut ze_event_handle_t,
+) -> ze_result_t {
+    saw(|| {
+        vec![Run {
+            from: from.addr(),
+            to: to.addr(),
+            bytes,
+        }]
+    });
+    let real = REAL.get().unwrap().pfnAppendMemoryCopy.unwrap();
+    // SAFETY: the caller's contract.
+    unsafe { real(list, to, from, bytes, signal, count, waits) }
+}
+
+/// The first bytes of a region's rows, counted from the memory's first.
+fn rows(region: &ze_copy_region_t, row: u32, plane: u32) -> Vec<usize> {
+    let [row, plane] = [row as usize, plane as usize];
+    let of = |z: u32, y: u32| {
+        (region.originZ + z) as usize * plane
+            + (region.originY + y) as usize * row
+            + region.originX as usize
+    };
+    (0..region.depth.max(1))
+        .flat_map(|z| (0..region.height).map(move |y| of(z, y)))
+        .collect()
+}
+
+unsafe extern "C" fn append_copy_region(
+    list: ze_command_list_handle_t,
+    to: *mut c_void,
+    to_region: *const ze_copy_region_t,
+    to_row: u32,
+    to_plane: u32,
+    from: *const c_void,
+    from_region: *const ze_copy_region_t,
+    from_row: u32,
+    from_plane: u32,
+    signal: ze_event_handle_t,
+    count: u32,
+    waits: *mut ze_event_handle_t,
+) -> ze_result_t {
+    saw(|| {
+        // SAFETY: the caller gives valid regions.
+        let (to_region, from_region) = unsafe { (&*to_region, &*from_region) };
+        let to_rows = rows(to_region, to_row, to_plane);
+        let from_rows = rows(from_region, from_row, from_plane);
+        assert_eq!(to_rows.len(), from_rows.len(), "as many rows on both ends");
+        let ends = from_rows.into_iter().zip(to_rows);
+        ends.map(|(first, other)| Run {
+            from: from.addr() + first,
+            to: to.addr() + other,
+            bytes: to_region.width as usize,
+        })
+        .collect()
+    });
+    let real = REAL.get().unwrap().pfnAppendMemoryCopyRegion.unwrap();
+    // SAFETY: the caller's contract.
+    unsafe {
+        real(
+            list,
+            to,
+            to_region,
+            to_row,
+            to_plane,
+            from,
+            from_region,
+            from_row,
+            from_plane,
+            signal,
+            count,
+            waits,
+        )
+    }
+}
+
+unsafe extern "C" fn list_table(
+    version: ze_api_version_t,
+    table: *mut ze_command_list_dditable_t,
+) -> ze_result_t {
+    let getter = ze_cpu::entry().address(c"zeGetCommandListProcAddrTable");
+    // SAFETY: the export of this name has this signature; the caller gives a table with room.
+    unsafe {
+        let getter: ze_pfnGetCommandListProcAddrTable_t = std::mem::transmute(getter);
+        let code = getter.unwrap()(version, table);
+        if code == ZE_RESULT_SUCCESS {
+            let _ = REAL.set(*table);
+            (*table).pfnAppendMemoryCopy = Some(append_copy);
+            (*table).pfnAppendMemoryCopyRegion = Some(append_copy_region);
+        }
+        code
+    }
+}
+
+/// The driver, with its copies watched.
+pub(crate) fn watched(name: &CStr) -> *const () {
+    match name.to_bytes() {
+        b"zeGetCommandListProcAddrTable" => list_table as *const (),
+        _ => ze_cpu::entry().address(name),
+    }
+}
