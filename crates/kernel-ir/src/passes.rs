@@ -41,17 +41,36 @@ pub use work_group::identity;
 /// The module is then unusable.
 pub fn prepare(module: &mut Module, options: &Options) -> Result<(), BuildError> {
     let _ = options;
+    stand_alone(module)?;
+    expand(module)
+}
+
+/// The first half of [`prepare`]: calls are inlined, memory whose address stays known is values, what no kernel
+/// reaches is gone.
+///
+/// # Errors
+/// A program that is too large. The module is then unusable.
+pub fn stand_alone(module: &mut Module) -> Result<(), BuildError> {
     inline::kernels_return_nothing(module)?;
     targets::name_targets(module);
     let (order, recursive) = inline::bottom_up(module);
     let mut budget = inline::Budget::default();
-    let mut slots = work_group::Slots::default();
     for &id in &order {
         edit::allocas_to_entry(&mut module.functions[id.index()]);
         inline::inline_calls(module, id, &recursive, &mut budget)?;
         improve(module, id);
     }
     inline::drop_functions(module);
+    Ok(())
+}
+
+/// The second half of [`prepare`]: work-group operations are barriers and local memory, lanes meet before they read
+/// what another may have written.
+///
+/// # Errors
+/// Group operations that have no meaning for a work-group. The module is then unusable.
+pub fn expand(module: &mut Module) -> Result<(), BuildError> {
+    let mut slots = work_group::Slots::default();
     for i in 0..module.functions.len() {
         let id = FunctionId(i as u32);
         work_group::expand(module, id, &mut slots)?;
