@@ -136,6 +136,8 @@ pub struct KernelInfo {
     pub private_size: u64,
     /// Whether a barrier is used.
     pub barriers: bool,
+    /// Whether work-groups may begin in any order: none of them waits for another or tells of their order.
+    pub any_order: bool,
     /// Whether denormal 32-bit floats are flushed.
     pub flush_denorms: bool,
     /// Text of `zeKernelGetSourceAttributes`.
@@ -214,7 +216,12 @@ impl ModuleInfo {
             for v in k.required_group_size {
                 w.u32(v);
             }
-            w.u32(u32::from(k.barriers) | u32::from(k.flush_denorms) << 1);
+            let bits = [k.barriers, k.flush_denorms, k.any_order];
+            w.u32(
+                (0..)
+                    .zip(bits)
+                    .fold(0, |all, (i, bit)| all | u32::from(bit) << i),
+            );
             w.text(&k.attributes);
         });
         w.list(&self.globals, |w, g| {
@@ -266,6 +273,7 @@ impl ModuleInfo {
                 private_size,
                 barriers: bits & 1 != 0,
                 flush_denorms: bits & 2 != 0,
+                any_order: bits & 4 != 0,
                 attributes,
             })
         })?;
@@ -312,6 +320,7 @@ mod tests {
                 width: 16,
                 required_group_size: [1, 2, 3],
                 barriers: true,
+                any_order: true,
                 ..KernelInfo::default()
             }],
             globals: vec![GlobalInfo {

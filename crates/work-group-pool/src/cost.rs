@@ -6,6 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const CHUNK_NS: u64 = 20_000;
 /// Below this much work nobody else is woken: a wake costs up to 10 µs.
 pub const WAKE_NS: u64 = 20_000;
+/// What makes it worth another thread that is awake and looks for work.
+const AWAKE_NS: u64 = 2_500;
+/// The smallest part that is worth a claim.
+const LEAST_NS: u64 = 1_500;
 /// Fixed-point fraction bits of the average.
 const SCALE: u64 = 64;
 
@@ -21,8 +25,22 @@ pub struct Cost {
 pub struct Plan {
     /// Work-groups to claim at once.
     pub chunk: u64,
+    /// Work-groups below which a claim is not made smaller.
+    pub least: u64,
     /// Threads that should work on it, the caller's included.
     pub threads: usize,
+    /// Whether it is worth waking some of them.
+    pub wakes: bool,
+}
+
+impl Plan {
+    /// One work-group at a time, in their order.
+    pub const SINGLY: Self = Self {
+        chunk: 1,
+        least: 1,
+        threads: 1,
+        wakes: true,
+    };
 }
 
 impl Cost {
@@ -59,36 +77,45 @@ impl Cost {
         }
     }
 
-    /// How `groups` work-groups should be shared among at most `threads` threads.
+    /// How `groups` work-groups should be shared among at most `threads` threads, of which `awake` beside the caller need
+    /// not be woken.
     ///
     /// An unmeasured kernel begins with a chunk of one group on one thread; the caller plans again
     /// when it knows more.
     #[must_use]
-    pub fn plan(&self, groups: u64, threads: usize) -> Plan {
-        let threads = threads.max(1);
+    pub fn plan(&self, groups: u64, threads: usize, awake: usize) -> Plan {
         let scaled = self.scaled_ns.load(Ordering::Relaxed);
         if scaled == 0 {
-            return Plan {
-                chunk: 1,
-                threads: 1,
-            };
+            return Plan::SINGLY;
         }
         let total_ns = u64::try_from(u128::from(groups) * u128::from(scaled) / u128::from(SCALE))
             .unwrap_or(u64::MAX);
-        if threads == 1 || groups < 2 || total_ns < WAKE_NS {
+        // Little work is for those who need not be woken.
+        let (others, worth) = if total_ns < WAKE_NS {
+            (awake, AWAKE_NS)
+        } else {
+            (usize::MAX, WAKE_NS / 2)
+        };
+        let useful = usize::try_from(total_ns / worth).unwrap_or(usize::MAX);
+        let most = usize::try_from(groups).unwrap_or(usize::MAX);
+        let threads = threads.min(others.saturating_add(1)).min(useful).min(most);
+        if threads < 2 {
             return Plan {
                 chunk: groups.max(1),
+                least: groups.max(1),
                 threads: 1,
+                wakes: false,
             };
         }
         let by_time = (CHUNK_NS * SCALE / scaled).max(1);
         // At least four chunks a thread, so that an unlucky one does not hold up the end.
         let by_share = (groups / (threads as u64 * 4)).max(1);
-        let useful = usize::try_from(total_ns / (WAKE_NS / 2)).unwrap_or(usize::MAX);
-        let most = usize::try_from(groups).unwrap_or(usize::MAX);
+        let chunk = by_time.min(by_share).max(1);
         Plan {
-            chunk: by_time.min(by_share).max(1),
-            threads: threads.min(useful).min(most).max(1),
+            chunk,
+            least: (LEAST_NS * SCALE / scaled).clamp(1, chunk),
+            threads,
+            wakes: total_ns >= WAKE_NS,
         }
     }
 }
@@ -99,26 +126,31 @@ mod tests {
 
     #[test]
     fn plans_follow_the_measured_cost() {
-        // (ns per group, groups, threads) → (chunk, threads)
+        // (ns per group, groups, threads, awake) → (chunk, least, threads)
         let cases = [
-            ((10, 100, 8), (100, 1)),         // 1 µs of work: stay alone
-            ((10, 1_000_000, 8), (2_000, 8)), // tiny groups: chunks of 20 µs
-            ((100_000, 64, 8), (1, 8)),       // heavy groups: small chunks
-            ((100_000, 3, 8), (1, 3)),        // never more threads than groups
-            ((1_000_000, 1, 8), (1, 1)),      // one group is one thread's
-            ((1_000, 40, 64), (1, 4)),        // 40 µs: a few threads, not 64
-            ((5, 1_000_000, 1), (1_000_000, 1)),
+            ((10, 100, 8, 7), (100, 100, 1)),         // 1 µs of work: stay alone
+            ((10, 1_000_000, 8, 0), (2_000, 150, 8)), // tiny groups: chunks of 20 µs
+            ((10, 1_000, 8, 0), (1_000, 1_000, 1)),   // 10 µs: nobody is woken
+            ((10, 1_000, 8, 1), (125, 125, 2)),       // but who is awake takes part
+            ((10, 1_000, 8, 7), (62, 62, 4)),         // unless his part were too little
+            ((100_000, 64, 8, 0), (1, 1, 8)),         // heavy groups: small chunks
+            ((100_000, 3, 8, 7), (1, 1, 3)),          // never more threads than groups
+            ((1_000_000, 1, 8, 7), (1, 1, 1)),        // one group is one thread's
+            ((1_000, 40, 64, 0), (2, 1, 4)),          // 40 µs: a few threads, not 64
+            ((5, 1_000_000, 1, 7), (1_000_000, 1_000_000, 1)),
         ];
-        for ((ns, groups, threads), (chunk, used)) in cases {
+        for ((ns, groups, threads, awake), (chunk, least, used)) in cases {
             let cost = Cost::new();
             cost.record(1_000, ns * 1_000);
             assert_eq!(
-                cost.plan(groups, threads),
+                cost.plan(groups, threads, awake),
                 Plan {
                     chunk,
-                    threads: used
+                    least,
+                    threads: used,
+                    wakes: used > 1 && ns * groups >= WAKE_NS
                 },
-                "{ns} ns, {groups} groups, {threads} threads"
+                "{ns} ns, {groups} groups, {threads} threads, {awake} awake"
             );
         }
     }
@@ -127,20 +159,14 @@ mod tests {
     fn an_unmeasured_kernel_starts_with_one_group() {
         let cost = Cost::new();
         assert_eq!(cost.ns_per_group(), None);
-        assert_eq!(
-            cost.plan(1 << 40, 8),
-            Plan {
-                chunk: 1,
-                threads: 1
-            }
-        );
+        assert_eq!(cost.plan(1 << 40, 8, 7), Plan::SINGLY);
     }
 
     #[test]
     fn the_average_follows_a_change_and_never_overflows() {
         let cost = Cost::new();
         cost.record(1, u64::MAX);
-        assert_eq!(cost.plan(u64::MAX, 4).chunk, 1);
+        assert_eq!(cost.plan(u64::MAX, 4, 3).chunk, 1);
         for _ in 0..200 {
             cost.record(10, 1_000);
         }

@@ -14,40 +14,20 @@ pub struct Range {
     pub count: u64,
 }
 
-/// The work-groups `0..total` of one dispatch, shared by any number of threads.
+/// A run of work-groups that is handed out from its beginning to its end. Alone in its cache lines.
 #[derive(Debug)]
-pub struct Dispatch {
-    total: u64,
+#[repr(align(128))]
+struct Home {
     next: AtomicU64,
-    done: AtomicU64,
+    end: u64,
 }
 
-impl Dispatch {
-    /// All of `0..total` is still to be handed out.
-    #[must_use]
-    pub fn new(total: u64) -> Self {
-        Self {
-            total,
-            next: AtomicU64::new(0),
-            done: AtomicU64::new(0),
-        }
-    }
-
-    /// Number of work-groups.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// The next at most `chunk` work-groups; `None` when all have been handed out.
-    ///
-    /// The last third of the work is handed out in smaller pieces, so that threads end together.
-    #[must_use]
-    pub fn claim(&self, chunk: u64) -> Option<Range> {
+impl Home {
+    fn claim(&self, chunk: u64, least: u64) -> Option<Range> {
         let mut first = self.next.load(Ordering::Relaxed);
         loop {
-            let left = self.total.checked_sub(first).filter(|&left| left > 0)?;
-            let count = chunk.min(left.div_ceil(4)).max(1);
+            let left = self.end.checked_sub(first).filter(|&left| left > 0)?;
+            let count = chunk.min(left.div_ceil(4).max(least).min(left)).max(1);
             // Relaxed: the indices themselves carry no data; `finish` orders the work.
             match self.next.compare_exchange_weak(
                 first,
@@ -60,18 +40,72 @@ impl Dispatch {
             }
         }
     }
+}
+
+/// The work-groups `0..total` of one dispatch, shared by any number of threads.
+///
+/// They are split into homes, runs of equal length: who claims for a home gets of its groups as long as it has some,
+/// and of the next ones' then. So what a processor did in one dispatch it does in the next one, and finds in its caches.
+#[derive(Debug)]
+pub struct Dispatch {
+    total: u64,
+    homes: Box<[Home]>,
+    done: AtomicU64,
+}
+
+impl Dispatch {
+    /// All of `0..total` is still to be handed out, from so many homes, one at least. With one, groups begin in the order
+    /// of their indices.
+    #[must_use]
+    pub fn new(total: u64, homes: usize) -> Self {
+        let most = usize::try_from(total).unwrap_or(usize::MAX);
+        let homes = homes.min(most).max(1);
+        // A share of `total` fits what it came from.
+        let bound = |home: usize| (u128::from(total) * home as u128 / homes as u128) as u64;
+        Self {
+            total,
+            homes: (0..homes)
+                .map(|home| Home {
+                    next: AtomicU64::new(bound(home)),
+                    end: bound(home + 1),
+                })
+                .collect(),
+            done: AtomicU64::new(0),
+        }
+    }
+
+    /// Number of work-groups.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The next at most `chunk` work-groups for `home`, any number; `None` when all have been handed out.
+    ///
+    /// The last third of a home is handed out in smaller pieces, of `least` groups or more, so that threads end together.
+    #[must_use]
+    pub fn claim(&self, chunk: u64, least: u64, home: usize) -> Option<Range> {
+        let own = home % self.homes.len();
+        let (before, from) = self.homes.split_at(own);
+        from.iter()
+            .chain(before)
+            .find_map(|home| home.claim(chunk, least))
+    }
 
     /// Takes back what nobody has claimed yet: no later claim succeeds. Returns how many work-groups
     /// were dropped; the caller must pass them to [`Self::finish`] like work it has done.
     #[must_use]
     pub fn abandon(&self) -> u64 {
-        self.total - self.next.swap(self.total, Ordering::Relaxed)
+        let drop_of = |home: &Home| home.end - home.next.swap(home.end, Ordering::Relaxed);
+        self.homes.iter().map(drop_of).sum()
     }
 
     /// Whether something is left to be claimed.
     #[must_use]
     pub fn has_unclaimed(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.total
+        self.homes
+            .iter()
+            .any(|home| home.next.load(Ordering::Relaxed) < home.end)
     }
 
     /// Says that `count` claimed work-groups are done. `true` for the one call that completes the

@@ -856,6 +856,7 @@ impl Builder<'_> {
 /// What the host must know of `kernel`.
 pub(super) fn kernel_info(kernel: &Kernel, facts: &KernelFacts, sub_group_size: u32) -> KernelInfo {
     let mut info = KernelInfo {
+        any_order: !facts.meets_groups,
         name: kernel.name.clone(),
         symbol: kernel.name.clone(),
         local_size: facts.local_size,

@@ -5,7 +5,7 @@
 
 use crate::ir::{
     Builtin, Function, FunctionId, GlobalId, GroupOp, GroupScope, Kernel, Module, Op, Scope,
-    ValueDef,
+    ValueDef, ValueId,
 };
 use crate::types::{AddressSpace, ConstId, Constant, Type, TypeId};
 
@@ -44,6 +44,9 @@ pub struct KernelFacts {
     pub uses_indirect_calls: bool,
     /// Calls that are not inlined.
     pub uses_calls: bool,
+    /// A work-group may wait for what another one does, or tell in which order they ran: it reads atomically or as
+    /// volatile what others may write, orders such accesses, prints, or calls what is not known.
+    pub meets_groups: bool,
 }
 
 impl KernelFacts {
@@ -121,6 +124,40 @@ pub fn addressed_functions(module: &Module) -> Vec<FunctionId> {
     all
 }
 
+/// Whether `function` itself looks at what other work-groups do. An atomic whose result nobody uses tells nothing.
+fn meets_groups(module: &Module, function: &Function) -> bool {
+    let insts = || function.blocks.iter().flat_map(|b| &b.insts);
+    let mut used = vec![false; function.values.len()];
+    let mut note = |v: ValueId| used[v.index()] = true;
+    for id in insts() {
+        function.insts[id.index()].op.operands(&mut note);
+    }
+    for block in &function.blocks {
+        block.term.operand().into_iter().for_each(&mut note);
+    }
+    let is_shared = |ptr: ValueId| {
+        let Type::Ptr(space) = module.types.get(function.ty(ptr)) else {
+            return true;
+        };
+        !matches!(
+            space,
+            AddressSpace::Private | AddressSpace::Local | AddressSpace::Constant
+        )
+    };
+    insts().any(|id| {
+        let inst = &function.insts[id.index()];
+        match inst.op {
+            Op::Atomic { ptr, .. } => {
+                is_shared(ptr) && inst.result.is_some_and(|result| used[result.index()])
+            }
+            Op::Load { ptr, volatile, .. } => volatile && is_shared(ptr),
+            Op::Fence(scope, _) => matches!(scope, Scope::CrossDevice | Scope::Device),
+            Op::Printf(..) | Op::CallIndirect(..) => true,
+            _ => false,
+        }
+    })
+}
+
 struct Scan<'m> {
     module: &'m Module,
     facts: KernelFacts,
@@ -142,6 +179,7 @@ impl Scan<'_> {
     }
 
     fn function(&mut self, function: &Function, is_kernel: bool) {
+        self.facts.meets_groups |= meets_groups(self.module, function);
         for &id in function.blocks.iter().flat_map(|b| &b.insts) {
             let inst = &function.insts[id.index()];
             self.op(&inst.op);

@@ -207,3 +207,46 @@ fn facts_lay_out_local_memory_in_order_of_the_variables() {
     assert!(facts.uses_barrier && facts.has_f64 && facts.uses_sub_group_builtins);
     assert!(!facts.uses_sub_group_ops && !facts.uses_atomics && facts.uses_calls);
 }
+
+#[test]
+fn groups_may_begin_in_any_order_unless_one_may_look_at_what_another_does() {
+    for (body, meets) in [
+        ("store %p, i32 1 align 4", false),
+        ("%v: i32 = load %p align 4\n store %p, %v align 4", false),
+        ("%v: i32 = load %p align 4 volatile", true),
+        // Nobody learns what was there.
+        ("%v: i32 = atomic.iadd Device Relaxed %p, i32 1", false),
+        ("atomic.store Device Release %p, i32 1", false),
+        (
+            "%v: i32 = atomic.iadd Device Relaxed %p, i32 1\n store %p, %v align 4",
+            true,
+        ),
+        // What lies in local memory is the group's own.
+        (
+            "%v: i32 = atomic.iadd Device Relaxed @s, i32 1\n store %p, %v align 4",
+            false,
+        ),
+        ("%v: i32 = load @s align 4 volatile", false),
+        ("fence Workgroup AcquireRelease\n barrier Workgroup", false),
+        ("fence Device AcquireRelease", true),
+        ("call @inner(%p)", true),
+        ("%r: i32 = printf 0 ()", true),
+    ] {
+        let text = format!(
+            "var @s: i32 in local
+             func @inner(%p: ptr<global>) -> void {{
+             b:
+               %v: i32 = load %p align 4 volatile
+               ret
+             }}
+             kernel @k(%p: ptr<global>) {{
+             b:
+               {body}
+               ret
+             }}"
+        );
+        let module = parse(&text).unwrap_or_else(|error| panic!("{body}: {error}"));
+        let facts = passes::facts(&module, &module.kernels[0]);
+        assert_eq!(facts.meets_groups, meets, "{body}");
+    }
+}

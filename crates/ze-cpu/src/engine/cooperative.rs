@@ -6,6 +6,7 @@ use super::share::{Body, Share};
 use super::worker::Worker;
 use super::{Engine, STACK, block_signals, restore_signals};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use work_group_pool::Plan;
 use ze_driver::device::Task;
 
 /// Most groups of a cooperative launch.
@@ -39,7 +40,7 @@ pub(super) fn run(
         )));
     }
     let body = Body::Kernel(Box::new(prepared));
-    let share = Share::new(Arc::clone(task), 0, groups, 1, start_ns, body);
+    let share = Share::new(Arc::clone(task), 0, groups, Plan::SINGLY, start_ns, body);
     let gate = Arc::new(Gate::default());
     let before = block_signals();
     let mut started = 0;

@@ -99,11 +99,12 @@ pub(super) fn run(
     let mut fault = None;
     while next < prepared.groups {
         let left = prepared.groups - next;
-        let plan = kernel.cost.plan(left, worker.engine.threads);
+        let awake = worker.engine.awake_beside();
+        let plan = kernel.cost.plan(left, worker.engine.threads, awake);
         if plan.threads > 1 {
             let body = Body::Kernel(Box::new(prepared));
-            let share = Share::new(Arc::clone(task), next, left, plan.chunk, start_ns, body);
-            worker.engine.offer(&share, plan.threads - 1);
+            let share = Share::new(Arc::clone(task), next, left, plan, start_ns, body);
+            worker.engine.offer(&share, plan.threads - 1, plan.wakes);
             worker.help(&share, true);
             return End::Shared;
         }
@@ -167,6 +168,8 @@ pub(crate) struct Prepared {
     record: abi::Launch,
     memory: usize,
     pub(super) groups: u64,
+    /// Whether they may begin in any order.
+    pub(super) any_order: bool,
     pub(super) cancel: Cancel,
     output: Option<Box<printf::Stream>>,
     /// When it has to have ended.
@@ -277,6 +280,7 @@ impl Prepared {
             },
             memory: memory as usize,
             groups: total,
+            any_order: info.any_order,
             cancel: Cancel::new(0),
             output: program.printf_formats().map(printf::Stream::new),
             limit: Limit::new(launch.device),

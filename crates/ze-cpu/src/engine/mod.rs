@@ -190,17 +190,40 @@ impl Engine {
                 .is_multiple_of(NAPS)
     }
 
-    /// Lets `helpers` other workers join `share`.
-    fn offer(&self, share: &Arc<Share>, helpers: usize) {
+    /// Lets `helpers` other workers join `share`, of which some are woken if need be and `wake`.
+    fn offer(&self, share: &Arc<Share>, helpers: usize, wake: bool) {
+        // While all others are busy, nobody takes out what is done meanwhile. It is dropped without the lock.
+        let mut done = Vec::new();
         {
             let mut queue = self.lock();
+            let is_done = |share: &mut Arc<Share>| !share.dispatch.has_unclaimed();
+            while let Some(share) = queue.shares.pop_front_if(is_done) {
+                done.push(share);
+            }
             for _ in 0..helpers {
                 queue.shares.push_back(Arc::clone(share));
             }
             self.note_pending(&queue);
         }
         self.signal.fetch_add(1, Ordering::SeqCst);
-        self.wake(helpers);
+        // Who looks all the time finds it; if he ends that just now he looks once more before he sleeps.
+        let looking = if wake {
+            self.looking.load(Ordering::SeqCst)
+        } else {
+            helpers
+        };
+        if let Some(others) = helpers.checked_sub(looking).filter(|&n| n > 0) {
+            self.wake(others);
+        }
+    }
+
+    /// Workers beside the calling thread that need not be woken: they look for work, or end what they do.
+    fn awake_beside(&self) -> usize {
+        let asleep = self.asleep.load(Ordering::Relaxed);
+        let dozing = usize::from(self.dozing.load(Ordering::Relaxed));
+        let own = usize::from(std::ptr::eq(WORKS_FOR.get(), self));
+        let running = self.running.load(Ordering::Relaxed);
+        running.saturating_sub(asleep + dozing + own)
     }
 
     /// Whether a task waits for a worker.
@@ -334,9 +357,9 @@ impl Engine {
     /// Returns when there may be something to do.
     fn idle(&self) {
         self.awake.fetch_add(1, Ordering::SeqCst);
-        self.looking.fetch_add(1, Ordering::Relaxed);
+        self.looking.fetch_add(1, Ordering::SeqCst);
         let seen = self.look();
-        self.looking.fetch_sub(1, Ordering::Relaxed);
+        self.looking.fetch_sub(1, Ordering::SeqCst);
         let found = seen || self.doze();
         self.awake.fetch_sub(1, Ordering::SeqCst);
         if found {

@@ -4,7 +4,7 @@ use super::launch::Prepared;
 use super::worker::finish;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use work_group_pool::Dispatch;
+use work_group_pool::{Dispatch, Plan};
 use ze_driver::device::Task;
 
 /// One task's work, shared.
@@ -13,7 +13,7 @@ pub(crate) struct Share {
     /// Number of the first part; the dispatch counts from there.
     pub(super) first: u64,
     pub(super) dispatch: Dispatch,
-    pub(super) chunk: u64,
+    pub(super) plan: Plan,
     pub(super) body: Body,
     /// Whether anybody but the one who offers it has taken a part.
     pub(super) joined: AtomicBool,
@@ -34,15 +34,20 @@ impl Share {
         task: Arc<dyn Task>,
         first: u64,
         parts: u64,
-        chunk: u64,
+        plan: Plan,
         start_ns: u64,
         body: Body,
     ) -> Arc<Self> {
+        // What may run in any order is done where it was done the last time: its memory lies in those caches.
+        let homes = match &body {
+            Body::Kernel(prepared) if !prepared.any_order => 1,
+            _ => plan.threads,
+        };
         Arc::new(Self {
             task,
             first,
-            dispatch: Dispatch::new(parts),
-            chunk,
+            dispatch: Dispatch::new(parts, homes),
+            plan,
             body,
             joined: AtomicBool::new(false),
             start_ns,

@@ -15,6 +15,12 @@ const INTERVAL_NS: u64 = 5_000_000;
 /// Most workers that are moved at once.
 const MOST: usize = 64;
 
+/// The processor that the calling thread runs on, for what is only better done there.
+pub(super) fn here() -> usize {
+    // SAFETY: a call without arguments; it reads the thread's own memory where the system keeps the number up to date.
+    usize::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(0)
+}
+
 thread_local! {
     /// Number of the worker that this thread is.
     static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
@@ -106,12 +112,10 @@ impl Spread {
             return;
         }
         self.last.store(now, Ordering::Relaxed);
-        // SAFETY: a system call without arguments.
-        let here = usize::try_from(unsafe { libc::sched_getcpu() });
-        let (Ok(here), Some(allowed)) = (here, self.allowed.get()) else {
+        let Some(allowed) = self.allowed.get() else {
             return;
         };
-        let Some(elsewhere) = allowed.without(here) else {
+        let Some(elsewhere) = allowed.without(here()) else {
             return;
         };
         for (number, seat) in self.seats.iter().enumerate().take(MOST) {

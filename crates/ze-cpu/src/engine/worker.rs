@@ -2,13 +2,14 @@
 
 use super::launch::Timing;
 use super::share::{Body, Share};
-use super::spread::PATIENCE_NS;
+use super::spread::{self, PATIENCE_NS};
 use super::{Engine, Job, launch, now_ns, transfer};
 use crate::fault::{self, Guard};
 use crate::telemetry::{Kind, Meter, Usage};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use work_group_pool::Plan;
 use ze_driver::device::{Outcome, Task, Work};
 
 /// After this time of constant work a worker looks at the signal handlers again.
@@ -153,9 +154,13 @@ impl Worker {
                     .threads
                     .min(usize::try_from(blocks).unwrap_or(1));
                 if threads > 1 {
+                    let plan = Plan {
+                        threads,
+                        ..Plan::SINGLY
+                    };
                     let share =
-                        Share::new(Arc::clone(&task), 0, blocks, 1, start_ns, Body::Transfer);
-                    self.engine.offer(&share, threads - 1);
+                        Share::new(Arc::clone(&task), 0, blocks, plan, start_ns, Body::Transfer);
+                    self.engine.offer(&share, threads - 1, true);
                     self.help(&share, true);
                     return;
                 }
@@ -211,7 +216,7 @@ impl Worker {
             }
             if !owner && self.engine.task_waits() {
                 if share.dispatch.has_unclaimed() {
-                    self.engine.offer(share, 1);
+                    self.engine.offer(share, 1, true);
                 }
                 break;
             }
@@ -226,7 +231,9 @@ impl Worker {
 
     /// Claims and does a part; whether it was the last to end, `None` when nothing was left.
     fn part(&mut self, share: &Arc<Share>) -> Option<bool> {
-        let range = share.dispatch.claim(share.chunk)?;
+        let range = share
+            .dispatch
+            .claim(share.plan.chunk, share.plan.least, spread::here())?;
         let first = share.first + range.first;
         let result = match &share.body {
             Body::Transfer => self.transfer(&share.task, first, range.count),
