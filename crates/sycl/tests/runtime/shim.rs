@@ -110,7 +110,8 @@ unsafe extern "C" fn get_properties(
     }
 }
 
-unsafe extern "C" fn device_table(
+/// The driver's table, with memory that is the devices' own.
+unsafe extern "C" fn peers_table(
     version: ze_api_version_t,
     table: *mut ze_device_dditable_t,
 ) -> ze_result_t {
@@ -121,9 +122,23 @@ unsafe extern "C" fn device_table(
         let code = getter.unwrap()(version, table);
         if code == ZE_RESULT_SUCCESS {
             let _ = DEVICE.set(*table);
+            (*table).pfnGetProperties = Some(get_properties);
+        }
+        code
+    }
+}
+
+/// That, and sub-devices besides.
+unsafe extern "C" fn device_table(
+    version: ze_api_version_t,
+    table: *mut ze_device_dditable_t,
+) -> ze_result_t {
+    // SAFETY: the caller gives a table with room.
+    unsafe {
+        let code = peers_table(version, table);
+        if code == ZE_RESULT_SUCCESS {
             (*table).pfnGet = Some(get);
             (*table).pfnGetSubDevices = Some(get_sub_devices);
-            (*table).pfnGetProperties = Some(get_properties);
         }
         code
     }
@@ -138,23 +153,6 @@ pub(crate) fn tiles(name: &CStr) -> *const () {
     match name.to_bytes() {
         b"zeGetDeviceProcAddrTable" => device_table as *const (),
         _ => real(name),
-    }
-}
-
-unsafe extern "C" fn peers_table(
-    version: ze_api_version_t,
-    table: *mut ze_device_dditable_t,
-) -> ze_result_t {
-    let getter = real(c"zeGetDeviceProcAddrTable");
-    // SAFETY: as for `device_table`.
-    unsafe {
-        let getter: ze_pfnGetDeviceProcAddrTable_t = std::mem::transmute(getter);
-        let code = getter.unwrap()(version, table);
-        if code == ZE_RESULT_SUCCESS {
-            let _ = DEVICE.set(*table);
-            (*table).pfnGetProperties = Some(get_properties);
-        }
-        code
     }
 }
 
