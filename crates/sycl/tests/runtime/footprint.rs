@@ -113,7 +113,7 @@ fn tasks_leave_nothing_behind() {
 /// Tasks on the host and what waits for them: each has a ticket, a closure, an event.
 fn host_tasks_leave_nothing_behind() {
     let (queue, a) = (queue(0), Buffer::from_slice(&[0i32; 16], 16).unwrap());
-    leaves_nothing(600, |tasks| {
+    leaves_nothing(6_000, |tasks| {
         for round in 0..tasks {
             let task = queue.submit(|cg| {
                 let view = cg.host_task_access(&a, ReadWrite)?;
