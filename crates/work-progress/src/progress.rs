@@ -7,7 +7,16 @@ use crate::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub struct Progress {
     done: AtomicU64,
     last: AtomicU64,
-    pins: AtomicUsize,
+    /// Pins of the numbers of each group: one that is held for long keeps only its group's slots.
+    pins: [AtomicUsize; GROUPS],
+}
+
+const GROUPS: usize = 8;
+/// Numbers that follow each other in a group.
+const GROUP: u64 = 16;
+
+fn group(number: u64) -> usize {
+    (number / GROUP % GROUPS as u64) as usize
 }
 
 impl Default for Progress {
@@ -23,7 +32,7 @@ impl Progress {
         Self {
             done: AtomicU64::new(0),
             last: AtomicU64::new(0),
-            pins: AtomicUsize::new(0),
+            pins: [0; GROUPS].map(AtomicUsize::new),
         }
     }
 
@@ -76,20 +85,21 @@ impl Progress {
         self.last.store(number, Ordering::Release);
     }
 
-    /// Nothing of the ring is given out again until [`Self::unpin`]. To be called before the ring's lock is taken.
+    /// This number's slot is not given out again until [`Self::unpin`]. The caller holds the ring's lock.
     #[inline]
-    pub fn pin(&self) {
-        self.pins.fetch_add(1, Ordering::AcqRel);
+    pub fn pin(&self, number: u64) {
+        self.pins[group(number)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends one [`Self::pin`].
+    /// Ends one [`Self::pin`] of this number; needs no lock.
     #[inline]
-    pub fn unpin(&self) {
-        self.pins.fetch_sub(1, Ordering::Release);
+    pub fn unpin(&self, number: u64) {
+        self.pins[group(number)].fetch_sub(1, Ordering::Release);
     }
 
+    /// Whether this number may be pinned. The caller holds the ring's lock.
     #[inline]
-    pub(crate) fn is_pinned(&self) -> bool {
-        self.pins.load(Ordering::Acquire) != 0
+    pub(crate) fn is_pinned(&self, number: u64) -> bool {
+        self.pins[group(number)].load(Ordering::Acquire) != 0
     }
 }

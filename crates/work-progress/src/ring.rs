@@ -97,7 +97,7 @@ impl<S> Ring<S> {
     #[inline]
     pub fn recycle(&mut self, progress: &Progress, unused: impl FnOnce(&S) -> bool) -> Option<S> {
         let ended = self.slots.len() >= self.shortest && progress.is_done(self.first + 1);
-        if !ended || progress.is_pinned() || !self.slots.front().is_some_and(unused) {
+        if !ended || progress.is_pinned(self.first) || !self.slots.front().is_some_and(unused) {
             return None;
         }
         self.first += 1;

@@ -40,15 +40,33 @@ mod alone {
             let (progress, mut ring) = lane(submissions);
             progress.end(done);
             if pinned {
-                progress.pin();
+                progress.pin(1);
             }
             let given = ring.recycle(&progress, |_| !awaited);
             assert_eq!(given, expected, "{submissions} {done} {pinned} {awaited}");
             if pinned {
-                progress.unpin();
+                progress.unpin(1);
                 assert_eq!(ring.recycle(&progress, |_| true), Some(10));
             }
         }
+    }
+
+    /// A lane that somebody always looks at, though at another submission each time, needs no more slots than others.
+    #[test]
+    fn a_lane_that_is_always_looked_at_does_not_grow() {
+        let (progress, mut ring) = lane(64);
+        progress.pin(64);
+        let mut slots = 64;
+        for number in 65..=10_000 {
+            progress.end(number - 1);
+            let again = ring.recycle(&progress, |_| true);
+            slots += u32::from(again.is_none());
+            ring.push(again.unwrap_or(number * 10));
+            progress.submitted(number);
+            progress.pin(number);
+            progress.unpin(number - 1);
+        }
+        assert_eq!(slots, 64);
     }
 
     #[test]
@@ -129,15 +147,10 @@ mod interleavings {
             if self.progress.is_done(number) {
                 return None;
             }
-            self.progress.pin();
-            let found = self.ring.lock().unwrap().get(number).copied();
-            match found {
-                Some(event) => Some((event, self.resets[event].load(Ordering::Relaxed))),
-                None => {
-                    self.progress.unpin();
-                    None
-                }
-            }
+            let ring = self.ring.lock().unwrap();
+            let event = *ring.get(number)?;
+            self.progress.pin(number);
+            Some((event, self.resets[event].load(Ordering::Relaxed)))
         }
     }
 
@@ -153,7 +166,7 @@ mod interleavings {
                         assert_eq!(event, 0);
                         thread::yield_now();
                         assert_eq!(lane.resets[event].load(Ordering::Relaxed), resets);
-                        lane.progress.unpin();
+                        lane.progress.unpin(1);
                     }
                 }
             });

@@ -197,7 +197,7 @@ unsafe impl Sync for Pinned {}
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        self.lane.progress.unpin();
+        self.lane.progress.unpin(self.sequence);
     }
 }
 
@@ -466,7 +466,6 @@ impl Lane {
         if self.is_done(sequence) {
             return None;
         }
-        self.progress.pin();
         let inner = self.inner();
         let begun = inner.begun(sequence);
         // What never begins ends with what did before it, which may be over: its event is then no longer kept.
@@ -474,20 +473,14 @@ impl Lane {
             true => None,
             false => inner.ring.get(begun).zip(inner.home.as_ref()),
         };
-        let found = found.map(|(slot, home)| (slot.event, home.context.api));
-        drop(inner);
-        match found {
-            Some((event, api)) => Some(Pinned {
-                lane: self,
-                sequence: begun,
-                event,
-                api,
-            }),
-            None => {
-                self.progress.unpin();
-                None
-            }
-        }
+        let (slot, home) = found?;
+        self.progress.pin(begun);
+        Some(Pinned {
+            lane: self,
+            sequence: begun,
+            event: slot.event,
+            api: home.context.api,
+        })
     }
 
     /// Waits on the calling thread until a command has ended.
@@ -607,9 +600,6 @@ impl Lane {
 
     /// An event that is not signalled and that nobody uses.
     fn take_event(&self, inner: &mut Inner) -> Result<ze_event_handle_t> {
-        if let Some(event) = inner.spare.pop() {
-            return Ok(event);
-        }
         if let Some([middle, first]) = inner.ring.ask(&self.progress)
             && !self.probe_locked(inner, middle)
         {
@@ -619,15 +609,21 @@ impl Lane {
             let mut waiters = slot.waiters.iter();
             waiters.all(|dep| of(dep.lane()).is_none_or(|lane| lane.is_done(dep.sequence())))
         };
-        if let Some(slot) = inner.ring.recycle(&self.progress, unused) {
-            let home = inner.home.as_ref();
-            if let Some(home) = home {
+        // One more than is needed, so that the ring becomes short again after it had to be long.
+        for _ in 0..2 {
+            let Some(slot) = inner.ring.recycle(&self.progress, unused) else {
+                break;
+            };
+            if let Some(home) = &inner.home {
                 let api = home.context.api;
                 slot.keep_times(api);
                 // SAFETY: a live event that no command and no thread uses.
                 unsafe { ze!(api, zeEventHostReset = event.pfnHostReset(slot.event))? };
             }
-            return Ok(slot.event);
+            inner.spare.push(slot.event);
+        }
+        if let Some(event) = inner.spare.pop() {
+            return Ok(event);
         }
         inner.new_event()
     }
