@@ -43,6 +43,8 @@ fn compile(name: &str) -> PathBuf {
     program
 }
 
+const DEBIANS_LIBRARIES: &str = "/usr/lib/x86_64-linux-gnu";
+
 /// What is killed then hangs: a busy machine alone never makes a program so late.
 const HANGS: Duration = Duration::from_secs(600);
 
@@ -78,6 +80,16 @@ fn passes(name: &str, arguments: &[&str], environment: &[(&str, &str)]) {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// As [`passes`], with the driver behind the loader of Debian's package libze1.
+fn passes_under_debians_loader(name: &str, arguments: &[&str]) {
+    let driver = artefacts().join("libze_solum_cpu.so.1");
+    let environment = [
+        ("LD_LIBRARY_PATH", DEBIANS_LIBRARIES),
+        ("ZE_ENABLE_ALT_DRIVERS", driver.to_str().unwrap()),
+    ];
+    passes(name, arguments, &environment);
 }
 
 #[test]
@@ -190,13 +202,8 @@ fn acceleration_structures_answer_rays_like_all_triangles() {
 fn each_listed_extension_does_what_its_name_says() {
     passes("extensions", &[], &[]);
     passes("extensions", &[], &[("SOLUM_COMPILER", "interpreter")]);
-    // Through Debian's loader, what it has calls for.
-    let driver = artefacts().join("libze_solum_cpu.so.1");
-    let environment = [
-        ("LD_LIBRARY_PATH", "/usr/lib/x86_64-linux-gnu"),
-        ("ZE_ENABLE_ALT_DRIVERS", driver.to_str().unwrap()),
-    ];
-    passes("extensions", &["3"], &environment);
+    // What Debian's loader has calls for.
+    passes_under_debians_loader("extensions", &["3"]);
 }
 
 #[test]
@@ -204,12 +211,7 @@ fn tracers_of_the_driver_run_around_its_calls() {
     passes("tracer", &[], &[]);
     // Beside the loader's own tracing layer, and where calls come through the tables of the getters.
     passes("tracer", &[], &[("ZE_ENABLE_TRACING_LAYER", "1")]);
-    let driver = artefacts().join("libze_solum_cpu.so.1");
-    let environment = [
-        ("LD_LIBRARY_PATH", "/usr/lib/x86_64-linux-gnu"),
-        ("ZE_ENABLE_ALT_DRIVERS", driver.to_str().unwrap()),
-    ];
-    passes("tracer", &[], &environment);
+    passes_under_debians_loader("tracer", &[]);
 }
 
 #[test]
@@ -242,7 +244,7 @@ fn calls_after_teardown_are_uninitialized() {
 #[test]
 fn debians_own_loader_finds_the_driver() {
     let program = compile("vector_add_old_loader");
-    let debian = Path::new("/usr/lib/x86_64-linux-gnu/libze_loader.so.1");
+    let debian = Path::new(DEBIANS_LIBRARIES).join("libze_loader.so.1");
     assert!(
         debian.is_file(),
         "package libze1 is not installed: ./x test installs it"
@@ -250,7 +252,7 @@ fn debians_own_loader_finds_the_driver() {
     let driver = artefacts().join("libze_solum_cpu.so.1");
     let output = Command::new(&program)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("c/kernels.spv"))
-        .arg(debian)
+        .arg(&debian)
         .env("ZE_ENABLE_ALT_DRIVERS", &driver)
         .env_remove("LD_LIBRARY_PATH")
         .output()
