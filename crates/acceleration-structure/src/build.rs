@@ -1,16 +1,18 @@
 //! Building: jobs that joined threads share, each a part of the input, of the tree or of the output.
 //!
-//! Three rounds, each over when its last job is: reading boxes, making the tree, writing the bytes.
+//! Four rounds, each over when its last job is: reading boxes, halving large sets again and again, making the tree (whose
+//! upper nodes take what the halves were made of), writing the bytes.
 
-use crate::layout::{self, BLOCK, Kind, LEAF_MOST, Node, PRIMITIVE, Primitive, Record, Writer};
+use crate::layout::{self, BLOCK, Kind, LEAF_MOST, Lane, NODE, Node, PACKET, Packet, Record};
+use crate::layout::{WIDTH, Writer};
 use crate::run::Items;
-use crate::split::{Item, Set, children};
+use crate::split::{Item, Set, children, split};
 use crate::{Bounds, Vector};
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Primitives below which a part of the tree is one thread's.
-const ALONE: usize = 8192;
+const ALONE: usize = 4096;
 /// Primitives of a piece of input or output.
 const PIECE: usize = 16384;
 /// Primitives that are asked for at once.
@@ -24,6 +26,8 @@ pub trait Shape: Send + Sync {
     /// each of `out`; `None` for one that cannot be hit. Called from any joined thread, once for each primitive, and
     /// once more for each triangle or quad that can be hit.
     fn corners(&self, first: usize, out: &mut [Option<[Vector; 4]>]);
+    /// A hint that a primitive will be asked for: first, with `near` false, a while before, then again soon before.
+    fn expect(&self, _number: usize, _near: bool) {}
 }
 
 impl<T: Shape + ?Sized> Shape for &T {
@@ -32,6 +36,9 @@ impl<T: Shape + ?Sized> Shape for &T {
     }
     fn corners(&self, first: usize, out: &mut [Option<[Vector; 4]>]) {
         (**self).corners(first, out);
+    }
+    fn expect(&self, number: usize, near: bool) {
+        (**self).expect(number, near);
     }
 }
 
@@ -54,12 +61,22 @@ pub enum Failure {
     TooMany,
 }
 
-/// A part of the tree: nodes, the first of which is the part's own root. Numbers of nodes in their words are numbers in
-/// the part, except for [`Part::elsewhere`].
+/// A part of the tree: nodes, the first of which is the part's own root, or none when the part is one leaf. Numbers of
+/// nodes and packets in their words are numbers in the part, except for [`Part::elsewhere`].
+#[derive(Default)]
 struct Part {
     nodes: Vec<Node>,
-    /// The one node's children that are parts of their own: slot and place.
+    /// The first node's children that are parts of their own: slot and place.
     elsewhere: Vec<(usize, usize)>,
+    /// Leaves in the order of their packets: first item and count.
+    leaves: Vec<(u32, u32)>,
+    packets: usize,
+}
+
+/// A set on its way into the tree, and the numbers of its halves when it has been split.
+struct Half {
+    set: Set,
+    halves: Option<[usize; 2]>,
 }
 
 enum Job<'a> {
@@ -69,27 +86,33 @@ enum Job<'a> {
         first: usize,
         run: Range<usize>,
     },
-    /// Make the tree of a set for a place.
-    Split {
+    /// Split the half of that number in two.
+    Halve {
         set: Set,
+        number: usize,
+        depth: usize,
+    },
+    /// Make the tree of a set for a place; the set is in parts already.
+    Grow {
+        set: Set,
+        parts: Vec<Set>,
         place: usize,
         depth: usize,
     },
-    /// Write a part's nodes, whose first has that number.
-    Nodes {
+    /// Write a part, whose first node and packet have those numbers.
+    Write {
         part: Part,
-        base: usize,
-        bases: Arc<[usize]>,
-        to: &'a mut [u8],
+        first: [usize; 2],
+        nodes: &'a mut [u8],
+        packets: &'a mut [u8],
     },
-    /// Write the primitives of a run of items.
-    Primitives { run: Range<usize>, to: &'a mut [u8] },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Round {
     Reading,
-    Splitting,
+    Halving,
+    Growing,
     Writing,
 }
 
@@ -104,7 +127,11 @@ struct State<'a> {
     whole: Set,
     /// Items that there are.
     items: usize,
-    /// Parts of the tree by place; the first has the root.
+    /// What large sets were split into; the first is all.
+    halves: Vec<Half>,
+    /// The nodes above all parts.
+    crown: Crown,
+    /// Parts of the tree by place, once made; those below others are behind them.
     places: Vec<Option<Part>>,
     bounds: Bounds,
     /// Bytes of the structure, once laid out.
@@ -117,6 +144,7 @@ struct State<'a> {
 pub struct Build<'a> {
     geometries: Vec<Geometry<'a>>,
     items: Items,
+    has_quads: bool,
     state: Mutex<State<'a>>,
     changed: Condvar,
 }
@@ -129,9 +157,12 @@ impl<'a> Build<'a> {
     /// Bytes that are usually enough, and bytes that always are, for that many primitives and geometries.
     #[must_use]
     pub fn sizes(primitives: usize, geometries: usize) -> (usize, usize) {
-        let nodes = primitives.max(1);
+        // A node has eight children, or only leaves, which have five primitives or more in all; so there are at most a
+        // fourth as many nodes as primitives, beside the root. A leaf has no more packets than primitives.
+        let nodes = primitives / 4 + 1;
         (
-            layout::size(nodes / 2 + 8, primitives, geometries),
+            layout::size(primitives / 12 + 8, primitives / 8 * 5 + 8, geometries)
+                .min(layout::size(nodes, primitives, geometries)),
             layout::size(nodes, primitives, geometries),
         )
     }
@@ -159,6 +190,7 @@ impl<'a> Build<'a> {
             }
         }
         Self {
+            has_quads: geometries.iter().any(|g| g.kind == Kind::Quad),
             geometries,
             items: Items::new(if fits { total } else { 0 }),
             state: Mutex::new(State {
@@ -168,6 +200,8 @@ impl<'a> Build<'a> {
                 short: Vec::new(),
                 whole: Set::empty(0),
                 items: total,
+                halves: Vec::new(),
+                crown: Crown::default(),
                 places: Vec::new(),
                 bounds: Bounds::EMPTY,
                 size: 0,
@@ -224,18 +258,42 @@ impl<'a> Build<'a> {
     fn advance(&self, state: &mut State<'a>) {
         match state.round {
             Round::Reading => {
-                state.round = Round::Splitting;
+                state.round = Round::Halving;
                 self.close_gaps(state);
                 let set = state.whole;
                 state.bounds = set.extent.bounds();
-                state.places.push(None);
-                state.jobs.push(Job::Split {
-                    set,
-                    place: 0,
-                    depth: 0,
-                });
+                state.halves.push(Half { set, halves: None });
+                if set.count > ALONE {
+                    state.jobs.push(Job::Halve {
+                        set,
+                        number: 0,
+                        depth: 0,
+                    });
+                }
             }
-            Round::Splitting => {
+            Round::Halving => {
+                state.round = Round::Growing;
+                let halves = std::mem::take(&mut state.halves);
+                let mut crown = Crown::default();
+                // The root is its first node or its only part.
+                let _ = crown.top(&halves, 0, 0);
+                for (place, (set, parts, depth)) in crown.parts.drain(..).enumerate() {
+                    state.places.push(None);
+                    state.jobs.push(Job::Grow {
+                        set,
+                        parts,
+                        place,
+                        depth,
+                    });
+                }
+                // The largest are taken first.
+                state.jobs.sort_by_key(|job| match job {
+                    Job::Grow { set, .. } => set.count,
+                    _ => 0,
+                });
+                state.crown = crown;
+            }
+            Round::Growing => {
                 state.round = Round::Writing;
                 if let Err(failure) = self.lay_out(state) {
                     state.done = Some(Err(failure));
@@ -285,80 +343,199 @@ impl<'a> Build<'a> {
                     state.short.push((begin, count, room));
                 }
             }
-            Job::Split { set, place, depth } => {
+            Job::Halve { set, number, depth } => {
                 // SAFETY: the sets of jobs under way share no item.
                 let items = unsafe { self.items.run(set.first..set.first + set.count) };
-                let part = if set.count <= ALONE {
-                    let mut nodes = Vec::with_capacity(set.count / 4 + 1);
-                    grow(items, &set, depth, &mut nodes);
-                    Part {
-                        nodes,
-                        elsewhere: Vec::new(),
+                let (left, right) = split(items, &set, depth);
+                let mut state = lock(&self.state);
+                let first = state.halves.len();
+                state.halves[number].halves = Some([first, first + 1]);
+                for (number, set) in [(first, left), (first + 1, right)] {
+                    state.halves.push(Half { set, halves: None });
+                    if set.count > ALONE {
+                        state.jobs.push(Job::Halve {
+                            set,
+                            number,
+                            depth: depth + 1,
+                        });
                     }
-                } else {
-                    self.fork(items, &set, depth)
-                };
-                if let Some(slot) = lock(&self.state).places.get_mut(place) {
-                    *slot = Some(part);
                 }
             }
-            Job::Nodes {
-                mut part,
-                base,
-                bases,
-                to,
+            Job::Grow {
+                set,
+                parts,
+                place,
+                depth,
             } => {
-                for (slot, place) in part.elsewhere {
-                    if let Some(node) = part.nodes.first_mut() {
-                        node.words[slot] = bases[place].wrapping_sub(base) as u32;
-                    }
+                // SAFETY: the sets of jobs under way share no item.
+                let items = unsafe { self.items.run(set.first..set.first + set.count) };
+                let mut part = Part::default();
+                if set.count > ALONE {
+                    self.fork(items, &set, &parts, depth, &mut part);
+                } else if set.count > LEAF_MOST {
+                    part.nodes.reserve(set.count / 16 + 1);
+                    part.leaves.reserve(set.count / 2 + 1);
+                    self.grow(items, &set, &parts, depth, &mut part);
+                } else if set.count > 0 {
+                    self.leaf(items, &set, &mut part);
                 }
-                for (node, to) in part.nodes.iter_mut().zip(to.chunks_exact_mut(BLOCK)) {
-                    for word in &mut node.words {
-                        if *word & layout::LEAF == 0 {
-                            *word += base as u32;
-                        }
-                    }
-                    Writer { to }.node(0, node);
-                }
+                lock(&self.state).places[place] = Some(part);
             }
-            Job::Primitives { run, to } => {
-                // SAFETY: the run is this job's alone in this round.
-                let items = unsafe { self.items.run(run) };
-                for (item, to) in items.iter().zip(to.chunks_exact_mut(PRIMITIVE)) {
-                    Writer { to }.primitive(0, &self.primitive(item));
+            Job::Write {
+                mut part,
+                first: [node, packet],
+                nodes,
+                packets,
+            } => {
+                let (nodes, _) = nodes.as_chunks_mut::<NODE>();
+                for (from, to) in part.nodes.iter_mut().zip(nodes) {
+                    for word in &mut from.words {
+                        *word = moved(*word, node, packet);
+                    }
+                    layout::write_node(to, from);
                 }
+                self.write_packets(&part.leaves, packets);
             }
         }
     }
 
-    /// One node of a large set; its children are other jobs'.
-    fn fork(&self, items: &mut [Item], set: &Set, depth: usize) -> Part {
-        let (sets, count) = children(items, set, depth);
-        let (mut node, mut elsewhere) = (Node::EMPTY, Vec::new());
+    /// One node of a large set, which is in parts already; its children are other jobs'.
+    fn fork(&self, items: &mut [Item], set: &Set, parts: &[Set], depth: usize, part: &mut Part) {
+        let (sets, count) = children(items, set, parts, depth);
+        let mut node = Node::EMPTY;
+        for (slot, child) in sets.iter().enumerate().take(count) {
+            let mut word = layout::NONE;
+            if child.count <= LEAF_MOST {
+                let begin = child.first - set.first;
+                word = self.leaf(&items[begin..begin + child.count], child, part);
+            }
+            node.set(slot, &child.extent.bounds(), word);
+        }
+        part.nodes.push(node);
         let mut state = lock(&self.state);
-        for (slot, set) in sets.into_iter().take(count).enumerate() {
-            let mut word = 0;
-            if set.count <= LEAF_MOST {
-                word = layout::leaf(set.first, set.count);
-            } else {
+        for (slot, child) in sets.into_iter().enumerate().take(count) {
+            if child.count > LEAF_MOST {
                 // Behind its parent's place, so that its nodes are behind its parent's.
                 let place = state.places.len();
                 state.places.push(None);
-                elsewhere.push((slot, place));
-                state.jobs.push(Job::Split {
-                    set,
+                part.elsewhere.push((slot, place));
+                state.jobs.push(Job::Grow {
+                    set: child,
+                    parts: vec![child],
                     place,
                     depth: depth + 1,
                 });
             }
-            node.set(slot, &set.extent.bounds(), word);
         }
         drop(state);
         self.changed.notify_all();
-        Part {
-            nodes: vec![node],
-            elsewhere,
+    }
+
+    /// The nodes of a set's tree, its root first; the set is in parts already. A node has eight children, or nothing but
+    /// leaves.
+    fn grow(&self, items: &mut [Item], set: &Set, parts: &[Set], depth: usize, part: &mut Part) {
+        let at = part.nodes.len();
+        part.nodes.push(Node::EMPTY);
+        let (sets, count) = children(items, set, parts, depth);
+        let sets = &sets[..count];
+        let run = |child: &Set| child.first - set.first..child.first - set.first + child.count;
+        // Leaves first: their packets are beside each other.
+        for (slot, child) in sets.iter().enumerate() {
+            if child.count <= LEAF_MOST {
+                let word = self.leaf(&items[run(child)], child, part);
+                part.nodes[at].set(slot, &child.extent.bounds(), word);
+            }
+        }
+        for (slot, child) in sets.iter().enumerate() {
+            if child.count > LEAF_MOST {
+                let word = part.nodes.len() as u32;
+                part.nodes[at].set(slot, &child.extent.bounds(), word);
+                let items = &mut items[run(child)];
+                self.grow(items, child, std::slice::from_ref(child), depth + 1, part);
+            }
+        }
+    }
+
+    /// A leaf of all items of a set; its word.
+    fn leaf(&self, items: &[Item], set: &Set, part: &mut Part) -> u32 {
+        let lanes = if self.has_quads {
+            let is_quad =
+                |item: &&Item| self.geometries[item.geometry() as usize].kind == Kind::Quad;
+            items.len() + items.iter().filter(is_quad).count()
+        } else {
+            items.len()
+        };
+        let packets = lanes.div_ceil(layout::LANES);
+        let word = layout::leaf(part.packets, packets);
+        part.leaves.push((set.first as u32, set.count as u32));
+        part.packets += packets;
+        word
+    }
+
+    /// Writes the packets of leaves one after the other.
+    fn write_packets(&self, leaves: &[(u32, u32)], to: &mut [u8]) {
+        // How many leaves before its turn a leaf's primitives are asked for.
+        const FAR: usize = 12;
+        const NEAR: usize = 6;
+        let items = |leaf: &(u32, u32)| {
+            let first = leaf.0 as usize;
+            // SAFETY: this round writes no items.
+            unsafe { self.items.read(first..first + leaf.1 as usize) }
+        };
+        let expect = |leaf: Option<&(u32, u32)>, near: bool| {
+            for item in leaf.into_iter().flat_map(items) {
+                let geometry = &self.geometries[item.geometry() as usize];
+                geometry.shape.expect(item.number() as usize, near);
+            }
+        };
+        for at in 0..FAR.min(leaves.len()) {
+            expect(leaves.get(at), false);
+        }
+        for at in 0..NEAR.min(leaves.len()) {
+            expect(leaves.get(at), true);
+        }
+        let (packets, _) = to.as_chunks_mut::<PACKET>();
+        let mut packets = packets.iter_mut();
+        for (at, leaf) in leaves.iter().enumerate() {
+            expect(leaves.get(at + FAR), false);
+            expect(leaves.get(at + NEAR), true);
+            let (mut packet, mut lane) = (Packet::EMPTY, 0);
+            let mut next = |kind, item: &Item, corners: Option<[Vector; 3]>| {
+                if lane == layout::LANES {
+                    if let Some(to) = packets.next() {
+                        layout::write_packet(to, &packet);
+                    }
+                    (packet, lane) = (Packet::EMPTY, 0);
+                }
+                packet.name(lane, kind, item.geometry(), item.number());
+                if let Some(corners) = corners {
+                    packet.triangle(lane, corners);
+                }
+                lane += 1;
+            };
+            for item in items(leaf) {
+                let geometry = &self.geometries[item.geometry() as usize];
+                match geometry.kind {
+                    Kind::Procedural => next(Lane::Procedural, item, None),
+                    Kind::Instance => next(Lane::Instance, item, None),
+                    Kind::Triangle | Kind::Quad => {
+                        let mut corners = [None];
+                        geometry.shape.corners(item.number() as usize, &mut corners);
+                        // Gone since it was read: nothing meets it.
+                        let [a, b, c, d] = corners[0].unwrap_or([[f32::NAN; 3]; 4]);
+                        if geometry.kind == Kind::Triangle {
+                            next(Lane::Triangle, item, Some([a, b, c]));
+                        } else {
+                            // Two triangles, as the specification cuts a quad.
+                            next(Lane::Triangle, item, Some([a, b, d]));
+                            next(Lane::Half, item, Some([c, d, b]));
+                        }
+                    }
+                }
+            }
+            if let Some(to) = packets.next() {
+                layout::write_packet(to, &packet);
+            }
         }
     }
 
@@ -382,82 +559,141 @@ impl<'a> Build<'a> {
         count
     }
 
-    fn primitive(&self, item: &Item) -> Primitive {
-        let geometry = &self.geometries[item.geometry() as usize];
-        let number = item.number();
-        let corners = match geometry.kind {
-            Kind::Triangle | Kind::Quad => {
-                let mut corners = [None];
-                geometry.shape.corners(number as usize, &mut corners);
-                // Gone since it was read: a point, which nothing meets.
-                corners[0].unwrap_or_default()
-            }
-            Kind::Procedural | Kind::Instance => {
-                let Bounds { lower, upper } = item.bounds();
-                [lower, upper, [0.0; 3], [0.0; 3]]
-            }
-        };
-        Primitive {
-            kind: geometry.kind,
-            geometry: item.geometry(),
-            number,
-            corners,
-        }
-    }
-
     /// Gives each part its place in the output, and makes the jobs of writing.
     fn lay_out(&self, state: &mut State<'a>) -> Result<(), Failure> {
-        let mut parts = std::mem::take(&mut state.places)
+        let mut crown = std::mem::take(&mut state.crown);
+        let mut parts: Vec<Part> = std::mem::take(&mut state.places)
             .into_iter()
             .flatten()
-            .collect::<Vec<_>>();
-        if parts.is_empty() {
-            parts.push(Part {
-                nodes: vec![Node::EMPTY],
-                elsewhere: Vec::new(),
-            });
-        }
-        let mut nodes = 0;
-        let bases: Arc<[usize]> = parts
-            .iter()
-            .map(|part| {
-                nodes += part.nodes.len();
-                nodes - part.nodes.len()
-            })
             .collect();
-        let counts = [nodes, state.items, self.geometries.len()];
-        let size = layout::size(nodes, state.items, self.geometries.len());
+        // The root is a node in any case.
+        if let ([], Some(part)) = (&crown.nodes[..], parts.first_mut())
+            && part.nodes.is_empty()
+        {
+            let mut node = Node::EMPTY;
+            if part.packets > 0 {
+                node.set(0, &state.bounds, layout::leaf(0, part.packets));
+            }
+            part.nodes.push(node);
+        }
+        // Numbers of each part's first node and packet; the crown's nodes are before all others.
+        let (mut nodes, mut packets) = (crown.nodes.len(), 0);
+        let mut firsts = Vec::with_capacity(parts.len());
+        for part in &parts {
+            firsts.push([nodes, packets]);
+            nodes += part.nodes.len();
+            packets += part.packets;
+        }
+        for (node, slots) in crown.nodes.iter_mut().zip(&crown.places) {
+            for (word, place) in node.words.iter_mut().zip(slots) {
+                let Some(place) = *place else { continue };
+                let [node, packet] = firsts[place];
+                *word = if parts[place].nodes.is_empty() {
+                    layout::leaf(packet, parts[place].packets)
+                } else {
+                    node as u32
+                };
+            }
+        }
+        for (part, [first, _]) in parts.iter_mut().zip(&firsts) {
+            for (slot, place) in std::mem::take(&mut part.elsewhere) {
+                if let Some(node) = part.nodes.first_mut() {
+                    node.words[slot] = (firsts[place][0] - first) as u32;
+                }
+            }
+        }
+        let counts = [nodes, packets, self.geometries.len()];
+        let size = layout::size(nodes, packets, self.geometries.len());
         let out = std::mem::take(&mut state.out);
         if out.len() < size {
             return Err(Failure::TooSmall(size));
         }
-        let (head, mut rest) = out.split_at_mut(BLOCK);
+        let (head, rest) = out.split_at_mut(BLOCK);
         Writer { to: head }.head(counts, size, &state.bounds);
-        let mut cut = |bytes: usize| {
-            let (first, others) = std::mem::take(&mut rest).split_at_mut(bytes);
-            rest = others;
+        let (mut nodes, rest) = rest.split_at_mut(nodes * NODE);
+        let (mut packets, mut rest) = rest.split_at_mut(packets * PACKET);
+        fn cut<'b>(from: &mut &'b mut [u8], bytes: usize) -> &'b mut [u8] {
+            let (first, others) = std::mem::take(from).split_at_mut(bytes);
+            *from = others;
             first
-        };
-        for (part, base) in parts.into_iter().zip(bases.iter().copied()) {
-            let to = cut(part.nodes.len() * BLOCK);
-            let bases = bases.clone();
-            state.jobs.push(Job::Nodes {
+        }
+        let (to, _) = cut(&mut nodes, crown.nodes.len() * NODE).as_chunks_mut();
+        for (node, to) in crown.nodes.iter().zip(to) {
+            layout::write_node(to, node);
+        }
+        for (part, first) in parts.into_iter().zip(firsts) {
+            let nodes = cut(&mut nodes, part.nodes.len() * NODE);
+            let packets = cut(&mut packets, part.packets * PACKET);
+            state.jobs.push(Job::Write {
                 part,
-                base,
-                bases,
-                to,
+                first,
+                nodes,
+                packets,
             });
         }
-        for first in (0..state.items).step_by(PIECE) {
-            let run = first..state.items.min(first + PIECE);
-            let to = cut(run.len() * PRIMITIVE);
-            state.jobs.push(Job::Primitives { run, to });
-        }
         for geometry in &self.geometries {
-            Writer { to: cut(BLOCK) }.record(0, &geometry.record);
+            let to = cut(&mut rest, BLOCK);
+            Writer { to }.record(0, &geometry.record);
         }
         state.size = size;
         Ok(())
+    }
+}
+
+/// A word of a part whose first node and packet have those numbers in the whole.
+fn moved(word: u32, node: usize, packet: usize) -> u32 {
+    match word {
+        layout::NONE => word,
+        _ if word & layout::LEAF != 0 => word + packet as u32,
+        _ => word + node as u32,
+    }
+}
+
+/// The nodes above all parts, made of the halves that large sets were split into.
+#[derive(Default)]
+struct Crown {
+    nodes: Vec<Node>,
+    /// For each node the places of its children, where those are parts.
+    places: Vec<[Option<usize>; WIDTH]>,
+    /// What is to be made for each place: a set, its parts so far, its depth.
+    parts: Vec<(Set, Vec<Set>, usize)>,
+}
+
+impl Crown {
+    /// Makes the nodes of a half and those below it; its node's number, or its place when it is to be made yet.
+    fn top(&mut self, halves: &[Half], number: usize, depth: usize) -> Result<u32, usize> {
+        // Always opens the largest by area that can be opened.
+        let mut open = vec![number];
+        let fork = |at: usize| halves[at].halves;
+        while open.len() < WIDTH {
+            let forks = open.iter().enumerate().filter_map(|(at, half)| {
+                let area = halves[*half].set.extent.area();
+                fork(*half).map(|below| (at, area, below))
+            });
+            let Some((at, _, [left, right])) = forks.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+                break;
+            };
+            open[at] = left;
+            open.push(right);
+        }
+        if open.iter().all(|half| fork(*half).is_none()) {
+            let parts = open.iter().map(|half| halves[*half].set).collect();
+            self.parts.push((halves[number].set, parts, depth));
+            return Err(self.parts.len() - 1);
+        }
+        let at = self.nodes.len();
+        self.nodes.push(Node::EMPTY);
+        self.places.push([None; WIDTH]);
+        for (slot, half) in open.into_iter().enumerate() {
+            let bounds = halves[half].set.extent.bounds();
+            let mut word = layout::NONE;
+            match self.top(halves, half, depth + 1) {
+                Ok(number) => word = number,
+                Err(place) => self.places[at][slot] = Some(place),
+            }
+            self.nodes[at].set(slot, &bounds, word);
+        }
+        Ok(at as u32)
     }
 }
 
@@ -480,34 +716,4 @@ fn around(kind: Kind, corners: &[Vector; 4]) -> Option<Bounds> {
         _ => Bounds::around(used),
     };
     bounds.is_sound().then_some(bounds)
-}
-
-/// The nodes of a set's tree, its root first; at most as many as items, so the recursion is as deep as the tree.
-fn grow(items: &mut [Item], set: &Set, depth: usize, nodes: &mut Vec<Node>) {
-    let at = nodes.len();
-    nodes.push(Node::EMPTY);
-    if set.count == 0 {
-        return;
-    }
-    let (sets, count) = if set.count <= LEAF_MOST {
-        ([*set; crate::split::WIDTH], 1)
-    } else {
-        children(items, set, depth)
-    };
-    for (slot, child) in sets.iter().take(count).enumerate() {
-        let word = if child.count <= LEAF_MOST {
-            layout::leaf(child.first, child.count)
-        } else {
-            let word = nodes.len() as u32;
-            let begin = child.first - set.first;
-            grow(
-                &mut items[begin..begin + child.count],
-                child,
-                depth + 1,
-                nodes,
-            );
-            word
-        };
-        nodes[at].set(slot, &child.extent.bounds(), word);
-    }
 }

@@ -1,4 +1,5 @@
-//! Four floats side by side: one instruction each on x86-64, loops elsewhere.
+//! Floats side by side: four ([`Lanes`], one instruction each on x86-64, loops elsewhere) and eight ([`Eight`], two times
+//! four, or one instruction each where the processor has AVX2). Whichever are used, numbers come out the same.
 //!
 //! Least and greatest are the second number when one is none, as the instructions have it.
 
@@ -10,6 +11,19 @@ mod machine {
     #[derive(Clone, Copy)]
     #[repr(transparent)]
     pub(crate) struct Lanes(__m128);
+
+    /// All bits or none of each lane.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Mask(__m128);
+
+    impl Mask {
+        /// A bit for each lane.
+        #[inline(always)]
+        pub(crate) fn bits(self) -> u32 {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { _mm_movemask_ps(self.0) }.cast_unsigned()
+        }
+    }
 
     macro_rules! two {
         ($($name:ident $instruction:ident,)*) => { $(
@@ -49,27 +63,49 @@ mod machine {
             unsafe { _mm_movemask_ps(_mm_cmple_ps(self.0, other.0)) }.cast_unsigned()
         }
 
+        /// All bits of each lane that is at most the other's.
+        #[inline(always)]
+        pub(crate) fn is_at_most(self, other: Self) -> Mask {
+            // SAFETY: every x86-64 has SSE2.
+            Mask(unsafe { _mm_cmple_ps(self.0, other.0) })
+        }
+
+        /// No number in the mask's lanes.
+        #[inline(always)]
+        pub(crate) fn where_not(self, mask: Mask) -> Self {
+            // SAFETY: every x86-64 has SSE2.
+            Self(unsafe { _mm_or_ps(self.0, mask.0) })
+        }
+
+        /// No number but in the mask's lanes.
+        #[inline(always)]
+        pub(crate) fn only_where(self, mask: Mask) -> Self {
+            // SAFETY: every x86-64 has SSE2.
+            Self(unsafe {
+                let all = _mm_castsi128_ps(_mm_set1_epi32(-1));
+                _mm_or_ps(self.0, _mm_xor_ps(mask.0, all))
+            })
+        }
+
+        /// The signs' bits alone.
+        #[inline(always)]
+        pub(crate) fn sign(self) -> Self {
+            // SAFETY: every x86-64 has SSE2.
+            Self(unsafe { _mm_and_ps(self.0, _mm_set1_ps(-0.0)) })
+        }
+
+        /// With the signs turned where the others' are.
+        #[inline(always)]
+        pub(crate) fn turned(self, signs: Self) -> Self {
+            // SAFETY: every x86-64 has SSE2.
+            Self(unsafe { _mm_xor_ps(self.0, signs.0) })
+        }
+
         /// Towards zero; the lanes are in the range of the result.
         #[inline(always)]
         pub(crate) fn whole(self) -> [i32; 4] {
             // SAFETY: every x86-64 has SSE2; both are sixteen bytes, any of which make integers.
             unsafe { std::mem::transmute(_mm_cvttps_epi32(self.0)) }
-        }
-
-        /// Rows become columns.
-        #[inline(always)]
-        pub(crate) fn transpose([a, b, c, d]: [Self; 4]) -> [Self; 4] {
-            // SAFETY: every x86-64 has SSE2.
-            unsafe {
-                let (ab, ab_high) = (_mm_unpacklo_ps(a.0, b.0), _mm_unpackhi_ps(a.0, b.0));
-                let (cd, cd_high) = (_mm_unpacklo_ps(c.0, d.0), _mm_unpackhi_ps(c.0, d.0));
-                [
-                    Self(_mm_movelh_ps(ab, cd)),
-                    Self(_mm_movehl_ps(cd, ab)),
-                    Self(_mm_movelh_ps(ab_high, cd_high)),
-                    Self(_mm_movehl_ps(cd_high, ab_high)),
-                ]
-            }
         }
     }
 }
@@ -80,6 +116,17 @@ mod machine {
     #[derive(Clone, Copy)]
     #[repr(C, align(16))]
     pub(crate) struct Lanes([f32; 4]);
+
+    /// All bits or none of each lane.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Mask([bool; 4]);
+
+    impl Mask {
+        /// A bit for each lane.
+        pub(crate) fn bits(self) -> u32 {
+            (0..4).fold(0, |bits, i| bits | u32::from(self.0[i]) << i)
+        }
+    }
 
     macro_rules! two {
         ($($name:ident $how:expr,)*) => { $(
@@ -114,14 +161,36 @@ mod machine {
             (0..4).fold(0, |bits, i| bits | u32::from(self.0[i] <= other.0[i]) << i)
         }
 
+        /// Whether each lane is at most the other's.
+        pub(crate) fn is_at_most(self, other: Self) -> Mask {
+            Mask(std::array::from_fn(|i| self.0[i] <= other.0[i]))
+        }
+
+        /// No number in the mask's lanes.
+        pub(crate) fn where_not(self, mask: Mask) -> Self {
+            let float = |i: usize| if mask.0[i] { f32::NAN } else { self.0[i] };
+            Self(std::array::from_fn(float))
+        }
+
+        /// No number but in the mask's lanes.
+        pub(crate) fn only_where(self, mask: Mask) -> Self {
+            self.where_not(Mask(mask.0.map(|is_set| !is_set)))
+        }
+
+        /// The signs' bits alone.
+        pub(crate) fn sign(self) -> Self {
+            Self(self.0.map(|float| 0.0_f32.copysign(float)))
+        }
+
+        /// With the signs turned where the others' are.
+        pub(crate) fn turned(self, signs: Self) -> Self {
+            let turn = |i: usize| f32::from_bits(self.0[i].to_bits() ^ signs.0[i].to_bits());
+            Self(std::array::from_fn(turn))
+        }
+
         /// Towards zero; the lanes are in the range of the result.
         pub(crate) fn whole(self) -> [i32; 4] {
             self.0.map(|float| float as i32)
-        }
-
-        /// Rows become columns.
-        pub(crate) fn transpose(rows: [Self; 4]) -> [Self; 4] {
-            std::array::from_fn(|i| Self(std::array::from_fn(|j| rows[j].0[i])))
         }
     }
 }
@@ -143,9 +212,131 @@ impl Lanes {
     }
 }
 
+/// Eight floats.
+pub(crate) trait Eight: Copy {
+    fn all(float: f32) -> Self;
+    /// From eight words in native byte order.
+    fn from_bytes(bytes: &[u8; 32]) -> Self;
+    fn array(self) -> [f32; 8];
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn least(self, other: Self) -> Self;
+    fn greatest(self, other: Self) -> Self;
+    /// A bit for each lane: at most the other's.
+    fn at_most(self, other: Self) -> u32;
+}
+
+/// Two times four.
+#[derive(Clone, Copy)]
+pub(crate) struct Twice(Lanes, Lanes);
+
+impl Eight for Twice {
+    #[inline(always)]
+    fn all(float: f32) -> Self {
+        Self(Lanes::all(float), Lanes::all(float))
+    }
+    #[inline(always)]
+    fn from_bytes(bytes: &[u8; 32]) -> Self {
+        let (halves, _) = bytes.as_chunks::<16>();
+        Self(Lanes::from_bytes(&halves[0]), Lanes::from_bytes(&halves[1]))
+    }
+    #[inline(always)]
+    fn array(self) -> [f32; 8] {
+        let (low, high) = (self.0.array(), self.1.array());
+        std::array::from_fn(|i| if i < 4 { low[i] } else { high[i - 4] })
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        Self(self.0.minus(other.0), self.1.minus(other.1))
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Self(self.0.times(other.0), self.1.times(other.1))
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Self(self.0.plus(other.0), self.1.plus(other.1))
+    }
+    #[inline(always)]
+    fn least(self, other: Self) -> Self {
+        Self(self.0.least(other.0), self.1.least(other.1))
+    }
+    #[inline(always)]
+    fn greatest(self, other: Self) -> Self {
+        Self(self.0.greatest(other.0), self.1.greatest(other.1))
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> u32 {
+        self.0.at_most(other.0) | self.1.at_most(other.1) << 4
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::Eight;
+    use std::arch::x86_64::*;
+
+    /// One register of AVX; used only where the processor has AVX2, inside of functions that are compiled for it.
+    #[derive(Clone, Copy)]
+    #[repr(transparent)]
+    pub(crate) struct Once(__m256);
+
+    macro_rules! two {
+        ($($name:ident $instruction:ident,)*) => { $(
+            #[inline(always)]
+            fn $name(self, other: Self) -> Self {
+                // SAFETY: only made where there is AVX2.
+                Self(unsafe { $instruction(self.0, other.0) })
+            }
+        )* };
+    }
+
+    impl Eight for Once {
+        #[inline(always)]
+        fn all(float: f32) -> Self {
+            // SAFETY: only called where there is AVX2.
+            Self(unsafe { _mm256_set1_ps(float) })
+        }
+        #[inline(always)]
+        fn from_bytes(bytes: &[u8; 32]) -> Self {
+            // SAFETY: as above; 32 bytes, of any alignment.
+            Self(unsafe { _mm256_loadu_ps(bytes.as_ptr().cast()) })
+        }
+        #[inline(always)]
+        fn array(self) -> [f32; 8] {
+            // SAFETY: both are 32 bytes, any of which make floats.
+            unsafe { std::mem::transmute(self.0) }
+        }
+        two! {
+            minus _mm256_sub_ps,
+            times _mm256_mul_ps,
+            plus _mm256_add_ps,
+            least _mm256_min_ps,
+            greatest _mm256_max_ps,
+        }
+        #[inline(always)]
+        fn at_most(self, other: Self) -> u32 {
+            // SAFETY: only made where there is AVX2.
+            let mask = unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(self.0, other.0)) };
+            mask.cast_unsigned()
+        }
+    }
+}
+#[cfg(target_arch = "x86_64")]
+pub(crate) use wide::Once;
+
+/// Whether the processor has the instructions of functions that are compiled for AVX2.
+pub(crate) fn is_wide() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Asks for the cache line at an address, which may be any.
 #[inline(always)]
-pub(crate) fn fetch(at: *const u8) {
+pub fn fetch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 has SSE; a prefetch of any address does nothing that can be seen.
     unsafe {

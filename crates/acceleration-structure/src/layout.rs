@@ -1,31 +1,47 @@
-//! The format: a head, nodes, primitives, geometries; words in native byte order.
+//! The format: a head, nodes, packets, geometries; words in native byte order.
 //!
 //! | part | bytes | holds |
 //! |---|---|---|
-//! | head | 128 | magic `SOLUMRT1`, bytes in all, counts of nodes, primitives and geometries, bounds |
-//! | node | 128 | four boxes by coordinate (lower x, y, z, upper x, y, z of four children each), four child words, pad |
-//! | primitive | 64 | kind and geometry, number, twelve floats |
+//! | head | 128 | magic `SOLUMRT2`, bytes in all, counts of nodes, packets and geometries, bounds |
+//! | node | 256 | eight child words; eight boxes by coordinate (lower x, y, z, upper x, y, z of eight children each); pad |
+//! | packet | 192 | four triangles by coordinate (corner x, y, z, the two edges from it x, y, z of four triangles each), their four geometries, four numbers, four kinds (a byte each); pad |
 //! | geometry | 128 | user id, mask and flags, address of the instanced structure, world-to-object and object-to-world transforms |
 //!
-//! A child word is [`NONE`]; or a node's number; or, with the top bit set, a leaf: three bits of count less one, then
-//! the first primitive's number. Node 0 is the root. The only address is an instance's, of another structure.
+//! A child word is [`NONE`]; or a node's number; or, with the top bit set, a leaf: three bits of count of packets less
+//! one, then the first packet's number. Node 0 is the root; nodes are behind their parents. A quad is two lanes of a
+//! packet. A lane whose coordinates are no numbers is met by nothing as a triangle: an empty one, or one whose kind says
+//! who has to be asked. The only address is an instance's, of another structure.
 
 use crate::{Bounds, Vector};
 
-/// Bytes of head, node and geometry.
+/// Bytes of head and geometry.
 pub const BLOCK: usize = 128;
-/// Bytes of a primitive.
-pub const PRIMITIVE: usize = 64;
+/// Bytes of a node.
+pub const NODE: usize = 256;
+/// Where the boxes of a node begin, behind its words.
+pub const BOXES: usize = 32;
+/// Bytes of a packet.
+pub const PACKET: usize = 192;
+/// Where the geometries, numbers and kinds of a packet begin, behind its nine rows of coordinates.
+pub const GEOMETRIES: usize = 144;
+#[expect(missing_docs, reason = "said above")]
+pub const NUMBERS: usize = 160;
+#[expect(missing_docs, reason = "said above")]
+pub const KINDS: usize = 176;
+/// Children of a node at most.
+pub const WIDTH: usize = 8;
+/// Lanes of a packet.
+pub const LANES: usize = 4;
 /// A child that is not there.
 pub const NONE: u32 = u32::MAX;
 /// Marks a leaf.
 pub const LEAF: u32 = 1 << 31;
 /// Primitives of a leaf at most.
 pub const LEAF_MOST: usize = 4;
-/// Most primitives: their numbers have 28 bits.
+/// Most primitives: the numbers of their packets have 28 bits.
 pub const MOST_PRIMITIVES: usize = 1 << 28;
 /// First word of the head.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"SOLUMRT1");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"SOLUMRT2");
 
 /// Kinds of primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,17 +53,17 @@ pub enum Kind {
     Instance,
 }
 
-/// A primitive as stored.
-#[derive(Clone, Copy, Debug)]
-pub struct Primitive {
-    /// What it is.
-    pub kind: Kind,
-    /// Number of its geometry.
-    pub geometry: u32,
-    /// Number in its geometry.
-    pub number: u32,
-    /// Corners of a triangle or quad; the box of others.
-    pub corners: [Vector; 4],
+/// What a lane of a packet holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// A triangle, a quad's first half, or nothing.
+    Triangle,
+    /// A quad's second half, whose weights are counted from the far corner.
+    Half,
+    /// The program is asked.
+    Procedural,
+    /// The instanced structure is asked.
+    Instance,
 }
 
 /// A geometry as stored.
@@ -68,24 +84,24 @@ pub struct Record {
 /// A node: boxes and words of its children.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    /// By coordinate: lower x, y, z, upper x, y, z; each of four children.
-    pub planes: [[f32; 4]; 6],
     /// Children.
-    pub words: [u32; 4],
+    pub words: [u32; WIDTH],
+    /// By coordinate: lower x, y, z, upper x, y, z; each of eight children.
+    pub planes: [[f32; WIDTH]; 6],
 }
 
 impl Node {
     /// Without children.
     pub const EMPTY: Self = Self {
+        words: [NONE; WIDTH],
         planes: [
-            [f32::INFINITY; 4],
-            [f32::INFINITY; 4],
-            [f32::INFINITY; 4],
-            [f32::NEG_INFINITY; 4],
-            [f32::NEG_INFINITY; 4],
-            [f32::NEG_INFINITY; 4],
+            [f32::INFINITY; WIDTH],
+            [f32::INFINITY; WIDTH],
+            [f32::INFINITY; WIDTH],
+            [f32::NEG_INFINITY; WIDTH],
+            [f32::NEG_INFINITY; WIDTH],
+            [f32::NEG_INFINITY; WIDTH],
         ],
-        words: [NONE; 4],
     };
 
     /// Puts in a child.
@@ -98,7 +114,42 @@ impl Node {
     }
 }
 
-/// The word of a leaf of `count` primitives from `first` on.
+/// Four lanes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    rows: [[f32; LANES]; 9],
+    geometries: [u32; LANES],
+    numbers: [u32; LANES],
+    kinds: [u8; LANES],
+}
+
+impl Packet {
+    /// Without lanes that anything meets.
+    pub(crate) const EMPTY: Self = Self {
+        rows: [[f32::NAN; LANES]; 9],
+        geometries: [0; LANES],
+        numbers: [0; LANES],
+        kinds: [Lane::Triangle as u8; LANES],
+    };
+
+    /// Says whose a lane is.
+    pub(crate) fn name(&mut self, at: usize, kind: Lane, geometry: u32, number: u32) {
+        self.kinds[at] = kind as u8;
+        self.geometries[at] = geometry;
+        self.numbers[at] = number;
+    }
+
+    /// Puts in the corners of a triangle.
+    pub(crate) fn triangle(&mut self, at: usize, [a, b, c]: [Vector; 3]) {
+        for axis in 0..3 {
+            self.rows[axis][at] = a[axis];
+            self.rows[axis + 3][at] = b[axis] - a[axis];
+            self.rows[axis + 6][at] = c[axis] - a[axis];
+        }
+    }
+}
+
+/// The word of a leaf of `count` packets from `first` on.
 #[must_use]
 pub fn leaf(first: usize, count: usize) -> u32 {
     LEAF | ((count as u32 - 1) << 28) | first as u32
@@ -106,10 +157,10 @@ pub fn leaf(first: usize, count: usize) -> u32 {
 
 /// Bytes of a structure.
 #[must_use]
-pub fn size(nodes: usize, primitives: usize, geometries: usize) -> usize {
+pub fn size(nodes: usize, packets: usize, geometries: usize) -> usize {
     BLOCK
-        .saturating_add(nodes.saturating_mul(BLOCK))
-        .saturating_add(primitives.saturating_mul(PRIMITIVE))
+        .saturating_add(nodes.saturating_mul(NODE))
+        .saturating_add(packets.saturating_mul(PACKET))
         .saturating_add(geometries.saturating_mul(BLOCK))
 }
 
@@ -137,24 +188,6 @@ impl Writer<'_> {
         }
     }
 
-    pub(crate) fn node(&mut self, at: usize, node: &Node) {
-        for (i, float) in node.planes.iter().flatten().enumerate() {
-            self.put(at + 4 * i, &float.to_ne_bytes());
-        }
-        for (i, word) in node.words.iter().enumerate() {
-            self.put(at + 96 + 4 * i, &word.to_ne_bytes());
-        }
-    }
-
-    pub(crate) fn primitive(&mut self, at: usize, primitive: &Primitive) {
-        self.put(at, &(primitive.kind as u32).to_ne_bytes());
-        self.put(at + 4, &primitive.geometry.to_ne_bytes());
-        self.put(at + 8, &primitive.number.to_ne_bytes());
-        for (i, float) in primitive.corners.iter().flatten().enumerate() {
-            self.put(at + 16 + 4 * i, &float.to_ne_bytes());
-        }
-    }
-
     pub(crate) fn record(&mut self, at: usize, record: &Record) {
         self.put(at, &record.user_id.to_ne_bytes());
         self.put(at + 4, &[record.mask, record.flags]);
@@ -163,4 +196,34 @@ impl Writer<'_> {
             self.put(at + 16 + 4 * i, &float.to_ne_bytes());
         }
     }
+}
+
+/// Writes words side by side.
+fn row<const N: usize>(to: &mut [u8], words: [[u8; 4]; N]) {
+    for (to, word) in to.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+        *to = word;
+    }
+}
+
+pub(crate) fn write_node(to: &mut [u8; NODE], node: &Node) {
+    row(&mut to[..BOXES], node.words.map(u32::to_ne_bytes));
+    let (rows, _) = to[BOXES..].as_chunks_mut::<{ 4 * WIDTH }>();
+    for (to, planes) in rows.iter_mut().zip(&node.planes) {
+        row(to, planes.map(f32::to_ne_bytes));
+    }
+    to[BOXES + 24 * WIDTH..].fill(0);
+}
+
+pub(crate) fn write_packet(to: &mut [u8; PACKET], packet: &Packet) {
+    let (rows, _) = to.as_chunks_mut::<{ 4 * LANES }>();
+    for (to, floats) in rows.iter_mut().zip(&packet.rows) {
+        row(to, floats.map(f32::to_ne_bytes));
+    }
+    row(
+        &mut to[GEOMETRIES..],
+        packet.geometries.map(u32::to_ne_bytes),
+    );
+    row(&mut to[NUMBERS..], packet.numbers.map(u32::to_ne_bytes));
+    to[KINDS..].fill(0);
+    to[KINDS..KINDS + LANES].copy_from_slice(&packet.kinds);
 }

@@ -1,6 +1,6 @@
 //! Ray tracing acceleration structures: a builder that many threads may join, a format, and ray queries.
 //!
-//! The tree has up to four children a node. It is built from the top by splits along one axis, chosen among binned
+//! The tree has up to eight children a node. It is built from the top by splits along one axis, chosen among binned
 //! ones by the surface area heuristic ([`Build`]); the result is bytes without addresses of its own ([`layout`]), which
 //! may be copied anywhere; [`Structure`] reads them and answers rays.
 //!
@@ -19,6 +19,7 @@ mod run;
 mod split;
 
 pub use build::{Build, Failure, Geometry, Shape};
+pub use lanes::fetch;
 pub use query::{Hit, Procedural, Ray, Structure};
 
 /// A point or direction.

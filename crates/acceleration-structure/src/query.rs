@@ -1,12 +1,12 @@
 //! Ray queries over a structure's bytes.
 
-use crate::lanes::{self, Lanes};
-use crate::layout::{self, BLOCK, Kind, LEAF, MAGIC, PRIMITIVE};
+use crate::lanes::{self, Eight, Lanes, Twice};
+use crate::layout::{self, BLOCK, LEAF, Lane, MAGIC, NODE, PACKET};
 use crate::{Bounds, Vector};
 use std::mem::MaybeUninit;
 
-/// Nodes that wait on the way down: a node adds three, and trees are less than 96 deep.
-const STACK: usize = 320;
+/// Nodes that wait on the way down: a node adds seven, and trees are less than 96 deep.
+const STACK: usize = 704;
 /// Structures inside of each other.
 const DEEPEST: usize = 8;
 
@@ -88,8 +88,10 @@ impl Stack {
 pub struct Structure<'a> {
     bytes: &'a [u8],
     nodes: usize,
-    primitives: usize,
+    packets: usize,
     geometries: usize,
+    /// Whether rays are answered with AVX2.
+    wide: bool,
 }
 
 fn word(bytes: &[u8], at: usize) -> u32 {
@@ -110,40 +112,6 @@ fn vector(bytes: &[u8], at: usize) -> Vector {
     [0, 4, 8].map(|offset| float(bytes, at + offset))
 }
 
-fn sub(a: Vector, b: Vector) -> Vector {
-    [0, 1, 2].map(|axis| a[axis] - b[axis])
-}
-
-fn cross(a: Vector, b: Vector) -> Vector {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
-fn dot(a: Vector, b: Vector) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-/// Distance and weights where the ray meets a triangle, from either side.
-pub(crate) fn triangle(ray: &Ray, [a, b, c]: [Vector; 3]) -> Option<(f32, f32, f32)> {
-    let (e1, e2) = (sub(b, a), sub(c, a));
-    let p = cross(ray.direction, e2);
-    let determinant = dot(e1, p);
-    if determinant == 0.0 {
-        return None;
-    }
-    let inverse = 1.0 / determinant;
-    let s = sub(ray.origin, a);
-    let u = dot(s, p) * inverse;
-    let q = cross(s, e1);
-    let v = dot(ray.direction, q) * inverse;
-    let t = dot(e2, q) * inverse;
-    (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t >= ray.nearest && t <= ray.farthest)
-        .then_some((t, u, v))
-}
-
 /// Asks the program where, if anywhere, a ray meets a procedural primitive: geometry, primitive, ray.
 pub type Procedural<'p> = dyn FnMut(u32, u32, &Ray) -> Option<f32> + 'p;
 
@@ -155,14 +123,24 @@ impl<'a> Structure<'a> {
             return None;
         }
         let size = usize::try_from(long(bytes, 8)).ok()?;
-        let [nodes, primitives, geometries] = [16, 20, 24].map(|at| word(bytes, at) as usize);
-        let whole = nodes > 0 && size == layout::size(nodes, primitives, geometries);
+        let [nodes, packets, geometries] = [16, 20, 24].map(|at| word(bytes, at) as usize);
+        let whole = nodes > 0 && size == layout::size(nodes, packets, geometries);
         Some(Self {
             bytes: bytes.get(..size).filter(|_| whole)?,
             nodes,
-            primitives,
+            packets,
             geometries,
+            wide: lanes::is_wide(),
         })
+    }
+
+    /// The same, which answers without instructions that only some processors have; the answers are the same.
+    #[must_use]
+    pub fn portable(self) -> Self {
+        Self {
+            wide: false,
+            ..self
+        }
     }
 
     /// Bytes that a structure has, by its first 16.
@@ -200,6 +178,7 @@ impl<'a> Structure<'a> {
         self.walk(ray, find, procedural, true, 0).is_some()
     }
 
+    #[inline]
     fn walk<'s>(
         &self,
         ray: &Ray,
@@ -208,8 +187,43 @@ impl<'a> Structure<'a> {
         any: bool,
         depth: usize,
     ) -> Option<Hit> {
+        if self.wide {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: set where the processor has it.
+            return unsafe { self.walk_wide(ray, find, procedural, any, depth) };
+        }
+        self.walk_by::<Twice>(ray, find, procedural, any, depth)
+    }
+
+    /// The walk compiled for AVX2.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn walk_wide<'s>(
+        &self,
+        ray: &Ray,
+        find: &dyn Fn(u64) -> Option<Structure<'s>>,
+        procedural: &mut Procedural<'_>,
+        any: bool,
+        depth: usize,
+    ) -> Option<Hit> {
+        self.walk_by::<lanes::Once>(ray, find, procedural, any, depth)
+    }
+
+    #[inline(always)]
+    fn walk_by<'s, E: Eight>(
+        &self,
+        ray: &Ray,
+        find: &dyn Fn(u64) -> Option<Structure<'s>>,
+        procedural: &mut Procedural<'_>,
+        any: bool,
+        depth: usize,
+    ) -> Option<Hit> {
         let mut ray = *ray;
-        let slopes = Slopes::of(&ray);
+        let slopes = Slopes::<E>::of(&ray);
+        let beam = Beam::of(&ray);
         let mut best = None;
         let mut stack = Stack::new();
         stack.push(0, 0, 0.0);
@@ -222,16 +236,38 @@ impl<'a> Structure<'a> {
                 let Some(node) = self.node(child) else {
                     break;
                 };
-                let (near, mut entered, words) = boxes(node, &ray, &slopes);
-                let (begin, parent) = (stack.top, child);
+                let (near, mut entered) = boxes(node, &ray, &slopes);
+                let word = |slot: usize| word(node, 4 * (slot % layout::WIDTH));
+                let parent = child;
                 child = 0;
+                if entered == 0 {
+                    break;
+                }
+                let slot = entered.trailing_zeros() as usize;
+                entered &= entered - 1;
+                // Damaged words may lead round in circles: a child is always behind its parent in the bytes.
+                if entered == 0 {
+                    child = word(slot);
+                    if child <= parent {
+                        child = 0;
+                        break;
+                    }
+                    continue;
+                }
+                let near = near.array();
+                let begin = stack.top;
+                let first = word(slot);
+                if first > parent {
+                    self.fetch(first);
+                    stack.push(begin, first, near[slot % layout::WIDTH]);
+                }
                 while entered != 0 {
-                    let slot = (entered.trailing_zeros() & 3) as usize;
+                    let slot = entered.trailing_zeros() as usize;
                     entered &= entered - 1;
-                    // Damaged words may lead round in circles: a child is always behind its parent in the bytes.
-                    if words[slot] > parent {
-                        stack.push(begin, words[slot], near[slot]);
-                        self.fetch(words[slot]);
+                    let next = word(slot);
+                    if next > parent {
+                        self.fetch(next);
+                        stack.push(begin, next, near[slot % layout::WIDTH]);
                     }
                 }
                 if stack.top == begin {
@@ -245,48 +281,53 @@ impl<'a> Structure<'a> {
                 continue;
             }
             let first = (child & 0x0fff_ffff) as usize;
-            let end = self.primitives.min(first + (child >> 28 & 7) as usize + 1);
-            if let Some(triangles) = self.triangles(first, end) {
-                let (numbers, mut met) = meet_triangles(&ray, &slopes, triangles);
-                if met == 0 {
-                    continue;
+            let end = self.packets.min(first + (child >> 28 & 7) as usize + 1);
+            for packet in (first..end).filter_map(|number| self.packet(number)) {
+                let (products, mut met) = meet_triangles(&ray, &beam, packet);
+                if met != 0 {
+                    let [distances, us, vs] = products.weights();
+                    while met != 0 {
+                        let lane = (met.trailing_zeros() & 3) as usize;
+                        met &= met - 1;
+                        // Rounding may have let one through that is behind, or beyond all bounds.
+                        let range = ray.nearest..=ray.farthest.min(f32::MAX);
+                        if !range.contains(&distances[lane]) {
+                            continue;
+                        }
+                        let geometry = word(packet, layout::GEOMETRIES + 4 * lane);
+                        if self.record(geometry, &ray).is_none() {
+                            continue;
+                        }
+                        let (mut u, mut v) = (us[lane], vs[lane]);
+                        if packet[layout::KINDS + lane] == Lane::Half as u8 {
+                            (u, v) = (1.0 - u, 1.0 - v);
+                        }
+                        ray.farthest = distances[lane];
+                        best = Some(Hit {
+                            distance: distances[lane],
+                            u,
+                            v,
+                            geometry,
+                            primitive: word(packet, layout::NUMBERS + 4 * lane),
+                            instance: u32::MAX,
+                        });
+                        if any {
+                            return best;
+                        }
+                    }
                 }
-                let [distances, us, vs] = numbers.map(Lanes::array);
-                while met != 0 {
-                    let lane = (met.trailing_zeros() & 3) as usize;
-                    met &= met - 1;
-                    // Lanes behind the last triangle are that triangle again.
-                    if lane >= end - first || distances[lane] > ray.farthest {
-                        continue;
+                if word(packet, layout::KINDS) & ASKED != 0 {
+                    for lane in 0..layout::LANES {
+                        let asked = self.ask(packet, lane, &ray, find, procedural, any, depth);
+                        let Some(hit) = asked else {
+                            continue;
+                        };
+                        ray.farthest = hit.distance;
+                        best = Some(hit);
+                        if any {
+                            return best;
+                        }
                     }
-                    let bytes = &triangles[lane];
-                    let (geometry, primitive) = (word(*bytes, 4), word(*bytes, 8));
-                    if self.record(geometry, &ray).is_none() {
-                        continue;
-                    }
-                    ray.farthest = distances[lane];
-                    best = Some(Hit {
-                        distance: distances[lane],
-                        u: us[lane],
-                        v: vs[lane],
-                        geometry,
-                        primitive,
-                        instance: u32::MAX,
-                    });
-                    if any {
-                        return best;
-                    }
-                }
-                continue;
-            }
-            for at in first..end {
-                let Some(hit) = self.meet(at, &ray, find, procedural, any, depth) else {
-                    continue;
-                };
-                ray.farthest = hit.distance;
-                best = Some(hit);
-                if any {
-                    return best;
                 }
             }
         }
@@ -294,88 +335,72 @@ impl<'a> Structure<'a> {
     }
 
     #[inline(always)]
-    fn node(&self, number: u32) -> Option<&'a [u8; BLOCK]> {
-        let at = BLOCK * (1 + number as usize);
+    fn node(&self, number: u32) -> Option<&'a [u8; NODE]> {
+        let at = BLOCK + NODE * number as usize;
         let is_there = (number as usize) < self.nodes;
+        self.bytes.get(at..).filter(|_| is_there)?.first_chunk()
+    }
+
+    #[inline(always)]
+    fn packet(&self, number: usize) -> Option<&'a [u8; PACKET]> {
+        let at = BLOCK + NODE * self.nodes + PACKET * number;
+        let is_there = number < self.packets;
         self.bytes.get(at..).filter(|_| is_there)?.first_chunk()
     }
 
     /// Asks for what lies behind a child word before it is needed.
     #[inline(always)]
     fn fetch(&self, child: u32) {
-        let leaf = BLOCK * (1 + self.nodes) + PRIMITIVE * (child & 0x0fff_ffff) as usize;
-        let node = BLOCK * (1 + child as usize);
-        let at = if child & LEAF != 0 { leaf } else { node };
-        for line in 0..2 {
+        let leaf = BLOCK + NODE * self.nodes + PACKET * (child & 0x0fff_ffff) as usize;
+        let node = BLOCK + NODE * child as usize;
+        let (at, lines) = if child & LEAF != 0 {
+            (leaf, PACKET / 64)
+        } else {
+            (node, NODE / 64)
+        };
+        for line in 0..lines {
             lanes::fetch(self.bytes.as_ptr().wrapping_add(at + 64 * line));
         }
-    }
-
-    /// A leaf of one to four triangles; where there are fewer, the last one again.
-    #[inline(always)]
-    fn triangles(&self, first: usize, end: usize) -> Option<[&'a [u8; PRIMITIVE]; 4]> {
-        let base = BLOCK * (1 + self.nodes);
-        let bytes = self
-            .bytes
-            .get(base + PRIMITIVE * first..base + PRIMITIVE * end)?;
-        let (all, _) = bytes.as_chunks::<PRIMITIVE>();
-        let last = all.last()?;
-        let are_triangles =
-            all.len() <= 4 && all.iter().all(|p| word(p, 0) == Kind::Triangle as u32);
-        are_triangles.then(|| std::array::from_fn(|lane| all.get(lane).unwrap_or(last)))
     }
 
     /// A geometry's record, when it is there and its mask lets the ray meet it.
     #[inline(always)]
     fn record(&self, geometry: u32, ray: &Ray) -> Option<&'a [u8; BLOCK]> {
         let is_there = (geometry as usize) < self.geometries;
-        let records = BLOCK * (1 + self.nodes) + PRIMITIVE * self.primitives;
+        let records = BLOCK + NODE * self.nodes + PACKET * self.packets;
         let record = self.bytes.get(records + BLOCK * geometry as usize..);
         let record = record.filter(|_| is_there)?.first_chunk::<BLOCK>()?;
         (record[4] & ray.mask != 0).then_some(record)
     }
 
-    fn meet<'s>(
+    /// What a lane that is no triangle says: the nearest hit of it that is no farther than the ray's.
+    #[expect(clippy::too_many_arguments, reason = "the walk's, and what it asks")]
+    #[cold]
+    fn ask<'s>(
         &self,
-        at: usize,
+        packet: &[u8; PACKET],
+        lane: usize,
         ray: &Ray,
         find: &dyn Fn(u64) -> Option<Structure<'s>>,
         procedural: &mut Procedural<'_>,
         any: bool,
         depth: usize,
     ) -> Option<Hit> {
-        let base = BLOCK * (1 + self.nodes) + PRIMITIVE * at;
-        let bytes = self.bytes.get(base..base + PRIMITIVE)?;
-        let (kind, geometry, primitive) = (word(bytes, 0), word(bytes, 4), word(bytes, 8));
+        let geometry = word(packet, layout::GEOMETRIES + 4 * lane);
+        let primitive = word(packet, layout::NUMBERS + 4 * lane);
         let record = self.record(geometry, ray)?;
-        let hit = |(distance, u, v)| Hit {
-            distance,
-            u,
-            v,
-            geometry,
-            primitive,
-            instance: u32::MAX,
-        };
-        let corner = |number: usize| vector(bytes, 16 + 12 * number);
-        match kind {
-            k if k == Kind::Triangle as u32 => {
-                triangle(ray, [corner(0), corner(1), corner(2)]).map(hit)
-            }
-            k if k == Kind::Quad as u32 => {
-                // Two triangles, as the specification cuts a quad: (0, 1, 3) and (2, 3, 1).
-                let first = triangle(ray, [corner(0), corner(1), corner(3)]);
-                let second = triangle(ray, [corner(2), corner(3), corner(1)])
-                    .map(|(t, u, v)| (t, 1.0 - u, 1.0 - v));
-                match (first, second) {
-                    (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
-                    (a, b) => a.or(b),
-                }
-                .map(hit)
-            }
-            k if k == Kind::Procedural as u32 => procedural(geometry, primitive, ray)
+        match packet[layout::KINDS + lane] {
+            k if k == Lane::Procedural as u8 => procedural(geometry, primitive, ray)
                 .filter(|t| (ray.nearest..=ray.farthest).contains(t))
-                .map(|t| hit((t, 0.0, 0.0))),
-            _ => {
+                .map(|t| Hit {
+                    distance: t,
+                    u: 0.0,
+                    v: 0.0,
+                    geometry,
+                    primitive,
+                    instance: u32::MAX,
+                }),
+            k if k == Lane::Instance as u8 => {
                 if depth + 1 >= DEEPEST {
                     return None;
                 }
@@ -397,107 +422,162 @@ impl<'a> Structure<'a> {
                     ..found
                 })
             }
+            _ => None,
         }
     }
 }
 
+/// Bits of a word of kinds that only lanes which have to be asked set.
+const ASKED: u32 = u32::from_ne_bytes([2; 4]);
+const _: () = assert!(
+    Lane::Triangle as u8 & 2 == 0
+        && Lane::Half as u8 & 2 == 0
+        && Lane::Procedural as u8 & 2 != 0
+        && Lane::Instance as u8 & 2 != 0
+);
+
 /// What of a ray the boxes of all nodes need.
-struct Slopes {
-    origin: [Lanes; 3],
-    inverse: [Lanes; 3],
+struct Slopes<E> {
+    origin: [E; 3],
+    inverse: [E; 3],
+    nearest: E,
     /// Where in a node, by axis, the planes lie that the ray comes to first, and those that it comes to last.
     first: [usize; 3],
     last: [usize; 3],
 }
 
-impl Slopes {
+impl<E: Eight> Slopes<E> {
+    #[inline(always)]
     fn of(ray: &Ray) -> Self {
         let inverse = ray.direction.map(|d| 1.0 / d);
-        let place = |axis: usize, upper: bool| 16 * (axis + if upper { 3 } else { 0 });
+        let place = |axis: usize, upper: bool| axis + if upper { 3 } else { 0 };
         let falls = inverse.map(f32::is_sign_negative);
+        let [x, y, z] = ray.origin;
+        let [i, j, k] = inverse;
         Self {
-            origin: ray.origin.map(Lanes::all),
-            inverse: inverse.map(Lanes::all),
+            origin: [E::all(x), E::all(y), E::all(z)],
+            inverse: [E::all(i), E::all(j), E::all(k)],
+            nearest: E::all(ray.nearest),
             first: [0, 1, 2].map(|axis| place(axis, falls[axis])),
             last: [0, 1, 2].map(|axis| place(axis, !falls[axis])),
         }
     }
 }
 
-/// Four floats at a place of a node.
+/// Where the ray enters each child's box, and a bit for each that it does enter.
 #[inline(always)]
-fn four(node: &[u8; BLOCK], at: usize) -> Lanes {
-    let (rows, _) = node.as_chunks::<16>();
-    // The places are those of `Slopes` and of the words, below 128; masked so that no check is left.
-    Lanes::from_bytes(&rows[(at / 16) & 7])
-}
-
-/// Where the ray enters each child's box, a bit for each that it does enter, and the children.
-#[inline(always)]
-fn boxes(node: &[u8; BLOCK], ray: &Ray, slopes: &Slopes) -> ([f32; 4], u32, [u32; 4]) {
-    let mut near = Lanes::all(ray.nearest);
-    let mut far = Lanes::all(ray.farthest);
+fn boxes<E: Eight>(node: &[u8; NODE], ray: &Ray, slopes: &Slopes<E>) -> (E, u32) {
+    // Row 0 is words, the last one pad; masked so that no check is left.
+    let (rows, _) = node.as_chunks::<{ layout::BOXES }>();
+    let mut near = slopes.nearest;
+    let mut far = E::all(ray.farthest);
     for axis in 0..3 {
         let (origin, inverse) = (slopes.origin[axis], slopes.inverse[axis]);
-        let at = |place: usize| four(node, place).minus(origin).times(inverse);
         // The new number is first: it does not count when it is none, as with a ray in a plane of the box.
-        near = at(slopes.first[axis]).greatest(near);
-        far = at(slopes.last[axis]).least(far);
+        let first = E::from_bytes(&rows[(1 + slopes.first[axis]) & 7]);
+        near = first.minus(origin).times(inverse).greatest(near);
+        let last = E::from_bytes(&rows[(1 + slopes.last[axis]) & 7]);
+        far = last.minus(origin).times(inverse).least(far);
     }
     // A little more room for what rounding took.
-    let far = far
-        .times(Lanes::all(1.000_001))
-        .plus(Lanes::all(f32::MIN_POSITIVE));
-    let words = four(node, 96).array().map(f32::to_bits);
-    (near.array(), near.at_most(far), words)
+    let far = far.times(E::all(1.000_001)).plus(E::all(f32::MIN_POSITIVE));
+    (near, near.at_most(far))
 }
 
 /// Three coordinates of four points.
 type Points = [Lanes; 3];
 
+/// What of a ray all packets need.
+struct Beam {
+    origin: Points,
+    direction: Points,
+}
+
+impl Beam {
+    #[inline(always)]
+    fn of(ray: &Ray) -> Self {
+        Self {
+            origin: ray.origin.map(Lanes::all),
+            direction: ray.direction.map(Lanes::all),
+        }
+    }
+}
+
+#[inline(always)]
 fn minus(a: &Points, b: &Points) -> Points {
-    [0, 1, 2].map(|axis| a[axis].minus(b[axis]))
+    [a[0].minus(b[0]), a[1].minus(b[1]), a[2].minus(b[2])]
 }
 
+#[inline(always)]
 fn across(a: &Points, b: &Points) -> Points {
-    [(1, 2), (2, 0), (0, 1)].map(|(m, n)| a[m].times(b[n]).minus(a[n].times(b[m])))
+    [
+        a[1].times(b[2]).minus(a[2].times(b[1])),
+        a[2].times(b[0]).minus(a[0].times(b[2])),
+        a[0].times(b[1]).minus(a[1].times(b[0])),
+    ]
 }
 
+#[inline(always)]
 fn along(a: &Points, b: &Points) -> Lanes {
-    let [x, y, z] = [0, 1, 2].map(|axis| a[axis].times(b[axis]));
+    let (x, y, z) = (a[0].times(b[0]), a[1].times(b[1]), a[2].times(b[2]));
     x.plus(y).plus(z)
 }
 
-/// Distances and weights where the ray meets four triangles, from either side, and a bit for each that it does meet.
+/// Distance and weights of a packet's triangles, each times its determinant.
+struct Products {
+    determinant: Lanes,
+    t: Lanes,
+    u: Lanes,
+    v: Lanes,
+}
+
+impl Products {
+    #[inline(always)]
+    fn weights(&self) -> [[f32; 4]; 3] {
+        let inverse = Lanes::all(1.0).over(self.determinant);
+        [
+            self.t.times(inverse).array(),
+            self.u.times(inverse).array(),
+            self.v.times(inverse).array(),
+        ]
+    }
+}
+
+/// Where the ray meets the triangles of a packet, from either side, and a bit for each that it does meet.
 #[inline(always)]
-fn meet_triangles(
-    ray: &Ray,
-    slopes: &Slopes,
-    triangles: [&[u8; PRIMITIVE]; 4],
-) -> ([Lanes; 3], u32) {
-    // Rows of four floats: kind and numbers; x, y, z of the first corner and x of the second; and so on.
-    let row = |number: usize| {
-        Lanes::transpose(
-            triangles.map(|bytes| Lanes::from_bytes(&bytes.as_chunks::<16>().0[number])),
-        )
+fn meet_triangles(ray: &Ray, beam: &Beam, packet: &[u8; PACKET]) -> (Products, u32) {
+    let (rows, _) = packet.as_chunks::<16>();
+    let points = |first: usize| -> Points {
+        [
+            Lanes::from_bytes(&rows[first]),
+            Lanes::from_bytes(&rows[first + 1]),
+            Lanes::from_bytes(&rows[first + 2]),
+        ]
     };
-    let ([ax, ay, az, bx], [by, bz, cx, cy], [cz, ..]) = (row(1), row(2), row(3));
-    // The same sums in the same order as `triangle`, so that both tell the same.
-    let a = [ax, ay, az];
-    let (e1, e2) = (minus(&[bx, by, bz], &a), minus(&[cx, cy, cz], &a));
-    let direction = ray.direction.map(Lanes::all);
-    let p = across(&direction, &e2);
+    let (a, e1, e2) = (points(0), points(3), points(6));
+    let p = across(&beam.direction, &e2);
     let determinant = along(&e1, &p);
-    let inverse = Lanes::all(1.0).over(determinant);
-    let s = minus(&slopes.origin, &a);
-    let u = along(&s, &p).times(inverse);
+    let s = minus(&beam.origin, &a);
     let q = across(&s, &e1);
-    let v = along(&direction, &q).times(inverse);
-    let t = along(&e2, &q).times(inverse);
+    let (u, v) = (along(&s, &p), along(&beam.direction, &q));
+    let t = along(&e2, &q);
+    // Seen from behind, everything has the other sign. Comparisons with numbers that are none are false.
+    let sign = determinant.sign();
+    let size = determinant.turned(sign);
+    let (pu, pv, pt) = (u.turned(sign), v.turned(sign), t.turned(sign));
     let zero = Lanes::all(0.0);
-    // A determinant of 0 makes numbers that are none, or beyond all bounds.
-    let inside = zero.at_most(u) & zero.at_most(v) & u.plus(v).at_most(Lanes::all(1.0));
-    let between = Lanes::all(ray.nearest).at_most(t) & t.at_most(Lanes::all(ray.farthest));
-    let finite = t.at_most(Lanes::all(f32::MAX));
-    ([t, u, v], inside & between & finite)
+    let inside = zero.at_most(pu) & zero.at_most(pv) & pu.plus(pv).at_most(size);
+    // Along the triangle everything may be 0, which is inside of nothing.
+    let is_met = Lanes::all(f32::MIN_POSITIVE).at_most(size) & size.at_most(Lanes::all(f32::MAX));
+    let between = Lanes::all(ray.nearest).times(size).at_most(pt)
+        & pt.at_most(Lanes::all(ray.farthest).times(size));
+    (
+        Products {
+            determinant,
+            t,
+            u,
+            v,
+        },
+        inside & is_met & between,
+    )
 }

@@ -31,4 +31,14 @@ impl Items {
         // SAFETY: a cell has the layout of what it holds, and nobody else reaches these.
         unsafe { std::slice::from_raw_parts_mut(first, cells.len()) }
     }
+
+    /// The same, only to be read.
+    ///
+    /// # Safety
+    /// No run that is in use to be written overlaps this one.
+    pub(crate) unsafe fn read(&self, range: Range<usize>) -> &[Item] {
+        let cells = &self.0[range];
+        // SAFETY: a cell has the layout of what it holds, and nobody writes these.
+        unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
+    }
 }

@@ -1,15 +1,12 @@
 //! Splitting a set of boxes in place, by the surface area heuristic over bins.
 
 use crate::lanes::Lanes;
-use crate::layout::LEAF_MOST;
+use crate::layout::{LANES, LEAF_MOST, WIDTH};
 use crate::{Bounds, Vector};
+use std::ops::Range;
 
-/// Bins of a split at most.
-const BINS: usize = 16;
 /// Depth below which sets are halved without looking: no input makes the tree deeper than this and 28 more.
 const DEEPEST: usize = 64;
-/// Children of a node.
-pub(crate) const WIDTH: usize = 4;
 
 /// A box; what the fourth lanes hold does not count.
 #[derive(Clone, Copy)]
@@ -35,13 +32,14 @@ impl Extent {
     #[inline(always)]
     fn reach(&self, point: Lanes) -> Self {
         Self {
-            lower: self.lower.least(point),
-            upper: self.upper.greatest(point),
+            // The point is first: it does not count when it is no number.
+            lower: point.least(self.lower),
+            upper: point.greatest(self.upper),
         }
     }
 
     /// Half of its surface; 0 for an empty one.
-    fn area(&self) -> f32 {
+    pub(crate) fn area(&self) -> f32 {
         let size = self
             .upper
             .minus(self.lower)
@@ -83,8 +81,10 @@ impl Item {
         self.0.upper.array()[3].to_bits()
     }
 
-    pub(crate) fn bounds(&self) -> Bounds {
-        self.0.bounds()
+    /// Twice the middle of its box on an axis.
+    #[inline(always)]
+    fn coordinate(&self, axis: usize) -> f32 {
+        self.0.lower.array()[axis] + self.0.upper.array()[axis]
     }
 
     /// Twice the middle of its box.
@@ -142,7 +142,6 @@ impl Set {
 
 /// Where bins of a set lie.
 struct Grid {
-    bins: usize,
     last: Lanes,
     low: Lanes,
     scale: Lanes,
@@ -151,9 +150,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn of(set: &Set) -> Self {
-        // Small sets are most of all, and looking at many empty bins would be most of the work.
-        let bins = (4 + set.count / 16).min(BINS);
+    fn of(set: &Set, bins: usize) -> Self {
         let width = set.middles.upper.minus(set.middles.lower).array();
         let scale = width.map(|width| {
             if width > 0.0 {
@@ -163,7 +160,6 @@ impl Grid {
             }
         });
         Self {
-            bins,
             last: Lanes::all((bins - 1) as f32),
             low: set.middles.lower,
             scale: Lanes::new(scale),
@@ -179,13 +175,22 @@ impl Grid {
     }
 }
 
-/// Primitives come in leaves of up to [`LEAF_MOST`], which cost the same full or not.
+/// Primitives come in packets, which cost the same full or not.
 fn leaves(count: u32) -> f32 {
-    count.div_ceil(LEAF_MOST as u32) as f32
+    count.div_ceil(LANES as u32) as f32
 }
 
-/// The cheapest cut: axis, and first bin of the right side.
-fn cheapest(items: &[Item], grid: &Grid) -> Option<(usize, i32)> {
+/// A cut: what lies in bins before `at` on an axis is one side's.
+struct Cut {
+    axis: usize,
+    at: usize,
+    /// How many there are on either side, and the boxes around them.
+    sides: [(usize, Extent); 2],
+}
+
+/// The cheapest cut that leaves something on either side.
+#[inline(always)]
+fn cheapest<const BINS: usize>(items: &[Item], grid: &Grid) -> Option<Cut> {
     let mut extents = [[Extent::EMPTY; BINS]; 3];
     let mut counts = [[0_u32; BINS]; 3];
     for item in items {
@@ -197,14 +202,15 @@ fn cheapest(items: &[Item], grid: &Grid) -> Option<(usize, i32)> {
             counts[axis][bin] += 1;
         }
     }
-    let mut best: Option<(f32, usize, i32)> = None;
+    let mut best: Option<(f32, usize, usize)> = None;
     for axis in (0..3).filter(|axis| grid.wide[*axis]) {
+        let (extents, counts) = (&extents[axis], &counts[axis]);
         // Cost of everything from each bin on.
         let mut right = [0.0_f32; BINS];
         let (mut extent, mut count) = (Extent::EMPTY, 0);
-        for at in (1..grid.bins).rev() {
-            extent = extent.join(&extents[axis][at]);
-            count += counts[axis][at];
+        for at in (1..BINS).rev() {
+            extent = extent.join(&extents[at]);
+            count += counts[at];
             right[at] = if count == 0 {
                 f32::INFINITY
             } else {
@@ -212,43 +218,80 @@ fn cheapest(items: &[Item], grid: &Grid) -> Option<(usize, i32)> {
             };
         }
         let (mut extent, mut count) = (Extent::EMPTY, 0);
-        for at in 1..grid.bins {
-            extent = extent.join(&extents[axis][at - 1]);
-            count += counts[axis][at - 1];
+        for at in 1..BINS {
+            extent = extent.join(&extents[at - 1]);
+            count += counts[at - 1];
             if count == 0 {
                 continue;
             }
             let cost = extent.area() * leaves(count) + right[at];
             if cost.is_finite() && best.is_none_or(|(least, ..)| cost < least) {
-                best = Some((cost, axis, at as i32));
+                best = Some((cost, axis, at));
             }
         }
     }
-    best.map(|(_, axis, at)| (axis, at))
+    let (_, axis, at) = best?;
+    let side = |bins: Range<usize>| {
+        bins.fold((0, Extent::EMPTY), |(count, extent), bin| {
+            (
+                count + counts[axis][bin] as usize,
+                extent.join(&extents[axis][bin]),
+            )
+        })
+    };
+    Some(Cut {
+        axis,
+        at,
+        sides: [side(0..at), side(at..BINS)],
+    })
+}
+
+/// Moves the items of either side of a cut together, and makes sets of them. No branch depends on an item: which side it
+/// is on cannot be guessed.
+#[inline(always)]
+fn part(items: &mut [Item], set: &Set, grid: &Grid, cut: &Cut) -> (Set, Set) {
+    let [mut left, mut right] = cut.sides.map(|(count, extent)| Set {
+        first: set.first,
+        count,
+        extent,
+        middles: Extent::EMPTY,
+    });
+    right.first += left.count;
+    let (low, scale) = (grid.low.array()[cut.axis], grid.scale.array()[cut.axis]);
+    let at = Lanes::all(cut.at as f32);
+    let mut end = 0;
+    for next in 0..items.len() {
+        let item = items[next];
+        let middle = item.middle();
+        // As the grid places it: what is no number is in the first bin.
+        let place = Lanes::all((item.coordinate(cut.axis) - low) * scale);
+        let is_right = at.is_at_most(place);
+        left.middles = left.middles.reach(middle.where_not(is_right));
+        right.middles = right.middles.reach(middle.only_where(is_right));
+        items.swap(end, next);
+        end += usize::from(is_right.bits() & 1 == 0);
+    }
+    debug_assert_eq!(end, left.count, "the grid places items elsewhere");
+    (left, right)
 }
 
 /// Two sets, neither empty, of `items`, which are those of `set`; items change places.
-fn split(items: &mut [Item], set: &Set, depth: usize) -> (Set, Set) {
+pub(crate) fn split(items: &mut [Item], set: &Set, depth: usize) -> (Set, Set) {
     if depth < DEEPEST {
-        let grid = Grid::of(set);
-        if let Some((axis, at)) = cheapest(items, &grid) {
-            let (mut left, mut right) = (Set::empty(set.first), Set::empty(set.first));
-            let (mut low, mut high) = (0, items.len());
-            while low < high {
-                let item = items[low];
-                if grid.place(&item)[axis] < at {
-                    left.add(&item);
-                    low += 1;
-                } else {
-                    right.add(&item);
-                    high -= 1;
-                    items.swap(low, high);
-                }
-            }
-            right.first += low;
-            if left.count > 0 && right.count > 0 {
-                return (left, right);
-            }
+        // Small sets are most of all, and looking at many empty bins would be most of the work.
+        let (grid, cut);
+        if set.count < 24 {
+            grid = Grid::of(set, 4);
+            cut = cheapest::<4>(items, &grid);
+        } else if set.count < 96 {
+            grid = Grid::of(set, 8);
+            cut = cheapest::<8>(items, &grid);
+        } else {
+            grid = Grid::of(set, 16);
+            cut = cheapest::<16>(items, &grid);
+        }
+        if let Some(cut) = cut {
+            return part(items, set, &grid, &cut);
         }
     }
     // All in one place, or too deep: halves are as good as anything.
@@ -257,23 +300,29 @@ fn split(items: &mut [Item], set: &Set, depth: usize) -> (Set, Set) {
     (Set::of(left, set.first), Set::of(right, set.first + half))
 }
 
-/// Splits a set into up to [`WIDTH`], always the largest by area that can be split; how many there are. `items` are
-/// those of `set`.
-pub(crate) fn children(items: &mut [Item], set: &Set, depth: usize) -> ([Set; WIDTH], usize) {
-    let mut parts = [*set; WIDTH];
-    let mut count = 1;
+/// Splits a set, which is in parts already, into up to [`WIDTH`], always the largest by area that can be split; how many
+/// there are. `items` are those of `set`.
+pub(crate) fn children(
+    items: &mut [Item],
+    set: &Set,
+    parts: &[Set],
+    depth: usize,
+) -> ([Set; WIDTH], usize) {
+    let mut sets = [*set; WIDTH];
+    let mut count = parts.len().min(WIDTH);
+    sets[..count].copy_from_slice(&parts[..count]);
     while count < WIDTH {
-        let splittable = (0..count).filter(|at| parts[*at].count > LEAF_MOST);
-        let area = |at: &usize| parts[*at].extent.area();
+        let splittable = (0..count).filter(|at| sets[*at].count > LEAF_MOST);
+        let area = |at: &usize| sets[*at].extent.area();
         let Some(at) = splittable.max_by(|a, b| area(a).total_cmp(&area(b))) else {
             break;
         };
-        let part = parts[at];
+        let part = sets[at];
         let begin = part.first - set.first;
         let (left, right) = split(&mut items[begin..begin + part.count], &part, depth);
-        parts[at] = left;
-        parts[count] = right;
+        sets[at] = left;
+        sets[count] = right;
         count += 1;
     }
-    (parts, count)
+    (sets, count)
 }

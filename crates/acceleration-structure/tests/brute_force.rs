@@ -159,6 +159,12 @@ fn the_nearest_triangle_is_found_whoever_builds() {
                 structure.meets(&ray, &no_instances, &mut |_, _, _| None),
                 found.is_some()
             );
+            // Bit for bit, whatever instructions the processor has.
+            let portable = structure.portable();
+            assert_eq!(
+                portable.nearest(&ray, &no_instances, &mut |_, _, _| None),
+                found
+            );
         }
         assert!(count < 1_000 || met > 20, "{met} of {count}");
         let all: Vec<Vector> = scene
@@ -306,6 +312,10 @@ fn damaged_bytes_are_refused_or_answered_but_never_read_outside() {
     assert!(Structure::new(&bytes[..bytes.len() - 1]).is_none());
     assert!(Structure::new(&[]).is_none());
     assert!(Structure::new(&vec![0; 4096]).is_none());
+    // The version before this one.
+    let mut older = bytes.clone();
+    older[..8].copy_from_slice(b"SOLUMRT1");
+    assert!(Structure::new(&older).is_none());
     for round in 0..2000 {
         let mut damaged = bytes.clone();
         for _ in 0..1 + round % 8 {
@@ -315,7 +325,9 @@ fn damaged_bytes_are_refused_or_answered_but_never_read_outside() {
         if let Some(structure) = Structure::new(&damaged) {
             let ray = ray(&mut numbers);
             // Any answer will do.
-            let _ = structure.nearest(&ray, &no_instances, &mut |_, _, _| None);
+            for structure in [structure, structure.portable()] {
+                let _ = structure.nearest(&ray, &no_instances, &mut |_, _, _| None);
+            }
         }
     }
 }
@@ -357,6 +369,172 @@ fn what_is_missing_from_the_input_leaves_no_gap() {
                     first,
                     "{name} missing, from {from}"
                 );
+            }
+        }
+    }
+}
+
+/// What a ray meets first: distance, geometry, primitive.
+type First = Option<(f64, u32, u32)>;
+
+/// Triangles, quads and boxes in one place share leaves; each ray meets the nearest of all.
+#[test]
+fn kinds_that_share_leaves_are_told_apart() {
+    let mut numbers = Numbers(11);
+    for count in [1, 2, 5, 30, 700, 6_000] {
+        let flat = triangles(&mut numbers, count);
+        let mut parallelograms = triangles(&mut numbers, count);
+        for corners in parallelograms.0.iter_mut().flatten() {
+            let [a, b, c, _] = *corners;
+            // In the quad's order, the corner across from a is the third.
+            let across = [0, 1, 2].map(|axis| b[axis] + c[axis] - a[axis]);
+            *corners = [a, b, across, c];
+        }
+        let mut boxes = triangles(&mut numbers, count);
+        for corners in boxes.0.iter_mut().flatten() {
+            let bounds = Bounds::around(&corners[..3]);
+            *corners = [bounds.lower, bounds.upper, [0.0; 3], [0.0; 3]];
+        }
+        // A box is met in the middle of where the ray is in it.
+        let pass = |ray: &Ray, [lower, upper, ..]: [Vector; 4]| {
+            let (mut near, mut far) = (f64::from(ray.nearest), f64::INFINITY);
+            for axis in 0..3 {
+                let plane = |at: Vector| {
+                    (f64::from(at[axis]) - f64::from(ray.origin[axis]))
+                        / f64::from(ray.direction[axis])
+                };
+                let (a, b) = (plane(lower), plane(upper));
+                (near, far) = (near.max(a.min(b)), far.min(a.max(b)));
+            }
+            (near <= far).then_some((near + far) / 2.0)
+        };
+        for threads in [1, 3] {
+            let bytes = build(
+                vec![
+                    geometry(Kind::Triangle, &flat),
+                    geometry(Kind::Quad, &parallelograms),
+                    geometry(Kind::Procedural, &boxes),
+                ],
+                threads,
+            );
+            let structure = Structure::new(&bytes).unwrap();
+            for _ in 0..60 {
+                let ray = ray(&mut numbers);
+                let mut wanted: First = None;
+                let mut offer = |distance: Option<f64>, geometry, primitive| {
+                    if let Some(distance) = distance
+                        && wanted.is_none_or(|(least, ..)| distance < least)
+                    {
+                        wanted = Some((distance, geometry, primitive as u32));
+                    }
+                };
+                for i in 0..count {
+                    let [a, b, c, _] = flat.0[i].unwrap();
+                    offer(meets(&ray, [a, b, c]), 0, i);
+                    let [a, b, c, d] = parallelograms.0[i].unwrap();
+                    offer(meets(&ray, [a, b, d]), 1, i);
+                    offer(meets(&ray, [c, d, b]), 1, i);
+                    offer(pass(&ray, boxes.0[i].unwrap()), 2, i);
+                }
+                for structure in [structure, structure.portable()] {
+                    let found =
+                        structure.nearest(&ray, &no_instances, &mut |geometry, primitive, ray| {
+                            assert_eq!(geometry, 2);
+                            let corners = boxes.0[primitive as usize].unwrap();
+                            pass(ray, corners).map(|distance| distance as f32)
+                        });
+                    let found = found.map(|hit| (f64::from(hit.distance), hit.geometry));
+                    match (found, wanted) {
+                        (None, None) => {}
+                        (Some((distance, geometry)), Some((least, first, _))) => {
+                            let near = (distance - least).abs() <= 1e-3 * (1.0 + least);
+                            assert!(near, "{count}: {distance} {least} {ray:?}");
+                            // Two so near to each other may change places.
+                            assert!(geometry == first || (distance - least).abs() < 1e-3);
+                        }
+                        (found, wanted) => panic!("{count}: {found:?} rather than {wanted:?}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whatever the input, the promised bytes are enough, and the structure says what is in it.
+#[test]
+fn hostile_input_fits_into_the_promised_bytes() {
+    type Make = fn(usize, &mut Numbers) -> [Vector; 4];
+    let cases: [(&str, Make); 9] = [
+        ("one point", |_, _| [[1.0; 3]; 4]),
+        ("all equal", |_, _| {
+            [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
+        }),
+        ("ever smaller", |i, _| {
+            let at = 0.5_f32.powi(i as i32 % 120);
+            [[at; 3], [at * 1.5, at, at], [at, at * 1.5, at], [at; 3]]
+        }),
+        ("ever larger", |i, _| {
+            let at = 1.9_f32.powi(i as i32 % 130);
+            [[0.0; 3], [at, 0.0, at], [0.0, at, at], [at; 3]]
+        }),
+        ("beyond all bounds", |i, _| {
+            let far = if i % 2 == 0 { f32::MAX } else { -f32::MAX };
+            [[far; 3], [-far, far, far], [far, -far, far], [far; 3]]
+        }),
+        ("some without numbers", |i, numbers| {
+            let mut corners = [0; 4].map(|_| numbers.point(1.0));
+            if i % 3 == 0 {
+                corners[i % 2][i % 3] = if i % 2 == 0 { f32::NAN } else { f32::INFINITY };
+            }
+            corners
+        }),
+        ("none with numbers", |_, _| [[f32::NAN; 3]; 4]),
+        ("in a row", |i, _| {
+            let at = i as f32;
+            [
+                [at, 0.0, 0.0],
+                [at + 0.5, 0.0, 0.0],
+                [at, 0.5, 0.0],
+                [at, 0.0, 0.0],
+            ]
+        }),
+        ("at random", |_, numbers| [0; 4].map(|_| numbers.point(1.0))),
+    ];
+    for (name, make) in cases {
+        for count in [0, 1, 2, 4, 5, 8, 9, 33, 257, 4_097, 20_000] {
+            for kind in [Kind::Triangle, Kind::Quad, Kind::Procedural] {
+                let mut numbers = Numbers(13);
+                let corners = (0..count).map(|i| Some(make(i, &mut numbers))).collect();
+                let shape = Corners(corners);
+                // Fails when it is too small.
+                let bytes = build(vec![geometry(kind, &shape)], 1 + count % 3);
+                let structure = Structure::new(&bytes).unwrap();
+                let counted = Bounds::around(&shape.0.iter().flatten().fold(
+                    Vec::new(),
+                    |mut all, corners| {
+                        let used = match kind {
+                            Kind::Triangle => 3,
+                            Kind::Quad => 4,
+                            _ => 2,
+                        };
+                        let corners = &corners[..used];
+                        let is_sound = corners.iter().flatten().all(|number| number.is_finite());
+                        let is_box = kind != Kind::Procedural
+                            || (0..3).all(|axis| corners[0][axis] <= corners[1][axis]);
+                        if is_sound && is_box {
+                            all.extend_from_slice(corners);
+                        }
+                        all
+                    },
+                ));
+                assert_eq!(structure.bounds(), counted, "{name}, {count} of {kind:?}");
+                for _ in 0..5 {
+                    let ray = ray(&mut numbers);
+                    let all = [structure, structure.portable()].map(|structure| {
+                        structure.nearest(&ray, &no_instances, &mut |_, _, _| None)
+                    });
+                    assert_eq!(all[0], all[1], "{name}, {count} of {kind:?}");
+                }
             }
         }
     }

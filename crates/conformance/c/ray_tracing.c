@@ -84,6 +84,9 @@ static float middle(void *user, uint32_t geometry, uint32_t primitive, const sol
     OK(zeDriverRTASFormatCompatibilityCheck##X(client->driver, device.rtasFormat, device.rtasFormat));                 \
     CHECK(zeDriverRTASFormatCompatibilityCheck##X(client->driver, device.rtasFormat, 1) ==                             \
           ZE_RESULT_##S##_ERROR_OPERANDS_INCOMPATIBLE);                                                                \
+    /* The version before this one is another format. */                                                               \
+    CHECK(zeDriverRTASFormatCompatibilityCheck##X(client->driver, device.rtasFormat, device.rtasFormat - 1) ==         \
+          ZE_RESULT_##S##_ERROR_OPERANDS_INCOMPATIBLE);                                                                \
     ze_rtas_builder_##low##_desc_t desc = {ZE_STRUCTURE_TYPE_RTAS_BUILDER_##S##_DESC};                                   \
     ze_rtas_builder_##low##_handle_t builder;                                                                            \
     CHECK(zeRTASBuilderCreate##X(client->driver, &desc, &builder) == ZE_RESULT_ERROR_UNSUPPORTED_VERSION);             \
@@ -173,6 +176,10 @@ static float middle(void *user, uint32_t geometry, uint32_t primitive, const sol
     shoot_at(outer, 500, 77);                                                                                          \
     op.rtasFormat = 3;                                                                                                 \
     CHECK(zeRTASBuilderGetBuildProperties##X(builder, &op, &sizes) == ZE_RESULT_ERROR_INVALID_ENUMERATION);            \
+    op.rtasFormat = device.rtasFormat - 1;                                                                             \
+    CHECK(zeRTASBuilderGetBuildProperties##X(builder, &op, &sizes) == ZE_RESULT_ERROR_INVALID_ENUMERATION);            \
+    ((char *)outer)[7] = '1';                                                                                          \
+    CHECK(intersect(outer, &ray, NULL, NULL, &hit) == ZE_RESULT_ERROR_INVALID_ARGUMENT);                               \
     OK(zeRTASParallelOperationDestroy##X(parallel));                                                                   \
     OK(zeRTASBuilderDestroy##X(builder));                                                                              \
   }

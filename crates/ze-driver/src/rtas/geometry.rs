@@ -66,6 +66,24 @@ impl Shape for Mesh {
             })();
         }
     }
+    fn expect(&self, number: usize, near: bool) {
+        let at = number * self.index_stride;
+        if !near {
+            acceleration_structure::fetch(self.indices.wrapping_add(at));
+            return;
+        }
+        for corner in 0..self.corners {
+            // SAFETY: inside of the client's array of `count` elements of that stride.
+            let index = unsafe {
+                self.indices
+                    .add(at + corner * 4)
+                    .cast::<u32>()
+                    .read_unaligned()
+            };
+            let at = (index as usize).wrapping_mul(self.vertex_stride);
+            acceleration_structure::fetch(self.points.wrapping_add(at));
+        }
+    }
 }
 
 /// Boxes that the client tells.

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use ze_abi::{ZeError, ZeResult};
 
 /// What structures of ours are called: the format's name, and its version in the last byte.
-pub(crate) const FORMAT: u32 = 0x501a_0001;
+pub(crate) const FORMAT: u32 = 0x501a_0002;
 /// Bytes that a structure's address is a multiple of.
 pub(crate) const ALIGNMENT: u32 = 128;
 /// Bytes of scratch that we ask for: the least, for memory is the builder's own.
