@@ -53,7 +53,7 @@ struct Stack {
 impl Stack {
     fn new() -> Self {
         Self {
-            waiting: [MaybeUninit::uninit(); STACK],
+            waiting: [const { MaybeUninit::uninit() }; STACK],
             top: 0,
         }
     }
