@@ -107,22 +107,30 @@ impl Record {
 }
 
 /// A page's record; and, so that the commonest question needs no look at that, what [`Map::range`] says of it, in one
-/// word: 0 when the record has to be asked, else the bytes of the allocation, and from bit [`SIZE_BITS`] on how many
-/// pages it begins before this one.
+/// word: 0 when the record has to be asked, else the bytes of the allocation, from bit [`SIZE_BITS`] on how many
+/// [`STEP`]s into its first page it begins, and from bit [`BEFORE`] on how many pages that is before this one.
 struct Leaf {
     records: [AtomicPtr<Record>; 1 << LEAF_BITS],
     ranges: [AtomicU64; 1 << LEAF_BITS],
 }
 /// Bits of a range word for the size: 256 GiB. What is larger asks the record.
 const SIZE_BITS: u32 = 38;
+/// Places in a page where allocations begin are multiples of this many bytes; others ask the record.
+pub(crate) const STEP: u64 = 128;
+const BEFORE: u32 = SIZE_BITS + (PAGE / STEP).trailing_zeros();
 
 /// The range word of page `page` of an allocation.
 fn range_word(base: usize, size: u64, page: u64) -> u64 {
     let before = page - base as u64 / PAGE;
     let fits = size < 1 << SIZE_BITS
-        && before < 1 << (u64::BITS - SIZE_BITS)
-        && (base as u64).is_multiple_of(PAGE);
-    if fits { size | before << SIZE_BITS } else { 0 }
+        && before < 1 << (u64::BITS - BEFORE)
+        && (base as u64).is_multiple_of(STEP);
+    let steps = base as u64 % PAGE / STEP;
+    if fits {
+        size | steps << SIZE_BITS | before << BEFORE
+    } else {
+        0
+    }
 }
 
 /// Each entry is null, a leaf, or a record with the lowest bit set.
@@ -189,9 +197,14 @@ impl Map {
             // One word: it is never half of one allocation and half of another.
             let word = leaf.ranges[leaf_index(page)].load(Ordering::Acquire);
             if word != 0 {
-                let base = (page - (word >> SIZE_BITS)) * PAGE;
+                let steps = word >> SIZE_BITS & (PAGE / STEP - 1);
+                let base = (page - (word >> BEFORE)) * PAGE + steps * STEP;
                 let size = word & ((1 << SIZE_BITS) - 1);
-                return (address as u64 - base < size).then_some((base as usize, size));
+                // Addresses before the base, in its page, are nobody's.
+                let inside = (address as u64)
+                    .checked_sub(base)
+                    .is_some_and(|at| at < size);
+                return inside.then_some((base as usize, size));
             }
         }
         self.find(address).map(|entry| (entry.base, entry.size))
@@ -480,6 +493,9 @@ mod tests {
             (2 * BRANCH_SPAN, 3 * BRANCH_SPAN),
             (6 * BRANCH_SPAN + PAGE, 2 * BRANCH_SPAN),
             (1 << 36, 40 << 30),
+            // Not at the beginning of a page, at a multiple of `STEP` and not.
+            (10 * BRANCH_SPAN + 3 * STEP, 5 * PAGE),
+            (10 * BRANCH_SPAN + 6 * PAGE + 72, PAGE),
         ];
         for (id, (offset, size)) in cases.into_iter().enumerate() {
             let entry = Entry {

@@ -7,6 +7,9 @@
 //! - Memory of a device that is one node's comes from that node as long as it has some.
 //! - An id is given once in the process's life; memory of one owner is never handed to two.
 //!
+//! Large allocations begin at different places of their first pages: a loop over several arrays reads all of them at the
+//! same index, and arrays that begin alike would compete for the same few lines of the caches.
+//!
 //! Non-goals: no sub-page allocation; clients pool small blocks themselves.
 
 mod arena;
@@ -28,6 +31,11 @@ use ze_driver::device::{AllocError, AllocInfo, AllocRequest, MemoryKind};
 /// Largest alignment served.
 const LARGEST_ALIGN: u64 = 1 << 40;
 
+/// Requests from this size on begin at different places of a page ...
+const SPREAD: u64 = 32 << 10;
+/// ... each so many steps of [`map::STEP`] bytes after the one before.
+const STRIDE: u64 = 3;
+
 /// All USM of the process.
 pub(crate) struct Memory {
     /// For ever: a reader may hold an old record, and texts of faults are made at any time.
@@ -38,6 +46,8 @@ pub(crate) struct Memory {
     /// Bytes of allocations, and of physical memory objects, which have no address of their own.
     used: Arc<AtomicU64>,
     last_id: AtomicU64,
+    /// Allocations so far that may begin anywhere in their page.
+    spread: AtomicU64,
     /// Bytes of freed pages that arenas keep filled.
     kept: AtomicU64,
     arenas: Box<[Berth]>,
@@ -75,6 +85,7 @@ impl Memory {
             nodes,
             used: Arc::default(),
             last_id: AtomicU64::new(0),
+            spread: AtomicU64::new(0),
             kept: AtomicU64::new(0),
             arenas: (0..ARENAS).map(|_| Berth::default()).collect(),
             adopting: Mutex::new(()),
@@ -112,7 +123,7 @@ impl Memory {
         if !self.reserve_bytes(len) {
             return Err(AllocError::OutOfMemory);
         }
-        let base = self.place(request, len, align, alone);
+        let base = self.place(request, align, alone);
         if base.is_none() {
             self.used.fetch_sub(len, Ordering::Relaxed);
         }
@@ -130,7 +141,15 @@ impl Memory {
     }
 
     /// Finds pages for `request` and makes them known.
-    fn place(&self, request: &AllocRequest, len: u64, align: u64, alone: bool) -> Option<usize> {
+    fn place(&self, request: &AllocRequest, align: u64, alone: bool) -> Option<usize> {
+        // Others may know an exported file from its beginning on.
+        let inner = if alone || request.align > map::STEP || request.size < SPREAD {
+            0
+        } else {
+            self.spread.fetch_add(1, Ordering::Relaxed) % (PAGE / map::STEP) * STRIDE * map::STEP
+                % PAGE
+        };
+        let len = room_of(inner, request.size);
         let node = self.node_of(request.kind, request.device);
         let mine = mine();
         // Where the system gives no further file, another thread's arena may have room.
@@ -145,10 +164,12 @@ impl Memory {
             };
             Some((index, arena, place?))
         })?;
-        if self.enter(index, &mut arena, request, place, 0) {
-            return Some(place.0);
+        let (page, store, offset) = place;
+        let base = page + inner as usize;
+        if self.enter(index, &mut arena, request, (base, store, offset + inner), 0) {
+            return Some(base);
         }
-        arena.give_back(place.0, len, node, &self.kept);
+        arena.give_back(page, len, node, &self.kept);
         None
     }
 
@@ -199,7 +220,9 @@ impl Memory {
         arena.records.push(record);
         if entry.tag & ADOPTED == 0 {
             let (kind, device) = unpack(entry.tag);
-            arena.give_back(entry.base, len, self.node_of(kind, device), &self.kept);
+            let inner = entry.base as u64 % PAGE;
+            let (page, room) = (entry.base - inner as usize, room_of(inner, entry.size));
+            arena.give_back(page, room, self.node_of(kind, device), &self.kept);
         }
         drop(arena);
         if entry.tag & (IMPORTED | ADOPTED) == 0 {
@@ -233,6 +256,12 @@ impl Memory {
     fn lock(&self, index: usize) -> MutexGuard<'_, Arena> {
         crate::census::lock(&self.arenas[index % ARENAS].0)
     }
+}
+
+/// Bytes of the pages of an allocation that begins `inner` bytes into the first. Sizes are limited far below those that
+/// would wrap around.
+fn room_of(inner: u64, size: u64) -> u64 {
+    size.max(1).saturating_add(inner).next_multiple_of(PAGE)
 }
 
 /// The arena that pages with this tag are from.
@@ -286,7 +315,7 @@ mod tests {
         for size in [1, 63, 4096, 4097, 65536, 1 << 20, (32 << 20) + 1] {
             for align in [1, 64, 4096, 65536, 8 << 20] {
                 let base = memory.allocate(&request(size, align)).unwrap();
-                assert_eq!(base as u64 % align.max(4096), 0, "{size} at {align}");
+                assert_eq!(base as u64 % align.max(128), 0, "{size} at {align}");
                 // SAFETY: the allocation has `size` bytes.
                 unsafe {
                     base.write(1);
@@ -297,7 +326,7 @@ mod tests {
                 assert_eq!((info.kind, info.device), (MemoryKind::Shared, Some(1)));
                 assert_eq!((info.context, info.page_size), (77, 4096));
                 let (_, offset) = memory.export(base as usize).unwrap();
-                assert!(offset.is_multiple_of(4096));
+                assert_eq!(offset % 4096, base as u64 % 4096);
                 all.push((base, info.id));
             }
         }
@@ -311,6 +340,28 @@ mod tests {
             assert!(memory.find(base).is_none());
         }
         assert_eq!(memory.used.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn large_allocations_begin_at_different_places_of_a_page() {
+        let memory = Memory::new(1 << 34);
+        let place = |size: u64, align: u64| {
+            let base = memory.allocate(&request(size, align)).unwrap();
+            // SAFETY: the allocation has `size` bytes.
+            unsafe { base.add(size as usize - 1).write(1) };
+            assert!(memory.find(base.wrapping_sub(1)).is_none());
+            assert_eq!(memory.range(base), Some((base, size)));
+            base as u64 % PAGE
+        };
+        for size in [SPREAD, 1 << 20, OWN_STORE, OWN_STORE + 5] {
+            let mut places: Vec<u64> = (0..PAGE / map::STEP).map(|_| place(size, 64)).collect();
+            places.sort_unstable();
+            let each: Vec<u64> = (0..PAGE).step_by(map::STEP as usize).collect();
+            assert_eq!(places, each, "{size}");
+        }
+        for (size, align) in [(SPREAD - 1, 1), (SPREAD, 256), (OWN_STORE, PAGE)] {
+            assert_eq!(place(size, align), 0);
+        }
     }
 
     #[test]

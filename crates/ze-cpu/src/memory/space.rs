@@ -144,22 +144,28 @@ impl AddressSpace for Memory {
         offset: u64,
         opened: bool,
     ) -> Result<*mut u8, AllocError> {
+        // Files are mapped from a page on; what is asked for begins as far into it as where it comes from.
+        let inner = offset % PAGE;
         let len = request
             .size
             .max(1)
-            .checked_next_multiple_of(PAGE)
+            .checked_add(inner)
+            .and_then(|size| size.checked_next_multiple_of(PAGE))
             .ok_or(AllocError::TooLarge)?;
-        let store = Store::view(File::from(file), offset, len, request.align.max(PAGE))
+        let align = request.align.max(PAGE);
+        let store = Store::view(File::from(file), offset - inner, len, align)
             .ok_or(AllocError::OutOfMemory)?;
         let bits = IMPORTED | if opened { OPENED } else { 0 };
         let index = mine();
         let mut arena = self.lock(index);
-        let place = arena.keep(store);
+        let (page, descriptor, from) = arena.keep(store);
+        let base = page + inner as usize;
+        let place = (base, descriptor, from + inner);
         if !self.enter(index, &mut arena, request, place, bits) {
-            arena.give_back(place.0, len, None, &self.kept);
+            arena.give_back(page, len, None, &self.kept);
             return Err(AllocError::OutOfMemory);
         }
-        Ok(place.0 as *mut u8)
+        Ok(base as *mut u8)
     }
 
     fn adopt(&self, request: &AllocRequest, base: *mut u8) -> bool {
@@ -249,8 +255,14 @@ mod tests {
 
     #[test]
     fn imports_of_one_allocation_are_distinct_and_see_it_alone() {
+        imported(8);
+        // It does not begin with its page.
+        imported(100_000);
+    }
+
+    fn imported(size: u64) {
         let memory = Memory::new(1 << 30);
-        let [before, mine, after] = [(); 3].map(|()| memory.allocate(&request(8)).unwrap());
+        let [before, mine, after] = [(); 3].map(|()| memory.allocate(&request(size)).unwrap());
         // SAFETY: each has a page.
         unsafe {
             before.write(1);
@@ -260,8 +272,8 @@ mod tests {
         let mut opened = Vec::new();
         for _ in 0..10 {
             let (file, offset) = memory.export(mine as usize).unwrap();
-            let view = memory.import(&request(8), file, offset, true).unwrap();
-            // SAFETY: an import of 8 bytes.
+            let view = memory.import(&request(size), file, offset, true).unwrap();
+            // SAFETY: an import of 8 bytes at least.
             unsafe { assert_eq!(view.read(), 2) };
             assert!(memory.find(view).unwrap().imported);
             assert!(view != mine && !opened.contains(&view));
@@ -276,7 +288,11 @@ mod tests {
     #[test]
     fn populated_pages_are_there_and_unchanged() {
         let memory = Memory::new(1 << 30);
-        let base = memory.allocate(&request(64 * PAGE)).unwrap();
+        let whole = AllocRequest {
+            align: PAGE,
+            ..request(64 * PAGE)
+        };
+        let base = memory.allocate(&whole).unwrap();
         let present = || {
             let mut there = [0u8; 64];
             // SAFETY: 64 pages of the allocation, a byte for each.
