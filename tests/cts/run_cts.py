@@ -6,7 +6,8 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   skip<TAB>pattern<TAB>reason    these tests may skip themselves
   pass<TAB>count                 so many tests of the area pass at least
   env<TAB>NAME=VALUE             the area runs with that variable
-  serial<TAB>reason              no other serial area runs at the same time, and this one in one process
+  serial<TAB>reason              no other serial area runs at the same time, also of other runs on this machine, and
+                                 this one in one process
   with<TAB>pattern<TAB>NAME=VALUE  these tests run with that variable, apart from others
   single<TAB>pattern<TAB>reason  each of these tests runs in a process of its own
   timing<TAB>pattern<TAB>reason  these tests compare times: they run last, one by one, ahead of all other programs of
@@ -19,6 +20,7 @@ rest of its batch goes on in a new process. What fails in company is tried again
 import argparse
 import concurrent.futures
 import contextlib
+import fcntl
 import functools
 import os
 import pathlib
@@ -159,11 +161,22 @@ def run_once(arguments, program, names, alone=False):
     return outcomes, current, "\n".join(output[-60:]) + f"\n(exit code {code})"
 
 
+@contextlib.contextmanager
+def turn_of(area):
+    """While inside, no test of a serial area of another run of this script is under way."""
+    with contextlib.ExitStack() as held:
+        if expectations_of(area).serial:
+            path = pathlib.Path(tempfile.gettempdir()) / f"solum-cts-serial-{os.getuid()}.lock"
+            fcntl.flock(held.enter_context(path.open("w")), fcntl.LOCK_EX)
+        yield
+
+
 def run_batch(arguments, program, names, alone=False):
     """Outcomes of all of a batch, and the end of the output for those that did not pass."""
     outcomes, texts, left = {}, {}, list(names)
     while left:
-        found, current, output = run_once(arguments, program, left, alone)
+        with turn_of(program.name):
+            found, current, output = run_once(arguments, program, left, alone)
         outcomes.update(found)
         for name in (name for name, outcome in found.items() if outcome == "failed"):
             texts[name] = ""

@@ -6,12 +6,78 @@
 #include <unistd.h>
 
 struct letter {
-  ze_ipc_mem_handle_t memory, neighbour, physical;
+  ze_ipc_mem_handle_t memory, neighbour, physical, large;
+  uint64_t large_at;
   ze_ipc_event_pool_handle_t pool;
   ze_ipc_event_counter_based_handle_t start, answer;
 };
 
-enum { N = 1000 };
+enum { N = 1000, LARGE = 100001 };
+
+// Three bytes of an allocation say which it is.
+static void stamp(char *memory, size_t size, char first) {
+  memory[0] = first, memory[size / 2] = first + 1, memory[size - 1] = first + 2;
+}
+
+// A view begins at the same place of a page as the allocation, which it is, and goes by `end`.
+static void same(const struct client *client, char *memory, size_t size, char *view, ze_result_t end(ze_context_handle_t, void *)) {
+  void *base = NULL;
+  size_t has = 0;
+  OK(zeMemGetAddressRange(client->context, view + size / 2, &base, &has));
+  CHECK(base == view && has == size && view != memory && (((size_t)view ^ (size_t)memory) & 4095) == 0);
+  CHECK(memory[0] == view[0] && memory[size / 2] == view[size / 2] && memory[size - 1] == view[size - 1]);
+  stamp(view, size, memory[0] + 10);
+  CHECK(memory[0] == view[0] && memory[size / 2] == view[size / 2] && memory[size - 1] == view[size - 1]);
+  OK(end(client->context, view));
+}
+
+static ze_result_t close_handle(ze_context_handle_t context, void *view) { return zeMemCloseIpcHandle(context, view); }
+static ze_result_t free_memory(ze_context_handle_t context, void *view) { return zeMemFree(context, view); }
+
+// Wherever in a page an allocation begins, its handle and the descriptor in that stand for its bytes alone.
+static void anywhere(const struct client *client) {
+  static const size_t sizes[] = {64, 32 << 10, LARGE, (33 << 20) + 5, (129 << 20) + 7};
+  int inner = 0;
+  for (int turn = 0; turn < 40; ++turn) {
+    size_t size = sizes[turn % 5];
+    ze_device_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    void *memory, *view;
+    OK(zeMemAllocDevice(client->context, &desc, size, 64, client->device, &memory));
+    stamp(memory, size, (char)turn);
+    ze_ipc_mem_handle_t handle, other;
+    OK(zeMemGetIpcHandle(client->context, memory, &handle));
+    OK(zeMemOpenIpcHandle(client->context, client->device, handle, 0, &view));
+    same(client, memory, size, view, close_handle);
+    uint64_t fd = 0;
+    OK(zeMemGetFileDescriptorFromIpcHandleExp(client->context, handle, &fd));
+    OK(zeMemGetIpcHandleFromFileDescriptorExp(client->context, fd, &other));
+    OK(zeMemOpenIpcHandle(client->context, client->device, other, 0, &view));
+    same(client, memory, size, view, close_handle);
+    ze_external_memory_import_fd_t import = {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD};
+    import.flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+    import.fd = (int)fd;
+    desc.pNext = &import;
+    OK(zeMemAllocDevice(client->context, &desc, size, 64, client->device, &view));
+    same(client, memory, size, view, free_memory);
+    // What cannot be, since the bytes begin elsewhere in a page, is refused.
+    int whole = ((size_t)memory & 4095) == 0;
+    inner += !whole;
+    ze_result_t result = zeMemAllocDevice(client->context, &desc, size, 4096, client->device, &view);
+    CHECK(result == (whole ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT));
+    if (whole) same(client, memory, size, view, free_memory);
+    if (size >= 4096) {
+      ze_physical_mem_desc_t physical = {ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, &import};
+      physical.size = 4096;
+      ze_physical_mem_handle_t pages;
+      result = zePhysicalMemCreate(client->context, client->device, &physical, &pages);
+      CHECK(result == (whole ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT));
+      if (whole) OK(zePhysicalMemDestroy(client->context, pages));
+    }
+    OK(zeMemPutIpcHandle(client->context, handle));
+    OK(zeMemFree(client->context, memory));
+  }
+  CHECK(inner > 0);
+}
 
 static ze_event_handle_t counter(const struct client *client, uint32_t flags) {
   ze_event_counter_based_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC};
@@ -41,6 +107,10 @@ static int child(const char *spirv, int dies) {
   OK(zeMemOpenIpcHandle(client.context, client.device, letter.memory, 0, &again));
   OK(zeMemOpenIpcHandle(client.context, client.device, letter.neighbour, 0, &neighbour));
   OK(zeMemOpenIpcHandle(client.context, client.device, letter.physical, 0, &physical));
+  char *large;
+  OK(zeMemOpenIpcHandle(client.context, client.device, letter.large, 0, (void **)&large));
+  CHECK(((size_t)large ^ (size_t)letter.large_at) % 4096 == 0);
+  CHECK(large[0] == 1 && large[LARGE / 2] == 2 && large[LARGE - 1] == 3);
   CHECK(memory != again && *(uint32_t *)neighbour == 77 && *(uint32_t *)physical == 99);
   void *base = NULL;
   size_t size = 0;
@@ -113,6 +183,8 @@ int main(int argc, char **argv) {
   OK(zeDriverGetIpcProperties(client.driver, &ipc));
   CHECK(ipc.flags == (ZE_IPC_PROPERTY_FLAG_MEMORY | ZE_IPC_PROPERTY_FLAG_EVENT_POOL));
 
+  anywhere(&client);
+
   struct letter letter;
   float *memory = client_shared(&client, N * 4);
   uint32_t *neighbour = client_shared(&client, 4);
@@ -121,6 +193,15 @@ int main(int argc, char **argv) {
   OK(zeMemGetIpcHandle(client.context, memory, &letter.memory));
   OK(zeMemGetIpcHandle(client.context, neighbour, &letter.neighbour));
   CHECK(zeMemGetIpcHandle(client.context, (char *)memory + 4, &letter.memory) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+
+  // Of several large ones at least one does not begin with its page.
+  char *large = client_shared(&client, LARGE);
+  if (((size_t)large & 4095) == 0) large = client_shared(&client, LARGE);
+  CHECK((size_t)large & 4095);
+  stamp(large, LARGE, 1);
+  letter.large_at = (uint64_t)(uintptr_t)large;
+  OK(zeMemGetIpcHandle(client.context, large, &letter.large));
+  CHECK(zeMemGetIpcHandle(client.context, (void *)((size_t)large & ~(size_t)4095), &letter.large) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
 
   // Physical memory by its handle: no mapping is needed to send it, one to fill it.
   size_t page;

@@ -1,7 +1,8 @@
 //! The boundary for pages: address space without memory, memory without an address, and files shared with others.
 //!
 //! A platform that has it serves virtual reservations, physical memory, and memory and events that other processes
-//! see. Everything is in whole pages of [`AddressSpace::page_size`] bytes; callers have checked alignment.
+//! see. Reservations and what is shown in them are whole pages of [`AddressSpace::page_size`] bytes; callers have checked
+//! alignment. Allocations have pages of their own, but may begin in the midst of the first.
 
 use crate::device::{AllocError, AllocRequest};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -50,7 +51,8 @@ pub trait AddressSpace: Send + Sync {
     fn allocate_in_file(&self, request: &AllocRequest) -> Result<*mut u8, AllocError>;
     /// The file behind the allocation that begins at `base`, and where in it: a descriptor of the caller's own.
     fn export(&self, base: usize) -> Option<(OwnedFd, u64)>;
-    /// An allocation over `request.size` bytes of a file from `offset` on; never at the address of another one.
+    /// An allocation over `request.size` bytes of a file from `offset` on; never at the address of another one. It begins
+    /// as far into its first page as `offset` lies in one of the file's.
     /// `opened`: [`AllocInfo::imported`](crate::device::AllocInfo::imported) will say so.
     ///
     /// # Errors

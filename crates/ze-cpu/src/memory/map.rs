@@ -248,22 +248,35 @@ impl Map {
         }
         let page = address as u64 / PAGE;
         let entry_of = |page: u64| self.record_at(page)?.read();
-        let before = self
-            .last_used(page, page.saturating_sub(pages))
-            .and_then(entry_of)
-            .filter(|entry| entry.base <= address);
-        let after = self
-            .first_used(page, page.saturating_add(pages))
-            .and_then(entry_of)
-            .filter(|entry| entry.base > address);
+        // An allocation that begins or ends in the same page, and else the next ones of other pages.
+        let own = entry_of(page);
+        let before = own.filter(|entry| entry.base <= address).or_else(|| {
+            self.last_used(page.checked_sub(1)?, page.saturating_sub(pages))
+                .and_then(entry_of)
+        });
+        let after = own.filter(|entry| entry.base > address).or_else(|| {
+            self.first_used(page.checked_add(1)?, page.saturating_add(pages))
+                .and_then(entry_of)
+        });
+        // Others may have come there meanwhile.
+        let before = before.filter(|entry| entry.base <= address);
+        let after = after.filter(|entry| entry.base > address);
         match (before, after) {
             (Some(before), Some(after)) => {
-                let behind = (address - before.base) as u64 - before.size;
+                let behind = ((address - before.base) as u64).saturating_sub(before.size);
                 let ahead = (after.base - address) as u64;
                 Some(if behind < ahead { before } else { after })
             }
             (one, other) => one.or(other),
         }
+    }
+
+    /// Whether an allocation has any of the pages of `size` bytes from `base` on.
+    pub(crate) fn holds_any(&self, base: usize, size: u64) -> bool {
+        let first = base as u64 / PAGE;
+        let end = (base as u64).saturating_add(size).div_ceil(PAGE);
+        self.first_used(first, end.min(1 << (LEAF_BITS + BRANCH_BITS + ROOT_BITS)))
+            .is_some()
     }
 
     /// How many pages from `page` on, up to a place where that has to be asked again, are known to hold nothing; `None`
@@ -446,6 +459,10 @@ mod tests {
             (0, 100),
             (10 * PAGE, PAGE),
             (3 * BRANCH_SPAN, 2 * BRANCH_SPAN),
+            // Begins in the midst of a page, behind one that ends with the page before.
+            (20 * PAGE, PAGE),
+            (21 * PAGE + 31 * STEP, 2 * PAGE),
+            (24 * PAGE, PAGE),
         ]
         .into_iter()
         .enumerate()
@@ -465,6 +482,10 @@ mod tests {
             (3 * PAGE, Some(1)),
             (7 * PAGE, Some(2)),
             (11 * PAGE + 5, Some(2)),
+            (21 * PAGE + 5, Some(4)),
+            (21 * PAGE + 31 * STEP - 5, Some(5)),
+            (23 * PAGE + 31 * STEP, Some(5)),
+            (24 * PAGE - 5, Some(6)),
             (3 * BRANCH_SPAN - 1, Some(3)),
             (4 * BRANCH_SPAN, Some(3)),
             (5 * BRANCH_SPAN + (1 << 29), Some(3)),
@@ -472,6 +493,21 @@ mod tests {
         ];
         for (offset, id) in cases {
             assert_eq!(near(offset), id, "{offset:#x}");
+        }
+        // (offset, size, whether an allocation has a page of it)
+        for (offset, size, taken) in [
+            (0, 1, true),
+            (PAGE, 9 * PAGE, false),
+            (PAGE, 9 * PAGE + 1, true),
+            (11 * PAGE, 9 * PAGE, false),
+            (21 * PAGE, 1, true),
+            (23 * PAGE, PAGE, true),
+            (25 * PAGE, 1 << 20, false),
+            (5 * BRANCH_SPAN, u64::MAX, false),
+            (0, u64::MAX, true),
+        ] {
+            let found = map.holds_any(base + offset as usize, size);
+            assert_eq!(found, taken, "{offset:#x} {size:#x}");
         }
         assert_eq!(map.nearest(0, 1 << 18), None);
         assert_eq!(map.nearest(usize::MAX, 1 << 18), None);

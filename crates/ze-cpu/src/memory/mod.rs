@@ -4,6 +4,7 @@
 //! - Every allocation lies in a store that has a file descriptor, because any may be exported later.
 //! - [`Memory::find`] takes no lock and may be asked about any address at any time.
 //! - Allocating takes the lock of the thread's own arena, freeing that of the arena the pages are from (`arena.rs`).
+//! - Pages are one allocation's alone, from the first that it touches to the last, and count so against the limit.
 //! - Memory of a device that is one node's comes from that node as long as it has some.
 //! - An id is given once in the process's life; memory of one owner is never handed to two.
 //!
@@ -111,24 +112,35 @@ impl Memory {
 
     /// As [`Self::allocate`], in a store of its own when `alone`.
     fn allocate_from(&self, request: &AllocRequest, alone: bool) -> Result<*mut u8, AllocError> {
-        let len = request
-            .size
-            .max(1)
-            .checked_next_multiple_of(PAGE)
-            .ok_or(AllocError::TooLarge)?;
         let align = request.align.max(PAGE);
-        if len > self.limit || align > LARGEST_ALIGN || !align.is_power_of_two() {
+        let least = room_of(0, request.size).filter(|least| *least <= self.limit);
+        let Some(least) = least.filter(|_| align <= LARGEST_ALIGN && align.is_power_of_two())
+        else {
             return Err(AllocError::TooLarge);
-        }
-        if !self.reserve_bytes(len) {
-            return Err(AllocError::OutOfMemory);
-        }
-        let base = self.place(request, align, alone);
+        };
+        let inner = self.inner_of(request, alone);
+        let (inner, len) = match room_of(inner, request.size) {
+            Some(len) if self.reserve_bytes(len) => (inner, len),
+            // The last bytes of the limit are for who asks for them, not for room before them.
+            _ if self.reserve_bytes(least) => (0, least),
+            _ => return Err(AllocError::OutOfMemory),
+        };
+        let base = self.place(request, (inner, len), align, alone);
         if base.is_none() {
             self.used.fetch_sub(len, Ordering::Relaxed);
         }
         base.map(|base| base as *mut u8)
             .ok_or(AllocError::OutOfMemory)
+    }
+
+    /// How far into its first page an allocation begins.
+    fn inner_of(&self, request: &AllocRequest, alone: bool) -> u64 {
+        // Others may know an exported file from its beginning on.
+        if alone || request.align > map::STEP || request.size < SPREAD {
+            return 0;
+        }
+        let turn = self.spread.fetch_add(1, Ordering::Relaxed) % (PAGE / map::STEP);
+        turn * STRIDE * map::STEP % PAGE
     }
 
     /// Counts `len` bytes as used, if that many may be.
@@ -140,16 +152,14 @@ impl Memory {
             .is_ok()
     }
 
-    /// Finds pages for `request` and makes them known.
-    fn place(&self, request: &AllocRequest, align: u64, alone: bool) -> Option<usize> {
-        // Others may know an exported file from its beginning on.
-        let inner = if alone || request.align > map::STEP || request.size < SPREAD {
-            0
-        } else {
-            self.spread.fetch_add(1, Ordering::Relaxed) % (PAGE / map::STEP) * STRIDE * map::STEP
-                % PAGE
-        };
-        let len = room_of(inner, request.size);
+    /// Finds `len` bytes of pages for `request`, which begins `inner` bytes into them, and makes them known.
+    fn place(
+        &self,
+        request: &AllocRequest,
+        (inner, len): (u64, u64),
+        align: u64,
+        alone: bool,
+    ) -> Option<usize> {
         let node = self.node_of(request.kind, request.device);
         let mine = mine();
         // Where the system gives no further file, another thread's arena may have room.
@@ -215,18 +225,19 @@ impl Memory {
 
     /// Takes back what was removed from the map.
     fn put_back(&self, (entry, record): (Entry, &'static Record)) {
-        let len = entry.size.next_multiple_of(PAGE);
+        let inner = entry.base as u64 % PAGE;
+        // What the map knows has an end.
+        let room = room_of(inner, entry.size).unwrap_or(entry.size);
         let mut arena = self.lock(arena_of(entry.tag));
         arena.records.push(record);
         if entry.tag & ADOPTED == 0 {
             let (kind, device) = unpack(entry.tag);
-            let inner = entry.base as u64 % PAGE;
-            let (page, room) = (entry.base - inner as usize, room_of(inner, entry.size));
-            arena.give_back(page, room, self.node_of(kind, device), &self.kept);
+            let node = self.node_of(kind, device);
+            arena.give_back(entry.base - inner as usize, room, node, &self.kept);
         }
         drop(arena);
         if entry.tag & (IMPORTED | ADOPTED) == 0 {
-            self.used.fetch_sub(len, Ordering::Relaxed);
+            self.used.fetch_sub(room, Ordering::Relaxed);
         }
     }
 
@@ -258,10 +269,11 @@ impl Memory {
     }
 }
 
-/// Bytes of the pages of an allocation that begins `inner` bytes into the first. Sizes are limited far below those that
-/// would wrap around.
-fn room_of(inner: u64, size: u64) -> u64 {
-    size.max(1).saturating_add(inner).next_multiple_of(PAGE)
+/// Bytes of the pages of an allocation of `size` bytes that begins `inner` bytes into the first; none: more than there are.
+fn room_of(inner: u64, size: u64) -> Option<u64> {
+    size.max(1)
+        .checked_add(inner)?
+        .checked_next_multiple_of(PAGE)
 }
 
 /// The arena that pages with this tag are from.
@@ -361,6 +373,112 @@ mod tests {
         }
         for (size, align) in [(SPREAD - 1, 1), (SPREAD, 256), (OWN_STORE, PAGE)] {
             assert_eq!(place(size, align), 0);
+        }
+    }
+
+    /// First page and the one after the last.
+    fn pages_of(base: *mut u8, size: u64) -> (u64, u64) {
+        (base as u64 / PAGE, (base as u64 + size).div_ceil(PAGE))
+    }
+
+    #[test]
+    fn no_two_allocations_share_a_page_of_memory_or_of_a_file() {
+        const SIZES: [u64; 9] = [
+            1,
+            SPREAD - 1,
+            SPREAD,
+            SPREAD + 1,
+            SPREAD + PAGE - map::STEP,
+            SPREAD + PAGE - 1,
+            100_001,
+            OWN_STORE - PAGE,
+            OWN_STORE + 1,
+        ];
+        let memory = Memory::new(1 << 40);
+        let mut alive: Vec<(*mut u8, u64)> = Vec::new();
+        for round in 0..400 {
+            let (size, align) = (SIZES[round * 7 % 9], [1, 64, 128, 4096][round % 4]);
+            let base = memory.allocate(&request(size, align)).unwrap();
+            assert!((base as u64).is_multiple_of(align));
+            // Its neighbours in its own pages are nobody's.
+            let (first, end) = pages_of(base, size);
+            for outside in [
+                first * PAGE,
+                base as u64 - 1,
+                base as u64 + size,
+                end * PAGE - 1,
+            ] {
+                let mine = (base as u64..base as u64 + size).contains(&outside);
+                let same = memory.range(outside as *const u8) == Some((base, size));
+                assert!(mine == same, "{outside:#x} of {size} at {base:?}");
+            }
+            alive.push((base, size));
+            if round % 3 == 2 {
+                let (base, _) = alive.swap_remove(round * 5 % alive.len());
+                assert!(
+                    !memory.free((base as u64 & !(PAGE - 1)) as *mut u8) || base as u64 % PAGE == 0
+                );
+                let _ = memory.free(base);
+                assert!(memory.find(base).is_none());
+            }
+        }
+        let held: u64 = alive
+            .iter()
+            .map(|(base, size)| pages_of(*base, *size))
+            .map(|(first, end)| (end - first) * PAGE)
+            .sum();
+        assert_eq!(memory.used.load(Ordering::Relaxed), held);
+        let mut pages: Vec<_> = alive
+            .iter()
+            .map(|(base, size)| pages_of(*base, *size))
+            .collect();
+        pages.sort_unstable();
+        assert!(pages.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+        let mut parts: Vec<_> = alive
+            .iter()
+            .map(|(base, size)| {
+                let entry = memory.map.find(*base as usize).unwrap();
+                assert_eq!(entry.offset % PAGE, *base as u64 % PAGE);
+                let end = (entry.offset + size).div_ceil(PAGE);
+                (entry.store, entry.offset / PAGE, end)
+            })
+            .collect();
+        parts.sort_unstable();
+        assert!(
+            parts
+                .windows(2)
+                .all(|pair| pair[0].0 != pair[1].0 || pair[0].2 <= pair[1].1)
+        );
+        for (base, _) in alive {
+            assert!(memory.free(base));
+        }
+        assert_eq!(memory.used.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn the_whole_limit_can_be_had_wherever_allocations_begin() {
+        let memory = Memory::new(2 * SPREAD + PAGE);
+        for turn in 0..PAGE / map::STEP {
+            // Room before the first is there only as long as nobody needs it.
+            let all = [SPREAD, SPREAD, 1].map(|size| memory.allocate(&request(size, 1)));
+            let all: Vec<_> = all.into_iter().filter_map(Result::ok).collect();
+            assert!(all.len() >= 2, "turn {turn}: {}", all.len());
+            assert!(memory.used.load(Ordering::Relaxed) <= memory.limit);
+            for base in all {
+                assert!(memory.free(base));
+            }
+            let whole = memory.allocate(&request(memory.limit, 1)).unwrap();
+            assert_eq!(whole as u64 % PAGE, 0);
+            assert_eq!(memory.used.load(Ordering::Relaxed), memory.limit);
+            assert!(memory.free(whole));
+            assert_eq!(memory.used.load(Ordering::Relaxed), 0);
+        }
+        // Whatever the limit is, sizes that would wrap around are too large.
+        let memory = Memory::new(u64::MAX);
+        for less in [0, 1, PAGE - 1, PAGE, 2 * PAGE] {
+            let refused = memory.allocate(&request(u64::MAX - less, 1));
+            assert!(refused.is_err(), "{less}");
+            assert_eq!(memory.used.load(Ordering::Relaxed), 0);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::map::PAGE;
 use super::store::{Store, memory_file};
-use super::{ADOPTED, IMPORTED, Memory, OPENED, arena_of, mine};
+use super::{ADOPTED, IMPORTED, Memory, OPENED, arena_of, mine, room_of};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -146,12 +146,7 @@ impl AddressSpace for Memory {
     ) -> Result<*mut u8, AllocError> {
         // Files are mapped from a page on; what is asked for begins as far into it as where it comes from.
         let inner = offset % PAGE;
-        let len = request
-            .size
-            .max(1)
-            .checked_add(inner)
-            .and_then(|size| size.checked_next_multiple_of(PAGE))
-            .ok_or(AllocError::TooLarge)?;
+        let len = room_of(inner, request.size).ok_or(AllocError::TooLarge)?;
         let align = request.align.max(PAGE);
         let store = Store::view(File::from(file), offset - inner, len, align)
             .ok_or(AllocError::OutOfMemory)?;
@@ -170,11 +165,8 @@ impl AddressSpace for Memory {
 
     fn adopt(&self, request: &AllocRequest, base: *mut u8) -> bool {
         let _adopting = crate::census::lock(&self.adopting);
-        let pages = request.size.div_ceil(PAGE);
-        let taken = (0..pages).any(|page| {
-            let at = base.wrapping_add((page * PAGE) as usize);
-            self.map.find(at as usize).is_some()
-        });
+        // Page by page: an allocation may begin or end in the midst of one.
+        let taken = self.map.holds_any(base as usize, request.size);
         let index = mine();
         let place = (base as usize, -1, 0);
         !taken && self.enter(index, &mut self.lock(index), request, place, ADOPTED)
@@ -285,6 +277,34 @@ mod tests {
         assert!(memory.export(mine.wrapping_add(1) as usize).is_none());
     }
 
+    /// Each byte of what is opened is the same byte of what was exported, at the same place of a page.
+    #[test]
+    fn what_is_opened_is_the_same_bytes_wherever_it_begins() {
+        let memory = Memory::new(1 << 34);
+        for size in [1, 32 << 10, (32 << 10) + 1, 100_000, (33 << 20) + 7] {
+            // Once around all places of a page.
+            for _ in 0..33 {
+                let base = memory.allocate(&request(size)).unwrap();
+                let (file, offset) = memory.export(base as usize).unwrap();
+                let view = memory.import(&request(size), file, offset, true).unwrap();
+                assert_eq!(memory.range(view), Some((view, size)));
+                assert_eq!(base as u64 % PAGE, view as u64 % PAGE);
+                for at in [0, size / 2, size - 1] {
+                    // SAFETY: both have `size` bytes.
+                    unsafe {
+                        base.add(at as usize).write(at as u8 + 1);
+                        assert_eq!(view.add(at as usize).read(), at as u8 + 1);
+                    }
+                }
+                // What was opened can be exported again.
+                let (file, again) = memory.export(view as usize).unwrap();
+                assert_eq!(again, offset);
+                drop(file);
+                assert!(memory.free(view) && memory.free(base));
+            }
+        }
+    }
+
     #[test]
     fn populated_pages_are_there_and_unchanged() {
         let memory = Memory::new(1 << 30);
@@ -339,6 +359,15 @@ mod tests {
             base
         );
         assert!(memory.export(base).is_none());
+        // Pages where an allocation begins or ends in the midst are taken, too.
+        let large = (0..33).map(|_| memory.allocate(&request(40 << 10)).unwrap());
+        for inner in large {
+            let page = inner as u64 & !(PAGE - 1);
+            for at in [page, (inner as u64 + (40 << 10) - 1) & !(PAGE - 1)] {
+                assert!(!memory.adopt(&request(PAGE), at as *mut u8), "{inner:?}");
+            }
+            assert!(memory.free(inner));
+        }
         assert!(memory.free(base as *mut u8));
         assert!(
             memory.protect(base, 4 * PAGE, Access::ReadOnly),

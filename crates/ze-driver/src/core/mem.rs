@@ -141,7 +141,23 @@ pub(crate) fn import(
             ),
         );
     };
-    Ok(address_space(driver)?.import(wanted, file.into(), part.offset, false))
+    let space = address_space(driver)?;
+    // Files are shown by pages: where in a page memory begins is the same everywhere.
+    if !part
+        .offset
+        .is_multiple_of(wanted.align.min(space.page_size()))
+    {
+        return error(
+            ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+            format!(
+                "alignment is {}, the memory to import begins {} bytes into its file: at most {} are allowed",
+                wanted.align,
+                part.offset,
+                1u64 << part.offset.trailing_zeros()
+            ),
+        );
+    }
+    Ok(space.import(wanted, file.into(), part.offset, false))
 }
 
 /// The program's own memory as an allocation, at its own address.

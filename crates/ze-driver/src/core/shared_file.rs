@@ -42,7 +42,7 @@ impl Purpose {
 /// A part of a file, with two words for the kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// First byte in the file: whole pages.
+    /// First byte in the file.
     pub(crate) offset: u64,
     /// Bytes.
     pub(crate) size: u64,
@@ -157,23 +157,64 @@ pub(crate) fn duplicate(fd: i32) -> Option<File> {
     Some(unsafe { <File as std::os::fd::FromRawFd>::from_raw_fd(copy) })
 }
 
-const PAGE_SHIFT: u32 = 12;
+/// Marks, in the highest bits of a position: small parts anywhere, large ones in the first page of their file, and parts
+/// that no position can tell.
+const SMALL: u64 = 0x5a1;
+const LARGE: u64 = 0x5a2;
+const UNTOLD: u64 = 0x5a3;
+/// Where a mark begins. Eleven bits above: a position is never negative.
+const MARK_AT: u32 = 52;
+/// Allocations begin at multiples of this many bytes ...
+const STEP: u64 = 128;
+/// ... of which a page of 4096 has so many, as bits; they are the lowest of a position.
+const STEP_BITS: u32 = 5;
 const SIZE_BITS: u32 = 27;
-const OFFSET_BITS: u32 = 20;
-const MARK: u64 = 0x5a1;
+const PAGE_BITS: u32 = 20;
+const LARGE_BITS: u32 = SIZE_BITS + PAGE_BITS;
+
+/// The position that tells a part of a file.
+fn position_of(part: Part) -> u64 {
+    let steps = part.offset / STEP & ((1 << STEP_BITS) - 1);
+    let page = part.offset / STEP >> STEP_BITS;
+    if !part.offset.is_multiple_of(STEP) {
+        UNTOLD << MARK_AT
+    } else if part.size >> SIZE_BITS == 0 && page >> PAGE_BITS == 0 {
+        SMALL << MARK_AT | page << (SIZE_BITS + STEP_BITS) | part.size << STEP_BITS | steps
+    } else if part.size >> LARGE_BITS == 0 && page == 0 {
+        LARGE << MARK_AT | part.size << STEP_BITS | steps
+    } else {
+        UNTOLD << MARK_AT
+    }
+}
+
+/// Offset and size that a position tells: the whole of a file of `len` bytes without a mark.
+fn part_at(position: u64, len: u64) -> Option<(u64, u64)> {
+    let steps = position & ((1 << STEP_BITS) - 1);
+    let rest = position >> STEP_BITS & ((1 << LARGE_BITS) - 1);
+    match position >> MARK_AT {
+        SMALL => {
+            let page = rest >> SIZE_BITS;
+            let offset = (page << STEP_BITS | steps) * STEP;
+            Some((offset, rest & ((1 << SIZE_BITS) - 1)))
+        }
+        LARGE => Some((steps * STEP, rest)),
+        UNTOLD => None,
+        _ => Some((0, len)),
+    }
+}
 
 /// A descriptor of the same file whose position says which part is meant; it travels with the descriptor, also to
-/// other processes. Parts that begin the file need no mark.
+/// other processes. A part that is the whole file needs no mark.
 pub(crate) fn mark(file: OwnedFd, part: Part) -> OwnedFd {
-    let page = part.offset >> PAGE_SHIFT;
-    if part.offset == 0 || page >> OFFSET_BITS != 0 || part.size >> SIZE_BITS != 0 {
-        return file;
+    let file = File::from(file);
+    if identity(&file).is_none_or(|(.., len)| (part.offset, part.size) == (0, len)) {
+        return file.into();
     }
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let Ok(fresh) = OpenOptions::new().read(true).write(true).open(path) else {
-        return file;
+        return file.into();
     };
-    let position = MARK << (SIZE_BITS + OFFSET_BITS) | page << SIZE_BITS | part.size;
+    let position = position_of(part);
     // SAFETY: moves the position of a description of our own; memory files allow any.
     unsafe { libc::lseek(fresh.as_raw_fd(), position as libc::off_t, libc::SEEK_SET) };
     OwnedFd::from(fresh)
@@ -185,16 +226,13 @@ pub(crate) fn marked(file: &File) -> Option<Part> {
     // SAFETY: asks for the position.
     let position = unsafe { libc::lseek(file.as_raw_fd(), 0, libc::SEEK_CUR) };
     let position = u64::try_from(position).unwrap_or(0);
-    let mut part = Part {
-        offset: 0,
-        size: len,
+    let (offset, size) = part_at(position, len)?;
+    let part = Part {
+        offset,
+        size,
         words: [0; 2],
     };
-    if position >> (SIZE_BITS + OFFSET_BITS) == MARK {
-        part.offset = (position >> SIZE_BITS & ((1 << OFFSET_BITS) - 1)) << PAGE_SHIFT;
-        part.size = position & ((1 << SIZE_BITS) - 1);
-    }
-    (part.size > 0 && part.offset.checked_add(part.size)? <= len).then_some(part)
+    (size > 0 && offset.checked_add(size)? <= len).then_some(part)
 }
 
 #[cfg(test)]
@@ -238,22 +276,52 @@ mod tests {
 
     #[test]
     fn a_marked_descriptor_says_its_part() {
-        let whole = Part {
-            offset: 0,
-            size: 1 << 20,
-            words: [0; 2],
-        };
-        for part in [
-            Part {
-                words: [0; 2],
-                ..PART
-            },
-            whole,
+        let large = 1 << 27;
+        // (offset, size, whether it can be told)
+        for (offset, size, told) in [
+            (0, 1 << 20, true),
+            (8192, 5000, true),
+            (8192 + 31 * 128, 5000, true),
+            (128, 1, true),
+            (((1 << 20) - 1) << 12, large - 1, true),
+            (0, 3 * large, true),
+            (128, large, true),
+            (31 * 128, 3 * large + 5, true),
+            (4096, large, false),
+            (1 << 32, 5000, false),
+            (8192 + 64, 5000, false),
         ] {
-            let file = File::from(mark(memory_file(1 << 20), part));
-            assert_eq!(marked(&file), Some(part));
-            let copy = duplicate(file.as_raw_fd()).unwrap();
-            assert_eq!(marked(&copy), Some(part));
+            let part = Part {
+                offset,
+                size,
+                words: [0; 2],
+            };
+            // With others behind it, alone, and in a file that ends with a page.
+            for behind in [2 * size, 0, 4096] {
+                let file = File::from(mark(memory_file(offset + size + behind), part));
+                let copy = duplicate(file.as_raw_fd()).unwrap();
+                for file in [file, copy] {
+                    assert_eq!(
+                        marked(&file),
+                        told.then_some(part),
+                        "{offset} {size} {behind}"
+                    );
+                }
+            }
+        }
+        // Positions from outside: what reaches beyond the file, and what is no mark.
+        let file = File::from(memory_file(8192));
+        for (position, part) in [
+            (SMALL << MARK_AT | 1 << 32 | 4097 << STEP_BITS, None),
+            (SMALL << MARK_AT | 1 << 32, None),
+            (LARGE << MARK_AT | u64::from(u32::MAX), None),
+            (i64::MAX as u64, Some((0, 8192))),
+            (77, Some((0, 8192))),
+        ] {
+            // SAFETY: moves the position of a file of the test's own.
+            unsafe { libc::lseek(file.as_raw_fd(), position as i64, libc::SEEK_SET) };
+            let found = marked(&file).map(|part| (part.offset, part.size));
+            assert_eq!(found, part, "{position:#x}");
         }
         assert!(duplicate(-1).is_none() && duplicate(1 << 20).is_none());
     }

@@ -372,7 +372,7 @@ pub(crate) fn zePhysicalMemCreate(
                 );
             }
         }),
-        Source::File(file) => imported(file, size)?,
+        Source::File(file) => imported(file, size, space.page_size())?,
         Source::System { .. } => {
             return error(
                 ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
@@ -399,13 +399,21 @@ pub(crate) fn zePhysicalMemCreate(
     Ok(())
 }
 
-fn imported(file: File, size: u64) -> ZeResult<Backing> {
+fn imported(file: File, size: u64, page: u64) -> ZeResult<Backing> {
     match shared_file::marked(&file).filter(|part| part.size >= size) {
-        Some(part) => Ok(Backing::Imported {
+        Some(part) if part.offset.is_multiple_of(page) => Ok(Backing::Imported {
             file: file.into(),
             offset: part.offset,
             size,
         }),
+        // Only whole pages can be shown somewhere else.
+        Some(part) => error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!(
+                "the memory to import begins {} bytes into a page of {page}: physical memory, or an allocation with that alignment, is required",
+                part.offset % page
+            ),
+        ),
         None => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!("the file to import is no memory of {size} bytes"),
