@@ -292,8 +292,8 @@ mod tests {
                 for at in [0, size / 2, size - 1] {
                     // SAFETY: both have `size` bytes.
                     unsafe {
-                        base.add(at as usize).write(at as u8 + 1);
-                        assert_eq!(view.add(at as usize).read(), at as u8 + 1);
+                        base.add(at as usize).write((at as u8).wrapping_add(1));
+                        assert_eq!(view.add(at as usize).read(), (at as u8).wrapping_add(1));
                     }
                 }
                 // What was opened can be exported again.
