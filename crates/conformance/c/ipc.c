@@ -65,14 +65,15 @@ static void anywhere(const struct client *client) {
     ze_result_t result = zeMemAllocDevice(client->context, &desc, size, 4096, client->device, &view);
     CHECK(result == (whole ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT));
     if (whole) same(client, memory, size, view, free_memory);
-    if (size >= 4096) {
-      ze_physical_mem_desc_t physical = {ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, &import};
-      physical.size = 4096;
-      ze_physical_mem_handle_t pages;
-      result = zePhysicalMemCreate(client->context, client->device, &physical, &pages);
-      CHECK(result == (whole ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT));
-      if (whole) OK(zePhysicalMemDestroy(client->context, pages));
-    }
+    // Whole pages, as many as the allocation has.
+    ze_physical_mem_desc_t physical = {ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, &import};
+    physical.size = (size + 4095) & ~(size_t)4095;
+    ze_physical_mem_handle_t pages;
+    result = zePhysicalMemCreate(client->context, client->device, &physical, &pages);
+    CHECK(result == (whole ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT));
+    if (whole) OK(zePhysicalMemDestroy(client->context, pages));
+    physical.size += 4096;
+    CHECK(zePhysicalMemCreate(client->context, client->device, &physical, &pages) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
     OK(zeMemPutIpcHandle(client->context, handle));
     OK(zeMemFree(client->context, memory));
   }

@@ -132,7 +132,9 @@ pub(crate) fn import(
     wanted: &AllocRequest,
     file: std::fs::File,
 ) -> ZeResult<Result<*mut u8, AllocError>> {
-    let Some(part) = shared_file::marked(&file).filter(|part| part.size >= wanted.size) else {
+    let space = address_space(driver)?;
+    let part = shared_file::marked(&file);
+    let Some(part) = part.filter(|part| part.room(space.page_size()) >= wanted.size) else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
@@ -141,7 +143,6 @@ pub(crate) fn import(
             ),
         );
     };
-    let space = address_space(driver)?;
     // Files are shown by pages: where in a page memory begins is the same everywhere.
     if !part
         .offset

@@ -50,6 +50,15 @@ pub(crate) struct Part {
     pub(crate) words: [u32; 2],
 }
 
+impl Part {
+    /// Bytes from its first to the end of its last page of `page` bytes: pages are one allocation's alone.
+    pub(crate) fn room(&self, page: u64) -> u64 {
+        let end = self.offset.checked_add(self.size);
+        let end = end.and_then(|end| end.checked_next_multiple_of(page));
+        end.map_or(self.size, |end| end - self.offset)
+    }
+}
+
 /// The bytes of a handle: (field offset) 0 descriptor, 4 magic, 8 process, 12 descriptor there, 16 device, 24 inode,
 /// 32 offset, 40 size, 48 and 52 words.
 pub(crate) fn encode(purpose: Purpose, file: BorrowedFd<'_>, part: Part) -> Option<HandleBytes> {
@@ -308,6 +317,21 @@ mod tests {
                     );
                 }
             }
+        }
+        for (offset, size, room) in [
+            (0, 1, 4096),
+            (8192, 4096, 4096),
+            (8192 + 128, 4096, 8192 - 128),
+            (0, u64::MAX, u64::MAX),
+            (u64::MAX, 2, 2),
+        ] {
+            let words = [0; 2];
+            let part = Part {
+                offset,
+                size,
+                words,
+            };
+            assert_eq!(part.room(4096), room, "{offset} {size}");
         }
         // Positions from outside: what reaches beyond the file, and what is no mark.
         let file = File::from(memory_file(8192));

@@ -400,7 +400,7 @@ pub(crate) fn zePhysicalMemCreate(
 }
 
 fn imported(file: File, size: u64, page: u64) -> ZeResult<Backing> {
-    match shared_file::marked(&file).filter(|part| part.size >= size) {
+    match shared_file::marked(&file).filter(|part| part.room(page) >= size) {
         Some(part) if part.offset.is_multiple_of(page) => Ok(Backing::Imported {
             file: file.into(),
             offset: part.offset,
