@@ -416,7 +416,8 @@ mod tests {
             if round % 3 == 2 {
                 let (base, _) = alive.swap_remove(round * 5 % alive.len());
                 assert!(
-                    !memory.free((base as u64 & !(PAGE - 1)) as *mut u8) || base as u64 % PAGE == 0
+                    !memory.free((base as u64 & !(PAGE - 1)) as *mut u8)
+                        || (base as u64).is_multiple_of(PAGE)
                 );
                 let _ = memory.free(base);
                 assert!(memory.find(base).is_none());

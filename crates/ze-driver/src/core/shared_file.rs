@@ -183,8 +183,8 @@ const LARGE_BITS: u32 = SIZE_BITS + PAGE_BITS;
 
 /// The position that tells a part of a file.
 fn position_of(part: Part) -> u64 {
-    let steps = part.offset / STEP & ((1 << STEP_BITS) - 1);
-    let page = part.offset / STEP >> STEP_BITS;
+    let steps = (part.offset / STEP) & ((1 << STEP_BITS) - 1);
+    let page = (part.offset / STEP) >> STEP_BITS;
     if !part.offset.is_multiple_of(STEP) {
         UNTOLD << MARK_AT
     } else if part.size >> SIZE_BITS == 0 && page >> PAGE_BITS == 0 {
