@@ -4,7 +4,8 @@
 //! - Every allocation lies in a store that has a file descriptor, because any may be exported later.
 //! - [`Memory::find`] takes no lock and may be asked about any address at any time.
 //! - Allocating takes the lock of the thread's own arena, freeing that of the arena the pages are from (`arena.rs`).
-//! - Pages are one allocation's alone, from the first that it touches to the last, and count so against the limit.
+//! - Pages are one allocation's alone, from the first that it touches to the last. Against the limit counts what was asked
+//!   for, in whole pages, wherever it begins: clients fill a device with blocks of a size that divides its memory.
 //! - Memory of a device that is one node's comes from that node as long as it has some.
 //! - An id is given once in the process's life; memory of one owner is never handed to two.
 //!
@@ -118,16 +119,17 @@ impl Memory {
         else {
             return Err(AllocError::TooLarge);
         };
+        if !self.reserve_bytes(least) {
+            return Err(AllocError::OutOfMemory);
+        }
         let inner = self.inner_of(request, alone);
-        let (inner, len) = match room_of(inner, request.size) {
-            Some(len) if self.reserve_bytes(len) => (inner, len),
-            // The last bytes of the limit are for who asks for them, not for room before them.
-            _ if self.reserve_bytes(least) => (0, least),
-            _ => return Err(AllocError::OutOfMemory),
+        let place = match room_of(inner, request.size) {
+            Some(len) => (inner, len),
+            None => (0, least),
         };
-        let base = self.place(request, (inner, len), align, alone);
+        let base = self.place(request, place, align, alone);
         if base.is_none() {
-            self.used.fetch_sub(len, Ordering::Relaxed);
+            self.used.fetch_sub(least, Ordering::Relaxed);
         }
         base.map(|base| base as *mut u8)
             .ok_or(AllocError::OutOfMemory)
@@ -237,7 +239,8 @@ impl Memory {
         }
         drop(arena);
         if entry.tag & (IMPORTED | ADOPTED) == 0 {
-            self.used.fetch_sub(room, Ordering::Relaxed);
+            let counted = room_of(0, entry.size).unwrap_or(entry.size);
+            self.used.fetch_sub(counted, Ordering::Relaxed);
         }
     }
 
@@ -425,8 +428,7 @@ mod tests {
         }
         let held: u64 = alive
             .iter()
-            .map(|(base, size)| pages_of(*base, *size))
-            .map(|(first, end)| (end - first) * PAGE)
+            .map(|(_, size)| size.next_multiple_of(PAGE))
             .sum();
         assert_eq!(memory.used.load(Ordering::Relaxed), held);
         let mut pages: Vec<_> = alive
@@ -460,16 +462,14 @@ mod tests {
     fn the_whole_limit_can_be_had_wherever_allocations_begin() {
         let memory = Memory::new(2 * SPREAD + PAGE);
         for turn in 0..PAGE / map::STEP {
-            // Room before the first is there only as long as nobody needs it.
-            let all = [SPREAD, SPREAD, 1].map(|size| memory.allocate(&request(size, 1)));
-            let all: Vec<_> = all.into_iter().filter_map(Result::ok).collect();
-            assert!(all.len() >= 2, "turn {turn}: {}", all.len());
-            assert!(memory.used.load(Ordering::Relaxed) <= memory.limit);
+            let all = [SPREAD, SPREAD, 1].map(|size| memory.allocate(&request(size, 1)).unwrap());
+            assert_eq!(memory.used.load(Ordering::Relaxed), memory.limit, "{turn}");
+            let more = memory.allocate(&request(1, 1));
+            assert_eq!(more, Err(AllocError::OutOfMemory), "{turn}");
             for base in all {
                 assert!(memory.free(base));
             }
             let whole = memory.allocate(&request(memory.limit, 1)).unwrap();
-            assert_eq!(whole as u64 % PAGE, 0);
             assert_eq!(memory.used.load(Ordering::Relaxed), memory.limit);
             assert!(memory.free(whole));
             assert_eq!(memory.used.load(Ordering::Relaxed), 0);
