@@ -56,7 +56,13 @@ pub struct Buffer {
     pub(crate) pieces: BTreeMap<usize, Vec<Piece>>,
     front: Front,
     poisoned: Option<PageSet>,
+    /// Tickets that the fronts got since finished work was last dropped, and how many make a look worth while.
+    tickets: usize,
+    tidy_at: usize,
 }
+
+/// So many tickets are kept before somebody is asked whether they have ended.
+const FEW_TICKETS: usize = 64;
 
 impl Buffer {
     /// A buffer that nobody has written: its pages need no copies.
@@ -69,6 +75,8 @@ impl Buffer {
             pieces: BTreeMap::new(),
             front: Front::default(),
             poisoned: None,
+            tickets: 0,
+            tidy_at: FEW_TICKETS,
         }
     }
 
@@ -137,6 +145,7 @@ impl Buffer {
     /// Says that a planned copy was submitted as `dep`: its pages count as valid at the target from now on, and whoever
     /// uses them there follows `dep`.
     pub fn commit_transfer(&mut self, transfer: &Transfer, dep: Dep) {
+        self.tickets += usize::from(dep.is_ticket());
         let grid = self.grid;
         let target = holding_mut(&mut self.holdings, &grid, transfer.to);
         for pages in transfer.page_boxes(&grid) {
@@ -170,6 +179,7 @@ impl Buffer {
     /// Says that a command group with these accesses was submitted on `domain` as `dep`: what it writes is outdated
     /// everywhere else, and later work follows it.
     pub fn commit_accesses(&mut self, domain: Domain, accesses: &[Access], dep: Dep) {
+        self.tickets += usize::from(dep.is_ticket());
         let content = accesses.iter().filter(|access| access.mode.needs_content());
         let content: SmallVec<[Cuboid; 2]> = content
             .map(|access| self.grid.page_range(&access.elements))
@@ -243,6 +253,19 @@ impl Buffer {
             .iter_mut()
             .flatten()
             .for_each(|holding| holding.arriving.retain(&mut unfinished));
+    }
+
+    /// As [`Self::retain`], when enough tickets have come: unlike work on a lane they are kept one by one, and readers may
+    /// come for ever.
+    pub fn tidy(&mut self, unfinished: impl FnMut(Dep) -> bool) {
+        if self.tickets < self.tidy_at {
+            return;
+        }
+        self.retain(unfinished);
+        let holdings = self.holdings.iter().flatten();
+        let arriving: usize = holdings.map(|holding| holding.arriving.tickets()).sum();
+        self.tickets = 0;
+        self.tidy_at = FEW_TICKETS.max(self.front.tickets() + arriving);
     }
 
     /// Adds all unfinished work on the buffer, readers and copies included: what its end has to wait for.

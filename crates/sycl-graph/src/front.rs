@@ -210,6 +210,19 @@ impl Front {
         }
     }
 
+    /// How many tickets it has, those of each part counted.
+    pub fn tickets(&self) -> usize {
+        let of = |last: &Last| {
+            let all = last.readers.iter().chain(last.writer);
+            all.filter(|dep| dep.is_ticket()).count()
+        };
+        match &self.shape {
+            Shape::Whole(last) => of(last),
+            Shape::Intervals(starts) => starts.values().map(of).sum(),
+            Shape::Boxes(boxes) => boxes.iter().map(|(_, last)| of(last)).sum(),
+        }
+    }
+
     /// In how many parts the grid is known.
     pub fn parts(&self) -> usize {
         match &self.shape {

@@ -416,3 +416,22 @@ fn lost_pages_are_refused_until_they_are_overwritten() {
     buffer.clear_poison();
     assert!(!buffer.is_poisoned(&Access::whole(&grid, Mode::Read)));
 }
+
+/// Tickets end in any order and are kept one by one; who only reads may come for ever.
+#[test]
+fn readers_whose_work_has_ended_are_forgotten() {
+    let grid = Grid::new([1, 1, 64], 1, Some([1, 1, 1])).expect("a valid grid");
+    let mut buffer = Buffer::new(grid);
+    let read = [Access::whole(&grid, Mode::Read)];
+    for ticket in 0..10_000 {
+        buffer.commit_accesses(Domain::HOST, &read, Dep::new(Dep::TICKETS, ticket));
+        buffer.tidy(|dep| dep.sequence() + 10 > ticket);
+        let mut deps = Deps::default();
+        buffer.last_use(&mut deps);
+        assert!(
+            (ticket.min(9) as usize..=80).contains(&deps.len()),
+            "{}",
+            deps.len()
+        );
+    }
+}

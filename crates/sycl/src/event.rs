@@ -1,7 +1,8 @@
 //! Events: what a submission gives back.
 
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use level_zero::sys::*;
 use smallvec::SmallVec;
@@ -11,7 +12,7 @@ use crate::context::NativeContext;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graveyard::bury;
-use crate::lane::{Lane, Pinned, Profile, lane_of};
+use crate::lane::{Kept, Lane, Profile, lane_of};
 use crate::queue::{Queue, Reports};
 use crate::ticket::{Standing, Ticket};
 use crate::trace::Node;
@@ -28,8 +29,9 @@ pub(crate) struct EventInner {
     /// Who is asked for times.
     device: Option<Device>,
     profile: Option<Arc<Profile>>,
-    /// What its submission was told to follow.
-    waits: SmallVec<[Event; 2]>,
+    /// What its submission was told to follow; forgotten when its work is known to have ended, so that a chain of events
+    /// keeps no past.
+    waits: Mutex<SmallVec<[Event; 2]>>,
     /// What its native handle needs to stay valid, once it was asked for.
     native: OnceLock<Option<Native>>,
     /// What tools know of its work.
@@ -39,7 +41,7 @@ pub(crate) struct EventInner {
 /// The handle that an event was asked for.
 enum Native {
     /// A lane's, kept from being used again.
-    Pinned(Pinned),
+    Kept(Kept),
     /// Its own, signalled when the work has ended.
     Own(Arc<OwnEvent>),
 }
@@ -185,6 +187,69 @@ impl Drop for EventInner {
         if let EventKind::Native(lane) = self.kind {
             bury(lane.users(), || lane.close());
         }
+        // One after another: a chain of events may be longer than a stack is deep.
+        let mut waits = self.take_waits();
+        while let Some(Event(last)) = waits.pop() {
+            if let Some(last) = Arc::into_inner(last) {
+                waits.extend(last.take_waits());
+            }
+        }
+    }
+}
+
+impl EventInner {
+    fn waits(&self) -> MutexGuard<'_, SmallVec<[Event; 2]>> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_waits(&self) -> SmallVec<[Event; 2]> {
+        std::mem::take(&mut *self.waits())
+    }
+
+    /// Whether its work is known to have ended; nobody is asked.
+    fn is_known_to_have_ended(&self) -> bool {
+        let on_lane = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.is_done(dep.sequence()));
+        match &self.kind {
+            EventKind::Complete => true,
+            EventKind::Device(dep) => on_lane(*dep),
+            EventKind::Ticket(ticket) => match ticket.standing() {
+                Standing::Open => false,
+                Standing::Submitted(dep) => on_lane(dep),
+                Standing::Done | Standing::Failed(_) => true,
+            },
+            EventKind::Native(_) => false,
+        }
+    }
+}
+
+/// Events that keep those they follow, until their work has ended.
+#[derive(Default)]
+pub(crate) struct Followers(Mutex<VecDeque<Weak<EventInner>>>);
+
+impl Followers {
+    /// One more; looks at two others, so that there are never many more than live.
+    fn add(&self, event: &Arc<EventInner>) {
+        // Dropped without the lock: an event's end may be that of much else.
+        let mut looked: SmallVec<[Arc<EventInner>; 2]> = SmallVec::new();
+        let mut followers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..2 {
+            let Some(oldest) = followers.pop_front() else {
+                break;
+            };
+            if let Some(known) = oldest.upgrade() {
+                if !known.is_known_to_have_ended() {
+                    followers.push_back(oldest);
+                }
+                looked.push(known);
+            }
+        }
+        followers.push_back(Arc::downgrade(event));
+        drop(followers);
+        for event in looked {
+            if event.is_known_to_have_ended() {
+                drop(event.take_waits());
+            }
+        }
     }
 }
 
@@ -195,7 +260,7 @@ impl Event {
             reports: None,
             device: None,
             profile: None,
-            waits: SmallVec::new(),
+            waits: Mutex::default(),
             native: OnceLock::new(),
             node: Node::default(),
         }))
@@ -209,15 +274,20 @@ impl Event {
         waits: SmallVec<[Self; 2]>,
         node: Node,
     ) -> Self {
-        Self(Arc::new(EventInner {
+        let follows = !waits.is_empty();
+        let event = Arc::new(EventInner {
             kind,
             reports: Some(Arc::clone(&queue.0.reports)),
             device: Some(queue.device()),
             profile,
-            waits,
+            waits: Mutex::new(waits),
             native: OnceLock::new(),
             node,
-        }))
+        });
+        if follows {
+            queue.0.followers.add(&event);
+        }
+        Self(event)
     }
 
     /// Waits for its work.
@@ -294,10 +364,10 @@ impl Event {
         }
     }
 
-    /// The events that the submission was told to follow.
+    /// The events that the submission was told to follow; once its work has ended they may be missing.
     #[must_use]
     pub fn wait_list(&self) -> Vec<Self> {
-        self.0.waits.to_vec()
+        self.0.waits().to_vec()
     }
 
     pub(crate) fn node(&self) -> &Node {
@@ -336,14 +406,16 @@ impl Event {
             return lane.first_event();
         }
         let native = self.0.native.get_or_init(|| {
-            let pinned = self.dep().and_then(|dep| lane_of(dep)?.pin(dep.sequence()));
-            match pinned {
-                Some(pinned) => Some(Native::Pinned(pinned)),
+            let kept = self
+                .dep()
+                .and_then(|dep| lane_of(dep)?.keep(dep.sequence()));
+            match kept {
+                Some(kept) => Some(Native::Kept(kept)),
                 None => self.own_native().map(Native::Own),
             }
         });
         match native {
-            Some(Native::Pinned(pinned)) => pinned.event,
+            Some(Native::Kept(kept)) => kept.event,
             Some(Native::Own(own)) => own.event,
             None => std::ptr::null_mut(),
         }

@@ -9,7 +9,7 @@ use level_zero::sys::*;
 use crate::context::{Context, NativeContext};
 use crate::device::Device;
 use crate::error::{Errc, Result};
-use crate::graveyard::{sweep, wait_for_one};
+use crate::graveyard::{sweep_some, wait_for_one};
 use crate::image::native;
 use crate::ze::ze;
 
@@ -95,7 +95,7 @@ pub(crate) fn free(context: &Arc<NativeContext>, pointer: *mut c_void) {
 
 /// Runs an allocation; when memory is short, again after what is no longer used has been freed.
 pub(crate) fn with_room<T>(mut allocate: impl FnMut() -> Result<T>) -> Result<T> {
-    sweep();
+    sweep_some();
     match allocate() {
         Err(error) if error.errc() == Errc::MemoryAllocation => {
             wait_for_one();

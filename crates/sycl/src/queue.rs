@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::environment::{self, Lists};
 use crate::error::{AsyncHandler, Error, Result};
-use crate::event::Event;
+use crate::event::{Event, Followers};
 use crate::graveyard::{bury, sweep};
 use crate::group::Group;
 use crate::handler::{Command, Handler};
@@ -19,7 +19,7 @@ use crate::lane::{Lane, LaneOptions, NativeLane};
 use crate::platform::complain;
 use crate::selector::{DefaultSelector, Selector};
 use crate::submit::submit;
-use crate::ticket::Ticket;
+use crate::ticket::{Promises, Ticket};
 
 /// How urgent a queue's work is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,7 +83,9 @@ pub(crate) struct QueueInner {
     /// The last command of an in-order queue.
     pub(crate) order: Mutex<Option<Dep>>,
     /// Tickets of commands that were not on a lane at once.
-    tickets: Mutex<Vec<Arc<Ticket>>>,
+    tickets: Promises,
+    /// Events of this queue that keep others.
+    pub(crate) followers: Followers,
     pub(crate) reports: Arc<Reports>,
     /// The handle stays with the program: the queue's end waits for its work.
     kept: bool,
@@ -354,7 +356,8 @@ impl Queue {
             width,
             threads: None,
             order: Mutex::new(None),
-            tickets: Mutex::default(),
+            tickets: Promises::default(),
+            followers: Followers::default(),
             reports: Arc::new(Reports {
                 errors: Mutex::default(),
                 handler,
@@ -452,15 +455,7 @@ impl Queue {
     }
 
     fn wait_now(&self) -> Result<()> {
-        let mut result = Ok(());
-        let tickets = std::mem::take(&mut *lock(&self.0.tickets));
-        for ticket in &tickets {
-            let waited = ticket.wait();
-            if waited.is_err() && matches!(ticket.standing(), crate::ticket::Standing::Open) {
-                lock(&self.0.tickets).push(Arc::clone(ticket));
-            }
-            result = result.and(waited);
-        }
+        let mut result = self.0.tickets.wait();
         for lane in self.0.lanes() {
             result = result.and(lane.wait(lane.tail().sequence()));
         }
@@ -556,15 +551,14 @@ impl QueueInner {
         best.map_or_else(|| self.lane(0), Ok)
     }
 
-    /// The calling thread's own lane; more threads than lanes share them.
+    /// The calling thread's own lane; threads that come when all lanes are given share them.
     fn lane_of_thread(&self, threads: &Mutex<Vec<ThreadId>>) -> Result<&'static Lane> {
         let mine = std::thread::current().id();
         // Held while a lane is made, so that those before it are there.
         let mut threads = lock(threads);
-        let known = threads.iter().position(|thread| *thread == mine);
-        let place = known.unwrap_or(threads.len());
-        let lane = self.lane(place % MOST_LANES)?;
-        if known.is_none() {
+        let (place, is_new) = place_of(&threads, mine);
+        let lane = self.lane(place)?;
+        if is_new {
             threads.push(mine);
         }
         Ok(lane)
@@ -577,19 +571,28 @@ impl QueueInner {
 
     /// Remembers a ticket until the queue is waited for.
     pub(crate) fn add_ticket(&self, ticket: &Arc<Ticket>) {
-        let mut tickets = lock(&self.tickets);
-        if tickets.len() >= 64 {
-            tickets.retain(|ticket| matches!(ticket.standing(), crate::ticket::Standing::Open));
-        }
-        tickets.push(Arc::clone(ticket));
+        self.tickets.add(ticket);
     }
 
     /// Everything submitted so far.
     pub(crate) fn everything(&self, deps: &mut Deps) {
         self.lanes().for_each(|lane| deps.add(lane.tail()));
-        lock(&self.tickets)
-            .iter()
-            .for_each(|ticket| deps.add(ticket.dep()));
+        let tickets = self.tickets.get();
+        tickets.iter().for_each(|ticket| deps.add(ticket.dep()));
+    }
+}
+
+/// The number of a thread's lane, and whether the thread is one more of those with a lane of their own.
+fn place_of(threads: &[ThreadId], thread: ThreadId) -> (usize, bool) {
+    match threads.iter().position(|known| *known == thread) {
+        Some(place) => (place, false),
+        None if threads.len() < MOST_LANES => (threads.len(), true),
+        // Not remembered: a program may have any number of threads, one after another.
+        None => {
+            let mut hasher = std::hash::DefaultHasher::new();
+            thread.hash(&mut hasher);
+            (hasher.finish() as usize % MOST_LANES, false)
+        }
     }
 }
 
@@ -603,6 +606,28 @@ impl Drop for QueueInner {
             }
             lane.flush_all();
             bury(lane.users(), || lane.close());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_come_and_go_are_not_remembered() {
+        let mut threads = Vec::new();
+        for number in 0..100 {
+            let thread = std::thread::spawn(|| std::thread::current().id());
+            let Ok(thread) = thread.join() else { return };
+            let (place, is_new) = place_of(&threads, thread);
+            assert_eq!(is_new, number < MOST_LANES);
+            assert!(place < MOST_LANES && (!is_new || place == number));
+            if is_new {
+                threads.push(thread);
+            }
+            let again = place_of(&threads, thread);
+            assert_eq!(again, (place, false), "a thread keeps its lane");
         }
     }
 }

@@ -13,14 +13,14 @@ use crate::arguments::Arguments;
 use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, device_clock};
-use crate::graveyard::{bury, sweep};
+use crate::graveyard::{bury, sweep_some};
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::host_task::{TaskContext, run};
-use crate::lane::{Lane, Pinned, Profile, Target, lane_of};
+use crate::lane::{Kept, Lane, Profile, Target, lane_of};
 use crate::operation::{Launch, Operation};
 use crate::queue::{Queue, QueueInner};
 use crate::storage::{BufferCore, BufferState};
-use crate::ticket::{Ticket, resolve, wait_for, when_closed};
+use crate::ticket::{Ticket, is_unfinished, resolve, wait_for, when_closed};
 use crate::trace::{Barrier, Label, Node, Reason, Site};
 use crate::transfer::{self, Accesses, refuse_poisoned};
 
@@ -159,7 +159,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
             work.keep_until(dep);
         }
         if dep.sequence() % SWEEP == 0 {
-            sweep();
+            sweep_some();
         }
         if environment::serialize() & 2 != 0 {
             drop(order);
@@ -233,8 +233,8 @@ fn label(action: Option<&Action>) -> Label<'_> {
 }
 
 /// The native event of a command, for tools, which may ask it as long as they know the command.
-fn native_of(dep: Dep) -> Option<Pinned> {
-    lane_of(dep)?.pin(dep.sequence())
+fn native_of(dep: Dep) -> Option<Kept> {
+    lane_of(dep)?.keep(dep.sequence())
 }
 
 /// Why a group is held back.
@@ -344,6 +344,7 @@ fn commit(uses: &Uses, locked: &mut [MutexGuard<'static, BufferState>], dep: Dep
         for (domain, list) in entry.lists() {
             state.graph.commit_accesses(domain, list, dep);
         }
+        state.graph.tidy(is_unfinished);
     }
 }
 

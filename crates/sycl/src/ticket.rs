@@ -299,6 +299,60 @@ pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
         .any(|ticket| ticket.is_open() && ticket.waits_for_this_thread())
 }
 
+/// Whether work is not known to have ended; nobody is asked.
+pub(crate) fn is_unfinished(dep: Dep) -> bool {
+    match dep.is_ticket() {
+        true => find(dep).is_some_and(|ticket| ticket.is_unfinished()),
+        false => lane_of(dep).is_some_and(|lane| !lane.is_done(dep.sequence())),
+    }
+}
+
+/// Tickets that somebody may wait for all of.
+pub(crate) struct Promises(Mutex<(Vec<Arc<Ticket>>, usize)>);
+
+/// So many are kept before the first look whether some are no longer open.
+const FEW: usize = 64;
+
+impl Default for Promises {
+    fn default() -> Self {
+        Self(Mutex::new((Vec::new(), FEW)))
+    }
+}
+
+impl Promises {
+    /// One more. The others are looked at when they have become twice as many.
+    pub(crate) fn add(&self, ticket: &Arc<Ticket>) {
+        let mut known = lock(&self.0);
+        let (tickets, look_at) = &mut *known;
+        if tickets.len() >= *look_at {
+            tickets.retain(|ticket| ticket.is_open());
+            *look_at = FEW.max(2 * tickets.len());
+        }
+        tickets.push(Arc::clone(ticket));
+    }
+
+    /// Those that may be open.
+    pub(crate) fn get(&self) -> Vec<Arc<Ticket>> {
+        lock(&self.0).0.clone()
+    }
+
+    /// Waits for all that there are now. They stay until then: others may wait too.
+    ///
+    /// # Errors
+    /// The first failure; as [`Ticket::wait`].
+    pub(crate) fn wait(&self) -> Result<()> {
+        let mut result = Ok(());
+        let tickets = self.get();
+        for ticket in &tickets {
+            result = result.and(ticket.wait());
+        }
+        if !tickets.is_empty() {
+            lock(&self.0).0.retain(|ticket| ticket.is_open());
+        }
+        result
+    }
+}
+
 thread_local! {
     static RUNNABLE: RefCell<Option<BinaryHeap<Ready>>> = const { RefCell::new(None) };
 }
@@ -351,4 +405,49 @@ fn flush(waiting: &[Arc<Pending>], failed: Option<&Error>) {
         }
     }
     RUNNABLE.with_borrow_mut(|heap| *heap = None);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    /// Two threads that wait for the same promises both wait until they are kept.
+    #[test]
+    fn a_wait_hides_nothing_from_another() {
+        let (promises, ticket) = (Promises::default(), Ticket::open(None, Vec::new()));
+        promises.add(&ticket);
+        let alone = Arc::strong_count(&ticket);
+        let came_back = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| promises.wait().is_ok());
+            while Arc::strong_count(&ticket) == alone {
+                std::thread::yield_now();
+            }
+            scope.spawn(|| {
+                while Arc::strong_count(&ticket) < alone + 2 && !came_back.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
+                ticket.done();
+            });
+            let waited = promises.wait();
+            let done = matches!(ticket.standing(), Standing::Done);
+            came_back.store(true, Ordering::Release);
+            assert!(done && waited.is_ok(), "the second wait was too short");
+            assert!(first.join().is_ok_and(|waited| waited));
+        });
+        assert!(promises.get().is_empty());
+    }
+
+    #[test]
+    fn promises_that_are_kept_are_forgotten() {
+        let promises = Promises::default();
+        for _ in 0..10_000 {
+            let ticket = Ticket::open(None, Vec::new());
+            promises.add(&ticket);
+            ticket.done();
+            assert!(promises.get().len() <= FEW);
+        }
+    }
 }

@@ -12,7 +12,7 @@ use crate::graveyard::sweep;
 use crate::lane::{Lane, lane_of};
 use crate::operation::Operation;
 use crate::storage::{BufferCore, BufferState};
-use crate::ticket::{Ticket, resolve, wait_for, when_closed, would_wait_for_itself};
+use crate::ticket::{Ticket, is_unfinished, resolve, wait_for, when_closed, would_wait_for_itself};
 
 /// Appends operations to a lane in order, the first after `after`; answers the last one's place.
 ///
@@ -69,7 +69,7 @@ pub(crate) fn submit(
         let dep = node.task(|| {
             let after = &resolved.device;
             let dep = append_all(lane, &context, after, std::slice::from_mut(&mut operation))?;
-            node.signal(|| lane.pin(dep.sequence()));
+            node.signal(|| lane.keep(dep.sequence()));
             Ok::<Dep, Error>(dep)
         })?;
         state.graph.commit_transfer(transfer, dep);
@@ -137,6 +137,7 @@ pub(crate) fn bring_to_host(
         state
             .graph
             .commit_accesses(Domain::HOST, accesses, ticket.dep());
+        state.graph.tidy(is_unfinished);
         (pointer, ticket, deps)
     };
     if let Err(error) = wait_for(&deps) {

@@ -4,7 +4,7 @@
 //! Invariants:
 //! - A number that is done stays done; all before it are done too.
 //! - A slot is given out again only when its work and the next one's have ended, nobody has it pinned, and its owner says
-//!   that nothing waits for it. Pins of other slots, but for its neighbours', do not keep it.
+//!   that nothing waits for it. Pins of other slots, but for its neighbours', do not keep it, nor does what waits for them.
 //! - Held-back work runs once, by whoever lets the last of its reasons go, and sees what all of them did before.
 //!
 //! Not here: Level Zero, locks, threads. The ring's owner keeps it behind a lock; [`Progress`] and [`Countdown`] need none.

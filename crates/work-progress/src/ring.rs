@@ -8,6 +8,12 @@ use crate::Progress;
 #[derive(Debug)]
 pub struct Ring<S> {
     slots: VecDeque<S>,
+    /// Slots whose turn came while somebody still needed them, with their numbers: one that is needed for long keeps no
+    /// other from being used again.
+    aside: Vec<(u64, S)>,
+    /// Where the look at them goes on, and when the next one begins, by submission.
+    looked: usize,
+    look_at: u64,
     /// The first slot's number.
     first: u64,
     /// When the device is asked next, by submission.
@@ -23,6 +29,9 @@ impl<S> Ring<S> {
     pub fn new(shortest: usize, pause: u64) -> Self {
         Self {
             slots: VecDeque::new(),
+            aside: Vec::new(),
+            looked: 0,
+            look_at: 0,
             first: 1,
             ask_at: 0,
             shortest,
@@ -33,23 +42,35 @@ impl<S> Ring<S> {
     /// Forgets everything; the next slot has this number.
     pub fn restart(&mut self, first: u64) -> impl Iterator<Item = S> + use<S> {
         self.first = first;
-        self.ask_at = 0;
-        std::mem::take(&mut self.slots).into_iter()
+        (self.ask_at, self.look_at, self.looked) = (0, 0, 0);
+        let aside = std::mem::take(&mut self.aside).into_iter();
+        let aside = aside.map(|(_, slot)| slot);
+        aside.chain(std::mem::take(&mut self.slots))
     }
 
     /// A submission's slot, while it has one.
     #[inline]
     #[must_use]
     pub fn get(&self, number: u64) -> Option<&S> {
-        let place = number.checked_sub(self.first)?;
-        self.slots.get(usize::try_from(place).ok()?)
+        match number.checked_sub(self.first) {
+            Some(place) => self.slots.get(usize::try_from(place).ok()?),
+            None => self
+                .aside
+                .iter()
+                .find_map(|(of, slot)| (*of == number).then_some(slot)),
+        }
     }
 
     /// As [`Self::get`].
     #[inline]
     pub fn get_mut(&mut self, number: u64) -> Option<&mut S> {
-        let place = number.checked_sub(self.first)?;
-        self.slots.get_mut(usize::try_from(place).ok()?)
+        match number.checked_sub(self.first) {
+            Some(place) => self.slots.get_mut(usize::try_from(place).ok()?),
+            None => {
+                let mut aside = self.aside.iter_mut();
+                aside.find_map(|(of, slot)| (*of == number).then_some(slot))
+            }
+        }
     }
 
     /// The last submission's slot.
@@ -65,9 +86,9 @@ impl<S> Ring<S> {
         self.slots.front()
     }
 
-    /// All slots, oldest first.
+    /// All slots, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &S> {
-        self.slots.iter()
+        self.aside.iter().map(|(_, slot)| slot).chain(&self.slots)
     }
 
     /// The slot of the submission that [`Progress::submitted`] is told of next.
@@ -91,16 +112,42 @@ impl<S> Ring<S> {
         Some([self.first + self.slots.len() as u64 / 2, self.first + 1])
     }
 
-    /// The oldest slot, if it may be used again; `unused` says whether nothing waits for it.
+    /// The oldest slot that may be used again; `unused` says whether nothing waits for one. What is needed goes aside,
+    /// until [`Self::reclaim`] finds that it no longer is.
     ///
-    /// The second slot's work must have ended as well: it may wait for the first one's event.
+    /// The next slot's work must have ended as well: it may wait for this one's event.
     #[inline]
-    pub fn recycle(&mut self, progress: &Progress, unused: impl FnOnce(&S) -> bool) -> Option<S> {
-        let ended = self.slots.len() >= self.shortest && progress.is_done(self.first + 1);
-        if !ended || progress.is_pinned(self.first) || !self.slots.front().is_some_and(unused) {
+    pub fn recycle(&mut self, progress: &Progress, unused: impl Fn(&S) -> bool) -> Option<S> {
+        while self.slots.len() >= self.shortest
+            && progress.is_done(self.first + 1)
+            && !progress.is_pinned(self.first)
+        {
+            let slot = self.slots.pop_front()?;
+            let number = self.first;
+            self.first += 1;
+            if unused(&slot) {
+                return Some(slot);
+            }
+            self.aside.push((number, slot));
+        }
+        None
+    }
+
+    /// A slot aside that is no longer needed. All of them are looked at once in `pause` submissions, so that `unused` may
+    /// take its time.
+    #[inline]
+    pub fn reclaim(&mut self, progress: &Progress, unused: impl Fn(&S) -> bool) -> Option<S> {
+        let next = progress.next();
+        if self.aside.is_empty() || next < self.look_at {
             return None;
         }
-        self.first += 1;
-        self.slots.pop_front()
+        while let Some((number, slot)) = self.aside.get(self.looked) {
+            if !progress.is_pinned(*number) && unused(slot) {
+                return Some(self.aside.swap_remove(self.looked).1);
+            }
+            self.looked += 1;
+        }
+        (self.looked, self.look_at) = (0, next + self.pause);
+        None
     }
 }

@@ -36,6 +36,7 @@ mod alone {
             (2, 2, false, false, None),
             (3, 3, true, false, None),
             (3, 3, false, true, None),
+            (4, 4, false, true, None),
         ] {
             let (progress, mut ring) = lane(submissions);
             progress.end(done);
@@ -67,6 +68,30 @@ mod alone {
             progress.unpin(number - 1);
         }
         assert_eq!(slots, 64);
+    }
+
+    /// A slot that is needed for ever is one slot more, not one more for each submission; and it comes again when it is
+    /// needed no longer.
+    #[test]
+    fn a_slot_that_is_needed_for_long_keeps_no_other() {
+        let (progress, mut ring) = lane(64);
+        let needed = std::cell::Cell::new(true);
+        let unused = |slot: &u64| *slot != 10 || !needed.get();
+        let mut slots = 64;
+        for number in 65..=10_000 {
+            progress.end(number - 1);
+            let again = ring.reclaim(&progress, unused);
+            let again = again.or_else(|| ring.recycle(&progress, unused));
+            slots += u32::from(again.is_none());
+            ring.push(again.unwrap_or(number * 10));
+            progress.submitted(number);
+            needed.set(number < 9_000);
+            assert!(!needed.get() || ring.get(1) == Some(&10), "{number}");
+        }
+        assert!(slots <= 65, "{slots} slots were made");
+        assert_eq!(ring.iter().filter(|slot| **slot == 10).count(), 1);
+        assert_eq!(ring.get(1), None, "it is another submission's now");
+        assert!(ring.restart(10_001).any(|slot| slot == 10));
     }
 
     #[test]

@@ -222,11 +222,10 @@ pub(crate) struct Signal {
     slots: Arc<Slots>,
     index: usize,
     mode: Mode,
-    lanes: Mutex<Vec<Arc<Lane>>>,
+    /// Lanes that hang here, each with its goal.
+    lanes: Mutex<Vec<(Arc<Lane>, u64)>>,
     /// Whether a lane may hang here; changes under the lock.
     hung: AtomicBool,
-    /// The count at the last look of [`watch`].
-    seen: AtomicU64,
 }
 
 impl Signal {
@@ -237,7 +236,6 @@ impl Signal {
             mode,
             lanes: Mutex::new(Vec::new()),
             hung: AtomicBool::new(false),
-            seen: AtomicU64::new(0),
         })
     }
 
@@ -374,7 +372,7 @@ impl Signal {
         if self.hung.load(Ordering::Relaxed) {
             let mut lanes = lock(&self.lanes);
             self.hung.store(false, Ordering::Relaxed);
-            ready.extend(lanes.drain(..));
+            ready.extend(lanes.drain(..).map(|(lane, _)| lane));
         }
     }
 
@@ -407,8 +405,10 @@ impl Signal {
         if self.has_reached(goal) {
             return true;
         }
-        if !lanes.iter().any(|other| Arc::ptr_eq(other, lane)) {
-            lanes.push(Arc::clone(lane));
+        match lanes.iter_mut().find(|(other, _)| Arc::ptr_eq(other, lane)) {
+            // A lane hangs with its head only.
+            Some((_, known)) => *known = goal,
+            None => lanes.push((Arc::clone(lane), goal)),
         }
         drop(lanes);
         if self.is_foreign() {
@@ -417,15 +417,20 @@ impl Signal {
         false
     }
 
-    /// Drives the lanes that hang on a signal which somebody else has given.
+    /// Drives the lanes that hang on a signal which somebody else has given, perhaps not for the first time.
     fn catch_up(&self) {
         let count = self.count();
-        if self.seen.swap(count, Ordering::Relaxed) != count {
-            let ready: Ready = {
-                let mut lanes = lock(&self.lanes);
-                self.hung.store(false, Ordering::Relaxed);
-                lanes.drain(..).collect()
-            };
+        let reached = |(_, goal): &mut (Arc<Lane>, u64)| count >= *goal;
+        let ready: Ready = {
+            let mut lanes = lock(&self.lanes);
+            let ready = lanes
+                .extract_if(.., reached)
+                .map(|(lane, _)| lane)
+                .collect();
+            self.hung.store(!lanes.is_empty(), Ordering::Relaxed);
+            ready
+        };
+        if !ready.is_empty() {
             crate::schedule::run(ready);
         }
     }

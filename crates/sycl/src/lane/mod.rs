@@ -1,18 +1,20 @@
 //! Lanes: command lists that run in order, so that all work on one up to some point is one number.
 //!
 //! Each command signals an event of the lane's ring; the event is used again when the command has ended, nobody looks
-//! at it and everything that waits for it has ended too. A lane's place in the table and its numbers outlive its list:
-//! a [`Dep`] on a lane that is gone, or on its successor, always means finished work.
+//! at it or keeps it and everything that waits for it has ended too. One that is needed for long keeps no other. A lane's
+//! place in the table and its numbers outlive its list: a [`Dep`] on a lane that is gone, or on its successor, always
+//! means finished work.
 //!
 //! A lane on a command queue records a list for several commands and executes it when it is full, or when somebody wants
 //! to know or wait for one of them; until then the device does not know of them.
 //!
-//! Locks: a lane's lock is taken with buffers locked, never two lanes' at once, and nothing is called back under it.
+//! Locks: a lane's lock is taken with buffers locked, never two lanes' at once but by trying, and nothing is called back
+//! under it.
 
 mod home;
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use level_zero::sys::*;
 use smallvec::SmallVec;
@@ -58,6 +60,9 @@ struct Inner {
     /// Commands that will never begin, because the list they were recorded in could not be executed: the last one before
     /// them that did, and the last of them. Nobody knows of them as ended before that one has.
     unexecuted: SmallVec<[(u64, u64); 1]>,
+    /// Events that are kept for others, and whether the lane is closed when none is any more.
+    kept: usize,
+    closing: bool,
 }
 
 impl Default for Inner {
@@ -69,6 +74,8 @@ impl Default for Inner {
             used: 0,
             spare: Vec::new(),
             unexecuted: SmallVec::new(),
+            kept: 0,
+            closing: false,
         }
     }
 }
@@ -81,6 +88,8 @@ struct Slot {
     /// Work on other lanes that waits for this event.
     waiters: SmallVec<[Dep; 1]>,
     profile: Option<Arc<Profile>>,
+    /// How often it is kept: see [`Kept`].
+    kept: u32,
 }
 
 /// When a command ran, in the device's ticks.
@@ -182,7 +191,35 @@ pub(crate) fn lane_of(dep: Dep) -> Option<&'static Lane> {
     }
 }
 
-/// An event of a lane that may not be used again while this lives.
+/// An event of a lane that somebody has who may keep it for long: while this lives it is not used again, and the lane's
+/// events are not destroyed.
+pub(crate) struct Kept {
+    lane: &'static Lane,
+    sequence: u64,
+    pub(crate) event: ze_event_handle_t,
+}
+
+// SAFETY: event functions may be called from simultaneous threads (spec, core "Event").
+unsafe impl Send for Kept {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Kept {}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let mut inner = self.lane.inner();
+        if let Some(slot) = inner.ring.get_mut(self.sequence) {
+            slot.kept -= 1;
+        }
+        inner.kept -= 1;
+        let closes = inner.closing && inner.kept == 0;
+        drop(inner);
+        if closes {
+            self.lane.close();
+        }
+    }
+}
+
+/// An event of a lane that may not be used again while this lives, which is short: its neighbours may not be either.
 pub(crate) struct Pinned {
     lane: &'static Lane,
     sequence: u64,
@@ -329,6 +366,7 @@ impl Lane {
             event,
             waiters: SmallVec::new(),
             profile: None,
+            kept: 0,
         });
         lane.executed.store(u64::MAX, Ordering::Release);
         lane.progress.submitted(sequence);
@@ -426,6 +464,19 @@ impl Lane {
         self.flush(self.progress.last());
     }
 
+    /// As [`Self::probe`], unless another thread has the lane's lock: for who has another lane's.
+    fn try_probe(&self, sequence: u64) -> bool {
+        if self.is_done(sequence) {
+            return true;
+        }
+        let inner = match self.inner.try_lock() {
+            Ok(inner) => inner,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        self.probe_locked(&inner, sequence)
+    }
+
     /// Asks the device whether a command has ended.
     pub(crate) fn probe(&self, sequence: u64) -> bool {
         if self.is_done(sequence) {
@@ -480,6 +531,20 @@ impl Lane {
             sequence: begun,
             event: slot.event,
             api: home.context.api,
+        })
+    }
+
+    /// The event of a command that has not ended, for as long as the caller likes.
+    pub(crate) fn keep(&'static self, sequence: u64) -> Option<Kept> {
+        // Until it is marked.
+        let pinned = self.pin(sequence)?;
+        let mut inner = self.inner();
+        inner.ring.get_mut(pinned.sequence)?.kept += 1;
+        inner.kept += 1;
+        Some(Kept {
+            lane: self,
+            sequence: pinned.sequence,
+            event: pinned.event,
         })
     }
 
@@ -588,6 +653,7 @@ impl Lane {
             event,
             waiters: SmallVec::new(),
             profile,
+            kept: 0,
         });
         self.progress.submitted(sequence);
         if home.is_full(&self.progress, self.executed.load(Ordering::Relaxed)) {
@@ -605,13 +671,23 @@ impl Lane {
         {
             self.probe_locked(inner, first);
         }
-        let unused = |slot: &Slot| {
+        let is_unused = |slot: &Slot, is_done: fn(&Self, u64) -> bool| {
             let mut waiters = slot.waiters.iter();
-            waiters.all(|dep| of(dep.lane()).is_none_or(|lane| lane.is_done(dep.sequence())))
+            slot.kept == 0
+                && waiters
+                    .all(|dep| of(dep.lane()).is_none_or(|lane| is_done(lane, dep.sequence())))
         };
         // One more than is needed, so that the ring becomes short again after it had to be long.
         for _ in 0..2 {
-            let Some(slot) = inner.ring.recycle(&self.progress, unused) else {
+            let next = inner
+                .ring
+                .recycle(&self.progress, |slot| is_unused(slot, Self::is_done));
+            // Nobody else may ever ask whether what waits for those aside has ended.
+            let next = next.or_else(|| {
+                let ring = &mut inner.ring;
+                ring.reclaim(&self.progress, |slot| is_unused(slot, Self::try_probe))
+            });
+            let Some(slot) = next else {
                 break;
             };
             if let Some(home) = &inner.home {
@@ -661,9 +737,14 @@ impl Lane {
         })
     }
 
-    /// Destroys its list and events and gives its number back. All that [`Self::users`] named has ended.
+    /// Destroys its list and events and gives its number back, when none of them is kept. All that [`Self::users`] named
+    /// has ended.
     pub(crate) fn close(&'static self) {
         let mut inner = self.inner();
+        inner.closing = inner.kept > 0;
+        if inner.closing {
+            return;
+        }
         let Some(home) = inner.home.take() else {
             return;
         };

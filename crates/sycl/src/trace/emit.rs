@@ -16,7 +16,7 @@ use super::{Label, Reason, Site};
 use crate::device::{Device, DeviceType};
 use crate::error::Error;
 use crate::image::{Filtering, ImageFormat, Sampler};
-use crate::lane::Pinned;
+use crate::lane::Kept;
 use crate::queue::QueueInner;
 
 macro_rules! streams {
@@ -192,7 +192,7 @@ struct NodeInner {
     /// Its queue's number; 0 for the host.
     queue: u64,
     /// What it was announced to signal.
-    signalled: OnceLock<Pinned>,
+    signalled: OnceLock<Kept>,
 }
 
 impl std::fmt::Debug for NodeInner {
@@ -268,7 +268,7 @@ impl Node {
     }
 
     /// Its native event, when a command was appended; it is kept from being used again while the node lives.
-    pub(crate) fn signal(&self, event: impl FnOnce() -> Option<Pinned>) {
+    pub(crate) fn signal(&self, event: impl FnOnce() -> Option<Kept>) {
         if let Some((node, graph)) = self.inner().zip(graph())
             && GRAPH
                 .into_iter()

@@ -1,5 +1,7 @@
 //! A buffer's nodes: allocations, copies, uses, its end; and the edges between them.
 
+use std::collections::VecDeque;
+
 use sycl_graph::{Access, Cuboid, Extent, Grid, Mode, Transfer};
 use xpti::{NodeKind, Value};
 
@@ -14,7 +16,7 @@ use crate::error::Result;
 /// What happened to a buffer since it was last overwritten; kept while somebody listens to edges.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    uses: Vec<(Cuboid, Mode, Node)>,
+    uses: Uses,
     /// Allocations and copies for the next use.
     before: Vec<Node>,
     allocations: Vec<(&'static str, usize)>,
@@ -30,6 +32,22 @@ fn mode_name(mode: Mode) -> &'static str {
         Mode::NoInitWrite => "discard_write",
         Mode::NoInitReadWrite => "discard_read_write",
     }
+}
+
+type Uses = VecDeque<(Cuboid, Mode, Node)>;
+
+/// So many uses are remembered: what is only read may be read for ever, and each use keeps an event.
+const MOST_USES: usize = 1024;
+
+/// One more use, in the place of those that it overwrites, and of the oldest if there are too many.
+fn remember(uses: &mut Uses, pages: Cuboid, mode: Mode, node: Node) {
+    if mode.writes() {
+        uses.retain(|(of, ..)| !pages.contains(of));
+    }
+    if uses.len() >= MOST_USES {
+        uses.pop_front();
+    }
+    uses.push_back((pages, mode, node));
 }
 
 impl History {
@@ -78,10 +96,7 @@ impl History {
         }
         for access in accesses {
             let pages = grid.page_range(&access.elements);
-            if access.mode.writes() {
-                self.uses.retain(|(of, ..)| !pages.contains(of));
-            }
-            self.uses.push((pages, access.mode, node.clone()));
+            remember(&mut self.uses, pages, access.mode, node.clone());
         }
     }
 
@@ -266,5 +281,21 @@ impl Ending {
             free();
             released(number, pointer, self.image);
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_for_ever_is_remembered_for_a_while() {
+        let (mut uses, pages) = (Uses::new(), Cuboid::new([0; 3], [1; 3]));
+        for _ in 0..10_000 {
+            remember(&mut uses, pages, Mode::Read, Node::default());
+            assert!(uses.len() <= MOST_USES);
+        }
+        remember(&mut uses, pages, Mode::ReadWrite, Node::default());
+        assert_eq!(uses.len(), 1);
     }
 }

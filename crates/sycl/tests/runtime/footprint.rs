@@ -10,7 +10,9 @@ use sycl::{
 };
 
 use crate::groups::submit_add_one;
-use crate::world::{devices, kernel, queue, words};
+use sycl::interop::get_native;
+
+use crate::world::{Gate, Log, argument, call, devices, kernel, queue, words};
 use crate::{Test, WORLD, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -24,35 +26,68 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Everywhere,
         host_tasks_leave_nothing_behind,
     ),
+    (
+        "a_chain_of_events_keeps_no_past",
+        Where::Everywhere,
+        a_chain_of_events_keeps_no_past,
+    ),
+    (
+        "a_long_chain_of_events_ends",
+        Where::Everywhere,
+        a_long_chain_of_events_ends,
+    ),
+    (
+        "readers_on_the_host_are_forgotten",
+        Where::Everywhere,
+        readers_on_the_host_are_forgotten,
+    ),
+    (
+        "an_event_that_is_kept_keeps_no_other",
+        Where::Everywhere,
+        an_event_that_is_kept_keeps_no_other,
+    ),
+    (
+        "a_queue_that_nobody_waits_for_keeps_no_events",
+        Where::Everywhere,
+        a_queue_that_nobody_waits_for_keeps_no_events,
+    ),
     ("t105_leaks_env", Where::Everywhere, leaks_env),
 ];
 
-/// The system's allocator, with the blocks counted that live: of this program, the runtime, and the driver inside it.
+/// The system's allocator, with the blocks and bytes counted that live: of this program, the runtime, and the driver
+/// inside it.
 struct Counting;
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
+static BYTES: AtomicI64 = AtomicI64::new(0);
+
+fn count(blocks: i64, bytes: i64) {
+    LIVE.fetch_add(blocks, Ordering::Relaxed);
+    BYTES.fetch_add(bytes, Ordering::Relaxed);
+}
 
 // SAFETY: every call is the system allocator's own with the caller's arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(1, Ordering::Relaxed);
+        count(1, layout.size() as i64);
         // SAFETY: the caller's contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(1, Ordering::Relaxed);
+        count(-1, -(layout.size() as i64));
         // SAFETY: the caller's contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(1, Ordering::Relaxed);
+        count(1, layout.size() as i64);
         // SAFETY: the caller's contract.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(0, size as i64 - layout.size() as i64);
         // SAFETY: the caller's contract.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -130,6 +165,98 @@ fn host_tasks_leave_nothing_behind() {
         }
         queue.wait().unwrap();
     });
+}
+
+/// Each command is told to follow the one before, as programs over USM do.
+fn a_chain_of_events_keeps_no_past() {
+    let queue = queue(0);
+    let last = std::cell::RefCell::new(Event::default());
+    leaves_nothing(6_000, |tasks| {
+        for round in 0..tasks {
+            let next = queue.submit_barrier(&[last.take()]).unwrap();
+            if round % 20 == 0 {
+                next.wait().unwrap();
+            }
+            last.replace(next);
+        }
+    });
+    last.take().wait().unwrap();
+}
+
+/// What only the last event keeps is longer than a stack is deep.
+fn a_long_chain_of_events_ends() {
+    let (queue, gate) = (queue(0), Gate::new());
+    let mut last = gate.event.clone();
+    for _ in 0..100_000 {
+        last = queue.submit_barrier(&[last]).unwrap();
+    }
+    assert_eq!(last.wait_list().len(), 1);
+    drop(last);
+    gate.open();
+    queue.wait().unwrap();
+}
+
+/// A buffer that the host reads again and again, and nobody writes.
+fn readers_on_the_host_are_forgotten() {
+    let buffer = Buffer::from_slice(&[7i32; 16], 16).unwrap();
+    let read = || assert_eq!(buffer.host_access(Read).unwrap()[15], 7);
+    (0..1_000).for_each(|_| read());
+    let before = BYTES.load(Ordering::Relaxed);
+    (0..40_000).for_each(|_| read());
+    let grown = BYTES.load(Ordering::Relaxed) - before;
+    assert!(grown < 40_000, "{grown} bytes more");
+}
+
+/// Commands of a queue one after another, each waited for; how many native events are made for them.
+fn events_made(queue: &Queue, commands: usize) -> usize {
+    let log = Log::start();
+    for _ in 0..commands {
+        queue.submit_barrier(&[]).unwrap().wait().unwrap();
+    }
+    log.count("zeEventCreate")
+}
+
+fn in_order() -> Queue {
+    let queue = Queue::builder().device(&devices()[0]).in_order();
+    queue.build().unwrap()
+}
+
+/// A program may keep an event that it asked for its native handle as long as it likes.
+fn an_event_that_is_kept_keeps_no_other() {
+    let (queue, gate) = (in_order(), Gate::new());
+    let event = queue
+        .submit_barrier(std::slice::from_ref(&gate.event))
+        .unwrap();
+    let native = get_native(&event);
+    gate.open();
+    event.wait().unwrap();
+    let made = events_made(&queue, 2_000);
+    assert!(made < 200, "{made} events");
+    // It is still this command's, also after the queue's end.
+    drop(queue);
+    call!(event.pfnQueryStatus(native));
+    let log = Log::start();
+    drop(event);
+    let destroyed = log.calls("zeEventDestroy");
+    let address = native.addr() as u64;
+    assert!(
+        destroyed
+            .iter()
+            .any(|call| argument(call, "hEvent") == address)
+    );
+}
+
+/// One command of another queue waited for one of this queue's, and nobody ever asks whether it has ended.
+fn a_queue_that_nobody_waits_for_keeps_no_events() {
+    let (queue, other, gate) = (in_order(), in_order(), Gate::new());
+    let first = queue
+        .submit_barrier(std::slice::from_ref(&gate.event))
+        .unwrap();
+    let second = other.submit_barrier(std::slice::from_ref(&first)).unwrap();
+    gate.open();
+    let made = events_made(&queue, 2_000);
+    assert!(made < 200, "{made} events");
+    second.wait().unwrap();
 }
 
 /// In a process of its own: something of everything, and, if it is asked for, a queue that is never dropped.

@@ -139,6 +139,30 @@ fn an_external_allocation_holds_work_until_somebody_writes() {
     assert_eq!(VALUE.load(Ordering::SeqCst), 7);
 }
 
+/// Whoever looks at the application's counter may never see it between two signals with the same value.
+#[test]
+fn an_external_allocation_may_be_written_the_same_again() {
+    let context = context();
+    static VALUE: AtomicU64 = AtomicU64::new(0);
+    let place = VALUE.as_ptr();
+    let chained = ze_event_counter_based_external_sync_allocation_desc_t {
+        deviceAddress: place,
+        hostAddress: place,
+        completionValue: 7,
+        ..Default::default()
+    };
+    let (result, event) = create(context, 1, (&raw const chained).cast());
+    assert_eq!(result, ZE_RESULT_SUCCESS, "{}", last_error());
+    let (list, [done]) = (immediate(context, ASYNC, 0), events(context, false));
+    for _ in 0..50 {
+        barrier(list, done, &mut [event]);
+        VALUE.store(7, Ordering::SeqCst);
+        ok!(Event.pfnHostSynchronize(done, FOREVER));
+        ok!(Event.pfnHostReset(done));
+        VALUE.store(0, Ordering::SeqCst);
+    }
+}
+
 #[test]
 fn an_aggregate_is_completed_by_several_signals() {
     let context = context();
