@@ -1,4 +1,4 @@
-"""Runs built Level Zero conformance programs over Solum, in parallel and with time limits, against expectations.
+"""Runs built Level Zero conformance or stress programs over Solum, in parallel and with time limits, against expectations.
 
 DIR holds the programs (`test_*`, GoogleTest) beside the kernels they read. Each area is one program. expect/AREA.txt
 says what is known, one line each, `*` and `?` in patterns as in a shell:
@@ -6,6 +6,8 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   skip<TAB>pattern<TAB>reason    these tests may skip themselves
   pass<TAB>count                 so many tests of the area pass at least
   env<TAB>NAME=VALUE             the area runs with that variable
+  argument<TAB>TEXT<TAB>reason   the program is started with that argument
+  seconds<TAB>count<TAB>reason   so long each of its tests may take
   serial<TAB>reason              no other serial area runs at the same time, also of other runs on this machine, and
                                  this one in one process
   with<TAB>pattern<TAB>NAME=VALUE  these tests run with that variable, apart from others
@@ -58,6 +60,7 @@ class Expectations:
 
     def __init__(self, area):
         self.fails, self.skips, self.timing, self.single, self.settings, self.least, self.environment, self.serial = {}, {}, {}, {}, {}, 0, {}, False
+        self.arguments, self.seconds = [], 0
         path = HERE / "expect" / f"{area}.txt"
         for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
             kind, *rest = line.split("\t")
@@ -69,6 +72,10 @@ class Expectations:
                 self.settings[rest[0]] = rest[1]
             elif kind == "pass" and len(rest) == 1 and rest[0].isdigit():
                 self.least = int(rest[0])
+            elif kind == "argument" and len(rest) == 2 and all(rest):
+                self.arguments.append(rest[0])
+            elif kind == "seconds" and len(rest) == 2 and rest[0].isdigit() and rest[1]:
+                self.seconds = int(rest[0])
             elif kind == "serial" and len(rest) == 1:
                 self.serial = True
             elif kind == "env" and len(rest) == 1 and "=" in rest[0]:
@@ -91,7 +98,7 @@ def environment(arguments, program, name=""):
 
 def list_tests(arguments, program):
     """Full names of a program's tests, without disabled ones."""
-    done = subprocess.run([program, "--gtest_list_tests"], cwd=program.parent, env=environment(arguments, program), text=True,
+    done = subprocess.run([program, "--gtest_list_tests", *expectations_of(program.name).arguments], cwd=program.parent, env=environment(arguments, program), text=True,
                           errors="replace", timeout=120, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     names, suite = [], ""
     for line in done.stdout.splitlines():
@@ -121,18 +128,19 @@ def processes_of(session):
 def run_once(arguments, program, names, alone=False):
     """Outcomes of the tests that ran, the one under way when the process ended early, and the output."""
     outcomes, current, output = {}, None, []
+    limit = expectations_of(program.name).seconds or arguments.timeout
     with tempfile.NamedTemporaryFile("w", suffix=".flags") as flags:
         flags.write("--gtest_filter=" + ":".join(names) + "\n")
         flags.flush()
-        process = subprocess.Popen([program, f"--gtest_flagfile={flags.name}"], cwd=program.parent, start_new_session=True,
+        process = subprocess.Popen([program, f"--gtest_flagfile={flags.name}", *expectations_of(program.name).arguments], cwd=program.parent, start_new_session=True,
                                    preexec_fn=ahead_of_all if alone else None, env=environment(arguments, program, names[0]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         began, rest, open_end = time.monotonic(), b"", True
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             while open_end:
-                left = began + arguments.timeout - time.monotonic()
+                left = began + limit - time.monotonic()
                 if left <= 0:
-                    output.append(f"no end after {arguments.timeout} s")
+                    output.append(f"no end after {limit} s")
                     break
                 if not selector.select(min(left, 2)):
                     if processes_of(process.pid) > CROWD:
@@ -214,7 +222,7 @@ def main():
     parser.add_argument("areas", nargs="*", help="programs to run (default: all test_* of the directory)")
     parser.add_argument("--libraries", required=True, type=lambda path: str(pathlib.Path(path).resolve()), help="directory of libze_loader.so.1 and libze_solum_cpu.so.1")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
-    parser.add_argument("--timeout", type=int, default=120, help="seconds one test may take")
+    parser.add_argument("--timeout", type=int, default=120, help="seconds one test may take, where the area says nothing else")
     parser.add_argument("--filter", default="*", help="only tests that match this pattern; several with ':'")
     parser.add_argument("--milestone", type=pathlib.Path, help="only tests of a list of 'area<TAB>pattern' lines")
     parser.add_argument("--outcomes", type=pathlib.Path, help="write 'outcome<TAB>area<TAB>test' lines here")

@@ -145,8 +145,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Addresses of the work-group variables that the kernel mentions.
-    pub(crate) fn place_locals(&mut self, kernel: &Kernel, info: &mut KernelInfo) {
+    /// Addresses of the work-group variables that the kernel mentions. Tells whether groups may run as one.
+    pub(crate) fn place_locals(&mut self, kernel: &Kernel, info: &mut KernelInfo) -> bool {
         let ir = self.ir;
         let facts = kernel_ir::passes::facts(self.values.module, kernel);
         for &(id, offset) in &facts.local_fixed {
@@ -170,5 +170,10 @@ impl Lower<'_> {
         info.local_size = facts.local_size;
         info.any_order = !facts.meets_groups;
         info.local_per_item = facts.local_per_item_size;
+        let own_memory = kernel
+            .arg_infos
+            .iter()
+            .any(|arg| arg.kind == ArgKind::Local);
+        facts.groups_may_join() && !own_memory && self.group_size.is_none()
     }
 }

@@ -195,7 +195,7 @@ pub(crate) fn lower(
         )
     };
     low.load_params(kernel, info, args, &by_value)?;
-    low.place_locals(kernel, info);
+    let groups_may_join = low.place_locals(kernel, info);
     let mut why_apart = None;
     if setting.wide {
         // Side by side these are scalars mostly, and addresses keep their shapes.
@@ -242,6 +242,9 @@ pub(crate) fn lower(
     info.barriers = low.plan.stops.iter().any(|s| s.kind == StopKind::Workgroup);
     if let Some(form) = &low.lanes {
         info.width = form.items_per_block();
+        if groups_may_join {
+            info.row = form.width();
+        }
         info.state_per_block = form.stride * u64::from(info.width);
         return Ok(());
     }

@@ -20,6 +20,7 @@ mod machine {
     mod pointers;
     mod quad;
     mod raw;
+    mod rows;
     mod sandbox;
     #[path = "../../../kernel-ir/tests/interpret/work_items.rs"]
     mod work_items;

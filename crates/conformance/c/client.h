@@ -87,25 +87,28 @@ static inline void *client_shared(struct client *client, size_t bytes) {
   return pointer;
 }
 
-// c[i] = a[i] + b[i] over n floats in groups of 64, checked.
-static inline void client_add(struct client *client, uint32_t n) {
-  float *a = client_shared(client, n * 4), *b = client_shared(client, n * 4), *c = client_shared(client, n * 4);
+// c[i] = a[i] + b[i] over n floats, in so many groups of so many work-items; checked, also that no more is written.
+static inline void client_add_in(struct client *client, uint32_t n, uint32_t count, uint32_t size) {
+  uint32_t room = (n > count * size ? n : count * size) * 4;
+  float *a = client_shared(client, room), *b = client_shared(client, room), *c = client_shared(client, room);
   for (uint32_t i = 0; i < n; ++i) a[i] = (float)i, b[i] = 2.0f * (float)i;
   ze_kernel_handle_t kernel = client_kernel(client, "add");
-  OK(zeKernelSetGroupSize(kernel, 64, 1, 1));
+  OK(zeKernelSetGroupSize(kernel, size, 1, 1));
   OK(zeKernelSetArgumentValue(kernel, 0, sizeof a, &a));
   OK(zeKernelSetArgumentValue(kernel, 1, sizeof b, &b));
   OK(zeKernelSetArgumentValue(kernel, 2, sizeof c, &c));
   OK(zeKernelSetArgumentValue(kernel, 3, sizeof n, &n));
-  ze_group_count_t groups = {(n + 63) / 64, 1, 1};
+  ze_group_count_t groups = {count, 1, 1};
   OK(zeCommandListAppendLaunchKernel(client->list, kernel, &groups, NULL, 0, NULL));
   OK(zeCommandListHostSynchronize(client->list, UINT64_MAX));
-  for (uint32_t i = 0; i < n; ++i) CHECK(c[i] == 3.0f * (float)i);
+  for (uint32_t i = 0; i < room / 4; ++i) CHECK(c[i] == (i < n && i < count * size ? 3.0f * (float)i : 0.0f));
   OK(zeKernelDestroy(kernel));
   OK(zeMemFree(client->context, a));
   OK(zeMemFree(client->context, b));
   OK(zeMemFree(client->context, c));
 }
+
+static inline void client_add(struct client *client, uint32_t n) { client_add_in(client, n, (n + 63) / 64, 64); }
 
 // A kernel that runs until *stop is set; the caller gets the flag.
 static inline volatile uint32_t *client_spin(struct client *client) {

@@ -7,6 +7,11 @@ int main(int argc, char **argv) {
   client_open(&client, argv[1]);
   client_add(&client, 1);
   client_add(&client, 1000003);
+  // Groups of few work-items, which may run several as one: each work-item runs once, and no other.
+  static const uint32_t sizes[] = {1, 3, 8, 16, 24}, counts[] = {1, 2, 3, 16, 1000, 1009};
+  for (int s = 0; s < 5; ++s)
+    for (int c = 0; c < 6; ++c)
+      for (int round = 0; round < 3; ++round) client_add_in(&client, round == 1 ? 20 : 30000, counts[c], sizes[s]);
 
   enum { N = 4096, GROUP = 256 };
   int *in = client_shared(&client, N * 4), *out = client_shared(&client, N * 4);

@@ -126,6 +126,9 @@ pub struct KernelInfo {
     pub state_per_block: u64,
     /// Work-items that one pass of the code handles: 1, or the sub-group size.
     pub width: u32,
+    /// Work-items that run side by side in a kernel that could not tell if several groups were one; 0 for others.
+    /// Groups of shorter rows may be joined to such ones.
+    pub row: u32,
     /// Sub-group size that the kernel sees.
     pub sub_group_size: u32,
     /// Required by the kernel; 0 when it does not ask.
@@ -210,7 +213,7 @@ impl ModuleInfo {
             ] {
                 w.u64(v);
             }
-            for v in [k.width, k.sub_group_size, k.required_sub_group_size] {
+            for v in [k.width, k.row, k.sub_group_size, k.required_sub_group_size] {
                 w.u32(v);
             }
             for v in k.required_group_size {
@@ -254,7 +257,8 @@ impl ModuleInfo {
             let args_size = r.u32()?;
             let (local_size, local_per_item, state_per_block, private_size) =
                 (r.u64()?, r.u64()?, r.u64()?, r.u64()?);
-            let (width, sub_group_size, required_sub_group_size) = (r.u32()?, r.u32()?, r.u32()?);
+            let (width, row) = (r.u32()?, r.u32()?);
+            let (sub_group_size, required_sub_group_size) = (r.u32()?, r.u32()?);
             let required_group_size = [r.u32()?, r.u32()?, r.u32()?];
             let bits = r.u32()?;
             let attributes = r.text()?;
@@ -267,6 +271,7 @@ impl ModuleInfo {
                 local_per_item,
                 state_per_block,
                 width,
+                row,
                 sub_group_size,
                 required_sub_group_size,
                 required_group_size,
@@ -318,6 +323,7 @@ mod tests {
                 }],
                 args_size: 32,
                 width: 16,
+                row: 8,
                 required_group_size: [1, 2, 3],
                 barriers: true,
                 any_order: true,

@@ -47,9 +47,23 @@ pub struct KernelFacts {
     /// A work-group may wait for what another one does, or tell in which order they ran: it reads atomically or as
     /// volatile what others may write, orders such accesses, prints, or calls what is not known.
     pub meets_groups: bool,
+    /// A work-item may ask which group it is in, where in it, or how large that is.
+    pub asks_for_group: bool,
 }
 
 impl KernelFacts {
+    /// Whether nothing could tell if several work-groups were one: work-items know their places in the whole launch
+    /// alone, and share neither memory nor barriers of a group.
+    #[must_use]
+    pub fn groups_may_join(&self) -> bool {
+        let shares = self.uses_barrier
+            || self.uses_sub_group_ops
+            || self.uses_sub_group_builtins
+            || self.uses_work_group_ops
+            || self.local_size > 0
+            || self.local_per_item_size > 0;
+        !(shares || self.meets_groups || self.asks_for_group)
+    }
     /// Byte offset from `memory` of a fixed work-group variable.
     #[must_use]
     pub fn fixed_offset(&self, global: GlobalId) -> Option<u64> {
@@ -221,6 +235,15 @@ impl Scan<'_> {
                 | Builtin::SubgroupLocalInvocationId,
                 _,
             ) => facts.uses_sub_group_builtins = true,
+            Op::WorkItem(
+                Builtin::WorkgroupId
+                | Builtin::NumWorkgroups
+                | Builtin::LocalInvocationId
+                | Builtin::WorkgroupSize
+                | Builtin::EnqueuedWorkgroupSize
+                | Builtin::LocalInvocationIndex,
+                _,
+            ) => facts.asks_for_group = true,
             Op::Atomic { .. } => facts.uses_atomics = true,
             Op::Printf(..) => facts.uses_printf = true,
             Op::CallIndirect(..) => facts.uses_indirect_calls = true,

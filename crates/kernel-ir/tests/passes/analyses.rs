@@ -250,3 +250,40 @@ fn groups_may_begin_in_any_order_unless_one_may_look_at_what_another_does() {
         assert_eq!(facts.meets_groups, meets, "{body}");
     }
 }
+
+#[test]
+fn groups_may_join_unless_a_work_item_may_tell() {
+    for (body, may) in [
+        ("%i: i64 = wi.GlobalInvocationId 0", true),
+        ("%i: i64 = wi.GlobalSize 0", true),
+        ("%v: i32 = atomic.iadd Device Relaxed %p, i32 1", true),
+        ("%i: i64 = wi.WorkgroupId 0", false),
+        ("%i: i64 = wi.NumWorkgroups 0", false),
+        ("%i: i64 = wi.LocalInvocationId 0", false),
+        ("%i: i64 = wi.WorkgroupSize 0", false),
+        ("%i: i64 = wi.EnqueuedWorkgroupSize 0", false),
+        ("%i: i64 = wi.LocalInvocationIndex 0", false),
+        ("%i: i32 = wi.SubgroupLocalInvocationId 0", false),
+        ("store @s, i32 1 align 4", false),
+        ("barrier Workgroup", false),
+        ("%v: i32 = load %p align 4 volatile", false),
+        ("call @inner()", false),
+    ] {
+        let text = format!(
+            "var @s: i32 in local
+             func @inner() -> void {{
+             b:
+               %i: i64 = wi.LocalInvocationId 0
+               ret
+             }}
+             kernel @k(%p: ptr<global>) {{
+             b:
+               {body}
+               ret
+             }}"
+        );
+        let module = parse(&text).unwrap_or_else(|error| panic!("{body}: {error}"));
+        let facts = passes::facts(&module, &module.kernels[0]);
+        assert_eq!(facts.groups_may_join(), may, "{body}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::share::{Body, Cancel, Share};
 use super::worker::Worker;
-use super::{cooperative, now_ns};
+use super::{cooperative, join, now_ns};
 use crate::fault::watchdog::Limit;
 use crate::fault::{MXCSR, MXCSR_FLUSH};
 use crate::printf;
@@ -35,9 +35,13 @@ pub(crate) fn is_brief(launch: &Launch) -> bool {
     let GroupCount::Direct(groups) = launch.groups else {
         return false;
     };
-    let cost = kernel_of(launch).and_then(|(_, kernel)| kernel.cost.ns_per_group());
-    let count: f64 = groups.iter().map(|n| f64::from(*n)).product();
-    !launch.cooperative && cost.is_some_and(|ns| ns * count < BRIEF_NS)
+    let Some((_, kernel)) = kernel_of(launch).filter(|_| !launch.cooperative) else {
+        return false;
+    };
+    let joined = join::joined(kernel.info.row, launch.group_size[0], groups[0]);
+    let count = groups.iter().map(|n| f64::from(*n)).product::<f64>() / f64::from(joined);
+    let cost = kernel.cost.ns_per_group();
+    cost.is_some_and(|ns| ns * count < BRIEF_NS)
 }
 
 /// Whether a launch may run on a berth: known to take little time, and no stack to speak of.
@@ -167,7 +171,9 @@ pub(crate) struct Prepared {
     args: Args,
     record: abi::Launch,
     memory: usize,
+    /// As they run: `joined` of the host's each.
     pub(super) groups: u64,
+    joined: u32,
     /// Whether they may begin in any order.
     pub(super) any_order: bool,
     pub(super) cancel: Cancel,
@@ -228,6 +234,8 @@ impl Prepared {
                 info.args_size
             ));
         }
+        let joined = join::joined(info.row, launch.group_size[0], groups[0]);
+        let items = items * u64::from(joined);
         let mut copied = None;
         let too_large = || format!("its memory exceeds {MOST_MEMORY} bytes");
         let scratch = align(info.local_size, 64).ok_or_else(too_large)?;
@@ -268,9 +276,13 @@ impl Prepared {
         Ok(Self {
             args,
             record: abi::Launch {
-                group_size: launch.group_size,
+                group_size: [
+                    launch.group_size[0] * joined,
+                    launch.group_size[1],
+                    launch.group_size[2],
+                ],
                 work_dim: dims,
-                group_count: groups,
+                group_count: [groups[0] / joined, groups[1], groups[2]],
                 items_per_group: items as u32,
                 global_offset: launch.offset,
                 state_offset: state,
@@ -279,7 +291,8 @@ impl Prepared {
                 cancel: 0,
             },
             memory: memory as usize,
-            groups: total,
+            groups: total / u64::from(joined),
+            joined,
             any_order: info.any_order,
             cancel: Cancel::new(0),
             output: program.printf_formats().map(printf::Stream::new),
@@ -318,7 +331,7 @@ impl Prepared {
         let result = self
             .run_metered(worker, launch, kernel, (first, count), memory)
             .map_err(|text| format!("{}: {text}", self.place(first, count)));
-        worker.meter.groups(count);
+        worker.meter.groups(count * u64::from(self.joined));
         if matches!(timing, Timing::Untimed) {
             return result.map_err(|text| named(&text));
         }
@@ -337,9 +350,12 @@ impl Prepared {
     /// Which part of the launch `count` groups from `first` on are.
     #[cold]
     fn place(&self, first: u64, count: u64) -> String {
+        let joined = u64::from(self.joined);
+        let (first, count) = (first * joined, count * joined);
         let [x, y, _] = self.record.group_count.map(|n| u64::from(n).max(1));
+        let x = x * joined;
         let group = |at: u64| [at % x, at / x % y, at / x / y];
-        let items = self.record.items_per_group;
+        let items = self.record.items_per_group / self.joined;
         if count > 1 {
             let last = group(first + count - 1);
             return format!(

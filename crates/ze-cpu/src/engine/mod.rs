@@ -13,6 +13,7 @@ mod berth;
 mod cooperative;
 mod futex;
 mod help;
+mod join;
 mod launch;
 mod share;
 mod spread;

@@ -1,0 +1,37 @@
+//! Of which kernels groups may run as one, as the host is told.
+
+use super::native::{Native, settings};
+
+#[test]
+fn groups_may_run_as_one_where_no_work_item_can_tell() {
+    for (parameters, body, required, joins) in [
+        ("%p: ptr<global>", "%i: i64 = wi.GlobalInvocationId 0", false, true),
+        // The host has been promised groups of that size, and the code relies on it.
+        ("%p: ptr<global>", "%i: i64 = wi.GlobalInvocationId 0", true, false),
+        ("%p: ptr<global>", "%i: i64 = wi.LocalInvocationId 0", false, false),
+        ("%p: ptr<global>", "%i: i64 = wi.WorkgroupId 0", false, false),
+        // Each group has memory of its own there.
+        (
+            "%p: ptr<global>, %l: ptr<local>",
+            "%i: i64 = wi.GlobalInvocationId 0",
+            false,
+            false,
+        ),
+    ] {
+        let text = format!(
+            "kernel @k({parameters}) {{
+             b:
+               {body}
+               %at: ptr<global> = offset %p [%i * 4 + 0]
+               store %at, i32 1 align 4
+               ret
+             }}"
+        );
+        let mut module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        module.kernels[0].required_group_size = required.then_some([8, 1, 1]);
+        kernel_ir::passes::prepare(&mut module, &kernel_ir::Options::default())
+            .unwrap_or_else(|e| panic!("{e}"));
+        let native = Native::new(module, settings(8));
+        assert_eq!(native.info.kernels[0].row > 1, joins, "{text} {required}");
+    }
+}

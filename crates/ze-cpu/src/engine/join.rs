@@ -1,0 +1,62 @@
+//! Several work-groups of a row as one, of kernels that cannot tell ([`kernel_ir::abi::KernelInfo::row`]): those of fewer
+//! work-items than run side by side would run one work-item after another.
+
+/// Longer rows do not come from our compiler.
+const MOST_ROW: u32 = 64;
+
+/// How many groups, of a row of `groups` with `size` work-items each, to run as one where `row` work-items run side
+/// by side: a divisor of `groups`. 1 where groups are well as they are, and where `row` is 0.
+pub(super) fn joined(row: u32, size: u32, groups: u32) -> u32 {
+    if !(1..=MOST_ROW).contains(&row) || groups <= 1 || size > 8 * row || size.is_multiple_of(row) {
+        return 1;
+    }
+    // The fewest that leave no work-item over.
+    let least = row >> row.trailing_zeros().min(size.trailing_zeros());
+    if groups.is_multiple_of(least) {
+        return least;
+    }
+    // Or rows that are long enough for few to be left over.
+    if size >= 2 * row {
+        return 1;
+    }
+    let most = (8 * row).div_ceil(size).min(groups);
+    let fewest = row.div_ceil(size);
+    (fewest..=most)
+        .rev()
+        .find(|&count| groups.is_multiple_of(count))
+        .unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[test]
+    fn groups_join_to_rows_that_run_side_by_side_and_none_is_left_over() {
+        for (row, size, groups, expected) in [
+            (0, 8, 100, 1),
+            (16, 16, 100, 1),
+            (16, 256, 100, 1),
+            (16, 8, 1, 1),
+            (16, 8, 8192, 2),
+            (16, 1, 1 << 20, 16),
+            (16, 24, 10, 2),
+            // 16 does not divide 1000: rows of 125.
+            (16, 1, 1000, 125),
+            (16, 8, 3, 3),
+            // Nothing divides a prime number but itself.
+            (16, 1, 1009, 1),
+            (16, 1, 13, 1),
+            (16, 1, 17, 17),
+            // Few work-items of such rows are alone as it is.
+            (16, 40, 3, 1),
+            (8, 3, 64, 8),
+            (16, u32::MAX, u32::MAX, 1),
+            (32, 1, u32::MAX, 255),
+        ] {
+            let count = joined(row, size, groups);
+            assert_eq!(count, expected, "{row} {size} {groups}");
+            assert_eq!(groups % count, 0);
+        }
+    }
+}
