@@ -5,11 +5,31 @@ use super::native::{Native, settings};
 #[test]
 fn groups_may_run_as_one_where_no_work_item_can_tell() {
     for (parameters, body, required, joins) in [
-        ("%p: ptr<global>", "%i: i64 = wi.GlobalInvocationId 0", false, true),
+        (
+            "%p: ptr<global>",
+            "%i: i64 = wi.GlobalInvocationId 0",
+            false,
+            true,
+        ),
         // The host has been promised groups of that size, and the code relies on it.
-        ("%p: ptr<global>", "%i: i64 = wi.GlobalInvocationId 0", true, false),
-        ("%p: ptr<global>", "%i: i64 = wi.LocalInvocationId 0", false, false),
-        ("%p: ptr<global>", "%i: i64 = wi.WorkgroupId 0", false, false),
+        (
+            "%p: ptr<global>",
+            "%i: i64 = wi.GlobalInvocationId 0",
+            true,
+            false,
+        ),
+        (
+            "%p: ptr<global>",
+            "%i: i64 = wi.LocalInvocationId 0",
+            false,
+            false,
+        ),
+        (
+            "%p: ptr<global>",
+            "%i: i64 = wi.WorkgroupId 0",
+            false,
+            false,
+        ),
         // Each group has memory of its own there.
         (
             "%p: ptr<global>, %l: ptr<local>",
