@@ -20,8 +20,9 @@ use crate::signal::{Signal, wait_until, wake_sleepers};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use work_progress::Milestone;
 
 /// What a command does.
 pub(crate) enum Op {
@@ -220,16 +221,16 @@ pub(crate) struct Lane {
     device: usize,
     priority: Priority,
     state: Mutex<LaneState>,
-    /// All commands up to this number are finished.
-    retired: AtomicU64,
-    /// Futex word: changes whenever `retired` does.
+    /// All commands up to its number are finished.
+    retired: Milestone,
+    /// Futex word: changes before waiting threads are woken.
     word: AtomicU32,
     sleepers: AtomicU32,
 }
 
 impl fmt::Debug for Lane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Lane(retired {})", self.retired.load(Ordering::Relaxed))
+        write!(f, "Lane(retired {})", self.retired.reached())
     }
 }
 
@@ -251,7 +252,7 @@ impl Lane {
             device,
             priority,
             state: Mutex::new(LaneState::default()),
-            retired: AtomicU64::new(0),
+            retired: Milestone::new(),
             word: AtomicU32::new(0),
             sleepers: AtomicU32::new(0),
         });
@@ -331,24 +332,29 @@ impl Lane {
 
     /// True when nothing is pending or running.
     pub(crate) fn is_idle(&self) -> bool {
-        self.retired.load(Ordering::Acquire) >= self.pushed()
+        self.retired.reached() >= self.pushed()
     }
 
     /// Blocks until all commands up to `number` are finished or the timeout in ns; true unless it timed out.
     pub(crate) fn wait(&self, number: u64, timeout: u64) -> bool {
-        // Acquire: pairs with the store in `finish`.
-        let done = || self.retired.load(Ordering::Acquire) >= number;
-        self.wait_for(number, &done, timeout)
+        self.wait_for(number, &|| self.retired.reached() >= number, timeout)
     }
 
     /// Waits for `done`, which the commands up to `number` bring about.
     fn wait_for(&self, number: u64, done: &dyn Fn() -> bool, timeout: u64) -> bool {
         let outer = WAITED.replace(number);
+        // Asked before each sleep, so that who is woken too early says again what he wants.
+        let done = || {
+            done() || {
+                self.retired.want(number);
+                done()
+            }
+        };
         let met = wait_until(
             &**self.platform(),
             &self.word,
             &self.sleepers,
-            done,
+            &done,
             timeout,
         );
         WAITED.set(outer);
@@ -524,15 +530,11 @@ impl Lane {
             state.first_task += 1;
             state.retired += commands;
         }
-        let retired = state.retired;
         let more = !state.pending.is_empty() && !state.driving;
-        let moved = retired != self.retired.load(Ordering::Relaxed);
-        if moved {
-            // SeqCst: ordered before the look at `sleepers`.
-            self.retired.store(retired, Ordering::SeqCst);
-        }
+        let moved = state.retired != self.retired.reached();
+        let wakes = moved && self.retired.reach(state.retired);
         drop(state);
-        if moved {
+        if wakes {
             self.tell();
         }
         if more {

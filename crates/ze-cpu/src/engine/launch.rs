@@ -11,6 +11,7 @@ use crate::telemetry::Kind;
 use kernel_ir::abi;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use work_group_pool::Plan;
 use ze_driver::device::{GroupCount, Launch, Task, Work};
 
 /// One thread looks again at the cost after this much work.
@@ -104,7 +105,17 @@ pub(super) fn run(
     while next < prepared.groups {
         let left = prepared.groups - next;
         let awake = worker.engine.awake_beside();
-        let plan = kernel.cost.plan(left, worker.engine.threads, awake);
+        let mut plan = kernel.cost.plan(left, worker.engine.threads, awake);
+        if plan.threads == 1 && awake == 0 {
+            // Others would take part if they were awake: launches that follow each other keep them so.
+            let shared = kernel.cost.plan(left, worker.engine.threads, 1);
+            if shared.threads > 1 && worker.rouses() {
+                plan = Plan {
+                    wakes: true,
+                    ..shared
+                };
+            }
+        }
         if plan.threads > 1 {
             let body = Body::Kernel(Box::new(prepared));
             let share = Share::new(Arc::clone(task), next, left, plan, start_ns, body);

@@ -30,6 +30,8 @@ pub(crate) struct Worker {
     pub(super) ended_ns: u64,
     /// Brief launches so far.
     brief: u32,
+    /// Launches that nobody was awake to share so far.
+    unshared: u32,
     /// It runs brief launches only: see [`Self::berth`].
     light: bool,
 }
@@ -37,9 +39,14 @@ pub(crate) struct Worker {
 /// A worker that was without a job for longer may find the program's signal handlers in place of ours: less than it takes
 /// to install one and submit.
 const PAUSE_NS: u64 = 300;
+/// After a pause of this length all handlers are looked at, after a shorter one the one that is replaced most.
+const REST_NS: u64 = 20_000;
 
 /// One of so many brief launches is measured.
 const SAMPLE: u32 = 16;
+
+/// One of so many launches that nobody is awake to share wakes somebody: a wake costs about as much as such a launch.
+const ROUSE: u32 = 16;
 
 impl Worker {
     /// Makes the calling thread able to run work. None: no signal stack is left.
@@ -62,6 +69,7 @@ impl Worker {
             left_ns: 0,
             ended_ns: 0,
             brief: 0,
+            unshared: 0,
             light,
         }
     }
@@ -94,15 +102,18 @@ impl Worker {
         self.brief.is_multiple_of(SAMPLE)
     }
 
+    /// Whether a launch that others could share is to wake one of them, none being awake.
+    pub(super) fn rouses(&mut self) -> bool {
+        self.unshared = self.unshared.wrapping_add(1);
+        self.unshared.is_multiple_of(ROUSE)
+    }
+
     /// Runs jobs for ever.
     pub(super) fn run(&mut self) {
         loop {
             match self.engine.take() {
                 Some(job) => self.job(job),
-                None => {
-                    self.engine.idle();
-                    self.checked_ns = 0;
-                }
+                None => self.engine.idle(),
             }
         }
     }
@@ -110,16 +121,20 @@ impl Worker {
     pub(super) fn job(&mut self, job: Job) {
         let now = now_ns();
         self.engine.last_submission.store(now, Ordering::Relaxed);
-        if now.saturating_sub(self.checked_ns) > RECHECK_NS {
-            // The program may have replaced our handlers meanwhile.
-            fault::reinstall();
-            self.checked_ns = now;
-        } else if now.saturating_sub(self.left_ns) > PAUSE_NS {
-            fault::reinstall_if_replaced();
-        }
         match job {
+            // Whoever began the task has just looked at the signal handlers.
             Job::Share(share) => self.help(&share, false),
-            Job::Task(task) => self.task(task, now),
+            Job::Task(task) => {
+                let pause = now.saturating_sub(self.left_ns);
+                if pause > REST_NS || now.saturating_sub(self.checked_ns) > RECHECK_NS {
+                    // The program may have replaced our handlers meanwhile.
+                    fault::reinstall();
+                    self.checked_ns = now;
+                } else if pause > PAUSE_NS {
+                    fault::reinstall_if_replaced();
+                }
+                self.task(task, now);
+            }
         }
         self.left_ns = now_ns();
     }
