@@ -1,6 +1,8 @@
 //! From a request to a reply.
 
 use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::Arc;
 
 use kernel_ir::abi::{GlobalInfo, KernelInfo, ModuleInfo};
 use kernel_ir::build::{Compiled, Reply};
@@ -12,7 +14,7 @@ use crate::kernel::{Setting, lower};
 use crate::llvm::Ir;
 use crate::machine::{self, Target};
 use crate::values::{Values, global_symbol};
-use crate::{limits, service};
+use crate::{limits, parts, service};
 
 /// The option by which a test makes LLVM give up for good.
 const FATAL_OPTION: &str = "-solum-test-fatal";
@@ -68,7 +70,7 @@ pub fn compile(request: &Request) -> Reply {
         let built = kernel_ir::front::build(&request)?;
         let mut module = built.module;
         kernel_ir::passes::prepare(&mut module, &options)?;
-        let mut compiled = generate(&module, &Settings::of(&request), &built.unresolved)?;
+        let mut compiled = generate(module, &Settings::of(&request), &built.unresolved)?;
         compiled.info.functions = built.exports;
         compiled.info.log = built.log;
         for remark in remarks {
@@ -84,7 +86,7 @@ pub fn compile(request: &Request) -> Reply {
 /// # Errors
 /// What the back end cannot do, or what LLVM died of.
 pub fn compile_module(module: Module, settings: Settings) -> Reply {
-    service::run(move || generate(&module, &settings, &[]))
+    service::run(move || generate(module, &settings, &[]))
 }
 
 /// LLVM's text of such a module before its passes, for tests.
@@ -95,7 +97,8 @@ pub fn llvm_text(module: &Module, settings: &Settings) -> Result<String, BuildEr
     let (module, settings) = (module.clone(), settings.clone());
     let reply = service::run(move || {
         let ir = Ir::new(c"kernels");
-        let info = translate(&ir, &module, &settings, None)?;
+        let all = 0..module.kernels.len();
+        let info = translate(&ir, &module, all, &settings, None)?;
         Ok(Compiled {
             object: ir.text().into_bytes(),
             info,
@@ -122,11 +125,34 @@ pub(crate) fn target(settings: &Settings) -> Target {
     }
 }
 
-fn generate(module: &Module, settings: &Settings, unresolved: &[String]) -> Reply {
-    let ir = Ir::new(c"kernels");
+fn generate(module: Module, settings: &Settings, unresolved: &[String]) -> Reply {
+    let all = 0..module.kernels.len();
     // A program with imports left is linked before a kernel of it is made: nothing runs yet.
+    if !unresolved.is_empty() {
+        return part(&module, all, settings, unresolved);
+    }
+    let parts = parts::of(&module);
+    if parts.len() < 2 {
+        return part(&module, all, settings, &[]);
+    }
+    let shared = Arc::new((module, settings.clone()));
+    let jobs = parts.into_iter().map(|kernels| {
+        let shared = Arc::clone(&shared);
+        move || part(&shared.0, kernels, &shared.1, &[])
+    });
+    Ok(parts::join(parts::compile(jobs.collect())?))
+}
+
+/// The object of some of a module's kernels, on this thread.
+fn part(
+    module: &Module,
+    kernels: Range<usize>,
+    settings: &Settings,
+    unresolved: &[String],
+) -> Reply {
+    let ir = Ir::new(c"kernels");
     let info = if unresolved.is_empty() {
-        translate(&ir, module, settings, None)?
+        translate(&ir, module, kernels, settings, None)?
     } else {
         machine::prepare(&ir, &target(settings)).map_err(codegen_error)?;
         ModuleInfo {
@@ -148,10 +174,11 @@ fn generate(module: &Module, settings: &Settings, unresolved: &[String]) -> Repl
     Ok(Compiled { object, info })
 }
 
-/// Puts all kernels into `ir`, and what became of each into `reports` if they are wanted.
+/// Puts `kernels` into `ir`, with all that they use, and what became of each into `reports` if they are wanted.
 pub(crate) fn translate(
     ir: &Ir,
     module: &Module,
+    kernels: Range<usize>,
     settings: &Settings,
     reports: Option<&RefCell<Vec<KernelReport>>>,
 ) -> Result<ModuleInfo, BuildError> {
@@ -159,8 +186,7 @@ pub(crate) fn translate(
     machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
     // Lanes side by side run kernels in a form of their own where that has fewer branches.
     let mut own = module.clone();
-    let flat: Vec<Option<kernel_ir::Function>> = module
-        .kernels
+    let flat: Vec<Option<kernel_ir::Function>> = module.kernels[kernels.clone()]
         .iter()
         .map(|kernel| {
             let wanted = settings.wide && settings.options.opt_level > 0;
@@ -173,7 +199,8 @@ pub(crate) fn translate(
         printf_formats: module.printf_formats.clone(),
         ..ModuleInfo::default()
     };
-    for (i, kernel) in module.kernels.iter().enumerate() {
+    for (i, flat) in kernels.zip(&flat) {
+        let kernel = &module.kernels[i];
         let sub_group_size = match kernel.required_sub_group_size {
             0 => settings.sub_group_size,
             size => size,
@@ -207,7 +234,7 @@ pub(crate) fn translate(
             lanes: settings.lanes,
             symbol: &kernel_info.symbol.clone(),
             reports,
-            flat: flat[i].as_ref(),
+            flat: flat.as_ref(),
             registers: machine::vector_registers(&settings.cpu, &settings.features),
         };
         lower(&setting, kernel, &mut kernel_info)?;

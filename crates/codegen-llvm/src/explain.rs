@@ -89,7 +89,8 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
     let target = target(&settings);
     let ir = Ir::new(c"kernels");
     if built.unresolved.is_empty() {
-        let info = translate(&ir, &module, &settings, Some(&reports))?;
+        let all = 0..module.kernels.len();
+        let info = translate(&ir, &module, all, &settings, Some(&reports))?;
         clock.ended("lanes");
         ir.verify()
             .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;

@@ -1,7 +1,8 @@
 //! The code generator: a checked kernel-ir module to x86-64 object code, through LLVM.
 //!
 //! Input: a [`Request`] (SPIR-V, options, processor) or a finished [`Module`]. Output: a relocatable ELF
-//! object with one function per kernel, called as `kernel_ir::abi` says, and the module's metadata.
+//! object, or an archive of several, with one function per kernel, called as `kernel_ir::abi` says, and the module's
+//! metadata.
 //!
 //! A kernel has one of three forms: work-items of a row, or all of a sub-group, side by side, as vectors where
 //! they differ and as scalars where they do not, barriers between loops over all of them (`lanes`); where that
@@ -15,6 +16,7 @@
 //!
 //! Non-goals: loading objects, caching them, knowing the host's processor. Those belong to `ze-cpu`.
 
+mod archive;
 mod arguments;
 mod arith;
 mod atomic;
@@ -33,6 +35,7 @@ mod math;
 mod mathematics;
 mod memory;
 mod order;
+mod parts;
 mod place;
 mod plan;
 mod printf;

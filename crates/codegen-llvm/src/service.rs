@@ -72,6 +72,18 @@ fn state() -> std::sync::MutexGuard<'static, State> {
 
 /// Runs `job` on a compiler thread and waits for its reply.
 pub(crate) fn run(job: impl FnOnce() -> Reply + Send + 'static) -> Reply {
+    wait(&submit(job))
+}
+
+/// The reply of a job.
+pub(crate) fn wait(reply: &Receiver<Reply>) -> Reply {
+    reply
+        .recv()
+        .unwrap_or_else(|_| Err(codegen_error("no compiler thread could be started")))
+}
+
+/// Has `job` run on a compiler thread, some time. A job must not wait for one that it does not know to have begun.
+pub(crate) fn submit(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
     HANDLER.call_once(|| {
         // SAFETY: the handler is a plain function that lives as long as the code does.
         unsafe { llvm_sys::error_handling::LLVMInstallFatalErrorHandler(Some(fatal)) };
@@ -81,8 +93,6 @@ pub(crate) fn run(job: impl FnOnce() -> Reply + Send + 'static) -> Reply {
     start_threads();
     WORK.notify_one();
     reply
-        .recv()
-        .unwrap_or_else(|_| Err(codegen_error("no compiler thread could be started")))
 }
 
 /// One thread per processor, started as jobs need them.

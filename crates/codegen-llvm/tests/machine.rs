@@ -16,6 +16,7 @@ mod machine {
     mod mathematics;
     mod memory;
     mod native;
+    mod parts;
     #[path = "../../../kernel-ir/tests/interpret/pointers.rs"]
     mod pointers;
     mod quad;

@@ -240,7 +240,7 @@ pub type Reply = Result<Compiled, BuildError>;
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
-    /// ELF relocatable object, x86-64.
+    /// ELF relocatable object, x86-64, or a Unix archive of such, none of which names what another has.
     pub object: Vec<u8>,
     /// How to launch what is in it.
     pub info: crate::abi::ModuleInfo,

@@ -11,6 +11,9 @@
 //!
 //! Non-goals: it knows no handles, events or lists; those are `ze-driver`'s.
 
+#[cfg(test)]
+#[path = "../../object-loader/src/c_compiler.rs"]
+mod c_compiler;
 mod cache;
 mod census;
 mod engine;
@@ -21,7 +24,6 @@ mod fault;
 mod image;
 mod memory;
 mod memory_modules;
-mod object;
 mod platform;
 mod printf;
 mod program;

@@ -300,7 +300,7 @@ fn run_form(
             let at = found.iter().zip(expected).position(|(a, b)| a != b);
             panic!(
                 "buffer {i}, byte {at:?}: machine code left {found:x?}, the interpreter {expected:x?}\n{text}\n{}",
-                native.text
+                native.text()
             );
         }
     }

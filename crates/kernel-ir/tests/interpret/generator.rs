@@ -4,6 +4,9 @@
 //! What they compute is defined: no races but atomics whose results are not looked at, no reads of
 //! memory that was not written, no bits of NaNs, barriers in uniform flow only.
 
+#[path = "widths.rs"]
+mod widths;
+
 use std::fmt::Write as _;
 
 use super::ingredients::{COUNTERS, INPUTS, Random, Ty, VARIABLES};
@@ -59,6 +62,20 @@ b0:
   %m: f32 = fmul %d, %t
   %r: f32 = fadd %x, %m
   ret %r
+}
+func @fold(%a: i32, %b: i32) -> i32 {
+b0:
+  %l: i64 = wi.LocalInvocationId 0
+  %l32: i32 = to.trunc %l
+  %p: i32 = imul %a, %l32
+  %odd: i32 = and %b, i32 1
+  %c: bool = cmp.ieq %odd, i32 1
+  br_if %c, more, end
+more:
+  %q: i32 = xor %p, %b
+  ret %q
+end:
+  ret %p
 }
 func @vote(%x: i32) -> i32 {
 b0:
@@ -128,7 +145,8 @@ pub(crate) fn kernel(seed: u64, features: Features) -> String {
         left: features.statements,
         uniforms: vec!["%n".into()],
     };
-    g.out.push_str("var @tile: [64 x i32] in local\n");
+    g.out
+        .push_str("var @tile: [64 x i32] in local\nvar @tally: [8 x i32] in local\n");
     if features.calls {
         g.out.push_str(FUNCTIONS);
     }
@@ -154,16 +172,7 @@ pub(crate) fn kernel(seed: u64, features: Features) -> String {
     while g.left > 0 {
         g.statements(0);
     }
-    let base = g.value(
-        "ptr<global>",
-        &format!("offset %out [%gid * {} + 0]", VARIABLES.len() * 8),
-    );
-    for (i, ty) in VARIABLES.into_iter().enumerate() {
-        let at = g.value("ptr<global>", &format!("offset {base} [{}]", i * 8));
-        let value = g.vars[i].clone();
-        g.line(&format!("store {at}, {value} align {}", ty.bytes()));
-    }
-    g.line("ret");
+    g.write_out();
     g.out.push_str("}\n");
     g.out
 }
@@ -332,10 +341,12 @@ impl Generator {
             }
             3 => return self.conversion(ty, depth),
             4 if ty == Ty::I32 => return self.private_array(depth),
-            5 if matches!(ty, Ty::I32 | Ty::F32) => return self.vector(ty, depth),
+            5 => return self.vector(ty, depth),
             6 if self.features.sub_groups && ty == Ty::I32 => return self.sub_group(depth),
             7 => return self.unary(ty, depth),
             8 if self.features.calls => return self.call(ty, depth),
+            9 if !ty.is_float() => return self.narrow_load(ty, depth),
+            10 if !ty.is_float() => return self.vector_load(ty, depth),
             _ => {}
         }
         let (a, b) = (
@@ -378,6 +389,7 @@ impl Generator {
             Ty::I32 if self.features.sub_groups && self.random.below(3) == 0 => {
                 self.value("i32", &format!("call @vote({a})"))
             }
+            Ty::I32 if self.random.below(3) == 0 => self.call_either(&a, &b),
             Ty::I32 => self.value("i32", &format!("call @mix({a}, {b})")),
             Ty::F32 => {
                 let v = self.value("<2 x f32>", &format!("construct {a}, {b}"));
@@ -463,28 +475,31 @@ impl Generator {
     }
 
     fn vector(&mut self, ty: Ty, depth: u32) -> String {
-        let lanes: Vec<String> = (0..4).map(|_| self.operand(ty)).collect();
-        let vector_type = format!("<4 x {}>", ty.name());
+        let count = self.random.pick(&[2, 3, 4, 4, 4, 8, 16]);
+        let lanes: Vec<String> = (0..count).map(|_| self.operand(ty)).collect();
+        let vector_type = format!("<{count} x {}>", ty.name());
         let v = self.value(&vector_type, &format!("construct {}", lanes.join(", ")));
-        let order: Vec<String> = (0..4).map(|_| self.random.below(8).to_string()).collect();
+        let order: Vec<String> = (0..count)
+            .map(|_| self.random.below(2 * count).to_string())
+            .collect();
         let w = self.value(
             &vector_type,
             &format!("shuffle {v}, {v} [{}]", order.join(", ")),
         );
         let op = match ty {
-            Ty::F32 => self.random.pick(&["fadd", "fmul", "fsub"]),
+            _ if ty.is_float() => self.random.pick(&["fadd", "fmul", "fsub"]),
             _ => self.random.pick(&["iadd", "imul", "xor", "sdiv", "shl"]),
         };
         let sum = self.value(&vector_type, &format!("{op} {v}, {w}"));
         let part = self.expression(ty, depth - 1);
-        let lane = self.random.below(4);
+        let lane = self.random.below(count);
         let sum = self.value(&vector_type, &format!("insert {sum}, {part} [{lane}]"));
         if self.random.below(3) == 0 {
             let index = self.operand(Ty::I32);
-            let index = self.value("i32", &format!("and {index}, i32 3"));
+            let index = self.value("i32", &format!("urem {index}, i32 {count}"));
             self.value(ty.name(), &format!("extract_at {sum}, {index}"))
         } else {
-            let lane = self.random.below(4);
+            let lane = self.random.below(count);
             self.value(ty.name(), &format!("extract {sum} [{lane}]"))
         }
     }
@@ -602,10 +617,15 @@ impl Generator {
                 0 | 1 if depth < 4 => self.branch(depth),
                 2 if depth < 4 => self.switch(depth),
                 3 | 4 if depth < 3 => self.repeat(depth),
-                5 if self.features.barriers && self.uniform => self.exchange(),
+                5 if self.features.barriers && self.uniform => match self.random.below(3) {
+                    0 => self.tally(),
+                    _ => self.exchange(),
+                },
+                6 if self.random.below(2) == 0 => self.narrow_store(),
                 6 => self.store_array(),
                 7 => self.count(),
                 8 if !self.loops.is_empty() => self.leave(),
+                8 if depth == 0 => self.leave_kernel(),
                 _ => self.assign(),
             }
         }
@@ -755,7 +775,15 @@ impl Generator {
 
     /// A conditional break or continue.
     fn leave(&mut self) {
-        let (cond, uniform) = self.condition();
+        let (mut cond, uniform) = self.condition();
+        let breaks = self.random.below(2) == 0;
+        if breaks && !uniform && self.features.sub_groups {
+            // A condition that passes can prove takes the way to it out of the loop: work-items would meet elsewhere.
+            let word = self.load_input(None);
+            let word = self.value("i32", &format!("xor {word}, %gid32"));
+            let bits = self.value("i32", &format!("and {word}, i32 3"));
+            cond = self.value("bool", &format!("cmp.ieq {bits}, i32 2"));
+        }
         let Some(innermost) = self.loops.last() else {
             return;
         };
@@ -765,7 +793,6 @@ impl Generator {
         let (latch, exit) = (innermost.latch.clone(), innermost.exit.clone());
         let go = self.label("go");
         let edge = (self.block.clone(), self.vars.clone());
-        let breaks = self.random.below(2) == 0;
         let target = if breaks { exit } else { latch };
         self.line(&format!("br_if {cond}, {target}, {go}"));
         if let Some(innermost) = self.loops.last_mut() {

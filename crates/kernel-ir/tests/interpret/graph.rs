@@ -21,7 +21,7 @@ b0:
   %lid: i64 = wi.LocalInvocationId 0
   %size: i64 = wi.WorkgroupSize 0
   %g32: i32 = to.trunc %gid
-  %base: ptr<global> = offset %out [%gid * 72 + 0]
+  %base: ptr<global> = offset %out [%gid * 80 + 0]
   store %steps, i32 0 align 4
   store %dice, %n align 4
   store %v0, %g32 align 4

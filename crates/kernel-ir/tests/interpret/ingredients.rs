@@ -38,7 +38,7 @@ impl Ty {
 }
 
 /// The variables that every kernel computes and writes out, 8 bytes apart.
-pub(crate) const VARIABLES: [Ty; 9] = [
+pub(crate) const VARIABLES: [Ty; 10] = [
     Ty::I32,
     Ty::I32,
     Ty::I32,
@@ -48,6 +48,7 @@ pub(crate) const VARIABLES: [Ty; 9] = [
     Ty::F64,
     Ty::F16,
     Ty::I16,
+    Ty::I8,
 ];
 /// 32-bit words of input, and of counters.
 pub(crate) const INPUTS: usize = 256;

@@ -6,9 +6,9 @@
 //! - A page is one arena's for ever: it goes back there, whoever frees it.
 //! - Memory of one owner is never handed to two.
 
-use super::FreeList;
 use super::map::{BRANCH_SPAN, PAGE, Record};
 use super::store::Store;
+use object_loader::FreeList;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

@@ -15,7 +15,6 @@
 //! Non-goals: no sub-page allocation; clients pool small blocks themselves.
 
 mod arena;
-mod free;
 mod map;
 mod near;
 mod node;
@@ -23,7 +22,6 @@ mod space;
 mod store;
 
 use arena::{ARENAS, Arena, OWN_STORE, Place, mine};
-pub(crate) use free::FreeList;
 use map::{Entry, Map, PAGE, Record};
 pub(crate) use near::near;
 use std::sync::atomic::{AtomicU64, Ordering};

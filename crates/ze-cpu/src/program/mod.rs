@@ -7,12 +7,12 @@ mod codegen;
 mod codegen;
 mod container;
 mod debugger;
+mod externals;
 mod interpreted;
 pub(crate) mod perf;
 
 use crate::cache::{Cache, Key};
 use crate::environment::{Compiler, Settings};
-use crate::object::{self, Image};
 use crate::printf::Formats;
 use crate::topology::Machine;
 use container::{Container, Kind};
@@ -22,6 +22,7 @@ use kernel_ir::abi::{KernelInfo, ModuleInfo};
 use kernel_ir::build::{
     BuildErrorKind, COMPILER_BUILD, Compiled, Request, SpirvInput, decode_reply, encode_reply,
 };
+use object_loader::Image;
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
@@ -403,7 +404,7 @@ fn native_program(
     binary: Arc<[u8]>,
     request: Option<&Request>,
 ) -> Result<Loaded, String> {
-    let image = object::load(&compiled.object, &object::externals::resolve)?;
+    let image = object_loader::load(&compiled.object, &externals::resolve)?;
     let mut kernels = Vec::with_capacity(compiled.info.kernels.len());
     for info in &compiled.info.kernels {
         check(info)?;

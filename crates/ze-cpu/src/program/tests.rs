@@ -1,8 +1,8 @@
 //! Programs from a C compiler through loader, launch and cache.
 
 use super::*;
+use crate::c_compiler::compile;
 use crate::engine::Engine;
-use crate::object::compile;
 use kernel_ir::abi::ArgInfo;
 use std::sync::atomic::{AtomicU32, Ordering};
 use ze_driver::device::{FunctionPlace, GroupCount, Launch, Outcome, Task, Work};

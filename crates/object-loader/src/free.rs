@@ -5,21 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Runs that are tried before the search gives up on a close fit.
 const TRIES: usize = 16;
 
+/// Free runs of address space, in bytes; the owner reads and writes nothing in them.
 #[derive(Debug, Default)]
-pub(crate) struct FreeList {
+pub struct FreeList {
     by_address: BTreeMap<usize, u64>,
     by_length: BTreeSet<(u64, usize)>,
 }
 
 impl FreeList {
     /// Empties the list.
-    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = (usize, u64)> + use<> {
+    pub fn take_all(&mut self) -> impl Iterator<Item = (usize, u64)> + use<> {
         let all = std::mem::take(self);
         all.by_address.into_iter()
     }
 
     /// Adds a run and merges it with its neighbours.
-    pub(crate) fn add(&mut self, base: usize, len: u64) {
+    pub fn add(&mut self, base: usize, len: u64) {
         let (mut base, mut len) = (base, len);
         if let Some((&before, &before_len)) = self.by_address.range(..base).next_back()
             && before + before_len as usize == base
@@ -37,7 +38,7 @@ impl FreeList {
     }
 
     /// Takes `len` bytes at a multiple of `align`.
-    pub(crate) fn take(&mut self, len: u64, align: u64) -> Option<usize> {
+    pub fn take(&mut self, len: u64, align: u64) -> Option<usize> {
         let fits = |&(run_len, run): &(u64, usize)| {
             let start = run.checked_next_multiple_of(align as usize)?;
             let skip = (start - run) as u64;

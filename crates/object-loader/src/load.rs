@@ -1,5 +1,6 @@
 //! Places an object's sections in the window and resolves its references.
 
+use super::archive;
 use super::elf::{
     ABSOLUTE, ALLOC, COMMON, EXEC, NOBITS, Object, PROGBITS, REL, RELA, Refusal, Relocation,
     Symbol, TLS, UNDEFINED, WRITE,
@@ -16,40 +17,40 @@ const SLOT: u64 = 8;
 
 /// A symbol of a loaded object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// Where it is.
-    pub(crate) address: usize,
+    pub address: usize,
     /// Whether it is code.
-    pub(crate) code: bool,
+    pub code: bool,
     /// Bytes from there to the end of its section.
-    pub(crate) room: u64,
+    pub room: u64,
     /// Its own bytes, as the object says.
-    pub(crate) size: u64,
+    pub size: u64,
 }
 
-/// A loaded object.
+/// A loaded object; its memory goes back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Image {
+pub struct Image {
     symbols: HashMap<String, Place>,
     functions: usize,
     writable: bool,
-    _code: Block,
-    _data: Option<Block>,
+    /// Code and data, which live as long as the image.
+    blocks: Vec<Block>,
 }
 
 impl Image {
     /// A global symbol.
-    pub(crate) fn symbol(&self, name: &str) -> Option<Place> {
+    pub fn symbol(&self, name: &str) -> Option<Place> {
         self.symbols.get(name).copied()
     }
 
     /// Functions defined in it.
-    pub(crate) fn functions(&self) -> usize {
+    pub fn functions(&self) -> usize {
         self.functions
     }
 
     /// Whether it has variables, which no two programs may share.
-    pub(crate) fn has_variables(&self) -> bool {
+    pub fn has_variables(&self) -> bool {
         self.writable
     }
 }
@@ -77,11 +78,28 @@ struct Loader<'a> {
     extras: Vec<Extras>,
 }
 
-/// Loads `bytes`; names that the object lacks are asked of `external`.
-pub(crate) fn load(
-    bytes: &[u8],
+/// Loads `bytes`, an object or an archive of them; names that an object lacks are asked of `external`, those of an
+/// archive do not know each other. Nothing of an object runs.
+///
+/// # Errors
+/// What of the object is damaged, not known, out of reach or not resolved, or that there is no memory for code.
+pub fn load(bytes: &[u8], external: &dyn Fn(&str) -> Option<usize>) -> Result<Image, Refusal> {
+    let mut image = Image {
+        symbols: HashMap::new(),
+        functions: 0,
+        writable: false,
+        blocks: Vec::new(),
+    };
+    for member in archive::members(bytes)? {
+        load_one(member, external)?.add_to(&mut image);
+    }
+    Ok(image)
+}
+
+fn load_one<'a>(
+    bytes: &'a [u8],
     external: &dyn Fn(&str) -> Option<usize>,
-) -> Result<Image, Refusal> {
+) -> Result<Loader<'a>, Refusal> {
     let object = Object::read(bytes)?;
     let mut placed: Vec<Option<Placed>> = vec![None; object.sections.len()];
     // Code first, then constants, then variables and what starts as zeros.
@@ -185,7 +203,7 @@ pub(crate) fn load(
     loader.copy_sections()?;
     loader.resolve(external, &commons)?;
     loader.relocate()?;
-    Ok(loader.image())
+    Ok(loader)
 }
 
 /// Relocation types of the x86-64 psABI.
@@ -413,8 +431,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn image(self) -> Image {
-        let mut symbols = HashMap::new();
+    fn add_to(self, image: &mut Image) {
         for (symbol, &address) in self.object.symbols.iter().zip(&self.addresses) {
             if !symbol.global || symbol.name.is_empty() || symbol.section == UNDEFINED {
                 continue;
@@ -435,15 +452,12 @@ impl Loader<'_> {
                 },
                 _ => continue,
             };
-            symbols.insert(symbol.name.clone(), place);
+            image.symbols.insert(symbol.name.clone(), place);
         }
         let defined = |symbol: &&Symbol| symbol.function && symbol.section != UNDEFINED;
-        Image {
-            symbols,
-            functions: self.object.symbols.iter().filter(defined).count(),
-            writable: self.data.is_some(),
-            _code: self.code,
-            _data: self.data,
-        }
+        image.functions += self.object.symbols.iter().filter(defined).count();
+        image.writable |= self.data.is_some();
+        image.blocks.push(self.code);
+        image.blocks.extend(self.data);
     }
 }

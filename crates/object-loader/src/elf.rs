@@ -1,7 +1,7 @@
 //! The parts of an ELF64 relocatable object, read with checks.
 
 /// Why an object was refused.
-pub(crate) type Refusal = String;
+pub type Refusal = String;
 
 pub(crate) const PROGBITS: u32 = 1;
 pub(crate) const SYMTAB: u32 = 2;

@@ -3,7 +3,7 @@
 //! The code part is a memory file mapped twice: writable in one place, executable in another. Pages
 //! come when they are touched.
 
-use crate::memory::FreeList;
+use crate::FreeList;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Sizes to try: code part, then as much for data. Small ones are for processes with a bound on

@@ -1,36 +1,8 @@
 //! Objects of a C compiler, whole and damaged.
 
-use super::*;
-use std::path::PathBuf;
-use std::process::Command;
-
-/// Compiles C into an object, as the code generator would.
-pub(crate) fn compile(name: &str, source: &str, flags: &[&str]) -> Vec<u8> {
-    static COUNTER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    let number = COUNTER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let file = format!("solum-object-{}-{number}-{name}", std::process::id());
-    let base = std::env::temp_dir().join(file);
-    let (c, o): (PathBuf, PathBuf) = (base.with_extension("c"), base.with_extension("o"));
-    std::fs::write(&c, source).unwrap();
-    let status = Command::new("cc")
-        .args([
-            "-O1",
-            "-c",
-            "-ffreestanding",
-            "-fno-stack-protector",
-            "-fno-math-errno",
-        ])
-        .args(flags)
-        .arg(&c)
-        .arg("-o")
-        .arg(&o)
-        .status()
-        .expect("a C compiler, which Rust's linking needs too");
-    assert!(status.success());
-    let object = std::fs::read(&o).unwrap();
-    let _ = (std::fs::remove_file(c), std::fs::remove_file(o));
-    object
-}
+use super::c_compiler::compile;
+use super::mathematics::NAMES;
+use super::{Image, load, mathematics::resolve};
 
 const SOURCE: &str = r#"
 double sin(double); float powf(float, float); void *memset(void *, int, unsigned long);
@@ -71,16 +43,12 @@ fn objects_of_a_compiler_run() {
         if flags == ["-fno-pic"] {
             // Absolute 32-bit addresses do not reach our memory: an error, not a crash.
             let object = compile("nopic", SOURCE, flags);
-            assert!(
-                load(&object, &externals::resolve)
-                    .unwrap_err()
-                    .contains("too far")
-            );
+            assert!(load(&object, &resolve).unwrap_err().contains("too far"));
             continue;
         }
         let object = compile(flags[flags.len() - 1], SOURCE, flags);
-        let image = load(&object, &externals::resolve).unwrap();
-        let second = load(&object, &externals::resolve).unwrap();
+        let image = load(&object, &resolve).unwrap();
+        let second = load(&object, &resolve).unwrap();
         assert_eq!((0..4).map(|i| call(&image, "lookup", i)).sum::<i64>(), 100);
         assert_eq!(call(&image, "count", 2), 7);
         assert_eq!(call(&image, "count", 2), 9);
@@ -101,7 +69,7 @@ fn objects_of_a_compiler_run() {
         assert!(image.has_variables());
     }
     let constant = compile("constant", "long f(long x) { return x * 3; }", &["-fPIC"]);
-    let image = load(&constant, &externals::resolve).unwrap();
+    let image = load(&constant, &resolve).unwrap();
     assert_eq!(call(&image, "f", 5), 15);
     assert!(!image.has_variables());
 }
@@ -114,27 +82,67 @@ fn only_names_of_the_list_are_reachable() {
         &["-fPIC"],
     );
     assert_eq!(
-        load(&object, &externals::resolve).unwrap_err(),
+        load(&object, &resolve).unwrap_err(),
         "undefined symbol \"system\""
     );
-    let mut addresses: Vec<_> = externals::NAMES
-        .iter()
-        .map(|name| externals::resolve(name).unwrap())
-        .collect();
+    let mut addresses: Vec<_> = NAMES.iter().map(|name| resolve(name).unwrap()).collect();
     assert!(addresses.iter().all(|address| *address != 0));
     addresses.sort_unstable();
     addresses.dedup();
     // Some functions may be one under two names, but not most of them.
-    assert!(addresses.len() > externals::NAMES.len() / 2);
-    assert!(externals::resolve("dlopen").is_none());
+    assert!(addresses.len() > NAMES.len() / 2);
+    assert!(resolve("dlopen").is_none());
+}
+
+/// As `ar` writes it: an index, which is no object, then the members.
+fn archive(objects: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = b"!<arch>\n".to_vec();
+    for (i, content) in [&b"index"[..]].iter().chain(objects).enumerate() {
+        let name = if i == 0 {
+            "/".to_owned()
+        } else {
+            format!("{i}.o/")
+        };
+        bytes.extend(format!("{name:<48}{:<10}`\n", content.len()).bytes());
+        bytes.extend_from_slice(content);
+        bytes.extend(std::iter::repeat_n(b'\n', content.len() % 2));
+    }
+    bytes
+}
+
+#[test]
+fn archives_are_loaded_whole_or_refused() {
+    let one = compile(
+        "one",
+        "int a = 4; long f(long x) { return x * a; }",
+        &["-fPIC"],
+    );
+    let two = compile("two", "long g(long x) { return x + 9; }", &["-fPIC"]);
+    let both = archive(&[&one, &two]);
+    let image = load(&both, &resolve).unwrap();
+    assert_eq!((call(&image, "f", 5), call(&image, "g", 5)), (20, 14));
+    assert_eq!((image.functions(), image.has_variables()), (2, true));
+    assert_eq!(load(&archive(&[]), &resolve).unwrap().functions(), 0);
+    let index = archive(&[]).len();
+    let first = index + 60 + one.len().next_multiple_of(2);
+    for len in 0..both.len() {
+        let whole = [8, index, index - 1, first, first - one.len() % 2].contains(&len);
+        let cut = load(&both[..len], &resolve);
+        assert_eq!(cut.is_ok(), whole, "{len} bytes of {}", both.len());
+    }
+    for at in 0..both.len() {
+        let mut damaged = both.clone();
+        damaged[at] ^= 0x55;
+        let _ = load(&damaged, &resolve);
+    }
 }
 
 #[test]
 fn no_damage_to_an_object_damages_the_process() {
     let good = compile("damage", SOURCE, &["-fPIC"]);
-    assert!(load(&good, &externals::resolve).is_ok());
+    assert!(load(&good, &resolve).is_ok());
     for len in 0..good.len() {
-        let _ = load(&good[..len], &externals::resolve);
+        let _ = load(&good[..len], &resolve);
     }
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     let mut next = move || {
@@ -168,19 +176,10 @@ fn no_damage_to_an_object_damages_the_process() {
                 bytes[at..at + width].copy_from_slice(&value[..width]);
             }
         }
-        match load(&bytes, &externals::resolve) {
+        match load(&bytes, &resolve) {
             Ok(_) => accepted += 1,
             Err(_) => refused += 1,
         }
     }
     assert!(accepted > 1000 && refused > 1000, "{accepted} {refused}");
-}
-
-/// Name, place in its section and bytes of an object's symbols.
-pub(crate) fn elf_symbols(bytes: &[u8]) -> Result<Vec<(String, u64, u64)>, super::elf::Refusal> {
-    let object = super::elf::Object::read(bytes)?;
-    let symbols = object.symbols.into_iter();
-    Ok(symbols
-        .map(|symbol| (symbol.name, symbol.value, symbol.size))
-        .collect())
 }

@@ -1,0 +1,13 @@
+//! What compiled kernels may call: C's mathematics, memory moves, printf, the look behind a function's pointer. Nothing
+//! else has an address.
+
+/// The address of an external function.
+pub(super) fn resolve(name: &str) -> Option<usize> {
+    if name == kernel_ir::abi::PRINTF_SYMBOL {
+        return Some(crate::printf::solum_printf as *const () as usize);
+    }
+    if name == kernel_ir::abi::CALLEE_SYMBOL {
+        return Some(crate::fault::solum_callee as *const () as usize);
+    }
+    object_loader::mathematics(name)
+}
