@@ -1,13 +1,14 @@
 //! From a request to a reply.
 
 use std::cell::RefCell;
-use std::ops::Range;
 use std::sync::Arc;
 
 use kernel_ir::abi::{GlobalInfo, KernelInfo, ModuleInfo};
 use kernel_ir::build::{Compiled, Reply};
 use kernel_ir::report::KernelReport;
-use kernel_ir::{AddressSpace, BuildError, BuildErrorKind, GlobalId, Module, Options, Request};
+use kernel_ir::{
+    AddressSpace, BuildError, BuildErrorKind, FunctionId, GlobalId, Module, Options, Request,
+};
 
 use crate::kernel::callable::{Shared, define_all};
 use crate::kernel::{Setting, lower};
@@ -97,8 +98,7 @@ pub fn llvm_text(module: &Module, settings: &Settings) -> Result<String, BuildEr
     let (module, settings) = (module.clone(), settings.clone());
     let reply = service::run(move || {
         let ir = Ir::new(c"kernels");
-        let all = 0..module.kernels.len();
-        let info = translate(&ir, &module, all, &settings, None)?;
+        let info = translate(&ir, module, 0, &settings, None)?;
         Ok(Compiled {
             object: ir.text().into_bytes(),
             info,
@@ -126,33 +126,30 @@ pub(crate) fn target(settings: &Settings) -> Target {
 }
 
 fn generate(module: Module, settings: &Settings, unresolved: &[String]) -> Reply {
-    let all = 0..module.kernels.len();
     // A program with imports left is linked before a kernel of it is made: nothing runs yet.
-    if !unresolved.is_empty() {
-        return part(&module, all, settings, unresolved);
-    }
-    let parts = parts::of(&module);
+    let parts = match unresolved {
+        [] => parts::of(&module),
+        _ => Vec::new(),
+    };
     if parts.len() < 2 {
-        return part(&module, all, settings, &[]);
+        return part(module, 0, settings, unresolved);
     }
     let shared = Arc::new((module, settings.clone()));
     let jobs = parts.into_iter().map(|kernels| {
         let shared = Arc::clone(&shared);
-        move || part(&shared.0, kernels, &shared.1, &[])
+        move || {
+            let first = kernels.start;
+            part(parts::program(&shared.0, kernels), first, &shared.1, &[])
+        }
     });
     Ok(parts::join(parts::compile(jobs.collect())?))
 }
 
-/// The object of some of a module's kernels, on this thread.
-fn part(
-    module: &Module,
-    kernels: Range<usize>,
-    settings: &Settings,
-    unresolved: &[String],
-) -> Reply {
+/// The object of a module whose first kernel is the program's kernel `first`, on this thread.
+fn part(module: Module, first: usize, settings: &Settings, unresolved: &[String]) -> Reply {
     let ir = Ir::new(c"kernels");
     let info = if unresolved.is_empty() {
-        translate(&ir, module, kernels, settings, None)?
+        translate(&ir, module, first, settings, None)?
     } else {
         machine::prepare(&ir, &target(settings)).map_err(codegen_error)?;
         ModuleInfo {
@@ -174,33 +171,33 @@ fn part(
     Ok(Compiled { object, info })
 }
 
-/// Puts `kernels` into `ir`, with all that they use, and what became of each into `reports` if they are wanted.
+/// Puts all kernels into `ir`, the first as the program's kernel `first`, and what became of each into `reports` if
+/// they are wanted.
 pub(crate) fn translate(
     ir: &Ir,
-    module: &Module,
-    kernels: Range<usize>,
+    mut module: Module,
+    first: usize,
     settings: &Settings,
     reports: Option<&RefCell<Vec<KernelReport>>>,
 ) -> Result<ModuleInfo, BuildError> {
-    limits::check(module)?;
+    limits::check(&module)?;
     machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
     // Lanes side by side run kernels in a form of their own where that has fewer branches.
-    let mut own = module.clone();
-    let flat: Vec<Option<kernel_ir::Function>> = module.kernels[kernels.clone()]
-        .iter()
-        .map(|kernel| {
+    let bodies: Vec<FunctionId> = module.kernels.iter().map(|k| k.function).collect();
+    let flat: Vec<Option<kernel_ir::Function>> = bodies
+        .into_iter()
+        .map(|body| {
             let wanted = settings.wide && settings.options.opt_level > 0;
-            wanted.then(|| kernel_ir::passes::flatten(&mut own, kernel.function))?
+            wanted.then(|| kernel_ir::passes::flatten(&mut module, body))?
         })
         .collect();
-    let module = &own;
+    let module = &module;
     let values = Values::new(ir, module);
     let mut info = ModuleInfo {
         printf_formats: module.printf_formats.clone(),
         ..ModuleInfo::default()
     };
-    for (i, flat) in kernels.zip(&flat) {
-        let kernel = &module.kernels[i];
+    for (i, kernel) in module.kernels.iter().enumerate() {
         let sub_group_size = match kernel.required_sub_group_size {
             0 => settings.sub_group_size,
             size => size,
@@ -216,7 +213,7 @@ pub(crate) fn translate(
         }
         let mut kernel_info = KernelInfo {
             name: kernel.name.clone(),
-            symbol: format!("solum.kernel.{i}"),
+            symbol: format!("solum.kernel.{}", first + i),
             width: 1,
             sub_group_size,
             required_sub_group_size: kernel.required_sub_group_size,
@@ -234,7 +231,7 @@ pub(crate) fn translate(
             lanes: settings.lanes,
             symbol: &kernel_info.symbol.clone(),
             reports,
-            flat: flat.as_ref(),
+            flat: flat[i].as_ref(),
             registers: machine::vector_registers(&settings.cpu, &settings.features),
         };
         lower(&setting, kernel, &mut kernel_info)?;

@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kernel_ir::abi::ModuleInfo;
 use kernel_ir::build::{Compiled, Reply};
-use kernel_ir::{AddressSpace, BuildError, Module};
+use kernel_ir::{
+    AddressSpace, BuildError, ConstId, Constant, Function, FunctionId, Global, Kernel, Module, Op,
+};
 
 use crate::archive::archive;
 use crate::compile::codegen_error;
@@ -18,22 +20,15 @@ use crate::service;
 const WORTH: usize = 200;
 
 /// Kernels of each part; none where kernels have more in common than the program: variables, functions that are
-/// called.
+/// called or have an address.
 pub(crate) fn of(module: &Module) -> Vec<Range<usize>> {
-    let alone = module
-        .globals
-        .iter()
-        .all(|global| global.space == AddressSpace::Local)
-        && (0..module.functions.len())
-            .all(|f| module.kernels.iter().any(|k| k.function.index() == f));
-    if !alone {
+    if !alone(module) {
         return Vec::new();
     }
     let mut parts: Vec<Range<usize>> = Vec::new();
     let (mut begin, mut size) = (0, 0);
     for (i, kernel) in module.kernels.iter().enumerate() {
-        let blocks = &module.functions[kernel.function.index()].blocks;
-        size += blocks.iter().map(|block| block.insts.len()).sum::<usize>();
+        size += instructions(&module.functions[kernel.function.index()]).count();
         if size >= WORTH {
             parts.push(begin..i + 1);
             (begin, size) = (i + 1, 0);
@@ -47,6 +42,59 @@ pub(crate) fn of(module: &Module) -> Vec<Range<usize>> {
     parts
 }
 
+fn instructions(function: &Function) -> impl Iterator<Item = &Op> {
+    let ids = function.blocks.iter().flat_map(|block| &block.insts);
+    ids.map(|id| &function.insts[id.index()].op)
+}
+
+/// Whether a module is its kernels and nothing else.
+fn alone(module: &Module) -> bool {
+    let constants = &module.constants;
+    let shared_variable = |global: &Global| global.space != AddressSpace::Local;
+    let address = |id| {
+        matches!(
+            constants.get(ConstId(id as u32)),
+            Constant::FunctionAddress(_)
+        )
+    };
+    let calls = |op: &Op| matches!(op, Op::Call(..) | Op::CallIndirect(..));
+    let mut is_kernel = vec![false; module.functions.len()];
+    for kernel in &module.kernels {
+        match is_kernel.get_mut(kernel.function.index()) {
+            Some(kernel) => *kernel = true,
+            None => return false,
+        }
+    }
+    !module.globals.iter().any(shared_variable)
+        && !(0..constants.len()).any(address)
+        && module
+            .functions
+            .iter()
+            .zip(is_kernel)
+            .all(|(f, kernel)| kernel && !f.exported && !instructions(f).any(calls))
+}
+
+/// A program of some kernels of a module whose kernels stand alone.
+pub(crate) fn program(module: &Module, kernels: Range<usize>) -> Module {
+    let mut functions = Vec::with_capacity(kernels.len());
+    let own = module.kernels[kernels].iter().map(|kernel| {
+        functions.push(module.functions[kernel.function.index()].clone());
+        Kernel {
+            function: FunctionId(functions.len() as u32 - 1),
+            ..kernel.clone()
+        }
+    });
+    let kernels = own.collect();
+    Module {
+        types: module.types.clone(),
+        constants: module.constants.clone(),
+        globals: module.globals.clone(),
+        functions,
+        kernels,
+        printf_formats: module.printf_formats.clone(),
+    }
+}
+
 /// A part that nobody has begun yet.
 type Waiting<J> = Arc<Mutex<Option<J>>>;
 
@@ -58,7 +106,7 @@ fn begin<J>(part: &Waiting<J>) -> Option<J> {
 /// runs.
 ///
 /// # Errors
-/// The first that fails, in their order.
+/// The first that fails, in their order; later ones are not begun then.
 pub(crate) fn compile<J>(jobs: Vec<J>) -> Result<Vec<Compiled>, BuildError>
 where
     J: FnOnce() -> Reply + Send + 'static,
@@ -68,12 +116,13 @@ where
         .map(|job| Arc::new(Mutex::new(Some(job))))
         .collect();
     // The others begin at the end, so that they and this thread meet once.
-    let mut elsewhere: Vec<Receiver<Reply>> = parts[1..]
+    let mut elsewhere: Vec<Receiver<Reply>> = parts
         .iter()
+        .skip(1)
         .rev()
         .map(|part| {
             let part = Arc::clone(part);
-            service::submit(move || match begin(&part) {
+            service::submit_part(move || match begin(&part) {
                 Some(job) => job(),
                 None => Err(codegen_error("nobody waits for this".to_owned())),
             })
@@ -81,7 +130,15 @@ where
         .collect();
     let mut replies = Vec::with_capacity(parts.len());
     for part in &parts {
-        replies.push(begin(part).map(|job| job()));
+        let reply = begin(part).map(|job| job());
+        let failed = matches!(reply, Some(Err(_)));
+        replies.push(reply);
+        if failed {
+            break;
+        }
+    }
+    for later in &parts[replies.len()..] {
+        drop(begin(later));
     }
     elsewhere.reverse();
     let elsewhere = [None].into_iter().chain(elsewhere.iter().map(Some));

@@ -19,17 +19,31 @@ type Job = (Box<dyn FnOnce() -> Reply + Send>, Sender<Reply>);
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
+    /// Parts of programs whose thread would come to them later.
+    parts: VecDeque<Job>,
     threads: usize,
     idle: usize,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
     jobs: VecDeque::new(),
+    parts: VecDeque::new(),
     threads: 0,
     idle: 0,
 });
 static WORK: Condvar = Condvar::new();
 static HANDLER: Once = Once::new();
+
+impl State {
+    /// A program before parts of others: those are compiled without this thread as well.
+    fn next(&mut self) -> Option<Job> {
+        self.jobs.pop_front().or_else(|| self.parts.pop_front())
+    }
+
+    fn waiting(&self) -> usize {
+        self.jobs.len() + self.parts.len()
+    }
+}
 
 thread_local! {
     /// Who waits for what this thread compiles.
@@ -72,7 +86,7 @@ fn state() -> std::sync::MutexGuard<'static, State> {
 
 /// Runs `job` on a compiler thread and waits for its reply.
 pub(crate) fn run(job: impl FnOnce() -> Reply + Send + 'static) -> Reply {
-    wait(&submit(job))
+    wait(&submit(job, |state| &mut state.jobs))
 }
 
 /// The reply of a job.
@@ -82,14 +96,22 @@ pub(crate) fn wait(reply: &Receiver<Reply>) -> Reply {
         .unwrap_or_else(|_| Err(codegen_error("no compiler thread could be started")))
 }
 
-/// Has `job` run on a compiler thread, some time. A job must not wait for one that it does not know to have begun.
-pub(crate) fn submit(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
+/// Has a part of a program run on a compiler thread that has nothing else to do, some time. A job must not wait for one
+/// that it does not know to have begun.
+pub(crate) fn submit_part(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
+    submit(job, |state| &mut state.parts)
+}
+
+fn submit(
+    job: impl FnOnce() -> Reply + Send + 'static,
+    queue: fn(&mut State) -> &mut VecDeque<Job>,
+) -> Receiver<Reply> {
     HANDLER.call_once(|| {
         // SAFETY: the handler is a plain function that lives as long as the code does.
         unsafe { llvm_sys::error_handling::LLVMInstallFatalErrorHandler(Some(fatal)) };
     });
     let (sender, reply): (_, Receiver<Reply>) = channel();
-    state().jobs.push_back((Box::new(job), sender));
+    queue(&mut state()).push_back((Box::new(job), sender));
     start_threads();
     WORK.notify_one();
     reply
@@ -99,7 +121,7 @@ pub(crate) fn submit(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<R
 fn start_threads() {
     let limit = std::thread::available_parallelism().map_or(1, usize::from);
     let mut state = state();
-    while state.threads < limit && state.jobs.len() > state.idle {
+    while state.threads < limit && state.waiting() > state.idle {
         let started = std::thread::Builder::new()
             .name("solum-codegen".into())
             .stack_size(STACK)
@@ -108,6 +130,7 @@ fn start_threads() {
             if state.threads == 0 {
                 // Dropping the senders tells the callers.
                 state.jobs.clear();
+                state.parts.clear();
             }
             return;
         }
@@ -122,7 +145,7 @@ fn serve() {
         let (job, sender) = {
             let mut state = state();
             loop {
-                if let Some(job) = state.jobs.pop_front() {
+                if let Some(job) = state.next() {
                     state.idle -= 1;
                     break job;
                 }

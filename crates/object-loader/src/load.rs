@@ -8,7 +8,7 @@ use super::elf::{
 use super::window::Block;
 use std::collections::HashMap;
 
-/// Most bytes that an object may occupy.
+/// Most bytes of code, and of variables, of an object or of all objects of an archive.
 const MOST: u64 = 256 << 20;
 /// Bytes of a jump to a far address.
 const STUB: u64 = 16;
@@ -90,8 +90,9 @@ pub fn load(bytes: &[u8], external: &dyn Fn(&str) -> Option<usize>) -> Result<Im
         writable: false,
         blocks: Vec::new(),
     };
+    let mut taken = [0; 2];
     for member in archive::members(bytes)? {
-        load_one(member, external)?.add_to(&mut image);
+        load_one(member, external, &mut taken)?.add_to(&mut image)?;
     }
     Ok(image)
 }
@@ -99,6 +100,7 @@ pub fn load(bytes: &[u8], external: &dyn Fn(&str) -> Option<usize>) -> Result<Im
 fn load_one<'a>(
     bytes: &'a [u8],
     external: &dyn Fn(&str) -> Option<usize>,
+    taken: &mut [u64; 2],
 ) -> Result<Loader<'a>, Refusal> {
     let object = Object::read(bytes)?;
     let mut placed: Vec<Option<Placed>> = vec![None; object.sections.len()];
@@ -184,6 +186,10 @@ fn load_one<'a>(
                 _ => {}
             }
         }
+    }
+    // Before memory is taken: what other objects of the archive have counts as well.
+    for (taken, end) in taken.iter_mut().zip([code_end, data_end]) {
+        *taken = bounded(taken.checked_add(end))?;
     }
     let no_room = || "no room for code".to_owned();
     let code = Block::code(code_end, code_align).ok_or_else(no_room)?;
@@ -431,7 +437,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn add_to(self, image: &mut Image) {
+    fn add_to(self, image: &mut Image) -> Result<(), Refusal> {
         for (symbol, &address) in self.object.symbols.iter().zip(&self.addresses) {
             if !symbol.global || symbol.name.is_empty() || symbol.section == UNDEFINED {
                 continue;
@@ -452,12 +458,15 @@ impl Loader<'_> {
                 },
                 _ => continue,
             };
-            image.symbols.insert(symbol.name.clone(), place);
+            if image.symbols.insert(symbol.name.clone(), place).is_some() {
+                return Err(format!("symbol {:?} is defined twice", symbol.name));
+            }
         }
         let defined = |symbol: &&Symbol| symbol.function && symbol.section != UNDEFINED;
         image.functions += self.object.symbols.iter().filter(defined).count();
         image.writable |= self.data.is_some();
         image.blocks.push(self.code);
         image.blocks.extend(self.data);
+        Ok(())
     }
 }

@@ -111,6 +111,68 @@ fn archive(objects: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
+fn members_are_one_program() {
+    let f = compile("f", "long f(long x) { return x + 1; }", &["-fPIC"]);
+    let other_f = compile("other", "long g(long x) { return x; } int f;", &["-fPIC"]);
+    let calls_f = compile(
+        "calls",
+        "long f(long); long g(long x) { return f(x); }",
+        &["-fPIC"],
+    );
+    let zeros = |name: &str, count: u32| {
+        let source =
+            format!("char {name}[{count}]; long of_{name}(long x) {{ return {name}[x]; }}");
+        compile(name, &source, &["-fPIC"])
+    };
+    let (a, b) = (zeros("a", 144 << 20), zeros("b", 144 << 20));
+    let text = b"no object".to_vec();
+    let cases: [(&str, &[&Vec<u8>], Result<usize, &str>); 8] = [
+        ("one", &[&f], Ok(1)),
+        (
+            "the same twice",
+            &[&f, &f],
+            Err("symbol \"f\" is defined twice"),
+        ),
+        (
+            "two of a name",
+            &[&f, &other_f],
+            Err("symbol \"f\" is defined twice"),
+        ),
+        ("another's", &[&f, &calls_f], Err("undefined symbol \"f\"")),
+        (
+            "text",
+            &[&f, &text],
+            Err("not an ELF64 relocatable object for x86-64"),
+        ),
+        (
+            "nothing",
+            &[&f, &Vec::new()],
+            Err("not an ELF64 relocatable object for x86-64"),
+        ),
+        (
+            "an archive within",
+            &[&archive(&[&f])],
+            Err("not an ELF64 relocatable object for x86-64"),
+        ),
+        (
+            "too much",
+            &[&a, &b],
+            Err("the object needs more than 268435456 bytes"),
+        ),
+    ];
+    for (what, members, expected) in cases {
+        let members: Vec<&[u8]> = members.iter().map(|m| m.as_slice()).collect();
+        let found = load(&archive(&members), &resolve).map(|image| image.functions());
+        assert_eq!(found, expected.map_err(str::to_owned), "{what}");
+    }
+    // What was refused half way gave its memory back: there is room for three.
+    for _ in 0..2 {
+        assert!(load(&archive(&[&a]), &resolve).is_ok());
+        assert!(load(&archive(&[&a, &text]), &resolve).is_err());
+    }
+}
+
+#[test]
 fn archives_are_loaded_whole_or_refused() {
     let one = compile(
         "one",

@@ -34,7 +34,7 @@ extern "C" fn callee(record: *const u64, signature: u64, program: u64) -> u64 {
     record[3]
 }
 
-fn external(name: &str) -> Option<usize> {
+pub(crate) fn external(name: &str) -> Option<usize> {
     match name {
         PRINTF_SYMBOL => Some(printed as *const () as usize),
         CALLEE_SYMBOL => Some(callee as *const () as usize),

@@ -26,6 +26,66 @@ fn program(sizes: &[u32]) -> String {
     text
 }
 
+/// Objects in these bytes.
+fn objects(bytes: &[u8]) -> usize {
+    bytes.windows(4).filter(|w| w == b"\x7fELF").count()
+}
+
+#[test]
+fn kernels_with_something_in_common_are_one_object() {
+    const SELF: &str = "func @f(%x: i32) -> i32 {\nb0:\n  %c: bool = cmp.ieq %x, i32 0\n  br_if %c, end, more\nmore:\n  %y: i32 = isub %x, i32 1\n  %z: i32 = call @f(%y)\n  ret %z\nend:\n  ret %x\n}\n";
+    let cases = [
+        ("nothing", "", "  %v: i32 = load %out align 4\n", 2),
+        (
+            "memory of each group",
+            "var @tile: i32 in local\n",
+            "  store @tile, i32 1 align 4\n  %v: i32 = load @tile align 4\n",
+            2,
+        ),
+        (
+            "a variable",
+            "var @count: i32 in global\n",
+            "  %v: i32 = load @count align 4\n",
+            1,
+        ),
+        (
+            "a table",
+            "var @table: [2 x i32] in constant = [1, 2]\n",
+            "  %at: ptr<constant> = offset @table [%gid * 4 + 0]\n  %v: i32 = load %at align 4\n",
+            1,
+        ),
+        (
+            "a function for other programs",
+            "func @f(%x: i32) -> i32 exported {\nb0:\n  ret %x\n}\n",
+            "  %v: i32 = load %out align 4\n",
+            1,
+        ),
+        (
+            "a call of who knows what",
+            "",
+            "  %p: ptr<generic> = load %out align 8\n  %v: i32 = call_indirect %p(i32 1)\n",
+            1,
+        ),
+        (
+            "a function that calls itself",
+            SELF,
+            "  %n: i32 = load %out align 4\n  %v: i32 = call @f(%n)\n",
+            1,
+        ),
+    ];
+    for (what, head, body, parts) in cases {
+        let text = format!(
+            "{head}{}kernel @last(%out: ptr<global>) {{\nb0:\n  %gid: i64 = wi.GlobalInvocationId 0\n{body}  store %out, %v align 4\n  ret\n}}\n",
+            program(&[300, 300])
+        );
+        let compiled = codegen_llvm::compile_module(module(&text), settings(8));
+        let compiled = compiled.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(objects(&compiled.object), parts, "{what}");
+        assert_eq!(compiled.info.kernels.len(), 3, "{what}");
+        assert!(object_loader::load(&compiled.object, &super::native::external).is_ok());
+    }
+}
+
 #[test]
 fn programs_in_parts_run() {
     let cases: [(&[u32], usize); 4] = [
@@ -39,8 +99,7 @@ fn programs_in_parts_run() {
         let compile = || codegen_llvm::compile_module(module(&text), settings(8)).expect("object");
         let (first, second) = (compile(), compile());
         assert_eq!(first, second, "threads decide nothing: {sizes:?}");
-        let heads = first.object.windows(4).filter(|w| w == b"\x7fELF").count();
-        assert_eq!(heads, parts, "{sizes:?}");
+        assert_eq!(objects(&first.object), parts, "{sizes:?}");
         assert_eq!(first.object.starts_with(b"!<arch>\n"), parts > 1);
 
         let native = Native::new(module(&text), settings(8));
@@ -74,6 +133,23 @@ fn the_first_failure_of_a_part_is_the_programs() {
     for (kernel, size) in broken.kernels.iter_mut().zip([8, 48, 40]) {
         kernel.required_sub_group_size = size;
     }
-    let error = codegen_llvm::compile_module(broken, settings(8)).unwrap_err();
-    assert!(error.message.contains("\"k1\""), "{error}");
+    // Whoever is at the later ones.
+    for _ in 0..20 {
+        let error = codegen_llvm::compile_module(broken.clone(), settings(8)).unwrap_err();
+        assert!(error.message.contains("\"k1\""), "{error}");
+    }
+}
+
+#[test]
+fn programs_in_parts_are_compiled_side_by_side() {
+    let module = module(&program(&[250; 12]));
+    let first = codegen_llvm::compile_module(module.clone(), settings(8)).expect("alone");
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                let again = codegen_llvm::compile_module(module.clone(), settings(8));
+                assert_eq!(again.expect("together"), first);
+            });
+        }
+    });
 }
