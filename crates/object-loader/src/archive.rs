@@ -50,6 +50,8 @@ mod tests {
         format!("{name:<48}{size:<10}`\n")
     }
 
+    type Expected = Result<&'static [&'static str], &'static str>;
+
     #[test]
     fn members_are_found_or_the_archive_is_refused() {
         let (a, b) = (head("0.o/", "3"), head("1.o/", "2"));
@@ -58,7 +60,7 @@ mod tests {
             Err("the archive ends within a member"),
             Err("a member of the archive has no size"),
         );
-        let cases: [(&str, String, Result<&[&str], &str>); 23] = [
+        let cases: [(&str, String, Expected); 23] = [
             ("none", String::new(), Ok(&[])),
             ("two", format!("{a}abc\n{b}de"), Ok(&["abc", "de"])),
             ("no last filler", format!("{b}de{a}abc"), Ok(&["de", "abc"])),

@@ -110,6 +110,9 @@ fn archive(objects: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
+/// Its name, members, and functions or the refusal.
+type Case<'a> = (&'a str, &'a [&'a Vec<u8>], Result<usize, &'a str>);
+
 #[test]
 fn members_are_one_program() {
     let f = compile("f", "long f(long x) { return x + 1; }", &["-fPIC"]);
@@ -126,7 +129,7 @@ fn members_are_one_program() {
     };
     let (a, b) = (zeros("a", 144 << 20), zeros("b", 144 << 20));
     let text = b"no object".to_vec();
-    let cases: [(&str, &[&Vec<u8>], Result<usize, &str>); 8] = [
+    let cases: [Case<'_>; 8] = [
         ("one", &[&f], Ok(1)),
         (
             "the same twice",
