@@ -18,9 +18,11 @@ use crate::service;
 
 /// Instructions from which on a part is worth a module of LLVM and an object of its own.
 const WORTH: usize = 200;
+/// Bytes of constants that every part may have a copy of.
+const TABLES: u64 = 64 << 10;
 
-/// Kernels of each part; none where kernels have more in common than the program: variables, functions that are
-/// called or have an address.
+/// Kernels of each part; none where kernels have more in common than constants: variables, functions that are called
+/// or have an address.
 pub(crate) fn of(module: &Module) -> Vec<Range<usize>> {
     if !alone(module) {
         return Vec::new();
@@ -47,10 +49,14 @@ fn instructions(function: &Function) -> impl Iterator<Item = &Op> {
     ids.map(|id| &function.insts[id.index()].op)
 }
 
-/// Whether a module is its kernels and nothing else.
+/// Whether a module is its kernels and what each of them may have a copy of.
 fn alone(module: &Module) -> bool {
     let constants = &module.constants;
-    let shared_variable = |global: &Global| global.space != AddressSpace::Local;
+    // Nobody outside knows where a constant lies that is not exported.
+    let table = |global: &&Global| global.space == AddressSpace::Constant && !global.exported;
+    let shared_variable = |global: &Global| global.space != AddressSpace::Local && !table(&global);
+    let tables = module.globals.iter().filter(table);
+    let tables = tables.fold(0, |all: u64, table| all.saturating_add(table.size));
     let address = |id| {
         matches!(
             constants.get(ConstId(id as u32)),
@@ -65,7 +71,8 @@ fn alone(module: &Module) -> bool {
             None => return false,
         }
     }
-    !module.globals.iter().any(shared_variable)
+    tables <= TABLES
+        && !module.globals.iter().any(shared_variable)
         && !(0..constants.len()).any(address)
         && module
             .functions

@@ -52,6 +52,24 @@ fn kernels_with_something_in_common_are_one_object() {
             "a table",
             "var @table: [2 x i32] in constant = [1, 2]\n",
             "  %at: ptr<constant> = offset @table [%gid * 4 + 0]\n  %v: i32 = load %at align 4\n",
+            2,
+        ),
+        (
+            "a table that has a name outside",
+            "var @table: [2 x i32] in constant exported = [1, 2]\n",
+            "  %at: ptr<constant> = offset @table [%gid * 4 + 0]\n  %v: i32 = load %at align 4\n",
+            1,
+        ),
+        (
+            "a table beside a variable",
+            "var @count: i32 in global\nvar @table: [2 x i32] in constant = [1, 2]\n",
+            "  %at: ptr<constant> = offset @table [%gid * 4 + 0]\n  %v: i32 = load %at align 4\n",
+            1,
+        ),
+        (
+            "a large table",
+            "var @table: [20000 x i32] in constant = null\n",
+            "  %at: ptr<constant> = offset @table [%gid * 4 + 0]\n  %v: i32 = load %at align 4\n",
             1,
         ),
         (
@@ -105,26 +123,57 @@ fn programs_in_parts_run() {
         let native = Native::new(module(&text), settings(8));
         assert_eq!(native.info.kernels.len(), sizes.len());
         for (k, size) in sizes.iter().enumerate() {
-            let mut out = [0u32; ITEMS as usize];
-            let mut args = vec![0u64; native.info.kernels[k].args_size.div_ceil(8) as usize];
-            args[native.info.kernels[k].args[0].offset as usize / 8] = out.as_mut_ptr() as u64;
-            let args: Vec<u8> = args.iter().flat_map(|v| v.to_le_bytes()).collect();
-            let launch = Launch {
-                group_size: [ITEMS, 1, 1],
-                work_dim: 1,
-                group_count: [1; 3],
-                items_per_group: ITEMS,
-                ..Launch::default()
-            };
-            let mut memory = vec![0u8; 4096];
-            let at = memory.as_mut_ptr().align_offset(64);
-            // SAFETY: the kernel writes a word for each work-item, and needs no memory of its own.
-            unsafe { native.run(k, &args, &launch, 0..1, memory.as_mut_ptr().add(at)) };
+            let out = results(&native, k);
             for (i, found) in out.into_iter().enumerate() {
                 assert_eq!(found, i as u32 + size * (k as u32 + 1), "kernel {k}, {i}");
             }
         }
     }
+}
+
+#[test]
+fn each_part_has_the_tables_that_it_reads() {
+    // The sizes keep each kernel from being too little for itself.
+    let body = program(&[300]);
+    let body = body.split_once("b0:\n").expect("a kernel").1;
+    let kernels = ["one", "two"].map(|name| {
+        let body = body.replace("to.trunc %gid", "load %from align 4");
+        format!("kernel @{name}(%out: ptr<global>) {{\nb0:\n{body}").replacen(
+            "  %t0",
+            "  %from: ptr<constant> = offset @table [%gid * 4 + 0]\n  %t0",
+            1,
+        )
+    });
+    let table = "var @table: [8 x i32] in constant = [9, 8, 7, 6, 5, 4, 3, 2]\n";
+    let text = format!("{table}{}", kernels.concat());
+    let compiled = codegen_llvm::compile_module(module(&text), settings(8)).expect("object");
+    assert_eq!(objects(&compiled.object), 2);
+    let native = Native::new(module(&text), settings(8));
+    for k in 0..2 {
+        let found = results(&native, k);
+        let wanted = std::array::from_fn(|i| 9 - i as u32 + 300);
+        assert_eq!(found, wanted, "kernel {k}");
+    }
+}
+
+/// What the work-items of kernel `k` of one group write.
+fn results(native: &Native, k: usize) -> [u32; ITEMS as usize] {
+    let mut out = [0u32; ITEMS as usize];
+    let mut args = vec![0u64; native.info.kernels[k].args_size.div_ceil(8) as usize];
+    args[native.info.kernels[k].args[0].offset as usize / 8] = out.as_mut_ptr() as u64;
+    let args: Vec<u8> = args.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let launch = Launch {
+        group_size: [ITEMS, 1, 1],
+        work_dim: 1,
+        group_count: [1; 3],
+        items_per_group: ITEMS,
+        ..Launch::default()
+    };
+    let mut memory = vec![0u8; 4096];
+    let at = memory.as_mut_ptr().align_offset(64);
+    // SAFETY: the kernel writes a word for each work-item, and needs no memory of its own.
+    unsafe { native.run(k, &args, &launch, 0..1, memory.as_mut_ptr().add(at)) };
+    out
 }
 
 #[test]
