@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{complain, exit, install, run};
 
-/// Every SOLUM_* variable.
+/// Every SOLUM_* variable, and those of SYCL's that our runtime reads.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Print the exports that `solum run` would set, for `eval "$(solum env --shell)"`.
@@ -20,6 +20,7 @@ pub(crate) struct Options {
 static TABLE: &str = concat!(
     include_str!("../../ze-cpu/environment.txt"),
     include_str!("../../trace-recorder/environment.txt"),
+    include_str!("../../sycl/environment.txt"),
 );
 
 #[derive(Serialize)]

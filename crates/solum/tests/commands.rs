@@ -151,6 +151,9 @@ fn env_lists_each_variable_and_its_value() {
         .find(|v| v["name"] == "SOLUM_COMPILER")
         .unwrap();
     assert_eq!(compiler["value"], "interpreter");
+    for name in ["SOLUM_SYCL_TRACE", "UR_L0_USE_DRIVER_INORDER_LISTS"] {
+        assert!(variables.iter().any(|v| v["name"] == name), "{name}");
+    }
     assert!(
         variables
             .iter()

@@ -15,6 +15,7 @@ use crate::info::Info;
 use crate::lane::{Lane, LaneOptions};
 use crate::platform::Platform;
 use crate::registry::{disown, own};
+use crate::ticket::Promises;
 use crate::ze::{Api, ze};
 
 /// Devices that work together. Cheap to clone.
@@ -49,6 +50,8 @@ pub(crate) struct NativeContext {
     owned: bool,
     /// Made when a kernel is first given one.
     samplers: Mutex<Vec<(Device, Sampler, ze_sampler_handle_t)>>,
+    /// Commands that were submitted and are on no list yet.
+    pub(crate) pending: Promises,
 }
 
 // SAFETY: a context's functions may be called from simultaneous threads (spec, core "Contexts").
@@ -133,6 +136,7 @@ fn shared(api: Api) -> Result<Arc<NativeContext>> {
         handle,
         owned: true,
         samplers: Mutex::default(),
+        pending: Promises::default(),
     });
     shared.insert(api.driver.addr(), Arc::downgrade(&native));
     Ok(native)
@@ -207,6 +211,7 @@ impl Context {
             handle,
             owned,
             samplers: Mutex::default(),
+            pending: Promises::default(),
         });
         Ok(Self::of(platform, devices, native))
     }

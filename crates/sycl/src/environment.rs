@@ -1,5 +1,6 @@
-//! The variables that this crate reads: the reference's names and meanings, and our own `SOLUM_SYCL_*`. Each is read
-//! once. Of two names for one thing the newer wins; text that is no number counts as 0, as there.
+//! The variables that this crate reads: the reference's names and meanings, and our own `SOLUM_SYCL_*`; `environment.txt`
+//! lists them all. Each is read once. Of two names for one thing the newer wins; text that is no number counts as 0, as
+//! there. What is wrong in one of our own is told before anything else happens: see [`check`].
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -153,19 +154,59 @@ fn groups(text: &str) -> std::result::Result<Groups, &str> {
     entries.map(|entry| one(entry).ok_or(entry)).collect()
 }
 
+/// The most lanes of one queue.
+pub(crate) const MOST_LANES: usize = 16;
+
 /// `SOLUM_SYCL_LANES`: how many command lists an out-of-order queue may use at once.
 pub(crate) fn lanes() -> Option<usize> {
-    *once!(Option<usize>, positive("SOLUM_SYCL_LANES"))
+    *once!(Option<usize>, own("SOLUM_SYCL_LANES", 1, MOST_LANES).ok()?)
 }
 
 /// `SOLUM_SYCL_PAGE`: bytes of a page of buffers whose page size the program does not choose.
 pub(crate) fn page() -> Option<usize> {
-    *once!(Option<usize>, positive("SOLUM_SYCL_PAGE"))
+    *once!(Option<usize>, own("SOLUM_SYCL_PAGE", 1, usize::MAX).ok()?)
 }
 
-fn positive(name: &str) -> Option<usize> {
-    let value = number(&[name])?;
-    usize::try_from(value).ok().filter(|value| *value > 0)
+/// How much [`crate::log`] says at most.
+const MOST_SAID: usize = 3;
+
+/// `SOLUM_SYCL_TRACE`: how much [`crate::log`] says.
+#[inline]
+pub(crate) fn trace() -> usize {
+    let read = || own("SOLUM_SYCL_TRACE", 0, MOST_SAID).ok().flatten();
+    *once!(usize, read().unwrap_or(0))
+}
+
+/// Whether our own variables are understood.
+///
+/// # Errors
+/// [`crate::Errc::Invalid`] naming the first that is not, its value and what it may be.
+pub(crate) fn check() -> Result<()> {
+    own("SOLUM_SYCL_LANES", 1, MOST_LANES)?;
+    own("SOLUM_SYCL_PAGE", 1, usize::MAX)?;
+    own("SOLUM_SYCL_TRACE", 0, MOST_SAID)?;
+    Ok(())
+}
+
+/// One of our own, a number; none if it is not set, or empty.
+fn own(name: &str, least: usize, most: usize) -> Result<Option<usize>> {
+    let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    within(&value.to_string_lossy(), least, most).map_err(|allowed| {
+        let value = value.to_string_lossy();
+        Error::invalid(format!("{name}: `{value}` is not {allowed}"))
+    })
+}
+
+/// A number in a range, or what is allowed.
+fn within(text: &str, least: usize, most: usize) -> std::result::Result<Option<usize>, String> {
+    let number = text.trim().parse().ok();
+    match number.filter(|number| (least..=most).contains(number)) {
+        Some(number) => Ok(Some(number)),
+        None if most == usize::MAX => Err(format!("a number from {least} on")),
+        None => Err(format!("a number from {least} to {most}")),
+    }
 }
 
 #[cfg(test)]
@@ -187,6 +228,68 @@ mod tests {
         ] {
             assert_eq!(groups(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn our_own_are_numbers_in_a_range() {
+        let to = |most: usize| format!("a number from 1 to {most}");
+        for (text, most, expected) in [
+            ("1", 16, Ok(Some(1))),
+            (" 16 ", 16, Ok(Some(16))),
+            ("17", 16, Err(to(16))),
+            ("0", 16, Err(to(16))),
+            ("-1", 16, Err(to(16))),
+            ("four", 16, Err(to(16))),
+            ("1000000", usize::MAX, Ok(Some(1_000_000))),
+            ("0", usize::MAX, Err("a number from 1 on".to_owned())),
+        ] {
+            assert_eq!(within(text, 1, most), expected, "{text}");
+        }
+    }
+
+    /// Accepted, and without effect: what they ask for is always so, or is the driver's to choose.
+    const WITHOUT_EFFECT: &[&str] = &[
+        "UR_L0_TRACK_INDIRECT_ACCESS_MEMORY",
+        "SYCL_PI_LEVEL_ZERO_TRACK_INDIRECT_ACCESS_MEMORY",
+        "UR_L0_DISABLE_USM_ALLOCATOR",
+        "SYCL_PI_LEVEL_ZERO_DISABLE_USM_ALLOCATOR",
+        "UR_L0_DEVICE_SCOPE_EVENTS",
+        "UR_L0_USE_DRIVER_INORDER_LISTS",
+        "UR_L0_USE_DRIVER_COUNTER_BASED_EVENTS",
+        "SYCL_UR_USE_LEVEL_ZERO_V2",
+        "UR_LOADER_USE_LEVEL_ZERO_V2",
+    ];
+
+    /// What `solum env` prints of this crate is what it reads, and [`WITHOUT_EFFECT`], no more and no less.
+    #[test]
+    fn the_table_names_what_is_read() {
+        let table = include_str!("../environment.txt").lines();
+        let lines = table.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let fields = lines.map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+        let mut listed = Vec::new();
+        for fields in fields {
+            assert_eq!(fields.len(), 5, "{fields:?}");
+            let effective = fields[4] != "without effect";
+            assert_eq!(
+                WITHOUT_EFFECT.contains(&fields[0]),
+                !effective,
+                "{fields:?}"
+            );
+            listed.push(fields[0]);
+        }
+        let source = concat!(include_str!("environment.rs"), include_str!("platform.rs"));
+        // What stands between two quotation marks and looks like a name.
+        let is_name = |text: &&str| {
+            let mut bytes = text.bytes();
+            text.contains('_')
+                && bytes.all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        };
+        let mut read: Vec<&str> = source.split('"').filter(is_name).collect();
+        for all in [&mut listed, &mut read] {
+            all.sort_unstable();
+            all.dedup();
+        }
+        assert_eq!(listed, read);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::graveyard::bury;
 use crate::lane::{Kept, Lane, Profile, lane_of};
 use crate::queue::{Queue, Reports};
-use crate::ticket::{Standing, Ticket};
+use crate::ticket::{Standing, Ticket, is_unfinished};
 use crate::trace::Node;
 use crate::ze::ze;
 
@@ -208,15 +208,10 @@ impl EventInner {
 
     /// Whether its work is known to have ended; nobody is asked.
     fn is_known_to_have_ended(&self) -> bool {
-        let on_lane = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.is_done(dep.sequence()));
         match &self.kind {
             EventKind::Complete => true,
-            EventKind::Device(dep) => on_lane(*dep),
-            EventKind::Ticket(ticket) => match ticket.standing() {
-                Standing::Open => false,
-                Standing::Submitted(dep) => on_lane(dep),
-                Standing::Done | Standing::Failed(_) => true,
-            },
+            EventKind::Device(dep) => !is_unfinished(*dep),
+            EventKind::Ticket(ticket) => !ticket.is_unfinished(),
             EventKind::Native(_) => false,
         }
     }

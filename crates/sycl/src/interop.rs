@@ -447,32 +447,7 @@ pub unsafe fn make_kernel_bundle(
         owned: false,
         log: String::new(),
     };
-    if let Some(name) = module.kernel_names()?.first() {
-        let name = std::ffi::CString::new(name.as_str())
-            .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
-        let desc = ze_kernel_desc_t {
-            pKernelName: name.as_ptr(),
-            ..Default::default()
-        };
-        let mut kernel = std::ptr::null_mut();
-        // SAFETY: a live module, valid input and output; what is created is destroyed.
-        let tried = unsafe {
-            ze!(
-                api,
-                zeKernelCreate =
-                    kernel.pfnCreate(input.native_handle, &raw const desc, &raw mut kernel)
-            )
-            .and_then(|()| ze!(api, zeKernelDestroy = kernel.pfnDestroy(kernel)))
-        };
-        if let Err(error) = tried {
-            let unlinked = error.backend_code() == Some(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED);
-            return Err(if unlinked {
-                error.with_code(Errc::Build)
-            } else {
-                error
-            });
-        }
-    }
+    module.try_a_kernel()?;
     module.owned = take("module", input.native_handle, input.ownership)?;
     Ok(KernelBundle::adopt(context, module))
 }

@@ -17,6 +17,7 @@ use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::graveyard::bury;
 use crate::lane::all_tails;
+use crate::log::{CHOICES, name_of, say};
 use crate::range::DeviceData;
 use crate::reflect::Reflection;
 use crate::registry::{disown, own};
@@ -149,6 +150,67 @@ impl Drop for Module {
 }
 
 impl Module {
+    /// Makes a kernel and destroys it.
+    ///
+    /// # Errors
+    /// [`Errc::Build`] when functions that kernels need are missing; the calls'.
+    pub(crate) fn try_a_kernel(&self) -> Result<()> {
+        let names = self.kernel_names()?;
+        let Some(name) = names.first() else {
+            // Which kernels there are may be known only when all is there.
+            return match self.has_imports() {
+                true => Err(Error::new(Errc::Build, "the module is not linked")),
+                false => Ok(()),
+            };
+        };
+        let name = CString::new(name.as_str())
+            .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
+        let desc = ze_kernel_desc_t {
+            pKernelName: name.as_ptr(),
+            ..Default::default()
+        };
+        let (api, mut kernel) = (self.api, std::ptr::null_mut());
+        // SAFETY: a live module, valid input and output; what is created is destroyed.
+        unsafe {
+            ze!(
+                api,
+                zeKernelCreate = kernel.pfnCreate(self.handle, &raw const desc, &raw mut kernel)
+            )?;
+            ze!(api, zeKernelDestroy = kernel.pfnDestroy(kernel))
+        }
+    }
+
+    /// Resolves its imports out of itself.
+    ///
+    /// # Errors
+    /// [`Errc::Build`] with what is missing.
+    fn link_alone(&self) -> Result<()> {
+        let (api, mut handle) = (self.api, self.handle);
+        let mut log = std::ptr::null_mut();
+        // SAFETY: one live module and a valid output.
+        let linked = unsafe {
+            ze!(
+                api,
+                zeModuleDynamicLink = module.pfnDynamicLink(1, &raw mut handle, &raw mut log)
+            )
+        };
+        let text = take_log(api, log);
+        linked.map_err(|error| with_log(error, &text))
+    }
+
+    /// Whether it has imports, which somebody may have resolved.
+    fn has_imports(&self) -> bool {
+        let mut properties = ze_module_properties_t::default();
+        // SAFETY: a live module and a valid output.
+        let asked = unsafe {
+            ze!(
+                self.api,
+                zeModuleGetProperties = module.pfnGetProperties(self.handle, &raw mut properties)
+            )
+        };
+        asked.is_ok() && properties.flags & ZE_MODULE_PROPERTY_FLAG_IMPORTS != 0
+    }
+
     pub(crate) fn kernel_names(&self) -> Result<Vec<String>> {
         let api = self.api;
         let names = enumerate(std::ptr::null(), |count, array: *mut *const c_char| {
@@ -407,7 +469,12 @@ fn build(
 ) -> Result<KernelBundle<Executable>> {
     let mut modules = Vec::new();
     for device in devices {
-        modules.push(build_for(context, device, &source)?);
+        let module = build_for(context, device, &source)?;
+        // An executable bundle is whole.
+        if module.has_imports() {
+            module.link_alone()?;
+        }
+        modules.push(module);
     }
     Ok(KernelBundle::with(context, devices, Some(source), modules))
 }
@@ -482,19 +549,28 @@ fn create_module(context: &Context, device: &Device, desc: &ze_module_desc_t) ->
     match built {
         Ok(()) => {
             own(handle);
-            Ok(Module {
+            let module = Module {
                 device: device.clone(),
                 handle,
                 api,
                 owned: true,
                 log: text,
-            })
+            };
+            say(CHOICES, || {
+                let names = module.kernel_names().unwrap_or_default().join(", ");
+                format!("built for {}: {names}", name_of(Some(device)))
+            });
+            Ok(module)
         }
-        Err(error) if !text.is_empty() => match error.backend_code() {
-            Some(code) => Err(Error::backend(code, format!("{error}\n{text}"))),
-            None => Err(error),
-        },
-        Err(error) => Err(error),
+        Err(error) => Err(with_log(error, &text)),
+    }
+}
+
+/// A failure says what the log says.
+fn with_log(error: Error, log: &str) -> Error {
+    match error.backend_code() {
+        Some(code) if !log.is_empty() => Error::backend(code, format!("{error}\n{log}")),
+        _ => error,
     }
 }
 
@@ -866,6 +942,31 @@ impl Kernel {
     /// As [`Self::max_work_group_size`].
     pub fn properties(&self, device: &Device) -> Result<ze_kernel_properties_t> {
         properties_of(device.api(), self.0.handle_for(device)?)
+    }
+
+    /// Its source's attributes.
+    pub(crate) fn attributes(&self) -> Result<String> {
+        let Some((device, handle)) = self.0.handles.first() else {
+            return Ok(String::new());
+        };
+        let (api, mut size) = (device.api(), 0);
+        let mut bytes = Vec::new();
+        // SAFETY: a live kernel; no output asks for the size, and the second has room for that.
+        unsafe {
+            ze!(
+                api,
+                zeKernelGetSourceAttributes =
+                    kernel.pfnGetSourceAttributes(*handle, &raw mut size, std::ptr::null_mut())
+            )?;
+            bytes.resize(size as usize + 1, 0);
+            let mut to = bytes.as_mut_ptr().cast();
+            ze!(
+                api,
+                zeKernelGetSourceAttributes =
+                    kernel.pfnGetSourceAttributes(*handle, &raw mut size, &raw mut to)
+            )?;
+        }
+        Ok(crate::ze::text(&bytes))
     }
 
     /// The same kernel with other specialization constants.

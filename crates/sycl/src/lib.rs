@@ -7,7 +7,7 @@
 //! Rooms: [`platform`](Platform), [`device`](Device), [`context`](Context) and [`info`] say what there is;
 //! [`queue`](Queue), `handler`, `group`, `submit` are a command group's way; `lane` is a command list in order with its
 //! events, `ticket` what waits for the host, `graveyard` what is freed later; `buffer`, `image`, `storage`, `transfer`,
-//! `memory` hold data; `trace` tells XPTI, `leaks` counts what is made and destroyed; [`usm`], [`kernel`](KernelBundle),
+//! `memory` hold data; `trace` tells XPTI, `leaks` counts what is made and destroyed, `log` says what happens; [`usm`], [`kernel`](KernelBundle),
 //! [`host_task`](HostView) and [`event`](Event) are SYCL's own.
 //!
 //! Invariants
@@ -43,6 +43,7 @@ pub mod interop;
 mod kernel;
 mod lane;
 mod leaks;
+mod log;
 mod memory;
 mod operation;
 mod platform;

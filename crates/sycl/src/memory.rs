@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::error::{Errc, Result};
 use crate::graveyard::{sweep_some, wait_for_one};
 use crate::image::native;
+use crate::log::{MEMORY, name_of, say};
 use crate::ze::ze;
 
 /// What becomes of memory at its buffer's end.
@@ -87,6 +88,7 @@ impl Drop for Memory {
 /// Frees USM of this runtime's; a failure has nobody to go to.
 pub(crate) fn free(context: &Arc<NativeContext>, pointer: *mut c_void) {
     let api = context.api;
+    say(MEMORY, || format!("frees {pointer:p}"));
     let _ = crate::trace::freeing(pointer, || {
         // SAFETY: allocated in this context, freed once, and no command uses it any more.
         unsafe { ze!(api, zeMemFree = mem.pfnFree(context.handle, pointer)) }
@@ -127,6 +129,9 @@ pub(crate) fn allocate_host(
             )
         )?;
     }
+    say(MEMORY, || {
+        format!("{pointer:p}: {bytes} bytes of host memory")
+    });
     Ok(pointer)
 }
 
@@ -154,6 +159,10 @@ pub(crate) fn allocate_device(
             )
         )?;
     }
+    say(MEMORY, || {
+        let of = name_of(Some(device));
+        format!("{pointer:p}: {bytes} bytes of device memory of {of}")
+    });
     Ok(pointer)
 }
 
@@ -169,7 +178,7 @@ pub(crate) fn allocate_shared(
         ze_device_mem_alloc_desc_t::default(),
         ze_host_mem_alloc_desc_t::default(),
     );
-    let device = device.map_or(std::ptr::null_mut(), Device::handle);
+    let handle = device.map_or(std::ptr::null_mut(), Device::handle);
     let mut pointer = std::ptr::null_mut();
     // SAFETY: live handles, valid inputs and output.
     unsafe {
@@ -181,10 +190,14 @@ pub(crate) fn allocate_shared(
                 &raw const host_desc,
                 bytes,
                 alignment,
-                device,
+                handle,
                 &raw mut pointer
             )
         )?;
     }
+    say(MEMORY, || {
+        let of = name_of(device);
+        format!("{pointer:p}: {bytes} bytes of shared memory of {of}")
+    });
     Ok(pointer)
 }

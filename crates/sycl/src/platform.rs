@@ -14,8 +14,10 @@ use level_zero::{Entry, Loader, Tables};
 
 use crate::context::Context;
 use crate::device::{Device, DeviceInner, DeviceType};
+use crate::environment;
 use crate::error::{Errc, Error, Result};
 use crate::info::Info;
+use crate::log::{CHOICES, say};
 use crate::ze::Api;
 
 /// A programming interface under this runtime.
@@ -101,6 +103,7 @@ pub(crate) fn drivers() -> Result<&'static [Platform]> {
             })
             .collect();
         crate::leaks::start();
+        environment::check().inspect_err(|error| complain(&error.to_string()))?;
         for platform in &platforms {
             let roots = DeviceInner::roots(*platform).unwrap_or_default();
             let _ = platform.0.roots.set(roots);
@@ -115,11 +118,15 @@ fn find() -> Option<&'static Loader> {
     let keep = |loader: Loader| -> &'static Loader { Box::leak(Box::new(loader)) };
     let set = *ENTRY.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(entry) = set {
+        say(CHOICES, || "Level Zero is the program's own");
         return Loader::from_entry(entry).ok().map(keep);
     }
     if let Some(path) = std::env::var_os("SOLUM_ZE_LOADER").filter(|path| !path.is_empty()) {
         match Loader::open_at(Path::new(&path)) {
-            Ok(loader) => return Some(keep(loader)),
+            Ok(loader) => {
+                say(CHOICES, || "Level Zero is what SOLUM_ZE_LOADER names");
+                return Some(keep(loader));
+            }
             Err(error) => complain(&format!("SOLUM_ZE_LOADER: {error}; looking further")),
         }
     }
@@ -130,12 +137,19 @@ fn find() -> Option<&'static Loader> {
             .any(|driver| driver.devices().is_ok_and(|devices| !devices.is_empty()))
     });
     if let Some(loader) = installed {
+        say(CHOICES, || "Level Zero is the installed loader");
         return Some(keep(loader));
     }
     #[cfg(feature = "driver")]
-    return Loader::from_entry(ze_cpu::entry()).ok().map(keep);
+    {
+        say(CHOICES, || "Level Zero is the driver inside the program");
+        Loader::from_entry(ze_cpu::entry()).ok().map(keep)
+    }
     #[cfg(not(feature = "driver"))]
-    None
+    {
+        say(CHOICES, || "there is no Level Zero");
+        None
+    }
 }
 
 /// Applies the environment's choice of devices.
@@ -176,11 +190,24 @@ fn choose(platforms: &[Platform]) -> Result<()> {
         }
         devices.extend(device.map(|device| device.as_root(rest.is_empty())));
     }
+    say_what_is_there(&roots, &devices);
     for platform in platforms {
         let own = devices.iter().filter(|d| d.platform() == *platform);
         let _ = platform.0.chosen.set(own.cloned().collect());
     }
     Ok(())
+}
+
+/// Each device with its type, and whether the environment leaves it.
+fn say_what_is_there(roots: &[Device], chosen: &[Device]) {
+    for (number, device) in chosen.iter().enumerate() {
+        let (name, kind) = (crate::ze::text(&device.0.properties.name), device.kind());
+        say(CHOICES, || format!("device {number}: {name}, {kind:?}"));
+    }
+    for device in roots.iter().filter(|root| !chosen.contains(root)) {
+        let (name, kind) = (crate::ze::text(&device.0.properties.name), device.kind());
+        say(CHOICES, || format!("hidden as a whole: {name}, {kind:?}"));
+    }
 }
 
 /// At the end of the process: the contexts that live as long as it does, with what is remembered in them.

@@ -9,13 +9,14 @@ use sycl_graph::{Dep, Deps};
 
 use crate::context::Context;
 use crate::device::Device;
-use crate::environment::{self, Lists};
+use crate::environment::{self, Lists, MOST_LANES};
 use crate::error::{AsyncHandler, Error, Result};
 use crate::event::{Event, Followers};
 use crate::graveyard::{bury, sweep};
 use crate::group::Group;
 use crate::handler::{Command, Handler};
 use crate::lane::{Lane, LaneOptions, NativeLane};
+use crate::log::{CHOICES, name_of, say};
 use crate::platform::complain;
 use crate::selector::{DefaultSelector, Selector};
 use crate::submit::submit;
@@ -61,8 +62,6 @@ pub struct QueueProps {
     pub submission: Option<Submission>,
 }
 
-/// The most lanes of one queue.
-const MOST_LANES: usize = 16;
 /// Lanes of an out-of-order queue unless `SOLUM_SYCL_LANES` says otherwise.
 const LANES: usize = 4;
 
@@ -282,6 +281,20 @@ impl QueueBuilder {
             queue.0.lane(number)?;
         }
         queue.0.trace.created(&queue.0);
+        say(CHOICES, || {
+            let (order, inner) = (["out of order", "in order"], &queue.0);
+            let device = name_of(Some(&inner.device));
+            let lists = match (per_thread, options.batched) {
+                (true, _) => "an immediate list for each thread",
+                (_, true) => "lists on command queues",
+                _ => "immediate lists",
+            };
+            format!(
+                "queue to {device}: {}, {lists}, at most {}",
+                order[usize::from(inner.props.in_order)],
+                inner.width
+            )
+        });
         Ok(queue)
     }
 }
@@ -344,7 +357,7 @@ impl Queue {
         let width = if props.in_order {
             1
         } else {
-            environment::lanes().unwrap_or(LANES).clamp(1, MOST_LANES)
+            environment::lanes().unwrap_or(LANES)
         };
         Self(Arc::new(QueueInner {
             context,
@@ -569,9 +582,10 @@ impl QueueInner {
         self.kept
     }
 
-    /// Remembers a ticket until the queue is waited for.
+    /// Remembers a ticket until the queue is waited for, and for what is freed meanwhile.
     pub(crate) fn add_ticket(&self, ticket: &Arc<Ticket>) {
         self.tickets.add(ticket);
+        self.context.0.native.pending.add(ticket);
     }
 
     /// Everything submitted so far.

@@ -17,6 +17,7 @@ use crate::error::{Errc, Error, Result};
 use crate::graveyard::bury;
 use crate::group::TargetMemory;
 use crate::image::native::{self, Shape};
+use crate::log::{MEMORY, name_of, say};
 use crate::memory::{End, Memory, allocate_device, allocate_host, with_room};
 use crate::operation::{ImageCopy, Operation};
 use crate::platform::complain;
@@ -420,6 +421,15 @@ impl BufferState {
                 )
             }
         };
+        let kind = if self.image.is_some() {
+            "image"
+        } else {
+            "buffer"
+        };
+        say(MEMORY, || {
+            let device = place.device.as_ref().map(|(_, device)| device);
+            format!("{kind} {number} is on {} at {pointer:p}", name_of(device))
+        });
         if self.image.is_some() && domain != Domain::HOST {
             let image = Memory::image(pointer.cast(), &context, End::Free);
             place.memory = Some(image);

@@ -17,6 +17,7 @@ use crate::graveyard::{bury, sweep_some};
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::host_task::{TaskContext, run};
 use crate::lane::{Kept, Lane, Profile, Target, lane_of};
+use crate::log::{COMMANDS, name_of, say};
 use crate::operation::{Launch, Operation};
 use crate::queue::{Queue, QueueInner};
 use crate::storage::{BufferCore, BufferState};
@@ -59,6 +60,10 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     });
     check_targets(&group.records)?;
     let node = Node::group(site, inner, label(group.action.as_ref()));
+    say(COMMANDS, || {
+        let name = label(group.action.as_ref()).name;
+        format!("submits {name}{site} to {}", name_of(Some(&inner.device)))
+    });
     let mut order = inner
         .props
         .in_order
@@ -190,7 +195,11 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         events,
         node.clone(),
     );
-    let barrier = (!resolved.open.is_empty()).then(|| node.barrier(reason(&resolved.open)));
+    let barrier = (!resolved.open.is_empty()).then(|| {
+        let reason = reason(&resolved.open);
+        say(COMMANDS, || format!("which waits for {reason}"));
+        node.barrier(reason)
+    });
     let later = Later {
         queue: Arc::clone(inner),
         ticket: Arc::clone(&own),

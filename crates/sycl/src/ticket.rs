@@ -162,12 +162,11 @@ impl Ticket {
         }
     }
 
-    fn is_unfinished(&self) -> bool {
+    /// Whether its work is not known to have ended; nobody is asked.
+    pub(crate) fn is_unfinished(&self) -> bool {
         match self.standing() {
             Standing::Open => true,
-            Standing::Submitted(dep) => {
-                lane_of(dep).is_some_and(|lane| !lane.is_done(dep.sequence()))
-            }
+            Standing::Submitted(dep) => is_unfinished(dep),
             Standing::Done | Standing::Failed(_) => false,
         }
     }
@@ -334,6 +333,15 @@ impl Promises {
     /// Those that may be open.
     pub(crate) fn get(&self) -> Vec<Arc<Ticket>> {
         lock(&self.0).0.clone()
+    }
+
+    /// What has to end before all work of those that are open now has.
+    pub(crate) fn deps(&self) -> Deps {
+        let mut deps = Deps::default();
+        let known = lock(&self.0);
+        let open = known.0.iter().filter(|ticket| ticket.is_open());
+        open.for_each(|ticket| deps.add(ticket.dep()));
+        deps
     }
 
     /// Waits for all that there are now. They stay until then: others may wait too.

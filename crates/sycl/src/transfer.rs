@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use sycl_graph::{Access, Dep, Deps, Domain, Transfer};
+use sycl_graph::{Access, Dep, Deps, Domain, Extent, Transfer};
 
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::graveyard::sweep;
 use crate::lane::{Lane, lane_of};
+use crate::log::{MEMORY, name_of, say};
 use crate::operation::Operation;
 use crate::storage::{BufferCore, BufferState};
 use crate::ticket::{Ticket, is_unfinished, resolve, wait_for, when_closed, would_wait_for_itself};
@@ -54,6 +55,18 @@ pub(crate) fn submit(
         state.device_of(transfer.to).cloned(),
     );
     let (from, to) = (from.map(|end| end.1), to.map(|end| end.1));
+    say(MEMORY, || {
+        let (extent, number) = (&transfer.extent, core.number);
+        let (from, to) = (name_of(from.as_ref()), name_of(to.as_ref()));
+        match extent {
+            Extent::Run { offset, bytes } => {
+                format!("buffer {number}: copies {bytes} bytes at {offset} from {from} to {to}")
+            }
+            Extent::Region { origin, size, .. } => format!(
+                "buffer {number}: copies {size:?} (bytes, rows, planes) at {origin:?} from {from} to {to}"
+            ),
+        }
+    });
     let node = state
         .history
         .transfer(core.number, transfer, from.as_ref(), to.as_ref());

@@ -102,8 +102,10 @@ fn free_later(native: &Arc<NativeContext>, pointer: *mut c_void) {
     if pointer.is_null() {
         return;
     }
-    // Commands do not say which USM they use: whatever is on a lane now may use it.
-    let after = all_tails(native);
+    // Commands do not say which USM they use, and kernels reach more than their arguments: whatever was submitted by now
+    // may use it. What is on no lane yet comes first, since it may get there between the two looks.
+    let mut after = native.pending.deps();
+    after.merge(&all_tails(native));
     let (native, address) = (Arc::clone(native), pointer.expose_provenance());
     bury(after, move || {
         free_now(&native, std::ptr::with_exposed_provenance_mut(address));

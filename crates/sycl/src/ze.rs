@@ -6,6 +6,7 @@ use level_zero::Tables;
 use level_zero::sys::*;
 
 use crate::error::{Error, Result};
+use crate::log::{COMMANDS, say};
 
 /// The functions of one implementation and the driver that is asked for error texts.
 #[derive(Clone, Copy)]
@@ -58,6 +59,7 @@ impl Api {
             code,
             text,
         };
+        say(COMMANDS, || error.to_string());
         Error::backend(code, error.to_string())
     }
 }

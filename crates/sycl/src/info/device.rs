@@ -61,6 +61,37 @@ pub enum PartitionProperty {
     ByAffinityDomain,
 }
 
+/// What a device runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ExecutionCapability {
+    /// Kernels.
+    ExecKernel,
+    /// Functions of the host's.
+    ExecNativeKernel,
+}
+
+/// An order of atomic operations.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the names of the memory model")]
+pub enum MemoryOrder {
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+/// Who sees an atomic operation at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the names of the memory model")]
+pub enum MemoryScope {
+    WorkItem,
+    SubGroup,
+    WorkGroup,
+    Device,
+    System,
+}
+
 /// Preferred or native widths of vectors, in components.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "one for each scalar type")]
@@ -201,6 +232,8 @@ descriptors! { Device;
     });
     /// Bytes of the largest cache of its memory.
     GlobalMemCacheSize: u64 = |it| Ok(caches(it)?.iter().map(|cache| cache.cacheSize as u64).max().unwrap_or(0));
+    /// Bytes of a line of that cache, where the driver has the extension that tells.
+    GlobalMemCacheLineSize: usize = |it| cache_line(it);
     /// Whether there is a cache of its memory.
     GlobalMemCacheType: GlobalMemCacheKind = |it| Ok(match caches(it)?.is_empty() {
         true => GlobalMemCacheKind::None,
@@ -269,6 +302,27 @@ descriptors! { Device;
     /// The most images that a kernel writes.
     MaxWriteImageArgs: u32 = |it| Ok(image(it)?.maxWriteImageArgs);
 
+    /// Bits that addresses of allocations are multiples of at least. Level Zero does not tell.
+    MemBaseAddrAlign: u32 = |_it| Err(unanswered("the least alignment of allocations"));
+    /// What it runs: kernels, and no functions of the host's.
+    ExecutionCapabilities: Vec<ExecutionCapability> = |_it| Ok(vec![ExecutionCapability::ExecKernel]);
+    /// Orders of atomic operations. Level Zero does not tell.
+    AtomicMemoryOrderCapabilities: Vec<MemoryOrder> = |_it| Err(unanswered("orders of atomic operations"));
+    /// Orders of fences. Level Zero does not tell.
+    AtomicFenceOrderCapabilities: Vec<MemoryOrder> = |_it| Err(unanswered("orders of fences"));
+    /// Scopes of atomic operations. Level Zero does not tell.
+    AtomicMemoryScopeCapabilities: Vec<MemoryScope> = |_it| Err(unanswered("scopes of atomic operations"));
+    /// Scopes of fences. Level Zero does not tell.
+    AtomicFenceScopeCapabilities: Vec<MemoryScope> = |_it| Err(unanswered("scopes of fences"));
+    /// Whether it has memory of its own, as the aspect.
+    UsmDeviceAllocations: bool = |it| Ok(it.has(Aspect::UsmDeviceAllocations));
+    /// Whether it reaches memory of the host, as the aspect.
+    UsmHostAllocations: bool = |it| Ok(it.has(Aspect::UsmHostAllocations));
+    /// Whether memory moves between it and the host, as the aspect.
+    UsmSharedAllocations: bool = |it| Ok(it.has(Aspect::UsmSharedAllocations));
+    /// Whether it reaches all of the program's memory, as the aspect.
+    UsmSystemAllocations: bool = |it| Ok(it.has(Aspect::UsmSystemAllocations));
+
     /// The most parts that it can be divided into.
     PartitionMaxSubDevices: u32 = |it| Ok(u32::try_from(it.parts().len()).unwrap_or(u32::MAX));
     /// By what it can be divided.
@@ -284,11 +338,14 @@ descriptors! { Device;
     /// By what it was made of another device; `None` for a root.
     PartitionTypeProperty: Option<PartitionProperty> =
         |it| Ok(it.parent().map(|_| PartitionProperty::ByAffinityDomain));
+    /// The affinity domain that it was made by; `None` for a root.
+    PartitionTypeAffinityDomain: Option<Partition> =
+        |it| Ok(it.parent().map(|_| Partition::AffinityNextPartitionable));
     /// The device that it is a part of.
     ParentDevice: Option<Device> = |it| Ok(it.parent());
 }
 
-fn unanswered(what: &str) -> Error {
+pub(super) fn unanswered(what: &str) -> Error {
     Error::new(
         Errc::FeatureNotSupported,
         format!("the driver does not tell {what}"),
@@ -389,6 +446,28 @@ fn caches(device: &Device) -> Result<Vec<ze_device_cache_properties_t>> {
             )
         }
     })
+}
+
+fn cache_line(device: &Device) -> Result<usize> {
+    let mut line = ze_device_cache_line_size_ext_t::default();
+    let mut properties = ze_device_cache_properties_t {
+        pNext: (&raw mut line).cast(),
+        ..Default::default()
+    };
+    let (api, mut count) = (device.api(), 1);
+    // SAFETY: a live device and room for one cache, whose chain lives for the call.
+    unsafe {
+        ze!(
+            api,
+            zeDeviceGetCacheProperties =
+                device.pfnGetCacheProperties(device.handle(), &raw mut count, &raw mut properties)
+        )?;
+    }
+    // A driver without the extension leaves it as it was.
+    match line.cacheLineSize {
+        0 => Err(unanswered("the size of a cache's line")),
+        size => Ok(size),
+    }
 }
 
 fn configs(flags: u32) -> Vec<FpConfig> {

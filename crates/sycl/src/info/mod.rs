@@ -9,7 +9,7 @@ use level_zero::sys::*;
 
 use crate::context::Context;
 use crate::device::{Aspect, Device, DeviceType};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Event, EventStatus};
 use crate::kernel::Kernel;
 use crate::platform::Platform;
@@ -96,6 +96,16 @@ pub mod context {
         OfPlatform: Platform = |it| Ok(it.platform());
         /// Its devices.
         Devices: Vec<Device> = |it| Ok(it.devices());
+        /// Orders of atomic operations of all its devices. Level Zero does not tell.
+        AtomicMemoryOrderCapabilities: Vec<device::MemoryOrder> =
+            |_it| Err(device::unanswered("orders of atomic operations"));
+        /// Orders of fences of all its devices. Level Zero does not tell.
+        AtomicFenceOrderCapabilities: Vec<device::MemoryOrder> = |_it| Err(device::unanswered("orders of fences"));
+        /// Scopes of atomic operations of all its devices. Level Zero does not tell.
+        AtomicMemoryScopeCapabilities: Vec<device::MemoryScope> =
+            |_it| Err(device::unanswered("scopes of atomic operations"));
+        /// Scopes of fences of all its devices. Level Zero does not tell.
+        AtomicFenceScopeCapabilities: Vec<device::MemoryScope> = |_it| Err(device::unanswered("scopes of fences"));
     }
 }
 
@@ -111,6 +121,8 @@ pub mod queue {
         InOrder: bool = |it| Ok(it.is_in_order());
         /// Which of the device's compute engines, when one was asked for.
         ComputeIndex: Option<u32> = |it| Ok(it.props().compute_index);
+        /// How urgent it is.
+        Priority: crate::Priority = |it| Ok(it.props().priority.unwrap_or(crate::Priority::Normal));
     }
 }
 
@@ -145,6 +157,8 @@ pub mod kernel {
         NumArgs: u32 = |it| Ok(u32::try_from(it.argument_count()).unwrap_or(u32::MAX));
         /// Its context.
         OfContext: Context = |it| Ok(it.bundle().context());
+        /// The attributes that it was declared with, as the driver writes them.
+        Attributes: String = |it| it.attributes();
     }
 }
 
@@ -152,6 +166,8 @@ pub mod kernel {
 pub mod kernel_device {
     use super::*;
     descriptors! { (Kernel, Device);
+        /// Only kernels that are part of a device have one: `Invalid`, as SYCL says.
+        GlobalWorkSize: crate::Range<3> = |_it| Err(Error::invalid("only built-in kernels have a greatest range"));
         /// The most work-items of one group.
         WorkGroupSize: usize = |it| it.0.max_work_group_size(&it.1);
         /// The number that group sizes should be a multiple of: the sub-group's size.

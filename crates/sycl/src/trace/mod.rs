@@ -25,10 +25,6 @@ pub(crate) use silent::*;
 
 /// Where the program called, and in which function.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(
-    all(not(feature = "xpti"), feature = "source-locations"),
-    expect(dead_code, reason = "nobody asks")
-)]
 pub(crate) struct Site {
     #[cfg(feature = "source-locations")]
     location: &'static std::panic::Location<'static>,
@@ -62,6 +58,16 @@ impl Site {
     }
 }
 
+/// ` at file:line:column`, where it is known.
+impl std::fmt::Display for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        #[cfg(feature = "source-locations")]
+        return write!(f, " at {}", self.location);
+        #[cfg(not(feature = "source-locations"))]
+        Ok(())
+    }
+}
+
 /// `app::main` of `app::main::{{closure}}::{{closure}}`.
 #[cfg(any(feature = "xpti", test))]
 fn enclosing(closure: &str) -> &str {
@@ -88,6 +94,16 @@ pub(crate) enum Reason {
     HostAccessor,
     HostTask,
     Unknown,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::HostAccessor => "a host accessor",
+            Self::HostTask => "a host task",
+            Self::Unknown => "something unknown",
+        })
+    }
 }
 
 #[cfg(test)]

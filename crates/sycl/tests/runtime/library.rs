@@ -74,7 +74,14 @@ fn info_descriptors() {
             SingleFpConfig DoubleFpConfig PreferredVectorWidths NativeVectorWidths Image1dMaxWidth Image2dMaxWidth
             Image2dMaxHeight Image3dMaxWidth Image3dMaxHeight Image3dMaxDepth ImageMaxBufferSize ImageMaxArraySize
             MaxSamplers MaxReadImageArgs MaxWriteImageArgs PartitionMaxSubDevices PartitionProperties
-            PartitionAffinityDomains PartitionTypeProperty ParentDevice);
+            PartitionAffinityDomains PartitionTypeProperty PartitionTypeAffinityDomain ParentDevice GlobalMemCacheLineSize
+            MemBaseAddrAlign ExecutionCapabilities AtomicMemoryOrderCapabilities AtomicFenceOrderCapabilities
+            AtomicMemoryScopeCapabilities AtomicFenceScopeCapabilities UsmDeviceAllocations UsmHostAllocations
+            UsmSharedAllocations UsmSystemAllocations);
+        let line = device
+            .info::<info::device::GlobalMemCacheLineSize>()
+            .unwrap();
+        assert!(line.is_power_of_two(), "{line} bytes of a line");
         let sizes = device.info::<info::device::MaxWorkItemSizes3>().unwrap();
         let row = device.info::<info::device::MaxWorkItemSizes1>().unwrap();
         assert_eq!(sizes.0[2], row.0[0], "the last dimension is the fastest");
@@ -96,15 +103,17 @@ fn info_descriptors() {
         .enable_profiling()
         .build()
         .unwrap();
-    all_answered!(queue, queue: OfContext OfDevice InOrder ComputeIndex);
+    all_answered!(queue, queue: OfContext OfDevice InOrder ComputeIndex Priority);
     let kernel = world::kernel("add_one");
-    all_answered!(kernel, kernel: FunctionName NumArgs OfContext);
+    all_answered!(kernel, kernel: FunctionName NumArgs OfContext Attributes);
     assert_eq!(kernel.info::<info::kernel::NumArgs>().unwrap(), 1);
     let device = queue.device();
     answered(
         "WorkGroupSize",
         kernel.device_info::<info::kernel_device::WorkGroupSize>(&device),
     );
+    let range = kernel.device_info::<info::kernel_device::GlobalWorkSize>(&device);
+    assert_eq!(range.unwrap_err().errc(), Errc::Invalid);
     answered(
         "PrivateMemSize",
         kernel.device_info::<info::kernel_device::PrivateMemSize>(&device),
@@ -123,6 +132,8 @@ fn info_descriptors() {
         .unwrap();
     assert!(start <= event.info::<info::event::profiling::CommandEnd>().unwrap());
     let context = queue.context();
+    all_answered!(context, context: OfPlatform AtomicMemoryOrderCapabilities AtomicFenceOrderCapabilities
+        AtomicMemoryScopeCapabilities AtomicFenceScopeCapabilities);
     assert!(
         context
             .info::<info::context::Devices>()

@@ -8,6 +8,7 @@
 
 mod allocation;
 mod basics;
+mod bundles;
 mod compile_fail;
 mod copies;
 mod footprint;
@@ -25,6 +26,7 @@ mod selection;
 mod shim;
 mod submission;
 mod trace;
+mod usm;
 mod variables;
 mod world;
 
@@ -121,6 +123,8 @@ fn main() -> ExitCode {
         selection::TESTS,
         loaders::TESTS,
         submission::TESTS,
+        usm::TESTS,
+        bundles::TESTS,
         footprint::TESTS,
         trace::TESTS,
         variables::TESTS,

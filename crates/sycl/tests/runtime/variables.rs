@@ -1,14 +1,116 @@
-//! What the environment's variables do, each asked in a process of its own.
+//! What the environment's variables do, each asked in a process of its own over a driver that tells what it was asked.
 
-use std::process::Command;
+use std::ffi::{CStr, c_void};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
+use level_zero::sys::*;
 use sycl::interop::{NativeQueue, get_native};
-use sycl::{Buffer, Event, EventStatus, Queue, Submission, Write};
+use sycl::{Buffer, Event, EventStatus, Plus, Queue, Reduction, Submission, Write, usm};
 
 use crate::world::{Gate, Log, devices, is_running};
 use crate::{Test, WORLD, Where};
 
-pub(crate) const TESTS: &[Test] = &[("t22_variables_are_honoured", Where::Host, honoured)];
+pub(crate) const TESTS: &[Test] = &[
+    ("t22_variables_are_honoured", Where::Host, honoured),
+    ("our_own_variables_are_checked", Where::Host, checked),
+    ("what_happens_is_said", Where::Host, said),
+];
+
+static REAL: OnceLock<ze_command_list_dditable_t> = OnceLock::new();
+/// Queue group and queue of each immediate list.
+static LISTS: Mutex<Vec<(u32, u32)>> = Mutex::new(Vec::new());
+/// Work-items of a group of the last launch.
+static GROUP: AtomicUsize = AtomicUsize::new(0);
+/// Barriers that are being appended, the most at once, and how often one that is alone looks for another.
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+static PATIENCE: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn create_immediate(
+    context: ze_context_handle_t,
+    device: ze_device_handle_t,
+    desc: *const ze_command_queue_desc_t,
+    list: *mut ze_command_list_handle_t,
+) -> ze_result_t {
+    let real = REAL.get().unwrap().pfnCreateImmediate.unwrap();
+    // SAFETY: the caller's contract.
+    unsafe {
+        LISTS.lock().unwrap().push(((*desc).ordinal, (*desc).index));
+        real(context, device, desc, list)
+    }
+}
+
+unsafe extern "C" fn append_barrier(
+    list: ze_command_list_handle_t,
+    signal: ze_event_handle_t,
+    count: u32,
+    waits: *mut ze_event_handle_t,
+) -> ze_result_t {
+    let now = INSIDE.fetch_add(1, Ordering::SeqCst) + 1;
+    MOST.fetch_max(now, Ordering::SeqCst);
+    for _ in 0..PATIENCE.load(Ordering::SeqCst) {
+        if MOST.load(Ordering::SeqCst) > 1 {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    let real = REAL.get().unwrap().pfnAppendBarrier.unwrap();
+    // SAFETY: the caller's contract.
+    let code = unsafe { real(list, signal, count, waits) };
+    INSIDE.fetch_sub(1, Ordering::SeqCst);
+    code
+}
+
+unsafe extern "C" fn launch(
+    list: ze_command_list_handle_t,
+    kernel: ze_kernel_handle_t,
+    groups: ze_group_count_t,
+    size: ze_group_size_t,
+    arguments: *mut *mut c_void,
+    next: *const c_void,
+    signal: ze_event_handle_t,
+    count: u32,
+    waits: *mut ze_event_handle_t,
+) -> ze_result_t {
+    GROUP.store(size.groupSizeX as usize, Ordering::SeqCst);
+    let real = REAL.get().unwrap();
+    let real = real.pfnAppendLaunchKernelWithArguments.unwrap();
+    // SAFETY: the caller's contract.
+    unsafe {
+        real(
+            list, kernel, groups, size, arguments, next, signal, count, waits,
+        )
+    }
+}
+
+unsafe extern "C" fn list_table(
+    version: ze_api_version_t,
+    table: *mut ze_command_list_dditable_t,
+) -> ze_result_t {
+    let getter = ze_cpu::entry().address(c"zeGetCommandListProcAddrTable");
+    // SAFETY: the export of this name has this signature; the caller gives a table with room.
+    unsafe {
+        let getter: ze_pfnGetCommandListProcAddrTable_t = std::mem::transmute(getter);
+        let code = getter.unwrap()(version, table);
+        if code == ZE_RESULT_SUCCESS {
+            let _ = REAL.set(*table);
+            (*table).pfnCreateImmediate = Some(create_immediate);
+            (*table).pfnAppendBarrier = Some(append_barrier);
+            (*table).pfnAppendLaunchKernelWithArguments = Some(launch);
+        }
+        code
+    }
+}
+
+/// The driver, which tells.
+fn telling(name: &CStr) -> *const () {
+    match name.to_bytes() {
+        b"zeGetCommandListProcAddrTable" => list_table as *const (),
+        _ => ze_cpu::entry().address(name),
+    }
+}
 
 /// A group on a buffer of its own, held back by an event if there is one.
 fn alone(queue: &Queue, after: &[Event]) -> Event {
@@ -24,12 +126,17 @@ fn alone(queue: &Queue, after: &[Event]) -> Event {
 /// In a process of its own: what it is like, a fact on a line.
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 pub(crate) fn tell() {
-    crate::world::enter();
-    println!("page {}", Buffer::<u8>::new(1000).unwrap().page_size()[2]);
+    crate::world::enter_over(telling);
+    let page = Buffer::<u8>::new(1000).and_then(|buffer| {
+        let _ = devices();
+        Ok(buffer.page_size()[2])
+    });
+    println!("page {}", page.unwrap());
     let log = Log::start();
     let queue = Queue::builder().device(&devices()[0]).build().unwrap();
     let lists = || log.count("zeCommandListCreateImmediate");
     println!("lists of a new queue {}", lists());
+    println!("group and engine {:?}", LISTS.lock().unwrap().first());
     let kind = match get_native(&queue) {
         NativeQueue::CommandQueue(_) => "command queue",
         NativeQueue::ImmediateList(_) => "immediate list",
@@ -37,15 +144,36 @@ pub(crate) fn tell() {
     println!("native {kind}");
     let event = alone(&queue, &[]);
     // Asking is what brings a list that is being recorded to the device: only the first answer counts.
-    if std::env::var("UR_L0_SERIALIZE").is_ok_and(|value| value == "2") {
+    let serialized = std::env::var("UR_L0_SERIALIZE").unwrap_or_default();
+    if serialized == "2" || serialized == "3" {
         println!("ended {}", event.status() == EventStatus::Complete);
-        return;
     }
     event.wait().unwrap();
+    let values = Buffer::from_vec(vec![1i32; 4096], [4096]).unwrap();
+    let sum = Buffer::<i32>::new([1]).unwrap();
+    match queue.reduce(&values, Reduction::new(&sum, Plus).initialize_to_identity()) {
+        Ok(event) => {
+            event.wait().unwrap();
+            println!("reduction in groups of {}", GROUP.load(Ordering::SeqCst));
+        }
+        Err(error) => println!("reduction: {:?} {error}", error.errc()),
+    }
+    println!("group of the last list {:?}", LISTS.lock().unwrap().last());
+    if !serialized.is_empty() {
+        at_once(serialized == "0");
+        return;
+    }
+    println!("lists after a reduction {}", lists());
+    let before = lists();
+    let queue = Queue::builder().device(&devices()[0]).build().unwrap();
+    let lists = || lists() - before;
     let gate = Gate::new();
     let held = std::slice::from_ref(&gate.event);
     let mut events: Vec<Event> = (0..24).map(|_| alone(&queue, held)).collect();
     println!("lists of a busy queue {}", lists());
+    let block = usm::Block::<i32, usm::HostKind>::host(&queue, 16).unwrap();
+    let pointer = block.as_ptr().addr();
+    drop(block);
     std::thread::scope(|scope| {
         let other = scope.spawn(|| alone(&queue, held));
         events.push(other.join().unwrap());
@@ -59,8 +187,28 @@ pub(crate) fn tell() {
     (0..11).for_each(|_| events.push(alone(&recorded, &[])));
     let executed = log.count("zeCommandQueueExecuteCommandLists") - before;
     println!("executed {executed}");
+    println!("freed in use {}", log.frees_of(pointer));
     gate.open();
     Event::wait_all(&events).unwrap();
+    queue.wait().unwrap();
+    println!("freed at the end {}", log.frees_of(pointer));
+}
+
+/// Two threads submit to queues of their own: whether both are ever in the driver. Where they may be they look for each
+/// other until they are.
+#[expect(clippy::print_stdout, reason = "the test reads it")]
+fn at_once(they_may: bool) {
+    let new = || Queue::builder().device(&devices()[0]).build().unwrap();
+    let queues = [new(), new()];
+    MOST.store(0, Ordering::SeqCst);
+    let patience = if they_may { usize::MAX } else { 2000 };
+    PATIENCE.store(patience, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        for queue in &queues {
+            scope.spawn(|| alone(queue, &[]).wait().unwrap());
+        }
+    });
+    println!("submissions at once {}", MOST.load(Ordering::SeqCst));
 }
 
 /// Variables with their values, and lines that [`tell`] prints under them.
@@ -71,6 +219,8 @@ type Case = (
 
 fn honoured() {
     const NEWER: &str = "UR_L0_USE_IMMEDIATE_COMMANDLISTS";
+    const REDUCTION: &str = "SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE";
+    const DISCRETE: (&str, &str) = ("SOLUM_DEVICES", "cpu:2,discrete");
     const OLDER: &str = "SYCL_PI_LEVEL_ZERO_USE_IMMEDIATE_COMMANDLISTS";
     let cases: &[Case] = &[
         (
@@ -81,13 +231,69 @@ fn honoured() {
                 "native immediate list",
                 "lists of a busy queue 4",
                 "lists of two threads 4",
+                "group and engine Some((0, 0))",
+                "reduction in groups of 256",
+                "freed in use 0",
+                "freed at the end 1",
             ],
         ),
         (&[("SOLUM_SYCL_PAGE", "256")], &["page 256"]),
         (&[("SOLUM_SYCL_LANES", "2")], &["lists of a busy queue 2"]),
         (&[("SOLUM_SYCL_LANES", "7")], &["lists of a busy queue 7"]),
         (&[("UR_L0_EAGER_INIT", "1")], &["lists of a new queue 4"]),
+        (&[("SYCL_EAGER_INIT", "1")], &["lists of a new queue 4"]),
+        (&[("UR_L0_SERIALIZE", "0")], &["submissions at once 2"]),
+        (&[("UR_L0_SERIALIZE", "1")], &["submissions at once 1"]),
         (&[("UR_L0_SERIALIZE", "2")], &["ended true"]),
+        (
+            &[("UR_L0_SERIALIZE", "3")],
+            &["ended true", "submissions at once 1"],
+        ),
+        // Memory in use is never freed, whether that is asked for or not.
+        (
+            &[("UR_L0_TRACK_INDIRECT_ACCESS_MEMORY", "1")],
+            &["freed in use 0", "freed at the end 1"],
+        ),
+        (
+            &[("SYCL_PI_LEVEL_ZERO_TRACK_INDIRECT_ACCESS_MEMORY", "1")],
+            &["freed in use 0", "freed at the end 1"],
+        ),
+        (
+            &[("UR_L0_DISABLE_USM_ALLOCATOR", "1")],
+            &["freed at the end 1"],
+        ),
+        (&[DISCRETE], &["group of the last list Some((1, 0))"]),
+        (
+            &[DISCRETE, ("UR_L0_USE_COPY_ENGINE", "0")],
+            &["group of the last list Some((0, 0))"],
+        ),
+        (
+            &[DISCRETE, ("SYCL_PI_LEVEL_ZERO_USE_COPY_ENGINE", "0")],
+            &["group of the last list Some((0, 0))"],
+        ),
+        // There is one copy engine, number 0.
+        (
+            &[DISCRETE, ("UR_L0_USE_COPY_ENGINE", "0:3")],
+            &["group of the last list Some((1, 0))"],
+        ),
+        (
+            &[DISCRETE, ("UR_L0_USE_COPY_ENGINE", "1:3")],
+            &["group of the last list Some((0, 0))"],
+        ),
+        (
+            &[(REDUCTION, "gpu:48,cpu:8")],
+            &["reduction in groups of 32"],
+        ),
+        (
+            &[(REDUCTION, "gpu:64,*:16")],
+            &["reduction in groups of 16"],
+        ),
+        (
+            &[(REDUCTION, "gpu")],
+            &[
+                "reduction: Invalid SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE: `gpu` is not TYPE:SIZE, where TYPE is cpu, gpu, acc or *",
+            ],
+        ),
         (&[("UR_L0_BATCH_SIZE", "3")], &["executed 4"]),
         (&[("UR_L0_BATCH_SIZE", "5")], &["executed 2"]),
         (&[("SYCL_PI_LEVEL_ZERO_BATCH_SIZE", "6")], &["executed 2"]),
@@ -109,23 +315,96 @@ fn honoured() {
         // An engine that the device has not is no wish that can be granted.
         (
             &[("UR_L0_USE_COMPUTE_ENGINE", "77")],
-            &["lists of a new queue 1"],
+            &["group and engine Some((0, 0))"],
+        ),
+        (
+            &[("UR_L0_USE_COMPUTE_ENGINE", "1")],
+            &["group and engine Some((0, 1))"],
+        ),
+        (
+            &[("SYCL_PI_LEVEL_ZERO_USE_COMPUTE_ENGINE", "1")],
+            &["group and engine Some((0, 1))"],
+        ),
+        (
+            &[("UR_L0_USE_COMPUTE_ENGINE", "-1")],
+            &["group and engine Some((0, 0))"],
         ),
     ];
     for (variables, facts) in cases {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .env(WORLD, "tell")
-            .envs(variables.iter().copied())
-            .output()
-            .unwrap();
-        let out = String::from_utf8(output.stdout).unwrap();
-        let err = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{variables:?}: {out}{err}");
+        let (out, err) = told(variables, true);
+        assert_eq!(err, "", "{variables:?}");
         for fact in *facts {
             assert!(
                 out.lines().any(|line| line == *fact),
                 "{variables:?}: no `{fact}` in\n{out}"
             );
         }
+    }
+}
+
+/// What [`tell`] prints and complains of.
+fn told(variables: &[(&str, &str)], good: bool) -> (String, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.env(WORLD, "tell").envs(variables.iter().copied());
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(stdout), text(stderr));
+    assert_eq!(status.success(), good, "{variables:?}: {out}{err}");
+    (out, err)
+}
+
+fn checked() {
+    for (name, value, allowed) in [
+        ("SOLUM_SYCL_LANES", "0", "1 to 16"),
+        ("SOLUM_SYCL_LANES", "17", "1 to 16"),
+        ("SOLUM_SYCL_LANES", "many", "1 to 16"),
+        ("SOLUM_SYCL_PAGE", "0", "1 on"),
+        ("SOLUM_SYCL_PAGE", "64KiB", "1 on"),
+        ("SOLUM_SYCL_TRACE", "4", "0 to 3"),
+        ("SOLUM_SYCL_TRACE", "-1", "0 to 3"),
+        ("SOLUM_SYCL_TRACE", "all", "0 to 3"),
+    ] {
+        let (out, err) = told(&[(name, value)], false);
+        let expected = format!("sycl: {name}: `{value}` is not a number from {allowed}");
+        assert_eq!(err.lines().next(), Some(&*expected), "{out}");
+        assert!(err.contains("Invalid"), "{err}");
+    }
+}
+
+/// A line of each kind, with how much is to be said for it.
+fn said() {
+    const LINES: [(usize, &str); 12] = [
+        (1, "sycl: Level Zero is the program's own"),
+        (1, "sycl: device 0: "),
+        (1, "sycl: hidden as a whole: "),
+        (
+            1,
+            "sycl: queue to device 0: out of order, immediate lists, at most 4\n",
+        ),
+        (1, "sycl: built for device 0: reduce_int, "),
+        (2, ": 64 bytes of device memory of device 0\n"),
+        (2, ": 64 bytes of host memory"),
+        (2, " is on device 0 at 0x"),
+        (2, ": copies 16384 bytes at 0 from the host to device 0\n"),
+        (2, "sycl: frees 0x"),
+        (3, "sycl: submits reduce_int at "),
+        (3, "sycl: submits barrier at "),
+    ];
+    for level in 0..=3 {
+        let level_text = level.to_string();
+        let variables = [
+            ("SOLUM_SYCL_TRACE", &*level_text),
+            ("SOLUM_DEVICES", "cpu:2,discrete"),
+            ("ONEAPI_DEVICE_SELECTOR", "level_zero:1"),
+        ];
+        let (_, err) = told(&variables, true);
+        for (from, line) in LINES {
+            assert_eq!(err.contains(line), level >= from, "{level}: {line}\n{err}");
+        }
+        assert!(err.lines().all(|line| line.starts_with("sycl: ")), "{err}");
     }
 }

@@ -101,11 +101,16 @@ fn the_counter_is_where_the_event_says() {
     );
 }
 
-#[test]
-fn an_external_allocation_holds_work_until_somebody_writes() {
+/// An event that the program's counter completes with 7, a list, and another event.
+fn counted_by(
+    counter: &'static AtomicU64,
+) -> (
+    ze_event_handle_t,
+    ze_command_list_handle_t,
+    ze_event_handle_t,
+) {
     let context = context();
-    static VALUE: AtomicU64 = AtomicU64::new(0);
-    let place = VALUE.as_ptr();
+    let place = counter.as_ptr();
     let chained = ze_event_counter_based_external_sync_allocation_desc_t {
         deviceAddress: place,
         hostAddress: place,
@@ -114,7 +119,14 @@ fn an_external_allocation_holds_work_until_somebody_writes() {
     };
     let (result, event) = create(context, 1, (&raw const chained).cast());
     assert_eq!(result, ZE_RESULT_SUCCESS, "{}", last_error());
-    let (list, [done]) = (immediate(context, ASYNC, 0), events(context, false));
+    let [done] = events(context, false);
+    (event, immediate(context, ASYNC, 0), done)
+}
+
+#[test]
+fn an_external_allocation_holds_work_until_somebody_writes() {
+    static VALUE: AtomicU64 = AtomicU64::new(0);
+    let (event, list, done) = counted_by(&VALUE);
     for round in 0..3 {
         assert_eq!(ze!(Event.pfnQueryStatus(event)), ZE_RESULT_NOT_READY);
         assert_eq!(
@@ -142,18 +154,8 @@ fn an_external_allocation_holds_work_until_somebody_writes() {
 /// Whoever looks at the application's counter may never see it between two signals with the same value.
 #[test]
 fn an_external_allocation_may_be_written_the_same_again() {
-    let context = context();
     static VALUE: AtomicU64 = AtomicU64::new(0);
-    let place = VALUE.as_ptr();
-    let chained = ze_event_counter_based_external_sync_allocation_desc_t {
-        deviceAddress: place,
-        hostAddress: place,
-        completionValue: 7,
-        ..Default::default()
-    };
-    let (result, event) = create(context, 1, (&raw const chained).cast());
-    assert_eq!(result, ZE_RESULT_SUCCESS, "{}", last_error());
-    let (list, [done]) = (immediate(context, ASYNC, 0), events(context, false));
+    let (event, list, done) = counted_by(&VALUE);
     for _ in 0..50 {
         barrier(list, done, &mut [event]);
         VALUE.store(7, Ordering::SeqCst);

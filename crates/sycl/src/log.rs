@@ -1,0 +1,44 @@
+//! `SOLUM_SYCL_TRACE`: what the runtime found, chose and does, a line each on stderr. 1: drivers, devices, queues, built
+//! kernels; 2: memory and copies too; 3: each command group and each call of Level Zero that failed too.
+//!
+//! Invariants: without the variable each place costs a load and a branch, and nothing is formatted. Not here: times,
+//! which `solum trace` shows; what tools are told, which is the room `trace`.
+
+use crate::device::Device;
+use crate::environment;
+use crate::platform::{complain, drivers};
+use crate::ze::text;
+
+/// What was found and chosen.
+pub(crate) const CHOICES: usize = 1;
+/// What is allocated, freed and copied.
+pub(crate) const MEMORY: usize = 2;
+/// What is submitted, and what failed.
+pub(crate) const COMMANDS: usize = 3;
+
+/// Says a line if so much is to be said.
+#[inline]
+pub(crate) fn say<T: AsRef<str>>(level: usize, line: impl FnOnce() -> T) {
+    if environment::trace() >= level {
+        tell(line);
+    }
+}
+
+#[cold]
+fn tell<T: AsRef<str>>(line: impl FnOnce() -> T) {
+    complain(line().as_ref());
+}
+
+/// A device by its number in the order of enumeration, which is said with its name at first; a part by its name; the host
+/// without one.
+pub(crate) fn name_of(device: Option<&Device>) -> String {
+    let Some(device) = device else {
+        return "the host".to_owned();
+    };
+    let platforms = drivers().unwrap_or_default().iter();
+    let mut all = platforms.flat_map(|platform| platform.chosen_devices());
+    match all.position(|known| known == device) {
+        Some(number) => format!("device {number}"),
+        None => text(&device.0.properties.name),
+    }
+}

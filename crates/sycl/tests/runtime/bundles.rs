@@ -1,0 +1,126 @@
+//! Kernel bundles in their three states: SPIR-V of either byte order, compiled halves and what they become linked, and
+//! what is said where that cannot be.
+
+use level_zero::sys::{
+    ZE_MODULE_FORMAT_IL_SPIRV, ZE_RESULT_ERROR_MODULE_LINK_FAILURE, ze_module_desc_t,
+};
+use sycl::interop::{KernelBundleInput, Ownership, get_native, make_kernel_bundle};
+use sycl::{
+    Backend, Buffer, Context, Device, Errc, Input, KernelBundle, Platform, Queue, ReadWrite,
+    Result, SpecId,
+};
+
+use crate::world::{call, context, devices, queue, words};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("halves_become_a_program", Where::Everywhere, linked),
+    ("a_half_alone_is_no_program", Where::Everywhere, half),
+    ("spirv_of_either_byte_order", Where::Everywhere, byte_orders),
+    ("host_tasks_know_their_queue", Where::Everywhere, handle),
+];
+
+static KERNEL: &[u8] = include_bytes!("../../kernels/linked_kernel.spv");
+static FUNCTION: &[u8] = include_bytes!("../../kernels/linked_function.spv");
+static CONSTANTS: SpecId<i32> = SpecId::new(0);
+
+fn read(context: &Context, devices: &[Device], bytes: &[u8]) -> Result<KernelBundle<Input>> {
+    // SAFETY: the kernels stay inside what the tests pass.
+    unsafe { KernelBundle::from_spirv_bytes(context, devices, bytes) }
+}
+
+fn doubles(queue: &Queue, kernel: &sycl::Kernel) {
+    let values = Buffer::from_vec(vec![3i32, 4, 5], 3).unwrap();
+    let submitted = queue.submit(|cg| {
+        let values = cg.access(&values, ReadWrite)?;
+        cg.parallel_for(kernel, 3, (&values,))
+    });
+    submitted.unwrap();
+    assert_eq!(values.into_vec().unwrap(), [6, 8, 10]);
+}
+
+fn linked() {
+    let (queue, context) = (queue(0), context());
+    let compiled = |bytes| read(&context, &devices(), bytes)?.compile(c"");
+    let halves = [compiled(KERNEL).unwrap(), compiled(FUNCTION).unwrap()];
+    let program = KernelBundle::link(&halves).unwrap();
+    assert_eq!(program.kernel_names().unwrap(), ["doubled"]);
+    doubles(&queue, &program.kernel(c"doubled").unwrap());
+    // The order is of no consequence.
+    let [kernel, function] = halves;
+    let program = KernelBundle::link(&[function, kernel]).unwrap();
+    doubles(&queue, &program.kernel(c"doubled").unwrap());
+    // Bundles of several sets of devices are no program.
+    let one = [devices()[0].clone()];
+    let other = read(&context, &one, FUNCTION).unwrap();
+    let other = other.compile(c"").unwrap();
+    let mixed = KernelBundle::link(&[compiled(KERNEL).unwrap(), other]);
+    assert_eq!(mixed.unwrap_err().errc(), Errc::Invalid);
+    assert_eq!(KernelBundle::link(&[]).unwrap_err().errc(), Errc::Invalid);
+}
+
+fn half() {
+    let context = context();
+    let built = read(&context, &devices(), KERNEL).unwrap().build(c"");
+    let error = built.unwrap_err();
+    assert_eq!(error.errc(), Errc::Build, "{error}");
+    let unlinked = Some(ZE_RESULT_ERROR_MODULE_LINK_FAILURE);
+    assert_eq!(error.backend_code(), unlinked, "{error}");
+    assert!(error.to_string().contains("twice"), "{error}");
+    // A module that the program made is not linked for it.
+    let (bytes, mut module) = (KERNEL, std::ptr::null_mut());
+    let desc = ze_module_desc_t {
+        format: ZE_MODULE_FORMAT_IL_SPIRV,
+        inputSize: bytes.len(),
+        pInputModule: bytes.as_ptr(),
+        ..Default::default()
+    };
+    let (own, device) = (get_native(&context), get_native(&devices()[0]));
+    let no_log = std::ptr::null_mut();
+    call!(module.pfnCreate(own, device, &raw const desc, &raw mut module, no_log));
+    let input = KernelBundleInput {
+        native_handle: module,
+        ownership: Ownership::Keep,
+    };
+    // SAFETY: a live module of the context.
+    let made = unsafe { make_kernel_bundle(input, &context) };
+    assert_eq!(made.unwrap_err().errc(), Errc::Build);
+    call!(module.pfnDestroy(module));
+}
+
+fn byte_orders() {
+    let (context, devices) = (context(), devices());
+    let little: Vec<u8> = words().iter().flat_map(|word| word.to_le_bytes()).collect();
+    let big: Vec<u8> = words().iter().flat_map(|word| word.to_be_bytes()).collect();
+    for bytes in [&little, &big] {
+        let input = read(&context, &devices, bytes).unwrap();
+        assert!(!input.has_specialization_constant(CONSTANTS));
+        let built = input.build(c"").unwrap();
+        assert_eq!(built.kernel(c"add").unwrap().argument_count(), 3);
+        assert!(built.build_log().is_empty(), "{}", built.build_log());
+        let unknown = built.kernel(c"subtract").unwrap_err();
+        assert_eq!(unknown.errc(), Errc::Invalid, "{unknown}");
+    }
+    for wrong in [&little[..little.len() - 1], &[][..], &[0; 64][..]] {
+        let error = read(&context, &devices, wrong).unwrap_err();
+        assert_eq!(error.errc(), Errc::Build, "{error}");
+    }
+    let none = read(&context, &[], &little).unwrap_err();
+    assert_eq!(none.errc(), Errc::Invalid);
+    for platform in Platform::all().unwrap() {
+        assert_eq!(platform.backend(), Backend::LevelZero);
+    }
+}
+
+fn handle() {
+    let queue = queue(0);
+    let same = queue.clone();
+    let task = queue.submit(|cg| {
+        cg.host_task((), move |handle, ()| {
+            assert_eq!(handle.backend(), Backend::LevelZero);
+            assert_eq!(handle.native_queue(), get_native(&same));
+            Ok(())
+        })
+    });
+    task.unwrap().wait().unwrap();
+}
