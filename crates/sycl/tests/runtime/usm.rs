@@ -79,12 +79,13 @@ fn freed_after_what_was_submitted() {
             let (named, reached) = two(&queue);
             let pointers = [named.as_ptr().addr(), reached.as_ptr().addr()];
             let held = Buffer::<i32>::new(1).unwrap();
-            let gate = Gate::of(&queue.context());
+            // An event of the program's is work of the context: only where it is what holds.
+            let gate = (holder == Holder::Event).then(|| Gate::of(&queue.context()));
             let access =
                 (holder == Holder::HostAccessor).then(|| held.host_access(ReadWrite).unwrap());
             let (open, opened) = mpsc::channel::<()>();
             let after = match holder {
-                Holder::Event => gate.event.clone(),
+                Holder::Event => gate.as_ref().unwrap().event.clone(),
                 Holder::HostAccessor => {
                     let waits = queue.submit(|cg| {
                         let _held = cg.access(&held, ReadWrite)?;
@@ -116,7 +117,7 @@ fn freed_after_what_was_submitted() {
             (0..100).for_each(|_| drop(Block::host(&queue, 16).unwrap()));
             assert!(is_running(&written), "{what}");
             assert!(pointers.iter().all(|at| log.frees_of(*at) == 0), "{what}");
-            gate.open();
+            gate.iter().for_each(Gate::open);
             drop(access);
             drop(open);
             queue.wait().unwrap();
