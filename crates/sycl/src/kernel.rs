@@ -4,7 +4,7 @@
 //! not linked) and [`Executable`], the only one that has kernels.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,11 +17,11 @@ use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::graveyard::bury;
 use crate::lane::all_tails;
-use crate::log::{CHOICES, name_of, say};
+use crate::module::{Module, create_module};
 use crate::range::DeviceData;
 use crate::reflect::Reflection;
 use crate::registry::{disown, own};
-use crate::ze::{Api, enumerate, ze};
+use crate::ze::{Api, ze};
 
 /// A bundle's state.
 pub trait BundleState: sealed::Sealed {}
@@ -122,118 +122,6 @@ struct Source {
     reflections: Vec<Arc<Reflection>>,
     constants: SpecValues,
     options: CString,
-}
-
-/// A built module for one device.
-pub(crate) struct Module {
-    pub(crate) device: Device,
-    pub(crate) handle: ze_module_handle_t,
-    pub(crate) api: Api,
-    pub(crate) owned: bool,
-    /// What the compiler said.
-    pub(crate) log: String,
-}
-
-// SAFETY: module functions may be called from simultaneous threads (spec, core "Module").
-unsafe impl Send for Module {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Module {}
-
-impl Drop for Module {
-    fn drop(&mut self) {
-        if self.owned {
-            disown(self.handle);
-            // SAFETY: ours, destroyed once, after its kernels, which keep the bundle.
-            let _ = unsafe { ze!(self.api, zeModuleDestroy = module.pfnDestroy(self.handle)) };
-        }
-    }
-}
-
-impl Module {
-    /// Makes a kernel and destroys it.
-    ///
-    /// # Errors
-    /// [`Errc::Build`] when functions that kernels need are missing; the calls'.
-    pub(crate) fn try_a_kernel(&self) -> Result<()> {
-        let names = self.kernel_names()?;
-        let Some(name) = names.first() else {
-            // Which kernels there are may be known only when all is there.
-            return match self.has_imports() {
-                true => Err(Error::new(Errc::Build, "the module is not linked")),
-                false => Ok(()),
-            };
-        };
-        let name = CString::new(name.as_str())
-            .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
-        let desc = ze_kernel_desc_t {
-            pKernelName: name.as_ptr(),
-            ..Default::default()
-        };
-        let (api, mut kernel) = (self.api, std::ptr::null_mut());
-        // SAFETY: a live module, valid input and output; what is created is destroyed.
-        unsafe {
-            ze!(
-                api,
-                zeKernelCreate = kernel.pfnCreate(self.handle, &raw const desc, &raw mut kernel)
-            )?;
-            ze!(api, zeKernelDestroy = kernel.pfnDestroy(kernel))
-        }
-    }
-
-    /// Resolves its imports out of itself.
-    ///
-    /// # Errors
-    /// [`Errc::Build`] with what is missing.
-    fn link_alone(&self) -> Result<()> {
-        let (api, mut handle) = (self.api, self.handle);
-        let mut log = std::ptr::null_mut();
-        // SAFETY: one live module and a valid output.
-        let linked = unsafe {
-            ze!(
-                api,
-                zeModuleDynamicLink = module.pfnDynamicLink(1, &raw mut handle, &raw mut log)
-            )
-        };
-        let text = take_log(api, log);
-        linked.map_err(|error| with_log(error, &text))
-    }
-
-    /// Whether it has imports, which somebody may have resolved.
-    fn has_imports(&self) -> bool {
-        let mut properties = ze_module_properties_t::default();
-        // SAFETY: a live module and a valid output.
-        let asked = unsafe {
-            ze!(
-                self.api,
-                zeModuleGetProperties = module.pfnGetProperties(self.handle, &raw mut properties)
-            )
-        };
-        asked.is_ok() && properties.flags & ZE_MODULE_PROPERTY_FLAG_IMPORTS != 0
-    }
-
-    pub(crate) fn kernel_names(&self) -> Result<Vec<String>> {
-        let api = self.api;
-        let names = enumerate(std::ptr::null(), |count, array: *mut *const c_char| {
-            // SAFETY: a live module; `count` and `array` follow the two-call idiom.
-            unsafe {
-                ze!(
-                    api,
-                    zeModuleGetKernelNames = module.pfnGetKernelNames(self.handle, count, array)
-                )
-            }
-        })?;
-        let text = |name: &*const c_char| {
-            // SAFETY: not null, and NUL-terminated text that lives as long as the module.
-            unsafe { CStr::from_ptr(*name) }
-                .to_string_lossy()
-                .into_owned()
-        };
-        Ok(names
-            .iter()
-            .filter(|name| !name.is_null())
-            .map(text)
-            .collect())
-    }
 }
 
 impl<S: BundleState> KernelBundle<S> {
@@ -526,78 +414,6 @@ fn build_for(context: &Context, device: &Device, source: &Source) -> Result<Modu
         desc.pInputModule = std::ptr::null();
     }
     create_module(context, device, &desc)
-}
-
-fn create_module(context: &Context, device: &Device, desc: &ze_module_desc_t) -> Result<Module> {
-    let api = context.api();
-    let mut handle = std::ptr::null_mut();
-    let mut log = std::ptr::null_mut();
-    // SAFETY: live handles; the description and what it points to live for the call; valid outputs.
-    let built = unsafe {
-        ze!(
-            api,
-            zeModuleCreate = module.pfnCreate(
-                context.handle(),
-                device.handle(),
-                desc,
-                &raw mut handle,
-                &raw mut log
-            )
-        )
-    };
-    let text = take_log(api, log);
-    match built {
-        Ok(()) => {
-            own(handle);
-            let module = Module {
-                device: device.clone(),
-                handle,
-                api,
-                owned: true,
-                log: text,
-            };
-            say(CHOICES, || {
-                let names = module.kernel_names().unwrap_or_default().join(", ");
-                format!("built for {}: {names}", name_of(Some(device)))
-            });
-            Ok(module)
-        }
-        Err(error) => Err(with_log(error, &text)),
-    }
-}
-
-/// A failure says what the log says.
-fn with_log(error: Error, log: &str) -> Error {
-    match error.backend_code() {
-        Some(code) if !log.is_empty() => Error::backend(code, format!("{error}\n{log}")),
-        _ => error,
-    }
-}
-
-/// Copies a build log and destroys it.
-fn take_log(api: Api, log: ze_module_build_log_handle_t) -> String {
-    if log.is_null() {
-        return String::new();
-    }
-    let mut size = 0;
-    let table = api.tables.build_log;
-    let mut bytes = Vec::new();
-    if let (Some(get), Some(destroy)) = (table.pfnGetString, table.pfnDestroy) {
-        // SAFETY: a live log; a null output asks for the size, and the second has that size.
-        unsafe {
-            let _ = get(log, &raw mut size, std::ptr::null_mut());
-            bytes.resize(size, 0u8);
-            let _ = get(log, &raw mut size, bytes.as_mut_ptr().cast());
-            let _ = destroy(log);
-        }
-    }
-    bytes.truncate(
-        bytes
-            .iter()
-            .position(|byte| *byte == 0)
-            .unwrap_or(bytes.len()),
-    );
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl KernelBundle<Executable> {

@@ -7,8 +7,9 @@
 //! Rooms: [`platform`](Platform), [`device`](Device), [`context`](Context) and [`info`] say what there is;
 //! [`queue`](Queue), `handler`, `group`, `submit` are a command group's way; `lane` is a command list in order with its
 //! events, `ticket` what waits for the host, `graveyard` what is freed later; `buffer`, `image`, `storage`, `transfer`,
-//! `memory` hold data; `trace` tells XPTI, `leaks` counts what is made and destroyed, `log` says what happens; [`usm`], [`kernel`](KernelBundle),
-//! [`host_task`](HostView) and [`event`](Event) are SYCL's own.
+//! `memory` hold data; `module` is device code that is built; `trace` tells XPTI, `leaks` counts what is made and
+//! destroyed, `log` says what happens; [`usm`], [`kernel`](KernelBundle), [`host_task`](HostView) and [`event`](Event)
+//! are SYCL's own.
 //!
 //! Invariants
 //! - Work is submitted on the caller's thread, and a device only ever waits for work that was submitted before.
@@ -45,6 +46,7 @@ mod lane;
 mod leaks;
 mod log;
 mod memory;
+mod module;
 mod operation;
 mod platform;
 mod queue;

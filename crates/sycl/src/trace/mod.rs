@@ -62,9 +62,8 @@ impl Site {
 impl std::fmt::Display for Site {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         #[cfg(feature = "source-locations")]
-        return write!(f, " at {}", self.location);
-        #[cfg(not(feature = "source-locations"))]
-        Ok(())
+        write!(f, " at {}", self.location)?;
+        f.write_str("")
     }
 }
 

@@ -244,7 +244,8 @@ fn compile_fail() {
         .parent()
         .unwrap()
         .to_path_buf();
-    let folder = deps.join("sycl-compile-fail");
+    // Another copy of this test may run beside it.
+    let folder = deps.join(format!("sycl-compile-fail-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let good = "q.submit(|cg| { let a = cg.access(b, Read)?; cg.parallel_for(k, 8, (&a, Val(1.0f32), 2u32)) })?; b.host_access(ReadWrite)?[0] = 1.0; q.submit(|cg| { let a = cg.access(&ints(), ReadWrite)?; cg.parallel_for(m::set, 4, (&a, 1)) })?; q.submit(|cg| { let p = picture(); let (a, b) = (cg.image(&p, Read)?, cg.image(&p, Write)?); cg.parallel_for(i::brighten, [1, 1], (&a, &b)) })?;";
     // Other builds of the crate may lie beside the one that this test is linked with.
@@ -260,6 +261,7 @@ fn compile_fail() {
             Err(_) => {}
         }
     }
+    let _ = std::fs::remove_dir_all(&folder);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
