@@ -1,4 +1,4 @@
-//! Objects and archives of them into memory, as from a damaged cache; start from objects of `solum compile --emit object`.
+//! Objects and archives of them into memory, as from a damaged cache; start from objects of `solum compile --emit obj`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

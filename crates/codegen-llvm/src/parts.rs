@@ -18,6 +18,8 @@ use crate::service;
 
 /// Instructions from which on a part is worth a module of LLVM and an object of its own.
 const WORTH: usize = 200;
+/// Parts beyond which a program is not cut: each has copies of what they share.
+const MOST: usize = 64;
 /// Bytes of constants that every part may have a copy of.
 const TABLES: u64 = 64 << 10;
 
@@ -29,9 +31,12 @@ pub(crate) fn of(module: &Module) -> Vec<Range<usize>> {
     }
     let mut parts: Vec<Range<usize>> = Vec::new();
     let (mut begin, mut size) = (0, 0);
+    let size_of =
+        |kernel: &Kernel| instructions(&module.functions[kernel.function.index()]).count();
+    let worth = WORTH.max(module.kernels.iter().map(size_of).sum::<usize>() / MOST);
     for (i, kernel) in module.kernels.iter().enumerate() {
-        size += instructions(&module.functions[kernel.function.index()]).count();
-        if size >= WORTH {
+        size += size_of(kernel);
+        if size >= worth {
             parts.push(begin..i + 1);
             (begin, size) = (i + 1, 0);
         }
@@ -109,21 +114,40 @@ fn begin<J>(part: &Waiting<J>) -> Option<J> {
     part.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
+/// The parts of a program; those that nobody has begun are given up with it.
+struct Parts<J>(Vec<Waiting<J>>);
+
+impl<J> Drop for Parts<J> {
+    fn drop(&mut self) {
+        give_up(&self.0);
+        service::forget_duty();
+    }
+}
+
+fn give_up<J>(parts: &[Waiting<J>]) {
+    for part in parts {
+        drop(begin(part));
+    }
+}
+
 /// Runs all jobs. This thread, one of the compiler's, takes what no other one has begun, so it waits only for what
-/// runs.
+/// runs. None of them runs any more when it returns: a program that ends because of an error must not end LLVM under
+/// another thread.
 ///
 /// # Errors
-/// The first that fails, in their order; later ones are not begun then.
+/// The first that fails, in their order; later ones are not begun then, whether it failed, panicked or was LLVM's end.
 pub(crate) fn compile<J>(jobs: Vec<J>) -> Result<Vec<Compiled>, BuildError>
 where
     J: FnOnce() -> Reply + Send + 'static,
 {
-    let parts: Vec<Waiting<J>> = jobs
+    let waiting = jobs
         .into_iter()
         .map(|job| Arc::new(Mutex::new(Some(job))))
         .collect();
+    let parts = Parts(waiting);
     // The others begin at the end, so that they and this thread meet once.
     let mut elsewhere: Vec<Receiver<Reply>> = parts
+        .0
         .iter()
         .skip(1)
         .rev()
@@ -135,27 +159,30 @@ where
             })
         })
         .collect();
-    let mut replies = Vec::with_capacity(parts.len());
-    for part in &parts {
-        let reply = begin(part).map(|job| job());
-        let failed = matches!(reply, Some(Err(_)));
-        replies.push(reply);
-        if failed {
-            break;
-        }
-    }
-    for later in &parts[replies.len()..] {
-        drop(begin(later));
-    }
     elsewhere.reverse();
+    let later = parts.0.clone();
+    service::at_death(move || give_up(&later));
+    let mut here = Vec::with_capacity(parts.0.len());
+    let mut failed = false;
+    for part in &parts.0 {
+        let reply = begin(part).map(|job| match failed {
+            false => job(),
+            true => Err(codegen_error("a part before this one failed".to_owned())),
+        });
+        failed |= matches!(reply, Some(Err(_)));
+        here.push(reply);
+    }
     let elsewhere = [None].into_iter().chain(elsewhere.iter().map(Some));
-    let all = replies.into_iter().zip(elsewhere);
-    all.map(|(here, there)| match (here, there) {
-        (Some(reply), _) => reply,
-        (None, Some(there)) => service::wait(there),
-        (None, None) => Err(codegen_error("a part of the program is lost".to_owned())),
-    })
-    .collect()
+    let replies: Vec<Reply> = here
+        .into_iter()
+        .zip(elsewhere)
+        .map(|(here, there)| match (here, there) {
+            (Some(reply), _) => reply,
+            (None, Some(there)) => service::wait(there),
+            (None, None) => Err(codegen_error("a part of the program is lost".to_owned())),
+        })
+        .collect();
+    replies.into_iter().collect()
 }
 
 /// One program of its parts, in their order.
@@ -173,5 +200,82 @@ pub(crate) fn join(parts: Vec<Compiled>) -> Compiled {
     Compiled {
         object: archive(objects),
         info,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    #[test]
+    fn nothing_runs_any_more_when_the_first_part_has_failed() {
+        let alone = std::thread::available_parallelism().map_or(1, usize::from) == 1;
+        let (begun, running) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let jobs: Vec<_> = (0..100)
+            .map(|part| {
+                let (begun, running) = (Arc::clone(&begun), Arc::clone(&running));
+                move || -> Reply {
+                    if part == 0 {
+                        // It fails while another one runs, where there are threads for that.
+                        while !alone && begun.load(Ordering::SeqCst) == 0 {
+                            std::thread::yield_now();
+                        }
+                        return Err(codegen_error("the first".to_owned()));
+                    }
+                    running.fetch_add(1, Ordering::SeqCst);
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    (0..1000).for_each(|_| std::thread::yield_now());
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    Err(codegen_error("a later one".to_owned()))
+                }
+            })
+            .collect();
+        let error = service::run(move || {
+            compile(jobs)?;
+            Err(codegen_error("nothing failed".to_owned()))
+        });
+        assert_eq!(error.unwrap_err().message, "the first");
+        assert_eq!(running.load(Ordering::SeqCst), 0);
+        let before = begun.load(Ordering::SeqCst);
+        // Whoever still comes to a part that was given up does nothing.
+        drop(service::wait(&service::submit_part(|| {
+            Err(codegen_error(String::new()))
+        })));
+        assert_eq!(begun.load(Ordering::SeqCst), before);
+    }
+
+    #[test]
+    fn parts_that_nobody_has_begun_are_given_up_when_llvm_ends_on_the_programs_thread() {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let (begun, told) = (
+            Arc::new(AtomicUsize::new(0)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let jobs: Vec<_> = (0..threads + 100)
+            .map(|part| {
+                let (begun, told) = (Arc::clone(&begun), Arc::clone(&told));
+                move || -> Reply {
+                    if part == 0 {
+                        return Err(crate::machine::die());
+                    }
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    while !told.load(Ordering::SeqCst) {
+                        std::thread::yield_now();
+                    }
+                    Err(codegen_error("a later one".to_owned()))
+                }
+            })
+            .collect();
+        let error = service::run(move || {
+            compile(jobs)?;
+            Err(codegen_error("nothing failed".to_owned()))
+        });
+        assert!(error.unwrap_err().message.starts_with("LLVM gave up:"));
+        told.store(true, Ordering::SeqCst);
+        drop(service::wait(&service::submit_part(|| {
+            Err(codegen_error(String::new()))
+        })));
+        assert!(begun.load(Ordering::SeqCst) <= threads);
     }
 }

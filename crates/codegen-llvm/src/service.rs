@@ -48,6 +48,19 @@ impl State {
 thread_local! {
     /// Who waits for what this thread compiles.
     static CURRENT: RefCell<Option<Sender<Reply>>> = const { RefCell::new(None) };
+    /// What is to be done should LLVM want to end the process on this thread.
+    static DUTY: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+/// `duty` is done if LLVM wants to end the process on this thread, before whoever waits is told; until
+/// [`forget_duty`]. It does not call LLVM.
+pub(crate) fn at_death(duty: impl FnOnce() + 'static) {
+    DUTY.set(Some(Box::new(duty)));
+}
+
+/// Ends [`at_death`].
+pub(crate) fn forget_duty() {
+    drop(DUTY.take());
 }
 
 fn codegen_error(message: impl Into<String>) -> BuildError {
@@ -70,6 +83,9 @@ extern "C" fn fatal(reason: *const libc::c_char) {
         // Not one of our threads: there is nobody to tell, LLVM's own end is the honest one.
         return;
     };
+    if let Some(duty) = DUTY.take() {
+        duty();
+    }
     let _ = waiting.send(Err(codegen_error(format!("LLVM gave up: {text}"))));
     state().threads -= 1;
     // A queued job may have been waiting for this thread.

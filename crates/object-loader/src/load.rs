@@ -450,10 +450,11 @@ impl Loader<'_> {
                     room: symbol.size,
                     size: symbol.size,
                 },
+                (_, ABSOLUTE) => continue,
                 (Some(section), index) if self.base(usize::from(index)).is_some() => Place {
                     address: address as usize,
                     code: section.flags & EXEC != 0,
-                    room: section.size - symbol.value,
+                    room: section.size.saturating_sub(symbol.value),
                     size: symbol.size,
                 },
                 _ => continue,

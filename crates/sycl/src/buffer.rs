@@ -18,7 +18,7 @@ use crate::graveyard::bury;
 use crate::host_accessor::HostAccessor;
 use crate::memory::End;
 use crate::range::{DeviceData, Dim, Id, Range, SupportedDim, coordinates, extents};
-use crate::storage::{BufferCore, Handle};
+use crate::storage::{BufferCore, BufferState, Handle};
 use crate::ticket::wait_for;
 use crate::transfer::bring_to_host;
 
@@ -158,37 +158,55 @@ where
     /// and which lives until then.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] for two views on one memory, a device outside its context, or an allocation that is too small.
+    /// [`Errc::Invalid`] for two views on one memory, a device outside its context, an allocation that is too small, or a
+    /// pointer that no element may have; then all memory is the program's as before.
     pub unsafe fn from_usm(views: &[UsmView<T>], range: impl Into<Range<D>>) -> Result<Self> {
         let range = range.into();
         let buffer = Self::create(range, &BufferOptions::default(), 0)?;
         {
             let mut state = buffer.handle.core.lock();
             for view in views {
-                if !view.context.contains(&view.device) {
-                    return Err(Error::invalid("a view's device is not of its context"));
-                }
-                let native = &view.context.0.native;
-                let bytes = state.graph.grid().bytes();
-                let room = crate::usm::room(native, view.pointer.cast())?;
-                if room < bytes {
-                    return Err(Error::invalid(format!(
-                        "the allocation has {room} bytes from the pointer on; the buffer needs {bytes}"
-                    )));
-                }
-                let domain = state.domain_of(&view.context, &view.device)?;
-                let end = match view.free_with_buffer {
-                    true => End::Free,
-                    false => End::Keep,
-                };
-                state.adopt(domain, view.pointer.cast(), &view.context, end)?;
-                if view.initialised {
-                    state.graph.adopt_copy(domain);
+                if let Err(error) = adopt_view(&mut state, view) {
+                    // What was taken before is the program's again.
+                    state.keep_all();
+                    return Err(error);
                 }
             }
         }
         Ok(buffer)
     }
+}
+
+/// Takes one view's memory for its device.
+fn adopt_view<T>(state: &mut BufferState, view: &UsmView<T>) -> Result<()> {
+    if !view.context.contains(&view.device) {
+        return Err(Error::invalid("a view's device is not of its context"));
+    }
+    if !view.pointer.is_aligned() {
+        return Err(Error::invalid(format!(
+            "the pointer {:p} is not aligned to the {} bytes of an element",
+            view.pointer,
+            align_of::<T>()
+        )));
+    }
+    let native = &view.context.0.native;
+    let bytes = state.graph.grid().bytes();
+    let room = crate::usm::room(native, view.pointer.cast())?;
+    if room < bytes {
+        return Err(Error::invalid(format!(
+            "the allocation has {room} bytes from the pointer on; the buffer needs {bytes}"
+        )));
+    }
+    let domain = state.domain_of(&view.context, &view.device)?;
+    let end = match view.free_with_buffer {
+        true => End::Free,
+        false => End::Keep,
+    };
+    state.adopt(domain, view.pointer.cast(), &view.context, end)?;
+    if view.initialised {
+        state.graph.adopt_copy(domain);
+    }
+    Ok(())
 }
 
 impl<T: DeviceData> Buffer<'static, T, 1> {
@@ -320,7 +338,9 @@ where
             return Ok(());
         }
         let plan = state.graph.plan_release(domain, &state.links());
-        state.host_memory()?;
+        if !plan.is_empty() {
+            state.host_memory()?;
+        }
         for transfer in &plan {
             crate::transfer::submit(core, &mut state, transfer)?;
         }

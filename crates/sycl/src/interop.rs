@@ -23,7 +23,7 @@ use crate::module::Module;
 use crate::platform::Platform;
 use crate::queue::{Queue, QueueProps};
 use crate::range::{DeviceData, Dim, Range, SupportedDim};
-use crate::registry::own;
+use crate::registry::{disown, own};
 use crate::usm::{PointerType, properties_of, range_of};
 use crate::ze::{Api, ze};
 
@@ -396,8 +396,36 @@ pub unsafe fn make_queue(input: impl Into<QueueArg>, context: &Context) -> Resul
             is_in_order(context.api(), list),
         ),
     };
+    // A list that is made for a queue must be of its group.
+    let ordinal = match input.native {
+        NativeQueue::CommandQueue(queue) => ordinal_of(context.api(), &device, queue),
+        NativeQueue::ImmediateList(_) => 0,
+    };
     let (properties, lane) = (input.properties, input.native.lane());
-    Queue::adopt(context, &device, properties, lane, owned, in_order)
+    Queue::adopt(context, &device, properties, lane, owned, in_order, ordinal).inspect_err(|_| {
+        match input.native {
+            // It stays the program's.
+            NativeQueue::CommandQueue(queue) if owned => disown(queue),
+            NativeQueue::ImmediateList(list) if owned => disown(list),
+            _ => {}
+        }
+    })
+}
+
+/// The group of a queue; where the driver does not say, the first that computes.
+fn ordinal_of(api: Api, device: &Device, queue: ze_command_queue_handle_t) -> u32 {
+    let mut ordinal = 0;
+    // SAFETY: a live queue by the caller's contract and a valid output.
+    let asked = unsafe {
+        ze!(
+            api,
+            zeCommandQueueGetOrdinal = command_queue.pfnGetOrdinal(queue, &raw mut ordinal)
+        )
+    };
+    match asked {
+        Ok(()) => ordinal,
+        Err(_) => device.compute_group().map_or(0, |group| group.ordinal),
+    }
 }
 
 /// Whether an immediate list keeps order by itself; `false` where the driver does not say.

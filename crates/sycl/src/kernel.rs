@@ -107,13 +107,14 @@ impl<S: BundleState> PartialEq for KernelBundle<S> {
 impl<S: BundleState> Eq for KernelBundle<S> {}
 
 pub(crate) struct BundleInner {
-    pub(crate) context: Context,
-    pub(crate) devices: Vec<Device>,
-    /// What it was made of; none for handles and native binaries.
-    source: Option<Source>,
-    pub(crate) modules: Vec<Module>,
+    // Dropped in this order: what was made in the context ends before it.
     /// Bundles of the same source with other constants, by their values.
     variants: Mutex<HashMap<SpecValues, KernelBundle<Executable>>>,
+    pub(crate) modules: Vec<Module>,
+    /// What it was made of; none for handles and native binaries.
+    source: Option<Source>,
+    pub(crate) devices: Vec<Device>,
+    pub(crate) context: Context,
 }
 
 #[derive(Clone)]

@@ -388,8 +388,10 @@ impl Queue {
         native: NativeLane,
         owned: bool,
         in_order: bool,
+        ordinal: u32,
     ) -> Result<Self> {
         let options = LaneOptions {
+            ordinal,
             timestamps: props.enable_profiling,
             batched: matches!(native, NativeLane::Queue(_)),
             // The program may wait on its handle after any submission.

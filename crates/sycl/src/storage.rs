@@ -493,6 +493,15 @@ impl BufferState {
         Ok(())
     }
 
+    /// All memory stays when the buffer ends.
+    pub(crate) fn keep_all(&mut self) {
+        for place in &mut self.places {
+            if let Some(memory) = &mut place.memory {
+                memory.end = End::Keep;
+            }
+        }
+    }
+
     pub(crate) fn links(&self) -> PlaceLinks<'_> {
         PlaceLinks(&self.places)
     }

@@ -66,7 +66,7 @@ pub trait Platform: Send + Sync {
     /// `word` is a futex word that changes (and is woken with all waiters, by `FUTEX_WAKE` without the
     /// private flag: it may lie in shared memory) whenever `done` may have become true; woken only while `sleepers`,
     /// which counts threads that sleep or are about to, is not 0: it is raised (SeqCst) before the last look at `done`.
-    /// May run submitted tasks meanwhile when the wait is unlimited. Returns `done()`.
+    /// `done` is asked after each look at `word` and before each sleep: it may write down what is waited for. May run submitted tasks meanwhile when the wait is unlimited. Returns `done()`.
     fn wait(
         &self,
         word: &std::sync::atomic::AtomicU32,

@@ -379,9 +379,9 @@ impl Lane {
         loop {
             if !self.head_may_start(&mut state) || self.keeps_head(&state) {
                 state.driving = false;
-                let hangs = state.hanging;
+                let tells = state.hanging || self.context.is_lost();
                 drop(state);
-                if hangs {
+                if tells {
                     self.tell();
                 }
                 return;

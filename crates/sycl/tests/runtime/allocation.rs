@@ -29,6 +29,11 @@ pub(crate) const TESTS: &[Test] = &[
     ("t07_explicit_kinds", Where::Discrete, explicit_kinds),
     ("t08_from_usm_bound", Where::Discrete, from_usm_bound),
     (
+        "release_of_what_was_never_written",
+        Where::Discrete,
+        release_of_what_was_never_written,
+    ),
+    (
         "t09_from_usm_duplicate_domain",
         Where::Discrete,
         from_usm_duplicate_domain,
@@ -243,14 +248,44 @@ fn from_usm_duplicate_domain() {
         context: queue.context(),
         pointer: block.as_ptr(),
         initialised: false,
-        free_with_buffer: false,
+        free_with_buffer: true,
     });
+    let log = Log::start();
     // SAFETY: it is refused.
     let error = unsafe { Buffer::<i32>::from_usm(&views, 64) }.unwrap_err();
     assert_eq!(error.errc(), Errc::Invalid);
     // SAFETY: it is refused.
     let error = unsafe { Buffer::<i32>::from_usm(&views[..1], 65) }.unwrap_err();
     assert!(error.to_string().contains("256 bytes"), "{error}");
+    let odd = [UsmView {
+        pointer: blocks[0].as_ptr().wrapping_byte_add(2),
+        device: queue.device(),
+        context: queue.context(),
+        ..views[0]
+    }];
+    // SAFETY: it is refused.
+    let error = unsafe { Buffer::<i32>::from_usm(&odd, 32) }.unwrap_err();
+    assert!(error.to_string().contains("is not aligned"), "{error}");
+    // What is refused stays the program's.
+    queue.wait().unwrap();
+    assert_eq!(log.count("zeMemFree") + log.count("zeMemFreeExt"), 0);
+}
+
+/// Memory that is released where nothing of it was ever written goes without a copy and without memory on the host.
+fn release_of_what_was_never_written() {
+    let queue = queue(0);
+    let buffer = Buffer::<i32>::new(1024).unwrap();
+    let log = Log::start();
+    let submitted = queue.submit(|cg| {
+        cg.access(&buffer, Read)?;
+        cg.barrier()
+    });
+    submitted.unwrap().wait().unwrap();
+    buffer.release(&queue.device()).unwrap();
+    queue.wait().unwrap();
+    assert_eq!(log.device_allocations(), [4096]);
+    assert_eq!(log.frees(), 1);
+    assert_eq!((log.host_allocations(), log.copies()), (vec![], vec![]));
 }
 
 fn cpu_device_shares_host() {

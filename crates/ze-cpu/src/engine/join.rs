@@ -5,31 +5,39 @@
 const MOST_ROW: u32 = 64;
 
 /// How many groups, of a row of `groups` with `size` work-items each, to run as one where `row` work-items run side
-/// by side: a divisor of `groups`. 1 where groups are well as they are, and where `row` is 0.
-pub(super) fn joined(row: u32, size: u32, groups: u32) -> u32 {
+/// by side: a divisor of `groups`, `most` at most. 1 where groups are well as they are, and where `row` is 0.
+pub(super) fn joined(row: u32, size: u32, groups: u32, most: u32) -> u32 {
     if !(1..=MOST_ROW).contains(&row) || groups <= 1 || size > 8 * row || size.is_multiple_of(row) {
         return 1;
     }
     // The fewest that leave no work-item over.
     let least = row >> row.trailing_zeros().min(size.trailing_zeros());
-    if groups.is_multiple_of(least) {
+    if least <= most && groups.is_multiple_of(least) {
         return least;
     }
     // Or rows that are long enough for few to be left over.
     if size >= 2 * row {
         return 1;
     }
-    let most = (8 * row).div_ceil(size).min(groups);
     let fewest = row.div_ceil(size);
+    let most = (8 * row).div_ceil(size).min(most);
     (fewest..=most)
-        .rev()
         .find(|&count| groups.is_multiple_of(count))
         .unwrap_or(1)
 }
 
+/// The most to join of `total` groups that so many `threads` may share: each gets several.
+pub(super) fn most(total: u64, threads: usize) -> u32 {
+    let parts = match threads as u64 {
+        0 | 1 => 1,
+        threads => threads.saturating_mul(4),
+    };
+    u32::try_from(total / parts).unwrap_or(u32::MAX).max(1)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::joined;
+    use super::{joined, most};
 
     #[test]
     fn groups_join_to_rows_that_run_side_by_side_and_none_is_left_over() {
@@ -41,8 +49,8 @@ mod tests {
             (16, 8, 8192, 2),
             (16, 1, 1 << 20, 16),
             (16, 24, 10, 2),
-            // 16 does not divide 1000: rows of 125.
-            (16, 1, 1000, 125),
+            // 16 does not divide 1000: rows of 20.
+            (16, 1, 1000, 20),
             (16, 8, 3, 3),
             // Nothing divides a prime number but itself.
             (16, 1, 1009, 1),
@@ -52,11 +60,33 @@ mod tests {
             (16, 40, 3, 1),
             (8, 3, 64, 8),
             (16, u32::MAX, u32::MAX, 1),
-            (32, 1, u32::MAX, 255),
+            (32, 1, u32::MAX, 51),
         ] {
-            let count = joined(row, size, groups);
+            let count = joined(row, size, groups, groups);
             assert_eq!(count, expected, "{row} {size} {groups}");
             assert_eq!(groups % count, 0);
         }
+    }
+
+    #[test]
+    fn threads_that_may_share_a_launch_get_several_groups_each() {
+        // (groups in all, threads) -> most
+        for (total, threads, expected) in [
+            (16, 1, 16),
+            (16, 2, 2),
+            (0, 8, 1),
+            (128, 64, 1),
+            (1 << 20, 64, 4096),
+            (u64::MAX, 2, u32::MAX),
+            (9, usize::MAX, 1),
+        ] {
+            assert_eq!(most(total, threads), expected, "{total} {threads}");
+        }
+        // Work-groups of one work-item, as heavy as that may be, stay as many as threads can share.
+        assert_eq!(joined(16, 1, 16, most(16, 2)), 1);
+        assert_eq!(joined(16, 1, 100, most(100, 2)), 1);
+        assert_eq!(joined(16, 8, 8192, most(8192, 2)), 2);
+        assert_eq!(joined(16, 1, 1000, most(1000, 2)), 20);
+        assert_eq!(joined(16, 1, 1000, most(1000, 64)), 1);
     }
 }

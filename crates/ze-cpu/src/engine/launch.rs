@@ -39,8 +39,7 @@ pub(crate) fn is_brief(launch: &Launch) -> bool {
     let Some((_, kernel)) = kernel_of(launch).filter(|_| !launch.cooperative) else {
         return false;
     };
-    let joined = join::joined(kernel.info.row, launch.group_size[0], groups[0]);
-    let count = groups.iter().map(|n| f64::from(*n)).product::<f64>() / f64::from(joined);
+    let count: f64 = groups.iter().map(|n| f64::from(*n)).product();
     let cost = kernel.cost.ns_per_group();
     cost.is_some_and(|ns| ns * count < BRIEF_NS)
 }
@@ -59,7 +58,7 @@ pub(super) fn run_brief(worker: &mut Worker, work: &Work) -> Result<(), String> 
     else {
         return Err("the launch names a kernel that the program lacks".to_owned());
     };
-    let prepared = Prepared::new(program, kernel, launch, groups)
+    let prepared = Prepared::new(program, kernel, launch, groups, 1)
         .map_err(|text| format!("kernel {:?}: {text}", kernel.info.name))?;
     worker.meter.kernel();
     let timing = if worker.samples() {
@@ -89,7 +88,8 @@ pub(super) fn run(
         Ok(None) => return End::Here(None),
         Err(text) => return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name))),
     };
-    let prepared = match Prepared::new(program, kernel, launch, groups) {
+    let threads = worker.engine.threads;
+    let prepared = match Prepared::new(program, kernel, launch, groups, threads) {
         Ok(prepared) => prepared,
         Err(text) => {
             return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name)));
@@ -105,10 +105,10 @@ pub(super) fn run(
     while next < prepared.groups {
         let left = prepared.groups - next;
         let awake = worker.engine.awake_beside();
-        let mut plan = kernel.cost.plan(left, worker.engine.threads, awake);
+        let mut plan = prepared.plan(kernel, left, threads, awake);
         if plan.threads == 1 && awake == 0 {
             // Others would take part if they were awake: launches that follow each other keep them so.
-            let shared = kernel.cost.plan(left, worker.engine.threads, 1);
+            let shared = prepared.plan(kernel, left, threads, 1);
             if shared.threads > 1 && worker.rouses() {
                 plan = Plan {
                     wakes: true,
@@ -126,7 +126,7 @@ pub(super) fn run(
         let count = match kernel.cost.ns_per_group() {
             None => 1,
             // Rounding down to 0 is caught by `max`; a huge quotient saturates.
-            Some(ns) => ((LOOK_NS / ns) as u64).clamp(1, left),
+            Some(ns) => ((LOOK_NS / ns) as u64 / u64::from(prepared.joined)).clamp(1, left),
         };
         // What was done since the task began is part of the cost.
         let begin = if next == 0 { start_ns } else { now_ns() };
@@ -221,6 +221,7 @@ impl Prepared {
         kernel: &Kernel,
         launch: &Launch,
         groups: [u32; 3],
+        threads: usize,
     ) -> Result<Self, String> {
         let info = &kernel.info;
         let [x, y, z] = launch.group_size.map(u64::from);
@@ -245,7 +246,12 @@ impl Prepared {
                 info.args_size
             ));
         }
-        let joined = join::joined(info.row, launch.group_size[0], groups[0]);
+        let joined = if launch.cooperative {
+            1
+        } else {
+            let most = join::most(total, threads);
+            join::joined(info.row, launch.group_size[0], groups[0], most)
+        };
         let items = items * u64::from(joined);
         let mut copied = None;
         let too_large = || format!("its memory exceeds {MOST_MEMORY} bytes");
@@ -353,9 +359,27 @@ impl Prepared {
         }
         result.map_err(|text| named(&text))?;
         if self.cancel.load(Ordering::Relaxed) == 0 {
+            // By the host's groups: how many of them run as one differs between launches.
+            let count = count * u64::from(self.joined);
             kernel.cost.record(count, end.saturating_sub(begin));
         }
         Ok(())
+    }
+
+    /// How `left` groups should be shared; the kernel's cost is by the host's groups.
+    fn plan(&self, kernel: &Kernel, left: u64, threads: usize, awake: usize) -> Plan {
+        let joined = u64::from(self.joined);
+        let plan = kernel
+            .cost
+            .plan(left.saturating_mul(joined), threads, awake);
+        Plan {
+            chunk: (plan.chunk / joined).max(1),
+            least: (plan.least / joined).max(1),
+            threads: plan
+                .threads
+                .min(usize::try_from(left).unwrap_or(usize::MAX)),
+            ..plan
+        }
     }
 
     /// Which part of the launch `count` groups from `first` on are.

@@ -134,9 +134,10 @@ impl Worker {
                     fault::reinstall_if_replaced();
                 }
                 self.task(task, now);
+                // Not after a share: the program may have replaced handlers while that ran.
+                self.left_ns = now_ns();
             }
         }
-        self.left_ns = now_ns();
     }
 
     fn task(&mut self, task: Arc<dyn Task>, start_ns: u64) {
