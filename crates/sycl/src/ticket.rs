@@ -188,11 +188,12 @@ impl Ticket {
 
     fn end(&self, state: State, failed: Option<&Error>) {
         let stays = matches!(state, State::Submitted(_));
-        let before = std::mem::replace(&mut *lock(&self.state), state);
-        lock(&self.blockers).clear();
+        // Who has waited for it, and so knows its end, finds it no more: what it left behind is in the buffers by now.
         if !stays && let Some(shard) = shard(self.number).as_mut() {
             shard.remove(&self.number);
         }
+        let before = std::mem::replace(&mut *lock(&self.state), state);
+        lock(&self.blockers).clear();
         self.changed.notify_all();
         if let State::Open(waiting) = before {
             flush(&waiting, failed);
@@ -420,6 +421,19 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
+
+    /// What comes after a wait does not depend on how far the thread is that ended the work.
+    #[test]
+    fn who_has_waited_for_a_failed_ticket_finds_it_no_more() {
+        for _ in 0..2000 {
+            let ticket = Ticket::open(None, Vec::new());
+            std::thread::scope(|scope| {
+                scope.spawn(|| ticket.fail(&Error::invalid("lost")));
+                assert!(ticket.wait().is_err());
+                assert!(find(ticket.dep()).is_none());
+            });
+        }
+    }
 
     /// Two threads that wait for the same promises both wait until they are kept.
     #[test]
