@@ -20,6 +20,7 @@ mod loaders;
 mod native;
 mod native_images;
 mod order;
+mod ownership;
 mod pages;
 mod random;
 mod selection;
@@ -115,6 +116,7 @@ fn main() -> ExitCode {
         random::TESTS,
         order::TESTS,
         native::TESTS,
+        ownership::TESTS,
         graphs::TESTS,
         images::TESTS,
         native_images::TESTS,
