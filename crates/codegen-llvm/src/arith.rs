@@ -5,15 +5,17 @@ use kernel_ir::{BinaryOp, BuildError, Flags, Predicate, Type, TypeId, UnaryOp, V
 use crate::kernel::{Lower, unsupported};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
 
+// LLVM's fast-math flags.
+pub(crate) const REASSOC: u32 = 1;
+const NNAN: u32 = 2;
+const NINF: u32 = 4;
+const NSZ: u32 = 8;
+pub(crate) const ARCP: u32 = 16;
+const CONTRACT: u32 = 32;
+pub(crate) const AFN: u32 = 64;
+
 /// LLVM's fast-math flags for SPIR-V's.
 pub(crate) fn fast_flags(fast: u32) -> u32 {
-    const REASSOC: u32 = 1;
-    const NNAN: u32 = 2;
-    const NINF: u32 = 4;
-    const NSZ: u32 = 8;
-    const ARCP: u32 = 16;
-    const CONTRACT: u32 = 32;
-    const AFN: u32 = 64;
     let mut flags = 0;
     for (bit, flag) in [
         (1, NNAN),

@@ -3,6 +3,7 @@
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 use super::Mathematics;
+use crate::arith::{AFN, ARCP, REASSOC};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
 
 /// Floats or doubles.
@@ -157,6 +158,11 @@ impl<'a> Real<'a> {
     }
     fn unary(self, name: &'static str) -> Self {
         self.with(self.m.ir.intrinsic(name, &[self.ty()], &[self.v]))
+    }
+    /// Computed as the processor likes, which may take an estimate for a division or a root.
+    pub(super) fn estimated(self) -> Self {
+        self.m.ir.set_fast(self.v, REASSOC | ARCP | AFN);
+        self
     }
     /// self * b + c, rounded once.
     pub(super) fn fma(self, b: Self, c: Self) -> Self {

@@ -86,7 +86,8 @@ fn form(math: MathFn) -> Form {
         | M::Nextafter
         | M::Remainder
         | M::Hypot
-        | M::NativePowr => Form::Inline,
+        | M::NativePowr
+        | M::NativeRsqrt => Form::Inline,
         M::Acos
         | M::Acosh
         | M::Acospi
@@ -256,6 +257,8 @@ impl<'a> Mathematics<'a> {
                 let product = y * x.logarithm(Base::Two);
                 product.exponential(Base::Two).v
             }
+            // Doubles have no estimate that is worth its steps.
+            M::NativeRsqrt if !full => x.rough_inverse_root().v,
             M::Pown => {
                 let n = int(*args.get(1)?);
                 wide(&|x| x.pow(n.real(x), full))

@@ -141,6 +141,16 @@ impl<'a> Real<'a> {
         same.pick(self, root.sign_of(self))
     }
 
+    /// One by the root, by the processor's estimate and a step of Newton's where it has one.
+    pub(super) fn rough_inverse_root(self) -> Self {
+        let [v] = self.m.if_all(
+            self.is_ordinary(),
+            || [(1.0 / self.sqrt().estimated()).estimated()],
+            || [self.apart("inverse_root", |x| 1.0 / x.sqrt())],
+        );
+        v
+    }
+
     /// The root of self^2 + y^2.
     pub(super) fn hypot(self, y: Self) -> Self {
         let (a, b) = (self.abs(), y.abs());

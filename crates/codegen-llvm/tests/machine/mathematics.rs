@@ -79,7 +79,7 @@ pub(super) const FUNCTIONS: &[(&str, &str, MathFn, f64)] = {
         // A product of 128 with half a place of error in the exponent, and as much again of the logarithm.
         ("nativepowr", "ff", M::NativePowr, 8192.0),
         ("nativerecip", "f", M::NativeRecip, 2.0),
-        ("nativersqrt", "f", M::NativeRsqrt, 4.0),
+        ("nativersqrt", "f", M::NativeRsqrt, 16.0),
         ("nativesin", "f", M::NativeSin, 4.0),
         ("nativesqrt", "f", M::NativeSqrt, 2.0),
         ("nativetan", "f", M::NativeTan, 5.0),
