@@ -46,6 +46,30 @@ pub(crate) struct Piece {
     pub(crate) holder: Domain,
 }
 
+/// A part of a page that a copy brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) page: usize,
+    pub(crate) elements: Cuboid,
+    /// Where it is by what is known before the copy; a copy from the host may bring it from elsewhere.
+    pub(crate) holder: Domain,
+}
+
+impl Part {
+    /// A known piece of the page without what of it did not come to `target` after all, and that where it was before.
+    fn taken_from(self, piece: &Piece, target: Domain) -> impl Iterator<Item = Piece> + use<> {
+        let (holder, back) = (piece.holder, piece.elements.intersection(&self.elements));
+        let back = (holder == target && !back.is_empty()).then_some(Piece {
+            elements: back,
+            holder: self.holder,
+        });
+        let gone = back.map_or(Cuboid::of([0; 3]), |back| back.elements);
+        let rest = piece.elements.without(&gone);
+        back.into_iter()
+            .chain(rest.map(move |elements| Piece { elements, holder }))
+    }
+}
+
 /// One buffer's pages, their content's places and the work on them. See the crate's head for the way of one use.
 #[derive(Clone, Debug)]
 pub struct Buffer {
@@ -158,7 +182,7 @@ impl Buffer {
                 .iter()
                 .for_each(|pages| target.valid.insert_box(&grid, pages)),
             Some(_) if transfer.passing => {}
-            Some((page, elements)) => {
+            Some(Part { page, elements, .. }) => {
                 let Some(pieces) = self.pieces.get_mut(&page) else {
                     return;
                 };
@@ -174,6 +198,54 @@ impl Buffer {
                 }
             }
         }
+    }
+
+    /// Takes a committed copy back that did not happen: what it was to bring does not count as there any more, and pages
+    /// that nobody holds then are poisoned. Whether there are such.
+    ///
+    /// Work that was committed after the copy and follows it must fail too; such work is poisoned or taken back itself.
+    pub fn revoke_transfer(&mut self, transfer: &Transfer) -> bool {
+        let grid = self.grid;
+        let mut lost = PageSet::none(&grid);
+        let target = self.holdings.get_mut(transfer.to.number());
+        let Some(target) = target.and_then(Option::as_mut) else {
+            return false;
+        };
+        for pages in &transfer.pages {
+            lost.insert_box(&grid, pages);
+        }
+        lost.intersect(&target.valid);
+        target.valid.subtract(&lost);
+        if let Some(part) = transfer.piece.filter(|_| !transfer.passing) {
+            // All parts had come: they are where they came together, until each that did not come goes back.
+            if target.valid.contains(part.page) {
+                target.valid.remove(part.page);
+                let all = Piece {
+                    elements: grid.elements(&grid.page_box(part.page)),
+                    holder: transfer.to,
+                };
+                self.pieces.insert(part.page, vec![all]);
+            }
+            if let Some(pieces) = self.pieces.get_mut(&part.page) {
+                *pieces = pieces
+                    .iter()
+                    .flat_map(|piece| part.taken_from(piece, transfer.to))
+                    .collect();
+            }
+        }
+        for holding in self.holdings.iter().flatten() {
+            lost.subtract(&holding.valid);
+        }
+        let parts = transfer.piece.iter().filter(|_| !transfer.passing);
+        parts
+            .filter(|part| self.pieces.contains_key(&part.page))
+            .filter(|part| self.holding(part.holder).is_none())
+            .for_each(|part| lost.insert(part.page));
+        if !lost.is_empty() {
+            let poisoned = self.poisoned.get_or_insert_with(|| PageSet::none(&grid));
+            lost.iter().for_each(|page| poisoned.insert(page));
+        }
+        !lost.is_empty()
     }
 
     /// Says that a command group with these accesses was submitted on `domain` as `dep`: what it writes is outdated
@@ -405,6 +477,7 @@ impl Buffer {
         for holding in self.holdings.iter_mut().flatten() {
             holding.valid.remove(page);
         }
+        holding_mut(&mut self.holdings, &self.grid, domain);
         self.pieces.insert(page, now);
     }
 }

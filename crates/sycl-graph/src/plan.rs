@@ -1,5 +1,6 @@
 //! Which copies bring a command group's pages to its domain: the fewest pages, then the fewest copies.
 
+use crate::buffer::Part;
 use crate::{Access, Buffer, Cuboid, Domain, Grid, PageSet};
 
 /// How copies can go between domains.
@@ -75,8 +76,8 @@ pub struct Transfer {
     pub extent: Extent,
     /// The boxes of whole pages that it brings; none for a piece.
     pub(crate) pages: Vec<Cuboid>,
-    /// The part of a page that it brings, with the page's number.
-    pub(crate) piece: Option<(usize, Cuboid)>,
+    /// The part of a page that it brings.
+    pub(crate) piece: Option<Part>,
     /// The first half of a piece's way through the host, where the page does not become valid by it.
     pub(crate) passing: bool,
 }
@@ -84,7 +85,7 @@ pub struct Transfer {
 impl Transfer {
     /// The pages it touches, as boxes.
     pub fn page_boxes(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> {
-        let piece = self.piece.map(|(page, _)| grid.page_box(page));
+        let piece = self.piece.map(|part| grid.page_box(part.page));
         self.pages.iter().copied().chain(piece)
     }
 }
@@ -174,14 +175,18 @@ impl Buffer {
         for page in in_pieces {
             for piece in self.pieces[&page].iter().filter(|piece| piece.holder != to) {
                 let extent = Extent::of(&self.grid, &piece.elements);
-                let part = Some((page, piece.elements));
                 let from = piece.holder;
+                let part = Part {
+                    page,
+                    elements: piece.elements,
+                    holder: from,
+                };
                 let mut transfer = Transfer {
                     from,
                     to,
                     extent,
                     pages: Vec::new(),
-                    piece: part,
+                    piece: Some(part),
                     passing: false,
                 };
                 if !is_direct(links, from, to) {

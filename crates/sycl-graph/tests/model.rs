@@ -119,7 +119,12 @@ struct Group {
     lane: u16,
     accesses: Vec<(Mode, [(usize, usize); 3])>,
     releases: bool,
+    /// From this copy on those that it needs fail, and so does it.
+    fails: Option<usize>,
 }
+
+/// What a copy that failed leaves behind.
+const JUNK: u64 = u64::MAX - 1;
 
 fn modes() -> impl Strategy<Value = Mode> {
     prop_oneof![
@@ -134,12 +139,15 @@ fn modes() -> impl Strategy<Value = Mode> {
 fn groups() -> impl Strategy<Value = Vec<Group>> {
     let access = (modes(), proptest::array::uniform3((0usize..9, 0usize..9)));
     let accesses = proptest::collection::vec(access, 1..4);
-    let group = (0usize..4, 0u16..3, accesses, proptest::bool::weighted(0.1)).prop_map(
-        |(domain, lane, accesses, releases)| Group {
+    let releases = proptest::bool::weighted(0.1);
+    let fails = proptest::option::weighted(0.15, 0usize..4);
+    let group = (0usize..4, 0u16..3, accesses, releases, fails).prop_map(
+        |(domain, lane, accesses, releases, fails)| Group {
             domain,
             lane,
             accesses,
             releases,
+            fails,
         },
     );
     proptest::collection::vec(group, 1..16)
@@ -179,6 +187,9 @@ proptest! {
                 }
                 Access { mode, elements }
             }).collect();
+            if !group.releases && accesses.iter().any(|access| buffer.is_poisoned(access)) {
+                continue;
+            }
             let (plan, target) = if group.releases {
                 (buffer.plan_release(on, &links), None)
             } else {
@@ -201,16 +212,20 @@ proptest! {
                     }
                 }
             }
-            for transfer in &plan {
+            let failing = group.fails.filter(|_| !plan.is_empty()).map(|fails| fails % plan.len());
+            for (number, transfer) in plan.iter().enumerate() {
                 sequence += 1;
                 let dep = Dep::new(10 + group.lane, sequence);
                 let mut deps = Deps::default();
                 buffer.transfer_dependencies(transfer, &mut deps);
                 let bytes = bytes_of(&transfer.extent);
                 let at = |domain: Domain| bytes.iter().map(|&byte| (domain.number(), byte)).collect::<Vec<_>>();
-                order.add(dep, &deps, &at(transfer.from), &at(transfer.to)).map_err(TestCaseError::fail)?;
+                let came = failing.is_none_or(|first| number < first);
+                let ends = if came { [at(transfer.from), at(transfer.to)] } else { [Vec::new(), Vec::new()] };
+                order.add(dep, &deps, &ends[0], &ends[1]).map_err(TestCaseError::fail)?;
                 for &byte in &bytes {
-                    memory[transfer.to.number()][byte] = memory[transfer.from.number()][byte];
+                    let content = if came { memory[transfer.from.number()][byte] } else { Some(JUNK) };
+                    memory[transfer.to.number()][byte] = content;
                 }
                 buffer.commit_transfer(transfer, dep);
             }
@@ -222,6 +237,23 @@ proptest! {
                     order.readers.retain(|at, _| at.0 != group.domain);
                     memory[group.domain].fill(None);
                 }
+                if let Some(first) = failing {
+                    plan[first..].iter().for_each(|transfer| _ = buffer.revoke_transfer(transfer));
+                }
+                continue;
+            }
+            if let Some(first) = failing {
+                sequence += 1;
+                let dep = Dep::new(group.lane, sequence);
+                let mut deps = Deps::default();
+                buffer.dependencies(on, &accesses, &mut deps);
+                order.add(dep, &deps, &[], &[]).map_err(TestCaseError::fail)?;
+                buffer.commit_accesses(on, &accesses, dep);
+                buffer.poison(&accesses);
+                let mut lost = false;
+                plan[first..].iter().for_each(|transfer| lost |= buffer.revoke_transfer(transfer));
+                let writes = accesses.iter().any(|access| access.mode.writes());
+                prop_assert!(writes || !lost, "who only reads loses nothing");
                 continue;
             }
             sequence += 1;
@@ -251,7 +283,13 @@ proptest! {
                 memory[transfer.to.number()][byte] = memory[transfer.from.number()][byte];
             }
         }
-        prop_assert_eq!(&memory[0], &truth);
+        for number in 0..grid.page_count() {
+            let elements = grid.elements(&grid.page_box(number));
+            let page = Access { mode: Mode::Read, elements };
+            for element in elements_of(&grid, &elements).into_iter().filter(|_| !buffer.is_poisoned(&page)) {
+                prop_assert_eq!(memory[0][element], truth[element], "element {}", element);
+            }
+        }
     }
 }
 

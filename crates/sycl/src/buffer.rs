@@ -337,12 +337,13 @@ where
         if domain == Domain::HOST {
             return Ok(());
         }
+        state.settle();
         let plan = state.graph.plan_release(domain, &state.links());
         if !plan.is_empty() {
             state.host_memory()?;
         }
         for transfer in &plan {
-            crate::transfer::submit(core, &mut state, transfer)?;
+            crate::transfer::submit(core, &mut state, transfer, None)?;
         }
         let mut users = Deps::default();
         state.graph.last_use(&mut users);
@@ -453,6 +454,7 @@ where
     /// Takes what failed work should have written as it is.
     pub fn clear_poison(&self) {
         let mut state = self.handle.core.lock();
+        state.settle();
         state.graph.clear_poison();
         state.poison = None;
     }

@@ -22,7 +22,7 @@ use crate::memory::{End, Memory, allocate_device, allocate_host, with_room};
 use crate::operation::{ImageCopy, Operation};
 use crate::platform::complain;
 use crate::selector::DefaultSelector;
-use crate::ticket::{wait_for, would_wait_for_itself};
+use crate::ticket::{Standing, Ticket, wait_for, would_wait_for_itself};
 use crate::transfer::bring_to_host;
 
 /// What the user's handles share; its end is the buffer's or image's.
@@ -59,6 +59,8 @@ pub(crate) struct BufferState {
     pub(crate) history: crate::trace::History,
     /// Why pages are poisoned.
     pub(crate) poison: Option<Error>,
+    /// Copies that were committed before they could be appended.
+    pub(crate) pending: Vec<(Transfer, Arc<Ticket>)>,
 }
 
 /// A memory that the buffer may be in.
@@ -125,6 +127,7 @@ impl BufferCore {
                 views_refused: false,
                 history,
                 poison: None,
+                pending: Vec::new(),
             }),
         })
     }
@@ -183,6 +186,7 @@ impl Drop for Handle {
 impl Drop for BufferCore {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.settle();
         let mut users = Deps::default();
         state.graph.last_use(&mut users);
         let views = std::mem::take(&mut state.views);
@@ -491,6 +495,24 @@ impl BufferState {
         }
         place.memory = Some(Memory::new(pointer, context, end));
         Ok(())
+    }
+
+    /// Takes back what copies were to bring that could not be appended after all. Before each look at what is valid; a
+    /// copy that fails later is found by whoever goes by it.
+    pub(crate) fn settle(&mut self) {
+        let (graph, poison) = (&mut self.graph, &mut self.poison);
+        self.pending.retain(|(transfer, ticket)| {
+            let failed = match ticket.standing() {
+                Standing::Open => return true,
+                Standing::Submitted(_) | Standing::Done => return false,
+                Standing::Failed(error) => error,
+            };
+            if graph.revoke_transfer(transfer) {
+                poison.get_or_insert(failed);
+            }
+            ticket.forget();
+            false
+        });
     }
 
     /// All memory stays when the buffer ends.

@@ -110,7 +110,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         for (domain, list) in entry.lists() {
             let plan = state.graph.plan(domain, list, &state.links());
             for transfer in &plan {
-                transfer::submit(&entry.core, state, transfer)?;
+                transfer::submit(&entry.core, state, transfer, Some(&inner.reports))?;
             }
             state.graph.dependencies(domain, list, &mut deps);
             let state = &mut **state;
@@ -341,6 +341,7 @@ fn lock_all(uses: &Uses) -> SmallVec<[MutexGuard<'static, BufferState>; 4]> {
 }
 
 fn prepare(queue: &QueueInner, entry: &mut Use, state: &mut BufferState) -> Result<()> {
+    state.settle();
     if let Some((domain, list)) = &mut entry.device {
         *domain = state.domain_of(&queue.context, &queue.device)?;
         refuse_poisoned(state, list)?;

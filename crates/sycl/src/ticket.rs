@@ -20,6 +20,8 @@ pub(crate) struct Ticket {
     number: u64,
     /// The thread that holds a host accessor.
     holder: Option<ThreadId>,
+    /// Its failure is found until it is forgotten.
+    kept: bool,
     /// What it waits for itself.
     blockers: Mutex<Vec<Arc<Ticket>>>,
     state: Mutex<State>,
@@ -131,10 +133,28 @@ impl Ticket {
 
     /// An open ticket; `holder` when the calling thread decides about its end.
     pub(crate) fn open(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>) -> Arc<Self> {
+        Self::new(holder, blockers, false)
+    }
+
+    /// An open ticket that is found after its failure too, until it is forgotten: for what others go by before they know
+    /// of its end. Whoever opens it forgets it.
+    pub(crate) fn open_kept(blockers: Vec<Arc<Self>>) -> Arc<Self> {
+        Self::new(None, blockers, true)
+    }
+
+    /// A failed one that was kept is found no more.
+    pub(crate) fn forget(&self) {
+        if let Some(shard) = shard(self.number).as_mut() {
+            shard.remove(&self.number);
+        }
+    }
+
+    fn new(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>, kept: bool) -> Arc<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let ticket = Arc::new(Self {
             number,
             holder,
+            kept,
             blockers: Mutex::new(blockers),
             state: Mutex::new(State::Open(Vec::new())),
             changed: Condvar::new(),
@@ -142,7 +162,7 @@ impl Ticket {
         let mut shard = shard(number);
         let shard = shard.get_or_insert_default();
         if number % SWEEP < SHARDS as u64 {
-            shard.retain(|_, known| known.is_unfinished());
+            shard.retain(|_, known| known.is_found());
         }
         shard.insert(number, Arc::clone(&ticket));
         ticket
@@ -171,6 +191,11 @@ impl Ticket {
         }
     }
 
+    /// Whether somebody may still ask for it by its number.
+    fn is_found(&self) -> bool {
+        self.is_unfinished() || self.kept && matches!(self.standing(), Standing::Failed(_))
+    }
+
     /// Its work is on a device now.
     pub(crate) fn submitted(&self, dep: Dep) {
         self.end(State::Submitted(dep), None);
@@ -187,7 +212,11 @@ impl Ticket {
     }
 
     fn end(&self, state: State, failed: Option<&Error>) {
-        let stays = matches!(state, State::Submitted(_));
+        let stays = match state {
+            State::Submitted(_) => true,
+            State::Failed(_) => self.kept,
+            State::Open(_) | State::Done => false,
+        };
         // Who has waited for it, and so knows its end, finds it no more: what it left behind is in the buffers by now.
         if !stays && let Some(shard) = shard(self.number).as_mut() {
             shard.remove(&self.number);

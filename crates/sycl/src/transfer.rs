@@ -12,6 +12,7 @@ use crate::graveyard::sweep;
 use crate::lane::{Lane, lane_of};
 use crate::log::{MEMORY, name_of, say};
 use crate::operation::Operation;
+use crate::queue::Reports;
 use crate::storage::{BufferCore, BufferState};
 use crate::ticket::{Ticket, is_unfinished, resolve, wait_for, when_closed, would_wait_for_itself};
 
@@ -41,11 +42,13 @@ pub(crate) fn append_all(
     Ok(last)
 }
 
-/// Submits one planned copy and commits it. The buffer is locked by the caller.
+/// Submits one planned copy and commits it. The buffer is locked by the caller. `reports` hear of a copy that cannot be
+/// appended when its turn comes.
 pub(crate) fn submit(
     core: &Arc<BufferCore>,
     state: &mut BufferState,
     transfer: &Transfer,
+    reports: Option<&Arc<Reports>>,
 ) -> Result<Dep> {
     let (context, device) = end_of(state, transfer)?;
     let target = state.memory(transfer.to, &context)?;
@@ -88,20 +91,27 @@ pub(crate) fn submit(
         state.graph.commit_transfer(transfer, dep);
         return Ok(dep);
     }
-    let own = Ticket::open(None, resolved.open.clone());
+    let own = Ticket::open_kept(resolved.open.clone());
     state.graph.commit_transfer(transfer, own.dep());
-    let ticket = Arc::clone(&own);
+    state.pending.push((transfer.clone(), Arc::clone(&own)));
+    let (ticket, reports) = (Arc::clone(&own), reports.cloned());
     // The memory lives as long as the buffer does.
     let core = Arc::clone(core);
     let work = Box::new(move |failed: Option<Error>| {
         let appended = match failed {
             Some(error) => Err(error),
-            None => context.transfer_lane(&device).and_then(|lane| {
-                let after = resolve(&deps).device;
-                node.task(|| {
-                    append_all(lane, &context, &after, std::slice::from_mut(&mut operation))
-                })
-            }),
+            None => {
+                let appended = context.transfer_lane(&device).and_then(|lane| {
+                    let after = resolve(&deps).device;
+                    node.task(|| {
+                        append_all(lane, &context, &after, std::slice::from_mut(&mut operation))
+                    })
+                });
+                if let (Err(error), Some(reports)) = (&appended, &reports) {
+                    reports.push(error.clone());
+                }
+                appended
+            }
         };
         match appended {
             Ok(dep) => ticket.submitted(dep),
@@ -130,6 +140,7 @@ pub(crate) fn bring_to_host(
 ) -> Result<(*mut u8, Arc<Ticket>)> {
     let (pointer, ticket, deps) = {
         let mut state = core.lock();
+        state.settle();
         let mut deps = Deps::default();
         state.graph.dependencies(Domain::HOST, accesses, &mut deps);
         if would_wait_for_itself(&deps) {
@@ -141,7 +152,7 @@ pub(crate) fn bring_to_host(
         let pointer = state.host_memory()?;
         let plan = state.graph.plan(Domain::HOST, accesses, &state.links());
         for transfer in &plan {
-            submit(core, &mut state, transfer)?;
+            submit(core, &mut state, transfer, None)?;
         }
         let mut deps = Deps::default();
         state.graph.dependencies(Domain::HOST, accesses, &mut deps);

@@ -99,6 +99,21 @@ pub(crate) const TESTS: &[Test] = &[
     ),
     ("t46_threads_submit", Where::Everywhere, threads_submit),
     (
+        "a_held_back_copy_that_fails_brings_nothing",
+        Where::Discrete,
+        a_held_back_copy_that_fails_brings_nothing,
+    ),
+    (
+        "what_a_failed_copy_was_for_is_poisoned",
+        Where::Discrete,
+        what_a_failed_copy_was_for_is_poisoned,
+    ),
+    (
+        "a_failed_half_of_a_way_brings_nothing",
+        Where::Discrete,
+        a_failed_half_of_a_way_brings_nothing,
+    ),
+    (
         "t64_second_reader_waits_copy",
         Where::Discrete,
         second_reader_waits_copy,
@@ -359,6 +374,77 @@ fn host_task_error() {
             .contains("out of tea")
     );
     drop(queue.throw_asynchronous());
+}
+
+/// A copy that could not be appended when its turn came has brought nothing: whoever needs it fails, and the next one
+/// copies again.
+fn a_held_back_copy_that_fails_brings_nothing() {
+    let (queue, seen) = collecting();
+    let buffer = paged();
+    let mut held = buffer.host_access(ReadWrite).unwrap();
+    held.fill(7);
+    let readers = [0, 1].map(|_| access(&queue, &buffer, 0, (0, 16), &[]));
+    {
+        let log = Log::with("fail zeCommandListAppendMemoryCopy INVALID_ARGUMENT");
+        drop(held);
+        for reader in &readers {
+            assert!(reader.wait().is_err());
+            assert_eq!(reader.status(), EventStatus::Failed);
+        }
+        assert_eq!(log.copies().len(), 1, "both need the same");
+    }
+    drop(queue.wait_and_throw());
+    assert_eq!(seen.lock().unwrap().len(), 1, "told once");
+    submit_add_one(&queue, &buffer, &[]).wait().unwrap();
+    assert_eq!(buffer.into_vec().unwrap(), [8; 16]);
+}
+
+/// As above, for one who writes: what it should have written is lost, what it has not touched is not.
+fn what_a_failed_copy_was_for_is_poisoned() {
+    let (queue, _seen) = collecting();
+    let buffer = paged();
+    let mut held = buffer.host_access(ReadWrite).unwrap();
+    held.fill(7);
+    let writer = access(&queue, &buffer, 2, (0, 8), &[]);
+    {
+        let _log = Log::with("fail zeCommandListAppendMemoryCopy INVALID_ARGUMENT");
+        drop(held);
+        assert!(writer.wait().is_err());
+    }
+    drop(queue.wait_and_throw());
+    let lost = buffer.host_access(Read).unwrap_err();
+    assert!(lost.to_string().contains("poisoned"), "{lost}");
+    assert_eq!(*buffer.host_access_ranged(Read, 8, 8).unwrap(), [7; 8]);
+    access(&queue, &buffer, 3, (0, 8), &[]).wait().unwrap();
+    buffer.host_access(Read).unwrap();
+}
+
+/// On its way from device to device by the host; the first half fails, and with it the second.
+fn a_failed_half_of_a_way_brings_nothing() {
+    let (first, _seen) = collecting();
+    let second = queue(1);
+    let buffer = paged();
+    submit_add_one(&first, &buffer, &[]).wait().unwrap();
+    // A host task that ends when it is told to: what follows it is held back.
+    let (sender, receiver) = channel::<()>();
+    let task = first.submit(|cg| {
+        cg.host_task((), move |_, ()| {
+            let _ = receiver.recv();
+            Ok(())
+        })
+    });
+    let writer = submit_add_one(&first, &buffer, &[task.unwrap()]);
+    let reader = access(&second, &buffer, 0, (0, 16), &[]);
+    {
+        let _log = Log::with("fail zeCommandListAppendMemoryCopy INVALID_ARGUMENT");
+        sender.send(()).unwrap();
+        writer.wait().unwrap();
+        assert!(reader.wait().is_err());
+    }
+    drop(second.throw_asynchronous());
+    assert_eq!(*buffer.host_access(Read).unwrap(), [2; 16]);
+    submit_add_one(&second, &buffer, &[]).wait().unwrap();
+    assert_eq!(buffer.into_vec().unwrap(), [3; 16]);
 }
 
 fn wait_and_throw() {
