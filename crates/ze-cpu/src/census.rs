@@ -23,7 +23,7 @@ mod counted {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::sync::{Arc, Barrier, PoisonError};
     use ze_driver::address_space::AddressSpace as _;
-    use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Priority, Task, Work};
+    use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Task, Work};
 
     const THREADS: usize = 64;
     const OPERATIONS: usize = 10_000;
@@ -47,18 +47,46 @@ mod counted {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A task that does nothing, and tells its end.
-    struct Empty(AtomicU32);
+    /// A task that does little, and tells its end.
+    struct Small(AtomicU32, Work);
 
-    impl Task for Empty {
+    impl Task for Small {
         fn work(&self) -> &Work {
-            &Work::Nothing
+            &self.1
         }
-        fn priority(&self) -> Priority {
-            Priority::Normal
+        fn needed_by(&self, word: &AtomicU32) -> bool {
+            std::ptr::eq(word, &self.0)
         }
-        fn finished(self: Arc<Self>, _: Outcome) {
+        fn finished(self: Arc<Self>, outcome: Outcome) {
+            assert_eq!(outcome.fault, None);
             self.0.store(1, Ordering::Release);
+            // SAFETY: wakes whoever sleeps on a live word.
+            unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAKE, 1) };
+        }
+    }
+
+    fn run(engine: &'static Engine, work: Work) {
+        let task = Arc::new(Small(AtomicU32::new(0), work));
+        engine.submit(Arc::clone(&task) as Arc<dyn Task>);
+        let done = || task.0.load(Ordering::Acquire) == 1;
+        // Without a limit: this thread may run it itself.
+        assert!(engine.wait(&task.0, &AtomicU32::new(0), &done, u64::MAX));
+    }
+
+    /// Bytes of a thread's own memory: more than one block of a transfer.
+    const OWN: usize = 5 << 20;
+
+    /// What a thread works with.
+    struct Own {
+        allocations: Vec<*mut u8>,
+        memory: Vec<u8>,
+    }
+
+    impl Own {
+        /// Pages of its own.
+        fn pages(&mut self) -> *mut u8 {
+            let base = self.memory.as_mut_ptr();
+            base.wrapping_add(base.align_offset(4096))
         }
     }
 
@@ -73,7 +101,9 @@ mod counted {
         }
     }
 
-    fn operate(memory: &Memory, engine: &'static Engine, mine: &mut Vec<*mut u8>, step: usize) {
+    fn operate(memory: &Memory, engine: &'static Engine, thread: &mut Own, step: usize) {
+        let own = thread.pages();
+        let mine = &mut thread.allocations;
         let last = mine[mine.len() - 1];
         match step % 10 {
             0..=2 => mine.push(memory.allocate(&request(step)).unwrap()),
@@ -82,18 +112,24 @@ mod counted {
             6 => assert_eq!(memory.range(last).unwrap().0, last),
             7 => assert!(memory.export(last as usize).is_some()),
             8 if mine.len() > 8 => assert!(memory.free(mine.swap_remove(0))),
-            _ if step % 100 == 9 => {
-                let task = Arc::new(Empty(AtomicU32::new(0)));
-                engine.submit(Arc::clone(&task) as Arc<dyn Task>);
-                let done = || task.0.load(Ordering::Acquire) == 1;
-                let sleepers = AtomicU32::new(0);
-                // The task tells nobody: a time to look again.
-                while !engine.wait(
-                    &task.0,
-                    &sleepers,
-                    &done,
-                    crate::engine::now_ns() + 1_000_000,
-                ) {}
+            _ if step % 1_000 == 9 => {
+                // Large enough to be shared.
+                let pattern = Box::new([step as u8]);
+                let (dst, len) = (own, OWN as u64);
+                run(engine, Work::Fill { dst, pattern, len });
+                // SAFETY: inside of the thread's own memory, which nobody else writes.
+                unsafe { assert_eq!(dst.add(OWN - 1).read(), step as u8) };
+            }
+            _ if step % 100 == 9 => run(engine, Work::Nothing),
+            _ if step % 10 == 9 => {
+                let host = AllocRequest {
+                    kind: MemoryKind::Host,
+                    size: OWN as u64,
+                    device: None,
+                    ..request(0)
+                };
+                assert!(memory.adopt(&host, own), "memory of the program's");
+                assert!(memory.free(own));
             }
             _ => assert!(memory.find(std::ptr::null()).is_none()),
         }
@@ -110,7 +146,10 @@ mod counted {
             let threads: Vec<_> = (0..THREADS)
                 .map(|_| {
                     scope.spawn(|| {
-                        let mut mine = vec![memory.allocate(&request(0)).unwrap()];
+                        let mut mine = Own {
+                            allocations: vec![memory.allocate(&request(0)).unwrap()],
+                            memory: vec![0; OWN + 4096],
+                        };
                         // All live at once from here to the end, so that no arena is given on.
                         start.wait();
                         TAKEN.set(Some(Taken::new()));
@@ -119,7 +158,9 @@ mod counted {
                         }
                         let taken = TAKEN.take().unwrap();
                         start.wait();
-                        mine.into_iter().for_each(|base| assert!(memory.free(base)));
+                        for base in mine.allocations {
+                            assert!(memory.free(base));
+                        }
                         taken
                     })
                 })
@@ -130,7 +171,7 @@ mod counted {
                 }
             }
         });
-        assert!(all.len() > THREADS, "{} locks seen", all.len());
+        assert!(all.len() >= THREADS, "{} locks seen", all.len());
         // Known to be shared: the queue of all tasks for the workers of an engine, which are its device's.
         let shared: BTreeSet<_> = all
             .values()

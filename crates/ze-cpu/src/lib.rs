@@ -24,6 +24,7 @@ mod fault;
 mod image;
 mod memory;
 mod memory_modules;
+mod numbers;
 mod platform;
 mod printf;
 mod program;

@@ -8,8 +8,8 @@ use super::worker::{Block, Worker};
 use super::{Engine, Job, RAISED, berth, now_ns, restore_signals};
 use crate::fault;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use ze_driver::device::{Task, Work};
 
 /// Bytes of a helper's stack.
@@ -18,7 +18,7 @@ const STACK: usize = 8 << 20;
 const BELOW: usize = 64 << 10;
 /// Entries of the queue, for each priority, that a waiting thread looks at.
 const LOOK: usize = 64;
-/// Stacks kept for the next wait.
+/// How many stacks are kept.
 const KEEP: usize = 16;
 /// How often the signal handlers are looked at.
 const RECHECK_NS: u64 = 1_000_000;
@@ -89,13 +89,21 @@ struct Stack {
     memory: Block,
 }
 
-static STACKS: Mutex<Vec<Stack>> = Mutex::new(Vec::new());
+/// Stacks kept for the next wait, in places that are taken and filled by one exchange.
+static STACKS: [AtomicPtr<Stack>; KEEP] = [const { AtomicPtr::new(std::ptr::null_mut()) }; KEEP];
 
 impl Stack {
-    fn take() -> Option<Self> {
-        let kept = crate::census::lock(&STACKS).pop();
-        if kept.is_some() {
-            return kept;
+    fn take() -> Option<Box<Self>> {
+        for place in &STACKS {
+            if place.load(Ordering::Relaxed).is_null() {
+                continue;
+            }
+            // Acquire: what its last user did to it.
+            let kept = place.swap(std::ptr::null_mut(), Ordering::Acquire);
+            if !kept.is_null() {
+                // SAFETY: put there by `give_back`, and taken out of its place: nobody else has it.
+                return Some(unsafe { Box::from_raw(kept) });
+            }
         }
         // SAFETY: fresh memory; its lower end is closed.
         unsafe {
@@ -111,10 +119,10 @@ impl Stack {
                 return None;
             }
             libc::mprotect(base, BELOW, libc::PROT_NONE);
-            Some(Self {
+            Some(Box::new(Self {
                 base: base as usize,
                 memory: Block::default(),
-            })
+            }))
         }
     }
 
@@ -122,16 +130,24 @@ impl Stack {
         self.base + BELOW + STACK
     }
 
-    fn give_back(self) {
-        let mut kept = crate::census::lock(&STACKS);
-        if kept.len() < KEEP {
-            kept.push(self);
-            return;
+    fn give_back(self: Box<Self>) {
+        let this = Box::into_raw(self);
+        for place in &STACKS {
+            // Release: its next user sees what this one did.
+            let kept = place.compare_exchange(
+                std::ptr::null_mut(),
+                this,
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            if kept.is_ok() {
+                return;
+            }
         }
-        drop(kept);
-        // SAFETY: mapped by `take`; nobody runs on it any more.
+        // SAFETY: no place has it. The stack was mapped by `take`; nobody runs on it any more.
         unsafe {
-            libc::munmap(self.base as *mut libc::c_void, BELOW + STACK);
+            let this = Box::from_raw(this);
+            libc::munmap(this.base as *mut libc::c_void, BELOW + STACK);
         }
     }
 }

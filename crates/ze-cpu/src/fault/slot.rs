@@ -5,11 +5,10 @@ use super::handler::install;
 use super::trampoline::solum_guard_call;
 use super::watchdog::Limit;
 use super::{Fault, MXCSR};
+use crate::numbers::Numbers;
 use std::cell::Cell;
-use std::sync::Mutex;
 use std::sync::OnceLock;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Threads that may be guarded at once.
 const SLOTS: usize = 2048;
@@ -67,16 +66,13 @@ const _: () = assert!(
 pub(super) struct Region {
     base: usize,
     records: usize,
-    free: Mutex<Free>,
 }
 
-/// Slots without an owner.
-struct Free {
-    /// Used before: their guard page is closed.
-    used: Vec<usize>,
-    /// All from here on are as new.
-    fresh: usize,
-}
+/// Slots that have an owner.
+static OWNED: Numbers<{ SLOTS / 64 }> = Numbers::new();
+
+/// Whether the guard page of a slot is closed: its owner's to know.
+static CLOSED: [AtomicBool; SLOTS] = [const { AtomicBool::new(false) }; SLOTS];
 
 /// Slots that were ever given out.
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -105,10 +101,6 @@ fn region() -> Option<&'static Region> {
             Some(Region {
                 base: base as usize,
                 records: base as usize + SLOTS * SLOT,
-                free: Mutex::new(Free {
-                    used: Vec::new(),
-                    fresh: 0,
-                }),
             })
         })
         .as_ref()
@@ -182,18 +174,10 @@ impl Guard {
         }
         let region = region()?;
         install();
-        let (slot, fresh) = {
-            let mut free = region.free.lock().unwrap_or_else(PoisonError::into_inner);
-            match free.used.pop() {
-                Some(slot) => (slot, false),
-                None if free.fresh < SLOTS => {
-                    free.fresh += 1;
-                    USED.store(free.fresh, Ordering::Release);
-                    (free.fresh - 1, true)
-                }
-                None => return None,
-            }
-        };
+        let slot = OWNED.take()?;
+        // Relaxed: the slot was given back and taken in order.
+        let fresh = !CLOSED[slot].swap(true, Ordering::Relaxed);
+        USED.fetch_max(slot + 1, Ordering::AcqRel);
         let stack = region.base + slot * SLOT;
         let record = (region.records + slot * 64) as *mut Record;
         // SAFETY: slot and record are ours until given back; the signal stack is inside the slot and
@@ -361,10 +345,7 @@ impl Drop for Guard {
         unsafe {
             libc::sigaltstack(before, std::ptr::null_mut());
         }
-        if let Some(region) = region() {
-            let mut free = region.free.lock().unwrap_or_else(PoisonError::into_inner);
-            free.used.push(*slot);
-        }
+        OWNED.give_back(*slot);
     }
 }
 

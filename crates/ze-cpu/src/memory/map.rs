@@ -52,8 +52,8 @@ impl Record {
         record
     }
 
-    /// Fills an unused record, which is the caller's alone.
-    fn publish(&self, entry: &Entry) {
+    /// Fills an unused record, which is the caller's alone: not yet for others to read.
+    fn fill(&self, entry: &Entry) {
         // Who sees a field stored below also sees that the record was retracted before.
         fence(Ordering::Release);
         self.base.store(entry.base, Ordering::Relaxed);
@@ -64,6 +64,10 @@ impl Record {
         self.store
             .store(entry.store as u32 as u64, Ordering::Relaxed);
         self.offset.store(entry.offset, Ordering::Relaxed);
+    }
+
+    /// Makes a filled record what others read.
+    fn publish(&self) {
         self.sequence.fetch_add(1, Ordering::Release);
     }
 
@@ -182,6 +186,7 @@ impl Map {
     }
 
     /// Base and size of the allocation around `address`.
+    #[inline]
     pub(crate) fn range(&self, address: usize) -> Option<(usize, u64)> {
         let page = address as u64 / PAGE;
         let root = usize::try_from(page >> (LEAF_BITS + BRANCH_BITS)).ok()?;
@@ -216,7 +221,8 @@ impl Map {
         let Some(pages) = pages_of(entry) else {
             return false;
         };
-        record.publish(entry);
+        record.fill(entry);
+        record.publish();
         self.set(
             pages,
             std::ptr::from_ref(record).cast_mut(),
@@ -225,7 +231,77 @@ impl Map {
         true
     }
 
+    /// As [`Self::insert`], of pages that others may want to enter, too: only if none of them is an allocation's. Of two
+    /// threads whose pages overlap one gets them at most.
+    #[cold]
+    pub(crate) fn insert_where_free(&self, record: &'static Record, entry: &Entry) -> bool {
+        let Some(pages) = pages_of(entry) else {
+            return false;
+        };
+        // While the pages are claimed nobody finds anything there.
+        record.fill(entry);
+        let pointer = std::ptr::from_ref(record).cast_mut();
+        if let Err(reached) = self.claim(pages, pointer) {
+            self.set((pages.0, reached), std::ptr::null_mut(), (0, 0));
+            return false;
+        }
+        self.set(pages, pointer, (entry.base, entry.size));
+        record.publish();
+        true
+    }
+
+    /// Gives all pages of `first..end`, from the first on, to `record`; the page that is another's already is the error.
+    fn claim(&self, (first, end): (u64, u64), record: *mut Record) -> Result<(), u64> {
+        let span = 1u64 << LEAF_BITS;
+        let none = std::ptr::null_mut();
+        let mut page = first;
+        while page < end {
+            let root = (page >> (LEAF_BITS + BRANCH_BITS)) as usize;
+            let slot = &table(&self.roots[root]).0[branch_index(page)];
+            let now = slot.load(Ordering::Acquire);
+            if now as usize & 1 == 1 {
+                return Err(page);
+            }
+            if now.is_null() && page.is_multiple_of(span) && end - page >= span {
+                let whole = (record as usize | 1) as *mut u8;
+                let claimed =
+                    slot.compare_exchange(none, whole, Ordering::AcqRel, Ordering::Relaxed);
+                // Else it is looked at again.
+                if claimed.is_ok() {
+                    page += span;
+                }
+                continue;
+            }
+            if now.is_null() {
+                let fresh: *mut Leaf = Box::into_raw(zeroed());
+                let made =
+                    slot.compare_exchange(none, fresh.cast(), Ordering::AcqRel, Ordering::Relaxed);
+                if made.is_err() {
+                    // SAFETY: nobody else has seen it.
+                    drop(unsafe { Box::from_raw(fresh) });
+                }
+                continue;
+            }
+            // SAFETY: an even non-null entry points to a leaf that is never freed.
+            let leaf = unsafe { &*now.cast::<Leaf>() };
+            let stop = end.min((page / span + 1) * span);
+            while page < stop {
+                leaf.records[leaf_index(page)]
+                    .compare_exchange(
+                        std::ptr::null_mut(),
+                        record,
+                        Ordering::AcqRel,
+                        Ordering::Relaxed,
+                    )
+                    .map_err(|_| page)?;
+                page += 1;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes out the allocation whose first byte is `base`, if it is `wanted`; of several threads one gets it.
+    #[inline]
     pub(crate) fn remove(
         &self,
         base: usize,
@@ -272,6 +348,7 @@ impl Map {
     }
 
     /// Whether an allocation has any of the pages of `size` bytes from `base` on.
+    #[cfg(test)]
     pub(crate) fn holds_any(&self, base: usize, size: u64) -> bool {
         let first = base as u64 / PAGE;
         let end = (base as u64).saturating_add(size).div_ceil(PAGE);
@@ -429,10 +506,12 @@ fn zeroed<T>() -> Box<T> {
     }
 }
 
+#[inline]
 fn branch_index(page: u64) -> usize {
     (page >> LEAF_BITS) as usize & ((1 << BRANCH_BITS) - 1)
 }
 
+#[inline]
 fn leaf_index(page: u64) -> usize {
     page as usize & ((1 << LEAF_BITS) - 1)
 }
@@ -515,6 +594,60 @@ mod tests {
 
     fn record() -> &'static Record {
         Box::leak(Box::new(Record::unused()))
+    }
+
+    #[test]
+    fn pages_that_threads_compete_for_are_one_threads() {
+        let map = Map::new();
+        let base = 0x7d00_0000_0000usize;
+        // (first byte, bytes) from a branch's second page on: within a leaf, over its end, whole branches.
+        let ranges = [
+            (PAGE, 4 * PAGE),
+            (3 * PAGE, 4 * PAGE),
+            (5 * PAGE, BRANCH_SPAN),
+            (BRANCH_SPAN, 3 * BRANCH_SPAN),
+            (2 * BRANCH_SPAN - PAGE, 2 * PAGE),
+            (3 * BRANCH_SPAN + 7 * PAGE, 1),
+        ];
+        let pages = (5 * BRANCH_SPAN / PAGE) as usize;
+        let owners: Vec<_> = (0..pages).map(|_| AtomicU64::new(0)).collect();
+        let wins = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for thread in 0..3 {
+                let (map, owners, wins) = (&map, &owners, &wins);
+                scope.spawn(move || {
+                    let record = record();
+                    for step in 0..2_000 {
+                        let (offset, size) = ranges[(step * (thread + 1) + thread) % ranges.len()];
+                        let at = base + offset as usize;
+                        let entry = Entry {
+                            base: at,
+                            size,
+                            id: (thread * 10_000 + step) as u64,
+                            ..Entry::default()
+                        };
+                        if !map.insert_where_free(record, &entry) {
+                            continue;
+                        }
+                        wins.fetch_add(1, Ordering::Relaxed);
+                        let own = (offset / PAGE) as usize..(offset + size).div_ceil(PAGE) as usize;
+                        for owner in &owners[own.clone()] {
+                            assert_eq!(owner.swap(1, Ordering::Relaxed), 0, "{offset:#x}");
+                        }
+                        for inner in [0, size / 2, size - 1] {
+                            assert_eq!(map.find(at + inner as usize), Some(entry));
+                            assert_eq!(map.range(at + inner as usize), Some((at, size)));
+                        }
+                        for owner in &owners[own] {
+                            owner.store(0, Ordering::Relaxed);
+                        }
+                        assert!(map.remove(at, |found| *found == entry).is_some());
+                    }
+                });
+            }
+        });
+        assert!(wins.into_inner() > 0);
+        assert!(!map.holds_any(base, 5 * BRANCH_SPAN), "nothing is left");
     }
 
     #[test]

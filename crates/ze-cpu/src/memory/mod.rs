@@ -51,8 +51,6 @@ pub(crate) struct Memory {
     /// Bytes of freed pages that arenas keep filled.
     kept: AtomicU64,
     arenas: Box<[Berth]>,
-    /// Held while memory of the program's is looked at and entered: two of it must not overlap.
-    adopting: Mutex<()>,
 }
 
 /// An arena on cache lines of its own.
@@ -88,7 +86,6 @@ impl Memory {
             spread: AtomicU64::new(0),
             kept: AtomicU64::new(0),
             arenas: (0..ARENAS).map(|_| Berth::default()).collect(),
-            adopting: Mutex::new(()),
         }
     }
 
@@ -202,7 +199,12 @@ impl Memory {
             store,
             offset,
         };
-        let entered = self.map.insert(record, &entry);
+        let entered = if bits & ADOPTED == 0 {
+            self.map.insert(record, &entry)
+        } else {
+            // Page by page: an allocation may begin or end in the midst of one, and the program may give twice what is its.
+            self.map.insert_where_free(record, &entry)
+        };
         if !entered {
             arena.records.push(record);
         }

@@ -13,6 +13,7 @@
 //! - A file counts only if its owner is the owner of the process that it names, and the process began when it says.
 
 use crate::engine::now_ns;
+use crate::numbers::Numbers;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs;
@@ -81,7 +82,8 @@ const _: () = assert!(size_of::<Page>() == 64 + 32 * DEVICES + 64 * SLOTS);
 /// The counters of this process.
 pub(crate) struct Usage {
     page: &'static Page,
-    free: Mutex<Vec<usize>>,
+    /// Slots that somebody has; the last is for whoever finds none.
+    given: Numbers<{ SLOTS / 64 }>,
     folder: PathBuf,
     seen: Mutex<Seen>,
 }
@@ -145,8 +147,7 @@ impl Usage {
         page.magic.store(MAGIC, Ordering::Release);
         Self {
             page,
-            // The last is for whoever finds none.
-            free: Mutex::new((0..SLOTS - 1).rev().collect()),
+            given: Numbers::new(),
             folder: folder.to_owned(),
             seen: Mutex::default(),
         }
@@ -176,7 +177,7 @@ impl Usage {
 
     /// A meter for the calling thread.
     pub(crate) fn meter(&'static self) -> Meter {
-        let index = lock(&self.free).pop();
+        let index = self.given.take().filter(|index| *index < SLOTS - 1);
         let slot = &self.page.slots[index.unwrap_or(SLOTS - 1)];
         Meter {
             usage: self,
@@ -495,7 +496,7 @@ impl Drop for Meter {
     fn drop(&mut self) {
         self.end(now_ns());
         if let Some(index) = self.index {
-            lock(&self.usage.free).push(index);
+            self.usage.given.give_back(index);
         }
     }
 }
