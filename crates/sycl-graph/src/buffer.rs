@@ -155,9 +155,8 @@ impl Buffer {
     /// Readers at the target came before the writer that outdated its pages; only a piece on its way through the host
     /// passes where another one may still be read.
     pub fn transfer_dependencies(&self, transfer: &Transfer, deps: &mut Deps) {
-        for pages in transfer.page_boxes(&self.grid) {
-            self.front
-                .collect(&self.grid, &pages, transfer.passing, deps);
+        for (pages, overwrites) in transfer.page_boxes(&self.grid) {
+            self.front.collect(&self.grid, &pages, overwrites, deps);
             for domain in [transfer.from, transfer.to] {
                 if let Some(holding) = self.holding(domain) {
                     holding.arriving.collect(&self.grid, &pages, true, deps);
@@ -172,30 +171,23 @@ impl Buffer {
         self.tickets += usize::from(dep.is_ticket());
         let grid = self.grid;
         let target = holding_mut(&mut self.holdings, &grid, transfer.to);
-        for pages in transfer.page_boxes(&grid) {
+        for (pages, _) in transfer.page_boxes(&grid) {
             self.front.read(&grid, &pages, dep);
             target.arriving.read(&grid, &pages, dep);
         }
-        match transfer.piece {
-            None => transfer
-                .pages
-                .iter()
-                .for_each(|pages| target.valid.insert_box(&grid, pages)),
-            Some(_) if transfer.passing => {}
-            Some(Part { page, elements, .. }) => {
-                let Some(pieces) = self.pieces.get_mut(&page) else {
-                    return;
-                };
-                for piece in pieces
-                    .iter_mut()
-                    .filter(|piece| elements.contains(&piece.elements))
-                {
-                    piece.holder = transfer.to;
-                }
-                if pieces.iter().all(|piece| piece.holder == transfer.to) {
-                    self.pieces.remove(&page);
-                    target.valid.insert(page);
-                }
+        for pages in &transfer.pages {
+            target.valid.insert_box(&grid, pages);
+        }
+        for part in transfer.parts.iter().filter(|_| !transfer.passing) {
+            let Some(pieces) = self.pieces.get_mut(&part.page) else {
+                continue;
+            };
+            let brought = |piece: &&mut Piece| part.elements.contains(&piece.elements);
+            let brought = pieces.iter_mut().filter(brought);
+            brought.for_each(|piece| piece.holder = transfer.to);
+            if pieces.iter().all(|piece| piece.holder == transfer.to) {
+                self.pieces.remove(&part.page);
+                target.valid.insert(part.page);
             }
         }
     }
@@ -216,7 +208,8 @@ impl Buffer {
         }
         lost.intersect(&target.valid);
         target.valid.subtract(&lost);
-        if let Some(part) = transfer.piece.filter(|_| !transfer.passing) {
+        let parts = transfer.parts.iter().filter(|_| !transfer.passing);
+        for part in parts.clone() {
             // All parts had come: they are where they came together, until each that did not come goes back.
             if target.valid.contains(part.page) {
                 target.valid.remove(part.page);
@@ -236,7 +229,6 @@ impl Buffer {
         for holding in self.holdings.iter().flatten() {
             lost.subtract(&holding.valid);
         }
-        let parts = transfer.piece.iter().filter(|_| !transfer.passing);
         parts
             .filter(|part| self.pieces.contains_key(&part.page))
             .filter(|part| self.holding(part.holder).is_none())
@@ -391,15 +383,7 @@ impl Buffer {
         if pages.is_empty() {
             return;
         }
-        let mut covered = pages;
-        for axis in 0..3 {
-            let (page, extent) = (self.grid.page()[axis], self.grid.extent()[axis]);
-            covered.lower[axis] = elements.lower[axis].div_ceil(page);
-            if elements.upper[axis] < extent {
-                covered.upper[axis] = elements.upper[axis] / page;
-            }
-        }
-        let covered = covered.intersection(&pages);
+        let covered = self.grid.pages_inside(elements);
         self.overwrite(domain, &covered);
         if let Some(poisoned) = self.poisoned.as_mut().filter(|_| !covered.is_empty()) {
             poisoned.remove_box(&self.grid, &covered);

@@ -209,6 +209,25 @@ impl Grid {
         range
     }
 
+    /// The pages that lie in a box of elements whole.
+    pub(crate) fn pages_inside(&self, elements: &Cuboid) -> Cuboid {
+        let mut inside = self.page_range(elements);
+        let touched = inside;
+        for axis in 0..3 {
+            inside.lower[axis] = elements.lower[axis].div_ceil(self.page[axis]);
+            if elements.upper[axis] < self.extent[axis] {
+                inside.upper[axis] = elements.upper[axis] / self.page[axis];
+            }
+        }
+        inside.intersection(&touched)
+    }
+
+    /// Whether two boxes of elements are runs of memory, and the second begins where the first ends.
+    pub(crate) fn follows_in_memory(&self, first: &Cuboid, next: &Cuboid) -> bool {
+        let ends = self.contiguous(first).zip(self.contiguous(next));
+        ends.is_some_and(|((offset, bytes), (at, _))| offset + bytes == at)
+    }
+
     /// The elements of a box of pages.
     pub fn elements(&self, pages: &Cuboid) -> Cuboid {
         let mut elements = *pages;

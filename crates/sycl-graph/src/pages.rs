@@ -88,6 +88,15 @@ impl PageSet {
         }
     }
 
+    /// Puts in what is in `other`.
+    pub fn unite(&mut self, other: &Self) {
+        self.count = 0;
+        for (word, with) in self.words.iter_mut().zip(&other.words) {
+            *word |= with;
+            self.count += word.count_ones() as usize;
+        }
+    }
+
     /// Takes out what is in `other`.
     pub fn subtract(&mut self, other: &Self) {
         self.count = 0;

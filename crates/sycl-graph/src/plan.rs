@@ -2,6 +2,8 @@
 
 use crate::buffer::Part;
 use crate::{Access, Buffer, Cuboid, Domain, Grid, PageSet};
+use std::cmp::Reverse;
+use std::ops::Range;
 
 /// How copies can go between domains.
 pub trait Links {
@@ -74,24 +76,28 @@ pub struct Transfer {
     pub to: Domain,
     /// What to copy.
     pub extent: Extent,
-    /// The boxes of whole pages that it brings; none for a piece.
+    /// The boxes of whole pages that it brings.
     pub(crate) pages: Vec<Cuboid>,
-    /// The part of a page that it brings.
-    pub(crate) piece: Option<Part>,
-    /// The first half of a piece's way through the host, where the page does not become valid by it.
+    /// The parts of pages that it brings.
+    pub(crate) parts: Vec<Part>,
+    /// Its parts only pass through the host: they do not count as there.
     pub(crate) passing: bool,
 }
 
 impl Transfer {
-    /// The pages it touches, as boxes.
-    pub fn page_boxes(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> {
-        let piece = self.piece.map(|part| grid.page_box(part.page));
-        self.pages.iter().copied().chain(piece)
+    /// The pages it touches, as boxes, each with whether what others have there may be written over.
+    pub(crate) fn page_boxes(&self, grid: &Grid) -> impl Iterator<Item = (Cuboid, bool)> {
+        let parts = self.parts.iter().map(|part| part.page);
+        let parts = parts.map(|page| (grid.page_box(page), self.passing));
+        self.pages.iter().map(|pages| (*pages, false)).chain(parts)
     }
 }
 
-/// Above this many pages only one way of cutting them into boxes is tried.
+/// Above this many pages only one way of putting them together is tried.
 const FEW_PAGES: usize = 4096;
+
+/// So many steps may be taken to find one largest box.
+const FEW_STEPS: usize = 1 << 15;
 
 impl Buffer {
     /// The copies that `accesses` of one command group on `domain` need first; empty if everything is there.
@@ -127,92 +133,259 @@ impl Buffer {
     }
 
     fn plan_pages(&self, to: Domain, needed: PageSet, links: &dyn Links) -> Vec<Transfer> {
-        let mut plan = Vec::new();
-        let mut in_pieces = Vec::new();
         let mut missing = needed;
         missing.intersect(&self.written);
         if let Some(holding) = self.holding(to) {
             missing.subtract(&holding.valid);
         }
-        for &page in self.pieces.keys() {
+        let mut parts = Vec::new();
+        for (&page, pieces) in &self.pieces {
             if missing.contains(page) {
                 missing.remove(page);
-                in_pieces.push(page);
-            }
-        }
-        while !missing.is_empty() {
-            let best = self
-                .holdings
-                .iter()
-                .enumerate()
-                .filter_map(|(number, holding)| {
-                    let from = Domain::new(number).filter(|&from| from != to)?;
-                    let mut pages = holding.as_ref()?.valid.clone();
-                    pages.intersect(&missing);
-                    Some((from, pages)).filter(|(_, pages)| !pages.is_empty())
-                })
-                .min_by_key(|(from, pages)| {
-                    (
-                        usize::MAX - pages.count(),
-                        links.cost(*from, to).unwrap_or(u32::MAX),
-                        *from,
-                    )
-                });
-            // A written page is valid somewhere or in pieces; if that were broken, nothing could be copied.
-            let Some((from, pages)) = best else { break };
-            missing.subtract(&pages);
-            if is_direct(links, from, to) {
-                self.push_copies(&mut plan, from, to, &pages);
-            } else {
-                let mut first_half = pages.clone();
-                if let Some(host) = self.holding(Domain::HOST) {
-                    first_half.subtract(&host.valid);
-                }
-                self.push_copies(&mut plan, from, Domain::HOST, &first_half);
-                self.push_copies(&mut plan, Domain::HOST, to, &pages);
-            }
-        }
-        for page in in_pieces {
-            for piece in self.pieces[&page].iter().filter(|piece| piece.holder != to) {
-                let extent = Extent::of(&self.grid, &piece.elements);
-                let from = piece.holder;
-                let part = Part {
+                let away = pieces.iter().filter(|piece| piece.holder != to);
+                parts.extend(away.map(|piece| Part {
                     page,
                     elements: piece.elements,
-                    holder: from,
-                };
-                let mut transfer = Transfer {
-                    from,
-                    to,
-                    extent,
-                    pages: Vec::new(),
-                    piece: Some(part),
-                    passing: false,
-                };
-                if !is_direct(links, from, to) {
-                    plan.push(Transfer {
-                        to: Domain::HOST,
-                        passing: true,
-                        ..transfer.clone()
-                    });
-                    transfer.from = Domain::HOST;
-                }
-                plan.push(transfer);
+                    holder: piece.holder,
+                }));
             }
         }
+        let (mut sources, mut behind) = (Vec::new(), Vec::new());
+        let holders = parts.iter().map(|part| part.holder.number() + 1).max();
+        let domains = self.holdings.len().max(holders.unwrap_or(0));
+        for from in (0..domains)
+            .filter_map(Domain::new)
+            .filter(|&from| from != to)
+        {
+            let valid = self.holding(from).map(|holding| holding.valid.clone());
+            let mut pages = valid.unwrap_or_else(|| PageSet::none(&self.grid));
+            pages.intersect(&missing);
+            let source = Source {
+                cost: cost(links, from, to),
+                from,
+                pages,
+            };
+            match is_direct(links, from, to) {
+                true => sources.push(source),
+                false => behind.push(source),
+            }
+        }
+        // What has no direct way is collected on the host, and goes on from there with what is there already.
+        let mut staged = missing.clone();
+        sources
+            .iter()
+            .for_each(|source| staged.subtract(&source.pages));
+        behind
+            .iter_mut()
+            .for_each(|source| source.pages.intersect(&staged));
+        let mut passing = parts.clone();
+        passing.retain(|part| !is_direct(links, part.holder, to));
+        let mut plan = Vec::new();
+        if !staged.is_empty() || !passing.is_empty() {
+            let parts: Vec<_> = passing.iter().map(|part| (*part, part.holder)).collect();
+            self.push_copies(&mut plan, Domain::HOST, &staged, &parts, &behind);
+            plan.iter_mut().for_each(|transfer| transfer.passing = true);
+            match sources
+                .iter_mut()
+                .find(|source| source.from == Domain::HOST)
+            {
+                Some(host) => host.pages.unite(&staged),
+                None => sources.push(Source {
+                    cost: cost(links, Domain::HOST, to),
+                    from: Domain::HOST,
+                    pages: staged,
+                }),
+            }
+        }
+        let from = |part: &Part| match is_direct(links, part.holder, to) {
+            true => part.holder,
+            false => Domain::HOST,
+        };
+        let parts: Vec<_> = parts.iter().map(|part| (*part, from(part))).collect();
+        self.push_copies(&mut plan, to, &missing, &parts, &sources);
         plan
     }
 
-    fn push_copies(&self, plan: &mut Vec<Transfer>, from: Domain, to: Domain, pages: &PageSet) {
-        let copies = copies(&self.grid, pages).into_iter();
-        plan.extend(copies.map(|(extent, pages)| Transfer {
-            from,
-            to,
-            extent,
-            pages,
-            piece: None,
-            passing: false,
-        }));
+    /// Adds the copies that bring pages to a domain, each from one of `sources`, and parts of others, each from its own.
+    fn push_copies(
+        &self,
+        plan: &mut Vec<Transfer>,
+        to: Domain,
+        pages: &PageSet,
+        parts: &[(Part, Domain)],
+        sources: &[Source],
+    ) {
+        let whole = sources
+            .iter()
+            .filter(|source| source.pages.count() == pages.count());
+        let whole = whole.min_by_key(|source| (source.cost, source.from));
+        let loads = match whole {
+            Some(source) if parts.is_empty() => vec![Load {
+                from: source.from,
+                boxes: self.boxes(pages),
+                parts: Vec::new(),
+            }],
+            _ if self.grid.is_slab() => self.farthest_first(pages, parts, sources),
+            _ => self.most_first(pages, parts, sources),
+        };
+        for load in loads {
+            for (extent, boxes) in copies(&self.grid, load.boxes, load.parts.is_empty()) {
+                let inside =
+                    |part: &&Part| boxes.iter().any(|place| place.contains(&part.elements));
+                let parts: Vec<Part> = load.parts.iter().filter(inside).copied().collect();
+                let mut pages: Vec<Cuboid> = boxes
+                    .iter()
+                    .map(|place| self.grid.pages_inside(place))
+                    .collect();
+                for part in &parts {
+                    let page = self.grid.page_box(part.page);
+                    pages = pages
+                        .iter()
+                        .flat_map(|pages| pages.without(&page))
+                        .collect();
+                }
+                pages.retain(|pages| !pages.is_empty());
+                plan.push(Transfer {
+                    from: load.from,
+                    to,
+                    extent,
+                    pages,
+                    parts,
+                    passing: false,
+                });
+            }
+        }
+    }
+
+    fn boxes(&self, pages: &PageSet) -> Vec<Cuboid> {
+        let boxes = pages.iter().map(|page| self.grid.page_box(page));
+        boxes.map(|pages| self.grid.elements(&pages)).collect()
+    }
+
+    /// Who brings what where pages lie on a line: from each place on whoever brings most without a gap, which makes the
+    /// fewest copies.
+    fn farthest_first(
+        &self,
+        pages: &PageSet,
+        parts: &[(Part, Domain)],
+        sources: &[Source],
+    ) -> Vec<Load> {
+        // Boxes of elements in the order of memory, with a bit for each source that has them.
+        let mut units: Vec<(Cuboid, Option<Part>, u64)> = Vec::new();
+        for page in pages.iter() {
+            let bits = sources
+                .iter()
+                .enumerate()
+                .map(|(bit, source)| u64::from(source.pages.contains(page)) << bit);
+            units.push((
+                self.grid.elements(&self.grid.page_box(page)),
+                None,
+                bits.sum(),
+            ));
+        }
+        for (part, from) in parts {
+            let bit = sources.iter().position(|source| source.from == *from);
+            units.push((part.elements, Some(*part), bit.map_or(0, |bit| 1 << bit)));
+        }
+        if !parts.is_empty() {
+            units.sort_unstable_by_key(|(place, ..)| place.lower);
+        }
+        let mut loads: Vec<Load> = Vec::new();
+        let mut at = 0;
+        while let Some(&(mut last, _, mut able)) = units.get(at) {
+            let mut end = at + 1;
+            while let Some((next, _, bits)) = units.get(end)
+                && able & bits != 0
+                && (self.grid.follows_in_memory(&last, next) || last.merged(next).is_some())
+            {
+                (last, able, end) = (*next, able & bits, end + 1);
+            }
+            let able = sources
+                .iter()
+                .enumerate()
+                .filter(|(bit, _)| able >> bit & 1 == 1);
+            // A written page is valid somewhere or in pieces; if that were broken, nothing could be copied.
+            if let Some((_, source)) = able.min_by_key(|(_, source)| (source.cost, source.from)) {
+                let load = Load::of(&mut loads, source.from);
+                load.boxes.extend(units[at..end].iter().map(|unit| unit.0));
+                load.parts
+                    .extend(units[at..end].iter().filter_map(|unit| unit.1));
+            }
+            at = end;
+        }
+        loads
+    }
+
+    /// Who brings what in general: again and again whoever has most of what is left.
+    fn most_first(
+        &self,
+        pages: &PageSet,
+        parts: &[(Part, Domain)],
+        sources: &[Source],
+    ) -> Vec<Load> {
+        let mut loads: Vec<Load> = Vec::new();
+        let mut missing = pages.clone();
+        while !missing.is_empty() {
+            let best = sources.iter().map(|source| {
+                let mut pages = source.pages.clone();
+                pages.intersect(&missing);
+                (source, pages)
+            });
+            let best = best
+                .min_by_key(|(source, pages)| (Reverse(pages.count()), source.cost, source.from));
+            let Some((source, pages)) = best.filter(|(_, pages)| !pages.is_empty()) else {
+                break;
+            };
+            missing.subtract(&pages);
+            Load::of(&mut loads, source.from)
+                .boxes
+                .extend(self.boxes(&pages));
+        }
+        for (part, from) in parts {
+            let load = Load::of(&mut loads, *from);
+            load.boxes.push(part.elements);
+            load.parts.push(*part);
+        }
+        loads
+    }
+}
+
+/// A domain that can give pages to another.
+struct Source {
+    from: Domain,
+    cost: u32,
+    /// What it has of those that are wanted.
+    pages: PageSet,
+}
+
+/// What a plan takes from one domain.
+struct Load {
+    from: Domain,
+    /// Boxes of elements: whole pages, and parts.
+    boxes: Vec<Cuboid>,
+    parts: Vec<Part>,
+}
+
+impl Load {
+    fn of(loads: &mut Vec<Self>, from: Domain) -> &mut Self {
+        let known = loads.iter().position(|load| load.from == from);
+        let place = known.unwrap_or(loads.len());
+        if known.is_none() {
+            loads.push(Self {
+                from,
+                boxes: Vec::new(),
+                parts: Vec::new(),
+            });
+        }
+        &mut loads[place]
+    }
+}
+
+/// That of a direct copy; the host's is the highest.
+fn cost(links: &dyn Links, from: Domain, to: Domain) -> u32 {
+    match from == Domain::HOST || to == Domain::HOST {
+        true => u32::MAX,
+        false => links.cost(from, to).unwrap_or(u32::MAX),
     }
 }
 
@@ -221,21 +394,20 @@ fn is_direct(links: &dyn Links, from: Domain, to: Domain) -> bool {
     from == Domain::HOST || to == Domain::HOST || links.cost(from, to).is_some()
 }
 
-/// A set of pages as copies, with the page boxes that each brings.
-fn copies(grid: &Grid, pages: &PageSet) -> Vec<(Extent, Vec<Cuboid>)> {
-    const ORDERS: [[usize; 3]; 6] = [
-        [2, 1, 0],
-        [1, 2, 0],
-        [2, 0, 1],
-        [0, 2, 1],
-        [1, 0, 2],
-        [0, 1, 2],
+/// Boxes of elements as copies, each with the boxes that it brings. Boxes of a line's whole pages need one look.
+fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Vec<(Extent, Vec<Cuboid>)> {
+    const ORDERS: [&[usize]; 7] = [
+        &[2, 1, 0],
+        &[1, 2, 0],
+        &[2, 0, 1],
+        &[0, 2, 1],
+        &[1, 0, 2],
+        &[0, 1, 2],
+        &[2],
     ];
-    let units: Vec<Cuboid> = pages.iter().map(|page| grid.page_box(page)).collect();
-    let tried = if grid.is_slab() || units.len() > FEW_PAGES {
-        1
-    } else {
-        ORDERS.len()
+    let tried = match (grid.is_slab() && whole) || units.len() > FEW_PAGES {
+        true => 1,
+        false => ORDERS.len(),
     };
     let ways = ORDERS[..tried].iter().map(|order| {
         let boxes = order
@@ -243,7 +415,122 @@ fn copies(grid: &Grid, pages: &PageSet) -> Vec<(Extent, Vec<Cuboid>)> {
             .fold(units.clone(), |boxes, &axis| merge_along(boxes, axis));
         fuse(grid, boxes)
     });
-    ways.min_by_key(Vec::len).unwrap_or_default()
+    let best = ways.min_by_key(Vec::len).unwrap_or_default();
+    // Parts may lie beside pages in any way, so that the largest box would cut some apart.
+    if best.len() <= 2 || tried == 1 || !whole {
+        return best;
+    }
+    let other = largest_first(grid, &units).map(|boxes| fuse(grid, boxes));
+    let other = other.filter(|other| other.len() < best.len());
+    other.unwrap_or(best)
+}
+
+/// Pages put together by taking the largest box or the longest run of memory that there is again and again; none where
+/// that takes too many steps.
+fn largest_first(grid: &Grid, units: &[Cuboid]) -> Option<Vec<Cuboid>> {
+    let mut cuts = [const { Vec::new() }; 3];
+    for (axis, cuts) in cuts.iter_mut().enumerate() {
+        cuts.extend(
+            units
+                .iter()
+                .flat_map(|unit| [unit.lower[axis], unit.upper[axis]]),
+        );
+        cuts.sort_unstable();
+        cuts.dedup();
+    }
+    // Cells between the cuts, of which each is a page or nothing.
+    let [planes, rows, row] = cuts.each_ref().map(|cuts| cuts.len().saturating_sub(1));
+    let steps = (planes * rows).checked_mul(planes * rows * row);
+    steps.filter(|steps| *steps <= FEW_STEPS)?;
+    let cell = |x: usize, y: usize, z: usize| (x * rows + y) * row + z;
+    let mut wanted = vec![false; planes * rows * row];
+    let set = |lower: [usize; 3], upper: [usize; 3], to: bool, wanted: &mut [bool]| {
+        for x in lower[0]..upper[0] {
+            for y in lower[1]..upper[1] {
+                wanted[cell(x, y, lower[2])..cell(x, y, upper[2])].fill(to);
+            }
+        }
+    };
+    for unit in units {
+        let place = |corner: [usize; 3]| {
+            [0, 1, 2].map(|axis| cuts[axis].partition_point(|cut| *cut < corner[axis]))
+        };
+        set(place(unit.lower), place(unit.upper), true, &mut wanted);
+    }
+    let mut boxes = Vec::new();
+    let elements = |lower: [usize; 3], upper: [usize; 3]| {
+        let corner = |at: [usize; 3]| [0, 1, 2].map(|axis| cuts[axis][at[axis]]);
+        Cuboid::new(corner(lower), corner(upper))
+    };
+    let page = |at: usize| {
+        let lower = [at / row / rows, at / row % rows, at % row];
+        elements(lower, lower.map(|n| n + 1))
+    };
+    while let Some((lower, upper)) = largest(&wanted, [planes, rows, row]) {
+        let run = longest(&wanted, |first, next| {
+            grid.follows_in_memory(&page(first), &page(next))
+        });
+        if run.len() > Cuboid::new(lower, upper).volume() {
+            boxes.extend(run.clone().map(page));
+            wanted[run].fill(false);
+        } else {
+            boxes.push(elements(lower, upper));
+            set(lower, upper, false, &mut wanted);
+        }
+    }
+    Some(boxes)
+}
+
+/// The most wanted cells of which each follows the one before.
+fn longest(wanted: &[bool], follows: impl Fn(usize, usize) -> bool) -> Range<usize> {
+    let (mut best, mut first) = (0..0, 0);
+    for at in 0..wanted.len() {
+        if !wanted[at] || at == first || !wanted[at - 1] || !follows(at - 1, at) {
+            first = at;
+        }
+        if wanted[at] && at + 1 - first > best.len() {
+            best = first..at + 1;
+        }
+    }
+    best
+}
+
+/// The largest box of wanted cells.
+fn largest(wanted: &[bool], [planes, rows, row]: [usize; 3]) -> Option<([usize; 3], [usize; 3])> {
+    let cell = |x: usize, y: usize, z: usize| (x * rows + y) * row + z;
+    // How many wanted cells follow each other in a row from each one on.
+    let mut runs = vec![0; wanted.len()];
+    for (at, wanted) in wanted.iter().enumerate().rev() {
+        let next = if at % row + 1 < row { runs[at + 1] } else { 0 };
+        runs[at] = if *wanted { next + 1 } else { 0 };
+    }
+    let (mut best, mut most) = (None, 0);
+    for x in 0..planes {
+        for y in 0..rows {
+            for z in 0..row {
+                let mut shortest = vec![usize::MAX; rows];
+                for below in x..planes {
+                    let mut length = usize::MAX;
+                    for beside in y..rows {
+                        shortest[beside] = shortest[beside].min(runs[cell(below, beside, z)]);
+                        length = length.min(shortest[beside]);
+                        let volume = (below + 1 - x) * (beside + 1 - y) * length;
+                        if length == 0 {
+                            break;
+                        }
+                        if volume > most {
+                            most = volume;
+                            best = Some(([x, y, z], [below + 1, beside + 1, z + length]));
+                        }
+                    }
+                    if shortest[y] == 0 {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    best
 }
 
 /// Merges neighbours along one axis that are alike on the others.
@@ -263,24 +550,24 @@ fn merge_along(mut boxes: Vec<Cuboid>, axis: usize) -> Vec<Cuboid> {
 fn fuse(grid: &Grid, boxes: Vec<Cuboid>) -> Vec<(Extent, Vec<Cuboid>)> {
     let mut runs = Vec::new();
     let mut copies = Vec::new();
-    for pages in boxes {
-        match Extent::of(grid, &grid.elements(&pages)) {
-            Extent::Run { offset, bytes } => runs.push((offset, bytes, vec![pages])),
-            region @ Extent::Region { .. } => copies.push((region, vec![pages])),
+    for place in boxes {
+        match Extent::of(grid, &place) {
+            Extent::Run { offset, bytes } => runs.push((offset, bytes, vec![place])),
+            region @ Extent::Region { .. } => copies.push((region, vec![place])),
         }
     }
     runs.sort_unstable_by_key(|(offset, ..)| *offset);
-    runs.dedup_by(|(offset, bytes, pages), (first, length, kept)| {
+    runs.dedup_by(|(offset, bytes, places), (first, length, kept)| {
         let follows = *first + *length == *offset;
         if follows {
             *length += *bytes;
-            kept.append(pages);
+            kept.append(places);
         }
         follows
     });
     copies.extend(
         runs.into_iter()
-            .map(|(offset, bytes, pages)| (Extent::Run { offset, bytes }, pages)),
+            .map(|(offset, bytes, places)| (Extent::Run { offset, bytes }, places)),
     );
     copies
 }

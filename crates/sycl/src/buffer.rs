@@ -324,19 +324,21 @@ where
         Some(memory.pointer.wrapping_add(self.first_byte).cast())
     }
 
-    /// Frees its allocation on a device; what is only there is copied to the host first. The next use allocates again.
+    /// Frees its allocation on a device, in every context that it was used in there; what is only there is copied to the
+    /// host first. The next use allocates again.
     ///
     /// # Errors
     /// The copies'; the buffer is then as before.
     pub fn release(&self, device: &Device) -> Result<()> {
+        let domains = self.handle.core.lock().known_domains(device);
+        domains
+            .filter(|domain| *domain != Domain::HOST)
+            .try_for_each(|domain| self.release_domain(domain))
+    }
+
+    fn release_domain(&self, domain: Domain) -> Result<()> {
         let core = &self.handle.core;
         let mut state = core.lock();
-        let Some(domain) = state.known_domain(device) else {
-            return Ok(());
-        };
-        if domain == Domain::HOST {
-            return Ok(());
-        }
         state.settle();
         let plan = state.graph.plan_release(domain, &state.links());
         if !plan.is_empty() {
@@ -389,7 +391,7 @@ where
                 own.unwrap_or(0)
             )));
         }
-        if align_of::<U>() > self.handle.core.alignment
+        if align_of::<U>() > self.handle.core.lock().least_alignment()
             || !self.first_byte.is_multiple_of(align_of::<U>())
         {
             return Err(Error::invalid(

@@ -38,7 +38,6 @@ type FinalData = Box<dyn FnOnce(*const u8) + Send>;
 /// What command groups share with the handles.
 pub(crate) struct BufferCore {
     pub(crate) number: u64,
-    pub(crate) alignment: usize,
     /// It is an image.
     pub(crate) image: Option<Shape>,
     state: Mutex<BufferState>,
@@ -51,6 +50,8 @@ pub(crate) struct BufferState {
     /// By the number of the domain; the host is the first.
     places: SmallVec<[Place; 3]>,
     alignment: usize,
+    /// That of the memory least aligned, the program's own included.
+    least_alignment: usize,
     image: Option<Shape>,
     /// An image's native images over its rows on the host, by device; no more are tried once the driver refused one.
     views: SmallVec<[(Device, Memory); 1]>,
@@ -112,7 +113,6 @@ impl BufferCore {
         };
         Arc::new(Self {
             number,
-            alignment,
             image,
             state: Mutex::new(BufferState {
                 number,
@@ -122,6 +122,7 @@ impl BufferCore {
                     memory: None,
                 }]),
                 alignment,
+                least_alignment: alignment,
                 image,
                 views: SmallVec::new(),
                 views_refused: false,
@@ -361,17 +362,23 @@ impl BufferState {
         memory.is_none_or(|memory| Arc::ptr_eq(&memory.context.0.native, native))
     }
 
-    pub(crate) fn known_domain(&self, device: &Device) -> Option<Domain> {
+    /// The domains of a device in all contexts that have memory there.
+    pub(crate) fn known_domains(&self, device: &Device) -> impl Iterator<Item = Domain> + use<> {
         let hardware = device.hardware();
-        let number = self.places.iter().position(|place| match &place.device {
+        let is_known = |place: &Place| match &place.device {
             Some((_, known)) => *known == hardware && place.memory.is_some(),
             None => device.uses_host_memory() && place.memory.is_some(),
-        });
-        number.and_then(Domain::new)
+        };
+        let places = self.places.iter().enumerate();
+        let known = places.filter(|(_, place)| is_known(place));
+        let known: SmallVec<[Domain; 2]> = known
+            .filter_map(|(number, _)| Domain::new(number))
+            .collect();
+        known.into_iter()
     }
 
     pub(crate) fn memory_on(&self, device: &Device) -> Option<&Memory> {
-        let domain = self.known_domain(device)?;
+        let domain = self.known_domains(device).next()?;
         self.places[domain.number()].memory.as_ref()
     }
 
@@ -494,7 +501,15 @@ impl BufferState {
             return Err(Error::invalid("two views are of one device's memory"));
         }
         place.memory = Some(Memory::new(pointer, context, end));
+        let aligned = 1usize.checked_shl(pointer.addr().trailing_zeros());
+        self.least_alignment =
+            aligned.map_or(self.least_alignment, |n| n.min(self.least_alignment));
         Ok(())
+    }
+
+    /// What all its memories are aligned to.
+    pub(crate) fn least_alignment(&self) -> usize {
+        self.least_alignment
     }
 
     /// Takes back what copies were to bring that could not be appended after all. Before each look at what is valid; a

@@ -314,8 +314,7 @@ fn check_targets(records: &[Record]) -> Result<()> {
                     "a group has accessors of one buffer for the device and for the host, and one of them writes",
                 ));
             }
-            let overlap = one.bytes.0 < other.bytes.1 && other.bytes.0 < one.bytes.1;
-            if one.target == TargetMemory::Host && overlap {
+            if one.target == TargetMemory::Host && overlap(one, other) {
                 return Err(Error::invalid(
                     "a host task has two views of the same elements, and one of them writes",
                 ));
@@ -323,6 +322,18 @@ fn check_targets(records: &[Record]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether two accessors of one buffer share elements. Neither bytes from first to last say it alone, nor the buffer's own
+/// elements, of which a view may have parts.
+fn overlap(one: &Record, other: &Record) -> bool {
+    let mut pairs = one.accesses.iter().flat_map(|access| {
+        let others = other.accesses.iter();
+        others.map(move |other| (access.elements, other.elements))
+    });
+    one.bytes.0 < other.bytes.1
+        && other.bytes.0 < one.bytes.1
+        && pairs.any(|(elements, others)| elements.overlaps(&others))
 }
 
 fn lock_all(uses: &Uses) -> SmallVec<[MutexGuard<'static, BufferState>; 4]> {

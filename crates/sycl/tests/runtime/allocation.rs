@@ -507,12 +507,35 @@ fn drop_writeback() {
             drop(buffer);
         });
     }
-    assert_eq!((data[0], data[31], data[32]), (5, 5, 1));
+    assert_eq!((&data[..32], &data[32..]), (&[5; 32][..], &[1; 32][..]));
     let buffer = Buffer::from_slice_mut(&mut data, 64).unwrap();
     add_one(&queue, &buffer).wait().unwrap();
     buffer.set_write_back(false);
     drop(buffer);
     assert_eq!(data[0], 5);
+    // Four pages, of which one is outdated on the host.
+    let mut data = vec![1i32; 1 << 16];
+    let buffer = Buffer::from_slice_mut(&mut data, 1 << 16).unwrap();
+    let set = kernel("set_from");
+    let submitted = queue.submit(|cg| {
+        let a = cg.access_ranged(&buffer, ReadWrite, 10, 20_000)?;
+        cg.parallel_for(&set, 10, (&a, Val(20_000u64), 5))
+    });
+    submitted.unwrap().wait().unwrap();
+    let log = Log::start();
+    drop(buffer);
+    let page = [1 << 16];
+    let expected: &[u64] = if crate::world::is_discrete() {
+        &page
+    } else {
+        &[]
+    };
+    assert_eq!(log.copies(), expected);
+    assert_eq!(data[20_000..20_010], [5; 10]);
+    assert_eq!(
+        data.iter().filter(|element| **element == 1).count(),
+        (1 << 16) - 10
+    );
 }
 
 fn set_final_data() {

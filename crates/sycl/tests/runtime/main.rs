@@ -17,6 +17,7 @@ mod groups;
 mod images;
 mod library;
 mod loaders;
+mod memories;
 mod native;
 mod native_images;
 mod order;
@@ -112,6 +113,7 @@ fn main() -> ExitCode {
     let tests = [
         basics::TESTS,
         allocation::TESTS,
+        memories::TESTS,
         pages::TESTS,
         random::TESTS,
         order::TESTS,

@@ -284,10 +284,12 @@ fn run(program: u64, devices: &[Device], queues: &[Queue], kernels: &Kernels) {
     let bytes = 4 * extent.iter().product::<usize>();
     let places = |pairs: &[Pair; 2]| {
         let mut all = Vec::new();
-        for (buffer, pair) in pairs.iter().enumerate().filter(|_| is_discrete()) {
+        for (buffer, pair) in pairs.iter().enumerate() {
             for (number, device) in devices.iter().enumerate() {
                 let memory = pair.buffer.device_ptr(device);
-                all.extend(memory.map(|memory| (buffer, number + 1, memory.addr())));
+                // Where it is the host's, nothing is ever copied, from or to.
+                let domain = if is_discrete() { number + 1 } else { 0 };
+                all.extend(memory.map(|memory| (buffer, domain, memory.addr())));
             }
         }
         all

@@ -18,6 +18,7 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Tiles,
         subdevice_shares_root,
     ),
+    ("parts_run_at_once", Where::Tiles, parts_run_at_once),
     ("t40_ods_grammar_ok", Where::Tiles, grammar_ok),
     ("t41_ods_grammar_bad", Where::Tiles, grammar_bad),
     ("t42_ods_discard", Where::Tiles, discard),
@@ -239,10 +240,43 @@ fn filter_ranks() {
 
 mod embedded {
     sycl::kernels! {
-        pub(crate) unsafe mod kernels = "../../kernels/tests.spv" { add_one, address }
+        pub(crate) unsafe mod kernels = "../../kernels/tests.spv" { add_one, address, meet }
     }
 }
 use embedded::kernels;
+
+/// Work on two parts of one device, on different pages of a buffer's one allocation, runs at once: each kernel ends only
+/// when both have begun.
+fn parts_run_at_once() {
+    let root = devices()[0].clone();
+    let parts = root
+        .create_sub_devices(&Partition::AffinityNextPartitionable)
+        .unwrap();
+    let context = Platform::all().unwrap()[0].default_context().unwrap();
+    let queues = [0, 1].map(|part| {
+        let queue = Queue::builder().context(&context).device(&parts[part]);
+        queue.build().unwrap()
+    });
+    let options = sycl::BufferOptions {
+        page_size: Some(sycl::Range([8])),
+    };
+    let buffer = Buffer::from_slice_with(&[0i32; 16], 16, &options).unwrap();
+    let flags = sycl::usm::Block::<i32, sycl::usm::HostKind>::host(&queues[0], 2).unwrap();
+    // SAFETY: the block lives to the function's end.
+    let cleared = unsafe { queues[0].memset(flags.as_ptr().cast(), 0, 8, &[]) };
+    cleared.unwrap().wait().unwrap();
+    let log = Log::start();
+    let events = [0, 1].map(|mine| {
+        let submitted = queues[mine].submit(|cg| {
+            cg.access_ranged(&buffer, ReadWrite, 8, 8 * mine)?;
+            let (mine, other) = ([0, 1][mine], [1, 0][mine]);
+            cg.single_task(kernels::meet, (&flags, mine, other))
+        });
+        submitted.unwrap()
+    });
+    sycl::Event::wait_all(&events).unwrap();
+    assert_eq!(log.device_allocations(), [64]);
+}
 
 fn subdevice_shares_root() {
     let root = devices()[0].clone();

@@ -1,6 +1,8 @@
 //! Random command groups on random page grids against a plain model: contents, transfers, and the order of every two
 //! operations that touch the same memory; and the table of how many copies a plan makes.
 
+mod minimum;
+
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use sycl_graph::{Access, Buffer, Cuboid, Dep, Deps, Domain, Extent, Grid, Links, Mode, Transfer};
