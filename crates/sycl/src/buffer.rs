@@ -67,6 +67,8 @@ where
 }
 
 /// Where buffers differ from the default.
+///
+/// A device's parts always share its one allocation; that each has a memory of its own cannot be chosen.
 #[derive(Clone, Debug)]
 pub struct BufferOptions<const D: usize> {
     /// Elements of a page, the unit of copies and conflicts; chosen by size if `None`.
