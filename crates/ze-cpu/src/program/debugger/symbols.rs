@@ -1,5 +1,7 @@
 //! An object file in memory that only tells: where functions are, what they are called, at which lines they begin.
 
+use std::ops::Range;
+
 use super::lines::Line;
 
 /// A function of machine code.
@@ -14,6 +16,12 @@ pub(in crate::program) struct Function<'a> {
 
 /// Bytes of the file's header, and of a section's.
 const HEADER: usize = 64;
+/// Bytes between functions from which on something of another program may lie there.
+const PAGE: u64 = 4096;
+/// Number of the first section of functions.
+const FIRST: usize = 6;
+/// Sections of functions: the file's form takes 65,279 of all kinds, and each costs a debugger something.
+const MOST: usize = 4096;
 
 /// A section of the file.
 struct Section {
@@ -177,18 +185,45 @@ fn line_table(function: &Function<'_>, line: &Line) -> Vec<u8> {
     to
 }
 
+/// Addresses of the functions, in pieces that nothing else lies in: parts of a program may stand on both sides of
+/// another program's.
+fn pieces(functions: &[Function<'_>]) -> Vec<Range<u64>> {
+    let range = |f: &Function<'_>| {
+        let low = f.address as u64;
+        low..low.saturating_add(f.size)
+    };
+    let mut all: Vec<Range<u64>> = functions.iter().map(range).collect();
+    all.sort_unstable_by_key(|piece| (piece.start, piece.end));
+    let mut pieces: Vec<Range<u64>> = Vec::new();
+    for next in all {
+        let full = pieces.len() == MOST;
+        match pieces.last_mut() {
+            Some(last) if full || next.start < last.end.saturating_add(PAGE) => {
+                last.end = last.end.max(next.end);
+            }
+            _ => pieces.push(next),
+        }
+    }
+    pieces
+}
+
 /// The file; `None` without functions.
 pub(super) fn object(functions: &[Function<'_>]) -> Option<Vec<u8>> {
-    let low = functions.iter().map(|f| f.address as u64).min()?;
-    let end = |f: &Function<'_>| (f.address as u64).saturating_add(f.size);
-    let high = functions.iter().map(end).max()?;
+    let pieces = pieces(functions);
+    if pieces.is_empty() {
+        return None;
+    }
     let (mut names, mut symbols) = (vec![0], vec![0; 24]);
     let (mut info, mut lines) = (Vec::new(), Vec::new());
     for function in functions {
         symbols.extend((names.len() as u32).to_le_bytes());
-        // A global function of the first section.
-        symbols.extend([0x12, 0, 1, 0]);
-        symbols.extend((function.address as u64 - low).to_le_bytes());
+        let address = function.address as u64;
+        let piece = pieces.partition_point(|piece| piece.start <= address);
+        let piece = piece.saturating_sub(1);
+        // A global function; pieces are the last sections but one.
+        symbols.extend([0x12, 0]);
+        symbols.extend(((FIRST + piece) as u16).to_le_bytes());
+        symbols.extend((address - pieces[piece].start).to_le_bytes());
         symbols.extend(function.size.to_le_bytes());
         put_text(&mut names, function.name);
         if let Some(line) = function.line {
@@ -200,14 +235,7 @@ pub(super) fn object(functions: &[Function<'_>]) -> Option<Vec<u8>> {
     let mut sections = vec![
         Section::plain("", 0, Vec::new()),
         Section {
-            // Allocated and executable, without bytes in the file.
-            flags: 6,
-            address: low,
-            room: high - low,
-            ..Section::plain(".text", 8, Vec::new())
-        },
-        Section {
-            link: 3,
+            link: 2,
             info: 1,
             entry: 24,
             ..Section::plain(".symtab", 2, symbols)
@@ -217,6 +245,14 @@ pub(super) fn object(functions: &[Function<'_>]) -> Option<Vec<u8>> {
         Section::plain(".debug_info", PROGBITS, info),
         Section::plain(".debug_line", PROGBITS, lines),
     ];
+    debug_assert_eq!(sections.len(), FIRST);
+    sections.extend(pieces.into_iter().map(|piece| Section {
+        // Allocated and executable, without bytes in the file.
+        flags: 6,
+        address: piece.start,
+        room: piece.end - piece.start,
+        ..Section::plain(".text", 8, Vec::new())
+    }));
     let mut titles = Vec::new();
     let title = sections.len() as u16;
     sections.push(Section::plain(".shstrtab", 3, Vec::new()));
@@ -277,8 +313,8 @@ fn written(sections: &[Section], titles: &[u32], title: u16) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::object::read::elf::ElfFile64;
-    use ::object::{Endianness, Object as _, ObjectSymbol as _};
+    use ::object::read::elf::{ElfFile64, ElfSection64};
+    use ::object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _};
 
     #[test]
     fn the_file_is_an_object_with_the_functions_as_symbols() {
@@ -304,6 +340,51 @@ mod tests {
             .map(|s| (s.name().unwrap(), s.address(), s.size()));
         let named: Vec<_> = symbols.filter(|(name, ..)| !name.is_empty()).collect();
         assert_eq!(named, [("one", 0x40, 0x40), ("two", 0, 0x40)]);
+    }
+
+    #[test]
+    fn nothing_of_another_program_lies_in_a_section() {
+        const BASE: usize = 0x7f00_0000_0000;
+        // (functions' places and sizes; sections, in order of their addresses)
+        type Case<'a> = (&'a [(usize, u64)], &'a [(u64, u64)]);
+        let cases: [Case<'_>; 5] = [
+            (&[(0, 0x40)], &[(0, 0x40)]),
+            (&[(0, 0x40), (0x40, 0x10)], &[(0, 0x50)]),
+            (&[(0x1000, 0x40), (0, 0x40)], &[(0, 0x1040)]),
+            (&[(0x2000, 0x40), (0, 0x40)], &[(0, 0x40), (0x2000, 0x40)]),
+            (
+                &[(0, 0x40), (0x10_0000, 8), (0x100, 8), (0x10_0010, 8)],
+                &[(0, 0x108), (0x10_0000, 0x18)],
+            ),
+        ];
+        for (places, wanted) in cases {
+            let functions: Vec<Function<'_>> = places
+                .iter()
+                .map(|&(at, size)| Function {
+                    name: "f",
+                    address: BASE + at,
+                    size,
+                    line: None,
+                })
+                .collect();
+            let bytes = object(&functions).unwrap();
+            let file = ElfFile64::<Endianness>::parse(&*bytes).unwrap();
+            let text = |s: &ElfSection64<'_, '_>| s.name() == Ok(".text");
+            let found = file.sections().filter(text);
+            let found: Vec<_> = found
+                .map(|s| (s.address() - BASE as u64, s.size()))
+                .collect();
+            assert_eq!(found, wanted, "{places:x?}");
+            let symbols = file.symbols().filter(|s| s.name() == Ok("f"));
+            let found: Vec<u64> = symbols
+                .map(|s| {
+                    let section = s.section_index().unwrap();
+                    file.section_by_index(section).unwrap().address() + s.address()
+                })
+                .collect();
+            let wanted: Vec<u64> = functions.iter().map(|f| f.address as u64).collect();
+            assert_eq!(found, wanted, "{places:x?}");
+        }
     }
 
     #[test]
