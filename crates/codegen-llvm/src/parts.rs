@@ -10,6 +10,7 @@ use kernel_ir::abi::ModuleInfo;
 use kernel_ir::build::{Compiled, Reply};
 use kernel_ir::{
     AddressSpace, BuildError, ConstId, Constant, Function, FunctionId, Global, Kernel, Module, Op,
+    Type, TypeId, ValueId,
 };
 
 use crate::archive::archive;
@@ -77,6 +78,7 @@ fn alone(module: &Module) -> bool {
         }
     }
     tables <= TABLES
+        && !(module.globals.iter().any(|global| table(&global)) && tells_addresses(module))
         && !module.globals.iter().any(shared_variable)
         && !(0..constants.len()).any(address)
         && module
@@ -84,6 +86,56 @@ fn alone(module: &Module) -> bool {
             .iter()
             .zip(is_kernel)
             .all(|(f, kernel)| kernel && !f.exported && !instructions(f).any(calls))
+}
+
+/// Whether kernels may tell where a constant lies: then it lies at one place for all of them.
+fn tells_addresses(module: &Module) -> bool {
+    // Parts of constants and of types are interned before what they make up.
+    let mut addresses: Vec<bool> = Vec::with_capacity(module.constants.len());
+    for id in 0..module.constants.len() {
+        let of = |part: &ConstId| addresses.get(part.0 as usize).copied().unwrap_or(true);
+        addresses.push(match module.constants.get(ConstId(id as u32)) {
+            Constant::GlobalAddress(..) => true,
+            Constant::Composite(parts) => parts.iter().any(of),
+            _ => false,
+        });
+    }
+    let mut inits = module.globals.iter().filter_map(|global| global.init);
+    if inits.any(|init| addresses.get(init.0 as usize).copied().unwrap_or(true)) {
+        return true;
+    }
+    let mut pointers: Vec<bool> = Vec::with_capacity(module.types.len());
+    for id in 0..module.types.len() {
+        let of = |part: &TypeId| pointers.get(part.0 as usize).copied().unwrap_or(true);
+        pointers.push(match module.types.get(TypeId(id as u32)) {
+            Type::Ptr(space) => *space == AddressSpace::Constant,
+            Type::Vector(part, _) | Type::Array(part, _) => of(part),
+            Type::Struct { fields, .. } => fields.iter().any(of),
+            _ => false,
+        });
+    }
+    module.functions.iter().any(|function| {
+        let pointer = |v: &ValueId| pointers[function.ty(*v).0 as usize];
+        instructions(function).any(|op| match op {
+            // These keep an address, or read what is there.
+            Op::Load { .. }
+            | Op::CopyMemory { .. }
+            | Op::PtrOffset { .. }
+            | Op::Phi(_)
+            | Op::Select { .. }
+            | Op::Copy(_)
+            | Op::Compare(..) => false,
+            Op::Store { value, .. } => pointer(value),
+            Op::Atomic {
+                value, comparator, ..
+            } => value.iter().chain(comparator).any(pointer),
+            op => {
+                let mut any = false;
+                op.operands(|v| any |= pointer(&v));
+                any
+            }
+        })
+    })
 }
 
 /// A program of some kernels of a module whose kernels stand alone.

@@ -55,6 +55,30 @@ fn kernels_with_something_in_common_are_one_object() {
             2,
         ),
         (
+            "a table's address in memory",
+            "var @table: [2 x i32] in constant = [1, 2]\n",
+            "  store %out, @table align 8\n  %v: i32 = load @table align 4\n",
+            1,
+        ),
+        (
+            "a table's address as a number",
+            "var @table: [2 x i32] in constant = [1, 2]\n",
+            "  %at: i64 = to.ptrtoint @table\n  %v: i32 = to.trunc %at\n",
+            1,
+        ),
+        (
+            "a table's address without its space",
+            "var @table: [2 x i32] in constant = [1, 2]\n",
+            "  %at: ptr<generic> = to.addressspace @table\n  store %out, %at align 8\n  %v: i32 = load %out align 4\n",
+            1,
+        ),
+        (
+            "a table of addresses",
+            "var @table: [2 x i32] in constant = [1, 2]\nvar @tables: [1 x ptr<constant>] in constant = [@table]\n",
+            "  %at: ptr<constant> = load @tables align 8\n  %v: i32 = load %at align 4\n",
+            1,
+        ),
+        (
             "a table that has a name outside",
             "var @table: [2 x i32] in constant exported = [1, 2]\n",
             "  %at: ptr<constant> = offset @table [%gid * 4 + 0]\n  %v: i32 = load %at align 4\n",
