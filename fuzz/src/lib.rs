@@ -14,7 +14,7 @@
 use kernel_ir::abi::Launch;
 use kernel_ir::build::SpirvInput;
 use kernel_ir::interpret::{Fault, Memory, Program, Run};
-use kernel_ir::{Module, Options, Request};
+use kernel_ir::{Module, Request};
 
 /// Instructions that a fuzzed kernel may run.
 const BUDGET: u64 = 100_000;
@@ -53,7 +53,7 @@ pub fn lowering(data: &[u8]) {
     let Some(mut module) = build(data) else {
         return;
     };
-    if kernel_ir::passes::prepare(&mut module, &Options::default()).is_err() {
+    if kernel_ir::passes::prepare(&mut module).is_err() {
         return;
     }
     if let Err(error) = kernel_ir::validate(&module) {

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use codegen_llvm::Settings;
+use kernel_ir::Request;
 use kernel_ir::build::SpirvInput;
-use kernel_ir::{Options, Request};
 
 #[derive(Default)]
 struct Totals {
@@ -87,11 +87,10 @@ fn one(file: &std::path::Path, objects: Option<&str>, totals: &Mutex<Totals>) {
     };
     let start = Instant::now();
     let mut times = [start; 3];
-    let options = Options::default();
     let result = kernel_ir::front::build(&request).and_then(|built| {
         let mut module = built.module;
         times[0] = Instant::now();
-        kernel_ir::passes::prepare(&mut module, &options)?;
+        kernel_ir::passes::prepare(&mut module)?;
         times[1] = Instant::now();
         let reply = codegen_llvm::compile_module(module, Settings::of(&request));
         times[2] = Instant::now();

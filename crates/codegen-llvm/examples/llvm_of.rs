@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         kernel_ir::parse(&std::fs::read_to_string(file)?)?
     };
     let options = kernel_ir::Options::default();
-    kernel_ir::passes::prepare(&mut module, &options)?;
+    kernel_ir::passes::prepare(&mut module)?;
     let settings = codegen_llvm::Settings {
         cpu: "x86-64-v3".into(),
         features: String::new(),

@@ -67,10 +67,10 @@ pub fn compile(request: &Request) -> Reply {
         {
             return Err(machine::die());
         }
-        let (options, remarks) = Options::parse(&request.options);
+        let (_, remarks) = Options::parse(&request.options);
         let built = kernel_ir::front::build(&request)?;
         let mut module = built.module;
-        kernel_ir::passes::prepare(&mut module, &options)?;
+        kernel_ir::passes::prepare(&mut module)?;
         let mut compiled = generate(module, &Settings::of(&request), &built.unresolved)?;
         compiled.info.functions = built.exports;
         compiled.info.log = built.log;
@@ -162,7 +162,7 @@ fn part(module: Module, first: usize, settings: &Settings, unresolved: &[String]
         .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
     let target = target(settings);
     machine::optimise(&ir, &target).map_err(codegen_error)?;
-    machine::choose_masks(&ir, &target);
+    machine::suit(&ir, &target);
     let object = machine::emit(&ir, &target).map_err(codegen_error)?;
     let complaints = ir.complaints();
     if !complaints.is_empty() {

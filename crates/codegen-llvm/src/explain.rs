@@ -64,11 +64,11 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
         since: Instant::now(),
         stages: Vec::new(),
     };
-    let (options, remarks) = Options::parse(&request.options);
+    let (_, remarks) = Options::parse(&request.options);
     let built = kernel_ir::front::build(request)?;
     clock.ended("front end");
     let mut module = built.module;
-    kernel_ir::passes::prepare(&mut module, &options)?;
+    kernel_ir::passes::prepare(&mut module)?;
     clock.ended("scalar passes");
     let mut output = Vec::new();
     if emit == Emit::Scalar {
@@ -94,7 +94,7 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
         ir.verify()
             .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
         machine::optimise(&ir, &target).map_err(codegen_error)?;
-        machine::choose_masks(&ir, &target);
+        machine::suit(&ir, &target);
         clock.ended("LLVM passes");
         if emit == Emit::Lanes {
             output = ir.text().into_bytes();

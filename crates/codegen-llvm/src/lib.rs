@@ -22,6 +22,7 @@ mod arith;
 mod atomic;
 mod compile;
 mod convert;
+mod counters;
 mod explain;
 mod group;
 mod instruct;

@@ -180,8 +180,11 @@ pub(crate) fn optimise(ir: &Ir, target: &Target) -> Result<(), String> {
     }
 }
 
-/// The form of masks between blocks that suits the processor.
-pub(crate) fn choose_masks(ir: &Ir, target: &Target) {
+/// The form that suits the processor and what follows: counters of loops, masks between blocks.
+pub(crate) fn suit(ir: &Ir, target: &Target) {
+    if target.opt_level > 0 {
+        crate::counters::hide(ir);
+    }
     if vector_registers(&target.cpu, &target.features) != WIDE_REGISTERS {
         crate::masks::widen(ir);
     }

@@ -55,7 +55,7 @@ fn check(name: &str, wide: bool) {
     let mut module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
     kernel_ir::validate(&module).unwrap_or_else(|e| panic!("{name}: {e}"));
     let options = Options::default();
-    passes::prepare(&mut module, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+    passes::prepare(&mut module).unwrap_or_else(|e| panic!("{name}: {e}"));
     let made = lowered(name, &module, options, wide);
     compare(&folder.join(format!("{name}.ll")), &made);
 }

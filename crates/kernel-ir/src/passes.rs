@@ -21,7 +21,7 @@ mod spaces;
 mod targets;
 mod work_group;
 
-use crate::build::{BuildError, BuildErrorKind, Options};
+use crate::build::{BuildError, BuildErrorKind};
 use crate::ir::{FunctionId, Module};
 
 pub use cfg::loop_contiguous_order;
@@ -39,8 +39,7 @@ pub use work_group::identity;
 /// # Errors
 /// A program that is too large, group operations that have no meaning for a work-group.
 /// The module is then unusable.
-pub fn prepare(module: &mut Module, options: &Options) -> Result<(), BuildError> {
-    let _ = options;
+pub fn prepare(module: &mut Module) -> Result<(), BuildError> {
     stand_alone(module)?;
     expand(module)
 }

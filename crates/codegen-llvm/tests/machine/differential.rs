@@ -82,7 +82,7 @@ fn compare_text(seed: u64, text: &str, [width, height]: [u32; 2], sub_group: u32
     let items = (GROUPS * size) as usize;
     let module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
     let mut prepared = module.clone();
-    kernel_ir::passes::prepare(&mut prepared, &kernel_ir::Options::default())
+    kernel_ir::passes::prepare(&mut prepared)
         .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
 
     let program = Program::new(module, sub_group).unwrap_or_else(|e| panic!("seed {seed}: {e}"));

@@ -50,8 +50,7 @@ meet:
   ret
 }";
     let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
-    kernel_ir::passes::prepare(&mut module, &kernel_ir::Options::default())
-        .unwrap_or_else(|e| panic!("{e}"));
+    kernel_ir::passes::prepare(&mut module).unwrap_or_else(|e| panic!("{e}"));
     let native = Native::new(module, settings(8));
     let info = &native.info.kernels[0];
     let input: [i32; 8] = [1, 2, 3, 4, 5, 6, 7, 8];

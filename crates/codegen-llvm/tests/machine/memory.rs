@@ -752,8 +752,7 @@ fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>, required: bo
     let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
     module.kernels[0].required_group_size = required.then_some(size);
     let mut prepared = module.clone();
-    kernel_ir::passes::prepare(&mut prepared, &kernel_ir::Options::default())
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    kernel_ir::passes::prepare(&mut prepared).unwrap_or_else(|e| panic!("{name}: {e}"));
 
     let program = Program::new(module, 8).unwrap_or_else(|e| panic!("{name}: {e}"));
     let info = &program.info().kernels[0];

@@ -49,8 +49,7 @@ fn groups_may_run_as_one_where_no_work_item_can_tell() {
         );
         let mut module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{e}"));
         module.kernels[0].required_group_size = required.then_some([8, 1, 1]);
-        kernel_ir::passes::prepare(&mut module, &kernel_ir::Options::default())
-            .unwrap_or_else(|e| panic!("{e}"));
+        kernel_ir::passes::prepare(&mut module).unwrap_or_else(|e| panic!("{e}"));
         let native = Native::new(module, settings(8));
         assert_eq!(native.info.kernels[0].row > 1, joins, "{text} {required}");
     }

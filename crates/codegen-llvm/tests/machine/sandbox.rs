@@ -142,8 +142,7 @@ fn for_machines(text: &str) -> bool {
 fn prepared(text: &str) -> kernel_ir::Module {
     let mut module = module(text);
     if for_machines(text) {
-        kernel_ir::passes::prepare(&mut module, &kernel_ir::Options::default())
-            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        kernel_ir::passes::prepare(&mut module).unwrap_or_else(|error| panic!("{error}\n{text}"));
     }
     module
 }

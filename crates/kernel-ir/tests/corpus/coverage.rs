@@ -1,7 +1,7 @@
 //! What the corpus covers: the lists of `required.txt` against what stands in the modules' words.
 
 use crate::corpus::files::{self, FILES};
-use kernel_ir::build::{BuildErrorKind, Options, SpirvInput};
+use kernel_ir::build::{BuildErrorKind, SpirvInput};
 use kernel_ir::{Request, front, passes, validate};
 use spirv_reader::{Instruction, OpenClStd, Words};
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,8 +184,7 @@ fn every_module_is_built_and_prepared_or_refused_by_name() {
                 );
                 let mut module = built.module;
                 validate(&module).unwrap_or_else(|e| panic!("{name}: {e:?}"));
-                passes::prepare(&mut module, &Options::default())
-                    .unwrap_or_else(|e| panic!("{name}: {e}"));
+                passes::prepare(&mut module).unwrap_or_else(|e| panic!("{name}: {e}"));
                 validate(&module).unwrap_or_else(|e| panic!("{name} after prepare: {e:?}"));
                 assert!(
                     !module.kernels.is_empty() || *name == "linking_b",

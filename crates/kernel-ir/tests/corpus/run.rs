@@ -5,7 +5,7 @@ use crate::corpus::cases::{self, Arg, Case, Expect, Picture, Step, Wrap};
 use crate::corpus::files;
 use crate::sandbox::Sandbox;
 use kernel_ir::abi::Launch;
-use kernel_ir::build::{Options, SpirvInput};
+use kernel_ir::build::SpirvInput;
 use kernel_ir::image::{Addressing, Channel, Numeric, Record, Select, sampler_word};
 use kernel_ir::interpret::{Memory, Program, Run};
 use kernel_ir::{Module, Request, front, passes, printf, validate};
@@ -32,8 +32,7 @@ pub(crate) fn module(case: &Case, prepared: bool) -> Result<Module, String> {
     }
     let mut module = built.module;
     if prepared {
-        passes::prepare(&mut module, &Options::default())
-            .map_err(|e| format!("prepare: {}", e.line()))?;
+        passes::prepare(&mut module).map_err(|e| format!("prepare: {}", e.line()))?;
         validate(&module).map_err(|e| format!("after prepare: {e:?}"))?;
     }
     Ok(module)

@@ -50,7 +50,7 @@ fn every_truncation_is_answered() {
 /// What the front end accepts, the passes and the interpreter take without a panic.
 fn later_stages(name: &str, mut module: kernel_ir::Module) {
     assert_eq!(kernel_ir::validate(&module), Ok(()), "{name}");
-    if kernel_ir::passes::prepare(&mut module, &kernel_ir::Options::default()).is_err() {
+    if kernel_ir::passes::prepare(&mut module).is_err() {
         return;
     }
     assert_eq!(kernel_ir::validate(&module), Ok(()), "{name}, prepared");

@@ -4,7 +4,7 @@ use super::assembler::{Asm, build};
 use super::sandbox::{Arg, as_floats, line, run_module};
 use kernel_ir::BuildErrorKind::{self, Invalid, Unsupported};
 use kernel_ir::image::{Addressing, Channel, Numeric, RECORD_SIZE, Record, Select, sampler_word};
-use kernel_ir::{Options, passes};
+use kernel_ir::passes;
 use spirv::Op;
 
 /// Where the sandbox puts its third buffer.
@@ -83,7 +83,7 @@ fn handles_are_addresses_of_records_and_words() {
             .op(Op::Store, &[50, 49]);
     });
     let mut module = build(&[module]).expect("a valid module").module;
-    passes::prepare(&mut module, &Options::default()).expect("it can be prepared");
+    passes::prepare(&mut module).expect("it can be prepared");
     let texels: Vec<u8> = [8.0f32, 16.0, 64.0]
         .into_iter()
         .flat_map(f32::to_le_bytes)

@@ -4,7 +4,6 @@ use super::generator::{features, group_size, kernel};
 use super::graph::graph;
 use super::ingredients::{COUNTERS, VARIABLES, difference, inputs};
 use super::sandbox::{Arg, Grid, ints, line, run_module};
-use kernel_ir::Options;
 
 /// Arguments of a random kernel for `items` work-items.
 fn arguments(seed: u64, items: usize) -> Vec<Arg> {
@@ -25,7 +24,7 @@ fn same_when_prepared(seed: u64, text: &str, size: u32) {
     let items = 2 * size as usize;
     let module = super::sandbox::module(text);
     let mut prepared = module.clone();
-    if let Err(e) = kernel_ir::passes::prepare(&mut prepared, &Options::default()) {
+    if let Err(e) = kernel_ir::passes::prepare(&mut prepared) {
         panic!("seed {seed}: {e}\n{text}");
     }
     if let Err(e) = kernel_ir::validate(&prepared) {

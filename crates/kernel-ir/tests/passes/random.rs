@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::sandbox::{Arg, line, module, run_module};
-use kernel_ir::{Options, print, validate};
+use kernel_ir::{print, validate};
 
 /// A small generator of random numbers; the same everywhere.
 struct Random(u64);
@@ -294,7 +294,7 @@ fn private_memory_means_the_same_as_values() {
         let text = kernel(seed);
         let plain = module(&text);
         let mut prepared = plain.clone();
-        if let Err(e) = kernel_ir::passes::prepare(&mut prepared, &Options::default()) {
+        if let Err(e) = kernel_ir::passes::prepare(&mut prepared) {
             panic!("seed {seed}: {e}\n{text}");
         }
         if let Err(e) = validate(&prepared) {

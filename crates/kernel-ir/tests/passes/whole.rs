@@ -1,13 +1,13 @@
 //! `prepare`: modules before and after.
 
 use kernel_ir::passes::prepare;
-use kernel_ir::{Module, Options, parse, print, validate};
+use kernel_ir::{Module, parse, print, validate};
 
 /// Prepares `text`; the result is valid.
 pub(super) fn prepared(text: &str) -> Module {
     let mut module = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     validate(&module).unwrap_or_else(|e| panic!("before: {e}\n{text}"));
-    prepare(&mut module, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    prepare(&mut module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     validate(&module).unwrap_or_else(|e| panic!("after: {e}\n{}", print(&module)));
     module
 }
@@ -58,7 +58,7 @@ fn calls_are_inlined_bottom_up_and_their_functions_dropped() {
 fn what_only_sub_groups_do_is_refused_of_a_group() {
     let text = "kernel @k(%c: i32) {\ne:\n %x: i32 = group.rotate.0 Workgroup %c, %c\n store ptr<private> null, %x align 4\n ret\n}";
     let mut module = parse(text).unwrap();
-    let error = prepare(&mut module, &Options::default()).unwrap_err();
+    let error = prepare(&mut module).unwrap_err();
     assert!(error.message.contains("sub-groups only"), "{error}");
 }
 
@@ -97,7 +97,7 @@ fn programs_that_explode_when_inlined_are_refused() {
         text += " ret\n}\n";
     }
     text += "kernel @k(%p: ptr<global>) {\ne:\n call @f29(%p)\n ret\n}";
-    let error = prepare(&mut parse(&text).unwrap(), &Options::default()).unwrap_err();
+    let error = prepare(&mut parse(&text).unwrap()).unwrap_err();
     assert!(error.message.contains("more than"), "{error}");
 }
 

@@ -42,14 +42,14 @@ impl Interpreted {
     pub(crate) fn build(request: &Request) -> Result<Self, BuildError> {
         let built = front::build(request)?;
         let mut module = built.module;
-        let (options, remarks) = Options::parse(&request.options);
+        let (_, remarks) = Options::parse(&request.options);
         let mut info_log = built.log;
         for remark in remarks {
             info_log.push_str(&remark);
             info_log.push('\n');
         }
         if built.unresolved.is_empty() {
-            passes::prepare(&mut module, &options)?;
+            passes::prepare(&mut module)?;
         }
         let program = Program::new(module, request.sub_group_size)?;
         let mut info = program.info().clone();
