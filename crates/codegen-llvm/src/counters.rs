@@ -175,3 +175,62 @@ unsafe fn is_scalar(value: LLVMValueRef) -> bool {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::IntPred;
+
+    /// A loop whose counter, a number or an address, is used by so many stores.
+    fn a_loop(address: bool, stores: u64) -> Ir {
+        let ir = Ir::new(c"loop");
+        let ty = ir.function_type(ir.void, &[ir.ptr, ir.i64]);
+        let function = ir.add_function("f", ty);
+        let [memory, bound] = [0, 1].map(|i| ir.param(function, i));
+        let [entry, body, end] = [c"entry", c"body", c"end"].map(|name| ir.block(function, name));
+        ir.at_end(entry);
+        ir.br(body);
+        ir.at_end(body);
+        let counter = ir.phi(if address { ir.ptr } else { ir.i64 });
+        let first = if address { memory } else { ir.i64c(0) };
+        ir.add_incoming(counter, first, entry);
+        for at in 0..stores {
+            let place = if address {
+                ir.offset_by(counter, 8 * at + 8)
+            } else {
+                ir.offset(memory, ir.mul(counter, ir.i64c(at + 2)))
+            };
+            ir.store(bound, place, 8);
+        }
+        let next = if address {
+            ir.offset(counter, bound)
+        } else {
+            ir.add(counter, ir.i64c(1))
+        };
+        ir.add_incoming(counter, next, body);
+        let last = if address { ir.null(ir.ptr) } else { bound };
+        ir.cond_br(ir.icmp(IntPred::LLVMIntEQ, next, last), end, body);
+        ir.at_end(end);
+        ir.ret_void();
+        ir
+    }
+
+    #[test]
+    fn counters_of_all_but_small_loops_are_hidden_from_their_uses() {
+        let most = USES as u64;
+        for (address, screen) in [(false, "@llvm.expect."), (true, "@llvm.launder.")] {
+            for (stores, hidden) in [(1, false), (most, false), (most + 1, true), (40, true)] {
+                let ir = a_loop(address, stores);
+                ir.verify().unwrap();
+                let before = ir.text();
+                hide(&ir);
+                ir.verify().unwrap();
+                let after = ir.text();
+                assert_eq!(before != after, hidden, "{stores}: {after}");
+                let calls = |line: &&str| line.contains("call") && line.contains(screen);
+                let calls = after.lines().filter(calls).count();
+                assert_eq!(calls, usize::from(hidden), "{stores}: {after}");
+            }
+        }
+    }
+}
