@@ -62,6 +62,7 @@ fn alone(module: &Module) -> bool {
     let table = |global: &&Global| global.space == AddressSpace::Constant && !global.exported;
     let shared_variable = |global: &Global| global.space != AddressSpace::Local && !table(&global);
     let tables = module.globals.iter().filter(table);
+    let told = tables.clone().next().is_some() && tells_addresses(module);
     let tables = tables.fold(0, |all: u64, table| all.saturating_add(table.size));
     let address = |id| {
         matches!(
@@ -78,7 +79,7 @@ fn alone(module: &Module) -> bool {
         }
     }
     tables <= TABLES
-        && !(module.globals.iter().any(|global| table(&global)) && tells_addresses(module))
+        && !told
         && !module.globals.iter().any(shared_variable)
         && !(0..constants.len()).any(address)
         && module
