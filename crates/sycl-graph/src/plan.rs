@@ -97,7 +97,10 @@ impl Transfer {
 const FEW_PAGES: usize = 4096;
 
 /// So many steps may be taken to find one largest box.
-const FEW_STEPS: usize = 1 << 15;
+const FEW_STEPS: usize = 1 << 13;
+
+/// From so many copies on nobody looks for a better way: it would take longer than it saves.
+const MANY_COPIES: usize = 16;
 
 impl Buffer {
     /// The copies that `accesses` of one command group on `domain` need first; empty if everything is there.
@@ -417,7 +420,7 @@ fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Vec<(Extent, Vec<Cubo
     });
     let best = ways.min_by_key(Vec::len).unwrap_or_default();
     // Parts may lie beside pages in any way, so that the largest box would cut some apart.
-    if best.len() <= 2 || tried == 1 || !whole {
+    if !(3..MANY_COPIES).contains(&best.len()) || tried == 1 || !whole {
         return best;
     }
     let other = largest_first(grid, &units).map(|boxes| fuse(grid, boxes));
@@ -426,7 +429,7 @@ fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Vec<(Extent, Vec<Cubo
 }
 
 /// Pages put together by taking the largest box or the longest run of memory that there is again and again; none where
-/// that takes too many steps.
+/// that takes too many steps. Some of what comes out may still become one run.
 fn largest_first(grid: &Grid, units: &[Cuboid]) -> Option<Vec<Cuboid>> {
     let mut cuts = [const { Vec::new() }; 3];
     for (axis, cuts) in cuts.iter_mut().enumerate() {
@@ -457,7 +460,7 @@ fn largest_first(grid: &Grid, units: &[Cuboid]) -> Option<Vec<Cuboid>> {
         };
         set(place(unit.lower), place(unit.upper), true, &mut wanted);
     }
-    let mut boxes = Vec::new();
+    let (mut boxes, mut taken) = (Vec::new(), 0);
     let elements = |lower: [usize; 3], upper: [usize; 3]| {
         let corner = |at: [usize; 3]| [0, 1, 2].map(|axis| cuts[axis][at[axis]]);
         Cuboid::new(corner(lower), corner(upper))
@@ -476,6 +479,10 @@ fn largest_first(grid: &Grid, units: &[Cuboid]) -> Option<Vec<Cuboid>> {
         } else {
             boxes.push(elements(lower, upper));
             set(lower, upper, false, &mut wanted);
+        }
+        taken += 1;
+        if taken == 2 * MANY_COPIES {
+            return None;
         }
     }
     Some(boxes)
@@ -505,10 +512,11 @@ fn largest(wanted: &[bool], [planes, rows, row]: [usize; 3]) -> Option<([usize; 
         runs[at] = if *wanted { next + 1 } else { 0 };
     }
     let (mut best, mut most) = (None, 0);
+    let mut shortest = vec![0; rows];
     for x in 0..planes {
         for y in 0..rows {
             for z in 0..row {
-                let mut shortest = vec![usize::MAX; rows];
+                shortest.fill(usize::MAX);
                 for below in x..planes {
                     let mut length = usize::MAX;
                     for beside in y..rows {
