@@ -25,6 +25,7 @@ mod describe;
 mod flow;
 mod jam;
 mod memory;
+mod narrow;
 mod operate;
 mod region;
 mod strided;
@@ -68,6 +69,8 @@ enum Kept {
     /// One array of the group for each scalar; offsets in bytes per work-item. With a step, if all lanes of a
     /// chunk hold to one.
     Items(Vec<u64>, Option<i64>),
+    /// The same for the lanes of a sub-group: an element for each of those, in such arrays.
+    SubGroups(Vec<u64>),
 }
 
 /// How a kernel is run side by side.
@@ -83,6 +86,8 @@ pub(crate) struct Form {
     region_of_stop: Vec<usize>,
     uniform: HashSet<ValueId>,
     items: HashMap<ValueId, (Vec<u64>, Option<i64>)>,
+    /// Those of `items` that are the same for the lanes of a sub-group.
+    in_sub_group: HashSet<ValueId>,
     /// Results of extensions that must not wrap around in a chunk, with the steps of what they extend.
     exact: Vec<(ValueId, i64)>,
     /// Byte offset per work-item of each private array that lives in the state area.
@@ -236,6 +241,7 @@ pub(crate) fn form(
         region_of_stop,
         uniform,
         items,
+        in_sub_group: known.in_sub_group,
         exact: known.exact,
         arrays,
         by_lane: known.arrays.element,
@@ -319,7 +325,12 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Form, done: Bb) -> Result<(), Bui
         kept.insert(v, Kept::Group(low.room(ty, 0), low.room(ty, 0)));
     }
     for (&v, (places, step)) in &form.items {
-        kept.insert(v, Kept::Items(places.clone(), *step));
+        let places = places.clone();
+        let kind = match form.in_sub_group.contains(&v) {
+            true => Kept::SubGroups(places),
+            false => Kept::Items(places, *step),
+        };
+        kept.insert(v, kind);
     }
     let next = low.room(ir.i32, 4);
     let heads: Vec<Bb> = form
@@ -396,6 +407,13 @@ fn chunks(
     ]
     .map(|name| low.new_block(name));
     let [sx, sy, sz] = low.launch.size;
+    let narrow = match jam {
+        None => narrow::narrow(low, form, region, form.width),
+        Some(_) => None,
+    };
+    // Where the row's work ends.
+    let row_stop = narrow.as_ref().map(|_| low.room(ir.i64, 8));
+    let length = || row_stop.map_or(sx, get);
     // What is known of all rows.
     let whole_rows = low
         .group_size
@@ -408,7 +426,7 @@ fn chunks(
             return;
         }
         put(ir.add(get(x), ir.i64c(by)), x);
-        let more = ir.icmp(IntPred::LLVMIntULT, get(x), sx);
+        let more = ir.icmp(IntPred::LLVMIntULT, get(x), length());
         ir.cond_br(more, again, after);
     };
     let rows = jam.map_or(1, |jam| u64::from(jam.rows));
@@ -423,6 +441,18 @@ fn chunks(
     ir.br(row);
     ir.at_end(row);
     put(ir.i64c(0), x);
+    if let (Some(narrow), Some(row_stop)) = (&narrow, row_stop) {
+        let here = [ir.i64c(0), get(y), get(z)];
+        place(low, here);
+        let once = ir.icmp(IntPred::LLVMIntEQ, ir.or(here[1], here[2]), ir.i64c(0));
+        let mut lanes = Lanes::new(low, form, region, form.width, kept, row_end, next);
+        let [from, to] = lanes.narrowed(narrow, sx, once);
+        put(from, x);
+        put(to, row_stop);
+        let some = low.new_block(c"row.some");
+        ir.cond_br(ir.icmp(IntPred::LLVMIntULT, from, to), some, row_end);
+        ir.at_end(some);
+    }
     // What holds for whole rows is tested once for each.
     let whole_row = match jam {
         None if !form.exact.is_empty() => {
@@ -438,8 +468,8 @@ fn chunks(
         let (other, in_order) = (low.new_block(c"row.wraps"), low.new_block(c"row.holds"));
         ir.cond_br(holds, in_order, other);
         ir.at_end(other);
-        put(ir.i64c(0), i);
-        put(sx, end);
+        put(get(x), i);
+        put(length(), end);
         ir.br(one);
         ir.at_end(in_order);
     }
@@ -531,7 +561,7 @@ fn chunks(
             ir.br(vector);
         } else {
             // Does a whole chunk fit?
-            let left = ir.sub(sx, get(x));
+            let left = ir.sub(length(), get(x));
             let whole = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width));
             let mut part = low.new_block(c"part");
             ir.cond_br(whole, vector, part);
@@ -551,7 +581,7 @@ fn chunks(
             }
             ir.at_end(part);
             put(get(x), i);
-            put(sx, end);
+            put(length(), end);
             ir.br(one);
         }
         ir.at_end(vector);
@@ -578,7 +608,7 @@ fn chunks(
             ir.cond_br(more, one_body, ones_end);
             ir.at_end(ones_end);
             put(get(end), x);
-            let more = ir.icmp(IntPred::LLVMIntULT, get(end), sx);
+            let more = ir.icmp(IntPred::LLVMIntULT, get(end), length());
             ir.cond_br(more, chunk, row_end);
         }
     }

@@ -130,3 +130,9 @@ fn no_traps() {
 fn sub_group() {
     check("sub_group", true);
 }
+
+/// Behind the barrier only the chunks that have work-items below the limit, and the first one.
+#[test]
+fn narrow() {
+    check("narrow", true);
+}

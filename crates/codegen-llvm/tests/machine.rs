@@ -15,6 +15,7 @@ mod machine {
     mod lock_step;
     mod mathematics;
     mod memory;
+    mod narrow;
     mod native;
     mod parts;
     #[path = "../../../kernel-ir/tests/interpret/pointers.rs"]

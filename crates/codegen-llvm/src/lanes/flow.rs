@@ -128,6 +128,12 @@ impl Lanes<'_, '_, '_> {
         for waiting in chain.waiting.iter().flatten() {
             ir.store(ir.null(self.mask_type()), *waiting, 0);
         }
+        // No chunk needs what the one before left in them: they are not carried along the row.
+        let mut rooms: Vec<(&ValueId, &Stored)> = chain.phis.iter().collect();
+        rooms.sort_unstable_by_key(|room| *room.0);
+        for (_, room) in rooms {
+            self.forget_scalar(room);
+        }
         ir.br(chain.bodies[&BlockId(0)]);
         for at in 0..chain.nodes.len() {
             if let Some(head) = chain.heads[at] {

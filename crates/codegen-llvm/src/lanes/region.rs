@@ -88,6 +88,8 @@ pub(super) struct Known {
     apart: HashSet<ValueId>,
     /// Kept values that are the same in the whole group.
     pub(super) group: HashSet<ValueId>,
+    /// Others that are the same in each sub-group, where lanes are those of one.
+    pub(super) in_sub_group: HashSet<ValueId>,
     /// Extensions that are tested at the start of each chunk, with the steps of what they extend.
     pub(super) exact: Vec<(ValueId, i64)>,
 }
@@ -128,9 +130,24 @@ impl Known {
         };
         let exact = exact.iter().filter_map(|&v| Some((v, step(v)?))).collect();
         let apart = left_apart(function, &shapes);
+        let kept = &low.plan.kept;
+        let own = Given {
+            arrays: arrays.steps(),
+            ..Given::default()
+        };
+        let group = uniform_in(module, function, kept, Together::Group, &Given::default());
+        let in_sub_group = match sub_groups {
+            None => HashSet::new(),
+            Some(_) => {
+                let others = kept.iter().copied().filter(|v| !group.contains(v));
+                let others: Vec<ValueId> = others.collect();
+                uniform_in(module, function, &others, Together::SubGroup, &own)
+            }
+        };
         Self {
             sub_groups,
-            group: uniform_in_group(module, function, &low.plan.kept),
+            group,
+            in_sub_group,
             function: function.clone(),
             arrays,
             shapes,
@@ -141,7 +158,7 @@ impl Known {
 
     /// The shape of a value that another region made.
     pub(super) fn row_shape(&self, v: ValueId) -> Shape {
-        if self.group.contains(&v) {
+        if self.group.contains(&v) || self.in_sub_group.contains(&v) {
             Shape::Uniform
         } else if self.apart.contains(&v) || self.shapes.assumes_no_wrap(v) {
             Shape::Varying
@@ -154,7 +171,7 @@ impl Known {
 impl Known {
     /// The same in a sub-group that is no part of a row.
     fn sub_group_shape(&self, v: ValueId) -> Shape {
-        if self.group.contains(&v) {
+        if self.group.contains(&v) || self.in_sub_group.contains(&v) {
             Shape::Uniform
         } else {
             Shape::Varying
@@ -362,16 +379,18 @@ pub(super) fn meet_as_a_group(low: &Lower<'_>) -> bool {
         .all(|segment| !shapes.is_masked(BlockId(segment.block as u32)))
 }
 
-/// Those of `values` that are the same for all work-items of a group.
-pub(super) fn uniform_in_group(
+/// Those of `values` that are the same for all `lanes`.
+fn uniform_in(
     module: &Module,
     function: &Function,
     values: &[ValueId],
+    lanes: Together,
+    given: &Given,
 ) -> HashSet<ValueId> {
     if values.is_empty() {
         return HashSet::new();
     }
-    let shapes = shape::shapes(module, function, Together::Group);
+    let shapes = shape::shapes_given(module, function, lanes, given);
     let apart = left_apart(function, &shapes);
     values
         .iter()

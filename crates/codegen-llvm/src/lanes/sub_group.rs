@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use kernel_ir::{BuildError, Builtin, Function, GroupScope, Kernel, Op, Scope, TypeId, ValueId};
 
+use super::narrow::{self, Narrow};
 use super::region::Region;
 use super::values::Rep;
 use super::{Form, Kept, Lanes, place};
@@ -78,10 +79,26 @@ pub(super) fn chunks(
         Rows::Broken => ir.int_const(ir.i1, 0),
         Rows::Any => ir.icmp(IntPred::LLVMIntEQ, rest, ir.i64c(0)),
     };
+    let narrow = narrow::narrow(low, form, region, form.width);
     ir.cond_br(whole, row, all_apart);
     ir.at_end(all_apart);
-    ir.store(ir.i64c(0), start, 8);
-    ir.store(low.launch.items, stop, 8);
+    let items = low.launch.items;
+    let (mut from, mut to) = (ir.i64c(0), items);
+    if let Some(narrow) = &narrow
+        && rows != Rows::Whole
+    {
+        // One row only: its sub-groups are chunks of it too.
+        place(low, [ir.i64c(0); 3]);
+        let mut lanes = Lanes::new(low, form, region, form.width, kept, end, next);
+        let narrowed = lanes.narrowed(narrow, items, ir.int_const(ir.i1, 1));
+        let flat = ir.icmp(IntPred::LLVMIntEQ, low.launch.size[0], items);
+        (from, to) = (
+            ir.select(flat, narrowed[0], from),
+            ir.select(flat, narrowed[1], to),
+        );
+    }
+    ir.store(from, start, 8);
+    ir.store(to, stop, 8);
     ir.br(apart);
 
     ir.at_end(row);
@@ -94,7 +111,7 @@ pub(super) fn chunks(
             apart,
             done: part_done,
         };
-        in_rows(low, form, region, kept, next, &part, end)?;
+        in_rows(low, form, region, kept, next, narrow.as_ref(), &part, end)?;
     }
 
     // Any lanes, from `start` to `stop`.
@@ -137,12 +154,14 @@ struct Part {
 }
 
 /// Rows that are whole sub-groups; then on to `end`.
+#[expect(clippy::too_many_arguments, reason = "what a region is run with")]
 fn in_rows(
     low: &mut Lower<'_>,
     form: &Form,
     region: &Region,
     kept: &HashMap<ValueId, Kept>,
     next: Val,
+    narrow: Option<&Narrow>,
     part: &Part,
     end: Bb,
 ) -> Result<(), BuildError> {
@@ -155,7 +174,28 @@ fn in_rows(
     }
     let [chunk, done, failed] =
         [c"chunk", c"chunk.done", c"assumption.failed"].map(|name| low.new_block(name));
-    ir.br(chunk);
+    // Where the chunks of a row begin, and the end of its work.
+    let (mut row, mut row_stop) = (chunk, None);
+    let row_over = low.new_block(c"over");
+    if let Some(narrow) = narrow {
+        row = low.new_block(c"row");
+        ir.br(row);
+        ir.at_end(row);
+        let here = [ir.i64c(0), get(ids[1]), get(ids[2])];
+        place(low, here);
+        let once = ir.icmp(IntPred::LLVMIntEQ, ir.or(here[1], here[2]), ir.i64c(0));
+        let length = low.launch.size[0];
+        let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
+        let [from, to] = lanes.narrowed(narrow, length, once);
+        let room = low.room(ir.i64, 8);
+        ir.store(from, ids[0], 8);
+        ir.store(to, room, 8);
+        row_stop = Some(room);
+        let some = ir.icmp(IntPred::LLVMIntULT, from, to);
+        ir.cond_br(some, chunk, row_over);
+    } else {
+        ir.br(chunk);
+    }
     ir.at_end(chunk);
     place(low, ids.map(get));
     let linear = low.item.linear;
@@ -177,9 +217,17 @@ fn in_rows(
     for (d, step) in [width, 1, 1].into_iter().enumerate() {
         let following = ir.add(get(ids[d]), ir.i64c(step));
         ir.store(following, ids[d], 8);
-        let over = if d == 2 { end } else { low.new_block(c"over") };
-        let more = ir.icmp(IntPred::LLVMIntULT, following, low.launch.size[d]);
-        ir.cond_br(more, chunk, over);
+        let over = match d {
+            0 => row_over,
+            1 => low.new_block(c"over"),
+            _ => end,
+        };
+        let size = match row_stop {
+            Some(room) if d == 0 => get(room),
+            _ => low.launch.size[d],
+        };
+        let more = ir.icmp(IntPred::LLVMIntULT, following, size);
+        ir.cond_br(more, if d == 0 { chunk } else { row }, over);
         if d < 2 {
             ir.at_end(over);
             ir.store(ir.i64c(0), ids[d], 8);

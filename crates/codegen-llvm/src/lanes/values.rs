@@ -179,6 +179,14 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
+    /// Forgets what a variable of all lanes holds.
+    pub(super) fn forget_scalar(&self, stored: &Stored) {
+        let ir = self.low.ir;
+        if let (Some((room, ty)), Some(_)) = (stored.first, self.shapes) {
+            ir.store(ir.poison(ty), room, 0);
+        }
+    }
+
     /// Variables for a phi of this shape; nothing is in them yet.
     pub(super) fn phi_room(&mut self, v: ValueId, step: Option<i64>) -> Stored {
         let ty = self.low.ty(v);
@@ -334,6 +342,16 @@ impl Lanes<'_, '_, '_> {
                 let ty = self.low.values.register(self.low.ty(v));
                 Rep::uniform(ir.load(ty, *room, 0))
             }
+            Kept::SubGroups(places) => {
+                let mut parts = Vec::new();
+                for (&(ty, _), &place) in self.leaves(v).iter().zip(places) {
+                    let (at, size) = self.sub_group_place(ty, place);
+                    let part = ir.load(self.low.values.memory(ty), at, size);
+                    parts.push(self.low.values.to_register(part, ty));
+                }
+                let ty = self.low.ty(v);
+                Rep::uniform(self.low.put_together(ty, &mut parts.into_iter()))
+            }
             Kept::Items(places, step) => {
                 // Lanes that are no row do not hold to a row's step.
                 let once = self.width == 1 || (step.is_some() && self.present.is_none());
@@ -372,6 +390,15 @@ impl Lanes<'_, '_, '_> {
                 let value = self.scalar(v);
                 ir.store(value, room, 0);
             }
+            Some(Kept::SubGroups(places)) => {
+                let value = self.scalar(v);
+                let mut parts = Vec::new();
+                self.low.take_apart(value, self.low.ty(v), &mut parts);
+                for ((&(ty, _), &place), part) in self.leaves(v).iter().zip(&places).zip(parts) {
+                    let (at, size) = self.sub_group_place(ty, place);
+                    ir.store(self.low.values.to_memory(part, ty), at, size);
+                }
+            }
             Some(Kept::Items(places, _)) => {
                 let parts = if self.width == 1 {
                     let value = self.scalar(v);
@@ -388,6 +415,17 @@ impl Lanes<'_, '_, '_> {
                 }
             }
         }
+    }
+
+    /// Address of the sub-group's element, and an element's size.
+    fn sub_group_place(&self, ty: TypeId, place: u64) -> (Val, u64) {
+        let ir = self.low.ir;
+        let size = self.low.values.module.types.size_of(ty).max(1);
+        let array = ir.mul(self.items(), ir.i64c(place));
+        let width = ir.i64c(u64::from(self.form.width));
+        let number = ir.bin(Opcode::LLVMUDiv, self.low.item.linear, width);
+        let own = ir.mul(number, ir.i64c(size));
+        (ir.offset(self.low.state, ir.add(array, own)), size)
     }
 
     /// Address of the first lane's element, and an element's size.

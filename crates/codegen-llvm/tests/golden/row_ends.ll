@@ -131,16 +131,16 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %112 = trunc i64 %111 to i32
   %113 = sext i32 %112 to i64
   %114 = icmp eq i64 %111, %113
-  br i1 %114, label %132, label %131
+  br i1 %114, label %133, label %131
 
 115:
   %116 = load i64, ptr %8, align 8
   %117 = sub i64 %32, %116
   %118 = icmp uge i64 %117, 16
-  br i1 %118, label %133, label %146
+  br i1 %118, label %134, label %147
 
 119:
-  br label %251
+  br label %252
 
 120:
   %121 = load i64, ptr %9, align 8
@@ -162,268 +162,269 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   br label %90
 
 131:
-  store i64 0, ptr %11, align 8
+  %132 = load i64, ptr %8, align 8
+  store i64 %132, ptr %11, align 8
   store i64 %32, ptr %12, align 8
   br label %119
-
-132:
-  br label %115
 
 133:
-  %134 = load i64, ptr %8, align 8
-  %135 = load i64, ptr %9, align 8
-  %136 = load i64, ptr %10, align 8
-  %137 = mul i64 %136, %35
-  %138 = add i64 %137, %135
-  %139 = mul i64 %138, %32
-  %140 = add i64 %139, %134
+  br label %115
+
+134:
+  %135 = load i64, ptr %8, align 8
+  %136 = load i64, ptr %9, align 8
+  %137 = load i64, ptr %10, align 8
+  %138 = mul i64 %137, %35
+  %139 = add i64 %138, %136
+  %140 = mul i64 %139, %32
+  %141 = add i64 %140, %135
   store <16 x i1> zeroinitializer, ptr %21, align 2
   store <16 x i1> zeroinitializer, ptr %22, align 2
   store <16 x i1> zeroinitializer, ptr %23, align 2
-  br label %207
+  br label %208
 
-141:
-  %142 = load i64, ptr %8, align 8
-  %143 = add i64 %142, 16
-  store i64 %143, ptr %8, align 8
-  %144 = load i64, ptr %8, align 8
-  %145 = icmp ult i64 %144, %32
-  br i1 %145, label %115, label %120
+142:
+  %143 = load i64, ptr %8, align 8
+  %144 = add i64 %143, 16
+  store i64 %144, ptr %8, align 8
+  %145 = load i64, ptr %8, align 8
+  %146 = icmp ult i64 %145, %32
+  br i1 %146, label %115, label %120
 
-146:
-  %147 = icmp uge i64 %117, 8
-  br i1 %147, label %148, label %156
+147:
+  %148 = icmp uge i64 %117, 8
+  br i1 %148, label %149, label %157
 
-148:
-  %149 = load i64, ptr %8, align 8
-  %150 = load i64, ptr %9, align 8
-  %151 = load i64, ptr %10, align 8
-  %152 = mul i64 %151, %35
-  %153 = add i64 %152, %150
-  %154 = mul i64 %153, %32
-  %155 = add i64 %154, %149
+149:
+  %150 = load i64, ptr %8, align 8
+  %151 = load i64, ptr %9, align 8
+  %152 = load i64, ptr %10, align 8
+  %153 = mul i64 %152, %35
+  %154 = add i64 %153, %151
+  %155 = mul i64 %154, %32
+  %156 = add i64 %155, %150
   store <8 x i1> zeroinitializer, ptr %15, align 1
   store <8 x i1> zeroinitializer, ptr %16, align 1
   store <8 x i1> zeroinitializer, ptr %17, align 1
-  br label %163
+  br label %164
 
-156:
-  %157 = load i64, ptr %8, align 8
-  store i64 %157, ptr %11, align 8
+157:
+  %158 = load i64, ptr %8, align 8
+  store i64 %158, ptr %11, align 8
   store i64 %32, ptr %12, align 8
   br label %119
 
-158:
-  %159 = load i64, ptr %8, align 8
-  %160 = add i64 %159, 8
-  store i64 %160, ptr %8, align 8
-  %161 = load i64, ptr %8, align 8
-  %162 = icmp ult i64 %161, %32
-  br i1 %162, label %115, label %120
+159:
+  %160 = load i64, ptr %8, align 8
+  %161 = add i64 %160, 8
+  store i64 %161, ptr %8, align 8
+  %162 = load i64, ptr %8, align 8
+  %163 = icmp ult i64 %162, %32
+  br i1 %163, label %115, label %120
 
-163:
+164:
   store <8 x i1> zeroinitializer, ptr %15, align 1
-  %164 = add i64 %85, %149
-  %165 = add i64 %87, %150
-  %166 = trunc i64 %164 to i32
+  %165 = add i64 %85, %150
+  %166 = add i64 %87, %151
   %167 = trunc i64 %165 to i32
-  %168 = shl i32 %167, 7
-  %169 = add i32 %168, %166
-  %170 = sext i32 %169 to i64
-  store i64 %170, ptr %19, align 8
-  %171 = mul i64 %170, 4
-  %172 = getelementptr i8, ptr %65, i64 %171
-  %173 = load <8 x float>, ptr %172, align 4
-  store <8 x float> %173, ptr %20, align 32
-  %174 = insertelement <8 x i32> poison, i32 %166, i32 0
-  %175 = shufflevector <8 x i32> %174, <8 x i32> poison, <8 x i32> zeroinitializer
-  %176 = add <8 x i32> %175, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %177 = icmp ne <8 x i32> %176, zeroinitializer
-  %178 = xor <8 x i1> %177, splat (i1 true)
-  %179 = load <8 x i1>, ptr %16, align 1
-  %180 = or <8 x i1> %179, %177
-  store <8 x i1> %180, ptr %16, align 1
-  store <8 x float> %173, ptr %18, align 32
-  %181 = load <8 x i1>, ptr %17, align 1
-  %182 = or <8 x i1> %181, %178
-  store <8 x i1> %182, ptr %17, align 1
-  br label %201
+  %168 = trunc i64 %166 to i32
+  %169 = shl i32 %168, 7
+  %170 = add i32 %169, %167
+  %171 = sext i32 %170 to i64
+  store i64 %171, ptr %19, align 8
+  %172 = mul i64 %171, 4
+  %173 = getelementptr i8, ptr %65, i64 %172
+  %174 = load <8 x float>, ptr %173, align 4
+  store <8 x float> %174, ptr %20, align 32
+  %175 = insertelement <8 x i32> poison, i32 %167, i32 0
+  %176 = shufflevector <8 x i32> %175, <8 x i32> poison, <8 x i32> zeroinitializer
+  %177 = add <8 x i32> %176, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %178 = icmp ne <8 x i32> %177, zeroinitializer
+  %179 = xor <8 x i1> %178, splat (i1 true)
+  %180 = load <8 x i1>, ptr %16, align 1
+  %181 = or <8 x i1> %180, %178
+  store <8 x i1> %181, ptr %16, align 1
+  store <8 x float> %174, ptr %18, align 32
+  %182 = load <8 x i1>, ptr %17, align 1
+  %183 = or <8 x i1> %182, %179
+  store <8 x i1> %183, ptr %17, align 1
+  br label %202
 
-183:
-  %184 = load <8 x i1>, ptr %16, align 1
+184:
+  %185 = load <8 x i1>, ptr %16, align 1
   store <8 x i1> zeroinitializer, ptr %16, align 1
-  %185 = load i64, ptr %19, align 8
-  %186 = mul i64 %185, 4
-  %187 = getelementptr i8, ptr %65, i64 %186
-  %188 = getelementptr i8, ptr %187, i64 -4
-  %189 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %188, <8 x i1> %184, <8 x float> poison)
-  %190 = load <8 x float>, ptr %20, align 32
-  %191 = fadd <8 x float> %190, %189
-  %192 = load <8 x float>, ptr %18, align 32
-  %193 = select <8 x i1> %184, <8 x float> %191, <8 x float> %192
-  store <8 x float> %193, ptr %18, align 32
-  %194 = load <8 x i1>, ptr %17, align 1
-  %195 = or <8 x i1> %194, %184
-  store <8 x i1> %195, ptr %17, align 1
-  br label %196
+  %186 = load i64, ptr %19, align 8
+  %187 = mul i64 %186, 4
+  %188 = getelementptr i8, ptr %65, i64 %187
+  %189 = getelementptr i8, ptr %188, i64 -4
+  %190 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %189, <8 x i1> %185, <8 x float> poison)
+  %191 = load <8 x float>, ptr %20, align 32
+  %192 = fadd <8 x float> %191, %190
+  %193 = load <8 x float>, ptr %18, align 32
+  %194 = select <8 x i1> %185, <8 x float> %192, <8 x float> %193
+  store <8 x float> %194, ptr %18, align 32
+  %195 = load <8 x i1>, ptr %17, align 1
+  %196 = or <8 x i1> %195, %185
+  store <8 x i1> %196, ptr %17, align 1
+  br label %197
 
-196:
+197:
   store <8 x i1> zeroinitializer, ptr %17, align 1
-  %197 = load <8 x float>, ptr %18, align 32
-  %198 = load i64, ptr %19, align 8
-  %199 = mul i64 %198, 4
-  %200 = getelementptr i8, ptr %67, i64 %199
-  store <8 x float> %197, ptr %200, align 4
+  %198 = load <8 x float>, ptr %18, align 32
+  %199 = load i64, ptr %19, align 8
+  %200 = mul i64 %199, 4
+  %201 = getelementptr i8, ptr %67, i64 %200
+  store <8 x float> %198, ptr %201, align 4
   store i32 -1, ptr %7, align 4
-  br label %158
+  br label %159
 
-201:
-  %202 = load <8 x i1>, ptr %16, align 1
-  %203 = bitcast <8 x i1> %202 to i8
-  %204 = icmp ne i8 %203, 0
-  br i1 %204, label %205, label %206
-
-205:
-  br label %183
+202:
+  %203 = load <8 x i1>, ptr %16, align 1
+  %204 = bitcast <8 x i1> %203 to i8
+  %205 = icmp ne i8 %204, 0
+  br i1 %205, label %206, label %207
 
 206:
-  store <8 x i1> zeroinitializer, ptr %16, align 1
-  br label %196
+  br label %184
 
 207:
+  store <8 x i1> zeroinitializer, ptr %16, align 1
+  br label %197
+
+208:
   store <16 x i1> zeroinitializer, ptr %21, align 2
-  %208 = add i64 %85, %134
-  %209 = add i64 %87, %135
-  %210 = trunc i64 %208 to i32
+  %209 = add i64 %85, %135
+  %210 = add i64 %87, %136
   %211 = trunc i64 %209 to i32
-  %212 = shl i32 %211, 7
-  %213 = add i32 %212, %210
-  %214 = sext i32 %213 to i64
-  store i64 %214, ptr %25, align 8
-  %215 = mul i64 %214, 4
-  %216 = getelementptr i8, ptr %65, i64 %215
-  %217 = load <16 x float>, ptr %216, align 4
-  store <16 x float> %217, ptr %26, align 64
-  %218 = insertelement <16 x i32> poison, i32 %210, i32 0
-  %219 = shufflevector <16 x i32> %218, <16 x i32> poison, <16 x i32> zeroinitializer
-  %220 = add <16 x i32> %219, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %221 = icmp ne <16 x i32> %220, zeroinitializer
-  %222 = xor <16 x i1> %221, splat (i1 true)
-  %223 = load <16 x i1>, ptr %22, align 2
-  %224 = or <16 x i1> %223, %221
-  store <16 x i1> %224, ptr %22, align 2
-  store <16 x float> %217, ptr %24, align 64
-  %225 = load <16 x i1>, ptr %23, align 2
-  %226 = or <16 x i1> %225, %222
-  store <16 x i1> %226, ptr %23, align 2
-  br label %245
+  %212 = trunc i64 %210 to i32
+  %213 = shl i32 %212, 7
+  %214 = add i32 %213, %211
+  %215 = sext i32 %214 to i64
+  store i64 %215, ptr %25, align 8
+  %216 = mul i64 %215, 4
+  %217 = getelementptr i8, ptr %65, i64 %216
+  %218 = load <16 x float>, ptr %217, align 4
+  store <16 x float> %218, ptr %26, align 64
+  %219 = insertelement <16 x i32> poison, i32 %211, i32 0
+  %220 = shufflevector <16 x i32> %219, <16 x i32> poison, <16 x i32> zeroinitializer
+  %221 = add <16 x i32> %220, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %222 = icmp ne <16 x i32> %221, zeroinitializer
+  %223 = xor <16 x i1> %222, splat (i1 true)
+  %224 = load <16 x i1>, ptr %22, align 2
+  %225 = or <16 x i1> %224, %222
+  store <16 x i1> %225, ptr %22, align 2
+  store <16 x float> %218, ptr %24, align 64
+  %226 = load <16 x i1>, ptr %23, align 2
+  %227 = or <16 x i1> %226, %223
+  store <16 x i1> %227, ptr %23, align 2
+  br label %246
 
-227:
-  %228 = load <16 x i1>, ptr %22, align 2
+228:
+  %229 = load <16 x i1>, ptr %22, align 2
   store <16 x i1> zeroinitializer, ptr %22, align 2
-  %229 = load i64, ptr %25, align 8
-  %230 = mul i64 %229, 4
-  %231 = getelementptr i8, ptr %65, i64 %230
-  %232 = getelementptr i8, ptr %231, i64 -4
-  %233 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %232, <16 x i1> %228, <16 x float> poison)
-  %234 = load <16 x float>, ptr %26, align 64
-  %235 = fadd <16 x float> %234, %233
-  %236 = load <16 x float>, ptr %24, align 64
-  %237 = select <16 x i1> %228, <16 x float> %235, <16 x float> %236
-  store <16 x float> %237, ptr %24, align 64
-  %238 = load <16 x i1>, ptr %23, align 2
-  %239 = or <16 x i1> %238, %228
-  store <16 x i1> %239, ptr %23, align 2
-  br label %240
+  %230 = load i64, ptr %25, align 8
+  %231 = mul i64 %230, 4
+  %232 = getelementptr i8, ptr %65, i64 %231
+  %233 = getelementptr i8, ptr %232, i64 -4
+  %234 = call <16 x float> @llvm.masked.load.v16f32.p0(ptr %233, <16 x i1> %229, <16 x float> poison)
+  %235 = load <16 x float>, ptr %26, align 64
+  %236 = fadd <16 x float> %235, %234
+  %237 = load <16 x float>, ptr %24, align 64
+  %238 = select <16 x i1> %229, <16 x float> %236, <16 x float> %237
+  store <16 x float> %238, ptr %24, align 64
+  %239 = load <16 x i1>, ptr %23, align 2
+  %240 = or <16 x i1> %239, %229
+  store <16 x i1> %240, ptr %23, align 2
+  br label %241
 
-240:
+241:
   store <16 x i1> zeroinitializer, ptr %23, align 2
-  %241 = load <16 x float>, ptr %24, align 64
-  %242 = load i64, ptr %25, align 8
-  %243 = mul i64 %242, 4
-  %244 = getelementptr i8, ptr %67, i64 %243
-  store <16 x float> %241, ptr %244, align 4
+  %242 = load <16 x float>, ptr %24, align 64
+  %243 = load i64, ptr %25, align 8
+  %244 = mul i64 %243, 4
+  %245 = getelementptr i8, ptr %67, i64 %244
+  store <16 x float> %242, ptr %245, align 4
   store i32 -1, ptr %7, align 4
-  br label %141
+  br label %142
 
-245:
-  %246 = load <16 x i1>, ptr %22, align 2
-  %247 = bitcast <16 x i1> %246 to i16
-  %248 = icmp ne i16 %247, 0
-  br i1 %248, label %249, label %250
-
-249:
-  br label %227
+246:
+  %247 = load <16 x i1>, ptr %22, align 2
+  %248 = bitcast <16 x i1> %247 to i16
+  %249 = icmp ne i16 %248, 0
+  br i1 %249, label %250, label %251
 
 250:
-  store <16 x i1> zeroinitializer, ptr %22, align 2
-  br label %240
+  br label %228
 
 251:
-  %252 = load i64, ptr %11, align 8
-  %253 = load i64, ptr %9, align 8
-  %254 = load i64, ptr %10, align 8
-  %255 = mul i64 %254, %35
-  %256 = add i64 %255, %253
-  %257 = mul i64 %256, %32
-  %258 = add i64 %257, %252
-  br label %269
+  store <16 x i1> zeroinitializer, ptr %22, align 2
+  br label %241
 
-259:
-  %260 = load i64, ptr %11, align 8
-  %261 = add i64 %260, 1
-  store i64 %261, ptr %11, align 8
-  %262 = load i64, ptr %11, align 8
-  %263 = load i64, ptr %12, align 8
-  %264 = icmp ult i64 %262, %263
-  br i1 %264, label %251, label %265
+252:
+  %253 = load i64, ptr %11, align 8
+  %254 = load i64, ptr %9, align 8
+  %255 = load i64, ptr %10, align 8
+  %256 = mul i64 %255, %35
+  %257 = add i64 %256, %254
+  %258 = mul i64 %257, %32
+  %259 = add i64 %258, %253
+  br label %270
 
-265:
-  %266 = load i64, ptr %12, align 8
-  store i64 %266, ptr %8, align 8
+260:
+  %261 = load i64, ptr %11, align 8
+  %262 = add i64 %261, 1
+  store i64 %262, ptr %11, align 8
+  %263 = load i64, ptr %11, align 8
+  %264 = load i64, ptr %12, align 8
+  %265 = icmp ult i64 %263, %264
+  br i1 %265, label %252, label %266
+
+266:
   %267 = load i64, ptr %12, align 8
-  %268 = icmp ult i64 %267, %32
-  br i1 %268, label %115, label %120
+  store i64 %267, ptr %8, align 8
+  %268 = load i64, ptr %12, align 8
+  %269 = icmp ult i64 %268, %32
+  br i1 %269, label %115, label %120
 
-269:
-  %270 = add i64 %85, %252
-  %271 = add i64 %87, %253
-  %272 = trunc i64 %270 to i32
+270:
+  %271 = add i64 %85, %253
+  %272 = add i64 %87, %254
   %273 = trunc i64 %271 to i32
-  %274 = shl i32 %273, 7
-  %275 = add i32 %274, %272
-  %276 = sext i32 %275 to i64
-  store i64 %276, ptr %28, align 8
-  %277 = mul i64 %276, 4
-  %278 = getelementptr i8, ptr %65, i64 %277
-  %279 = load float, ptr %278, align 4
-  store float %279, ptr %29, align 4
-  %280 = icmp ne i32 %272, 0
-  br i1 %280, label %294, label %295
+  %274 = trunc i64 %272 to i32
+  %275 = shl i32 %274, 7
+  %276 = add i32 %275, %273
+  %277 = sext i32 %276 to i64
+  store i64 %277, ptr %28, align 8
+  %278 = mul i64 %277, 4
+  %279 = getelementptr i8, ptr %65, i64 %278
+  %280 = load float, ptr %279, align 4
+  store float %280, ptr %29, align 4
+  %281 = icmp ne i32 %273, 0
+  br i1 %281, label %295, label %296
 
-281:
-  %282 = load i64, ptr %28, align 8
-  %283 = mul i64 %282, 4
-  %284 = getelementptr i8, ptr %65, i64 %283
-  %285 = getelementptr i8, ptr %284, i64 -4
-  %286 = load float, ptr %285, align 4
-  %287 = load float, ptr %29, align 4
-  %288 = fadd float %287, %286
-  store float %288, ptr %27, align 4
-  br label %289
+282:
+  %283 = load i64, ptr %28, align 8
+  %284 = mul i64 %283, 4
+  %285 = getelementptr i8, ptr %65, i64 %284
+  %286 = getelementptr i8, ptr %285, i64 -4
+  %287 = load float, ptr %286, align 4
+  %288 = load float, ptr %29, align 4
+  %289 = fadd float %288, %287
+  store float %289, ptr %27, align 4
+  br label %290
 
-289:
-  %290 = load float, ptr %27, align 4
-  %291 = load i64, ptr %28, align 8
-  %292 = mul i64 %291, 4
-  %293 = getelementptr i8, ptr %67, i64 %292
-  store float %290, ptr %293, align 4
+290:
+  %291 = load float, ptr %27, align 4
+  %292 = load i64, ptr %28, align 8
+  %293 = mul i64 %292, 4
+  %294 = getelementptr i8, ptr %67, i64 %293
+  store float %291, ptr %294, align 4
   store i32 -1, ptr %7, align 4
-  br label %259
-
-294:
-  br label %281
+  br label %260
 
 295:
-  store float %279, ptr %27, align 4
-  br label %289
+  br label %282
+
+296:
+  store float %280, ptr %27, align 4
+  br label %290

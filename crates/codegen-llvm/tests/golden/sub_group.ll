@@ -148,14 +148,14 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %119 = mul i64 %118, %21
   %120 = add i64 %119, %114
   store <8 x i1> zeroinitializer, ptr %13, align 1
-  br label %127
+  br label %131
 
 121:
   %122 = load i64, ptr %10, align 8
   %123 = add i64 %122, 8
   store i64 %123, ptr %10, align 8
   %124 = icmp ult i64 %123, %21
-  br i1 %124, label %113, label %135
+  br i1 %124, label %113, label %127
 
 125:                                              ; No predecessors!
   store i64 %120, ptr %8, align 8
@@ -164,25 +164,25 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   br label %84
 
 127:
+  store i64 0, ptr %10, align 8
+  %128 = load i64, ptr %11, align 8
+  %129 = add i64 %128, 1
+  store i64 %129, ptr %11, align 8
+  %130 = icmp ult i64 %129, %24
+  br i1 %130, label %113, label %139
+
+131:
   store <8 x i1> zeroinitializer, ptr %13, align 1
-  %128 = add i64 %72, %114
-  %129 = mul i64 %128, 4
-  %130 = getelementptr i8, ptr %54, i64 %129
-  %131 = load <8 x float>, ptr %130, align 4
-  %132 = call reassoc float @llvm.vector.reduce.fadd.v8f32(float 0.000000e+00, <8 x float> %131)
-  %133 = insertelement <8 x float> poison, float %132, i32 0
-  %134 = shufflevector <8 x float> %133, <8 x float> poison, <8 x i32> zeroinitializer
-  store <8 x float> %134, ptr %130, align 4
+  %132 = add i64 %72, %114
+  %133 = mul i64 %132, 4
+  %134 = getelementptr i8, ptr %54, i64 %133
+  %135 = load <8 x float>, ptr %134, align 4
+  %136 = call reassoc float @llvm.vector.reduce.fadd.v8f32(float 0.000000e+00, <8 x float> %135)
+  %137 = insertelement <8 x float> poison, float %136, i32 0
+  %138 = shufflevector <8 x float> %137, <8 x float> poison, <8 x i32> zeroinitializer
+  store <8 x float> %138, ptr %134, align 4
   store i32 -1, ptr %7, align 4
   br label %121
-
-135:
-  store i64 0, ptr %10, align 8
-  %136 = load i64, ptr %11, align 8
-  %137 = add i64 %136, 1
-  store i64 %137, ptr %11, align 8
-  %138 = icmp ult i64 %137, %24
-  br i1 %138, label %113, label %139
 
 139:
   store i64 0, ptr %11, align 8

@@ -157,14 +157,14 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %128 = trunc i64 %121 to i32
   %129 = add i32 %128, 7
   %130 = icmp sge i32 %129, %128
-  br i1 %130, label %137, label %135
+  br i1 %130, label %141, label %135
 
 131:
   %132 = load i64, ptr %10, align 8
   %133 = add i64 %132, 8
   store i64 %133, ptr %10, align 8
   %134 = icmp ult i64 %133, %25
-  br i1 %134, label %120, label %157
+  br i1 %134, label %120, label %137
 
 135:
   store i64 %127, ptr %8, align 8
@@ -173,41 +173,41 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   br label %91
 
 137:
-  store <8 x i1> zeroinitializer, ptr %13, align 1
-  br label %138
+  store i64 0, ptr %10, align 8
+  %138 = load i64, ptr %11, align 8
+  %139 = add i64 %138, 1
+  store i64 %139, ptr %11, align 8
+  %140 = icmp ult i64 %139, %28
+  br i1 %140, label %120, label %161
 
-138:
+141:
   store <8 x i1> zeroinitializer, ptr %13, align 1
-  %139 = insertelement <8 x i64> poison, i64 %121, i32 0
-  %140 = shufflevector <8 x i64> %139, <8 x i64> poison, <8 x i32> zeroinitializer
-  %141 = add <8 x i64> %140, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %142 = uitofp <8 x i64> %141 to <8 x float>
-  %143 = mul i64 %121, 4
-  %144 = getelementptr i8, ptr %61, i64 %143
-  store <8 x float> %142, ptr %144, align 4
-  %145 = trunc i64 %121 to i32
-  %146 = sext i32 %145 to i64
-  %147 = mul i64 %146, 4
+  br label %142
+
+142:
+  store <8 x i1> zeroinitializer, ptr %13, align 1
+  %143 = insertelement <8 x i64> poison, i64 %121, i32 0
+  %144 = shufflevector <8 x i64> %143, <8 x i64> poison, <8 x i32> zeroinitializer
+  %145 = add <8 x i64> %144, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %146 = uitofp <8 x i64> %145 to <8 x float>
+  %147 = mul i64 %121, 4
   %148 = getelementptr i8, ptr %61, i64 %147
-  %149 = load <8 x float>, ptr %148, align 4
-  %150 = fmul <8 x float> %149, splat (float 2.000000e+00)
-  %151 = add i64 %79, %121
-  %152 = mul i64 %151, 4
-  %153 = getelementptr i8, ptr %58, i64 %152
-  %154 = load <8 x float>, ptr %153, align 4
-  %155 = fmul <8 x float> %154, splat (float 2.000000e+00)
-  %156 = fadd <8 x float> %150, %155
-  store <8 x float> %156, ptr %153, align 4
+  store <8 x float> %146, ptr %148, align 4
+  %149 = trunc i64 %121 to i32
+  %150 = sext i32 %149 to i64
+  %151 = mul i64 %150, 4
+  %152 = getelementptr i8, ptr %61, i64 %151
+  %153 = load <8 x float>, ptr %152, align 4
+  %154 = fmul <8 x float> %153, splat (float 2.000000e+00)
+  %155 = add i64 %79, %121
+  %156 = mul i64 %155, 4
+  %157 = getelementptr i8, ptr %58, i64 %156
+  %158 = load <8 x float>, ptr %157, align 4
+  %159 = fmul <8 x float> %158, splat (float 2.000000e+00)
+  %160 = fadd <8 x float> %154, %159
+  store <8 x float> %160, ptr %157, align 4
   store i32 -1, ptr %7, align 4
   br label %131
-
-157:
-  store i64 0, ptr %10, align 8
-  %158 = load i64, ptr %11, align 8
-  %159 = add i64 %158, 1
-  store i64 %159, ptr %11, align 8
-  %160 = icmp ult i64 %159, %28
-  br i1 %160, label %120, label %161
 
 161:
   store i64 0, ptr %11, align 8

@@ -155,6 +155,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <16 x i1> zeroinitializer, ptr %16, align 2
   store <16 x i1> zeroinitializer, ptr %17, align 2
   store <16 x i1> zeroinitializer, ptr %18, align 2
+  store i32 poison, ptr %19, align 4
   br label %127
 
 120:

@@ -15,263 +15,263 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %19 = alloca i64, align 8
   %20 = alloca i64, align 8
   %21 = alloca i64, align 8
-  %22 = alloca <8 x i1>, align 1
+  %22 = alloca i64, align 8
   %23 = alloca <8 x i1>, align 1
   %24 = alloca <8 x i1>, align 1
   %25 = alloca <8 x i1>, align 1
   %26 = alloca <8 x i1>, align 1
   %27 = alloca <8 x i1>, align 1
-  %28 = alloca i32, align 4
-  %29 = alloca i64, align 8
-  %30 = alloca i32, align 4
-  %31 = alloca i64, align 8
-  %32 = alloca i1, align 1
-  %33 = alloca <8 x i1>, align 1
+  %28 = alloca <8 x i1>, align 1
+  %29 = alloca i32, align 4
+  %30 = alloca i64, align 8
+  %31 = alloca i32, align 4
+  %32 = alloca i64, align 8
+  %33 = alloca i1, align 1
   %34 = alloca <8 x i1>, align 1
   %35 = alloca <8 x i1>, align 1
   %36 = alloca <8 x i1>, align 1
   %37 = alloca <8 x i1>, align 1
   %38 = alloca <8 x i1>, align 1
-  %39 = alloca i32, align 4
-  %40 = alloca i64, align 8
-  %41 = alloca i32, align 4
-  %42 = alloca i64, align 8
-  %43 = alloca i1, align 1
-  %44 = alloca i64, align 8
+  %39 = alloca <8 x i1>, align 1
+  %40 = alloca i32, align 4
+  %41 = alloca i64, align 8
+  %42 = alloca i32, align 4
+  %43 = alloca i64, align 8
+  %44 = alloca i1, align 1
   %45 = alloca i64, align 8
   %46 = alloca i64, align 8
   %47 = alloca i64, align 8
   %48 = alloca i64, align 8
-  %49 = alloca <8 x i1>, align 1
+  %49 = alloca i64, align 8
   %50 = alloca <8 x i1>, align 1
-  %51 = alloca <8 x ptr>, align 64
-  %52 = alloca <8 x i32>, align 64
-  br label %53
+  %51 = alloca <8 x i1>, align 1
+  %52 = alloca <8 x ptr>, align 64
+  %53 = alloca <8 x i32>, align 64
+  br label %54
 
-53:
-  %54 = load i32, ptr %1, align 4
-  %55 = zext i32 %54 to i64
-  %56 = getelementptr i8, ptr %1, i64 4
-  %57 = load i32, ptr %56, align 4
-  %58 = zext i32 %57 to i64
-  %59 = getelementptr i8, ptr %1, i64 8
-  %60 = load i32, ptr %59, align 4
-  %61 = zext i32 %60 to i64
-  %62 = getelementptr i8, ptr %1, i64 16
-  %63 = load i32, ptr %62, align 4
-  %64 = zext i32 %63 to i64
-  %65 = getelementptr i8, ptr %1, i64 20
-  %66 = load i32, ptr %65, align 4
-  %67 = zext i32 %66 to i64
-  %68 = getelementptr i8, ptr %1, i64 24
-  %69 = load i32, ptr %68, align 4
-  %70 = zext i32 %69 to i64
-  %71 = getelementptr i8, ptr %1, i64 32
-  %72 = load i64, ptr %71, align 8
-  %73 = getelementptr i8, ptr %1, i64 40
-  %74 = load i64, ptr %73, align 8
-  %75 = getelementptr i8, ptr %1, i64 48
-  %76 = load i64, ptr %75, align 8
-  %77 = getelementptr i8, ptr %1, i64 28
-  %78 = load i32, ptr %77, align 4
-  %79 = zext i32 %78 to i64
-  %80 = getelementptr i8, ptr %1, i64 12
-  %81 = load i32, ptr %80, align 4
-  %82 = zext i32 %81 to i64
-  %83 = getelementptr i8, ptr %1, i64 72
-  %84 = load i64, ptr %83, align 8
-  %85 = getelementptr i8, ptr %1, i64 56
-  %86 = load i64, ptr %85, align 8
-  %87 = getelementptr i8, ptr %4, i64 %86
-  %88 = load ptr, ptr %0, align 8
-  %89 = getelementptr i8, ptr %0, i64 8
-  %90 = load ptr, ptr %89, align 8
-  %91 = getelementptr i8, ptr %1, i64 64
-  %92 = load i64, ptr %91, align 8
-  %93 = getelementptr i8, ptr %4, i64 %92
-  %94 = mul i64 %79, 4
-  %95 = add i64 %94, 15
-  %96 = and i64 %95, -16
-  %97 = getelementptr i8, ptr %93, i64 %96
-  %98 = add i64 %2, %3
-  %99 = getelementptr i8, ptr %1, i64 80
-  %100 = load ptr, ptr %99, align 8
+54:
+  %55 = load i32, ptr %1, align 4
+  %56 = zext i32 %55 to i64
+  %57 = getelementptr i8, ptr %1, i64 4
+  %58 = load i32, ptr %57, align 4
+  %59 = zext i32 %58 to i64
+  %60 = getelementptr i8, ptr %1, i64 8
+  %61 = load i32, ptr %60, align 4
+  %62 = zext i32 %61 to i64
+  %63 = getelementptr i8, ptr %1, i64 16
+  %64 = load i32, ptr %63, align 4
+  %65 = zext i32 %64 to i64
+  %66 = getelementptr i8, ptr %1, i64 20
+  %67 = load i32, ptr %66, align 4
+  %68 = zext i32 %67 to i64
+  %69 = getelementptr i8, ptr %1, i64 24
+  %70 = load i32, ptr %69, align 4
+  %71 = zext i32 %70 to i64
+  %72 = getelementptr i8, ptr %1, i64 32
+  %73 = load i64, ptr %72, align 8
+  %74 = getelementptr i8, ptr %1, i64 40
+  %75 = load i64, ptr %74, align 8
+  %76 = getelementptr i8, ptr %1, i64 48
+  %77 = load i64, ptr %76, align 8
+  %78 = getelementptr i8, ptr %1, i64 28
+  %79 = load i32, ptr %78, align 4
+  %80 = zext i32 %79 to i64
+  %81 = getelementptr i8, ptr %1, i64 12
+  %82 = load i32, ptr %81, align 4
+  %83 = zext i32 %82 to i64
+  %84 = getelementptr i8, ptr %1, i64 72
+  %85 = load i64, ptr %84, align 8
+  %86 = getelementptr i8, ptr %1, i64 56
+  %87 = load i64, ptr %86, align 8
+  %88 = getelementptr i8, ptr %4, i64 %87
+  %89 = load ptr, ptr %0, align 8
+  %90 = getelementptr i8, ptr %0, i64 8
+  %91 = load ptr, ptr %90, align 8
+  %92 = getelementptr i8, ptr %1, i64 64
+  %93 = load i64, ptr %92, align 8
+  %94 = getelementptr i8, ptr %4, i64 %93
+  %95 = mul i64 %80, 4
+  %96 = add i64 %95, 15
+  %97 = and i64 %96, -16
+  %98 = getelementptr i8, ptr %94, i64 %97
+  %99 = add i64 %2, %3
+  %100 = getelementptr i8, ptr %1, i64 80
+  %101 = load ptr, ptr %100, align 8
   store i8 0, ptr %6, align 1
-  %101 = icmp eq ptr %100, null
-  %102 = select i1 %101, ptr %6, ptr %100
-  br label %103
+  %102 = icmp eq ptr %101, null
+  %103 = select i1 %102, ptr %6, ptr %101
+  br label %104
 
-103:
-  %104 = phi i64 [ %2, %53 ], [ %121, %120 ]
-  %105 = icmp ult i64 %104, %98
-  br i1 %105, label %106, label %122
+104:
+  %105 = phi i64 [ %2, %54 ], [ %122, %121 ]
+  %106 = icmp ult i64 %105, %99
+  br i1 %106, label %107, label %123
 
-106:
-  %107 = load atomic i8, ptr %102 monotonic, align 1
-  %108 = icmp ne i8 %107, 0
-  br i1 %108, label %122, label %109
+107:
+  %108 = load atomic i8, ptr %103 monotonic, align 1
+  %109 = icmp ne i8 %108, 0
+  br i1 %109, label %123, label %110
 
-109:
-  %110 = udiv i64 %104, %64
-  %111 = urem i64 %104, %64
-  %112 = urem i64 %110, %67
-  %113 = udiv i64 %110, %67
-  %114 = mul i64 %111, %55
-  %115 = add i64 %114, %72
-  %116 = mul i64 %112, %58
-  %117 = add i64 %116, %74
-  %118 = mul i64 %113, %61
-  %119 = add i64 %118, %76
-  br label %123
+110:
+  %111 = udiv i64 %105, %65
+  %112 = urem i64 %105, %65
+  %113 = urem i64 %111, %68
+  %114 = udiv i64 %111, %68
+  %115 = mul i64 %112, %56
+  %116 = add i64 %115, %73
+  %117 = mul i64 %113, %59
+  %118 = add i64 %117, %75
+  %119 = mul i64 %114, %62
+  %120 = add i64 %119, %77
+  br label %124
 
-120:
-  %121 = add i64 %104, 1
-  br label %103
-
-122:
-  ret void
+121:
+  %122 = add i64 %105, 1
+  br label %104
 
 123:
-  %124 = and i64 %55, 7
-  %125 = icmp eq i64 %124, 0
-  br i1 %125, label %132, label %160
+  ret void
 
-126:
-  %127 = and i64 %55, 7
-  %128 = icmp eq i64 %127, 0
-  br i1 %128, label %238, label %266
+124:
+  %125 = and i64 %56, 7
+  %126 = icmp eq i64 %125, 0
+  br i1 %126, label %133, label %161
 
-129:
-  %130 = and i64 %55, 7
-  %131 = icmp eq i64 %130, 0
-  br i1 %131, label %431, label %459
+127:
+  %128 = and i64 %56, 7
+  %129 = icmp eq i64 %128, 0
+  br i1 %129, label %237, label %265
 
-132:
+130:
+  %131 = and i64 %56, 7
+  %132 = icmp eq i64 %131, 0
+  br i1 %132, label %509, label %537
+
+133:
   store i64 0, ptr %10, align 8
   store i64 0, ptr %11, align 8
   store i64 0, ptr %12, align 8
-  br label %162
+  br label %163
 
-133:
-  %134 = load i64, ptr %8, align 8
-  %135 = insertelement <8 x i64> poison, i64 %134, i32 0
-  %136 = shufflevector <8 x i64> %135, <8 x i64> poison, <8 x i32> zeroinitializer
-  %137 = add <8 x i64> %136, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %138 = insertelement <8 x i64> poison, i64 %55, i32 0
-  %139 = shufflevector <8 x i64> %138, <8 x i64> poison, <8 x i32> zeroinitializer
-  %140 = insertelement <8 x i64> poison, i64 %58, i32 0
-  %141 = shufflevector <8 x i64> %140, <8 x i64> poison, <8 x i32> zeroinitializer
-  %142 = insertelement <8 x i64> poison, i64 %61, i32 0
-  %143 = shufflevector <8 x i64> %142, <8 x i64> poison, <8 x i32> zeroinitializer
-  %144 = uitofp <8 x i64> %137 to <8 x double>
-  %145 = uitofp <8 x i64> %139 to <8 x double>
-  %146 = fdiv <8 x double> %144, %145
-  %147 = fptoui <8 x double> %146 to <8 x i64>
-  %148 = mul <8 x i64> %147, %139
-  %149 = sub <8 x i64> %137, %148
-  %150 = uitofp <8 x i64> %147 to <8 x double>
-  %151 = uitofp <8 x i64> %141 to <8 x double>
-  %152 = fdiv <8 x double> %150, %151
-  %153 = fptoui <8 x double> %152 to <8 x i64>
-  %154 = mul <8 x i64> %153, %141
-  %155 = sub <8 x i64> %147, %154
-  %156 = insertelement <8 x i64> poison, i64 %79, i32 0
-  %157 = shufflevector <8 x i64> %156, <8 x i64> poison, <8 x i32> zeroinitializer
-  %158 = icmp ult <8 x i64> %137, %157
+134:
+  %135 = load i64, ptr %8, align 8
+  %136 = insertelement <8 x i64> poison, i64 %135, i32 0
+  %137 = shufflevector <8 x i64> %136, <8 x i64> poison, <8 x i32> zeroinitializer
+  %138 = add <8 x i64> %137, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %139 = insertelement <8 x i64> poison, i64 %56, i32 0
+  %140 = shufflevector <8 x i64> %139, <8 x i64> poison, <8 x i32> zeroinitializer
+  %141 = insertelement <8 x i64> poison, i64 %59, i32 0
+  %142 = shufflevector <8 x i64> %141, <8 x i64> poison, <8 x i32> zeroinitializer
+  %143 = insertelement <8 x i64> poison, i64 %62, i32 0
+  %144 = shufflevector <8 x i64> %143, <8 x i64> poison, <8 x i32> zeroinitializer
+  %145 = uitofp <8 x i64> %138 to <8 x double>
+  %146 = uitofp <8 x i64> %140 to <8 x double>
+  %147 = fdiv <8 x double> %145, %146
+  %148 = fptoui <8 x double> %147 to <8 x i64>
+  %149 = mul <8 x i64> %148, %140
+  %150 = sub <8 x i64> %138, %149
+  %151 = uitofp <8 x i64> %148 to <8 x double>
+  %152 = uitofp <8 x i64> %142 to <8 x double>
+  %153 = fdiv <8 x double> %151, %152
+  %154 = fptoui <8 x double> %153 to <8 x i64>
+  %155 = mul <8 x i64> %154, %142
+  %156 = sub <8 x i64> %148, %155
+  %157 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %158 = shufflevector <8 x i64> %157, <8 x i64> poison, <8 x i32> zeroinitializer
+  %159 = icmp ult <8 x i64> %138, %158
   store <8 x i1> zeroinitializer, ptr %14, align 1
   br label %204
 
-159:
-  br label %170
-
 160:
-  store i64 0, ptr %8, align 8
-  store i64 %79, ptr %9, align 8
-  br label %133
+  br label %171
 
 161:
-  br label %126
+  store i64 0, ptr %8, align 8
+  store i64 %80, ptr %9, align 8
+  br label %134
 
 162:
-  %163 = load i64, ptr %10, align 8
-  %164 = load i64, ptr %11, align 8
-  %165 = load i64, ptr %12, align 8
-  %166 = mul i64 %165, %58
-  %167 = add i64 %166, %164
-  %168 = mul i64 %167, %55
-  %169 = add i64 %168, %163
+  br label %127
+
+163:
+  %164 = load i64, ptr %10, align 8
+  %165 = load i64, ptr %11, align 8
+  %166 = load i64, ptr %12, align 8
+  %167 = mul i64 %166, %59
+  %168 = add i64 %167, %165
+  %169 = mul i64 %168, %56
+  %170 = add i64 %169, %164
   store <8 x i1> zeroinitializer, ptr %13, align 1
-  br label %176
+  br label %181
 
-170:
-  %171 = load i64, ptr %10, align 8
-  %172 = add i64 %171, 8
-  store i64 %172, ptr %10, align 8
-  %173 = icmp ult i64 %172, %55
-  br i1 %173, label %162, label %192
+171:
+  %172 = load i64, ptr %10, align 8
+  %173 = add i64 %172, 8
+  store i64 %173, ptr %10, align 8
+  %174 = icmp ult i64 %173, %56
+  br i1 %174, label %163, label %177
 
-174:                                              ; No predecessors!
-  store i64 %169, ptr %8, align 8
-  %175 = add i64 %169, 8
-  store i64 %175, ptr %9, align 8
-  br label %133
+175:                                              ; No predecessors!
+  store i64 %170, ptr %8, align 8
+  %176 = add i64 %170, 8
+  store i64 %176, ptr %9, align 8
+  br label %134
 
-176:
-  store <8 x i1> zeroinitializer, ptr %13, align 1
-  %177 = add i64 %115, %163
-  %178 = mul i64 %177, 4
-  %179 = getelementptr i8, ptr %88, i64 %178
-  %180 = mul i64 %169, 4
-  %181 = getelementptr i8, ptr %93, i64 %180
-  %182 = load <8 x i32>, ptr %179, align 4
-  %183 = call i32 @llvm.vector.reduce.add.v8i32(<8 x i32> %182)
-  store <8 x i32> %182, ptr %181, align 4
-  %184 = insertelement <8 x i32> poison, i32 %183, i32 0
-  %185 = shufflevector <8 x i32> %184, <8 x i32> poison, <8 x i32> zeroinitializer
-  %186 = add i64 %79, 7
-  %187 = and i64 %186, -8
-  %188 = mul i64 %187, 0
-  %189 = mul i64 %169, 4
-  %190 = add i64 %188, %189
-  %191 = getelementptr i8, ptr %87, i64 %190
-  store <8 x i32> %185, ptr %191, align 4
-  store i32 1, ptr %7, align 4
-  br label %170
-
-192:
+177:
   store i64 0, ptr %10, align 8
-  %193 = load i64, ptr %11, align 8
-  %194 = add i64 %193, 1
-  store i64 %194, ptr %11, align 8
-  %195 = icmp ult i64 %194, %58
-  br i1 %195, label %162, label %196
+  %178 = load i64, ptr %11, align 8
+  %179 = add i64 %178, 1
+  store i64 %179, ptr %11, align 8
+  %180 = icmp ult i64 %179, %59
+  br i1 %180, label %163, label %196
+
+181:
+  store <8 x i1> zeroinitializer, ptr %13, align 1
+  %182 = add i64 %116, %164
+  %183 = mul i64 %182, 4
+  %184 = getelementptr i8, ptr %89, i64 %183
+  %185 = mul i64 %170, 4
+  %186 = getelementptr i8, ptr %94, i64 %185
+  %187 = load <8 x i32>, ptr %184, align 4
+  %188 = call i32 @llvm.vector.reduce.add.v8i32(<8 x i32> %187)
+  store <8 x i32> %187, ptr %186, align 4
+  %189 = add i64 %80, 7
+  %190 = and i64 %189, -8
+  %191 = mul i64 %190, 0
+  %192 = udiv i64 %170, 8
+  %193 = mul i64 %192, 4
+  %194 = add i64 %191, %193
+  %195 = getelementptr i8, ptr %88, i64 %194
+  store i32 %188, ptr %195, align 4
+  store i32 1, ptr %7, align 4
+  br label %171
 
 196:
   store i64 0, ptr %11, align 8
   %197 = load i64, ptr %12, align 8
   %198 = add i64 %197, 1
   store i64 %198, ptr %12, align 8
-  %199 = icmp ult i64 %198, %61
-  br i1 %199, label %162, label %161
+  %199 = icmp ult i64 %198, %62
+  br i1 %199, label %163, label %162
 
 200:
-  %201 = add i64 %134, 8
+  %201 = add i64 %135, 8
   store i64 %201, ptr %8, align 8
   %202 = load i64, ptr %9, align 8
   %203 = icmp ult i64 %201, %202
-  br i1 %203, label %133, label %237
+  br i1 %203, label %134, label %236
 
 204:
   store <8 x i1> zeroinitializer, ptr %14, align 1
-  %205 = insertelement <8 x i64> poison, i64 %115, i32 0
+  %205 = insertelement <8 x i64> poison, i64 %116, i32 0
   %206 = shufflevector <8 x i64> %205, <8 x i64> poison, <8 x i32> zeroinitializer
-  %207 = add <8 x i64> %206, %149
+  %207 = add <8 x i64> %206, %150
   %208 = mul <8 x i64> %207, splat (i64 4)
-  %209 = getelementptr i8, ptr %88, <8 x i64> %208
-  %210 = mul i64 %134, 4
-  %211 = getelementptr i8, ptr %93, i64 %210
+  %209 = getelementptr i8, ptr %89, <8 x i64> %208
+  %210 = mul i64 %135, 4
+  %211 = getelementptr i8, ptr %94, i64 %210
   store <8 x ptr> %209, ptr %15, align 64
-  %212 = bitcast <8 x i1> %158 to i8
+  %212 = bitcast <8 x i1> %159 to i8
   %213 = zext i8 %212 to i64
   br label %214
 
@@ -291,519 +291,609 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
 224:
   %225 = load <8 x i32>, ptr %16, align 64
   %226 = freeze <8 x i32> %225
-  %227 = select <8 x i1> %158, <8 x i32> %226, <8 x i32> zeroinitializer
+  %227 = select <8 x i1> %159, <8 x i32> %226, <8 x i32> zeroinitializer
   %228 = call i32 @llvm.vector.reduce.add.v8i32(<8 x i32> %227)
-  call void @llvm.masked.store.v8i32.p0(<8 x i32> %226, ptr %211, <8 x i1> %158)
-  %229 = insertelement <8 x i32> poison, i32 %228, i32 0
-  %230 = shufflevector <8 x i32> %229, <8 x i32> poison, <8 x i32> zeroinitializer
-  %231 = add i64 %79, 7
-  %232 = and i64 %231, -8
-  %233 = mul i64 %232, 0
-  %234 = mul i64 %134, 4
-  %235 = add i64 %233, %234
-  %236 = getelementptr i8, ptr %87, i64 %235
-  store <8 x i32> %230, ptr %236, align 4
+  call void @llvm.masked.store.v8i32.p0(<8 x i32> %226, ptr %211, <8 x i1> %159)
+  %229 = add i64 %80, 7
+  %230 = and i64 %229, -8
+  %231 = mul i64 %230, 0
+  %232 = udiv i64 %135, 8
+  %233 = mul i64 %232, 4
+  %234 = add i64 %231, %233
+  %235 = getelementptr i8, ptr %88, i64 %234
+  store i32 %228, ptr %235, align 4
   store i32 1, ptr %7, align 4
   br label %200
 
-237:
-  br i1 %125, label %159, label %161
+236:
+  br i1 %126, label %160, label %162
 
-238:
+237:
   store i64 0, ptr %19, align 8
   store i64 0, ptr %20, align 8
   store i64 0, ptr %21, align 8
-  br label %268
+  br label %322
 
-239:
-  %240 = load i64, ptr %17, align 8
-  %241 = insertelement <8 x i64> poison, i64 %240, i32 0
-  %242 = shufflevector <8 x i64> %241, <8 x i64> poison, <8 x i32> zeroinitializer
-  %243 = add <8 x i64> %242, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %244 = insertelement <8 x i64> poison, i64 %55, i32 0
-  %245 = shufflevector <8 x i64> %244, <8 x i64> poison, <8 x i32> zeroinitializer
-  %246 = insertelement <8 x i64> poison, i64 %58, i32 0
-  %247 = shufflevector <8 x i64> %246, <8 x i64> poison, <8 x i32> zeroinitializer
-  %248 = insertelement <8 x i64> poison, i64 %61, i32 0
-  %249 = shufflevector <8 x i64> %248, <8 x i64> poison, <8 x i32> zeroinitializer
-  %250 = uitofp <8 x i64> %243 to <8 x double>
-  %251 = uitofp <8 x i64> %245 to <8 x double>
-  %252 = fdiv <8 x double> %250, %251
-  %253 = fptoui <8 x double> %252 to <8 x i64>
-  %254 = mul <8 x i64> %253, %245
-  %255 = sub <8 x i64> %243, %254
-  %256 = uitofp <8 x i64> %253 to <8 x double>
-  %257 = uitofp <8 x i64> %247 to <8 x double>
-  %258 = fdiv <8 x double> %256, %257
-  %259 = fptoui <8 x double> %258 to <8 x i64>
-  %260 = mul <8 x i64> %259, %247
-  %261 = sub <8 x i64> %253, %260
-  %262 = insertelement <8 x i64> poison, i64 %79, i32 0
-  %263 = shufflevector <8 x i64> %262, <8 x i64> poison, <8 x i32> zeroinitializer
-  %264 = icmp ult <8 x i64> %243, %263
-  store <8 x i1> zeroinitializer, ptr %33, align 1
+238:
+  %239 = load i64, ptr %17, align 8
+  %240 = insertelement <8 x i64> poison, i64 %239, i32 0
+  %241 = shufflevector <8 x i64> %240, <8 x i64> poison, <8 x i32> zeroinitializer
+  %242 = add <8 x i64> %241, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %243 = insertelement <8 x i64> poison, i64 %56, i32 0
+  %244 = shufflevector <8 x i64> %243, <8 x i64> poison, <8 x i32> zeroinitializer
+  %245 = insertelement <8 x i64> poison, i64 %59, i32 0
+  %246 = shufflevector <8 x i64> %245, <8 x i64> poison, <8 x i32> zeroinitializer
+  %247 = insertelement <8 x i64> poison, i64 %62, i32 0
+  %248 = shufflevector <8 x i64> %247, <8 x i64> poison, <8 x i32> zeroinitializer
+  %249 = uitofp <8 x i64> %242 to <8 x double>
+  %250 = uitofp <8 x i64> %244 to <8 x double>
+  %251 = fdiv <8 x double> %249, %250
+  %252 = fptoui <8 x double> %251 to <8 x i64>
+  %253 = mul <8 x i64> %252, %244
+  %254 = sub <8 x i64> %242, %253
+  %255 = uitofp <8 x i64> %252 to <8 x double>
+  %256 = uitofp <8 x i64> %246 to <8 x double>
+  %257 = fdiv <8 x double> %255, %256
+  %258 = fptoui <8 x double> %257 to <8 x i64>
+  %259 = mul <8 x i64> %258, %246
+  %260 = sub <8 x i64> %252, %259
+  %261 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %262 = shufflevector <8 x i64> %261, <8 x i64> poison, <8 x i32> zeroinitializer
+  %263 = icmp ult <8 x i64> %242, %262
   store <8 x i1> zeroinitializer, ptr %34, align 1
   store <8 x i1> zeroinitializer, ptr %35, align 1
   store <8 x i1> zeroinitializer, ptr %36, align 1
   store <8 x i1> zeroinitializer, ptr %37, align 1
   store <8 x i1> zeroinitializer, ptr %38, align 1
-  br label %362
+  store <8 x i1> zeroinitializer, ptr %39, align 1
+  store i32 poison, ptr %40, align 4
+  store i64 poison, ptr %41, align 8
+  store i32 poison, ptr %42, align 4
+  br label %438
+
+264:
+  br label %311
 
 265:
-  br label %276
+  %266 = mul i64 0, %59
+  %267 = add i64 %266, 0
+  %268 = mul i64 %267, %56
+  %269 = add i64 %268, 0
+  %270 = add i64 %80, 7
+  %271 = udiv i64 %270, 8
+  %272 = sub i64 %271, 1
+  %273 = mul i64 %272, 8
+  %274 = add i64 %273, 7
+  %275 = add i64 %269, %274
+  %276 = icmp uge i64 %275, %269
+  %277 = icmp ule i64 %269, 0
+  %278 = sub i64 0, %269
+  %279 = udiv i64 %278, 8
+  %280 = add i64 %279, 1
+  %281 = select i1 %277, i64 %280, i64 0
+  %282 = select i1 %276, i64 %281, i64 %271
+  %283 = call i64 @llvm.umin.i64(i64 %271, i64 %282)
+  %284 = add i64 %269, 7
+  %285 = icmp ult i64 %284, 0
+  %286 = sub i64 0, %284
+  %287 = sub i64 %286, 1
+  %288 = udiv i64 %287, 8
+  %289 = add i64 %288, 1
+  %290 = select i1 %285, i64 %289, i64 0
+  %291 = select i1 %276, i64 %290, i64 0
+  %292 = call i64 @llvm.umax.i64(i64 0, i64 %291)
+  %293 = icmp uge i64 %292, %283
+  %294 = select i1 %293, i64 0, i64 %292
+  %295 = select i1 %293, i64 1, i64 %283
+  %296 = mul i64 %295, 8
+  %297 = call i64 @llvm.umin.i64(i64 %296, i64 %80)
+  %298 = mul i64 %294, 8
+  %299 = icmp eq i64 %56, %80
+  %300 = select i1 %299, i64 %298, i64 0
+  %301 = select i1 %299, i64 %297, i64 %80
+  store i64 %300, ptr %17, align 8
+  store i64 %301, ptr %18, align 8
+  br label %238
 
-266:
-  store i64 0, ptr %17, align 8
-  store i64 %79, ptr %18, align 8
-  br label %239
+302:
+  br label %130
 
-267:
-  br label %129
-
-268:
-  %269 = load i64, ptr %19, align 8
-  %270 = load i64, ptr %20, align 8
-  %271 = load i64, ptr %21, align 8
-  %272 = mul i64 %271, %58
-  %273 = add i64 %272, %270
-  %274 = mul i64 %273, %55
-  %275 = add i64 %274, %269
-  store <8 x i1> zeroinitializer, ptr %22, align 1
+303:
+  %304 = load i64, ptr %19, align 8
+  %305 = load i64, ptr %20, align 8
+  %306 = load i64, ptr %21, align 8
+  %307 = mul i64 %306, %59
+  %308 = add i64 %307, %305
+  %309 = mul i64 %308, %56
+  %310 = add i64 %309, %304
   store <8 x i1> zeroinitializer, ptr %23, align 1
   store <8 x i1> zeroinitializer, ptr %24, align 1
   store <8 x i1> zeroinitializer, ptr %25, align 1
   store <8 x i1> zeroinitializer, ptr %26, align 1
   store <8 x i1> zeroinitializer, ptr %27, align 1
-  br label %282
+  store <8 x i1> zeroinitializer, ptr %28, align 1
+  store i32 poison, ptr %29, align 4
+  store i64 poison, ptr %30, align 8
+  store i32 poison, ptr %31, align 4
+  br label %362
 
-276:
-  %277 = load i64, ptr %19, align 8
-  %278 = add i64 %277, 8
-  store i64 %278, ptr %19, align 8
-  %279 = icmp ult i64 %278, %55
-  br i1 %279, label %268, label %350
+311:
+  %312 = load i64, ptr %19, align 8
+  %313 = add i64 %312, 8
+  store i64 %313, ptr %19, align 8
+  %314 = load i64, ptr %22, align 8
+  %315 = icmp ult i64 %313, %314
+  br i1 %315, label %303, label %318
 
-280:                                              ; No predecessors!
-  store i64 %275, ptr %17, align 8
-  %281 = add i64 %275, 8
-  store i64 %281, ptr %18, align 8
-  br label %239
+316:                                              ; No predecessors!
+  store i64 %310, ptr %17, align 8
+  %317 = add i64 %310, 8
+  store i64 %317, ptr %18, align 8
+  br label %238
 
-282:
-  store <8 x i1> zeroinitializer, ptr %22, align 1
-  %283 = insertelement <8 x i64> poison, i64 %275, i32 0
-  %284 = shufflevector <8 x i64> %283, <8 x i64> poison, <8 x i32> zeroinitializer
-  %285 = add <8 x i64> %284, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %286 = icmp eq <8 x i64> %285, zeroinitializer
-  %287 = mul i64 %55, %58
-  %288 = mul i64 %287, %61
-  store i64 %288, ptr %31, align 8
-  %289 = icmp ugt i64 %288, 1
-  store i1 %289, ptr %32, align 1
-  %290 = xor <8 x i1> %286, splat (i1 true)
-  %291 = load <8 x i1>, ptr %23, align 1
-  %292 = or <8 x i1> %291, %286
-  store <8 x i1> %292, ptr %23, align 1
-  %293 = load <8 x i1>, ptr %27, align 1
-  %294 = or <8 x i1> %293, %290
-  store <8 x i1> %294, ptr %27, align 1
-  br label %331
-
-295:
-  %296 = load <8 x i1>, ptr %23, align 1
-  store <8 x i1> zeroinitializer, ptr %23, align 1
-  %297 = load i32, ptr %93, align 4
-  %298 = load i1, ptr %32, align 1
-  br i1 %298, label %337, label %340
-
-299:
-  %300 = load <8 x i1>, ptr %24, align 1
-  store <8 x i1> zeroinitializer, ptr %24, align 1
-  %301 = load i32, ptr %28, align 4
-  %302 = load i64, ptr %29, align 8
-  %303 = mul i64 %302, 4
-  %304 = getelementptr i8, ptr %93, i64 %303
-  %305 = load i32, ptr %304, align 4
-  %306 = call i32 @llvm.umax.i32(i32 %301, i32 %305)
-  %307 = add i64 %302, 1
-  %308 = load i64, ptr %31, align 8
-  %309 = icmp ult i64 %307, %308
-  br i1 %309, label %343, label %347
-
-310:
-  %311 = load <8 x i1>, ptr %26, align 1
-  store <8 x i1> zeroinitializer, ptr %26, align 1
-  %312 = load i32, ptr %30, align 4
-  store i32 %312, ptr %4, align 4
-  %313 = load <8 x i1>, ptr %27, align 1
-  %314 = or <8 x i1> %313, %311
-  store <8 x i1> %314, ptr %27, align 1
-  br label %315
-
-315:
-  store <8 x i1> zeroinitializer, ptr %27, align 1
-  %316 = add i64 %79, 7
-  %317 = and i64 %316, -8
-  %318 = mul i64 %317, 0
-  %319 = mul i64 %275, 4
-  %320 = add i64 %318, %319
-  %321 = getelementptr i8, ptr %87, i64 %320
-  %322 = load i32, ptr %321, align 4
-  %323 = insertelement <8 x i32> poison, i32 %322, i32 0
-  %324 = shufflevector <8 x i32> %323, <8 x i32> poison, <8 x i32> zeroinitializer
-  %325 = add i64 %79, 7
-  %326 = and i64 %325, -8
-  %327 = mul i64 %326, 0
-  %328 = mul i64 %275, 4
-  %329 = add i64 %327, %328
-  %330 = getelementptr i8, ptr %87, i64 %329
-  store <8 x i32> %324, ptr %330, align 4
-  store i32 2, ptr %7, align 4
-  br label %276
-
-331:
-  %332 = load <8 x i1>, ptr %23, align 1
-  %333 = bitcast <8 x i1> %332 to i8
-  %334 = icmp ne i8 %333, 0
-  br i1 %334, label %335, label %336
-
-335:
-  br label %295
-
-336:
-  store <8 x i1> zeroinitializer, ptr %23, align 1
-  br label %315
-
-337:
-  store i32 %297, ptr %28, align 4
-  store i64 1, ptr %29, align 8
-  %338 = load <8 x i1>, ptr %24, align 1
-  %339 = or <8 x i1> %338, %296
-  store <8 x i1> %339, ptr %24, align 1
-  br label %299
-
-340:
-  store i32 %297, ptr %30, align 4
-  %341 = load <8 x i1>, ptr %26, align 1
-  %342 = or <8 x i1> %341, %296
-  store <8 x i1> %342, ptr %26, align 1
-  br label %310
-
-343:
-  store i32 %306, ptr %28, align 4
-  store i64 %307, ptr %29, align 8
-  %344 = load <8 x i1>, ptr %25, align 1
-  %345 = or <8 x i1> %344, %300
-  store <8 x i1> %345, ptr %25, align 1
-  %346 = load <8 x i1>, ptr %25, align 1
-  store <8 x i1> %346, ptr %24, align 1
-  store <8 x i1> zeroinitializer, ptr %25, align 1
-  br label %299
-
-347:
-  store i32 %306, ptr %30, align 4
-  %348 = load <8 x i1>, ptr %26, align 1
-  %349 = or <8 x i1> %348, %300
-  store <8 x i1> %349, ptr %26, align 1
-  br label %310
-
-350:
+318:
   store i64 0, ptr %19, align 8
-  %351 = load i64, ptr %20, align 8
-  %352 = add i64 %351, 1
-  store i64 %352, ptr %20, align 8
-  %353 = icmp ult i64 %352, %58
-  br i1 %353, label %268, label %354
+  %319 = load i64, ptr %20, align 8
+  %320 = add i64 %319, 1
+  store i64 %320, ptr %20, align 8
+  %321 = icmp ult i64 %320, %59
+  br i1 %321, label %322, label %430
 
-354:
-  store i64 0, ptr %20, align 8
-  %355 = load i64, ptr %21, align 8
-  %356 = add i64 %355, 1
-  store i64 %356, ptr %21, align 8
-  %357 = icmp ult i64 %356, %61
-  br i1 %357, label %268, label %267
-
-358:
-  %359 = add i64 %240, 8
-  store i64 %359, ptr %17, align 8
-  %360 = load i64, ptr %18, align 8
-  %361 = icmp ult i64 %359, %360
-  br i1 %361, label %239, label %430
+322:
+  %323 = load i64, ptr %20, align 8
+  %324 = load i64, ptr %21, align 8
+  %325 = mul i64 %324, %59
+  %326 = add i64 %325, %323
+  %327 = mul i64 %326, %56
+  %328 = add i64 %327, 0
+  %329 = or i64 %323, %324
+  %330 = icmp eq i64 %329, 0
+  %331 = add i64 %56, 7
+  %332 = udiv i64 %331, 8
+  %333 = sub i64 %332, 1
+  %334 = mul i64 %333, 8
+  %335 = add i64 %334, 7
+  %336 = add i64 %328, %335
+  %337 = icmp uge i64 %336, %328
+  %338 = icmp ule i64 %328, 0
+  %339 = sub i64 0, %328
+  %340 = udiv i64 %339, 8
+  %341 = add i64 %340, 1
+  %342 = select i1 %338, i64 %341, i64 0
+  %343 = select i1 %337, i64 %342, i64 %332
+  %344 = call i64 @llvm.umin.i64(i64 %332, i64 %343)
+  %345 = add i64 %328, 7
+  %346 = icmp ult i64 %345, 0
+  %347 = sub i64 0, %345
+  %348 = sub i64 %347, 1
+  %349 = udiv i64 %348, 8
+  %350 = add i64 %349, 1
+  %351 = select i1 %346, i64 %350, i64 0
+  %352 = select i1 %337, i64 %351, i64 0
+  %353 = call i64 @llvm.umax.i64(i64 0, i64 %352)
+  %354 = icmp uge i64 %353, %344
+  %355 = select i1 %354, i64 0, i64 %353
+  %356 = zext i1 %330 to i64
+  %357 = select i1 %354, i64 %356, i64 %344
+  %358 = mul i64 %357, 8
+  %359 = call i64 @llvm.umin.i64(i64 %358, i64 %56)
+  %360 = mul i64 %355, 8
+  store i64 %360, ptr %19, align 8
+  store i64 %359, ptr %22, align 8
+  %361 = icmp ult i64 %360, %359
+  br i1 %361, label %303, label %318
 
 362:
-  store <8 x i1> zeroinitializer, ptr %33, align 1
-  %363 = insertelement <8 x i64> poison, i64 %240, i32 0
+  store <8 x i1> zeroinitializer, ptr %23, align 1
+  %363 = insertelement <8 x i64> poison, i64 %310, i32 0
   %364 = shufflevector <8 x i64> %363, <8 x i64> poison, <8 x i32> zeroinitializer
   %365 = add <8 x i64> %364, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
   %366 = icmp eq <8 x i64> %365, zeroinitializer
-  %367 = mul i64 %55, %58
-  %368 = mul i64 %367, %61
-  store i64 %368, ptr %42, align 8
+  %367 = mul i64 %56, %59
+  %368 = mul i64 %367, %62
+  store i64 %368, ptr %32, align 8
   %369 = icmp ugt i64 %368, 1
-  store i1 %369, ptr %43, align 1
+  store i1 %369, ptr %33, align 1
   %370 = xor <8 x i1> %366, splat (i1 true)
-  %371 = select <8 x i1> %264, <8 x i1> %366, <8 x i1> zeroinitializer
-  %372 = select <8 x i1> %264, <8 x i1> %370, <8 x i1> zeroinitializer
-  %373 = load <8 x i1>, ptr %34, align 1
-  %374 = or <8 x i1> %373, %371
-  store <8 x i1> %374, ptr %34, align 1
-  %375 = load <8 x i1>, ptr %38, align 1
-  %376 = or <8 x i1> %375, %372
-  store <8 x i1> %376, ptr %38, align 1
+  %371 = load <8 x i1>, ptr %24, align 1
+  %372 = or <8 x i1> %371, %366
+  store <8 x i1> %372, ptr %24, align 1
+  %373 = load <8 x i1>, ptr %28, align 1
+  %374 = or <8 x i1> %373, %370
+  store <8 x i1> %374, ptr %28, align 1
   br label %411
 
-377:
-  %378 = load <8 x i1>, ptr %34, align 1
-  store <8 x i1> zeroinitializer, ptr %34, align 1
-  %379 = load i32, ptr %93, align 4
-  %380 = load i1, ptr %43, align 1
-  br i1 %380, label %417, label %420
+375:
+  %376 = load <8 x i1>, ptr %24, align 1
+  store <8 x i1> zeroinitializer, ptr %24, align 1
+  %377 = load i32, ptr %94, align 4
+  %378 = load i1, ptr %33, align 1
+  br i1 %378, label %417, label %420
 
-381:
-  %382 = load <8 x i1>, ptr %35, align 1
-  store <8 x i1> zeroinitializer, ptr %35, align 1
-  %383 = load i32, ptr %39, align 4
-  %384 = load i64, ptr %40, align 8
-  %385 = mul i64 %384, 4
-  %386 = getelementptr i8, ptr %93, i64 %385
-  %387 = load i32, ptr %386, align 4
-  %388 = call i32 @llvm.umax.i32(i32 %383, i32 %387)
-  %389 = add i64 %384, 1
-  %390 = load i64, ptr %42, align 8
-  %391 = icmp ult i64 %389, %390
-  br i1 %391, label %423, label %427
+379:
+  %380 = load <8 x i1>, ptr %25, align 1
+  store <8 x i1> zeroinitializer, ptr %25, align 1
+  %381 = load i32, ptr %29, align 4
+  %382 = load i64, ptr %30, align 8
+  %383 = mul i64 %382, 4
+  %384 = getelementptr i8, ptr %94, i64 %383
+  %385 = load i32, ptr %384, align 4
+  %386 = call i32 @llvm.umax.i32(i32 %381, i32 %385)
+  %387 = add i64 %382, 1
+  %388 = load i64, ptr %32, align 8
+  %389 = icmp ult i64 %387, %388
+  br i1 %389, label %423, label %427
 
-392:
-  %393 = load <8 x i1>, ptr %37, align 1
-  store <8 x i1> zeroinitializer, ptr %37, align 1
-  %394 = load i32, ptr %41, align 4
-  store i32 %394, ptr %4, align 4
-  %395 = load <8 x i1>, ptr %38, align 1
-  %396 = or <8 x i1> %395, %393
-  store <8 x i1> %396, ptr %38, align 1
-  br label %397
+390:
+  %391 = load <8 x i1>, ptr %27, align 1
+  store <8 x i1> zeroinitializer, ptr %27, align 1
+  %392 = load i32, ptr %31, align 4
+  store i32 %392, ptr %4, align 4
+  %393 = load <8 x i1>, ptr %28, align 1
+  %394 = or <8 x i1> %393, %391
+  store <8 x i1> %394, ptr %28, align 1
+  br label %395
 
-397:
-  store <8 x i1> zeroinitializer, ptr %38, align 1
-  %398 = add i64 %79, 7
-  %399 = and i64 %398, -8
-  %400 = mul i64 %399, 0
-  %401 = mul i64 %240, 4
-  %402 = add i64 %400, %401
-  %403 = getelementptr i8, ptr %87, i64 %402
-  %404 = load <8 x i32>, ptr %403, align 4
-  %405 = add i64 %79, 7
-  %406 = and i64 %405, -8
-  %407 = mul i64 %406, 0
-  %408 = mul i64 %240, 4
-  %409 = add i64 %407, %408
-  %410 = getelementptr i8, ptr %87, i64 %409
-  store <8 x i32> %404, ptr %410, align 4
+395:
+  store <8 x i1> zeroinitializer, ptr %28, align 1
+  %396 = add i64 %80, 7
+  %397 = and i64 %396, -8
+  %398 = mul i64 %397, 0
+  %399 = udiv i64 %310, 8
+  %400 = mul i64 %399, 4
+  %401 = add i64 %398, %400
+  %402 = getelementptr i8, ptr %88, i64 %401
+  %403 = load i32, ptr %402, align 4
+  %404 = add i64 %80, 7
+  %405 = and i64 %404, -8
+  %406 = mul i64 %405, 0
+  %407 = udiv i64 %310, 8
+  %408 = mul i64 %407, 4
+  %409 = add i64 %406, %408
+  %410 = getelementptr i8, ptr %88, i64 %409
+  store i32 %403, ptr %410, align 4
   store i32 2, ptr %7, align 4
-  br label %358
+  br label %311
 
 411:
-  %412 = load <8 x i1>, ptr %34, align 1
+  %412 = load <8 x i1>, ptr %24, align 1
   %413 = bitcast <8 x i1> %412 to i8
   %414 = icmp ne i8 %413, 0
   br i1 %414, label %415, label %416
 
 415:
-  br label %377
+  br label %375
 
 416:
-  store <8 x i1> zeroinitializer, ptr %34, align 1
-  br label %397
+  store <8 x i1> zeroinitializer, ptr %24, align 1
+  br label %395
 
 417:
-  store i32 %379, ptr %39, align 4
-  store i64 1, ptr %40, align 8
-  %418 = load <8 x i1>, ptr %35, align 1
-  %419 = or <8 x i1> %418, %378
-  store <8 x i1> %419, ptr %35, align 1
-  br label %381
+  store i32 %377, ptr %29, align 4
+  store i64 1, ptr %30, align 8
+  %418 = load <8 x i1>, ptr %25, align 1
+  %419 = or <8 x i1> %418, %376
+  store <8 x i1> %419, ptr %25, align 1
+  br label %379
 
 420:
-  store i32 %379, ptr %41, align 4
-  %421 = load <8 x i1>, ptr %37, align 1
-  %422 = or <8 x i1> %421, %378
-  store <8 x i1> %422, ptr %37, align 1
-  br label %392
+  store i32 %377, ptr %31, align 4
+  %421 = load <8 x i1>, ptr %27, align 1
+  %422 = or <8 x i1> %421, %376
+  store <8 x i1> %422, ptr %27, align 1
+  br label %390
 
 423:
-  store i32 %388, ptr %39, align 4
-  store i64 %389, ptr %40, align 8
-  %424 = load <8 x i1>, ptr %36, align 1
-  %425 = or <8 x i1> %424, %382
-  store <8 x i1> %425, ptr %36, align 1
-  %426 = load <8 x i1>, ptr %36, align 1
-  store <8 x i1> %426, ptr %35, align 1
-  store <8 x i1> zeroinitializer, ptr %36, align 1
-  br label %381
+  store i32 %386, ptr %29, align 4
+  store i64 %387, ptr %30, align 8
+  %424 = load <8 x i1>, ptr %26, align 1
+  %425 = or <8 x i1> %424, %380
+  store <8 x i1> %425, ptr %26, align 1
+  %426 = load <8 x i1>, ptr %26, align 1
+  store <8 x i1> %426, ptr %25, align 1
+  store <8 x i1> zeroinitializer, ptr %26, align 1
+  br label %379
 
 427:
-  store i32 %388, ptr %41, align 4
-  %428 = load <8 x i1>, ptr %37, align 1
-  %429 = or <8 x i1> %428, %382
-  store <8 x i1> %429, ptr %37, align 1
-  br label %392
+  store i32 %386, ptr %31, align 4
+  %428 = load <8 x i1>, ptr %27, align 1
+  %429 = or <8 x i1> %428, %380
+  store <8 x i1> %429, ptr %27, align 1
+  br label %390
 
 430:
-  br i1 %128, label %265, label %267
+  store i64 0, ptr %20, align 8
+  %431 = load i64, ptr %21, align 8
+  %432 = add i64 %431, 1
+  store i64 %432, ptr %21, align 8
+  %433 = icmp ult i64 %432, %62
+  br i1 %433, label %322, label %302
 
-431:
-  store i64 0, ptr %46, align 8
-  store i64 0, ptr %47, align 8
-  store i64 0, ptr %48, align 8
-  br label %461
+434:
+  %435 = add i64 %239, 8
+  store i64 %435, ptr %17, align 8
+  %436 = load i64, ptr %18, align 8
+  %437 = icmp ult i64 %435, %436
+  br i1 %437, label %238, label %508
 
-432:
-  %433 = load i64, ptr %44, align 8
-  %434 = insertelement <8 x i64> poison, i64 %433, i32 0
-  %435 = shufflevector <8 x i64> %434, <8 x i64> poison, <8 x i32> zeroinitializer
-  %436 = add <8 x i64> %435, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %437 = insertelement <8 x i64> poison, i64 %55, i32 0
-  %438 = shufflevector <8 x i64> %437, <8 x i64> poison, <8 x i32> zeroinitializer
-  %439 = insertelement <8 x i64> poison, i64 %58, i32 0
+438:
+  store <8 x i1> zeroinitializer, ptr %34, align 1
+  %439 = insertelement <8 x i64> poison, i64 %239, i32 0
   %440 = shufflevector <8 x i64> %439, <8 x i64> poison, <8 x i32> zeroinitializer
-  %441 = insertelement <8 x i64> poison, i64 %61, i32 0
-  %442 = shufflevector <8 x i64> %441, <8 x i64> poison, <8 x i32> zeroinitializer
-  %443 = uitofp <8 x i64> %436 to <8 x double>
-  %444 = uitofp <8 x i64> %438 to <8 x double>
-  %445 = fdiv <8 x double> %443, %444
-  %446 = fptoui <8 x double> %445 to <8 x i64>
-  %447 = mul <8 x i64> %446, %438
-  %448 = sub <8 x i64> %436, %447
-  %449 = uitofp <8 x i64> %446 to <8 x double>
-  %450 = uitofp <8 x i64> %440 to <8 x double>
-  %451 = fdiv <8 x double> %449, %450
-  %452 = fptoui <8 x double> %451 to <8 x i64>
-  %453 = mul <8 x i64> %452, %440
-  %454 = sub <8 x i64> %446, %453
-  %455 = insertelement <8 x i64> poison, i64 %79, i32 0
-  %456 = shufflevector <8 x i64> %455, <8 x i64> poison, <8 x i32> zeroinitializer
-  %457 = icmp ult <8 x i64> %436, %456
-  store <8 x i1> zeroinitializer, ptr %50, align 1
-  br label %502
+  %441 = add <8 x i64> %440, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %442 = icmp eq <8 x i64> %441, zeroinitializer
+  %443 = mul i64 %56, %59
+  %444 = mul i64 %443, %62
+  store i64 %444, ptr %43, align 8
+  %445 = icmp ugt i64 %444, 1
+  store i1 %445, ptr %44, align 1
+  %446 = xor <8 x i1> %442, splat (i1 true)
+  %447 = select <8 x i1> %263, <8 x i1> %442, <8 x i1> zeroinitializer
+  %448 = select <8 x i1> %263, <8 x i1> %446, <8 x i1> zeroinitializer
+  %449 = load <8 x i1>, ptr %35, align 1
+  %450 = or <8 x i1> %449, %447
+  store <8 x i1> %450, ptr %35, align 1
+  %451 = load <8 x i1>, ptr %39, align 1
+  %452 = or <8 x i1> %451, %448
+  store <8 x i1> %452, ptr %39, align 1
+  br label %489
 
-458:
-  br label %469
+453:
+  %454 = load <8 x i1>, ptr %35, align 1
+  store <8 x i1> zeroinitializer, ptr %35, align 1
+  %455 = load i32, ptr %94, align 4
+  %456 = load i1, ptr %44, align 1
+  br i1 %456, label %495, label %498
 
-459:
-  store i64 0, ptr %44, align 8
-  store i64 %79, ptr %45, align 8
-  br label %432
+457:
+  %458 = load <8 x i1>, ptr %36, align 1
+  store <8 x i1> zeroinitializer, ptr %36, align 1
+  %459 = load i32, ptr %40, align 4
+  %460 = load i64, ptr %41, align 8
+  %461 = mul i64 %460, 4
+  %462 = getelementptr i8, ptr %94, i64 %461
+  %463 = load i32, ptr %462, align 4
+  %464 = call i32 @llvm.umax.i32(i32 %459, i32 %463)
+  %465 = add i64 %460, 1
+  %466 = load i64, ptr %43, align 8
+  %467 = icmp ult i64 %465, %466
+  br i1 %467, label %501, label %505
 
-460:
-  br label %120
+468:
+  %469 = load <8 x i1>, ptr %38, align 1
+  store <8 x i1> zeroinitializer, ptr %38, align 1
+  %470 = load i32, ptr %42, align 4
+  store i32 %470, ptr %4, align 4
+  %471 = load <8 x i1>, ptr %39, align 1
+  %472 = or <8 x i1> %471, %469
+  store <8 x i1> %472, ptr %39, align 1
+  br label %473
 
-461:
-  %462 = load i64, ptr %46, align 8
-  %463 = load i64, ptr %47, align 8
-  %464 = load i64, ptr %48, align 8
-  %465 = mul i64 %464, %58
-  %466 = add i64 %465, %463
-  %467 = mul i64 %466, %55
-  %468 = add i64 %467, %462
-  store <8 x i1> zeroinitializer, ptr %49, align 1
-  br label %475
+473:
+  store <8 x i1> zeroinitializer, ptr %39, align 1
+  %474 = add i64 %80, 7
+  %475 = and i64 %474, -8
+  %476 = mul i64 %475, 0
+  %477 = udiv i64 %239, 8
+  %478 = mul i64 %477, 4
+  %479 = add i64 %476, %478
+  %480 = getelementptr i8, ptr %88, i64 %479
+  %481 = load i32, ptr %480, align 4
+  %482 = add i64 %80, 7
+  %483 = and i64 %482, -8
+  %484 = mul i64 %483, 0
+  %485 = udiv i64 %239, 8
+  %486 = mul i64 %485, 4
+  %487 = add i64 %484, %486
+  %488 = getelementptr i8, ptr %88, i64 %487
+  store i32 %481, ptr %488, align 4
+  store i32 2, ptr %7, align 4
+  br label %434
 
-469:
-  %470 = load i64, ptr %46, align 8
-  %471 = add i64 %470, 8
-  store i64 %471, ptr %46, align 8
-  %472 = icmp ult i64 %471, %55
-  br i1 %472, label %461, label %490
+489:
+  %490 = load <8 x i1>, ptr %35, align 1
+  %491 = bitcast <8 x i1> %490 to i8
+  %492 = icmp ne i8 %491, 0
+  br i1 %492, label %493, label %494
 
-473:                                              ; No predecessors!
-  store i64 %468, ptr %44, align 8
-  %474 = add i64 %468, 8
-  store i64 %474, ptr %45, align 8
-  br label %432
-
-475:
-  store <8 x i1> zeroinitializer, ptr %49, align 1
-  %476 = add i64 %115, %462
-  %477 = mul i64 %476, 4
-  %478 = getelementptr i8, ptr %90, i64 %477
-  %479 = load i32, ptr %4, align 4
-  %480 = add i64 %79, 7
-  %481 = and i64 %480, -8
-  %482 = mul i64 %481, 0
-  %483 = mul i64 %468, 4
-  %484 = add i64 %482, %483
-  %485 = getelementptr i8, ptr %87, i64 %484
-  %486 = load i32, ptr %485, align 4
-  %487 = add i32 %479, %486
-  %488 = insertelement <8 x i32> poison, i32 %487, i32 0
-  %489 = shufflevector <8 x i32> %488, <8 x i32> poison, <8 x i32> zeroinitializer
-  store <8 x i32> %489, ptr %478, align 4
-  store i32 -1, ptr %7, align 4
-  br label %469
-
-490:
-  store i64 0, ptr %46, align 8
-  %491 = load i64, ptr %47, align 8
-  %492 = add i64 %491, 1
-  store i64 %492, ptr %47, align 8
-  %493 = icmp ult i64 %492, %58
-  br i1 %493, label %461, label %494
+493:
+  br label %453
 
 494:
-  store i64 0, ptr %47, align 8
-  %495 = load i64, ptr %48, align 8
-  %496 = add i64 %495, 1
-  store i64 %496, ptr %48, align 8
-  %497 = icmp ult i64 %496, %61
-  br i1 %497, label %461, label %460
+  store <8 x i1> zeroinitializer, ptr %35, align 1
+  br label %473
+
+495:
+  store i32 %455, ptr %40, align 4
+  store i64 1, ptr %41, align 8
+  %496 = load <8 x i1>, ptr %36, align 1
+  %497 = or <8 x i1> %496, %454
+  store <8 x i1> %497, ptr %36, align 1
+  br label %457
 
 498:
-  %499 = add i64 %433, 8
-  store i64 %499, ptr %44, align 8
-  %500 = load i64, ptr %45, align 8
-  %501 = icmp ult i64 %499, %500
-  br i1 %501, label %432, label %532
+  store i32 %455, ptr %42, align 4
+  %499 = load <8 x i1>, ptr %38, align 1
+  %500 = or <8 x i1> %499, %454
+  store <8 x i1> %500, ptr %38, align 1
+  br label %468
 
-502:
+501:
+  store i32 %464, ptr %40, align 4
+  store i64 %465, ptr %41, align 8
+  %502 = load <8 x i1>, ptr %37, align 1
+  %503 = or <8 x i1> %502, %458
+  store <8 x i1> %503, ptr %37, align 1
+  %504 = load <8 x i1>, ptr %37, align 1
+  store <8 x i1> %504, ptr %36, align 1
+  store <8 x i1> zeroinitializer, ptr %37, align 1
+  br label %457
+
+505:
+  store i32 %464, ptr %42, align 4
+  %506 = load <8 x i1>, ptr %38, align 1
+  %507 = or <8 x i1> %506, %458
+  store <8 x i1> %507, ptr %38, align 1
+  br label %468
+
+508:
+  br i1 %129, label %264, label %302
+
+509:
+  store i64 0, ptr %47, align 8
+  store i64 0, ptr %48, align 8
+  store i64 0, ptr %49, align 8
+  br label %539
+
+510:
+  %511 = load i64, ptr %45, align 8
+  %512 = insertelement <8 x i64> poison, i64 %511, i32 0
+  %513 = shufflevector <8 x i64> %512, <8 x i64> poison, <8 x i32> zeroinitializer
+  %514 = add <8 x i64> %513, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %515 = insertelement <8 x i64> poison, i64 %56, i32 0
+  %516 = shufflevector <8 x i64> %515, <8 x i64> poison, <8 x i32> zeroinitializer
+  %517 = insertelement <8 x i64> poison, i64 %59, i32 0
+  %518 = shufflevector <8 x i64> %517, <8 x i64> poison, <8 x i32> zeroinitializer
+  %519 = insertelement <8 x i64> poison, i64 %62, i32 0
+  %520 = shufflevector <8 x i64> %519, <8 x i64> poison, <8 x i32> zeroinitializer
+  %521 = uitofp <8 x i64> %514 to <8 x double>
+  %522 = uitofp <8 x i64> %516 to <8 x double>
+  %523 = fdiv <8 x double> %521, %522
+  %524 = fptoui <8 x double> %523 to <8 x i64>
+  %525 = mul <8 x i64> %524, %516
+  %526 = sub <8 x i64> %514, %525
+  %527 = uitofp <8 x i64> %524 to <8 x double>
+  %528 = uitofp <8 x i64> %518 to <8 x double>
+  %529 = fdiv <8 x double> %527, %528
+  %530 = fptoui <8 x double> %529 to <8 x i64>
+  %531 = mul <8 x i64> %530, %518
+  %532 = sub <8 x i64> %524, %531
+  %533 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %534 = shufflevector <8 x i64> %533, <8 x i64> poison, <8 x i32> zeroinitializer
+  %535 = icmp ult <8 x i64> %514, %534
+  store <8 x i1> zeroinitializer, ptr %51, align 1
+  br label %581
+
+536:
+  br label %547
+
+537:
+  store i64 0, ptr %45, align 8
+  store i64 %80, ptr %46, align 8
+  br label %510
+
+538:
+  br label %121
+
+539:
+  %540 = load i64, ptr %47, align 8
+  %541 = load i64, ptr %48, align 8
+  %542 = load i64, ptr %49, align 8
+  %543 = mul i64 %542, %59
+  %544 = add i64 %543, %541
+  %545 = mul i64 %544, %56
+  %546 = add i64 %545, %540
   store <8 x i1> zeroinitializer, ptr %50, align 1
-  %503 = insertelement <8 x i64> poison, i64 %115, i32 0
-  %504 = shufflevector <8 x i64> %503, <8 x i64> poison, <8 x i32> zeroinitializer
-  %505 = add <8 x i64> %504, %448
-  %506 = mul <8 x i64> %505, splat (i64 4)
-  %507 = getelementptr i8, ptr %90, <8 x i64> %506
-  %508 = load i32, ptr %4, align 4
-  %509 = add i64 %79, 7
-  %510 = and i64 %509, -8
-  %511 = mul i64 %510, 0
-  %512 = mul i64 %433, 4
-  %513 = add i64 %511, %512
-  %514 = getelementptr i8, ptr %87, i64 %513
-  %515 = load <8 x i32>, ptr %514, align 4
-  %516 = insertelement <8 x i32> poison, i32 %508, i32 0
-  %517 = shufflevector <8 x i32> %516, <8 x i32> poison, <8 x i32> zeroinitializer
-  %518 = add <8 x i32> %517, %515
-  store <8 x ptr> %507, ptr %51, align 64
-  store <8 x i32> %518, ptr %52, align 64
-  %519 = bitcast <8 x i1> %457 to i8
-  %520 = zext i8 %519 to i64
-  br label %521
+  br label %557
 
-521:
-  %522 = phi i64 [ %520, %502 ], [ %529, %521 ]
-  %523 = call i64 @llvm.cttz.i64(i64 %522, i1 true)
-  %524 = getelementptr ptr, ptr %51, i64 %523
-  %525 = load ptr, ptr %524, align 1
-  %526 = getelementptr i32, ptr %52, i64 %523
-  %527 = load i32, ptr %526, align 1
-  store i32 %527, ptr %525, align 4
-  %528 = sub i64 %522, 1
-  %529 = and i64 %522, %528
-  %530 = icmp ne i64 %529, 0
-  br i1 %530, label %521, label %531
+547:
+  %548 = load i64, ptr %47, align 8
+  %549 = add i64 %548, 8
+  store i64 %549, ptr %47, align 8
+  %550 = icmp ult i64 %549, %56
+  br i1 %550, label %539, label %553
 
-531:
+551:                                              ; No predecessors!
+  store i64 %546, ptr %45, align 8
+  %552 = add i64 %546, 8
+  store i64 %552, ptr %46, align 8
+  br label %510
+
+553:
+  store i64 0, ptr %47, align 8
+  %554 = load i64, ptr %48, align 8
+  %555 = add i64 %554, 1
+  store i64 %555, ptr %48, align 8
+  %556 = icmp ult i64 %555, %59
+  br i1 %556, label %539, label %573
+
+557:
+  store <8 x i1> zeroinitializer, ptr %50, align 1
+  %558 = add i64 %116, %540
+  %559 = mul i64 %558, 4
+  %560 = getelementptr i8, ptr %91, i64 %559
+  %561 = load i32, ptr %4, align 4
+  %562 = add i64 %80, 7
+  %563 = and i64 %562, -8
+  %564 = mul i64 %563, 0
+  %565 = udiv i64 %546, 8
+  %566 = mul i64 %565, 4
+  %567 = add i64 %564, %566
+  %568 = getelementptr i8, ptr %88, i64 %567
+  %569 = load i32, ptr %568, align 4
+  %570 = add i32 %561, %569
+  %571 = insertelement <8 x i32> poison, i32 %570, i32 0
+  %572 = shufflevector <8 x i32> %571, <8 x i32> poison, <8 x i32> zeroinitializer
+  store <8 x i32> %572, ptr %560, align 4
   store i32 -1, ptr %7, align 4
-  br label %498
+  br label %547
 
-532:
-  br i1 %131, label %458, label %460
+573:
+  store i64 0, ptr %48, align 8
+  %574 = load i64, ptr %49, align 8
+  %575 = add i64 %574, 1
+  store i64 %575, ptr %49, align 8
+  %576 = icmp ult i64 %575, %62
+  br i1 %576, label %539, label %538
+
+577:
+  %578 = add i64 %511, 8
+  store i64 %578, ptr %45, align 8
+  %579 = load i64, ptr %46, align 8
+  %580 = icmp ult i64 %578, %579
+  br i1 %580, label %510, label %612
+
+581:
+  store <8 x i1> zeroinitializer, ptr %51, align 1
+  %582 = insertelement <8 x i64> poison, i64 %116, i32 0
+  %583 = shufflevector <8 x i64> %582, <8 x i64> poison, <8 x i32> zeroinitializer
+  %584 = add <8 x i64> %583, %526
+  %585 = mul <8 x i64> %584, splat (i64 4)
+  %586 = getelementptr i8, ptr %91, <8 x i64> %585
+  %587 = load i32, ptr %4, align 4
+  %588 = add i64 %80, 7
+  %589 = and i64 %588, -8
+  %590 = mul i64 %589, 0
+  %591 = udiv i64 %511, 8
+  %592 = mul i64 %591, 4
+  %593 = add i64 %590, %592
+  %594 = getelementptr i8, ptr %88, i64 %593
+  %595 = load i32, ptr %594, align 4
+  %596 = add i32 %587, %595
+  %597 = insertelement <8 x i32> poison, i32 %596, i32 0
+  %598 = shufflevector <8 x i32> %597, <8 x i32> poison, <8 x i32> zeroinitializer
+  store <8 x ptr> %586, ptr %52, align 64
+  store <8 x i32> %598, ptr %53, align 64
+  %599 = bitcast <8 x i1> %535 to i8
+  %600 = zext i8 %599 to i64
+  br label %601
+
+601:
+  %602 = phi i64 [ %600, %581 ], [ %609, %601 ]
+  %603 = call i64 @llvm.cttz.i64(i64 %602, i1 true)
+  %604 = getelementptr ptr, ptr %52, i64 %603
+  %605 = load ptr, ptr %604, align 1
+  %606 = getelementptr i32, ptr %53, i64 %603
+  %607 = load i32, ptr %606, align 1
+  store i32 %607, ptr %605, align 4
+  %608 = sub i64 %602, 1
+  %609 = and i64 %602, %608
+  %610 = icmp ne i64 %609, 0
+  br i1 %610, label %601, label %611
+
+611:
+  store i32 -1, ptr %7, align 4
+  br label %577
+
+612:
+  br i1 %132, label %536, label %538

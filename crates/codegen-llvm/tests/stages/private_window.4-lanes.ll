@@ -149,6 +149,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <16 x i1> zeroinitializer, ptr %17, align 2
   store <16 x i1> zeroinitializer, ptr %18, align 2
   store <16 x i1> zeroinitializer, ptr %19, align 2
+  store i64 poison, ptr %20, align 8
   br label %122
 
 115:

@@ -195,6 +195,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %25, align 1
   store <8 x i1> zeroinitializer, ptr %26, align 1
   store <8 x i1> zeroinitializer, ptr %27, align 1
+  store i32 poison, ptr %28, align 4
   br label %249
 
 172:
@@ -224,14 +225,14 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %185 = trunc i64 %178 to i32
   %186 = add i32 %185, 7
   %187 = icmp uge i32 %186, %185
-  br i1 %187, label %194, label %192
+  br i1 %187, label %198, label %192
 
 188:
   %189 = load i64, ptr %12, align 8
   %190 = add i64 %189, 8
   store i64 %190, ptr %12, align 8
   %191 = icmp ult i64 %190, %75
-  br i1 %191, label %177, label %237
+  br i1 %191, label %177, label %194
 
 192:
   store i64 %184, ptr %10, align 8
@@ -240,99 +241,100 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   br label %146
 
 194:
+  store i64 0, ptr %12, align 8
+  %195 = load i64, ptr %13, align 8
+  %196 = add i64 %195, 1
+  store i64 %196, ptr %13, align 8
+  %197 = icmp ult i64 %196, %78
+  br i1 %197, label %177, label %241
+
+198:
   store <8 x i1> zeroinitializer, ptr %15, align 1
   store <8 x i1> zeroinitializer, ptr %16, align 1
   store <8 x i1> zeroinitializer, ptr %17, align 1
   store <8 x i1> zeroinitializer, ptr %18, align 1
   store <8 x i1> zeroinitializer, ptr %19, align 1
-  br label %195
+  store i32 poison, ptr %20, align 4
+  br label %199
 
-195:
+199:
   store <8 x i1> zeroinitializer, ptr %15, align 1
-  %196 = add i64 %131, %178
-  %197 = mul i64 %196, 4
-  %198 = getelementptr i8, ptr %108, i64 %197
-  %199 = trunc i64 %178 to i32
-  %200 = zext i32 %199 to i64
+  %200 = add i64 %131, %178
   %201 = mul i64 %200, 4
-  %202 = getelementptr i8, ptr %113, i64 %201
-  %203 = lshr i64 %75, 1
-  %204 = trunc i64 %203 to i32
-  %205 = icmp eq i32 %204, 0
-  %206 = insertelement <8 x i32> poison, i32 %199, i32 0
-  %207 = shufflevector <8 x i32> %206, <8 x i32> poison, <8 x i32> zeroinitializer
-  %208 = add <8 x i32> %207, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %209 = icmp eq <8 x i32> %208, zeroinitializer
-  store <8 x i1> %209, ptr %21, align 1
-  %210 = mul i64 %127, 4
-  %211 = getelementptr i8, ptr %110, i64 %210
-  store ptr %211, ptr %22, align 8
-  %212 = load <8 x float>, ptr %198, align 4
-  store <8 x float> %212, ptr %202, align 4
-  br i1 %205, label %229, label %230
+  %202 = getelementptr i8, ptr %108, i64 %201
+  %203 = trunc i64 %178 to i32
+  %204 = zext i32 %203 to i64
+  %205 = mul i64 %204, 4
+  %206 = getelementptr i8, ptr %113, i64 %205
+  %207 = lshr i64 %75, 1
+  %208 = trunc i64 %207 to i32
+  %209 = icmp eq i32 %208, 0
+  %210 = insertelement <8 x i32> poison, i32 %203, i32 0
+  %211 = shufflevector <8 x i32> %210, <8 x i32> poison, <8 x i32> zeroinitializer
+  %212 = add <8 x i32> %211, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %213 = icmp eq <8 x i32> %212, zeroinitializer
+  store <8 x i1> %213, ptr %21, align 1
+  %214 = mul i64 %127, 4
+  %215 = getelementptr i8, ptr %110, i64 %214
+  store ptr %215, ptr %22, align 8
+  %216 = load <8 x float>, ptr %202, align 4
+  store <8 x float> %216, ptr %206, align 4
+  br i1 %209, label %233, label %234
 
-213:
+217:
   store <8 x i1> zeroinitializer, ptr %16, align 1
-  %214 = load i32, ptr %20, align 4
-  store i32 %214, ptr %8, align 4
+  %218 = load i32, ptr %20, align 4
+  store i32 %218, ptr %8, align 4
   store i32 1, ptr %9, align 4
   br label %188
 
-215:
+219:
   store <8 x i1> zeroinitializer, ptr %17, align 1
-  %216 = load <8 x i1>, ptr %21, align 1
-  %217 = xor <8 x i1> %216, splat (i1 true)
-  %218 = load <8 x i1>, ptr %18, align 1
-  %219 = or <8 x i1> %218, %216
-  store <8 x i1> %219, ptr %18, align 1
-  %220 = load <8 x i1>, ptr %19, align 1
-  %221 = or <8 x i1> %220, %217
-  store <8 x i1> %221, ptr %19, align 1
-  br label %231
+  %220 = load <8 x i1>, ptr %21, align 1
+  %221 = xor <8 x i1> %220, splat (i1 true)
+  %222 = load <8 x i1>, ptr %18, align 1
+  %223 = or <8 x i1> %222, %220
+  store <8 x i1> %223, ptr %18, align 1
+  %224 = load <8 x i1>, ptr %19, align 1
+  %225 = or <8 x i1> %224, %221
+  store <8 x i1> %225, ptr %19, align 1
+  br label %235
 
-222:
-  %223 = load <8 x i1>, ptr %18, align 1
+226:
+  %227 = load <8 x i1>, ptr %18, align 1
   store <8 x i1> zeroinitializer, ptr %18, align 1
-  %224 = load float, ptr %113, align 4
-  %225 = load ptr, ptr %22, align 8
-  store float %224, ptr %225, align 4
-  %226 = load <8 x i1>, ptr %19, align 1
-  %227 = or <8 x i1> %226, %223
-  store <8 x i1> %227, ptr %19, align 1
-  br label %228
+  %228 = load float, ptr %113, align 4
+  %229 = load ptr, ptr %22, align 8
+  store float %228, ptr %229, align 4
+  %230 = load <8 x i1>, ptr %19, align 1
+  %231 = or <8 x i1> %230, %227
+  store <8 x i1> %231, ptr %19, align 1
+  br label %232
 
-228:
+232:
   store <8 x i1> zeroinitializer, ptr %19, align 1
   store i32 -1, ptr %9, align 4
   br label %188
 
-229:
-  br label %215
+233:
+  br label %219
 
-230:
-  store i32 %204, ptr %20, align 4
-  br label %213
-
-231:
-  %232 = load <8 x i1>, ptr %18, align 1
-  %233 = bitcast <8 x i1> %232 to i8
-  %234 = icmp ne i8 %233, 0
-  br i1 %234, label %235, label %236
+234:
+  store i32 %208, ptr %20, align 4
+  br label %217
 
 235:
-  br label %222
+  %236 = load <8 x i1>, ptr %18, align 1
+  %237 = bitcast <8 x i1> %236 to i8
+  %238 = icmp ne i8 %237, 0
+  br i1 %238, label %239, label %240
 
-236:
+239:
+  br label %226
+
+240:
   store <8 x i1> zeroinitializer, ptr %18, align 1
-  br label %228
-
-237:
-  store i64 0, ptr %12, align 8
-  %238 = load i64, ptr %13, align 8
-  %239 = add i64 %238, 1
-  store i64 %239, ptr %13, align 8
-  %240 = icmp ult i64 %239, %78
-  br i1 %240, label %177, label %241
+  br label %232
 
 241:
   store i64 0, ptr %13, align 8
@@ -512,6 +514,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %59, align 1
   store <8 x i1> zeroinitializer, ptr %60, align 1
   store <8 x i1> zeroinitializer, ptr %61, align 1
+  store i32 poison, ptr %62, align 4
   br label %494
 
 348:
@@ -541,14 +544,14 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %361 = trunc i64 %354 to i32
   %362 = add i32 %361, 7
   %363 = icmp uge i32 %362, %361
-  br i1 %363, label %370, label %368
+  br i1 %363, label %374, label %368
 
 364:
   %365 = load i64, ptr %37, align 8
   %366 = add i64 %365, 8
   store i64 %366, ptr %37, align 8
   %367 = icmp ult i64 %366, %75
-  br i1 %367, label %353, label %482
+  br i1 %367, label %353, label %370
 
 368:
   store i64 %360, ptr %35, align 8
@@ -557,8 +560,16 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   br label %321
 
 370:
-  %371 = load i32, ptr %7, align 4
-  store i32 %371, ptr %40, align 4
+  store i64 0, ptr %37, align 8
+  %371 = load i64, ptr %38, align 8
+  %372 = add i64 %371, 1
+  store i64 %372, ptr %38, align 8
+  %373 = icmp ult i64 %372, %78
+  br i1 %373, label %353, label %486
+
+374:
+  %375 = load i32, ptr %7, align 4
+  store i32 %375, ptr %40, align 4
   store <8 x i1> zeroinitializer, ptr %41, align 1
   store <8 x i1> zeroinitializer, ptr %42, align 1
   store <8 x i1> zeroinitializer, ptr %43, align 1
@@ -566,187 +577,180 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %45, align 1
   store <8 x i1> zeroinitializer, ptr %46, align 1
   store <8 x i1> zeroinitializer, ptr %47, align 1
-  br label %372
+  store i32 poison, ptr %48, align 4
+  br label %376
 
-372:
+376:
   store <8 x i1> zeroinitializer, ptr %41, align 1
-  %373 = trunc i64 %354 to i32
-  store i32 %373, ptr %49, align 4
-  %374 = zext i32 %373 to i64
-  %375 = mul i64 %374, 4
-  %376 = getelementptr i8, ptr %113, i64 %375
-  store ptr %376, ptr %50, align 8
-  %377 = insertelement <8 x i32> poison, i32 %373, i32 0
-  %378 = shufflevector <8 x i32> %377, <8 x i32> poison, <8 x i32> zeroinitializer
-  %379 = add <8 x i32> %378, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %380 = icmp eq <8 x i32> %379, zeroinitializer
-  store <8 x i1> %380, ptr %51, align 1
-  %381 = mul i64 %127, 4
-  %382 = getelementptr i8, ptr %110, i64 %381
-  store ptr %382, ptr %52, align 8
-  %383 = load i32, ptr %40, align 4
-  %384 = insertelement <8 x i32> poison, i32 %383, i32 0
-  %385 = shufflevector <8 x i32> %384, <8 x i32> poison, <8 x i32> zeroinitializer
-  %386 = insertelement <8 x i32> poison, i32 %373, i32 0
-  %387 = shufflevector <8 x i32> %386, <8 x i32> poison, <8 x i32> zeroinitializer
-  %388 = add <8 x i32> %387, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %389 = icmp ugt <8 x i32> %385, %388
-  %390 = xor <8 x i1> %389, splat (i1 true)
-  %391 = load <8 x i1>, ptr %42, align 1
-  %392 = or <8 x i1> %391, %389
-  store <8 x i1> %392, ptr %42, align 1
-  %393 = load <8 x i1>, ptr %43, align 1
-  %394 = or <8 x i1> %393, %390
-  store <8 x i1> %394, ptr %43, align 1
-  br label %431
+  %377 = trunc i64 %354 to i32
+  store i32 %377, ptr %49, align 4
+  %378 = zext i32 %377 to i64
+  %379 = mul i64 %378, 4
+  %380 = getelementptr i8, ptr %113, i64 %379
+  store ptr %380, ptr %50, align 8
+  %381 = insertelement <8 x i32> poison, i32 %377, i32 0
+  %382 = shufflevector <8 x i32> %381, <8 x i32> poison, <8 x i32> zeroinitializer
+  %383 = add <8 x i32> %382, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %384 = icmp eq <8 x i32> %383, zeroinitializer
+  store <8 x i1> %384, ptr %51, align 1
+  %385 = mul i64 %127, 4
+  %386 = getelementptr i8, ptr %110, i64 %385
+  store ptr %386, ptr %52, align 8
+  %387 = load i32, ptr %40, align 4
+  %388 = insertelement <8 x i32> poison, i32 %387, i32 0
+  %389 = shufflevector <8 x i32> %388, <8 x i32> poison, <8 x i32> zeroinitializer
+  %390 = insertelement <8 x i32> poison, i32 %377, i32 0
+  %391 = shufflevector <8 x i32> %390, <8 x i32> poison, <8 x i32> zeroinitializer
+  %392 = add <8 x i32> %391, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %393 = icmp ugt <8 x i32> %389, %392
+  %394 = xor <8 x i1> %393, splat (i1 true)
+  %395 = load <8 x i1>, ptr %42, align 1
+  %396 = or <8 x i1> %395, %393
+  store <8 x i1> %396, ptr %42, align 1
+  %397 = load <8 x i1>, ptr %43, align 1
+  %398 = or <8 x i1> %397, %394
+  store <8 x i1> %398, ptr %43, align 1
+  br label %435
 
-395:
-  %396 = load <8 x i1>, ptr %42, align 1
+399:
+  %400 = load <8 x i1>, ptr %42, align 1
   store <8 x i1> zeroinitializer, ptr %42, align 1
-  %397 = load i32, ptr %40, align 4
-  %398 = load i32, ptr %49, align 4
-  %399 = add i32 %397, %398
-  %400 = add i32 %399, 7
-  %401 = icmp uge i32 %400, %399
-  %402 = zext i32 %399 to i64
-  %403 = insertelement <8 x i32> poison, i32 %399, i32 0
-  %404 = shufflevector <8 x i32> %403, <8 x i32> poison, <8 x i32> zeroinitializer
-  %405 = add <8 x i32> %404, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %406 = zext <8 x i32> %405 to <8 x i64>
-  %407 = mul i64 %402, 4
-  %408 = getelementptr i8, ptr %113, i64 %407
-  %409 = mul <8 x i64> %406, splat (i64 4)
-  %410 = getelementptr i8, ptr %113, <8 x i64> %409
-  br i1 %401, label %437, label %439
-
-411:
-  store <8 x i1> zeroinitializer, ptr %43, align 1
-  %412 = load i32, ptr %40, align 4
-  %413 = lshr i32 %412, 1
-  %414 = icmp eq i32 %413, 0
-  br i1 %414, label %474, label %475
+  %401 = load i32, ptr %40, align 4
+  %402 = load i32, ptr %49, align 4
+  %403 = add i32 %401, %402
+  %404 = add i32 %403, 7
+  %405 = icmp uge i32 %404, %403
+  %406 = zext i32 %403 to i64
+  %407 = insertelement <8 x i32> poison, i32 %403, i32 0
+  %408 = shufflevector <8 x i32> %407, <8 x i32> poison, <8 x i32> zeroinitializer
+  %409 = add <8 x i32> %408, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %410 = zext <8 x i32> %409 to <8 x i64>
+  %411 = mul i64 %406, 4
+  %412 = getelementptr i8, ptr %113, i64 %411
+  %413 = mul <8 x i64> %410, splat (i64 4)
+  %414 = getelementptr i8, ptr %113, <8 x i64> %413
+  br i1 %405, label %441, label %443
 
 415:
+  store <8 x i1> zeroinitializer, ptr %43, align 1
+  %416 = load i32, ptr %40, align 4
+  %417 = lshr i32 %416, 1
+  %418 = icmp eq i32 %417, 0
+  br i1 %418, label %478, label %479
+
+419:
   store <8 x i1> zeroinitializer, ptr %44, align 1
-  %416 = load i32, ptr %48, align 4
-  store i32 %416, ptr %40, align 4
-  store i32 %416, ptr %8, align 4
+  %420 = load i32, ptr %48, align 4
+  store i32 %420, ptr %40, align 4
+  store i32 %420, ptr %8, align 4
   store i32 1, ptr %9, align 4
   br label %364
 
-417:
+421:
   store <8 x i1> zeroinitializer, ptr %45, align 1
-  %418 = load <8 x i1>, ptr %51, align 1
-  %419 = xor <8 x i1> %418, splat (i1 true)
-  %420 = load <8 x i1>, ptr %46, align 1
-  %421 = or <8 x i1> %420, %418
-  store <8 x i1> %421, ptr %46, align 1
-  %422 = load <8 x i1>, ptr %47, align 1
-  %423 = or <8 x i1> %422, %419
-  store <8 x i1> %423, ptr %47, align 1
-  br label %476
+  %422 = load <8 x i1>, ptr %51, align 1
+  %423 = xor <8 x i1> %422, splat (i1 true)
+  %424 = load <8 x i1>, ptr %46, align 1
+  %425 = or <8 x i1> %424, %422
+  store <8 x i1> %425, ptr %46, align 1
+  %426 = load <8 x i1>, ptr %47, align 1
+  %427 = or <8 x i1> %426, %423
+  store <8 x i1> %427, ptr %47, align 1
+  br label %480
 
-424:
-  %425 = load <8 x i1>, ptr %46, align 1
+428:
+  %429 = load <8 x i1>, ptr %46, align 1
   store <8 x i1> zeroinitializer, ptr %46, align 1
-  %426 = load float, ptr %113, align 4
-  %427 = load ptr, ptr %52, align 8
-  store float %426, ptr %427, align 4
-  %428 = load <8 x i1>, ptr %47, align 1
-  %429 = or <8 x i1> %428, %425
-  store <8 x i1> %429, ptr %47, align 1
-  br label %430
+  %430 = load float, ptr %113, align 4
+  %431 = load ptr, ptr %52, align 8
+  store float %430, ptr %431, align 4
+  %432 = load <8 x i1>, ptr %47, align 1
+  %433 = or <8 x i1> %432, %429
+  store <8 x i1> %433, ptr %47, align 1
+  br label %434
 
-430:
+434:
   store <8 x i1> zeroinitializer, ptr %47, align 1
   store i32 -1, ptr %9, align 4
   br label %364
 
-431:
-  %432 = load <8 x i1>, ptr %42, align 1
-  %433 = bitcast <8 x i1> %432 to i8
-  %434 = icmp ne i8 %433, 0
-  br i1 %434, label %435, label %436
-
 435:
-  br label %395
-
-436:
-  store <8 x i1> zeroinitializer, ptr %42, align 1
-  br label %411
-
-437:
-  %438 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %408, <8 x i1> %396, <8 x float> poison)
-  br label %467
+  %436 = load <8 x i1>, ptr %42, align 1
+  %437 = bitcast <8 x i1> %436 to i8
+  %438 = icmp ne i8 %437, 0
+  br i1 %438, label %439, label %440
 
 439:
-  %440 = insertelement <8 x ptr> poison, ptr %53, i32 0
-  %441 = shufflevector <8 x ptr> %440, <8 x ptr> poison, <8 x i32> zeroinitializer
-  %442 = select <8 x i1> %396, <8 x ptr> %410, <8 x ptr> %441
-  %443 = extractelement <8 x ptr> %442, i32 0
-  %444 = extractelement <8 x ptr> %442, i32 1
-  %445 = extractelement <8 x ptr> %442, i32 2
-  %446 = extractelement <8 x ptr> %442, i32 3
-  %447 = extractelement <8 x ptr> %442, i32 4
-  %448 = extractelement <8 x ptr> %442, i32 5
-  %449 = extractelement <8 x ptr> %442, i32 6
-  %450 = extractelement <8 x ptr> %442, i32 7
-  %451 = load float, ptr %443, align 4
-  %452 = insertelement <8 x float> poison, float %451, i32 0
-  %453 = load float, ptr %444, align 4
-  %454 = insertelement <8 x float> %452, float %453, i32 1
-  %455 = load float, ptr %445, align 4
-  %456 = insertelement <8 x float> %454, float %455, i32 2
-  %457 = load float, ptr %446, align 4
-  %458 = insertelement <8 x float> %456, float %457, i32 3
-  %459 = load float, ptr %447, align 4
-  %460 = insertelement <8 x float> %458, float %459, i32 4
-  %461 = load float, ptr %448, align 4
-  %462 = insertelement <8 x float> %460, float %461, i32 5
-  %463 = load float, ptr %449, align 4
-  %464 = insertelement <8 x float> %462, float %463, i32 6
-  %465 = load float, ptr %450, align 4
-  %466 = insertelement <8 x float> %464, float %465, i32 7
-  br label %467
+  br label %399
 
-467:
-  %468 = phi <8 x float> [ %438, %437 ], [ %466, %439 ]
-  %469 = load ptr, ptr %50, align 8
-  %470 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %469, <8 x i1> %396, <8 x float> poison)
-  %471 = fadd <8 x float> %468, %470
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %471, ptr %469, <8 x i1> %396)
-  %472 = load <8 x i1>, ptr %43, align 1
-  %473 = or <8 x i1> %472, %396
-  store <8 x i1> %473, ptr %43, align 1
-  br label %411
-
-474:
-  br label %417
-
-475:
-  store i32 %413, ptr %48, align 4
+440:
+  store <8 x i1> zeroinitializer, ptr %42, align 1
   br label %415
 
-476:
-  %477 = load <8 x i1>, ptr %46, align 1
-  %478 = bitcast <8 x i1> %477 to i8
-  %479 = icmp ne i8 %478, 0
-  br i1 %479, label %480, label %481
+441:
+  %442 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %412, <8 x i1> %400, <8 x float> poison)
+  br label %471
+
+443:
+  %444 = insertelement <8 x ptr> poison, ptr %53, i32 0
+  %445 = shufflevector <8 x ptr> %444, <8 x ptr> poison, <8 x i32> zeroinitializer
+  %446 = select <8 x i1> %400, <8 x ptr> %414, <8 x ptr> %445
+  %447 = extractelement <8 x ptr> %446, i32 0
+  %448 = extractelement <8 x ptr> %446, i32 1
+  %449 = extractelement <8 x ptr> %446, i32 2
+  %450 = extractelement <8 x ptr> %446, i32 3
+  %451 = extractelement <8 x ptr> %446, i32 4
+  %452 = extractelement <8 x ptr> %446, i32 5
+  %453 = extractelement <8 x ptr> %446, i32 6
+  %454 = extractelement <8 x ptr> %446, i32 7
+  %455 = load float, ptr %447, align 4
+  %456 = insertelement <8 x float> poison, float %455, i32 0
+  %457 = load float, ptr %448, align 4
+  %458 = insertelement <8 x float> %456, float %457, i32 1
+  %459 = load float, ptr %449, align 4
+  %460 = insertelement <8 x float> %458, float %459, i32 2
+  %461 = load float, ptr %450, align 4
+  %462 = insertelement <8 x float> %460, float %461, i32 3
+  %463 = load float, ptr %451, align 4
+  %464 = insertelement <8 x float> %462, float %463, i32 4
+  %465 = load float, ptr %452, align 4
+  %466 = insertelement <8 x float> %464, float %465, i32 5
+  %467 = load float, ptr %453, align 4
+  %468 = insertelement <8 x float> %466, float %467, i32 6
+  %469 = load float, ptr %454, align 4
+  %470 = insertelement <8 x float> %468, float %469, i32 7
+  br label %471
+
+471:
+  %472 = phi <8 x float> [ %442, %441 ], [ %470, %443 ]
+  %473 = load ptr, ptr %50, align 8
+  %474 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %473, <8 x i1> %400, <8 x float> poison)
+  %475 = fadd <8 x float> %472, %474
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %475, ptr %473, <8 x i1> %400)
+  %476 = load <8 x i1>, ptr %43, align 1
+  %477 = or <8 x i1> %476, %400
+  store <8 x i1> %477, ptr %43, align 1
+  br label %415
+
+478:
+  br label %421
+
+479:
+  store i32 %417, ptr %48, align 4
+  br label %419
 
 480:
-  br label %424
+  %481 = load <8 x i1>, ptr %46, align 1
+  %482 = bitcast <8 x i1> %481 to i8
+  %483 = icmp ne i8 %482, 0
+  br i1 %483, label %484, label %485
 
-481:
+484:
+  br label %428
+
+485:
   store <8 x i1> zeroinitializer, ptr %46, align 1
-  br label %430
-
-482:
-  store i64 0, ptr %37, align 8
-  %483 = load i64, ptr %38, align 8
-  %484 = add i64 %483, 1
-  store i64 %484, ptr %38, align 8
-  %485 = icmp ult i64 %484, %78
-  br i1 %485, label %353, label %486
+  br label %434
 
 486:
   store i64 0, ptr %38, align 8

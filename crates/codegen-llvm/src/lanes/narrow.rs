@@ -1,0 +1,498 @@
+//! Regions that only some chunks have work in: `if (l < width)` in a sum by halves, `if (l == 0)` at its end. Where all
+//! that a region does hangs on comparisons of an id with what is the same for the row, the chunks that have nothing to
+//! do are not visited: the loop over the row's chunks begins and ends where the comparisons say. A visit too many does
+//! no harm, the comparisons stay where they are.
+//!
+//! One chunk of the group runs in any case: it leaves what the whole group shares, and says which region is next.
+
+use std::collections::HashMap;
+
+use kernel_ir::{
+    BinaryOp, BlockId, Builtin, Constant, ConvertOp, Op, Predicate, Terminator, Type, UnaryOp,
+    ValueDef, ValueId,
+};
+
+use super::region::Region;
+use super::{Form, Kept, Lanes};
+use crate::kernel::Lower;
+use crate::llvm::{IntPred, Opcode, Val};
+
+/// Instructions computed beforehand for one comparison.
+const DEPTH: usize = 8;
+/// Largest step from chunk to chunk: no sum of steps along a row leaves 64 bits.
+const STEP: i64 = 1 << 20;
+/// Branches that are looked at, and comparisons that are taken.
+const BRANCHES: usize = 16;
+const BOUNDS: usize = 4;
+
+/// How much more a value is in the next chunk of a row, and in the next lane of a chunk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Steps {
+    chunk: i64,
+    lane: i64,
+}
+
+impl Steps {
+    const NONE: Self = Self { chunk: 0, lane: 0 };
+
+    fn of(chunk: Option<i64>, lane: Option<i64>) -> Option<Self> {
+        let (chunk, lane) = (chunk?, lane?);
+        let near = |step: i64| step.unsigned_abs() <= STEP.unsigned_abs();
+        (near(chunk) && near(lane)).then_some(Self { chunk, lane })
+    }
+    fn times(self, by: i64) -> Option<Self> {
+        Self::of(self.chunk.checked_mul(by), self.lane.checked_mul(by))
+    }
+    fn and(self, other: Self) -> Option<Self> {
+        let sum = |a: i64, b: i64| a.checked_add(b);
+        Self::of(sum(self.chunk, other.chunk), sum(self.lane, other.lane))
+    }
+}
+
+/// A comparison without which a region does nothing.
+struct Bound {
+    /// How `ids` compares with `limit`.
+    predicate: Predicate,
+    ids: ValueId,
+    limit: ValueId,
+    steps: Steps,
+    /// What must not wrap around along the row, apart from `ids`: integers that are extended.
+    exact: Vec<(ValueId, ConvertOp, Steps)>,
+}
+
+/// What narrows a region.
+pub(super) struct Narrow {
+    bounds: Vec<Bound>,
+    /// Work-items of a chunk.
+    pub(super) width: u32,
+}
+
+struct Search<'s> {
+    low: &'s Lower<'s>,
+    form: &'s Form,
+    region: &'s Region,
+    width: u32,
+    /// The block whose branch is looked at.
+    guard: BlockId,
+}
+
+/// What narrows `region` to chunks of `width` work-items, if something does.
+pub(super) fn narrow(low: &Lower<'_>, form: &Form, region: &Region, width: u32) -> Option<Narrow> {
+    // Without stops a group is not one row after another: nothing runs for its sake only.
+    if low.plan.stops.is_empty() {
+        return None;
+    }
+    let search = Search {
+        low,
+        form,
+        region,
+        width,
+        guard: BlockId(0),
+    };
+    search.find()
+}
+
+impl Search<'_> {
+    fn find(mut self) -> Option<Narrow> {
+        let effects = self.effects()?;
+        let region = self.region;
+        let blocks = &region.function.blocks;
+        let branches = region.cfg.reverse_post_order().iter().copied();
+        let branches = branches.filter_map(|block| match blocks[block.index()].term {
+            Terminator::CondBr {
+                cond,
+                then,
+                otherwise,
+            } if then != otherwise => Some((block, cond, then, otherwise)),
+            _ => None,
+        });
+        let mut bounds = Vec::new();
+        for (block, cond, then, otherwise) in branches.take(BRANCHES) {
+            self.guard = block;
+            for (to, truth) in [(then, true), (otherwise, false)] {
+                if !self.reaches(BlockId(0), &effects, Some((block, to))) {
+                    self.take(cond, truth, DEPTH, &mut bounds);
+                }
+            }
+        }
+        bounds.truncate(BOUNDS);
+        let width = self.width;
+        (!bounds.is_empty() || effects.is_empty()).then_some(Narrow { bounds, width })
+    }
+
+    /// Blocks in which a work-item does what others may notice or what it needs itself later; `None` if the first
+    /// block is one.
+    fn effects(&self) -> Option<Vec<BlockId>> {
+        let (region, function) = (self.region, &self.region.function);
+        let mut found = Vec::new();
+        for &block in region.cfg.reverse_post_order() {
+            let mut insts = function.blocks[block.index()].insts.iter();
+            let acts = insts.any(|inst| {
+                let op = &function.insts[inst.index()].op;
+                // Lanes of another sub-group have no part in these.
+                let own = matches!(op, Op::Assume(_) | Op::Barrier(_) | Op::Group(..));
+                !op.is_pure() && !own
+            });
+            let leaves = region.exits.get(&block).is_some_and(|stop| {
+                let live = stop.map(|stop| &self.low.plan.stops[stop].live);
+                live.into_iter().flatten().any(|&v| {
+                    let made = region.block_of(v).is_some();
+                    made && self.form.items.contains_key(&v)
+                })
+            });
+            if acts || leaves {
+                if block == BlockId(0) {
+                    return None;
+                }
+                found.push(block);
+            }
+        }
+        Some(found)
+    }
+
+    /// Whether one of `blocks` is reached from block `from` along other edges than `without`.
+    fn reaches(
+        &self,
+        from: BlockId,
+        blocks: &[BlockId],
+        without: Option<(BlockId, BlockId)>,
+    ) -> bool {
+        let cfg = &self.region.cfg;
+        let mut seen = vec![false; self.region.function.blocks.len()];
+        seen[from.index()] = true;
+        let mut work = vec![from];
+        while let Some(at) = work.pop() {
+            if blocks.contains(&at) {
+                return true;
+            }
+            for &to in cfg.successors(at) {
+                if Some((at, to)) != without && !std::mem::replace(&mut seen[to.index()], true) {
+                    work.push(to);
+                }
+            }
+        }
+        false
+    }
+
+    /// The comparisons that must hold where `cond` is `truth`, as far as they are of use.
+    fn take(&self, cond: ValueId, truth: bool, depth: usize, bounds: &mut Vec<Bound>) {
+        let Some(op) = self.made_of(cond).filter(|_| depth > 0) else {
+            return;
+        };
+        match op {
+            Op::Compare(predicate, a, b) => {
+                let predicate = if truth {
+                    Some(*predicate)
+                } else {
+                    inverse(*predicate)
+                };
+                let Some(predicate) = predicate else {
+                    return;
+                };
+                let found = self.bound(predicate, *a, *b);
+                let found = found.or_else(|| self.bound(swapped(predicate)?, *b, *a));
+                bounds.extend(found);
+            }
+            Op::Unary(UnaryOp::Not, a, _) => self.take(*a, !truth, depth - 1, bounds),
+            Op::Binary(BinaryOp::And, a, b, _) if truth => {
+                self.take(*a, truth, depth - 1, bounds);
+                self.take(*b, truth, depth - 1, bounds);
+            }
+            Op::Binary(BinaryOp::Or, a, b, _) if !truth => {
+                self.take(*a, truth, depth - 1, bounds);
+                self.take(*b, truth, depth - 1, bounds);
+            }
+            _ => {}
+        }
+    }
+
+    fn bound(&self, predicate: Predicate, ids: ValueId, limit: ValueId) -> Option<Bound> {
+        // Whether it is one of integers that says something of a row.
+        pred_of(predicate)?;
+        let types = &self.low.values.module.types;
+        if !matches!(types.get(self.low.ty(ids)), Type::Int(_)) {
+            return None;
+        }
+        let mut exact = Vec::new();
+        let steps = self.steps(ids, DEPTH, &mut exact)?;
+        let same = self.steps(limit, DEPTH, &mut Vec::new())? == Steps::NONE;
+        (same && steps.chunk > 0 && steps.lane >= 0).then_some(Bound {
+            predicate,
+            ids,
+            limit,
+            steps,
+            exact,
+        })
+    }
+
+    /// The instruction that makes `v`, if it is one of this region.
+    fn made_of(&self, v: ValueId) -> Option<&Op> {
+        self.region.block_of(v)?;
+        match self.region.function.values[v.index()].def {
+            ValueDef::Inst(inst) => Some(&self.region.function.insts[inst.index()].op),
+            _ => None,
+        }
+    }
+
+    /// Whether `v` comes from an earlier region, the same for the whole group; if it is made anew in this one, then
+    /// behind the branch only.
+    fn is_given(&self, v: ValueId) -> bool {
+        let made = self.region.block_of(v);
+        made.is_none_or(|at| !self.reaches(at, &[self.guard], None))
+            && self.region.live.binary_search(&v).is_ok()
+            && self.form.uniform.contains(&v)
+    }
+
+    /// How `v`, made of ids and of what is the same for all by a few steps of arithmetic, differs along a row.
+    fn steps(
+        &self,
+        v: ValueId,
+        depth: usize,
+        exact: &mut Vec<(ValueId, ConvertOp, Steps)>,
+    ) -> Option<Steps> {
+        if !matches!(
+            self.region.function.values[v.index()].def,
+            ValueDef::Inst(_)
+        ) {
+            return Some(Steps::NONE);
+        }
+        if self.is_given(v) {
+            return Some(Steps::NONE);
+        }
+        let op = self.made_of(v).filter(|_| depth > 0)?;
+        let mut of = |v: ValueId| self.steps(v, depth - 1, exact);
+        match op {
+            Op::WorkItem(builtin, dimension) => self.id_steps(*builtin, *dimension),
+            Op::Copy(a) | Op::Convert(ConvertOp::Trunc, a, _) => of(*a),
+            Op::Convert(op @ (ConvertOp::ZExt | ConvertOp::SExt), a, _) => {
+                let steps = of(*a)?;
+                if steps != Steps::NONE {
+                    if steps.chunk < 0 || steps.lane < 0 {
+                        return None;
+                    }
+                    exact.push((*a, *op, steps));
+                }
+                Some(steps)
+            }
+            Op::Binary(op, a, b, _) => {
+                let (x, y) = (of(*a)?, of(*b)?);
+                match op {
+                    BinaryOp::UDiv
+                    | BinaryOp::SDiv
+                    | BinaryOp::URem
+                    | BinaryOp::SRem
+                    | BinaryOp::SMod => None,
+                    _ if x == Steps::NONE && y == Steps::NONE => Some(Steps::NONE),
+                    BinaryOp::IAdd => x.and(y),
+                    BinaryOp::ISub => x.and(y.times(-1)?),
+                    BinaryOp::IMul => x.times(self.known(*b)?),
+                    BinaryOp::Shl => {
+                        let by = u32::try_from(self.known(*b)?).ok().filter(|by| *by < 20)?;
+                        x.times(1 << by)
+                    }
+                    _ => None,
+                }
+            }
+            Op::Compare(_, a, b) => {
+                let same = of(*a)? == Steps::NONE && of(*b)? == Steps::NONE;
+                same.then_some(Steps::NONE)
+            }
+            _ => None,
+        }
+    }
+
+    fn id_steps(&self, builtin: Builtin, dimension: u8) -> Option<Steps> {
+        use Builtin as B;
+        let width = i64::from(self.width);
+        let (chunk, lane) = match (builtin, dimension) {
+            (B::LocalInvocationId | B::GlobalInvocationId, 0)
+            | (B::LocalInvocationIndex | B::GlobalLinearId, _) => (width, 1),
+            (B::LocalInvocationId | B::GlobalInvocationId, _) => (0, 0),
+            (B::SubgroupId, _) => (1, 0),
+            (B::SubgroupLocalInvocationId, _) => (0, 1),
+            (B::SubgroupSize, _) => return None,
+            _ => (0, 0),
+        };
+        Some(Steps { chunk, lane })
+    }
+
+    fn known(&self, v: ValueId) -> Option<i64> {
+        let ValueDef::Const(c) = self.region.function.values[v.index()].def else {
+            return None;
+        };
+        match self.low.values.module.constants.get(c) {
+            Constant::Int(n) => Some(n.cast_signed()),
+            _ => None,
+        }
+    }
+}
+
+/// What holds where an integer comparison does not.
+fn inverse(predicate: Predicate) -> Option<Predicate> {
+    use Predicate as P;
+    Some(match predicate {
+        P::INe => P::IEq,
+        P::ULt => P::UGe,
+        P::ULe => P::UGt,
+        P::UGt => P::ULe,
+        P::UGe => P::ULt,
+        P::SLt => P::SGe,
+        P::SLe => P::SGt,
+        P::SGt => P::SLe,
+        P::SGe => P::SLt,
+        _ => return None,
+    })
+}
+
+/// The same with its sides changed.
+fn swapped(predicate: Predicate) -> Option<Predicate> {
+    use Predicate as P;
+    Some(match predicate {
+        P::IEq => P::IEq,
+        P::ULt => P::UGt,
+        P::ULe => P::UGe,
+        P::UGt => P::ULt,
+        P::UGe => P::ULe,
+        P::SLt => P::SGt,
+        P::SLe => P::SGe,
+        P::SGt => P::SLt,
+        P::SGe => P::SLe,
+        _ => return None,
+    })
+}
+
+/// What a comparison says of the ids: an end, `Some(whether the limit is inside)`; a start; whether of signed integers.
+type Ends = (Option<bool>, Option<bool>, bool);
+
+fn pred_of(predicate: Predicate) -> Option<Ends> {
+    use Predicate as P;
+    Some(match predicate {
+        P::IEq => (Some(true), Some(true), false),
+        P::ULt => (Some(false), None, false),
+        P::ULe => (Some(true), None, false),
+        P::UGt => (None, Some(false), false),
+        P::UGe => (None, Some(true), false),
+        P::SLt => (Some(false), None, true),
+        P::SLe => (Some(true), None, true),
+        P::SGt => (None, Some(false), true),
+        P::SGe => (None, Some(true), true),
+        _ => return None,
+    })
+}
+
+impl Lanes<'_, '_, '_> {
+    /// The ids between which the row at hand (its first work-item is) has work, multiples of the width: the first,
+    /// and the one behind the last; `length`: the row's. `once`: at least one chunk. None where they are equal.
+    pub(super) fn narrowed(&mut self, narrow: &Narrow, length: Val, once: Val) -> [Val; 2] {
+        let ir = self.low.ir;
+        let width = u64::from(narrow.width);
+        let chunks = ir.bin(
+            Opcode::LLVMUDiv,
+            ir.add(length, ir.i64c(width - 1)),
+            ir.i64c(width),
+        );
+        let mut made: HashMap<ValueId, Val> = HashMap::new();
+        for &v in &self.region.live {
+            if let Some(Kept::Group(room, _)) = self.kept.get(&v) {
+                let ty = self.low.values.register(self.low.ty(v));
+                made.insert(v, ir.load(ty, *room, 0));
+            }
+        }
+        let none = ir.i64c(0);
+        // Nothing but what the group shares: no chunk has work of its own.
+        let (mut from, mut to) = match narrow.bounds.as_slice() {
+            [] => (none, none),
+            _ => (none, chunks),
+        };
+        for bound in &narrow.bounds {
+            let Some((end, start, signed)) = pred_of(bound.predicate) else {
+                continue;
+            };
+            let op = if signed {
+                ConvertOp::SExt
+            } else {
+                ConvertOp::ZExt
+            };
+            let [ids, limit] =
+                [bound.ids, bound.limit].map(|v| self.first_beforehand(v, &mut made));
+            let mut holds = self.stays(ids, op, bound.steps, narrow.width, chunks);
+            for &(v, op, steps) in &bound.exact {
+                let first = self.first_beforehand(v, &mut made);
+                holds = ir.and(holds, self.stays(first, op, steps, narrow.width, chunks));
+            }
+            let [ids, limit] = [ids, limit].map(|v| self.wide(v, op));
+            let (below, below_or_same) = if signed {
+                (IntPred::LLVMIntSLT, IntPred::LLVMIntSLE)
+            } else {
+                (IntPred::LLVMIntULT, IntPred::LLVMIntULE)
+            };
+            let step = ir.i64c(bound.steps.chunk.cast_unsigned());
+            let one = ir.i64c(1);
+            // Chunks of that step that begin before the distance is gone, or as it is.
+            let within = |far: Val, inside: bool| {
+                let far = if inside { far } else { ir.sub(far, one) };
+                ir.add(ir.bin(Opcode::LLVMUDiv, far, step), one)
+            };
+            if let Some(inside) = end {
+                let pred = if inside { below_or_same } else { below };
+                let some = ir.icmp(pred, ids, limit);
+                let far = within(ir.sub(limit, ids), inside);
+                let behind = ir.select(some, far, none);
+                let behind = ir.select(holds, behind, chunks);
+                to = ir.intrinsic("llvm.umin", &[ir.i64], &[to, behind]);
+            }
+            if let Some(inside) = start {
+                let last = bound.steps.lane.cast_unsigned() * (width - 1);
+                let last = ir.add(ids, ir.i64c(last));
+                // The chunks whose last lane does not come that far.
+                let pred = if inside { below } else { below_or_same };
+                let some = ir.icmp(pred, last, limit);
+                let far = within(ir.sub(limit, last), !inside);
+                let before = ir.select(some, far, none);
+                let before = ir.select(holds, before, none);
+                from = ir.intrinsic("llvm.umax", &[ir.i64], &[from, before]);
+            }
+        }
+        self.low.clear_near();
+        self.near.clear();
+        let empty = ir.icmp(IntPred::LLVMIntUGE, from, to);
+        let from = ir.select(empty, none, from);
+        let least = ir.cast(Opcode::LLVMZExt, once, ir.i64);
+        let to = ir.select(empty, least, to);
+        let width = ir.i64c(width);
+        let to = ir.mul(to, width);
+        let to = ir.intrinsic("llvm.umin", &[ir.i64], &[to, length]);
+        [ir.mul(from, width), to]
+    }
+
+    fn wide(&self, v: Val, op: ConvertOp) -> Val {
+        let ir = self.low.ir;
+        match op {
+            ConvertOp::SExt => ir.cast(Opcode::LLVMSExt, v, ir.i64),
+            _ => ir.cast(Opcode::LLVMZExt, v, ir.i64),
+        }
+    }
+
+    /// Bool: whether `first` and what follows by those steps in `chunks` chunks of `width` do not wrap around.
+    fn stays(&self, first: Val, op: ConvertOp, steps: Steps, width: u32, chunks: Val) -> Val {
+        let ir = self.low.ir;
+        let lanes = steps.lane.cast_unsigned() * u64::from(width - 1);
+        let far = ir.mul(
+            ir.sub(chunks, ir.i64c(1)),
+            ir.i64c(steps.chunk.cast_unsigned()),
+        );
+        let far = ir.add(far, ir.i64c(lanes));
+        let wide = self.wide(first, op);
+        let last = ir.add(wide, far);
+        let bits = ir.int_width(ir.type_of(first));
+        match (op, bits) {
+            (ConvertOp::SExt, 64) => ir.icmp(IntPred::LLVMIntSGE, last, wide),
+            (_, 64) => ir.icmp(IntPred::LLVMIntUGE, last, wide),
+            (ConvertOp::SExt, _) => {
+                let most = ir.i64c((1 << (bits - 1)) - 1);
+                ir.icmp(IntPred::LLVMIntSLE, last, most)
+            }
+            _ => ir.icmp(IntPred::LLVMIntULE, last, ir.i64c((1 << bits) - 1)),
+        }
+    }
+}
