@@ -67,17 +67,16 @@ pub fn compile(request: &Request) -> Reply {
         {
             return Err(machine::die());
         }
-        let (_, remarks) = Options::parse(&request.options);
         let built = kernel_ir::front::build(&request)?;
         let mut module = built.module;
         kernel_ir::passes::prepare(&mut module)?;
-        let mut compiled = generate(module, &Settings::of(&request), &built.unresolved)?;
+        let settings = Settings {
+            options: built.options,
+            ..Settings::of(&request)
+        };
+        let mut compiled = generate(module, &settings, &built.unresolved)?;
         compiled.info.functions = built.exports;
         compiled.info.log = built.log;
-        for remark in remarks {
-            compiled.info.log.push_str(&remark);
-            compiled.info.log.push('\n');
-        }
         Ok(compiled)
     })
 }

@@ -8,7 +8,7 @@ use kernel_ir::abi::ModuleInfo;
 use kernel_ir::build::Compiled;
 use kernel_ir::front::source_lines;
 use kernel_ir::report::{Emit, Explained, Form, KernelReport, Place, Report, Stage};
-use kernel_ir::{BuildError, Kernel, Options, Request};
+use kernel_ir::{BuildError, Kernel, Request};
 
 use crate::compile::{Settings, codegen_error, target, translate};
 use crate::kernel::Lower;
@@ -64,7 +64,6 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
         since: Instant::now(),
         stages: Vec::new(),
     };
-    let (_, remarks) = Options::parse(&request.options);
     let built = kernel_ir::front::build(request)?;
     clock.ended("front end");
     let mut module = built.module;
@@ -75,17 +74,16 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
         output = kernel_ir::print(&module).into_bytes();
     }
     let mut log = built.log;
-    for line in remarks {
-        log.push_str(&line);
-        log.push('\n');
-    }
     if !built.unresolved.is_empty() {
         log.push_str("not linked yet: nothing is made of a program whose imports are missing: ");
         log.push_str(&built.unresolved.join(", "));
         log.push('\n');
     }
     let reports = RefCell::new(Vec::new());
-    let settings = Settings::of(request);
+    let settings = Settings {
+        options: built.options,
+        ..Settings::of(request)
+    };
     let target = target(&settings);
     let ir = Ir::new(c"kernels");
     if built.unresolved.is_empty() {

@@ -119,10 +119,19 @@ impl Options {
                 "-cl-no-signed-zeros" => options.no_signed_zeros = true,
                 "-cl-mad-enable" => options.mad_enable = true,
                 "-cl-denorms-are-zero" => options.denorms_are_zero = true,
-                // Every division and square root is correctly rounded; debug information and the
-                // size of buffers change nothing here.
+                // Every division and square root is correctly rounded; debug information, the size of
+                // buffers and of register files, and what is for compilers of OpenCL C change nothing here.
                 "-cl-fp32-correctly-rounded-divide-sqrt"
+                | "-cl-strict-aliasing"
+                | "-cl-single-precision-constant"
+                | "-cl-uniform-work-group-size"
+                | "-cl-no-subgroup-ifp"
                 | "-g"
+                | "-ze-opt-large-register-file"
+                | "-cl-intel-256-GRF-per-thread"
+                | "-cl-intel-128-GRF-per-thread"
+                | "-ze-intel-enable-auto-large-GRF-mode"
+                | "-cl-intel-enable-auto-large-GRF-mode"
                 | "-ze-opt-greater-than-4GB-buffer-required"
                 | "-cl-intel-greater-than-4GB-buffer-required"
                 | "-ze-opt-has-buffer-offset-arg"
@@ -137,6 +146,7 @@ impl Options {
                     Some("2" | "3" | "O2" | "O3") => options.opt_level = 2,
                     _ if flag.starts_with("-cl-std=")
                         || flag.starts_with("-x")
+                        || flag.starts_with("-ze-exp-register-file-size=")
                         || flag == "spir" => {}
                     _ => remarks.push(format!("unknown build flag {flag:?} is ignored")),
                 },

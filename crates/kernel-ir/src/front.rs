@@ -20,6 +20,7 @@ mod lines;
 mod link;
 mod lower;
 mod memory;
+mod modes;
 mod opencl;
 mod own;
 mod source;
@@ -28,7 +29,7 @@ mod table;
 mod vectors;
 mod work_item;
 
-use crate::{BuildError, Module, Request};
+use crate::{BuildError, Module, Options, Request};
 
 pub use lines::{SourceLine, source_lines};
 
@@ -49,6 +50,8 @@ pub struct Built {
     pub exports: Vec<String>,
     /// Remarks for the build log, one a line.
     pub log: String,
+    /// The build options of the request without what the modules' own modes rule out.
+    pub options: Options,
 }
 
 /// Reads, links, specialises and validates the modules of `request`.

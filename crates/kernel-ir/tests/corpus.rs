@@ -5,6 +5,7 @@ mod corpus {
     pub(crate) mod cases;
     mod coverage;
     pub(crate) mod files;
+    mod further;
     mod run;
 }
 #[path = "interpret/sandbox.rs"]

@@ -8,6 +8,7 @@ mod front {
     mod images;
     mod linking;
     mod meaning;
+    mod modes;
     #[path = "../interpret/sandbox.rs"]
     #[expect(
         dead_code,

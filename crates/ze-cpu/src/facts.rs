@@ -40,7 +40,7 @@ pub(crate) struct Chosen {
     pub(crate) local_memory: u32,
     /// Every size advertised can be compiled; oneMKL's kernels require 16 and 32.
     pub(crate) sub_group_sizes: [u32; 3],
-    /// SPIR-V 1.4 is the newest that DPC++ emits.
+    /// The newest SPIR-V that the reader takes.
     pub(crate) spirv_version: u32,
     /// fp16, fp64 and atomic64 become SYCL aspects; images that need a missing one are refused.
     pub(crate) module_flags: u32,
@@ -63,7 +63,7 @@ pub(crate) const TABLE: Chosen = Chosen {
     max_group_size: 1024,
     local_memory: 64 << 10,
     sub_group_sizes: [8, 16, 32],
-    spirv_version: 1 << 16 | 4,
+    spirv_version: 1 << 16 | 6,
     module_flags: sys::ZE_DEVICE_MODULE_FLAG_FP16
         | sys::ZE_DEVICE_MODULE_FLAG_FP64
         | sys::ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS,
@@ -111,11 +111,10 @@ pub(crate) fn device(
     } else {
         String::new()
     };
+    // Arithmetic rounds to nearest even; other roundings belong to conversions, which every device has.
     let precise = sys::ZE_DEVICE_FP_FLAG_DENORM
         | sys::ZE_DEVICE_FP_FLAG_INF_NAN
         | sys::ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST
-        | sys::ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO
-        | sys::ZE_DEVICE_FP_FLAG_ROUND_TO_INF
         | sys::ZE_DEVICE_FP_FLAG_FMA
         | sys::ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT;
     let half = sys::ZE_DEVICE_FP_FLAG_DENORM

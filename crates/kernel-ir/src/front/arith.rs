@@ -123,6 +123,46 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Refuses a result that is to be rounded as this instruction cannot.
+    pub(super) fn check_rounding(&self, op: Spv, operands: &[u32]) -> Res<()> {
+        let &[_, id, ..] = operands else {
+            return Ok(());
+        };
+        let nearest = matches!(
+            op,
+            Spv::FAdd
+                | Spv::FSub
+                | Spv::FMul
+                | Spv::FDiv
+                | Spv::FRem
+                | Spv::FMod
+                | Spv::FmaKHR
+                | Spv::Dot
+                | Spv::VectorTimesScalar
+                | Spv::ConvertFToBF16INTEL
+                | Spv::QuantizeToF16
+                | Spv::ExtInst
+                | Spv::AtomicFAddEXT
+                | Spv::GroupFAdd
+                | Spv::GroupFMulKHR
+                | Spv::GroupNonUniformFAdd
+                | Spv::GroupNonUniformFMul
+        );
+        if !nearest {
+            return Ok(());
+        }
+        match self.source.literal(id, Decoration::FPRoundingMode) {
+            None => Ok(()),
+            Some(mode) => match FPRoundingMode::from_u32(mode) {
+                Some(FPRoundingMode::RTE) => Ok(()),
+                Some(other) => unsupported(format!(
+                    "the result rounded as {other:?}; only conversions round otherwise than to nearest even"
+                )),
+                None => invalid(format!("rounding mode {mode} does not exist")),
+            },
+        }
+    }
+
     /// Arithmetic, comparisons, conversions, composites; false for what is none of these.
     pub(super) fn arithmetic(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
         if let Some(kind) = binary_op(op) {
@@ -209,8 +249,11 @@ impl Lower<'_, '_> {
             | Spv::VectorInsertDynamic
             | Spv::VectorShuffle
             | Spv::CompositeConstruct
+            | Spv::CompositeConstructReplicateEXT
             | Spv::CompositeExtract
-            | Spv::CompositeInsert => (operands.next()?, operands.next()?),
+            | Spv::CompositeInsert
+            | Spv::IMul32x16INTEL
+            | Spv::UMul32x16INTEL => (operands.next()?, operands.next()?),
             _ => return Ok(false),
         };
         let value = self.compound(op, ty, id, operands)?;
@@ -258,6 +301,32 @@ impl Lower<'_, '_> {
         let fast = self.flags(id).fast;
         match (op, args.as_slice()) {
             (Spv::CompositeConstruct, _) => Ok(self.emit(Op::Construct(args), ir)),
+            (Spv::CompositeConstructReplicateEXT, &[part]) => {
+                let count = match self.module.types.get(ir) {
+                    Type::Vector(_, n) => u64::from(*n),
+                    Type::Array(_, n) => *n,
+                    Type::Struct { fields, .. } => fields.len() as u64,
+                    _ => return invalid("the result type is no vector, array or struct"),
+                };
+                // No more than the bytes that a value may have.
+                if count > super::MAX_VALUE {
+                    return unsupported(format!("a value of {count} parts"));
+                }
+                Ok(self.emit(Op::Construct(vec![part; count as usize]), ir))
+            }
+            (Spv::IMul32x16INTEL | Spv::UMul32x16INTEL, &[a, b]) => {
+                if (self.int_bits(a)?, self.int_bits(b)?) != (32, 16) {
+                    return invalid("integers of 32 and of 16 bits are needed");
+                }
+                let extend = if op == Spv::IMul32x16INTEL {
+                    ConvertOp::SExt
+                } else {
+                    ConvertOp::ZExt
+                };
+                let ty = self.f.ty(a);
+                let b = self.convert(extend, b, ty);
+                Ok(self.binary(BinaryOp::IMul, a, b))
+            }
             (Spv::Select, &[cond, then, otherwise]) => Ok(self.select(cond, then, otherwise)),
             (Spv::VectorTimesScalar, &[vector, scalar]) => {
                 let scalar = self.splat_like(scalar, vector);
@@ -445,7 +514,11 @@ impl Lower<'_, '_> {
         let to = self.value_type(ty)?;
         if matches!(
             op,
-            Spv::Bitcast | Spv::PtrCastToGeneric | Spv::GenericCastToPtr
+            Spv::Bitcast
+                | Spv::PtrCastToGeneric
+                | Spv::GenericCastToPtr
+                | Spv::PtrCastToCrossWorkgroupALTERA
+                | Spv::CrossWorkgroupCastToPtrALTERA
         ) && self.alias(ty, id, from)?
         {
             return Ok(());
@@ -453,7 +526,10 @@ impl Lower<'_, '_> {
         let value = self.value(from)?;
         let value = match op {
             Spv::Bitcast => self.bitcast(value, to)?,
-            Spv::PtrCastToGeneric | Spv::GenericCastToPtr => {
+            Spv::PtrCastToGeneric
+            | Spv::GenericCastToPtr
+            | Spv::PtrCastToCrossWorkgroupALTERA
+            | Spv::CrossWorkgroupCastToPtrALTERA => {
                 if !self.is_pointer(ty)? {
                     return invalid("the result type is no pointer");
                 }
@@ -479,9 +555,67 @@ impl Lower<'_, '_> {
                 let half = self.convert(ConvertOp::FToF, value, half);
                 self.convert(ConvertOp::FToF, half, to)
             }
-            _ => self.number(op, id, value, to)?,
+            _ => {
+                let narrow = self.table.is_bfloat16(ty);
+                let wide = self.table.is_bfloat16(self.table.type_id_of(from));
+                if narrow || wide {
+                    self.bfloat16(op, id, value, to, (wide, narrow))?
+                } else {
+                    self.number(op, id, value, to)?
+                }
+            }
         };
         self.result(ty, id, value)
+    }
+
+    /// A conversion between floats, from a bfloat16 (`from`), to one (`to_it`), or both.
+    fn bfloat16(
+        &mut self,
+        op: Spv,
+        id: u32,
+        value: ValueId,
+        to: TypeId,
+        (from, to_it): (bool, bool),
+    ) -> Res<ValueId> {
+        if op != Spv::FConvert {
+            return unsupported("a bfloat16 is converted to and from other floats only");
+        }
+        match self.rounding(id)? {
+            Rounding::Default | Rounding::Rte => {}
+            _ if to_it => {
+                return unsupported("a bfloat16 rounded otherwise than to nearest even");
+            }
+            _ => {}
+        }
+        if from && to_it {
+            return Ok(value);
+        }
+        let single = self.like(value, |types| types.float(32));
+        if from {
+            let value = self.convert(ConvertOp::Bf16ToF, value, single);
+            return self.number(op, id, value, to);
+        }
+        let value = match self.float_bits(value)? {
+            32 => value,
+            16 => self.convert(ConvertOp::FToF, value, single),
+            _ => self.to_odd(value, single),
+        };
+        Ok(self.convert(ConvertOp::FToBf16, value, to))
+    }
+
+    /// Doubles as floats whose last bit says that something was lost: rounding them again is rounding once.
+    fn to_odd(&mut self, value: ValueId, single: TypeId) -> ValueId {
+        let double = self.f.ty(value);
+        let down = Op::Convert(ConvertOp::FToF, value, Rounding::Rtz);
+        let near = self.emit(down, single);
+        let back = self.convert(ConvertOp::FToF, near, double);
+        let lost = self.compare(Predicate::FOrdNe, back, value);
+        let int = self.like(value, |types| types.int(32));
+        let (one, zero) = (self.int_of(int, 1), self.int_of(int, 0));
+        let sticky = self.select(lost, one, zero);
+        let bits = self.convert(ConvertOp::Bitcast, near, int);
+        let bits = self.binary(BinaryOp::Or, bits, sticky);
+        self.convert(ConvertOp::Bitcast, bits, single)
     }
 
     /// A pointer under another type: no instruction, unless it is one to a value already.
@@ -598,6 +732,8 @@ fn is_conversion(op: Spv) -> bool {
         Spv::Bitcast
             | Spv::PtrCastToGeneric
             | Spv::GenericCastToPtr
+            | Spv::PtrCastToCrossWorkgroupALTERA
+            | Spv::CrossWorkgroupCastToPtrALTERA
             | Spv::ConvertPtrToU
             | Spv::ConvertUToPtr
             | Spv::ConvertFToBF16INTEL

@@ -43,6 +43,10 @@ impl<'w> Lower<'_, 'w> {
         }
         // Our own first block: private variables, and a first block without predecessors.
         let prologue = self.f.add_block();
+        self.restores = function
+            .body
+            .iter()
+            .any(|inst| u32::from(inst.opcode) == Spv::RestoreMemoryINTEL as u32);
         let pieces = self.pieces(function)?;
         for index in self.reachable(function, &pieces)? {
             let Some(piece) = pieces.get(index) else {
@@ -267,6 +271,9 @@ impl<'w> Lower<'_, 'w> {
 
     fn instruction(&mut self, op: Spv, inst: &Instruction<'w>) -> Res<()> {
         let mut operands = inst.cursor();
+        if self.source.any_rounding {
+            self.check_rounding(op, inst.operands)?;
+        }
         match op {
             Spv::Load => self.load_inst(&mut operands),
             Spv::Store => self.store_inst(&mut operands),
@@ -280,6 +287,22 @@ impl<'w> Lower<'_, 'w> {
             | Spv::UntypedInBoundsPtrAccessChainKHR => self.access_chain(op, &mut operands),
             Spv::Variable => self.variable(&mut operands, false),
             Spv::UntypedVariableKHR => self.variable(&mut operands, true),
+            Spv::VariableLengthArrayINTEL | Spv::UntypedVariableLengthArrayINTEL => {
+                self.array_of_length(op, &mut operands)
+            }
+            // A stack is not kept: arrays have their place from the function's beginning.
+            Spv::SaveMemoryINTEL => {
+                let (ty, id) = (operands.next()?, operands.next()?);
+                let ir = self.value_type(ty)?;
+                let value = self.undef(ir);
+                self.result(ty, id, value)
+            }
+            Spv::RestoreMemoryINTEL => {
+                let saved = operands.next()?;
+                self.pointer(saved).map(|_| ())
+            }
+            Spv::MaskedGatherINTEL => self.masked_gather(&mut operands),
+            Spv::MaskedScatterINTEL => self.masked_scatter(&mut operands),
             Spv::CopyMemory => self.copy_memory(&mut operands, false),
             Spv::CopyMemorySized => self.copy_memory(&mut operands, true),
             Spv::PtrEqual | Spv::PtrNotEqual | Spv::PtrDiff => {

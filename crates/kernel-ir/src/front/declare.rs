@@ -7,7 +7,7 @@ use super::specialise;
 use super::table::{Entity, ExtSet, Kind, Table, Ty, low_bits};
 use super::work_item;
 use crate::{AddressSpace, ConstId, Constant, FunctionId, GlobalId, Module, Type, TypeId};
-use spirv::{Decoration, Op, StorageClass};
+use spirv::{Decoration, FPEncoding, Op, StorageClass};
 use spirv_reader::{Instruction, Operands};
 use std::collections::{HashMap, HashSet};
 
@@ -50,16 +50,12 @@ impl Declare<'_, '_> {
             at += 1;
             // Very long composites go on in instructions of their own.
             let mut more = Vec::new();
-            while let Some(next) = source.declarations.get(at) {
-                let continued = matches!(
-                    Op::from_u32(u32::from(next.opcode)),
-                    Some(
-                        Op::TypeStructContinuedINTEL
-                            | Op::ConstantCompositeContinuedINTEL
-                            | Op::SpecConstantCompositeContinuedINTEL
-                    )
-                );
-                if !continued {
+            let long = matches!(
+                Op::from_u32(u32::from(inst.opcode)),
+                Some(Op::TypeStruct | Op::ConstantComposite | Op::SpecConstantComposite)
+            );
+            while let Some(next) = source.declarations.get(at).filter(|_| long) {
+                if !Op::from_u32(u32::from(next.opcode)).is_some_and(continues) {
                     break;
                 }
                 more.extend_from_slice(next.operands);
@@ -108,6 +104,7 @@ impl Declare<'_, '_> {
                 self.table.define(id, ty, Entity::Const(constant))
             }
             Op::Variable | Op::UntypedVariableKHR => self.variable(op, &mut operands),
+            _ if continues(op) => invalid("nothing before it to go on with"),
             _ if is_constant(op) => self.constant(op, &mut operands, more),
             _ => self.declare_type(op, &mut operands, more),
         }
@@ -174,8 +171,16 @@ impl Declare<'_, '_> {
             }
             Op::TypeFloat => {
                 let width = operands.next()?;
-                if let Some(encoding) = operands.maybe() {
-                    return unsupported(format!("floats with encoding {encoding}"));
+                match (operands.maybe().map(FPEncoding::from_u32), width) {
+                    (None, _) => {}
+                    (Some(Some(FPEncoding::BFloat16KHR)), 16) => {
+                        let ir = self.module.types.int(16);
+                        return self.add_type(id, ir, Kind::Bfloat16, 0);
+                    }
+                    (Some(Some(encoding)), _) => {
+                        return unsupported(format!("{encoding:?} of {width} bits"));
+                    }
+                    (Some(None), _) => return unsupported("floats of an unknown encoding"),
                 }
                 let Some(bits) = u8::try_from(width)
                     .ok()
@@ -189,7 +194,9 @@ impl Declare<'_, '_> {
             Op::TypeVector => {
                 let (element, len) = (operands.next()?, operands.next()?);
                 let scalar = self.table.ty(element)?;
-                let (Kind::Bool | Kind::Int | Kind::Float | Kind::Pointer(..)) = scalar.kind else {
+                let (Kind::Bool | Kind::Int | Kind::Float | Kind::Bfloat16 | Kind::Pointer(..)) =
+                    scalar.kind
+                else {
                     return invalid(format!("vector elements are scalars, %{element} is none"));
                 };
                 if !matches!(len, 2 | 3 | 4 | 8 | 16) {
@@ -317,6 +324,9 @@ impl Declare<'_, '_> {
     }
 
     fn constant(&mut self, op: Op, operands: &mut Operands<'_>, more: &[u32]) -> Res<()> {
+        if op == Op::ConstantPipeStorage {
+            return unsupported("pipes");
+        }
         let (ty, id) = (operands.next()?, operands.next()?);
         let ir = self.table.sized(ty)?;
         let (is_bool, is_float, is_pointer) = {
@@ -533,6 +543,16 @@ pub(super) fn null(types: &crate::Types, ty: TypeId) -> Constant {
         Type::Float(_) => Constant::Float(0),
         _ => Constant::Null,
     }
+}
+
+/// Whether the operands belong to the instruction before.
+fn continues(op: Op) -> bool {
+    matches!(
+        op,
+        Op::TypeStructContinuedINTEL
+            | Op::ConstantCompositeContinuedINTEL
+            | Op::SpecConstantCompositeContinuedINTEL
+    )
 }
 
 fn is_constant(op: Op) -> bool {

@@ -303,6 +303,8 @@ impl Lower<'_, '_> {
                 | Spv::SubgroupShuffleUpINTEL
                 | Spv::SubgroupShuffleXorINTEL
                 | Spv::SubgroupBlockReadINTEL
+                | Spv::GroupNonUniformQuadAllKHR
+                | Spv::GroupNonUniformQuadAnyKHR
         );
         if !scoped && !unscoped {
             return Ok(false);
@@ -358,6 +360,14 @@ impl Lower<'_, '_> {
                     GroupScope::Workgroup => self.linear(index)?,
                 };
                 self.emit(Op::Group(GroupOp::Broadcast, scope, vec![a, index]), ir)
+            }
+            (Spv::GroupNonUniformQuadAllKHR, &[a]) => {
+                let vote = GroupOp::ClusteredReduce(Reduction::LogicalAnd, 4);
+                self.emit(Op::Group(vote, scope, vec![a]), ir)
+            }
+            (Spv::GroupNonUniformQuadAnyKHR, &[a]) => {
+                let vote = GroupOp::ClusteredReduce(Reduction::LogicalOr, 4);
+                self.emit(Op::Group(vote, scope, vec![a]), ir)
             }
             (Spv::GroupNonUniformQuadBroadcast, &[a, index]) => {
                 let index = self.lane_number(index)?;

@@ -15,6 +15,9 @@ use spirv_reader::Operands;
 /// how long the texel is of use.
 const HARMLESS: u32 = 0x2 | 0x1000 | 0x2000 | 0x4000;
 
+/// For a sample, gradients too: they choose a level, and there is one.
+const GRADIENTS: u32 = 0x4;
+
 /// The IR's type of an image, sampler or both, and what the IR forgets.
 pub(super) fn declare(
     types: &mut Types,
@@ -109,7 +112,7 @@ impl Lower<'_, '_> {
                 self.result(ty, id, value)?;
             }
             Spv::ImageSampleExplicitLod => self.sample(operands)?,
-            Spv::ImageRead => self.read(operands)?,
+            Spv::ImageRead | Spv::ImageFetch => self.read(operands)?,
             Spv::ImageWrite => self.write(operands)?,
             Spv::ImageQuerySize | Spv::ImageQuerySizeLod => self.query_size(operands)?,
             Spv::ImageQueryFormat => self.query(operands, Some(record_offset::DATA_TYPE))?,
@@ -139,10 +142,10 @@ impl Lower<'_, '_> {
     }
 
     /// Refuses image operands that mean something here.
-    fn image_operands(&self, operands: &mut Operands<'_>) -> Res<()> {
+    fn image_operands(&self, operands: &mut Operands<'_>, harmless: u32) -> Res<()> {
         match operands.maybe() {
-            Some(mask) if mask & !HARMLESS != 0 => unsupported(format!(
-                "image operands {mask:#x}; those of {HARMLESS:#x} are supported"
+            Some(mask) if mask & !harmless != 0 => unsupported(format!(
+                "image operands {mask:#x}; those of {harmless:#x} are supported"
             )),
             _ => Ok(()),
         }
@@ -230,7 +233,7 @@ impl Lower<'_, '_> {
     fn sample(&mut self, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id) = (operands.next()?, operands.next()?);
         let (both, coordinate) = (operands.next()?, operands.next()?);
-        self.image_operands(operands)?;
+        self.image_operands(operands, HARMLESS | GRADIENTS)?;
         let Kind::SampledImage(shape) = self.table.type_of(both)?.kind else {
             return invalid(format!("id %{both} is no image with a sampler"));
         };
@@ -259,7 +262,7 @@ impl Lower<'_, '_> {
     fn read(&mut self, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id) = (operands.next()?, operands.next()?);
         let (image, coordinate) = (operands.next()?, operands.next()?);
-        self.image_operands(operands)?;
+        self.image_operands(operands, HARMLESS)?;
         let shape = self.shape(image)?;
         let image = self.image_value(image)?;
         let int = self.module.types.int(32);
@@ -277,7 +280,7 @@ impl Lower<'_, '_> {
     fn write(&mut self, operands: &mut Operands<'_>) -> Res<()> {
         let (image, coordinate) = (operands.next()?, operands.next()?);
         let texel = operands.next()?;
-        self.image_operands(operands)?;
+        self.image_operands(operands, HARMLESS)?;
         let shape = self.shape(image)?;
         let image = self.image_value(image)?;
         let int = self.module.types.int(32);

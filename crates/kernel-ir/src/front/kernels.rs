@@ -1,6 +1,7 @@
 //! Entry points: what the host must know of them.
 
 use super::fault::{At, Res, invalid, unsupported};
+use super::modes;
 use super::source::{Entry, FunctionSource, Source};
 use super::table::{Kind, Table};
 use crate::{AddressSpace, ArgKind, FunctionId, Kernel, KernelArg, Module};
@@ -22,7 +23,7 @@ pub(super) fn kernel(
         required_group_size: None,
         group_size_hint: None,
         required_sub_group_size: 0,
-        contract: true,
+        contract: modes::contracts(source),
         flush_denorms,
         arg_infos: Vec::new(),
         attributes: String::new(),
@@ -110,17 +111,67 @@ fn execution_mode(
                 n => note(format_args!("vec_type_hint({kind}{n})")),
             }
         }
-        Some(ExecutionMode::DenormFlushToZero) => kernel.flush_denorms |= one()? == 32,
+        Some(ExecutionMode::DenormFlushToZero) => match modes::width(operands.first().copied())? {
+            32 => kernel.flush_denorms = true,
+            other => {
+                return unsupported(format!(
+                    "DenormFlushToZero {other}: a kernel flushes floats of 32 bits only"
+                ));
+            }
+        },
+        // What the code does in any case; options that say otherwise are taken back.
         Some(
-            ExecutionMode::RoundingModeRTZ
-            | ExecutionMode::RoundingModeRTPINTEL
-            | ExecutionMode::RoundingModeRTNINTEL,
-        ) => return unsupported("another rounding mode than to nearest even for a whole kernel"),
-        Some(ExecutionMode::Initializer | ExecutionMode::Finalizer) => {
-            return unsupported("initialiser and finaliser kernels");
+            ExecutionMode::DenormPreserve
+            | ExecutionMode::SignedZeroInfNanPreserve
+            | ExecutionMode::RoundingModeRTE
+            | ExecutionMode::FloatingPointModeIEEEINTEL,
+        ) => {
+            modes::width(operands.first().copied())?;
         }
-        // Hints.
-        _ => {}
+        Some(ExecutionMode::FPFastMathDefault) => {
+            let (Some(&ty), Some(&mask)) = (operands.first(), operands.get(1)) else {
+                return invalid("a type and the licences are needed");
+            };
+            table.ty(ty)?;
+            // The other licences are not used; that to contract is the rule here unless it is taken away.
+            if table.integer(module, mask)? & u64::from(modes::ALLOW_CONTRACT) == 0 {
+                kernel.contract = false;
+            }
+        }
+        // Promises and hints: of what the host will launch, of registers, of hardware that is laid out anew.
+        Some(
+            ExecutionMode::MaxWorkgroupSizeINTEL
+            | ExecutionMode::MaxWorkDimINTEL
+            | ExecutionMode::NoGlobalOffsetINTEL
+            | ExecutionMode::NumSIMDWorkitemsINTEL
+            | ExecutionMode::SchedulerTargetFmaxMhzINTEL
+            | ExecutionMode::StreamingInterfaceINTEL
+            | ExecutionMode::RegisterMapInterfaceINTEL
+            | ExecutionMode::MaximumRegistersINTEL
+            | ExecutionMode::MaximumRegistersIdINTEL
+            | ExecutionMode::NamedMaximumRegistersINTEL,
+        ) => {}
+        Some(other) => {
+            let why = match other {
+                ExecutionMode::RoundingModeRTZ
+                | ExecutionMode::RoundingModeRTPINTEL
+                | ExecutionMode::RoundingModeRTNINTEL => {
+                    "a kernel rounds to nearest even; conversions may carry a rounding of their own"
+                }
+                ExecutionMode::FloatingPointModeALTINTEL => {
+                    "this device's floats are those of IEEE 754"
+                }
+                ExecutionMode::Initializer | ExecutionMode::Finalizer => {
+                    "nothing runs before the first or after the last kernel of a program"
+                }
+                ExecutionMode::SubgroupsPerWorkgroup | ExecutionMode::SubgroupsPerWorkgroupId => {
+                    "require the work-group's size and the sub-group's instead"
+                }
+                _ => "kernels of this device have no such mode",
+            };
+            return unsupported(format!("execution mode {other:?}: {why}"));
+        }
+        None => return unsupported(format!("execution mode {mode} is not known")),
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
-//! From a place in a module to the line of source text that its compiler noted there (`OpLine`).
+//! From a place in a module to the line of source text that its compiler noted there: `OpLine`, or `DebugLine` of
+//! the set NonSemantic.Shader.DebugInfo (those of OpenCL.DebugInfo.100 use `OpLine`).
 
 use spirv::Op;
-use spirv_reader::Words;
+use spirv_reader::{Instruction, Words};
+use std::collections::{HashMap, HashSet};
 
 /// A place in a program's source text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +31,8 @@ impl std::fmt::Display for SourceLine {
 /// For each of `places` (word offsets, ascending) the line in force there, `None` where the module notes none.
 #[must_use]
 pub fn source_lines(words: &Words, places: &[usize]) -> Vec<Option<SourceLine>> {
-    let mut strings = std::collections::HashMap::new();
+    let mut strings = HashMap::new();
+    let mut debug = DebugSets::default();
     let mut lines = Vec::with_capacity(places.len());
     let mut force: Option<(u32, u32, u32)> = None;
     for instruction in words.instructions().map_while(Result::ok) {
@@ -66,6 +69,14 @@ pub fn source_lines(words: &Words, places: &[usize]) -> Vec<Option<SourceLine>> 
                 }
             }
             (Some(Op::Line), &[file, line, column]) => force = Some((file, line, column)),
+            (Some(Op::ExtInstImport | Op::Constant), _) => debug.declare(&instruction),
+            (Some(Op::ExtInst | Op::ExtInstWithForwardRefsKHR), operands) => {
+                match debug.told(operands) {
+                    Told::Nothing => {}
+                    Told::Line(line) => force = Some(line),
+                    Told::NoLine => force = None,
+                }
+            }
             // A line holds to the end of its block at most.
             (
                 Some(
@@ -85,6 +96,75 @@ pub fn source_lines(words: &Words, places: &[usize]) -> Vec<Option<SourceLine>> 
     }
     lines.resize(places.len(), None);
     lines
+}
+
+/// What an instruction of a debug information set says of lines.
+enum Told {
+    Nothing,
+    /// File (an `OpString`), line and column.
+    Line((u32, u32, u32)),
+    NoLine,
+}
+
+/// The ids that lines of NonSemantic.Shader.DebugInfo refer to.
+#[derive(Default)]
+struct DebugSets {
+    sets: HashSet<u32>,
+    /// Constants of one word.
+    constants: HashMap<u32, u32>,
+    /// The `OpString` of each `DebugSource`.
+    files: HashMap<u32, u32>,
+}
+
+impl DebugSets {
+    const SOURCE: u32 = 35;
+    const LINE: u32 = 103;
+    const NO_LINE: u32 = 104;
+
+    fn declare(&mut self, instruction: &Instruction<'_>) {
+        let mut cursor = instruction.cursor();
+        match (
+            Op::from_u32(u32::from(instruction.opcode)),
+            instruction.operands,
+        ) {
+            (Some(Op::ExtInstImport), &[id, ..]) => {
+                let name = cursor.next().and_then(|_| cursor.text());
+                if name.is_ok_and(|name| name.starts_with("NonSemantic.Shader.DebugInfo.")) {
+                    self.sets.insert(id);
+                }
+            }
+            (Some(Op::Constant), &[_, id, value]) => {
+                self.constants.insert(id, value);
+            }
+            _ => {}
+        }
+    }
+
+    fn told(&mut self, operands: &[u32]) -> Told {
+        let &[_, id, set, number, ref rest @ ..] = operands else {
+            return Told::Nothing;
+        };
+        if !self.sets.contains(&set) {
+            return Told::Nothing;
+        }
+        match (number, rest) {
+            (Self::SOURCE, &[file, ..]) => {
+                self.files.insert(id, file);
+                Told::Nothing
+            }
+            (Self::LINE, &[source, line, _, column, ..]) => {
+                let number = |id| self.constants.get(id).copied();
+                match (self.files.get(&source), number(&line)) {
+                    (Some(&file), Some(line)) => {
+                        Told::Line((file, line, number(&column).unwrap_or(0)))
+                    }
+                    _ => Told::NoLine,
+                }
+            }
+            (Self::NO_LINE, _) => Told::NoLine,
+            _ => Told::Nothing,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::fault::{At, Fault, Res, invalid, unlinkable, unsupported};
 use super::imports;
 use super::kernels;
 use super::lower::{Lower, Own, Signature};
+use super::modes;
 use super::source::{FunctionSource, Linkage, Source};
 use super::table::{Callee, Kind, Table};
 use super::work_item;
@@ -64,6 +65,7 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
     for (i, words) in words.iter().enumerate() {
         sources.push(Source::scan(words).map_err(|f| f.into_error(i, Some(words)))?);
     }
+    let options = modes::options_left(&sources, options);
     let mut program = Program {
         module: Module::default(),
         signatures: Vec::new(),
@@ -99,6 +101,16 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
         }
     }
     program.call_graph().map_err(|(i, f)| at(i)(f))?;
+    modes::check_flushing(
+        &program.module,
+        &sources,
+        |i, id| symbols.get(i)?.functions.get(&id).copied(),
+        |function| {
+            let signature = program.signatures.get(function.index());
+            signature.map_or(&[], |signature| signature.calls.as_slice())
+        },
+    )
+    .map_err(|(i, f)| at(i)(f))?;
     if let Err(error) = crate::validate::validate(&program.module) {
         let source = error
             .function
@@ -119,6 +131,7 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
         unresolved: program.unresolved,
         exports: program.exports,
         log,
+        options,
     })
 }
 
@@ -516,6 +529,7 @@ impl Program {
                 labels: HashMap::new(),
                 reached: HashSet::new(),
                 private: 0,
+                restores: false,
             };
             lower.body(function).at(function.word)?;
             let (f, calls) = (lower.f, lower.calls);

@@ -51,6 +51,8 @@ pub(super) struct Lower<'a, 'w> {
     pub(super) reached: HashSet<BlockId>,
     /// Bytes of private variables.
     pub(super) private: u64,
+    /// Whether the function gives memory back (OpRestoreMemoryINTEL).
+    pub(super) restores: bool,
 }
 
 impl Lower<'_, '_> {

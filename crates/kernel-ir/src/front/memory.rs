@@ -3,7 +3,9 @@
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
 use super::table::{Entity, Kind, sign_extend};
-use crate::{BinaryOp, ConvertOp, Op, Predicate, Type, TypeId, ValueId};
+use crate::{
+    AddressSpace, BinaryOp, BlockId, ConvertOp, Op, Predicate, Type, TypeId, ValueDef, ValueId,
+};
 use spirv::Op as Spv;
 use spirv_reader::Operands;
 
@@ -283,6 +285,138 @@ impl Lower<'_, '_> {
             self.store(ptr, init, align);
         }
         self.result(ty, id, ptr)
+    }
+
+    /// A private array whose length the module's compiler did not know; this one must.
+    pub(super) fn array_of_length(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<()> {
+        let (ty, id) = (operands.next()?, operands.next()?);
+        let element = if op == Spv::UntypedVariableLengthArrayINTEL {
+            operands.next()?
+        } else {
+            self.table.pointer(ty)?.1
+        };
+        let element = self.table.sized(element)?;
+        let length = operands.next()?;
+        let length = self.value(length)?;
+        self.int_bits(length)?;
+        let Some(length) = self.folded(length, 8) else {
+            return unsupported(
+                "an array whose length is known only when the kernel runs: its length must be a constant once the module is specialised",
+            );
+        };
+        // Each turn of a loop would have an array of its own.
+        if self.block != BlockId(1) && !self.restores {
+            return unsupported(
+                "an array of this kind outside the function's first block, in a function without OpRestoreMemoryINTEL",
+            );
+        }
+        let size = self.module.types.size_of(element).checked_mul(length);
+        let size = size.filter(|&size| self.private.saturating_add(size) <= super::MAX_PRIVATE);
+        let Some(size) = size else {
+            return unsupported(format!(
+                "more than {} bytes of private variables",
+                super::MAX_PRIVATE
+            ));
+        };
+        let align = self.source.alignment(id).map_or(1, u64::from);
+        if !align.is_power_of_two() || align > 4096 {
+            return invalid(format!(
+                "alignment {align}, a power of two to 4096 is needed"
+            ));
+        }
+        let ptr = self.alloca(size, align.max(self.module.types.align_of(element)));
+        self.result(ty, id, ptr)
+    }
+
+    /// The value of an integer that is made of constants in at most `depth` steps.
+    fn folded(&self, value: ValueId, depth: u32) -> Option<u64> {
+        if let Some(known) = self.known(value) {
+            return Some(known);
+        }
+        let depth = depth.checked_sub(1)?;
+        let ValueDef::Inst(inst) = self.f.values.get(value.index())?.def else {
+            return None;
+        };
+        let of = |value| self.folded(value, depth);
+        let bits = self.int_bits(value).ok()?;
+        let wide = match self.f.insts.get(inst.index())?.op {
+            Op::Convert(ConvertOp::ZExt | ConvertOp::Trunc, from, _) => of(from)?,
+            Op::Convert(ConvertOp::SExt, from, _) => {
+                sign_extend(of(from)?, self.int_bits(from).ok()?) as u64
+            }
+            Op::Binary(BinaryOp::IMul, a, b, _) => of(a)?.wrapping_mul(of(b)?),
+            Op::Binary(BinaryOp::IAdd, a, b, _) => of(a)?.wrapping_add(of(b)?),
+            _ => return None,
+        };
+        Some(super::table::low_bits(wide, bits))
+    }
+
+    /// Lanes of a vector from as many places; what the mask leaves out comes from the last operand.
+    pub(super) fn masked_gather(&mut self, operands: &mut Operands<'_>) -> Res<()> {
+        let (ty, id, places) = (operands.next()?, operands.next()?, operands.next()?);
+        let align = operands.next()?;
+        let (mask, rest) = (operands.next()?, operands.next()?);
+        let ir = self.value_type(ty)?;
+        let rest = self.value(rest)?;
+        if self.f.ty(rest) != ir {
+            return invalid("what fills the empty lanes has not the result type");
+        }
+        let lanes = self.masked_places(places, mask, rest, align)?;
+        let mut parts = Vec::with_capacity(lanes.len());
+        for (place, rest, align) in lanes {
+            let ty = self.f.ty(rest);
+            parts.push(self.load(place, ty, align));
+        }
+        let value = self.join(parts);
+        self.result(ty, id, value)
+    }
+
+    /// Lanes of a vector to as many places, those that the mask names.
+    pub(super) fn masked_scatter(&mut self, operands: &mut Operands<'_>) -> Res<()> {
+        let (value, places) = (operands.next()?, operands.next()?);
+        let (align, mask) = (operands.next()?, operands.next()?);
+        let value = self.value(value)?;
+        for (place, part, align) in self.masked_places(places, mask, value, align)? {
+            self.store(place, part, align);
+        }
+        Ok(())
+    }
+
+    /// For each lane of `value` its place, or a private one that holds it where the mask is off; and the alignment.
+    fn masked_places(
+        &mut self,
+        places: u32,
+        mask: u32,
+        value: ValueId,
+        align: u32,
+    ) -> Res<Vec<(ValueId, ValueId, u64)>> {
+        let (places, mask) = (self.value(places)?, self.value(mask)?);
+        let is_pointer = matches!(self.scalar(places), Type::Ptr(_));
+        if !is_pointer || self.scalar(mask) != Type::Bool {
+            return invalid("a vector of pointers and a mask of Bool are needed");
+        }
+        let (places, masks) = (self.lanes(places), self.lanes(mask));
+        let parts = self.lanes(value);
+        if places.len() != parts.len() || masks.len() != parts.len() {
+            return invalid("vectors of one length are needed");
+        }
+        let generic = self.module.types.ptr(AddressSpace::Generic);
+        let mut lanes = Vec::with_capacity(parts.len());
+        for ((place, mask), part) in places.into_iter().zip(masks).zip(parts) {
+            let ty = self.f.ty(part);
+            let natural = self.module.types.align_of(ty);
+            let align = match u64::from(align) {
+                0 => 1,
+                align if align.is_power_of_two() => align.min(natural),
+                align => return invalid(format!("alignment {align} is no power of two")),
+            };
+            let own = self.alloca(self.module.types.size_of(ty), natural);
+            self.store(own, part, natural);
+            let own = self.cast_pointer(own, generic);
+            let place = self.cast_pointer(place, generic);
+            lanes.push((self.select(mask, place, own), part, align));
+        }
+        Ok(lanes)
     }
 
     /// Pointer comparison and difference.

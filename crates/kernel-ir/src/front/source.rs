@@ -1,6 +1,7 @@
 //! One module, cut into its sections: what is decorated, named, declared and defined where.
 
 use super::fault::{At, Res, invalid, unsupported};
+use super::modes;
 use spirv::{AddressingModel, Capability, Decoration, MemoryModel, Op};
 use spirv_reader::{Instruction, Words};
 use std::collections::HashSet;
@@ -22,6 +23,11 @@ pub(super) struct Source<'w> {
     pub(super) any_packed: bool,
     /// Whether functions may be called through pointers (`FunctionPointersINTEL`).
     pub(super) function_pointers: bool,
+    /// Whether a function asks for its denormals.
+    pub(super) keeps_denorms: bool,
+    /// Whether any result is to be rounded in another way than to nearest even.
+    pub(super) any_rounding: bool,
+    capabilities: HashSet<u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -72,6 +78,9 @@ impl<'w> Source<'w> {
             names: Vec::new(),
             any_packed: false,
             function_pointers: false,
+            keeps_denorms: false,
+            any_rounding: false,
+            capabilities: HashSet::new(),
         };
         let mut groups = Vec::new();
         let mut memory_model = false;
@@ -133,6 +142,7 @@ impl<'w> Source<'w> {
             Op::Capability => {
                 let number = operands.next()?;
                 capability(number)?;
+                self.capabilities.insert(number);
                 self.function_pointers |= number == Capability::FunctionPointersINTEL as u32;
             }
             Op::MemoryModel => {
@@ -174,11 +184,17 @@ impl<'w> Source<'w> {
             }
             Op::Decorate | Op::DecorateId | Op::DecorateString => {
                 let (target, decoration) = (operands.next()?, operands.next()?);
+                let operands = operands.rest();
+                modes::function_decoration(decoration, operands)?;
                 self.any_packed |= decoration == Decoration::CPacked as u32;
+                self.any_rounding |= decoration == Decoration::FPRoundingMode as u32
+                    && operands.first() != Some(&(spirv::FPRoundingMode::RTE as u32));
+                // Those that would flush are refused.
+                self.keeps_denorms |= decoration == Decoration::FunctionDenormModeINTEL as u32;
                 self.decorations.push(Decorated {
                     target,
                     decoration,
-                    operands: operands.rest(),
+                    operands,
                 });
             }
             Op::GroupDecorate => {
@@ -268,6 +284,22 @@ impl<'w> Source<'w> {
             .map(|d| d.operands)
     }
 
+    /// Operands of every `decoration` of anything.
+    pub(super) fn operands_of(
+        &self,
+        decoration: Decoration,
+    ) -> impl Iterator<Item = &'w [u32]> + '_ {
+        self.decorations
+            .iter()
+            .filter(move |d| d.decoration == decoration as u32)
+            .map(|d| d.operands)
+    }
+
+    /// Whether the module declares `capability`.
+    pub(super) fn has_capability(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&(capability as u32))
+    }
+
     /// First literal of the first `decoration` of `id`.
     pub(super) fn literal(&self, id: u32, decoration: Decoration) -> Option<u32> {
         self.decoration(id, decoration)?.first().copied()
@@ -350,7 +382,6 @@ fn capability(number: u32) -> Res<()> {
                 | Capability::SubgroupAvcMotionEstimationINTEL
                 | Capability::SubgroupAvcMotionEstimationIntraINTEL
                 | Capability::SubgroupAvcMotionEstimationChromaINTEL
-                | Capability::VariableLengthArrayINTEL
                 | Capability::CooperativeMatrixKHR
                 | Capability::TaskSequenceALTERA
                 | Capability::SpecConditionalINTEL

@@ -99,6 +99,15 @@ pub(super) fn fold(d: &mut Declare<'_, '_>, ty: u32, operands: &mut Operands<'_>
     };
     let name = format!("Op{op:?}");
     let ir = d.table.sized(ty)?;
+    if op == Op::FConvert && d.table.is_bfloat16(ty)
+        || operands
+            .clone()
+            .rest()
+            .iter()
+            .any(|&id| d.table.is_bfloat16(d.table.type_id_of(id)))
+    {
+        return unsupported(format!("{name} of bfloat16 in a constant expression"));
+    }
     match op {
         Op::AccessChain
         | Op::InBoundsAccessChain

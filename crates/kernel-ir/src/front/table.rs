@@ -57,6 +57,8 @@ pub(super) enum Kind {
     Bool,
     Int,
     Float,
+    /// A bfloat16: the IR has its bits, an integer.
+    Bfloat16,
     Vector(u32, u32),
     Array(u32),
     /// Member type ids and their offsets in bytes.
@@ -151,6 +153,17 @@ impl Table {
                 None => invalid(format!("id %{id} is no type")),
             },
             _ => invalid(format!("id %{id} is no type")),
+        }
+    }
+
+    /// Whether type `id` is a bfloat16 or a vector of them.
+    pub(super) fn is_bfloat16(&self, id: u32) -> bool {
+        match self.ty(id).map(|ty| &ty.kind) {
+            Ok(Kind::Bfloat16) => true,
+            Ok(&Kind::Vector(element, _)) => {
+                matches!(self.ty(element), Ok(ty) if ty.kind == Kind::Bfloat16)
+            }
+            _ => false,
         }
     }
 

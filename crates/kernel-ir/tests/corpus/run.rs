@@ -230,7 +230,8 @@ fn every_case_gives_the_expected_results() {
     let only = std::env::var("CORPUS_ONLY").unwrap_or_default();
     let mut failures = Vec::new();
     let mut count = 0;
-    for (theme, cases) in cases::all() {
+    let further = ("further", crate::corpus::further::cases());
+    for (theme, cases) in cases::all().into_iter().chain([further]) {
         for case in cases.iter().filter(|c| c.name.contains(&only)) {
             count += 1;
             if let Err(e) = run(case) {

@@ -344,6 +344,16 @@ fn modules() -> Vec<Case> {
                     .op(Op::ConstantComposite, &[40, 41, 9]);
             },
         ),
+        declared(
+            "members that go on from no struct",
+            Invalid,
+            "OpTypeStructContinuedINTEL",
+            "nothing before it to go on with",
+            |a| {
+                a.op(Op::TypeInt, &[40, 16, 0])
+                    .op(Op::TypeStructContinuedINTEL, &[2]);
+            },
+        ),
         declared("a pipe", Unsupported, "OpTypePipe", "pipes", |a| {
             a.op(Op::TypePipe, &[40, 0]);
         }),
@@ -357,6 +367,7 @@ fn pipes_and_device_side_enqueue_are_refused_by_name() {
         (Op::TypePipe, &[40, 0][..], "pipes"),
         (Op::TypeReserveId, &[40], "pipes"),
         (Op::TypePipeStorage, &[40], "pipes"),
+        (Op::ConstantPipeStorage, &[2, 40, 1, 1, 1], "pipes"),
         (Op::TypeQueue, &[40], "device-side enqueue"),
         (Op::TypeDeviceEvent, &[40], "device-side enqueue"),
     ] {
@@ -410,6 +421,42 @@ fn pipes_and_device_side_enqueue_are_refused_by_name() {
         assert_eq!(error.instruction, Some(format!("Op{op:?}")), "{error}");
         assert!(error.word.is_some(), "{error}");
     }
+}
+
+/// Private arrays have their length when the program is built, and one place for each turn.
+#[test]
+fn arrays_of_a_length_known_too_late_are_refused() {
+    let refusal = |write: &dyn Fn(&mut Asm)| {
+        let mut asm = Asm::new();
+        asm.entry("kernel")
+            .types()
+            .op(Op::TypePointer, &[40, 7, 2])
+            .op(Op::Constant, &[2, 41, u32::MAX])
+            .function(write);
+        let error = build(&[asm.bytes()]).expect_err("no such array");
+        assert_eq!(error.kind, Unsupported, "{error}");
+        let instruction = error.instruction.as_deref();
+        assert_eq!(instruction, Some("OpVariableLengthArrayINTEL"), "{error}");
+        error.message
+    };
+    let read = refusal(&|asm| {
+        asm.op(Op::Load, &[2, 42, 21])
+            .op(Op::VariableLengthArrayINTEL, &[40, 43, 42]);
+    });
+    assert!(read.contains("must be a constant once"), "{read}");
+    let later = refusal(&|asm| {
+        asm.op(Op::Branch, &[44])
+            .op(Op::Label, &[44])
+            .op(Op::VariableLengthArrayINTEL, &[40, 43, 10]);
+    });
+    assert!(
+        later.contains("outside the function's first block"),
+        "{later}"
+    );
+    let large = refusal(&|asm| {
+        asm.op(Op::VariableLengthArrayINTEL, &[40, 43, 41]);
+    });
+    assert!(large.contains("bytes of private variables"), "{large}");
 }
 
 #[test]

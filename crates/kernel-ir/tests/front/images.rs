@@ -69,18 +69,21 @@ fn handles_are_addresses_of_records_and_words() {
         a.op(Op::ConvertHandleToSampledImageINTEL, &[13, 41, 40])
             .op(Op::ImageSampleExplicitLod, &[15, 42, 41, 30, 2, 30])
             .op(Op::Store, &[21, 42])
-            // Image and sampler by a handle each.
+            // Image and sampler by a handle each; gradients of an image of one level.
             .op(Op::ConvertHandleToImageINTEL, &[11, 43, 40])
             .op(Op::UConvert, &[8, 44, 10])
             .op(Op::ConvertHandleToSamplerINTEL, &[12, 45, 44])
             .op(Op::SampledImage, &[13, 46, 43, 45])
-            .op(Op::ImageSampleExplicitLod, &[15, 47, 46, 30, 2, 30])
+            .op(Op::ImageSampleExplicitLod, &[15, 47, 46, 30, 4, 30, 30])
             .op(Op::InBoundsPtrAccessChain, &[16, 48, 21, 10])
             .op(Op::Store, &[48, 47])
             // Without a sampler.
             .op(Op::ImageRead, &[15, 49, 43, 9])
             .op(Op::InBoundsPtrAccessChain, &[16, 50, 48, 10])
-            .op(Op::Store, &[50, 49]);
+            .op(Op::Store, &[50, 49])
+            .op(Op::ImageFetch, &[15, 51, 43, 10])
+            .op(Op::InBoundsPtrAccessChain, &[16, 52, 50, 10])
+            .op(Op::Store, &[52, 51]);
     });
     let mut module = build(&[module]).expect("a valid module").module;
     passes::prepare(&mut module).expect("it can be prepared");
@@ -89,14 +92,14 @@ fn handles_are_addresses_of_records_and_words() {
         .flat_map(f32::to_le_bytes)
         .collect();
     let args = vec![
-        Arg::Buffer(vec![0; 48]),
+        Arg::Buffer(vec![0; 64]),
         Arg::Buffer(encoded.to_vec()),
         Arg::Buffer(texels),
     ];
     let memory = run_module(module, line(1, 1), args).expect("the kernel runs");
     let found = as_floats(&memory.buffers[0]);
     let one = |x: f32| [x, 0.0, 0.0, 1.0];
-    assert_eq!(found, [one(14.0), one(16.0), one(8.0)].concat());
+    assert_eq!(found, [one(14.0), one(16.0), one(8.0), one(16.0)].concat());
 }
 
 type Body = fn(&mut Asm);

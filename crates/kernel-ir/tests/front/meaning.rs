@@ -45,7 +45,40 @@ fn declarations(asm: &mut Asm) {
         .op(Op::TypeFunction, &[18, 7, 3, 2])
         .op(Op::Constant, &[2, 72, 3])
         .op(Op::Constant, &[2, 73, 1 << 3 | 1 << 8])
-        .op(Op::Constant, &[3, 74, 0x3f80_0000]);
+        .op(Op::Constant, &[3, 74, 0x3f80_0000])
+        .op(Op::ConstantCompositeReplicateEXT, &[14, 75, 45])
+        .op(Op::SpecConstantCompositeReplicateEXT, &[14, 76, 46])
+        .op(Op::TypePointer, &[23, 7, 2])
+        .op(Op::TypePointer, &[24, 7, 14])
+        .op(Op::TypeVector, &[25, 23, 4])
+        .op(Op::TypeVector, &[26, 7, 4])
+        .op(Op::TypeUntypedPointerKHR, &[27, 7])
+        .op(Op::TypePointer, &[55, 5936, 2])
+        .op(Op::TypeFloat, &[56, 16, 0])
+        .op(Op::TypeFloat, &[57, 64])
+        // 1.5 as a bfloat16; in a double 1, half of a bfloat16's last bit, and a trace more.
+        .op(Op::Constant, &[56, 58, 0x3fc0])
+        .op(Op::Constant, &[57, 59, 0x0000_1000, 0x3ff0_1000])
+        .op(Op::ConstantTrue, &[7, 28])
+        .op(Op::ConstantFalse, &[7, 29])
+        .op(Op::ConstantComposite, &[26, 39, 28, 29, 28, 29]);
+}
+
+/// `81`, `82`, `83`: private places 0, 1 and 3 of four words that hold `52`; `84`: 0, 1, 3, 0.
+fn four_places(asm: &mut Asm) -> &mut Asm {
+    asm.op(Op::Variable, &[24, 80, 7])
+        .op(Op::Store, &[80, 52])
+        .op(Op::AccessChain, &[23, 81, 80, 9])
+        .op(Op::AccessChain, &[23, 82, 80, 10])
+        .op(Op::AccessChain, &[23, 83, 80, 72])
+        .op(Op::CompositeConstruct, &[25, 84, 81, 82, 83, 81])
+}
+
+/// `80`: an untyped pointer to four private words that hold `52`.
+fn untyped(asm: &mut Asm) -> &mut Asm {
+    asm.op(Op::UntypedVariableKHR, &[27, 80, 7, 14])
+        .op(Op::Store, &[80, 52])
+        .op(Op::UntypedPrefetchKHR, &[80, 10])
 }
 
 fn cl(asm: &mut Asm, inst: Cl, ty: u32, id: u32, args: &[u32]) {
@@ -238,6 +271,152 @@ fn cases() -> Vec<(&'static str, Body, u32)> {
             0x0102_0304,
         ),
         (
+            "FmaKHR and ArithmeticFenceEXT",
+            |a| {
+                a.op(Op::ConvertUToF, &[3, 80, 45])
+                    .op(Op::ConvertUToF, &[3, 81, 46])
+                    .op(Op::ArithmeticFenceEXT, &[3, 82, 80])
+                    .op(Op::FmaKHR, &[3, 83, 82, 81, 74])
+                    .op(Op::ConvertFToU, &[2, 90, 83]);
+            },
+            61,
+        ),
+        (
+            "CompositeConstructReplicateEXT",
+            |a| {
+                a.op(Op::CompositeConstructReplicateEXT, &[14, 80, 42])
+                    .op(Op::CompositeExtract, &[2, 90, 80, 3]);
+            },
+            7,
+        ),
+        (
+            "CompositeConstructReplicateEXT of a struct",
+            |a| {
+                a.op(Op::CompositeConstructReplicateEXT, &[15, 80, 45])
+                    .op(Op::CompositeExtract, &[2, 90, 80, 1]);
+            },
+            12,
+        ),
+        (
+            "replicated constants",
+            |a| {
+                a.op(Op::CompositeExtract, &[2, 80, 75, 2])
+                    .op(Op::CompositeExtract, &[2, 81, 76, 3])
+                    .op(Op::ISub, &[2, 90, 80, 81]);
+            },
+            7,
+        ),
+        (
+            "untyped access chains",
+            |a| {
+                untyped(a)
+                    .op(Op::UntypedAccessChainKHR, &[27, 81, 14, 80, 10])
+                    .op(Op::UntypedInBoundsAccessChainKHR, &[27, 82, 14, 80, 9])
+                    .op(Op::Load, &[2, 83, 81])
+                    .op(Op::Load, &[2, 84, 82])
+                    .op(Op::ISub, &[2, 90, 83, 84]);
+            },
+            0xff02_fe7fu32.wrapping_sub(0x0403_0201),
+        ),
+        (
+            "untyped pointer access chains",
+            |a| {
+                untyped(a)
+                    .op(Op::UntypedPtrAccessChainKHR, &[27, 81, 2, 80, 72])
+                    .op(Op::UntypedInBoundsPtrAccessChainKHR, &[27, 82, 2, 80, 10])
+                    .op(Op::Load, &[2, 83, 81])
+                    .op(Op::Load, &[2, 84, 82])
+                    .op(Op::ISub, &[2, 90, 83, 84]);
+            },
+            0xffff_fff0u32.wrapping_sub(0xff02_fe7f),
+        ),
+        (
+            "MaskedGatherINTEL",
+            |a| {
+                four_places(a)
+                    .op(Op::MaskedGatherINTEL, &[14, 85, 84, 4, 39, 53])
+                    .op(Op::CompositeExtract, &[2, 86, 85, 1])
+                    .op(Op::CompositeExtract, &[2, 87, 85, 2])
+                    .op(Op::ISub, &[2, 90, 86, 87]);
+            },
+            12u32.wrapping_sub(0xffff_fff0),
+        ),
+        (
+            "MaskedScatterINTEL",
+            |a| {
+                // The mask is off for the second lane and for the fourth, which would write place 0 again.
+                four_places(a)
+                    .op(Op::MaskedScatterINTEL, &[53, 84, 4, 39])
+                    .op(Op::Load, &[2, 85, 81])
+                    .op(Op::Load, &[2, 86, 82])
+                    .op(Op::Load, &[2, 87, 83])
+                    .op(Op::ISub, &[2, 88, 85, 86])
+                    .op(Op::ISub, &[2, 90, 88, 87]);
+            },
+            0x8000_0001u32.wrapping_sub(0xff02_fe7f).wrapping_sub(5),
+        ),
+        (
+            "ExtInstWithForwardRefsKHR",
+            |a| {
+                a.op(
+                    Op::ExtInstWithForwardRefsKHR,
+                    &[2, 90, 19, Cl::SAbs as u32, 43],
+                );
+            },
+            16,
+        ),
+        (
+            "FConvert of a bfloat16",
+            |a| {
+                a.op(Op::FConvert, &[3, 80, 58])
+                    .op(Op::Bitcast, &[2, 90, 80]);
+            },
+            0x3fc0_0000,
+        ),
+        (
+            "FConvert of a bfloat16 to a double and back",
+            |a| {
+                a.op(Op::FConvert, &[57, 80, 58])
+                    .op(Op::FConvert, &[56, 81, 80])
+                    .op(Op::Bitcast, &[13, 82, 81])
+                    .op(Op::UConvert, &[2, 90, 82]);
+            },
+            0x3fc0,
+        ),
+        (
+            "FConvert of a double to a bfloat16 rounds once",
+            |a| {
+                a.op(Op::FConvert, &[56, 80, 59])
+                    .op(Op::Bitcast, &[13, 81, 80])
+                    .op(Op::UConvert, &[2, 90, 81]);
+            },
+            0x3f81,
+        ),
+        (
+            "PtrCastToCrossWorkgroupINTEL and back",
+            |a| {
+                a.op(Op::CrossWorkgroupCastToPtrALTERA, &[55, 80, 21])
+                    .op(Op::PtrCastToCrossWorkgroupALTERA, &[4, 81, 80])
+                    .op(Op::Store, &[81, 45])
+                    .op(Op::Load, &[2, 90, 21]);
+            },
+            12,
+        ),
+        (
+            "VariableLengthArrayINTEL",
+            |a| {
+                a.op(Op::SaveMemoryINTEL, &[23, 79])
+                    .op(Op::IAdd, &[2, 80, 72, 10])
+                    .op(Op::VariableLengthArrayINTEL, &[23, 81, 80])
+                    .op(Op::PtrAccessChain, &[23, 82, 81, 72])
+                    .op(Op::Store, &[82, 45])
+                    .op(Op::Store, &[81, 46])
+                    .op(Op::Load, &[2, 90, 82])
+                    .op(Op::RestoreMemoryINTEL, &[79]);
+            },
+            12,
+        ),
+        (
             "is.fpclass",
             |a| {
                 // 1.0 is a positive normal; so asked for the normals of both signs.
@@ -287,5 +466,57 @@ fn composed_instructions_mean_what_the_specification_says() {
         let memory = memory.unwrap_or_else(|e| panic!("{name}: {e}"));
         let got = as_ints(&memory.buffers[0])[0] as u32;
         assert_eq!(got, want, "{name}: {got:#x}, expected {want:#x}");
+    }
+}
+
+/// Votes of four lanes each, of eight: both are asked, each lane writes what it was told.
+#[test]
+fn quads_vote() {
+    for (op, want) in [
+        (Op::GroupNonUniformQuadAllKHR, [0, 0, 0, 0, 1, 1, 1, 1]),
+        (Op::GroupNonUniformQuadAnyKHR, [1, 1, 1, 1, 1, 1, 1, 1]),
+    ] {
+        let mut asm = Asm::new();
+        asm.entry("kernel")
+            .op(Op::Decorate, &[41, 11, 41])
+            .types()
+            .op(Op::TypePointer, &[40, 1, 2])
+            .op(Op::Variable, &[40, 41, 1])
+            .op(Op::Constant, &[2, 42, 2])
+            .function(|asm| {
+                // True for lanes 2 and up.
+                asm.op(Op::Load, &[2, 50, 41])
+                    .op(Op::UGreaterThanEqual, &[7, 51, 50, 42])
+                    .op(op, &[7, 52, 51])
+                    .op(Op::Select, &[2, 53, 52, 10, 9])
+                    .op(Op::UConvert, &[8, 54, 50])
+                    .op(Op::PtrAccessChain, &[4, 55, 21, 54])
+                    .op(Op::Store, &[55, 53]);
+            });
+        let built = build(&[asm.bytes()]).unwrap_or_else(|e| panic!("{op:?}: {e}"));
+        let memory = run_module(built.module, line(1, 8), vec![Arg::Buffer(vec![0xa5; 32])]);
+        let memory = memory.unwrap_or_else(|e| panic!("{op:?}: {e}"));
+        assert_eq!(as_ints(&memory.buffers[0]), want, "{op:?}");
+    }
+}
+
+/// Every version of SPIR-V that the reader takes means the same; the next ones are refused.
+#[test]
+fn versions_are_taken_to_1_6() {
+    let Some((name, body, want)) = cases().into_iter().next() else {
+        panic!("no cases");
+    };
+    for minor in 0..=7u8 {
+        let mut words = module(body);
+        words[4..8].copy_from_slice(&[0, minor, 1, 0]);
+        match build(&[words]) {
+            Ok(built) if minor <= 6 => {
+                let memory = run_module(built.module, line(1, 1), vec![Arg::Buffer(vec![0; 4])]);
+                let memory = memory.unwrap_or_else(|e| panic!("{name}: {e}"));
+                assert_eq!(as_ints(&memory.buffers[0])[0] as u32, want, "1.{minor}");
+            }
+            Err(error) if minor > 6 => assert!(error.message.contains("version"), "{error}"),
+            result => panic!("1.{minor}: {:?}", result.err()),
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::printf::{Formats, Stream};
 use kernel_ir::abi::{self, ModuleInfo};
 use kernel_ir::build::{BuildError, Request};
 use kernel_ir::interpret::{Fault, Memory, Program, Run};
-use kernel_ir::{Options, front, passes};
+use kernel_ir::{front, passes};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
@@ -42,12 +42,6 @@ impl Interpreted {
     pub(crate) fn build(request: &Request) -> Result<Self, BuildError> {
         let built = front::build(request)?;
         let mut module = built.module;
-        let (_, remarks) = Options::parse(&request.options);
-        let mut info_log = built.log;
-        for remark in remarks {
-            info_log.push_str(&remark);
-            info_log.push('\n');
-        }
         if built.unresolved.is_empty() {
             passes::prepare(&mut module)?;
         }
@@ -55,7 +49,7 @@ impl Interpreted {
         let mut info = program.info().clone();
         info.unresolved = built.unresolved;
         info.functions = built.exports;
-        info.log = info_log;
+        info.log = built.log;
         let mut variables = Vec::new();
         for variable in program.variables() {
             let align = variable.align.clamp(1, 4096).next_power_of_two();

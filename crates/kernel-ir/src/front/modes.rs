@@ -1,0 +1,169 @@
+//! What a module says of its floats: modes of kernels and functions against what the device and the build options do.
+//!
+//! Invariant: no mode is dropped in silence. One that the code keeps anyway needs nothing, one that the options would
+//! break takes them back (options are licences), and every other one is refused by name.
+
+use super::fault::{At, Fault, Res, invalid, unsupported};
+use super::source::Source;
+use crate::{FunctionId, Inst, Module, Op, Options, Type, ValueId};
+use spirv::{Capability, Decoration, ExecutionMode, FPDenormMode, FPOperationMode, FPRoundingMode};
+use std::collections::HashMap;
+
+/// FPFastMathMode's AllowContract.
+pub(super) const ALLOW_CONTRACT: u32 = 0x1_0000;
+
+/// The float width that a mode names, in bits.
+pub(super) fn width(operand: Option<u32>) -> Res<u32> {
+    match operand {
+        Some(width @ (16 | 32 | 64)) => Ok(width),
+        Some(other) => invalid(format!(
+            "a mode of floats of {other} bits; there are 16, 32 and 64"
+        )),
+        None => invalid("the width of the floats is missing"),
+    }
+}
+
+/// Refuses decorations that ask of a function what its code would not do.
+pub(super) fn function_decoration(decoration: u32, operands: &[u32]) -> Res<()> {
+    let Some(known) = Decoration::from_u32(decoration) else {
+        return Ok(());
+    };
+    let mode = || {
+        width(operands.first().copied())?;
+        match operands.get(1) {
+            Some(&mode) => Ok(mode),
+            None => invalid("the mode is missing"),
+        }
+    };
+    match known {
+        Decoration::FunctionRoundingModeINTEL => match FPRoundingMode::from_u32(mode()?) {
+            Some(FPRoundingMode::RTE) => Ok(()),
+            Some(other) => unsupported(format!(
+                "FunctionRoundingModeINTEL {other:?}: a function rounds to nearest even; conversions may carry a rounding of their own"
+            )),
+            None => invalid("this rounding mode does not exist"),
+        },
+        Decoration::FunctionDenormModeINTEL => match FPDenormMode::from_u32(mode()?) {
+            Some(FPDenormMode::Preserve) => Ok(()),
+            Some(FPDenormMode::FlushToZero) => unsupported(
+                "FunctionDenormModeINTEL FlushToZero: only a whole kernel flushes, by the execution mode DenormFlushToZero 32",
+            ),
+            None => invalid("this denormal mode does not exist"),
+        },
+        Decoration::FunctionFloatingPointModeINTEL => match FPOperationMode::from_u32(mode()?) {
+            Some(FPOperationMode::IEEE) => Ok(()),
+            Some(FPOperationMode::ALT) => unsupported(
+                "FunctionFloatingPointModeINTEL ALT: this device's floats are those of IEEE 754",
+            ),
+            None => invalid("this floating-point mode does not exist"),
+        },
+        _ => Ok(()),
+    }
+}
+
+/// Whether one of the kernels or functions of `sources` asks for `mode` (its decoration has that operand).
+fn any_mode(sources: &[Source<'_>], mode: ExecutionMode) -> bool {
+    sources.iter().any(|source| {
+        source.entries.iter().any(|entry| {
+            source
+                .modes_of(entry.function)
+                .any(|(found, ..)| found == mode as u32)
+        })
+    })
+}
+
+/// The options of a build without those that a module's own modes rule out.
+pub(super) fn options_left(sources: &[Source<'_>], mut options: Options) -> Options {
+    if any_mode(sources, ExecutionMode::DenormPreserve)
+        || sources.iter().any(|source| source.keeps_denorms)
+    {
+        options.denorms_are_zero = false;
+    }
+    if any_mode(sources, ExecutionMode::SignedZeroInfNanPreserve) {
+        // What is left of the wide licences is to contract.
+        options.mad_enable |= options.fast_relaxed_math || options.unsafe_math;
+        options.fast_relaxed_math = false;
+        options.unsafe_math = false;
+        options.finite_math_only = false;
+        options.no_signed_zeros = false;
+    }
+    options
+}
+
+/// Whether products and sums of kernels of `source` may be contracted without being told so one by one.
+pub(super) fn contracts(source: &Source<'_>) -> bool {
+    !(source.has_capability(Capability::FloatControls2)
+        && source
+            .operands_of(Decoration::FPFastMathMode)
+            .any(|operands| operands.first().is_some_and(|m| m & ALLOW_CONTRACT == 0)))
+}
+
+/// A kernel of `DenormFlushToZero 32` may not calculate with doubles: the processor flushes those as well.
+///
+/// `functions` are the ids of each module's functions in the program, `calls` those that each function calls.
+pub(super) fn check_flushing<'a>(
+    module: &Module,
+    sources: &[Source<'_>],
+    functions: impl Fn(usize, u32) -> Option<FunctionId>,
+    calls: impl Fn(FunctionId) -> &'a [(FunctionId, u32)],
+) -> Result<(), (usize, Box<Fault>)> {
+    let mut known: HashMap<FunctionId, bool> = HashMap::new();
+    for (i, source) in sources.iter().enumerate() {
+        for entry in &source.entries {
+            let flushing = source
+                .modes_of(entry.function)
+                .find(|(mode, ..)| *mode == ExecutionMode::DenormFlushToZero as u32);
+            let (Some((_, _, word)), Some(start)) = (flushing, functions(i, entry.function)) else {
+                continue;
+            };
+            let mut seen = std::collections::HashSet::from([start]);
+            let mut open = vec![start];
+            while let Some(function) = open.pop() {
+                if *known
+                    .entry(function)
+                    .or_insert_with(|| calculates_with_doubles(module, function))
+                {
+                    let name = module.functions.get(function.index());
+                    let name = name.map_or("", |f| f.name.as_str());
+                    let fault = unsupported::<()>(format!(
+                        "DenormFlushToZero 32 for a kernel that calculates with doubles (in {name:?}): they would be flushed as well"
+                    ));
+                    return fault.at(word).map_err(|fault| (i, fault));
+                }
+                for &(callee, _) in calls(function) {
+                    if seen.insert(callee) {
+                        open.push(callee);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether an instruction of `function` rounds or compares doubles, or calls what nobody knows.
+fn calculates_with_doubles(module: &Module, function: FunctionId) -> bool {
+    let Some(f) = module.functions.get(function.index()) else {
+        return false;
+    };
+    let is_double = |value: ValueId| {
+        let scalar = module.types.scalar_of(f.ty(value));
+        scalar.is_some_and(|scalar| *module.types.get(scalar) == Type::Float(64))
+    };
+    let calculates = |inst: &Inst| match &inst.op {
+        Op::CallIndirect(..) => true,
+        Op::Binary(..)
+        | Op::Unary(..)
+        | Op::Math(..)
+        | Op::Compare(..)
+        | Op::Convert(..)
+        | Op::Group(..)
+        | Op::Atomic { .. } => {
+            let mut any = inst.result.is_some_and(is_double);
+            inst.op.operands(|operand| any |= is_double(operand));
+            any
+        }
+        _ => false,
+    };
+    f.insts.iter().any(calculates)
+}
