@@ -598,13 +598,13 @@ impl Lower<'_, '_> {
         let value = match self.float_bits(value)? {
             32 => value,
             16 => self.convert(ConvertOp::FToF, value, single),
-            _ => self.to_odd(value, single),
+            _ => self.rounded_to_odd(value, single),
         };
         Ok(self.convert(ConvertOp::FToBf16, value, to))
     }
 
     /// Doubles as floats whose last bit says that something was lost: rounding them again is rounding once.
-    fn to_odd(&mut self, value: ValueId, single: TypeId) -> ValueId {
+    fn rounded_to_odd(&mut self, value: ValueId, single: TypeId) -> ValueId {
         let double = self.f.ty(value);
         let down = Op::Convert(ConvertOp::FToF, value, Rounding::Rtz);
         let near = self.emit(down, single);

@@ -9,6 +9,9 @@ use spirv::Op as Spv;
 use spirv_reader::{Instruction, Operands};
 use std::collections::{HashMap, HashSet};
 
+/// The decoration ArgumentAttributeINTEL of SPV_INTEL_function_pointers.
+const ARGUMENT_ATTRIBUTE: u32 = 6409;
+
 /// A block as the module wrote it.
 struct Piece {
     block: BlockId,
@@ -525,7 +528,41 @@ impl<'w> Lower<'_, 'w> {
     fn call_indirect(&mut self, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id, callee) = (operands.next()?, operands.next()?, operands.next()?);
         let callee = self.pointer(callee)?;
-        let args = self.all(operands.rest())?;
+        let ids = operands.rest();
+        let mut args = self.all(ids)?;
+        // What the callee owns is copied, as for a call by name.
+        let source = self.source;
+        for of in source.all_numbered(id, ARGUMENT_ATTRIBUTE) {
+            let &[index, attribute, ..] = of else {
+                return invalid("ArgumentAttributeINTEL has an index and an attribute");
+            };
+            if attribute != spirv::FunctionParameterAttribute::ByVal as u32 {
+                continue;
+            }
+            let index = index as usize;
+            let (Some(&from), Some(&of)) = (args.get(index), ids.get(index)) else {
+                return invalid(format!(
+                    "an attribute of argument {index}, which is not there"
+                ));
+            };
+            let pointee = self.table.pointee_of(of)?;
+            let content = self.table.sized(pointee)?;
+            let types = &self.module.types;
+            let (size, align) = (types.size_of(content), types.align_of(content));
+            let copy = self.alloca(size, align);
+            let bytes = self.int(64, size);
+            self.emit_void(Op::CopyMemory {
+                dst: copy,
+                src: from,
+                size: bytes,
+                align: 1,
+            });
+            let ty = self.f.ty(from);
+            let copy = self.cast_pointer(copy, ty);
+            if let Some(arg) = args.get_mut(index) {
+                *arg = copy;
+            }
+        }
         let ir = self.table.ty(ty)?.ir;
         let void = self.module.types.void();
         let op = Op::CallIndirect(callee, args);

@@ -278,9 +278,18 @@ impl<'w> Source<'w> {
         id: u32,
         decoration: Decoration,
     ) -> impl Iterator<Item = &'w [u32]> + '_ {
+        self.all_numbered(id, decoration as u32)
+    }
+
+    /// As [`Self::all`], for decorations that have a number only.
+    pub(super) fn all_numbered(
+        &self,
+        id: u32,
+        decoration: u32,
+    ) -> impl Iterator<Item = &'w [u32]> + '_ {
         self.of(id)
             .iter()
-            .filter(move |d| d.decoration == decoration as u32)
+            .filter(move |d| d.decoration == decoration)
             .map(|d| d.operands)
     }
 

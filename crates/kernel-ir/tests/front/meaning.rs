@@ -520,3 +520,43 @@ fn versions_are_taken_to_1_6() {
         }
     }
 }
+
+/// A function called through a pointer changes what it was given, unless it was given a copy.
+#[test]
+fn arguments_by_value_are_copied_for_calls_through_pointers() {
+    for (by_value, want) in [(false, 7), (true, 12)] {
+        let mut asm = Asm::new();
+        asm.op(
+            Op::Capability,
+            &[spirv::Capability::FunctionPointersINTEL as u32],
+        )
+        .entry("kernel");
+        if by_value {
+            asm.op(Op::Decorate, &[81, 6409, 0, 2]);
+        }
+        asm.types()
+            .op(Op::TypePointer, &[30, 7, 2])
+            .op(Op::TypeFunction, &[31, 1, 30])
+            .op(Op::TypePointer, &[32, 5605, 31])
+            .op(Op::Constant, &[2, 33, 12])
+            .op(Op::Constant, &[2, 34, 7])
+            .op(Op::ConstantFunctionPointerINTEL, &[32, 35, 36])
+            .function(|asm| {
+                asm.op(Op::Variable, &[30, 80, 7])
+                    .op(Op::Store, &[80, 33])
+                    .op(Op::FunctionPointerCallINTEL, &[1, 81, 35, 80])
+                    .op(Op::Load, &[2, 90, 80])
+                    .op(Op::Store, &[21, 90]);
+            })
+            .op(Op::Function, &[1, 36, 0, 31])
+            .op(Op::FunctionParameter, &[30, 37])
+            .op(Op::Label, &[38])
+            .op(Op::Store, &[37, 34])
+            .op(Op::Return, &[])
+            .op(Op::FunctionEnd, &[]);
+        let built = build(&[asm.bytes()]).unwrap_or_else(|e| panic!("{e}"));
+        let memory = run_module(built.module, line(1, 1), vec![Arg::Buffer(vec![0; 4])]);
+        let memory = memory.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(as_ints(&memory.buffers[0])[0], want, "by value: {by_value}");
+    }
+}
