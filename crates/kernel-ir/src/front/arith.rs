@@ -308,9 +308,11 @@ impl Lower<'_, '_> {
                     Type::Struct { fields, .. } => fields.len() as u64,
                     _ => return invalid("the result type is no vector, array or struct"),
                 };
-                // No more than the bytes that a value may have.
-                if count > super::MAX_VALUE {
-                    return unsupported(format!("a value of {count} parts"));
+                // One instruction of five words must not make room for millions of parts.
+                if count > 256 {
+                    return unsupported(format!(
+                        "a value of {count} parts made of one; the largest has 256"
+                    ));
                 }
                 Ok(self.emit(Op::Construct(vec![part; count as usize]), ir))
             }
