@@ -11,6 +11,7 @@ mod basics;
 mod bundles;
 mod compile_fail;
 mod copies;
+mod failures;
 mod footprint;
 mod graphs;
 mod groups;
@@ -117,6 +118,7 @@ fn main() -> ExitCode {
         pages::TESTS,
         random::TESTS,
         order::TESTS,
+        failures::TESTS,
         native::TESTS,
         ownership::TESTS,
         graphs::TESTS,

@@ -1,0 +1,283 @@
+//! What becomes of a group whose task, copy or append fails, of those that come after it, and of the memory.
+
+use std::sync::Arc;
+
+use sycl::{Buffer, Errc, Error, EventStatus, Queue, Read, ReadWrite, Write};
+
+use crate::groups::{paged, submit_add_one};
+use crate::world::{Gate, Log, devices, queue};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("t77_device_lost", Where::Everywhere, device_lost),
+    (
+        "fails_at_every_call",
+        Where::Everywhere,
+        fails_at_every_call,
+    ),
+    ("t73_host_task_error", Where::Everywhere, host_task_error),
+    ("t74_wait_and_throw", Where::Everywhere, wait_and_throw),
+    ("t76_append_fails", Where::Discrete, append_fails),
+    (
+        "t109_flush_append_fails",
+        Where::Everywhere,
+        flush_append_fails,
+    ),
+    (
+        "a_held_back_copy_that_fails_brings_nothing",
+        Where::Discrete,
+        a_held_back_copy_that_fails_brings_nothing,
+    ),
+    (
+        "what_a_failed_copy_was_for_is_poisoned",
+        Where::Discrete,
+        what_a_failed_copy_was_for_is_poisoned,
+    ),
+    (
+        "a_failed_half_of_a_way_brings_nothing",
+        Where::Discrete,
+        a_failed_half_of_a_way_brings_nothing,
+    ),
+];
+
+/// A queue whose asynchronous errors are collected.
+fn collecting() -> (Queue, Arc<std::sync::Mutex<Vec<String>>>) {
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let into = Arc::clone(&seen);
+    let queue = Queue::builder()
+        .device(&devices()[0])
+        .async_handler(move |errors| {
+            into.lock()
+                .unwrap()
+                .extend(errors.iter().map(Error::to_string));
+        })
+        .build()
+        .unwrap();
+    (queue, seen)
+}
+
+fn host_task_error() {
+    let (queue, seen) = collecting();
+    let buffer = paged();
+    let gate = Gate::new();
+    let task = queue
+        .submit(|cg| {
+            cg.depends_on(std::slice::from_ref(&gate.event));
+            let view = cg.host_task_access(&buffer, ReadWrite)?;
+            cg.host_task((view,), |_, (_view,)| {
+                Err(Error::new(Errc::Runtime, "no paper"))
+            })
+        })
+        .unwrap();
+    let dependent = submit_add_one(&queue, &buffer, &[]);
+    gate.open();
+    assert!(task.wait().unwrap_err().to_string().contains("no paper"));
+    let error = dependent.wait().unwrap_err();
+    assert_eq!(error.cause().unwrap().to_string(), "no paper");
+    assert_eq!(dependent.status(), EventStatus::Failed);
+    let refused = queue.submit(|cg| {
+        cg.access(&buffer, Read)?;
+        cg.barrier()
+    });
+    assert!(refused.unwrap_err().to_string().contains("poisoned"));
+    access(&queue, &buffer, 3, (0, 16), &[]).wait().unwrap();
+    submit_add_one(&queue, &buffer, &[]).wait().unwrap();
+    drop(queue.wait_and_throw());
+    assert_eq!(*seen.lock().unwrap(), ["no paper"]);
+    let panics = queue
+        .submit(|cg| cg.host_task((), |_, ()| panic!("out of tea")))
+        .unwrap();
+    assert!(
+        panics
+            .wait()
+            .unwrap_err()
+            .to_string()
+            .contains("out of tea")
+    );
+    drop(queue.throw_asynchronous());
+}
+
+/// A copy that could not be appended when its turn came has brought nothing: whoever needs it fails, and the next one
+/// copies again.
+fn a_held_back_copy_that_fails_brings_nothing() {
+    let (queue, seen) = collecting();
+    let buffer = paged();
+    let mut held = buffer.host_access(ReadWrite).unwrap();
+    held.fill(7);
+    let readers = [0, 1].map(|_| access(&queue, &buffer, 0, (0, 16), &[]));
+    {
+        let log = Log::with("fail zeCommandListAppendMemoryCopy INVALID_ARGUMENT");
+        drop(held);
+        for reader in &readers {
+            assert!(reader.wait().is_err());
+            assert_eq!(reader.status(), EventStatus::Failed);
+        }
+        assert_eq!(log.copies().len(), 1, "both need the same");
+    }
+    drop(queue.wait_and_throw());
+    assert_eq!(seen.lock().unwrap().len(), 1, "told once");
+    submit_add_one(&queue, &buffer, &[]).wait().unwrap();
+    assert_eq!(buffer.into_vec().unwrap(), [8; 16]);
+}
+
+/// As above, for one who writes: what it should have written is lost, what it has not touched is not.
+fn what_a_failed_copy_was_for_is_poisoned() {
+    let (queue, _seen) = collecting();
+    let buffer = paged();
+    let mut held = buffer.host_access(ReadWrite).unwrap();
+    held.fill(7);
+    let writer = access(&queue, &buffer, 2, (0, 8), &[]);
+    {
+        let _log = Log::with("fail zeCommandListAppendMemoryCopy INVALID_ARGUMENT");
+        drop(held);
+        assert!(writer.wait().is_err());
+    }
+    drop(queue.wait_and_throw());
+    let lost = buffer.host_access(Read).unwrap_err();
+    assert!(lost.to_string().contains("poisoned"), "{lost}");
+    assert_eq!(*buffer.host_access_ranged(Read, 8, 8).unwrap(), [7; 8]);
+    access(&queue, &buffer, 3, (0, 8), &[]).wait().unwrap();
+    buffer.host_access(Read).unwrap();
+}
+
+/// On its way from device to device by the host; the first half fails, and with it the second.
+fn a_failed_half_of_a_way_brings_nothing() {
+    let (first, _seen) = collecting();
+    let second = queue(1);
+    let buffer = paged();
+    submit_add_one(&first, &buffer, &[]).wait().unwrap();
+    // A host task that ends when it is told to: what follows it is held back.
+    let (sender, receiver) = channel::<()>();
+    let task = first.submit(|cg| {
+        cg.host_task((), move |_, ()| {
+            let _ = receiver.recv();
+            Ok(())
+        })
+    });
+    let writer = submit_add_one(&first, &buffer, &[task.unwrap()]);
+    let reader = access(&second, &buffer, 0, (0, 16), &[]);
+    {
+        let _log = Log::with("fail zeCommandListAppendMemoryCopy INVALID_ARGUMENT");
+        sender.send(()).unwrap();
+        writer.wait().unwrap();
+        assert!(reader.wait().is_err());
+    }
+    drop(second.throw_asynchronous());
+    assert_eq!(*buffer.host_access(Read).unwrap(), [2; 16]);
+    submit_add_one(&second, &buffer, &[]).wait().unwrap();
+    assert_eq!(buffer.into_vec().unwrap(), [3; 16]);
+}
+
+fn wait_and_throw() {
+    let (queue, seen) = collecting();
+    let mut last = Event::default();
+    for text in ["first", "second"] {
+        let task =
+            queue.submit(|cg| cg.host_task((), move |_, ()| Err(Error::new(Errc::Runtime, text))));
+        last = task.unwrap();
+        drop(last.wait());
+    }
+    assert!(last.wait().is_err());
+    assert_eq!(queue.wait_and_throw().unwrap_err().to_string(), "first");
+    assert_eq!(*seen.lock().unwrap(), ["first", "second"]);
+    queue.wait_and_throw().unwrap();
+}
+
+fn append_fails() {
+    let (queue, buffer) = (queue(0), paged());
+    let kernel = kernel("add_one");
+    let run = || {
+        queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&kernel, 16, (&a,))
+        })
+    };
+    {
+        let log = Log::with("fail zeCommandListAppendLaunchKernelWithArguments INVALID_ARGUMENT");
+        assert_eq!(run().unwrap_err().errc(), Errc::Runtime);
+        assert_eq!(log.copies().len(), 1);
+    }
+    let log = Log::start();
+    assert_eq!(buffer.host_access(Read).unwrap()[0], 0);
+    run().unwrap().wait().unwrap();
+    assert!(log.copies().is_empty(), "the copy that happened stays");
+    drop(log);
+    assert_eq!(buffer.into_vec().unwrap(), [1; 16]);
+}
+
+fn device_lost() {
+    let (queue, buffer, gate) = (queue(0), paged(), Gate::new());
+    let event = submit_add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
+    let native = interop::get_native(&event);
+    {
+        let _log = Log::with("fail zeEventHostSynchronize DEVICE_LOST");
+        assert_eq!(event.wait().unwrap_err().errc(), Errc::Runtime);
+        assert!(queue.wait().is_err());
+    }
+    // The device is well in truth: its work ends before what it uses goes.
+    gate.open();
+    crate::world::call!(event.pfnHostSynchronize(native, u64::MAX));
+    assert!(event.wait().is_err());
+    drop((buffer, queue));
+    submit_add_one(&self::queue(0), &paged(), &[])
+        .wait()
+        .unwrap();
+}
+
+/// Each call of a program fails once: the error comes to the caller, or the program's result is right.
+fn fails_at_every_call() {
+    let add_one = kernel("add_one");
+    let program = || -> sycl::Result<Vec<i32>> {
+        let queue = Queue::builder()
+            .device(&devices()[0])
+            .async_handler(|_| ())
+            .build()?;
+        let buffer = Buffer::from_slice(&[1i32; 64], 64)?;
+        for _ in 0..2 {
+            queue.submit(|cg| {
+                let a = cg.access(&buffer, ReadWrite)?;
+                cg.parallel_for(&add_one, 64, (&a,))
+            })?;
+        }
+        queue.wait()?;
+        buffer.into_vec()
+    };
+    program().unwrap();
+    let mut failed = 0;
+    for call in 1.. {
+        let log = Log::with(&format!("fail ze* OUT_OF_HOST_MEMORY at {call}"));
+        let result = program();
+        let reached = log.0.calls().iter().any(|call| call.injected);
+        drop(log);
+        match result {
+            Ok(data) => assert_eq!(data, [3; 64], "call {call}"),
+            Err(error) => {
+                failed += 1;
+                assert_eq!(error.errc(), Errc::MemoryAllocation, "call {call}: {error}");
+            }
+        }
+        if !reached {
+            break;
+        }
+    }
+    assert!(failed > 5, "{failed}");
+    assert_eq!(program().unwrap(), [3; 64]);
+}
+
+fn flush_append_fails() {
+    let (queue, seen) = collecting();
+    let buffer = paged();
+    let access = buffer.host_access(ReadWrite).unwrap();
+    let pending = submit_add_one(&queue, &buffer, &[]);
+    {
+        let _log = Log::with("fail zeCommandListAppendLaunchKernelWithArguments INVALID_ARGUMENT");
+        drop(access);
+    }
+    assert!(pending.wait().is_err());
+    assert_eq!(pending.status(), EventStatus::Failed);
+    assert!(buffer.host_access(Read).is_err(), "poisoned");
+    assert!(queue.wait_and_throw().is_err());
+    assert_eq!(seen.lock().unwrap().len(), 1);
+    buffer.clear_poison();
+    buffer.host_access(Read).unwrap();
+}
