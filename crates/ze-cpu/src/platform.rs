@@ -15,7 +15,8 @@ use std::sync::atomic::AtomicU32;
 use ze_driver::address_space::AddressSpace;
 use ze_driver::device::{
     AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, ImageView, Launch,
-    MemoryKind, Platform, PlatformFacts, Program, ProgramInput, Requirements, SamplerFacts, Task,
+    MemoryKind, MemoryUse, Platform, PlatformFacts, Program, ProgramInput, Requirements,
+    SamplerFacts, Task,
 };
 use ze_driver::telemetry::Telemetry;
 
@@ -149,6 +150,14 @@ impl Platform for CpuPlatform {
         let base = self.memory.allocate(request)?;
         self.count(request.device, request.kind, request.size.cast_signed());
         Ok(base)
+    }
+
+    fn memory_use(&self) -> Option<MemoryUse> {
+        Some(self.memory.taken())
+    }
+
+    fn most_cooperative_groups(&self) -> u64 {
+        engine::MOST_COOPERATIVE
     }
 
     fn free(&self, base: *mut u8) -> bool {

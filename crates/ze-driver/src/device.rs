@@ -5,6 +5,7 @@
 //! from any thread at any time, from inside [`Task::finished`] too.
 
 use crate::address_space::AddressSpace;
+use std::any::Any;
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
@@ -19,6 +20,10 @@ pub trait Platform: Send + Sync {
     /// # Errors
     /// [`AllocError`].
     fn allocate(&self, request: &AllocRequest) -> Result<*mut u8, AllocError>;
+    /// How much memory is taken, where the platform has a limit of its own.
+    fn memory_use(&self) -> Option<MemoryUse> {
+        None
+    }
     /// Gives an allocation back by its base address; `false` when `base` is not one.
     fn free(&self, base: *mut u8) -> bool;
     /// Finds the allocation around any address, without a lock.
@@ -47,6 +52,10 @@ pub trait Platform: Send + Sync {
             "SOLUM\n" => Requirements::Met,
             _ => Requirements::Foreign,
         }
+    }
+    /// Most work-groups of a cooperative launch.
+    fn most_cooperative_groups(&self) -> u64 {
+        u64::MAX
     }
     /// Runs `task` as soon as a worker is free; never on the calling thread. Tasks may overlap and
     /// finish in any order; [`Task::finished`] is called exactly once, on a worker.
@@ -222,6 +231,17 @@ pub struct AllocRequest {
     pub device: Option<usize>,
     /// Opaque to the device: the context, found again by [`Platform::find`].
     pub context: usize,
+}
+
+/// How much memory is taken of what may be.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryUse {
+    /// Bytes taken.
+    pub used: u64,
+    /// Bytes that may be taken in total.
+    pub limit: u64,
+    /// What sets the limit, in words.
+    pub set_by: &'static str,
 }
 
 /// Why memory was refused.
@@ -443,6 +463,9 @@ pub enum KernelArgKind {
     Sampler,
 }
 
+/// An object that an argument is of, with the number of the argument.
+pub type Kept = (u32, Arc<dyn Any + Send + Sync>);
+
 /// A kernel launch, complete.
 #[derive(Clone)]
 pub struct Launch {
@@ -452,6 +475,8 @@ pub struct Launch {
     pub kernel: usize,
     /// The argument block: [`KernelFacts::args_size`] bytes; a `Local` argument's 8 bytes are its size.
     pub args: Box<[u8]>,
+    /// What the addresses of records in `args` are of, by argument: alive as long as the launch.
+    pub keeps: Vec<Kept>,
     /// Work-items per group.
     pub group_size: [u32; 3],
     /// Work-groups.
@@ -526,6 +551,13 @@ pub enum Work {
     CopyRegion(RegionCopy),
     /// Write the clock in ns as a `u64`.
     WriteTimestamp(*mut u64),
+    /// Write what is known when the work runs.
+    Write {
+        /// What it is, for the text of a fault.
+        what: &'static str,
+        /// Places, which need not be there, and what goes there.
+        parts: Arc<dyn Fn() -> Vec<(*mut u8, Box<[u8]>)> + Send + Sync>,
+    },
     /// Call the host.
     Host {
         /// Callback.

@@ -293,7 +293,8 @@ impl Lane {
     }
 
     /// As [`Self::push`] to several lanes whose commands wait for each other: all signals are announced before any
-    /// wait is judged. Returns the number of the last command in the first lane.
+    /// wait is judged. Returns the number of the last command in the first lane; whoever holds no lock of its own then
+    /// calls [`Self::hold_back`] for that lane.
     pub(crate) fn push_together(parts: &[(&Arc<Self>, &[Arc<Command>])]) -> u64 {
         for (_, commands) in parts {
             for signal in commands.iter().filter_map(|command| command.announced()) {
@@ -309,6 +310,14 @@ impl Lane {
         }
         run(parts.iter().map(|(lane, _)| Arc::clone(lane)).collect());
         last
+    }
+
+    /// Makes the caller wait for some of what is outstanding, if that is too much.
+    pub(crate) fn hold_back(&self, last: u64) {
+        let is_long = lock(&self.state).outstanding() > MOST_OUTSTANDING;
+        if is_long {
+            self.shorten(last);
+        }
     }
 
     /// Waits until half of [`MOST_OUTSTANDING`] are left, or the lane hangs on a signal.

@@ -10,6 +10,7 @@
 
 use crate::address_space::Access;
 use crate::check::lock;
+use crate::core::context::Context;
 use crate::device::Platform;
 use crate::schedule::{Lane, Ready};
 use std::fmt;
@@ -162,44 +163,116 @@ impl Drop for SharedSlots {
 const SLOT: u64 = size_of::<Slot>() as u64;
 
 /// A counter in memory of the application.
-#[derive(Debug)]
 pub(crate) struct Outside {
-    /// Where it is: 8-byte aligned.
-    pub(crate) address: usize,
-    /// A second place that signals are written to and the host looks at; 0: none.
-    pub(crate) host: usize,
+    place: Place,
+    /// A second place that signals are written to and the host looks at.
+    host: Option<Place>,
     /// Signalled from this value on.
-    pub(crate) completion: u64,
+    completion: u64,
     /// A signal adds this; else it writes `completion`.
-    pub(crate) increment: Option<u64>,
+    increment: Option<u64>,
+    context: Arc<Context>,
+}
+
+/// A word of the application's.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// 8-byte aligned.
+    address: usize,
+    owner: Owner,
+}
+
+/// Whose memory a word lies in: what may be freed is looked up before each access.
+#[derive(Clone, Copy, Debug)]
+enum Owner {
+    Allocation,
+    Mapping,
+    Program,
+}
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a counter at {:#x}", self.place.address)
+    }
 }
 
 impl Outside {
-    fn at(&self, address: usize) -> &AtomicU64 {
-        let place = std::ptr::with_exposed_provenance::<AtomicU64>(address);
-        // SAFETY: aligned (checked by who made it); the application keeps the memory as long as the event.
-        unsafe { &*place }
-    }
-
-    fn value(&self) -> u64 {
-        let value = self.at(self.address).load(Ordering::Acquire);
-        match self.host {
-            0 => value,
-            host => value.max(self.at(host).load(Ordering::Acquire)),
+    /// A counter at `address`, which is a multiple of 8 as `host` is.
+    pub(crate) fn new(
+        context: Arc<Context>,
+        address: usize,
+        host: Option<usize>,
+        completion: u64,
+        increment: Option<u64>,
+    ) -> Self {
+        let place = |address: usize| {
+            let at = std::ptr::without_provenance(address);
+            let owner = if context.platform().range(at).is_some() {
+                Owner::Allocation
+            } else if context.driver().virtual_memory().mapped(address).is_some() {
+                Owner::Mapping
+            } else {
+                Owner::Program
+            };
+            Place { address, owner }
+        };
+        Self {
+            place: place(address),
+            host: host.map(place),
+            completion,
+            increment,
+            context,
         }
     }
 
+    /// The word at a place; none, and the context is lost, when its memory was freed.
+    fn at(&self, place: Place) -> Option<&AtomicU64> {
+        let Place { address, owner } = place;
+        let at = std::ptr::without_provenance(address);
+        let context = &self.context;
+        let is_there = match owner {
+            Owner::Allocation => context.platform().range(at).is_some(),
+            Owner::Mapping => context.driver().virtual_memory().mapped(address).is_some(),
+            Owner::Program => true,
+        };
+        if is_there {
+            let word = std::ptr::with_exposed_provenance::<AtomicU64>(address);
+            // SAFETY: aligned (checked by who made it); it is there, and the application keeps it as long as the event.
+            return Some(unsafe { &*word });
+        }
+        if !context.is_lost() {
+            context.lose(format!(
+                "the counter of a counter-based event at {address:#x} was freed before the event was destroyed"
+            ));
+            // Not here: the caller may have a lane's lock.
+            let lost = Arc::clone(context);
+            context.platform().poll(Box::new(move || {
+                crate::schedule::run(lost.lanes());
+                false
+            }));
+        }
+        None
+    }
+
+    /// Nobody waits for a counter that is gone.
+    fn value(&self) -> u64 {
+        let load = |place| {
+            self.at(place)
+                .map_or(u64::MAX, |word| word.load(Ordering::Acquire))
+        };
+        load(self.place).max(self.host.map_or(0, load))
+    }
+
     fn signal(&self) {
-        match self.increment {
-            Some(step) => {
-                self.at(self.address).fetch_add(step, Ordering::SeqCst);
+        if let Some(step) = self.increment {
+            if let Some(word) = self.at(self.place) {
+                word.fetch_add(step, Ordering::SeqCst);
             }
-            None => {
-                for address in [self.address, self.host] {
-                    if address != 0 {
-                        self.at(address).store(self.completion, Ordering::SeqCst);
-                    }
-                }
+            return;
+        }
+        for place in [Some(self.place), self.host].into_iter().flatten() {
+            if let Some(word) = self.at(place) {
+                word.store(self.completion, Ordering::SeqCst);
             }
         }
     }
@@ -301,7 +374,7 @@ impl Signal {
     /// Where the count lies, for whoever looks at it by itself.
     pub(crate) fn address(&self) -> usize {
         match &self.mode {
-            Mode::Outside(outside) => outside.address,
+            Mode::Outside(outside) => outside.place.address,
             _ => self.slot().count.as_ptr().expose_provenance(),
         }
     }

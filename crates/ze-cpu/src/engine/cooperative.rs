@@ -10,7 +10,7 @@ use work_group_pool::Plan;
 use ze_driver::device::Task;
 
 /// Most groups of a cooperative launch.
-const MOST_GROUPS: u64 = 1024;
+pub(crate) const MOST_GROUPS: u64 = 1024;
 
 /// Holds the threads back until all of them exist: none may wait for one that never comes.
 #[derive(Default)]

@@ -23,6 +23,7 @@ mod worker;
 
 use crate::fault;
 use berth::Berths;
+pub(crate) use cooperative::MOST_GROUPS as MOST_COOPERATIVE;
 use futex::Scope;
 pub(crate) use futex::now_ns;
 use help::on_stack;

@@ -189,6 +189,15 @@ impl Worker {
                     .err()
                     .map(|fault| format!("writing a timestamp: {fault}"))
             }
+            Work::Write { what, parts } => match catch_unwind(AssertUnwindSafe(|| parts())) {
+                Ok(parts) => parts.iter().find_map(|(to, bytes)| {
+                    let written = self.guard.move_bytes(*to, bytes.as_ptr(), bytes.len());
+                    written
+                        .err()
+                        .map(|fault| format!("writing {what} at {to:?}: {fault}"))
+                }),
+                Err(_) => Some("an internal error of the driver".to_owned()),
+            },
             &Work::Host { function, data } => {
                 // SAFETY: the client gave function and data for this call.
                 unsafe { function(data) };

@@ -26,7 +26,7 @@ use map::{Entry, Map, PAGE, Record};
 pub(crate) use near::near;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use ze_driver::device::{AllocError, AllocInfo, AllocRequest, MemoryKind};
+use ze_driver::device::{AllocError, AllocInfo, AllocRequest, MemoryKind, MemoryUse};
 
 /// Largest alignment served.
 const LARGEST_ALIGN: u64 = 1 << 40;
@@ -138,6 +138,15 @@ impl Memory {
         }
         let turn = self.spread.fetch_add(1, Ordering::Relaxed) % (PAGE / map::STEP);
         turn * STRIDE * map::STEP % PAGE
+    }
+
+    /// How much is taken of what may be.
+    pub(crate) fn taken(&self) -> MemoryUse {
+        MemoryUse {
+            used: self.used.load(Ordering::Relaxed),
+            limit: self.limit,
+            set_by: "SOLUM_MEMORY_LIMIT, three quarters of the memory where that is not set",
+        }
     }
 
     /// Counts `len` bytes as used, if that many may be.

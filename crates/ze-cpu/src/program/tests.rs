@@ -181,6 +181,7 @@ fn launch(program: &Arc<CpuProgram>, kernel: usize, args: &[u64], groups: [u32; 
         program: Arc::clone(program) as Arc<dyn Program>,
         kernel,
         args: args.into(),
+        keeps: Vec::new(),
         group_size: [32, 1, 1],
         groups: GroupCount::Direct(groups),
         offset: [0; 3],

@@ -2,7 +2,7 @@
 
 use crate::check::{enumeration, error, not_null};
 use crate::core::context::Context;
-use crate::core::device::Device;
+use crate::core::device::{Device, MOST_PATTERN};
 use crate::core::event::Event;
 use crate::core::list::{CommandList, Sync};
 use crate::device::{RegionCopy, Work};
@@ -115,6 +115,15 @@ unsafe fn fill(
             ZE_RESULT_ERROR_INVALID_SIZE,
             format!(
                 "size is {size} bytes, a multiple of pattern_size, {pattern_size}, is required"
+            ),
+        );
+    }
+    // A pointer that is no multiple of the pattern's size is served: a CPU writes anywhere.
+    if !pattern_size.is_power_of_two() || pattern_size > MOST_PATTERN {
+        return error(
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            format!(
+                "pattern_size is {pattern_size} bytes, a power of two up to {MOST_PATTERN} (maxMemoryFillPatternSize) is required"
             ),
         );
     }
@@ -364,15 +373,10 @@ pub(crate) fn zeCommandListAppendWriteGlobalTimestamp(
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
     not_null("dstptr", dstptr)?;
+    hCommandList.check_reach("dstptr", dstptr)?;
     let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
     hCommandList.append(Op::Work(Work::WriteTimestamp(dstptr)), &sync)
 }
-
-struct Destination(*mut c_void);
-// SAFETY: an address of the client's for asynchronous use; written by one worker when the command runs.
-unsafe impl Send for Destination {}
-// SAFETY: as for `Send`.
-unsafe impl std::marker::Sync for Destination {}
 
 /// Copies the timestamps of events; unsignalled ones give zeros; core/event.yml.
 #[ze_entry(ze_pfnCommandListAppendQueryKernelTimestamps_t)]
@@ -385,7 +389,11 @@ pub(crate) fn zeCommandListAppendQueryKernelTimestamps(
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
     not_null("dstptr", dstptr)?;
+    hCommandList.check_reach("dstptr", dstptr)?;
     let events = phEvents.get();
+    for event in events {
+        event.check_timestamps("phEvents[i]")?;
+    }
     let size = size_of::<ze_kernel_timestamp_result_t>();
     let offsets: Vec<usize> = if pOffsets.is_null() {
         (0..events.len()).map(|i| i * size).collect()
@@ -399,30 +407,31 @@ pub(crate) fn zeCommandListAppendQueryKernelTimestamps(
         ));
     }
     let times: Vec<_> = events.iter().map(|event| event.waited()).collect();
-    let (device, to) = (Arc::clone(hCommandList.device()), Destination(dstptr));
-    let write = move || {
-        let to = &to;
-        for (signal, offset) in times.iter().zip(&offsets) {
+    let (device, to) = (
+        Arc::clone(hCommandList.device()),
+        dstptr.expose_provenance(),
+    );
+    let parts = move || {
+        let parts = times.iter().zip(&offsets).map(|(signal, offset)| {
             let (start, end) = signal.times().unwrap_or((0, 0));
-            let data = ze_kernel_timestamp_data_t {
-                kernelStart: device.kernel_time(start),
-                kernelEnd: device.kernel_time(end),
-            };
-            let at = to.0.wrapping_byte_add(*offset).cast();
-            // SAFETY: the client keeps room at each offset until the command is done.
-            unsafe {
-                std::ptr::write_unaligned(
-                    at,
-                    ze_kernel_timestamp_result_t {
-                        global: data,
-                        context: data,
-                    },
-                );
-            }
-        }
+            // A result holds this twice, global and of the context.
+            let data = [device.kernel_time(start), device.kernel_time(end)];
+            let bytes: Vec<u8> = [data, data]
+                .as_flattened()
+                .iter()
+                .flat_map(|time| time.to_ne_bytes())
+                .collect();
+            let place = std::ptr::with_exposed_provenance_mut::<u8>(to);
+            (place.wrapping_add(*offset), bytes.into_boxed_slice())
+        });
+        parts.collect()
     };
     let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
-    hCommandList.append(Op::Work(Work::Internal(Arc::new(write))), &sync)
+    let work = Work::Write {
+        what: "timestamps of events",
+        parts: Arc::new(parts),
+    };
+    hCommandList.append(Op::Work(work), &sync)
 }
 
 /// Calls the host from a worker; no parameter is known; core/hostFunction.yml (1.17).

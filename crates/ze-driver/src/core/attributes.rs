@@ -13,6 +13,28 @@ use ze_entry::ze_entry;
 /// Bits of `ze_memory_atomic_attr_exp_flags_t`.
 const ATTRIBUTES: u32 = 0x7f;
 
+/// Attributes of which only one of a pair can be.
+const OPPOSITES: [(u32, u32); 4] = [
+    (
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_HOST_ATOMICS
+            | ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_DEVICE_ATOMICS
+            | ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS,
+    ),
+    (
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_HOST_ATOMICS,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_HOST_ATOMICS,
+    ),
+    (
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_DEVICE_ATOMICS,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_DEVICE_ATOMICS,
+    ),
+    (
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_SYSTEM_ATOMICS,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS,
+    ),
+];
+
 struct Range {
     start: usize,
     end: usize,
@@ -79,6 +101,19 @@ pub(crate) fn zeMemSetAtomicAccessAttributeExp(
     hContext.check()?;
     not_null("ptr", ptr)?;
     flags("attr", attr, ATTRIBUTES)?;
+    if let Some((no, yes)) = OPPOSITES
+        .iter()
+        .find(|(no, yes)| attr & no != 0 && attr & yes != 0)
+    {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!(
+                "attr is {attr:#x}: {:#x} contradicts {:#x}, one of them is allowed",
+                attr & no,
+                attr & yes
+            ),
+        );
+    }
     let start = ptr.addr();
     let Some(end) = start.checked_add(size).filter(|end| *end > start) else {
         return error(

@@ -126,7 +126,7 @@ fn check_completion(value: u64) -> ZeResult {
 }
 
 /// The application's counter, when the chain of a descriptor names one.
-fn outside(next: *const std::ffi::c_void) -> ZeResult<Option<Outside>> {
+fn outside(context: &Arc<Context>, next: *const std::ffi::c_void) -> ZeResult<Option<Outside>> {
     let mut found = None;
     // SAFETY: the caller's chain of descriptors, valid for the call.
     for link in unsafe { Chain::new(next) } {
@@ -138,12 +138,13 @@ fn outside(next: *const std::ffi::c_void) -> ZeResult<Option<Outside>> {
                 check_completion(desc.completionValue)?;
                 check_address("deviceAddress", desc.deviceAddress)?;
                 check_address("hostAddress", desc.hostAddress)?;
-                found = Some(Outside {
-                    address: desc.deviceAddress.expose_provenance(),
-                    host: desc.hostAddress.expose_provenance(),
-                    completion: desc.completionValue,
-                    increment: None,
-                });
+                found = Some(Outside::new(
+                    Arc::clone(context),
+                    desc.deviceAddress.expose_provenance(),
+                    Some(desc.hostAddress.expose_provenance()),
+                    desc.completionValue,
+                    None,
+                ));
             }
             ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC => {
                 // SAFETY: the type says which struct it is.
@@ -152,12 +153,13 @@ fn outside(next: *const std::ffi::c_void) -> ZeResult<Option<Outside>> {
                 };
                 check_completion(desc.completionValue)?;
                 check_address("deviceAddress", desc.deviceAddress)?;
-                found = Some(Outside {
-                    address: desc.deviceAddress.expose_provenance(),
-                    host: 0,
-                    completion: desc.completionValue,
-                    increment: Some(desc.incrementValue),
-                });
+                found = Some(Outside::new(
+                    Arc::clone(context),
+                    desc.deviceAddress.expose_provenance(),
+                    None,
+                    desc.completionValue,
+                    Some(desc.incrementValue),
+                ));
             }
             _ => {}
         }
@@ -184,7 +186,7 @@ pub(crate) fn zeEventCounterBasedCreate(
             "desc->flags has both DEVICE_TIMESTAMP and HOST_TIMESTAMP, one is allowed",
         );
     }
-    let state = match outside(desc.pNext)? {
+    let state = match outside(&hContext.arc(), desc.pNext)? {
         Some(counter) => State::Outside(Signal::outside(counter)),
         None if desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC != 0 => {
             let Some(slots) = Slots::shared(hContext.platform(), RING) else {

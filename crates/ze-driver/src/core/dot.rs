@@ -79,6 +79,7 @@ fn describe(step: &Step, simple: bool) -> String {
         ),
         Work::WriteTimestamp(to) => ("write timestamp", format!("to {to:p}")),
         Work::Host { function, data } => ("host function", format!("{function:p}\ndata {data:p}")),
+        Work::Write { what, .. } => (*what, String::new()),
         Work::Internal(_) => ("driver's own work", String::new()),
     };
     if simple || rest.is_empty() {

@@ -131,13 +131,16 @@ impl Event {
         })
     }
 
-    fn check_timestamps(&self) -> ZeResult {
+    /// INVALID_SYNCHRONIZATION_OBJECT for an event without timestamps.
+    pub(crate) fn check_timestamps(&self, name: &str) -> ZeResult {
         if self.has_timestamps {
             return Ok(());
         }
         error(
             ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-            "hEvent has no timestamps: create its pool with KERNEL_TIMESTAMP or KERNEL_MAPPED_TIMESTAMP",
+            format!(
+                "{name} has no timestamps: create its pool with KERNEL_TIMESTAMP or KERNEL_MAPPED_TIMESTAMP"
+            ),
         )
     }
 }
@@ -240,7 +243,7 @@ pub(crate) fn zeEventQueryKernelTimestamp(
     dstptr: Out<'_, ze_kernel_timestamp_result_t>,
 ) -> ZeResult {
     hEvent.context().check()?;
-    hEvent.check_timestamps()?;
+    hEvent.check_timestamps("hEvent")?;
     dstptr.write(hEvent.kernel_times(None)?);
     Ok(())
 }
@@ -258,7 +261,7 @@ pub(crate) fn zeEventQueryTimestampsExp(
         pCount.fill(usize::from(hEvent.has_timestamps), |_, _| {});
         return Ok(());
     }
-    hEvent.check_timestamps()?;
+    hEvent.check_timestamps("hEvent")?;
     let times = hEvent.kernel_times(Some(hDevice.get()))?;
     pCount.fill(1, |_, slot| *slot = times);
     Ok(())
@@ -274,14 +277,15 @@ pub(crate) fn zeEventQueryKernelTimestampsExt(
 ) -> ZeResult {
     crate::check::not_null("pCount", pCount)?;
     hEvent.context().check()?;
-    hEvent.check_timestamps()?;
-    let times = hEvent.kernel_times(Some(hDevice.get()))?;
     // SAFETY: not null, so the caller's count.
     let count = unsafe { &mut *pCount };
     if *count == 0 {
-        *count = 1;
+        // As above: a question to any event, at any time.
+        *count = u32::from(hEvent.has_timestamps);
         return Ok(());
     }
+    hEvent.check_timestamps("hEvent")?;
+    let times = hEvent.kernel_times(Some(hDevice.get()))?;
     *count = 1;
     // SAFETY: null is handled by `as_ref`; else the caller's struct of buffers for `count` results.
     let Some(results) = (unsafe { pResults.as_ref() }) else {

@@ -1,6 +1,6 @@
 //! Fences: one signal per submission of a queue.
 
-use crate::check::{flags, not_ready};
+use crate::check::{error, flags, not_ready};
 use crate::core::object;
 use crate::core::queue::CommandQueue;
 use crate::schedule::Ready;
@@ -24,6 +24,23 @@ impl Fence {
     /// Set when the lists of its submission are finished.
     pub(crate) fn signal(&self) -> &Arc<Signal> {
         &self.signal
+    }
+
+    /// INVALID_SYNCHRONIZATION_OBJECT for a submission to another queue, or while the fence still tells of the one before.
+    pub(crate) fn check_submission(&self, queue: &CommandQueue) -> ZeResult {
+        if !std::ptr::eq(&raw const *self.queue, queue) {
+            return error(
+                ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                "hFence was created for another queue than hCommandQueue",
+            );
+        }
+        if self.signal.is_set() {
+            return error(
+                ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                "hFence is signalled: zeFenceReset comes before its next submission",
+            );
+        }
+        Ok(())
     }
 }
 

@@ -607,6 +607,7 @@ pub(crate) fn zeCommandListAppendGraphExt(
             .ok_or_else(|| unsupported("the capture has ended meanwhile"));
     }
     let number = hGraph.append(lane, hCommandList.is_in_order(), &sync);
+    lane.hold_back(number);
     if desc.is_synchronous() {
         lane.wait(number, u64::MAX);
     }

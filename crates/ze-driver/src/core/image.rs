@@ -8,7 +8,7 @@ use crate::core::image_format::{Format, PlaneFormat, format};
 use crate::core::ipc::descriptor_of;
 use crate::core::virtual_mem::address_space;
 use crate::core::{mem, object, sampler};
-use crate::device::{AllocError, AllocRequest, ImageView, MemoryKind, SamplerFacts};
+use crate::device::{AllocRequest, ImageView, MemoryKind, SamplerFacts};
 use crate::tables;
 use level_zero_sys::*;
 use std::ffi::c_void;
@@ -101,6 +101,15 @@ impl Plane {
 }
 
 impl Image {
+    /// Another reference, for launches that outlive the handle.
+    pub(crate) fn shared(&self) -> Arc<Self> {
+        // SAFETY: images live in `Arc`s from their creation on (`Object::give`), and `self` is one of them.
+        unsafe {
+            Arc::increment_strong_count(std::ptr::from_ref(self));
+            Arc::from_raw(std::ptr::from_ref(self))
+        }
+    }
+
     /// The planes.
     pub(crate) fn planes(&self) -> &[Plane] {
         &self.planes
@@ -452,14 +461,12 @@ fn allocate(
             bytes,
             owned: true,
         }),
-        Err(AllocError::TooLarge) => error(
-            ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-            format!("the image needs {bytes} bytes, more than there can ever be"),
-        ),
-        Err(AllocError::OutOfMemory) => error(
-            ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-            format!("no {bytes} bytes of memory are free now for the image"),
-        ),
+        Err(why) => Err(mem::refusal(
+            &**context.platform(),
+            MemoryKind::Device,
+            bytes,
+            why,
+        )),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Kernels: arguments, group sizes, properties.
 
-use crate::check::{error, flags, not_null, text};
+use crate::check::{error, flags, lock, not_null, text};
 use crate::core::image::Image;
 use crate::core::mem;
 use crate::core::module::{Module, fingerprint};
@@ -9,9 +9,10 @@ use crate::core::sampler::Sampler;
 use crate::device::{DeviceFacts, KernelArgKind, KernelFacts, Program};
 use crate::tables;
 use level_zero_sys::*;
+use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use ze_abi::{ChainMut, Enumerate, Handle, Head, In, Object, Out, Prop, Sized, Text, ZeResult};
 use ze_entry::ze_entry;
 
@@ -42,6 +43,8 @@ pub(crate) struct KernelState {
     pub(crate) group_size: [u32; 3],
     /// Global offset in work-items.
     pub(crate) offset: [u32; 3],
+    /// Images whose records the block names, by argument.
+    pub(crate) images: Vec<(u32, Arc<Image>)>,
 }
 
 /// The same while it is set. Programs do not set one kernel from several threads at once, by the specification; those
@@ -52,6 +55,8 @@ struct Settings {
     group_size: [AtomicU32; 3],
     offset: [AtomicU32; 3],
     indirect: AtomicU32,
+    /// Images set, by argument; none where the kernel takes no image.
+    images: Option<Mutex<BTreeMap<u32, Arc<Image>>>>,
 }
 
 impl Settings {
@@ -74,6 +79,11 @@ impl Settings {
 }
 
 impl Kernel {
+    /// The module.
+    pub(crate) fn module(&self) -> &Module {
+        &self.module
+    }
+
     /// Index in the program.
     pub(crate) fn index(&self) -> usize {
         self.index
@@ -100,6 +110,13 @@ impl Kernel {
             args: self.state.bytes(),
             group_size: of(&self.state.group_size),
             offset: of(&self.state.offset),
+            images: self.state.images.as_ref().map_or_else(Vec::new, |images| {
+                let images = lock(images);
+                images
+                    .iter()
+                    .map(|(index, image)| (*index, Arc::clone(image)))
+                    .collect()
+            }),
         }
     }
 
@@ -155,8 +172,11 @@ impl Kernel {
         let facts = self.facts();
         let mut args = self.state.bytes();
         // SAFETY: this function's contract.
-        unsafe { write_argument(facts, index, size, value, &mut args) }?;
+        let image = unsafe { write_argument(facts, index, size, value, &mut args) }?;
         self.state.store(&args);
+        if let (Some(images), Some(image)) = (&self.state.images, image) {
+            lock(images).insert(index, image);
+        }
         Ok(())
     }
 }
@@ -195,7 +215,7 @@ pub(crate) fn check_group_size(
     Ok(())
 }
 
-/// Writes an argument into a kernel's argument block; core/module.yml.
+/// Writes an argument into a kernel's argument block, and gives the image whose record that names; core/module.yml.
 ///
 /// # Safety
 /// `value` is null or readable for `size` bytes.
@@ -205,7 +225,7 @@ pub(crate) unsafe fn write_argument(
     size: usize,
     value: *const c_void,
     args: &mut [u8],
-) -> ZeResult {
+) -> ZeResult<Option<Arc<Image>>> {
     let Some(arg) = facts.args.get(index as usize) else {
         return error(
             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
@@ -226,6 +246,7 @@ pub(crate) unsafe fn write_argument(
         )
     };
     let local;
+    let mut image = None;
     let bytes: &[u8] = match arg.kind {
         KernelArgKind::Value | KernelArgKind::Pointer => {
             // More than a value's bytes is cut: oneMKL passes 8 for a float, and an empty struct has a
@@ -265,7 +286,7 @@ pub(crate) unsafe fn write_argument(
             // SAFETY: not null, readable for `size` bytes by this function's contract.
             let handle = unsafe { value.cast::<*mut c_void>().read_unaligned() };
             // SAFETY: null or a live handle, by the specification.
-            local = unsafe { image_or_sampler(arg.kind, index, handle) }?.to_ne_bytes();
+            local = unsafe { image_or_sampler(arg.kind, index, handle, &mut image) }?.to_ne_bytes();
             &local
         }
     };
@@ -282,14 +303,19 @@ pub(crate) unsafe fn write_argument(
     };
     slot.fill(0);
     slot[..bytes.len()].copy_from_slice(bytes);
-    Ok(())
+    Ok(image)
 }
 
-/// What a kernel gets for an image or sampler handle.
+/// What a kernel gets for an image or sampler handle; `image` gets what must live as long.
 ///
 /// # Safety
 /// `handle` is null or alive.
-unsafe fn image_or_sampler(kind: KernelArgKind, index: u32, handle: *mut c_void) -> ZeResult<u64> {
+unsafe fn image_or_sampler(
+    kind: KernelArgKind,
+    index: u32,
+    handle: *mut c_void,
+    image: &mut Option<Arc<Image>>,
+) -> ZeResult<u64> {
     if handle.is_null() {
         return error(
             ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
@@ -301,7 +327,10 @@ unsafe fn image_or_sampler(kind: KernelArgKind, index: u32, handle: *mut c_void)
         return Ok(unsafe { Sampler::from_handle(handle.cast(), "*pArgValue") }?.word());
     }
     // SAFETY: as above.
-    unsafe { Image::from_handle(handle.cast(), "*pArgValue") }?.record(index)
+    let given = unsafe { Image::from_handle(handle.cast(), "*pArgValue") }?;
+    let record = given.record(index)?;
+    *image = Some(given.shared());
+    Ok(record)
 }
 
 /// A kernel by name; core/module.yml.
@@ -363,6 +392,11 @@ pub(crate) fn zeKernelCreate(
             group_size: group_size.map(AtomicU32::new),
             offset: Default::default(),
             indirect: AtomicU32::new(0),
+            images: facts
+                .args
+                .iter()
+                .any(|arg| arg.kind == KernelArgKind::Image)
+                .then(Mutex::default),
         },
         program: Arc::clone(program),
         module: hModule.arc(),

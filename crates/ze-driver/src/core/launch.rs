@@ -2,10 +2,11 @@
 
 use crate::check::{error, not_null};
 use crate::core::event::Event;
+use crate::core::image::Image;
 use crate::core::kernel::Kernel;
 use crate::core::list::{CommandList, Sync};
 use crate::core::queue::GROUPS;
-use crate::device::{GroupCount, KernelArgKind, Launch, Work};
+use crate::device::{GroupCount, Kept, KernelArgKind, KernelFacts, Launch, Work};
 use crate::schedule::Op;
 use level_zero_sys::*;
 use std::ffi::c_void;
@@ -29,12 +30,48 @@ pub(crate) fn launch(
             ),
         );
     }
+    let module = kernel.module();
+    list.check_home("hKernel", module.context(), module.device().root_index())?;
     let (facts, state) = (kernel.facts(), kernel.snapshot());
-    let limits = list.device().facts();
-    let items = state
+    let launch = Launch {
+        program: Arc::clone(kernel.program()),
+        kernel: kernel.index(),
+        args: state.args,
+        keeps: state.images.into_iter().map(kept).collect(),
+        group_size: state.group_size,
+        groups,
+        offset: state.offset.map(u64::from),
+        device: list.device().index(),
+        cooperative,
+    };
+    check_local(list, facts, &launch)?;
+    check_groups(list, facts, &launch)?;
+    if !list.device().facts().integrated {
+        for index in 0..facts.args.len() {
+            check_argument(list, facts, index, &launch)?;
+        }
+    }
+    Ok(launch)
+}
+
+/// An image as a launch keeps it.
+pub(crate) fn kept((index, image): (u32, Arc<Image>)) -> Kept {
+    (index, image)
+}
+
+/// Eight bytes of an argument block.
+fn word(args: &[u8], at: u32) -> u64 {
+    let bytes = args.get(at as usize..).and_then(<[u8]>::first_chunk::<8>);
+    bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+/// OUT_OF_DEVICE_MEMORY for more local memory than the device has.
+pub(crate) fn check_local(list: &CommandList, facts: &KernelFacts, launch: &Launch) -> ZeResult {
+    let limit = list.device().facts().max_shared_local_memory;
+    let items = launch
         .group_size
         .iter()
-        .fold(1_u64, |n, d| n * u64::from(*d));
+        .fold(1_u64, |n, d| n.saturating_mul(u64::from(*d)));
     let mut local = facts
         .local_size
         .saturating_add(facts.local_per_item.saturating_mul(items));
@@ -43,42 +80,66 @@ pub(crate) fn launch(
         .iter()
         .filter(|arg| arg.kind == KernelArgKind::Local)
     {
-        let at = arg.offset as usize;
-        let bytes = state.args.get(at..).and_then(<[u8]>::first_chunk::<8>);
-        local = local.saturating_add(bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes)));
+        local = local.saturating_add(word(&launch.args, arg.offset));
     }
-    if local > u64::from(limits.max_shared_local_memory) {
+    if local > u64::from(limit) {
         return error(
             ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
             format!(
-                "kernel \"{}\" needs {local} bytes of local memory for groups of {:?}, the device has {}",
-                facts.name, state.group_size, limits.max_shared_local_memory
+                "kernel \"{}\" needs {local} bytes of local memory for groups of {:?}, the device has {limit}",
+                facts.name, launch.group_size
             ),
         );
     }
-    for arg in facts
-        .args
+    Ok(())
+}
+
+/// INVALID_ARGUMENT for a cooperative launch of more work-groups than can be under way at once.
+pub(crate) fn check_groups(list: &CommandList, facts: &KernelFacts, launch: &Launch) -> ZeResult {
+    let (true, GroupCount::Direct(groups)) = (launch.cooperative, launch.groups) else {
+        return Ok(());
+    };
+    let count = groups
         .iter()
-        .filter(|arg| arg.kind == KernelArgKind::Pointer)
-    {
-        let at = arg.offset as usize;
-        let bytes = state.args.get(at..).and_then(<[u8]>::first_chunk::<8>);
-        let address = bytes.map_or(0, |bytes| usize::from_ne_bytes(*bytes));
-        list.check_reach(
-            "a pointer argument",
-            std::ptr::without_provenance::<u8>(address),
-        )?;
+        .fold(1_u64, |n, d| n.saturating_mul(u64::from(*d)));
+    let most = list.context().platform().most_cooperative_groups();
+    if count > most {
+        return error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            format!(
+                "the cooperative launch of kernel \"{}\" has {count} work-groups, at most {most} can be under way at once",
+                facts.name
+            ),
+        );
     }
-    Ok(Launch {
-        program: Arc::clone(kernel.program()),
-        kernel: kernel.index(),
-        args: state.args,
-        group_size: state.group_size,
-        groups,
-        offset: state.offset.map(u64::from),
-        device: list.device().index(),
-        cooperative,
-    })
+    Ok(())
+}
+
+/// INVALID_ARGUMENT for a pointer or image argument in memory that the list's device cannot reach.
+pub(crate) fn check_argument(
+    list: &CommandList,
+    facts: &KernelFacts,
+    index: usize,
+    launch: &Launch,
+) -> ZeResult {
+    let Some(arg) = facts.args.get(index) else {
+        return Ok(());
+    };
+    let name = || format!("argument {index} of kernel \"{}\"", facts.name);
+    match arg.kind {
+        KernelArgKind::Pointer => {
+            let address = word(&launch.args, arg.offset) as usize;
+            list.check_reach(&name(), std::ptr::without_provenance::<u8>(address))
+        }
+        KernelArgKind::Image => {
+            let image = launch.keeps.iter().find(|(at, _)| *at as usize == index);
+            match image.and_then(|(_, kept)| kept.downcast_ref::<Image>()) {
+                Some(image) => list.check_reach(&name(), image.base()),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
 }
 
 fn append(
@@ -213,6 +274,7 @@ pub(crate) fn zeCommandListAppendLaunchKernelIndirect(
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
     not_null("pLaunchArgumentsBuffer", pLaunchArgumentsBuffer)?;
+    hCommandList.check_reach("pLaunchArgumentsBuffer", pLaunchArgumentsBuffer)?;
     let groups = GroupCount::Indirect(pLaunchArgumentsBuffer.cast());
     let launch = launch(&hCommandList, &hKernel, groups, false)?;
     let sync = Sync::new(&hSignalEvent, &phWaitEvents);
@@ -230,7 +292,9 @@ pub(crate) fn zeCommandListAppendLaunchMultipleKernelsIndirect(
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
     not_null("pCountBuffer", pCountBuffer)?;
+    hCommandList.check_reach("pCountBuffer", pCountBuffer)?;
     not_null("pLaunchArgumentsBuffer", pLaunchArgumentsBuffer)?;
+    hCommandList.check_reach("pLaunchArgumentsBuffer", pLaunchArgumentsBuffer)?;
     let mut ops = Vec::with_capacity(phKernels.get().len() + 1);
     for (i, kernel) in phKernels.get().iter().enumerate() {
         let groups = GroupCount::IndirectBelow {

@@ -129,16 +129,23 @@ impl CommandList {
         if self.device.facts().integrated {
             return Ok(());
         }
-        let Some(info) = self.context.platform().find(address.cast()) else {
+        let driver = self.context.driver();
+        let known = match self.context.platform().find(address.cast()) {
+            Some(info) => Some((info.kind, info.device)),
+            None => driver.virtual_memory().mapped(address.addr()).map(|found| {
+                let (kind, device, _) = found.properties();
+                (kind, device)
+            }),
+        };
+        let Some((MemoryKind::Device, Some(index))) = known else {
             return Ok(());
         };
         let mine = self.device.root_index();
-        let devices = self.context.driver().devices();
-        let other = info
-            .device
-            .and_then(|index| devices.get(index))
+        let other = driver
+            .devices()
+            .get(index)
             .map(|device| device.root_index());
-        if info.kind != MemoryKind::Device || other.is_none_or(|other| other == mine) {
+        if other.is_none_or(|other| other == mine) {
             return Ok(());
         }
         error(
@@ -221,8 +228,37 @@ impl CommandList {
         }
     }
 
-    /// The commands of a closed list, for execution on a queue of group `on`.
-    pub(crate) fn recorded(&self, on: u32) -> ZeResult<Arc<[Arc<Command>]>> {
+    /// INVALID_ARGUMENT unless context and device are the list's; any part of a device will do for any other.
+    pub(crate) fn check_home(
+        &self,
+        name: &str,
+        context: &Arc<Context>,
+        root_device: usize,
+    ) -> ZeResult {
+        if !Arc::ptr_eq(context, &self.context) {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                format!(
+                    "{name} is of context {:p}, the command list of {:p}: both must be of the same",
+                    context.handle(),
+                    self.context.handle()
+                ),
+            );
+        }
+        let mine = self.device.root_index();
+        if root_device != mine {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                format!(
+                    "{name} is for device {root_device}, the command list for device {mine}: both must be for the same"
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// The commands of a closed list, for execution in a lane of group `on`.
+    pub(crate) fn recorded(&self, on: u32, lane: &Lane) -> ZeResult<Arc<[Arc<Command>]>> {
         match &self.kind {
             Kind::Recorded { ordinal, .. } if *ordinal != on => error(
                 ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
@@ -231,6 +267,9 @@ impl CommandList {
                 ),
             ),
             Kind::Recorded { state, .. } => {
+                let devices = self.context.driver().devices();
+                let root = devices[lane.device()].root_index();
+                self.check_home("what executes phCommandLists", lane.context(), root)?;
                 let state = &mut *lock(state);
                 if !state.closed {
                     return error(
@@ -579,7 +618,7 @@ fn append_lists(list: &CommandList, lists: &[&CommandList], sync: &Sync<'_>) -> 
     list.context.check()?;
     let recorded = lists
         .iter()
-        .map(|list| list.recorded(desc.ordinal))
+        .map(|list| list.recorded(desc.ordinal, lane))
         .collect::<ZeResult<Vec<_>>>()?;
     if let Some(seat) = list.captured(sync)? {
         let mut all = vec![Command::gate(Vec::new(), true)];

@@ -13,7 +13,9 @@ use crate::schedule::{Command, Op};
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
-use ze_abi::{Chain, ChainMut, Handle, In, Object, OptHandle, OptOut, Out, Prop, ZeResult};
+use ze_abi::{
+    Chain, ChainMut, Handle, In, Object, OptHandle, OptOut, Out, Prop, ZeError, ZeResult,
+};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_device_mem_alloc_flags_t`.
@@ -85,6 +87,9 @@ fn allocate(request: Request<'_>) -> ZeResult<*mut c_void> {
             .unwrap_or(u64::MAX),
     };
     if !request.wishes.relaxed && size as u64 > limit {
+        if let Some(refusal) = beyond_limit(&**platform, size as u64) {
+            return Err(refusal);
+        }
         return error(
             ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
             format!(
@@ -111,19 +116,50 @@ fn allocate(request: Request<'_>) -> ZeResult<*mut c_void> {
     };
     match made {
         Ok(base) => Ok(base.cast()),
-        Err(AllocError::TooLarge) => error(
-            ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-            format!("size is {size} bytes with alignment {alignment}, more than there can ever be"),
-        ),
-        Err(AllocError::OutOfMemory) => error(
-            if request.kind == MemoryKind::Host {
-                ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-            } else {
-                ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY
-            },
-            format!("no {size} bytes of memory are free now"),
-        ),
+        Err(why) => Err(refusal(&**platform, request.kind, size as u64, why)),
     }
+}
+
+/// OUT_OF_DEVICE_MEMORY when `size` bytes more are beyond the platform's own limit, whatever kind of memory it is.
+fn beyond_limit(platform: &dyn Platform, size: u64) -> Option<ZeError> {
+    let of = platform.memory_use()?;
+    if of.used.saturating_add(size) <= of.limit {
+        return None;
+    }
+    Some(ZeError::new(
+        ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+        format!(
+            "no {size} bytes of memory: {} of {} bytes are taken; the limit is set by {}",
+            of.used, of.limit, of.set_by
+        ),
+    ))
+}
+
+/// What to answer when the platform has refused `size` bytes.
+pub(crate) fn refusal(
+    platform: &dyn Platform,
+    kind: MemoryKind,
+    size: u64,
+    why: AllocError,
+) -> ZeError {
+    if let Some(refusal) = beyond_limit(platform, size) {
+        return refusal;
+    }
+    let (code, text) = match (why, kind) {
+        (AllocError::TooLarge, _) => (
+            ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+            format!("size is {size} bytes, with its alignment more than there can ever be"),
+        ),
+        (AllocError::OutOfMemory, MemoryKind::Host) => (
+            ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+            format!("the system has no {size} bytes of memory now"),
+        ),
+        (AllocError::OutOfMemory, _) => (
+            ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+            format!("the system has no {size} bytes of memory now"),
+        ),
+    };
+    ZeError::new(code, text)
 }
 
 /// An allocation over a file from outside.

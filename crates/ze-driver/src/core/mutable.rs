@@ -6,7 +6,7 @@
 use crate::check::{error, flags, not_null};
 use crate::core::event::Event;
 use crate::core::kernel::{Kernel, check_group_size, write_argument};
-use crate::core::launch::launch;
+use crate::core::launch::{check_argument, check_groups, check_local, kept, launch};
 use crate::core::list::{CommandList, Recording};
 use crate::device::{GroupCount, Launch, Work};
 use crate::schedule::{Command, Op};
@@ -210,7 +210,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                     relaunch(recording, slot.last, |launch| {
                         let facts = &launch.program.kernels()[launch.kernel];
                         // SAFETY: null or `argSize` readable bytes, by the specification.
-                        unsafe {
+                        let image = unsafe {
                             write_argument(
                                 facts,
                                 new.argIndex,
@@ -218,7 +218,13 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                                 new.pArgValue,
                                 &mut launch.args,
                             )
+                        }?;
+                        if let Some(image) = image {
+                            launch.keeps.retain(|(index, _)| *index != new.argIndex);
+                            launch.keeps.push(kept((new.argIndex, image)));
                         }
+                        check_local(&hCommandList, facts, launch)?;
+                        check_argument(&hCommandList, facts, new.argIndex as usize, launch)
                     })?;
                 }
                 ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC => {
@@ -235,7 +241,8 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                             count.groupCountY,
                             count.groupCountZ,
                         ]);
-                        Ok(())
+                        let facts = &launch.program.kernels()[launch.kernel];
+                        check_groups(&hCommandList, facts, launch)
                     })?;
                 }
                 ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC => {
@@ -245,9 +252,10 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                         mutable.slot(new.commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE)?;
                     relaunch(recording, slot.last, |launch| {
                         let size = [new.groupSizeX, new.groupSizeY, new.groupSizeZ];
-                        check_group_size(&launch.program.kernels()[launch.kernel], limits, size)?;
+                        let facts = &launch.program.kernels()[launch.kernel];
+                        check_group_size(facts, limits, size)?;
                         launch.group_size = size;
-                        Ok(())
+                        check_local(&hCommandList, facts, launch)
                     })?;
                 }
                 ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC => {

@@ -180,12 +180,15 @@ pub(crate) fn zeCommandQueueExecuteCommandLists(
             "numCommandLists is 0, at least 1 is required",
         );
     }
+    let lane = &hCommandQueue.lane;
+    if let Some(fence) = hFence.0 {
+        fence.check_submission(&hCommandQueue)?;
+    }
     let recorded = phCommandLists
         .get()
         .iter()
-        .map(|list| list.recorded(hCommandQueue.desc.ordinal))
+        .map(|list| list.recorded(hCommandQueue.desc.ordinal, lane))
         .collect::<ZeResult<Vec<_>>>()?;
-    let lane = &hCommandQueue.lane;
     let mut last = lane.pushed();
     for commands in recorded {
         last = lane.push(commands.iter().cloned(), true);

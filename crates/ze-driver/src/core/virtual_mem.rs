@@ -10,9 +10,9 @@ use crate::core::device::Device;
 use crate::core::driver::Driver;
 use crate::core::external::{self, Source};
 use crate::core::ipc::descriptor_of;
-use crate::core::object;
 use crate::core::shared_file;
-use crate::device::{AllocError, MemoryKind};
+use crate::core::{mem, object};
+use crate::device::MemoryKind;
 use crate::tables;
 use level_zero_sys::*;
 use std::collections::BTreeMap;
@@ -203,12 +203,16 @@ pub(crate) fn address_space(driver: &Driver) -> ZeResult<&dyn AddressSpace> {
     }
 }
 
-fn check_size(name: &str, size: u64, page: u64) -> ZeResult {
+/// UNSUPPORTED_SIZE for nothing; `odd` for what is no number of pages.
+fn check_size(name: &str, size: u64, page: u64, odd: ze_result_t) -> ZeResult {
     if size != 0 && size.is_multiple_of(page) {
         return Ok(());
     }
     error(
-        ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+        match size {
+            0 => ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+            _ => odd,
+        },
         format!("{name} is {size}, a multiple of the page size {page} above 0 is required"),
     )
 }
@@ -223,17 +227,18 @@ fn check_aligned(name: &str, value: u64, page: u64) -> ZeResult {
     )
 }
 
-/// Checks a range in a reservation; gives address, size and the platform's pages.
+/// Checks a range in a reservation; gives address, size and the platform's pages. `odd`: as of [`check_size`].
 fn range(
     context: &Context,
     ptr: *const c_void,
     size: usize,
+    odd: ze_result_t,
 ) -> ZeResult<(&dyn AddressSpace, usize, u64)> {
     context.check()?;
     not_null("ptr", ptr)?;
     let space = address_space(context.driver())?;
     let (at, size) = (ptr.addr(), size as u64);
-    check_size("size", size, space.page_size())?;
+    check_size("size", size, space.page_size(), odd)?;
     check_aligned("ptr", at as u64, space.page_size())?;
     Ok((space, at, size))
 }
@@ -265,7 +270,12 @@ pub(crate) fn zeVirtualMemReserve(
     hContext.check()?;
     let space = address_space(hContext.driver())?;
     let size = size as u64;
-    check_size("size", size, space.page_size())?;
+    check_size(
+        "size",
+        size,
+        space.page_size(),
+        ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+    )?;
     let hint = pStart.addr() & !(space.page_size() as usize - 1);
     let Some(base) = space.reserve(hint, size) else {
         return error(
@@ -297,11 +307,17 @@ pub(crate) fn zeVirtualMemFree(
     let space = address_space(hContext.driver())?;
     not_null("ptr", ptr)?;
     let (base, size) = (ptr.addr(), size as u64);
-    check_size("size", size, space.page_size())?;
+    check_size(
+        "size",
+        size,
+        space.page_size(),
+        ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+    )?;
     let mut all = lock(&hContext.driver().virtual_memory().reservations);
     match all.get(&base) {
         Some(reservation) if reservation.size == size => {
             all.remove(&base);
+            hContext.driver().attributes().forget(base, size);
             // Under the lock: the range must not be reserved anew before it is released.
             space.release(base, size);
             Ok(())
@@ -357,19 +373,23 @@ pub(crate) fn zePhysicalMemCreate(
     }
     let space = address_space(hContext.driver())?;
     let size = desc.size as u64;
-    check_size("desc->size", size, space.page_size())?;
+    check_size(
+        "desc->size",
+        size,
+        space.page_size(),
+        ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+    )?;
     let pages = match external::source(desc.pNext)? {
         Source::Fresh { .. } => Backing::Fresh(match space.pages(size) {
             Ok(pages) => pages,
             Err(refusal) => {
-                return error(
-                    match (refusal, on_host) {
-                        (AllocError::TooLarge, _) => ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-                        (AllocError::OutOfMemory, true) => ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                        (AllocError::OutOfMemory, false) => ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                    },
-                    format!("no {size} bytes of physical memory can be had"),
-                );
+                let platform = hContext.platform();
+                let kind = if on_host {
+                    MemoryKind::Host
+                } else {
+                    MemoryKind::Device
+                };
+                return Err(mem::refusal(&**platform, kind, size, refusal));
             }
         }),
         Source::File(file) => imported(file, size, space.page_size())?,
@@ -470,7 +490,7 @@ pub(crate) fn zeVirtualMemMap(
     offset: usize,
     access: ze_memory_access_attribute_t,
 ) -> ZeResult {
-    let (space, at, size) = range(&hContext, ptr, size)?;
+    let (space, at, size) = range(&hContext, ptr, size, ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT)?;
     let offset = offset as u64;
     check_aligned("offset", offset, space.page_size())?;
     let access = attribute(access)?;
@@ -523,7 +543,7 @@ pub(crate) fn zeVirtualMemUnmap(
     ptr: *const c_void,
     size: usize,
 ) -> ZeResult {
-    let (space, at, size) = range(&hContext, ptr, size)?;
+    let (space, at, size) = range(&hContext, ptr, size, ZE_RESULT_ERROR_UNSUPPORTED_SIZE)?;
     hContext
         .driver()
         .virtual_memory()
@@ -551,7 +571,7 @@ pub(crate) fn zeVirtualMemSetAccessAttribute(
     size: usize,
     access: ze_memory_access_attribute_t,
 ) -> ZeResult {
-    let (space, at, size) = range(&hContext, ptr, size)?;
+    let (space, at, size) = range(&hContext, ptr, size, ZE_RESULT_ERROR_UNSUPPORTED_SIZE)?;
     let access = attribute(access)?;
     hContext
         .driver()
@@ -580,7 +600,7 @@ pub(crate) fn zeVirtualMemGetAccessAttribute(
     access: Out<'_, ze_memory_access_attribute_t>,
     outSize: Out<'_, usize>,
 ) -> ZeResult {
-    let (_, at, size) = range(&hContext, ptr, size)?;
+    let (_, at, size) = range(&hContext, ptr, size, ZE_RESULT_ERROR_UNSUPPORTED_SIZE)?;
     let (found, reach) = hContext
         .driver()
         .virtual_memory()

@@ -165,8 +165,17 @@ pub(crate) fn events<const N: usize>(
     })
 }
 
-/// A kernel of a module built from that input.
+/// A kernel of a module for device 0.
 pub(crate) fn kernel(context: ze_context_handle_t, name: &CStr) -> ze_kernel_handle_t {
+    kernel_on(context, 0, name)
+}
+
+/// A kernel of a module for that device.
+pub(crate) fn kernel_on(
+    context: ze_context_handle_t,
+    on: usize,
+    name: &CStr,
+) -> ze_kernel_handle_t {
     let input = b"SPIR-V";
     let desc = ze_module_desc_t {
         format: ZE_MODULE_FORMAT_IL_SPIRV,
@@ -177,7 +186,7 @@ pub(crate) fn kernel(context: ze_context_handle_t, name: &CStr) -> ze_kernel_han
     let mut module = null_mut();
     ok!(Module.pfnCreate(
         context,
-        device(0),
+        device(on),
         &raw const desc,
         &raw mut module,
         null_mut()

@@ -198,6 +198,35 @@ fn an_aggregate_is_completed_by_several_signals() {
 }
 
 #[test]
+fn a_counter_whose_memory_is_freed_loses_the_context_and_nobody_waits_for_ever() {
+    // The counter alone, or where the host looks.
+    for freed in 0..2 {
+        let context = context();
+        let places = [(); 2].map(|()| words(context, 2).as_mut_ptr().cast::<u64>());
+        let chained = ze_event_counter_based_external_sync_allocation_desc_t {
+            deviceAddress: places[0],
+            hostAddress: places[1],
+            completionValue: 7,
+            ..Default::default()
+        };
+        let (_, event) = create(context, 1, (&raw const chained).cast());
+        assert_eq!(ze!(Event.pfnQueryStatus(event)), ZE_RESULT_NOT_READY);
+        let ([done, never], list) = (events(context, false), immediate(context, ASYNC, 0));
+        barrier(list, done, &mut [event]);
+        // Of another list that waits for what nobody gives.
+        let other = immediate(context, ASYNC, 0);
+        barrier(other, null_mut(), &mut [never]);
+        ok!(Mem.pfnFree(context, places[freed].cast()));
+        let lost = ZE_RESULT_ERROR_DEVICE_LOST;
+        assert_eq!(ze!(CommandList.pfnHostSynchronize(list, FOREVER)), lost);
+        assert!(last_error().contains("was freed"), "{}", last_error());
+        assert_eq!(ze!(CommandList.pfnHostSynchronize(other, FOREVER)), lost);
+        assert_eq!(ze!(Event.pfnHostSynchronize(done, FOREVER)), lost);
+        assert_eq!(ze!(Event.pfnQueryStatus(event)), lost);
+    }
+}
+
+#[test]
 fn descriptors_of_counters_are_checked() {
     let context = context();
     let mut most = 0;

@@ -173,6 +173,13 @@ fn the_number_of_timestamps_is_told_of_any_event() {
         let mut count = 0;
         ok!(EventExp.pfnQueryTimestampsExp(event, device(0), &raw mut count, null_mut()));
         assert_eq!(count, number);
+        count = 0;
+        ok!(Event.pfnQueryKernelTimestampsExt(event, device(0), &raw mut count, null_mut()));
+        assert_eq!(count, number);
+        count = 1;
+        let answer =
+            ze!(Event.pfnQueryKernelTimestampsExt(event, device(0), &raw mut count, null_mut()));
+        assert_eq!(answer, refusal, "not signalled");
         let mut times = ze_kernel_timestamp_result_t::default();
         count = 1;
         let answer =

@@ -400,6 +400,61 @@ fn views_share_memory_and_outlive_the_image() {
 }
 
 #[test]
+fn a_launch_keeps_its_image() {
+    let context = context();
+    let [gate] = events(context, false);
+    let size = [4, 1, 1];
+    let image = made(
+        context,
+        &desc(ZE_IMAGE_TYPE_2D, ZE_IMAGE_FORMAT_LAYOUT_32, size),
+    );
+    let view_desc = desc(ZE_IMAGE_TYPE_2D, ZE_IMAGE_FORMAT_LAYOUT_32, size);
+    let mut view = null_mut();
+    ok!(Image.pfnViewCreateExt(
+        context,
+        device(0),
+        &raw const view_desc,
+        image,
+        &raw mut view
+    ));
+    let sampler_desc = ze_sampler_desc_t {
+        isNormalized: 1,
+        ..Default::default()
+    };
+    let mut sampler = null_mut();
+    ok!(Sampler.pfnCreate(
+        context,
+        device(0),
+        &raw const sampler_desc,
+        &raw mut sampler
+    ));
+    let kernel = kernel(context, c"look");
+    assert_eq!(arg(kernel, 0, view), ZE_RESULT_SUCCESS);
+    assert_eq!(arg(kernel, 1, sampler), ZE_RESULT_SUCCESS);
+    let groups = ze_group_count_t {
+        groupCountX: 1,
+        groupCountY: 1,
+        groupCountZ: 1,
+    };
+    let list = immediate(context, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, 0);
+    ok!(CommandList.pfnAppendLaunchKernel(
+        list,
+        kernel,
+        &raw const groups,
+        null_mut(),
+        1,
+        &raw const gate as *mut _
+    ));
+    // The last element is written through the view's record, which is the handle's no longer.
+    ok!(Image.pfnDestroy(view));
+    ok!(Kernel.pfnDestroy(kernel));
+    ok!(Event.pfnHostSignal(gate));
+    ok!(CommandList.pfnHostSynchronize(list, u64::MAX));
+    assert_eq!(read(context, image, 16)[12..], [1, 0, 0, 0]);
+    ok!(Image.pfnDestroy(image));
+}
+
+#[test]
 fn images_over_the_callers_memory() {
     let context = context();
     let mut pitch = 0;

@@ -6,6 +6,7 @@ mod counters;
 mod fork;
 mod getters;
 mod graphs;
+mod homes;
 mod images;
 mod memory;
 mod mutable;

@@ -431,6 +431,60 @@ fn appends_beyond_the_bound_wait_for_work() {
 }
 
 #[test]
+fn graphs_beyond_the_bound_wait_for_work() {
+    static OPEN: AtomicBool = AtomicBool::new(false);
+    static APPENDED: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" fn wait_until_open(_: *mut c_void) {
+        while !OPEN.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+    }
+    // A graph of that many commands; with its begin and end one more at least.
+    const STEPS: usize = 63;
+    const MOST: usize = BOUND / STEPS + 1;
+    let context = context();
+    let list = immediate(context, ASYNC, ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+    crate::graphs::begin(list);
+    for _ in 0..STEPS {
+        ok!(CommandList.pfnAppendHostFunction(
+            list,
+            Some(wait_until_open),
+            null_mut(),
+            std::ptr::null(),
+            null_mut(),
+            0,
+            null_mut()
+        ));
+    }
+    let graph = crate::graphs::instantiate(crate::graphs::end(list)) as usize;
+    let list = list as usize;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..2 * MOST {
+                let (list, graph) = (
+                    list as ze_command_list_handle_t,
+                    graph as ze_executable_graph_handle_t,
+                );
+                let got = crate::graphs::append(list, graph, null_mut(), &mut []);
+                assert_eq!(got, ZE_RESULT_SUCCESS);
+                APPENDED.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        while APPENDED.load(Ordering::SeqCst) < MOST / 2 {
+            std::thread::yield_now();
+        }
+        // Time enough for the appends that the bound must hold back.
+        for _ in 0..10_000 {
+            std::thread::yield_now();
+        }
+        let appended = APPENDED.load(Ordering::SeqCst);
+        OPEN.store(true, Ordering::SeqCst);
+        assert!(appended <= MOST, "{appended} of {MOST}");
+    });
+    ok!(CommandList.pfnHostSynchronize(list as ze_command_list_handle_t, FOREVER));
+}
+
+#[test]
 fn appends_never_wait_for_what_only_the_host_can_give() {
     let context = context();
     let [gate] = events(context, false);

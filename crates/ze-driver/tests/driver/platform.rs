@@ -151,6 +151,11 @@ fn run(work: &Work, now: &dyn Fn() -> u64) -> Option<String> {
                 }
             }
             Work::WriteTimestamp(at) => at.write(now()),
+            Work::Write { parts, .. } => {
+                for (to, bytes) in parts() {
+                    bytes.as_ptr().copy_to(to, bytes.len());
+                }
+            }
             Work::Host { function, data } => function(*data),
             Work::Internal(function) => function(),
             Work::Launch(launch) => return run_kernel(launch),
@@ -300,6 +305,9 @@ impl Platform for Fake {
     }
     fn is_brief(&self, launch: &Launch) -> bool {
         launch.program.kernels()[launch.kernel].name == "add"
+    }
+    fn most_cooperative_groups(&self) -> u64 {
+        64
     }
     fn workers(&self, _device: usize) -> usize {
         3
