@@ -4,6 +4,7 @@
 #include "client.h"
 #include <dirent.h>
 #include <inttypes.h>
+#include <sys/mman.h>
 
 // Of each fault there are at least so many after things have settled that to leave one thing behind is to be found out.
 enum { ROUNDS = 100, SETTLED = 30, SELDOM = 20, FEW = (ROUNDS - SETTLED) / SELDOM };
@@ -79,7 +80,7 @@ int main(int argc, char **argv) {
   struct weight settled = {0};
   for (int round = 0; round < ROUNDS; ++round) {
     if (round == SETTLED) settled = weigh();
-    for (int fault = 0; fault < 8; ++fault) {
+    for (int fault = 0; fault < 11; ++fault) {
       struct client client;
       client_open(&client, argv[1]);
       char *memory = client_shared(&client, 4096), address[64];
@@ -125,6 +126,41 @@ int main(int argc, char **argv) {
         uint32_t pattern = 7;
         OK(zeCommandListAppendMemoryFill(client.list, (void *)128, &pattern, 4, 64, NULL, 0, NULL));
         expect_lost(&client, (const char *[]){"fill of 64 bytes", "0x80", NULL});
+        break;
+      }
+      case 7: { // timestamps to nowhere
+        ze_event_pool_desc_t pool_desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC};
+        pool_desc.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        pool_desc.count = 1;
+        ze_event_pool_handle_t pool;
+        OK(zeEventPoolCreate(client.context, &pool_desc, 1, &client.device, &pool));
+        ze_event_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_DESC};
+        ze_event_handle_t event;
+        OK(zeEventCreate(pool, &desc, &event));
+        OK(zeEventHostSignal(event));
+        OK(zeCommandListAppendQueryKernelTimestamps(client.list, 1, &event, (void *)192, NULL, NULL, 0, NULL));
+        expect_lost(&client, (const char *[]){"timestamps of events", "0xc0", NULL});
+        OK(zeEventDestroy(event));
+        OK(zeEventPoolDestroy(pool));
+        break;
+      }
+      case 8:   // what is nearest is told: around memory of the program's own, between pages that nobody may touch
+      case 9: {
+        size_t page = 4096;
+        char *pages = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CHECK(pages != MAP_FAILED && mprotect(pages + page, page, PROT_READ | PROT_WRITE) == 0);
+        ze_external_memmap_sysmem_ext_desc_t own = {ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC};
+        own.pSystemMemory = pages + page, own.size = page;
+        ze_host_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, &own};
+        void *adopted = NULL;
+        OK(zeMemAllocHost(client.context, &desc, page, page, &adopted));
+        const char *near = fault == 8 ? "8 bytes after the end of the host allocation of 4096 bytes"
+                                      : "16 bytes before the host allocation of 4096 bytes";
+        launch(&client, kernel, (uint64_t)(uintptr_t)(fault == 8 ? pages + 2 * page + 8 : pages + page - 16), 1);
+        snprintf(address, sizeof address, "at %#" PRIx64, (uint64_t)(uintptr_t)adopted);
+        expect_lost(&client, (const char *[]){"\"write_to\"", "work-item [0, 0, 0]", near, address, NULL});
+        OK(zeMemFree(client.context, adopted));
+        CHECK(munmap(pages, 3 * page) == 0);
         break;
       }
       default: // never ends; seldom, because each takes its time

@@ -9,14 +9,24 @@ static ze_result_t take(struct client *client, size_t bytes, void **pointer) {
   return zeMemAllocDevice(client->context, &device, bytes, 64, client->device, pointer);
 }
 
+// The last error says how much is taken, and what sets the limit.
+static void told(struct client *client, const char *figures) {
+  const char *text = NULL;
+  OK(zeDriverGetLastErrorDescription(client->driver, &text));
+  if (!strstr(text, figures) || !strstr(text, "SOLUM_MEMORY_LIMIT")) {
+    fprintf(stderr, "no \"%s\" in: %s\n", figures, text);
+    _Exit(1);
+  }
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   struct client client;
   client_open(&client, argv[1]);
   void *pointer, *all[LIMIT + 1];
   for (int round = 0; round < 20; ++round) {
-    ze_result_t whole = take(&client, (size_t)(LIMIT + 1) * MIB, &pointer);
-    CHECK(whole == ZE_RESULT_ERROR_UNSUPPORTED_SIZE || whole == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    CHECK(take(&client, (size_t)(LIMIT + 1) * MIB, &pointer) == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    told(&client, "0 of 67108864 bytes");
     int count = 0;
     ze_result_t code;
     while ((code = take(&client, MIB, &all[count])) == ZE_RESULT_SUCCESS) {
@@ -24,12 +34,20 @@ int main(int argc, char **argv) {
       CHECK(++count <= LIMIT);
     }
     CHECK(code == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY && count == LIMIT);
-    const char *text = NULL;
-    OK(zeDriverGetLastErrorDescription(client.driver, &text));
-    CHECK(text && *text);
+    told(&client, "67108864 of 67108864 bytes");
     ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
-    code = zeMemAllocHost(client.context, &host, 1, 1, &pointer);
-    CHECK(code == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY || code == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    CHECK(zeMemAllocHost(client.context, &host, 1, 1, &pointer) == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    told(&client, "no 1 bytes");
+    ze_image_desc_t image = {ZE_STRUCTURE_TYPE_IMAGE_DESC};
+    image.type = ZE_IMAGE_TYPE_2D, image.width = image.height = 64, image.depth = 1;
+    image.format.layout = ZE_IMAGE_FORMAT_LAYOUT_32;
+    ze_image_handle_t made;
+    CHECK(zeImageCreate(client.context, client.device, &image, &made) == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    told(&client, "67108864 of 67108864 bytes");
+    ze_physical_mem_desc_t physical = {ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, NULL, ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE, 2 * MIB};
+    ze_physical_mem_handle_t pages;
+    CHECK(zePhysicalMemCreate(client.context, client.device, &physical, &pages) == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    told(&client, "67108864 of 67108864 bytes");
     OK(zeMemFree(client.context, all[--count]));
     client_add(&client, 1000); // needs memory of its own, and gets it
     while (count) OK(zeMemFree(client.context, all[--count]));

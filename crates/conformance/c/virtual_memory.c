@@ -68,6 +68,8 @@ int main(int argc, char **argv) {
   ze_physical_mem_desc_t desc = {ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC};
   ze_physical_mem_handle_t memory;
   CHECK(zePhysicalMemCreate(context, client.device, &desc, &memory) == ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+  desc.size = page + 1;
+  CHECK(zePhysicalMemCreate(context, client.device, &desc, &memory) == ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
   desc.size = 2 * page;
   CHECK(zePhysicalMemCreate(context, NULL, &desc, &memory) == ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
   OK(zePhysicalMemCreate(context, client.device, &desc, &memory));
@@ -79,6 +81,8 @@ int main(int argc, char **argv) {
   CHECK(access_of(&client, at, &reach) == ZE_MEMORY_ACCESS_ATTRIBUTE_NONE && reach == 8 * page);
   CHECK(zeVirtualMemMap(context, at + 1, page, memory, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) == ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
   CHECK(zeVirtualMemMap(context, at, page, memory, 1, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) == ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
+  CHECK(zeVirtualMemMap(context, at, page + 1, memory, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) == ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
+  CHECK(zeVirtualMemSetAccessAttribute(context, at, page + 1, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) == ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
   CHECK(zeVirtualMemMap(context, at, 0, memory, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) == ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
   CHECK(zeVirtualMemMap(context, at, 2 * page, memory, page, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   CHECK(zeVirtualMemMap(context, at + 7 * page, 2 * page, memory, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) == ZE_RESULT_ERROR_INVALID_ARGUMENT);

@@ -177,6 +177,11 @@ fn memory_beyond_the_limit_is_refused_and_nothing_else() {
 }
 
 #[test]
+fn discrete_devices_keep_their_memory_to_themselves() {
+    passes("peers", &[], &[("SOLUM_DEVICES", "cpu:2,discrete")]);
+}
+
+#[test]
 fn objects_die_in_any_order_and_threads_vanish() {
     passes("any_order", &[], &[]);
     passes("any_order", &[], &[("SOLUM_HELP", "0")]);

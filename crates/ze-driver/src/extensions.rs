@@ -1,6 +1,6 @@
 //! The extensions that work, as `zeDriverGetExtensionProperties` reports them.
 
-use crate::core::external_pointer;
+use crate::core::{external_pointer, memory_sync};
 use std::ffi::c_void;
 
 const V1_0: u32 = 0x1_0000;
@@ -80,6 +80,9 @@ pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
 /// Entry points that `zeDriverGetExtensionFunctionAddress` gives.
 pub(crate) const FUNCTIONS: &[NamedFunction] = &[
     ("zeSolumRTASIntersect", crate::rtas::intersect::address),
+    ("zexCommandListAppendWaitOnMemory", memory_sync::wait32),
+    ("zexCommandListAppendWaitOnMemory64", memory_sync::wait64),
+    ("zexCommandListAppendWriteToMemory", memory_sync::write),
     ("zexDriverGetHostPointerBaseAddress", external_pointer::base),
     ("zexDriverImportExternalPointer", external_pointer::import),
     ("zexDriverReleaseImportedPointer", external_pointer::release),

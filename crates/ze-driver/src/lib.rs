@@ -26,6 +26,7 @@ pub mod extensions;
 #[path = "generated/unsupported.rs"]
 mod unsupported_entries;
 pub mod getters;
+mod outside;
 mod rtas;
 mod schedule;
 mod signal;

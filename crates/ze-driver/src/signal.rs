@@ -10,8 +10,8 @@
 
 use crate::address_space::Access;
 use crate::check::lock;
-use crate::core::context::Context;
 use crate::device::Platform;
+use crate::outside::{Condition, Outside};
 use crate::schedule::{Lane, Ready};
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -162,122 +162,6 @@ impl Drop for SharedSlots {
 /// Bytes of a slot.
 const SLOT: u64 = size_of::<Slot>() as u64;
 
-/// A counter in memory of the application.
-pub(crate) struct Outside {
-    place: Place,
-    /// A second place that signals are written to and the host looks at.
-    host: Option<Place>,
-    /// Signalled from this value on.
-    completion: u64,
-    /// A signal adds this; else it writes `completion`.
-    increment: Option<u64>,
-    context: Arc<Context>,
-}
-
-/// A word of the application's.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    /// 8-byte aligned.
-    address: usize,
-    owner: Owner,
-}
-
-/// Whose memory a word lies in: what may be freed is looked up before each access.
-#[derive(Clone, Copy, Debug)]
-enum Owner {
-    Allocation,
-    Mapping,
-    Program,
-}
-
-impl fmt::Debug for Outside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a counter at {:#x}", self.place.address)
-    }
-}
-
-impl Outside {
-    /// A counter at `address`, which is a multiple of 8 as `host` is.
-    pub(crate) fn new(
-        context: Arc<Context>,
-        address: usize,
-        host: Option<usize>,
-        completion: u64,
-        increment: Option<u64>,
-    ) -> Self {
-        let place = |address: usize| {
-            let at = std::ptr::without_provenance(address);
-            let owner = if context.platform().range(at).is_some() {
-                Owner::Allocation
-            } else if context.driver().virtual_memory().mapped(address).is_some() {
-                Owner::Mapping
-            } else {
-                Owner::Program
-            };
-            Place { address, owner }
-        };
-        Self {
-            place: place(address),
-            host: host.map(place),
-            completion,
-            increment,
-            context,
-        }
-    }
-
-    /// The word at a place; none, and the context is lost, when its memory was freed.
-    fn at(&self, place: Place) -> Option<&AtomicU64> {
-        let Place { address, owner } = place;
-        let at = std::ptr::without_provenance(address);
-        let context = &self.context;
-        let is_there = match owner {
-            Owner::Allocation => context.platform().range(at).is_some(),
-            Owner::Mapping => context.driver().virtual_memory().mapped(address).is_some(),
-            Owner::Program => true,
-        };
-        if is_there {
-            let word = std::ptr::with_exposed_provenance::<AtomicU64>(address);
-            // SAFETY: aligned (checked by who made it); it is there, and the application keeps it as long as the event.
-            return Some(unsafe { &*word });
-        }
-        if !context.is_lost() {
-            context.lose(format!(
-                "the counter of a counter-based event at {address:#x} was freed before the event was destroyed"
-            ));
-            // Not here: the caller may have a lane's lock.
-            let lost = Arc::clone(context);
-            context.platform().poll(Box::new(move || {
-                crate::schedule::run(lost.lanes());
-                false
-            }));
-        }
-        None
-    }
-
-    /// Nobody waits for a counter that is gone.
-    fn value(&self) -> u64 {
-        let load = |place| {
-            self.at(place)
-                .map_or(u64::MAX, |word| word.load(Ordering::Acquire))
-        };
-        load(self.place).max(self.host.map_or(0, load))
-    }
-
-    fn signal(&self) {
-        if let Some(step) = self.increment {
-            if let Some(word) = self.at(self.place) {
-                word.fetch_add(step, Ordering::SeqCst);
-            }
-            return;
-        }
-        for place in [Some(self.place), self.host].into_iter().flatten() {
-            if let Some(word) = self.at(place) {
-                word.store(self.completion, Ordering::SeqCst);
-            }
-        }
-    }
-}
-
 /// How a signal is given.
 #[derive(Debug)]
 enum Mode {
@@ -287,6 +171,8 @@ enum Mode {
     Count,
     /// In memory of the application.
     Outside(Outside),
+    /// While a word of the application's has some value; nobody gives it.
+    While(Condition),
 }
 
 /// Something that is signalled or not: a slot and those who wait for it here.
@@ -345,6 +231,12 @@ impl Signal {
         Self::make(slots, 0, Mode::Outside(counter))
     }
 
+    /// A signal that is there while a condition holds.
+    pub(crate) fn when(condition: Condition) -> Arc<Self> {
+        let slots = Arc::new(Slots::One(Slot::default()));
+        Self::make(slots, 0, Mode::While(condition))
+    }
+
     fn slot(&self) -> &Slot {
         &self.slots.get()[self.index]
     }
@@ -357,7 +249,8 @@ impl Signal {
     /// The count from which on a wait that begins now is over.
     pub(crate) fn goal(&self) -> u64 {
         match &self.mode {
-            Mode::Outside(outside) => outside.completion,
+            Mode::Outside(outside) => outside.completion(),
+            Mode::While(_) => 1,
             _ => self.slot().goal(),
         }
     }
@@ -366,6 +259,7 @@ impl Signal {
     fn count(&self) -> u64 {
         match &self.mode {
             Mode::Outside(outside) => outside.value(),
+            Mode::While(condition) => u64::from(condition.holds()),
             // Acquire: pairs with the store in `set`.
             _ => self.slot().count.load(Ordering::Acquire),
         }
@@ -374,7 +268,7 @@ impl Signal {
     /// Where the count lies, for whoever looks at it by itself.
     pub(crate) fn address(&self) -> usize {
         match &self.mode {
-            Mode::Outside(outside) => outside.place.address,
+            Mode::Outside(outside) => outside.address(),
             _ => self.slot().count.as_ptr().expose_provenance(),
         }
     }
@@ -436,6 +330,7 @@ impl Signal {
                 outside.signal();
                 slot.word.fetch_add(1, Ordering::Release);
             }
+            Mode::While(_) => {}
         }
         // Before the looks at sleepers and lanes, against the opposite order of those.
         fence(Ordering::SeqCst);
@@ -463,7 +358,8 @@ impl Signal {
 
     /// Whether others may signal without telling anybody here.
     fn is_foreign(&self) -> bool {
-        matches!(*self.slots, Slots::Shared(_)) || matches!(self.mode, Mode::Outside(_))
+        matches!(*self.slots, Slots::Shared(_))
+            || matches!(self.mode, Mode::Outside(_) | Mode::While(_))
     }
 
     /// True when `goal` is reached; else `lane` will be driven at the next signal.
@@ -518,7 +414,7 @@ impl Signal {
         let goal = self.goal();
         let done = || self.has_reached(goal) || gave_up();
         let slot = self.slot();
-        if !matches!(self.mode, Mode::Outside(_)) {
+        if !matches!(self.mode, Mode::Outside(_) | Mode::While(_)) {
             return wait_until(platform, &slot.word, &slot.sleepers, &done, timeout);
         }
         // Nobody tells of a store by the application: short waits in turn.

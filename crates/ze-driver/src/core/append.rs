@@ -274,12 +274,8 @@ pub(crate) fn zeCommandListAppendMemoryPrefetch(
             space.populate(at, size as u64);
         }
     };
-    let sync = Sync {
-        signal: None,
-        waits: &[],
-        drain: false,
-    };
-    hCommandList.append(Op::Work(Work::Internal(Arc::new(populate))), &sync)
+    let work = Work::Internal(Arc::new(populate));
+    hCommandList.append(Op::Work(work), &Sync::default())
 }
 
 /// A hint without effect; core/copy.yml.
@@ -335,8 +331,8 @@ pub(crate) fn zeCommandListAppendSignalEvent(
 ) -> ZeResult {
     let sync = Sync {
         signal: Some(hEvent.get()),
-        waits: &[],
         drain: true,
+        ..Sync::default()
     };
     hCommandList.append(Op::Nothing, &sync)
 }

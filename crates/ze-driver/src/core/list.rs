@@ -11,6 +11,7 @@ use crate::core::object;
 use crate::core::queue::{QueueDesc, check_ordinal};
 use crate::device::MemoryKind;
 use crate::schedule::{Command, Lane, Op};
+use crate::signal::Signal;
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex, Weak};
@@ -91,6 +92,8 @@ pub(crate) struct Sync<'a> {
     pub(crate) waits: &'a [&'a Event],
     /// Everything before must be finished.
     pub(crate) drain: bool,
+    /// Waited for too; not of lists that are captured.
+    pub(crate) condition: Option<Arc<Signal>>,
 }
 
 impl<'a> Sync<'a> {
@@ -99,7 +102,7 @@ impl<'a> Sync<'a> {
         Self {
             signal: signal.0.map(Handle::get),
             waits: waits.get(),
-            drain: false,
+            ..Self::default()
         }
     }
 
@@ -191,6 +194,7 @@ impl CommandList {
         }
         // Waits first: a counter-based event may be both waited for and signalled anew.
         let mut waits: Vec<_> = sync.waits.iter().map(|event| event.waited()).collect();
+        waits.extend(sync.condition.iter().map(Arc::clone));
         let signal = sync.signal.map(Event::signalled);
         let commands = ops.enumerate().map(|(i, op)| {
             let (signal, counts) = match &signal {

@@ -25,6 +25,7 @@ pub(crate) mod launch;
 pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod mem;
+pub(crate) mod memory_sync;
 pub(crate) mod module;
 pub(crate) mod mutable;
 pub(crate) mod queue;

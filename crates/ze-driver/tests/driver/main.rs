@@ -16,3 +16,4 @@ mod programs;
 mod random;
 mod sequential;
 mod system;
+mod words;

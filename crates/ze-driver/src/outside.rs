@@ -1,0 +1,232 @@
+//! Words in memory of the application that events count in or lists wait for.
+//!
+//! They are looked at by any thread at any time, and the application may have freed the memory: a word is looked for
+//! before each access, and one that is gone loses its context, so that nobody waits for it. That the memory goes at the
+//! very moment of an access is not caught.
+
+use crate::core::context::Context;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A word of the application's.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// A multiple of the word's size.
+    address: usize,
+    /// In an allocation of the driver's; else in any other memory of the process.
+    is_allocated: bool,
+}
+
+impl Place {
+    fn new(context: &Context, address: usize) -> Self {
+        let at = std::ptr::without_provenance(address);
+        Self {
+            address,
+            is_allocated: context.platform().range(at).is_some(),
+        }
+    }
+
+    fn is_there(self, context: &Context) -> bool {
+        if self.is_allocated {
+            let at = std::ptr::without_provenance(self.address);
+            return context.platform().range(at).is_some();
+        }
+        may_read(self.address)
+    }
+
+    /// Whether the word is still there; else the context is lost.
+    fn look(self, context: &Arc<Context>, what: &str) -> bool {
+        if self.is_there(context) {
+            return true;
+        }
+        if !context.is_lost() {
+            context.lose(format!(
+                "{what} at {:#x} was freed while it was in use",
+                self.address
+            ));
+            // Not here: the caller may have a lane's lock.
+            let lost = Arc::clone(context);
+            context.platform().poll(Box::new(move || {
+                crate::schedule::run(lost.lanes());
+                false
+            }));
+        }
+        false
+    }
+}
+
+/// Whether a word can be read; `true` where the system does not tell.
+fn may_read(address: usize) -> bool {
+    let mut word = 0_u32;
+    let to = libc::iovec {
+        iov_base: (&raw mut word).cast(),
+        iov_len: size_of_val(&word),
+    };
+    let from = libc::iovec {
+        iov_base: std::ptr::with_exposed_provenance_mut(address),
+        iov_len: size_of_val(&word),
+    };
+    // SAFETY: the system reads what is there and writes the local word; an address without memory is an answer.
+    let read =
+        unsafe { libc::process_vm_readv(libc::getpid(), &raw const to, 1, &raw const from, 1, 0) };
+    read > 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
+}
+
+/// A counter of an event.
+pub(crate) struct Outside {
+    place: Place,
+    /// A second place that signals are written to and the host looks at.
+    host: Option<Place>,
+    /// Signalled from this value on.
+    completion: u64,
+    /// A signal adds this; else it writes `completion`.
+    increment: Option<u64>,
+    context: Arc<Context>,
+}
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a counter at {:#x}", self.place.address)
+    }
+}
+
+impl Outside {
+    /// A counter at `address`, which is a multiple of 8 as `host` is.
+    pub(crate) fn new(
+        context: Arc<Context>,
+        address: usize,
+        host: Option<usize>,
+        completion: u64,
+        increment: Option<u64>,
+    ) -> Self {
+        Self {
+            place: Place::new(&context, address),
+            host: host.map(|host| Place::new(&context, host)),
+            completion,
+            increment,
+            context,
+        }
+    }
+
+    /// Where it lies.
+    pub(crate) fn address(&self) -> usize {
+        self.place.address
+    }
+
+    /// Signalled from this value on.
+    pub(crate) fn completion(&self) -> u64 {
+        self.completion
+    }
+
+    fn at(&self, place: Place) -> Option<&AtomicU64> {
+        if !place.look(&self.context, "the counter of a counter-based event") {
+            return None;
+        }
+        let word = std::ptr::with_exposed_provenance::<AtomicU64>(place.address);
+        // SAFETY: aligned (checked by who made it); it is there, and the application keeps it as long as the event.
+        Some(unsafe { &*word })
+    }
+
+    /// The count; nobody waits for a counter that is gone.
+    pub(crate) fn value(&self) -> u64 {
+        let load = |place| {
+            self.at(place)
+                .map_or(u64::MAX, |word| word.load(Ordering::Acquire))
+        };
+        load(self.place).max(self.host.map_or(0, load))
+    }
+
+    /// Counts.
+    pub(crate) fn signal(&self) {
+        if let Some(step) = self.increment {
+            if let Some(word) = self.at(self.place) {
+                word.fetch_add(step, Ordering::SeqCst);
+            }
+            return;
+        }
+        for place in [Some(self.place), self.host].into_iter().flatten() {
+            if let Some(word) = self.at(place) {
+                word.store(self.completion, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+/// How a word is compared; numbers without a sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+}
+
+/// What a list waits for.
+pub(crate) struct Condition {
+    place: Place,
+    /// A word of 8 bytes rather than 4.
+    is_wide: bool,
+    comparison: Comparison,
+    data: u64,
+    context: Arc<Context>,
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            comparison, data, ..
+        } = self;
+        write!(f, "{comparison:?} {data} at {:#x}", self.place.address)
+    }
+}
+
+impl Condition {
+    /// The word at `address`, a multiple of its 8 or 4 bytes, compares so with `data`.
+    pub(crate) fn new(
+        context: Arc<Context>,
+        address: usize,
+        is_wide: bool,
+        comparison: Comparison,
+        data: u64,
+    ) -> Self {
+        Self {
+            place: Place::new(&context, address),
+            is_wide,
+            comparison,
+            data,
+            context,
+        }
+    }
+
+    /// Whether it holds now; nobody waits for a word that is gone.
+    pub(crate) fn holds(&self) -> bool {
+        if !self
+            .place
+            .look(&self.context, "a word that a command list waits for")
+        {
+            return true;
+        }
+        let address = self.place.address;
+        // SAFETY: aligned (checked by who made it); it is there, and the application keeps it as long as lists wait.
+        let value = unsafe {
+            if self.is_wide {
+                let word = std::ptr::with_exposed_provenance::<AtomicU64>(address);
+                (*word).load(Ordering::Acquire)
+            } else {
+                let word = std::ptr::with_exposed_provenance::<AtomicU32>(address);
+                u64::from((*word).load(Ordering::Acquire))
+            }
+        };
+        match self.comparison {
+            Comparison::Equal => value == self.data,
+            Comparison::NotEqual => value != self.data,
+            Comparison::Greater => value > self.data,
+            Comparison::GreaterOrEqual => value >= self.data,
+            Comparison::Less => value < self.data,
+            Comparison::LessOrEqual => value <= self.data,
+        }
+    }
+}
