@@ -522,6 +522,9 @@ pub struct RegionCopy {
     pub slices: u64,
 }
 
+/// Bytes to write, and where.
+pub type Part = (*mut u8, Box<[u8]>);
+
 /// What a task does on the device.
 #[derive(Clone)]
 pub enum Work {
@@ -556,7 +559,7 @@ pub enum Work {
         /// What it is, for the text of a fault.
         what: &'static str,
         /// Places, which need not be there, and what goes there.
-        parts: Arc<dyn Fn() -> Vec<(*mut u8, Box<[u8]>)> + Send + Sync>,
+        parts: Arc<dyn Fn() -> Vec<Part> + Send + Sync>,
     },
     /// Call the host.
     Host {

@@ -24,7 +24,7 @@ const ALL_ACCESS: u32 = ZE_MEMORY_ACCESS_CAP_FLAG_RW
     | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
 
 /// Bytes of a fill's pattern that are promised; longer ones work too. Programs double a size until it is passed.
-pub(crate) const MOST_PATTERN: usize = 4096;
+const MOST_PATTERN: usize = 4096;
 
 /// One device; never freed.
 #[repr(C)]

@@ -249,6 +249,11 @@ impl CommandList {
                 ),
             );
         }
+        self.check_device(name, root_device)
+    }
+
+    /// INVALID_ARGUMENT unless the device is the list's, or another part of it.
+    pub(crate) fn check_device(&self, name: &str, root_device: usize) -> ZeResult {
         let mine = self.device.root_index();
         if root_device != mine {
             return error(

@@ -185,9 +185,6 @@ fn fills_repeat_their_pattern() {
     assert_eq!(fill(0, 8), ZE_RESULT_SUCCESS);
     assert_eq!(fill(12, 8), ZE_RESULT_ERROR_INVALID_SIZE);
     assert_eq!(fill(12, 0), ZE_RESULT_ERROR_INVALID_SIZE);
-    assert_eq!(fill(12, 3), ZE_RESULT_ERROR_INVALID_SIZE, "no power of two");
-    assert_eq!(fill(8192, 8192), ZE_RESULT_ERROR_INVALID_SIZE, "too long");
-    assert!(last_error().contains("up to 4096"), "{}", last_error());
     assert_eq!(memory, [1, 2, 1, 2]);
     assert_eq!(
         ze!(Mem.pfnGetAllocProperties(context, null(), null_mut(), null_mut())),
