@@ -1,11 +1,13 @@
 //! What becomes of a group whose task, copy or append fails, of those that come after it, and of the memory.
 
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
-use sycl::{Buffer, Errc, Error, EventStatus, Queue, Read, ReadWrite, Write};
+use sycl::{Buffer, Errc, Error, Event, EventStatus, Queue, Read, ReadWrite, interop};
 
 use crate::groups::{paged, submit_add_one};
-use crate::world::{Gate, Log, devices, queue};
+use crate::order::access;
+use crate::world::{Gate, Log, devices, kernel, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[

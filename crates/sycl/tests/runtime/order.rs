@@ -1,10 +1,9 @@
 //! What waits for what: H31 to H34, host accessors, host tasks.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 
-use sycl::{Buffer, Errc, Error, Event, EventStatus, Id, Queue, Read, ReadWrite, Write, interop};
+use sycl::{Buffer, Errc, Event, EventStatus, Id, Queue, Read, ReadWrite, Write, interop};
 
 use crate::groups::{paged, submit_add_one};
 use crate::world::{Gate, Log, argument, context, devices, is_running, kernel, queue};
@@ -92,7 +91,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-fn access(
+pub(crate) fn access(
     queue: &Queue,
     buffer: &Buffer<'_, i32>,
     mode: usize,
