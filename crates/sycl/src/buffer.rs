@@ -162,6 +162,7 @@ where
     /// # Errors
     /// [`Errc::Invalid`] for two views on one memory, a device outside its context, an allocation that is too small, or a
     /// pointer that no element may have; then all memory is the program's as before.
+    #[track_caller]
     pub unsafe fn from_usm(views: &[UsmView<T>], range: impl Into<Range<D>>) -> Result<Self> {
         let range = range.into();
         let buffer = Self::create(range, &BufferOptions::default(), 0)?;
@@ -204,7 +205,8 @@ fn adopt_view<T>(state: &mut BufferState, view: &UsmView<T>) -> Result<()> {
         true => End::Free,
         false => End::Keep,
     };
-    state.adopt(domain, view.pointer.cast(), &view.context, end)?;
+    let (kind, _) = crate::usm::properties_of(native, view.pointer.cast())?;
+    state.adopt(domain, (kind, view.pointer.cast()), &view.context, end)?;
     if view.initialised {
         state.graph.adopt_copy(domain);
     }
@@ -362,10 +364,10 @@ where
             wait_for(&users)?;
         }
         let number = core.number;
-        bury(users, move || {
+        let kept = memory.as_ref().map(|m| m.context.0.native.kept());
+        bury(users, kept.unwrap_or_default(), move || {
             if let Some(memory) = memory {
-                let pointer = memory.pointer.addr();
-                ending.free(number, pointer, || drop(memory));
+                ending.end(number, memory);
             }
         });
         Ok(())
@@ -419,10 +421,12 @@ where
         };
         let core = &self.handle.core;
         let bytes = range.size() * size_of::<T>();
-        core.lock()
-            .history
-            .sub_buffer(core.number, self.first_byte + first, bytes);
-        self.viewed(range, self.first_byte + first)
+        let first = self.first_byte + first;
+        let element = size_of::<T>();
+        let mut state = core.lock();
+        state.history.sub_buffer(core.number, first, bytes, element);
+        drop(state);
+        self.viewed(range, first)
     }
 
     fn viewed<U: DeviceData, const E: usize>(

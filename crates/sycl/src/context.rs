@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use level_zero::sys::*;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graveyard::bury;
+use crate::graveyard::{Kept, bury};
 use crate::image::{Sampler, native};
 use crate::info::Info;
 use crate::lane::{Lane, LaneOptions};
@@ -38,7 +39,7 @@ impl Drop for ContextInner {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
         for (_, lane) in lanes.drain(..) {
-            bury(lane.users(), || lane.close());
+            bury(lane.users(), self.native.kept(), || lane.close());
         }
     }
 }
@@ -52,6 +53,8 @@ pub(crate) struct NativeContext {
     samplers: Mutex<Vec<(Device, Sampler, ze_sampler_handle_t)>>,
     /// Commands that were submitted and are on no list yet.
     pub(crate) pending: Promises,
+    /// Queues of the program's in a context that stays the program's.
+    pub(crate) queues: AtomicUsize,
 }
 
 // SAFETY: a context's functions may be called from simultaneous threads (spec, core "Contexts").
@@ -60,6 +63,17 @@ unsafe impl Send for NativeContext {}
 unsafe impl Sync for NativeContext {}
 
 impl NativeContext {
+    /// Whether this runtime destroys it.
+    pub(crate) fn is_owned(&self) -> bool {
+        self.owned
+    }
+
+    /// Itself, if it stays the program's, for what is freed with it later.
+    pub(crate) fn kept(&self) -> Kept {
+        let own = std::ptr::from_ref(self).addr();
+        (!self.owned).then_some(own).into_iter().collect()
+    }
+
     /// The sampler of a device with these properties.
     pub(crate) fn sampler(&self, device: &Device, sampler: Sampler) -> Result<ze_sampler_handle_t> {
         let mut known = self.samplers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -137,6 +151,7 @@ fn shared(api: Api) -> Result<Arc<NativeContext>> {
         owned: true,
         samplers: Mutex::default(),
         pending: Promises::default(),
+        queues: AtomicUsize::new(0),
     });
     shared.insert(api.driver.addr(), Arc::downgrade(&native));
     Ok(native)
@@ -212,6 +227,7 @@ impl Context {
             owned,
             samplers: Mutex::default(),
             pending: Promises::default(),
+            queues: AtomicUsize::new(0),
         });
         Ok(Self::of(platform, devices, native))
     }

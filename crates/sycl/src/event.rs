@@ -11,7 +11,6 @@ use sycl_graph::{Dep, Deps};
 use crate::context::NativeContext;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graveyard::bury;
 use crate::lane::{Kept, Lane, Profile, lane_of};
 use crate::queue::{Queue, Reports};
 use crate::ticket::{Standing, Ticket, is_unfinished};
@@ -185,7 +184,7 @@ impl Default for Event {
 impl Drop for EventInner {
     fn drop(&mut self) {
         if let EventKind::Native(lane) = self.kind {
-            bury(lane.users(), || lane.close());
+            lane.let_go();
         }
         // One after another: a chain of events may be longer than a stack is deep.
         let mut waits = self.take_waits();
@@ -259,6 +258,15 @@ impl Event {
             native: OnceLock::new(),
             node: Node::default(),
         }))
+    }
+
+    /// Around a handle; `device` is whose clock its timestamps are of, if it has any.
+    pub(crate) fn native_of(lane: &'static Lane, device: Option<Device>) -> Self {
+        let mut event = Self::new(EventKind::Native(lane));
+        if let Some(inner) = Arc::get_mut(&mut event.0) {
+            inner.device = device;
+        }
+        event
     }
 
     /// A submission's.
@@ -372,8 +380,12 @@ impl Event {
     /// When its command ran; waits for it.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when its queue was built without profiling; as [`Self::wait`].
+    /// [`crate::Errc::Invalid`] when its queue was built without profiling, or the pool of an event around a handle
+    /// without timestamps; as [`Self::wait`].
     pub fn profiling(&self) -> Result<Profiling> {
+        if let EventKind::Native(lane) = self.0.kind {
+            return self.native_profiling(lane);
+        }
         let (Some(profile), Some(device)) = (&self.0.profile, &self.0.device) else {
             return Err(Error::invalid(
                 "no profiling information: build the queue with enable_profiling",
@@ -392,6 +404,22 @@ impl Event {
             // The two clocks may be read a tick apart.
             start_ns: ns(start.max(profile.submit)),
             end_ns: ns(end.max(profile.submit)),
+        })
+    }
+
+    fn native_profiling(&self, lane: &'static Lane) -> Result<Profiling> {
+        let Some(device) = &self.0.device else {
+            return Err(Error::invalid(
+                "no profiling information: the events of the event's pool carry no timestamps",
+            ));
+        };
+        self.wait()?;
+        let (start, end) = lane.first_times()?;
+        let [start_ns, end_ns] = [start, end].map(|ticks| to_nanoseconds(device, ticks));
+        Ok(Profiling {
+            submit_ns: start_ns,
+            start_ns,
+            end_ns,
         })
     }
 
@@ -430,9 +458,14 @@ impl Event {
         match &self.0.kind {
             EventKind::Ticket(ticket) if matches!(ticket.standing(), Standing::Open) => {
                 let (ticket, signalled) = (Arc::clone(ticket), Arc::clone(&own));
+                // Until then the context is used.
+                let used = Ticket::open(None, vec![Arc::clone(&ticket)]);
+                context.pending.add(&used);
                 crate::host_task::run(Box::new(move || {
                     drop(ticket.wait());
                     signalled.signal();
+                    drop(signalled);
+                    used.done();
                 }));
             }
             _ => own.signal(),
@@ -452,6 +485,13 @@ impl Event {
             },
             EventKind::Native(lane) => Some(lane.tail()),
         }
+    }
+
+    /// Whether it is the last copy of one around a handle that stays the program's, and not known to be signalled.
+    pub(crate) fn is_last_and_awaits_the_program(&self) -> bool {
+        let awaits = |lane: &Lane| lane.awaits_the_program();
+        let last = Arc::strong_count(&self.0) == 1;
+        last && matches!(self.0.kind, EventKind::Native(lane) if awaits(lane))
     }
 
     /// What follows it has to follow; or why it cannot.

@@ -230,7 +230,7 @@ impl Drop for GraphInner {
                 .get_mut()
                 .unwrap_or_else(PoisonError::into_inner),
         );
-        bury(after, move || {
+        bury(after, self.context.0.native.kept(), move || {
             let list = std::ptr::with_exposed_provenance_mut(list);
             // SAFETY: ours, and its last execution has ended.
             let _ = unsafe {

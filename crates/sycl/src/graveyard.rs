@@ -1,16 +1,55 @@
 //! What is dropped while a device still uses it: freed when the work on it has ended, without anybody waiting.
+//!
+//! A context that stays the program's may be destroyed as soon as nothing of the program's is left in it: what is freed
+//! with such a context is marked with it, so that [`settle`] can wait until nothing more will be.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
+use crate::context::NativeContext;
+use crate::lane::all_tails;
 use crate::ticket::{probe, wait_for, would_wait_for_itself};
+
+/// Contexts that stay the program's, by address; none in most programs.
+pub(crate) type Kept = SmallVec<[usize; 1]>;
 
 struct Grave {
     after: Deps,
-    bury: Box<dyn FnOnce() + Send>,
+    kept: Kept,
+    bury: Bury,
+}
+
+type Bury = Box<dyn FnOnce() + Send>;
+
+/// While it lives, something that needs these contexts is being freed by this thread.
+struct Burying(Kept);
+
+impl Burying {
+    /// To be called under the lock under which the grave was taken from the list.
+    fn begin(kept: Kept, graves: &mut Graves) -> Self {
+        graves.busy.extend_from_slice(&kept);
+        Self(kept)
+    }
+}
+
+impl Drop for Burying {
+    fn drop(&mut self) {
+        if self.0.is_empty() {
+            return;
+        }
+        let mut graves = graves();
+        for context in &self.0 {
+            if let Some(at) = graves.busy.iter().position(|busy| busy == context) {
+                graves.busy.swap_remove(at);
+            }
+        }
+        drop(graves);
+        BURIED.notify_all();
+    }
 }
 
 struct Graves {
@@ -18,6 +57,13 @@ struct Graves {
     list: VecDeque<Grave>,
     /// All of them are looked at when there are so many.
     sweep_at: usize,
+    /// The contexts of what is being freed now, one for each grave that has them.
+    busy: Vec<usize>,
+}
+
+thread_local! {
+    /// This thread frees something now.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// So many unfinished ones are looked at now and then.
@@ -28,20 +74,60 @@ const MANY: usize = 32;
 static GRAVES: Mutex<Graves> = Mutex::new(Graves {
     list: VecDeque::new(),
     sweep_at: MANY,
+    busy: Vec::new(),
 });
+/// Something that has to do with a kept context was freed.
+static BURIED: Condvar = Condvar::new();
 
 fn graves() -> MutexGuard<'static, Graves> {
     GRAVES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls `bury` when `after` has ended: now, or in a later call of [`sweep`].
-pub(crate) fn bury(mut after: Deps, bury: impl FnOnce() + Send + 'static) {
+/// Calls `bury` when `after` has ended: now, or in a later call of [`sweep`]. `kept` are the contexts of the program's
+/// that it needs: see [`NativeContext::kept`].
+pub(crate) fn bury(mut after: Deps, kept: Kept, bury: impl FnOnce() + Send + 'static) {
     after.retain(|dep| !probe(dep));
     if after.is_empty() {
         return bury();
     }
     let bury = Box::new(bury);
-    graves().list.push_back(Grave { after, bury });
+    graves().list.push_back(Grave { after, kept, bury });
+}
+
+/// Waits until nothing runs in a context of the program's and nothing more will be freed with it. Does nothing where what
+/// is left waits for the calling thread itself, and inside of what is being freed.
+pub(crate) fn settle(native: &Arc<NativeContext>) {
+    let context = Arc::as_ptr(native).addr();
+    if native.is_owned() || INSIDE.get() {
+        return;
+    }
+    let mut after = native.pending.deps();
+    after.merge(&all_tails(native));
+    loop {
+        if would_wait_for_itself(&after) {
+            return;
+        }
+        // Failures have gone to who submitted the work; what cannot even be waited for will never be freed.
+        let waited = wait_for(&after);
+        sweep();
+        if waited.is_err() && !after.iter().all(probe) {
+            return;
+        }
+        let mut graves = graves();
+        let mut left = graves.list.iter();
+        if let Some(grave) = left.find(|grave| grave.kept.contains(&context)) {
+            after = grave.after.clone();
+            continue;
+        }
+        while graves.busy.contains(&context) {
+            graves = BURIED.wait(graves).unwrap_or_else(PoisonError::into_inner);
+        }
+        let mut left = graves.list.iter();
+        match left.find(|grave| grave.kept.contains(&context)) {
+            Some(grave) => after = grave.after.clone(),
+            None => return,
+        }
+    }
 }
 
 /// What was found to be unfinished in one look at the graves: later work on its lanes is so too.
@@ -65,7 +151,7 @@ impl Unfinished {
 
 /// Looks at graves, the oldest first, until so many are found to be unfinished; frees the others.
 fn sweep_until(unfinished: impl FnOnce(&Graves) -> usize) {
-    let mut ready: SmallVec<[Grave; 8]> = SmallVec::new();
+    let mut ready: SmallVec<[(Bury, Burying); 8]> = SmallVec::new();
     {
         let Ok(mut graves) = GRAVES.try_lock() else {
             return;
@@ -78,7 +164,8 @@ fn sweep_until(unfinished: impl FnOnce(&Graves) -> usize) {
             };
             grave.after.retain(|dep| known.contains(dep));
             if grave.after.is_empty() {
-                ready.push(grave);
+                let burying = Burying::begin(grave.kept, &mut graves);
+                ready.push((grave.bury, burying));
                 continue;
             }
             graves.list.push_back(grave);
@@ -93,8 +180,13 @@ fn sweep_until(unfinished: impl FnOnce(&Graves) -> usize) {
         }
     }
     // Outside the lock: burying may drop what buries something itself.
-    for grave in ready {
-        (grave.bury)();
+    let outermost = !INSIDE.replace(true);
+    for (bury, burying) in ready {
+        bury();
+        drop(burying);
+    }
+    if outermost {
+        INSIDE.set(false);
     }
 }
 
@@ -124,6 +216,13 @@ pub(crate) fn sweep_all() -> bool {
             _ => {}
         }
     }
+}
+
+/// Whether something is freed after work on a lane.
+pub(crate) fn is_awaited(lane: u16) -> bool {
+    let graves = graves();
+    let mut after = graves.list.iter().flat_map(|grave| grave.after.iter());
+    after.any(|dep| dep.lane() == lane)
 }
 
 /// Waits for the oldest grave, to make room for an allocation; whether there was one.
@@ -157,7 +256,7 @@ mod tests {
         let freed = Arc::new(AtomicUsize::new(0));
         let make = || {
             let (ticket, freed) = (Ticket::open(None, Vec::new()), Arc::clone(&freed));
-            bury(Deps::from(ticket.dep()), move || {
+            bury(Deps::from(ticket.dep()), Kept::new(), move || {
                 freed.fetch_add(1, Ordering::Relaxed);
             });
             ticket

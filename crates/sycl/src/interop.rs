@@ -6,14 +6,11 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use level_zero::sys::*;
-use sycl_graph::Access;
-
 use crate::buffer::Buffer;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
-use crate::event::{Event, EventKind};
+use crate::event::Event;
 use crate::image::{ChannelOrder, ChannelType, ImageFormat, UnsampledImage};
 use crate::kernel::{Executable, Kernel, KernelBundle, KernelInner, argument_count};
 use crate::lane::{Lane, NativeLane};
@@ -26,9 +23,14 @@ use crate::range::{DeviceData, Dim, Range, SupportedDim};
 use crate::registry::{disown, own};
 use crate::usm::{PointerType, properties_of, range_of};
 use crate::ze::{Api, ze};
+use level_zero::sys::*;
 
-/// The value of C++'s feature-test macro that this module follows.
-pub const SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO: u32 = 5;
+/// Level Zero's own types, as its C headers lay them out, and its functions' types.
+pub use level_zero::sys as ze;
+
+/// The value of C++'s feature-test macro that this module follows. The build script of a crate that depends on this one has
+/// it in `DEP_SOLUM_SYCL_LEVEL_ZERO_VERSION`.
+pub const SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO: u32 = include!("level_zero.version");
 
 /// Who destroys a handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,7 +38,8 @@ pub enum Ownership {
     /// The runtime, when the last SYCL object that needs it is gone. The program no longer uses it then.
     #[default]
     Transfer,
-    /// The program, after the last SYCL object that needs it is gone.
+    /// The program, when the last copy of the SYCL object has been dropped. Where work still needs memory, an image, a
+    /// queue or a context, that drop waits; launches of a kernel it does not wait for.
     Keep,
 }
 
@@ -303,18 +306,25 @@ fn not_null<T>(what: &str, handle: *mut T) -> Result<()> {
     Ok(())
 }
 
-/// Takes a handle over, once.
-fn take<T>(what: &str, handle: *mut T, ownership: Ownership) -> Result<bool> {
+/// Makes an object around a handle, which is taken over once at most; `make` is told whether it is, and when it fails the
+/// handle is the program's as before.
+fn adopt<T, R>(
+    what: &str,
+    handle: *mut T,
+    ownership: Ownership,
+    make: impl FnOnce(bool) -> Result<R>,
+) -> Result<R> {
     if ownership == Ownership::Keep {
-        return Ok(false);
+        return make(false);
     }
     if !own(handle) {
         return Err(Error::invalid(format!(
             "{what} {handle:p} is the runtime's already: it cannot be transferred to it again"
         )));
     }
-    leaks::adopted(what);
-    Ok(true)
+    make(true)
+        .inspect(|_| leaks::adopted(what))
+        .inspect_err(|_| disown(handle))
 }
 
 /// The platform of an enumerated driver.
@@ -361,8 +371,9 @@ pub unsafe fn make_device(handle: ze_device_handle_t) -> Result<Device> {
 pub unsafe fn make_context(input: ContextInput) -> Result<Context> {
     not_null("the context", input.native_handle)?;
     Context::check(&input.device_list)?;
-    let owned = take("context", input.native_handle, input.ownership)?;
-    Context::adopt(&input.device_list, input.native_handle, owned)
+    adopt("context", input.native_handle, input.ownership, |owned| {
+        Context::adopt(&input.device_list, input.native_handle, owned)
+    })
 }
 
 /// A queue around a command queue or an immediate list.
@@ -389,27 +400,21 @@ pub unsafe fn make_queue(input: impl Into<QueueArg>, context: &Context) -> Resul
             "a queue around a handle has its engine already: compute_index is not allowed",
         ));
     }
-    let (owned, in_order) = match input.native {
-        NativeQueue::CommandQueue(queue) => (take("command queue", queue, input.ownership)?, false),
-        NativeQueue::ImmediateList(list) => (
-            take("command list", list, input.ownership)?,
-            is_in_order(context.api(), list),
-        ),
-    };
-    // A list that is made for a queue must be of its group.
-    let ordinal = match input.native {
-        NativeQueue::CommandQueue(queue) => ordinal_of(context.api(), &device, queue),
-        NativeQueue::ImmediateList(_) => 0,
-    };
     let (properties, lane) = (input.properties, input.native.lane());
-    Queue::adopt(context, &device, properties, lane, owned, in_order, ordinal).inspect_err(|_| {
-        match input.native {
-            // It stays the program's.
-            NativeQueue::CommandQueue(queue) if owned => disown(queue),
-            NativeQueue::ImmediateList(list) if owned => disown(list),
-            _ => {}
+    let make = |owned, in_order, ordinal| {
+        Queue::adopt(context, &device, properties, lane, owned, in_order, ordinal)
+    };
+    match input.native {
+        NativeQueue::CommandQueue(queue) => {
+            adopt("command queue", queue, input.ownership, |owned| {
+                // A list that is made for a queue must be of its group.
+                make(owned, false, ordinal_of(context.api(), &device, queue))
+            })
         }
-    })
+        NativeQueue::ImmediateList(list) => adopt("command list", list, input.ownership, |owned| {
+            make(owned, is_in_order(context.api(), list), 0)
+        }),
+    }
 }
 
 /// The group of a queue; where the driver does not say, the first that computes.
@@ -442,7 +447,12 @@ fn is_in_order(api: Api, list: ze_command_list_handle_t) -> bool {
     asked.is_ok() && flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER != 0
 }
 
-/// An event around a handle; it has no profiling information and no wait list.
+/// An event around a handle. It has no wait list, and profiling information if its pool's events carry timestamps; when
+/// its command was submitted is not known, and is said to be when it began.
+///
+/// With [`Ownership::Keep`] the program may destroy the event when the last copy is dropped. A command group that follows
+/// it and is held back by something on the host is such a copy, and so is a buffer or image that is available after it. The
+/// last copy's drop waits for the event where an unused buffer or image is still to end after it.
 ///
 /// # Safety
 /// The handle is null or a live event of a pool of the context.
@@ -451,9 +461,32 @@ fn is_in_order(api: Api, list: ze_command_list_handle_t) -> bool {
 /// [`Errc::Invalid`] for null or a handle transferred before.
 pub unsafe fn make_event(input: EventInput, context: &Context) -> Result<Event> {
     not_null("the event", input.native_handle)?;
-    let owned = take("event", input.native_handle, input.ownership)?;
-    let lane = Lane::of_event(&context.0.native, input.native_handle, owned)?;
-    Ok(Event::new(EventKind::Native(lane)))
+    let lane = adopt("event", input.native_handle, input.ownership, |owned| {
+        Lane::of_event(&context.0.native, input.native_handle, owned)
+    })?;
+    let timestamps = has_timestamps(context.api(), input.native_handle);
+    let device = timestamps.then(|| context.0.devices[0].clone());
+    Ok(Event::native_of(lane, device))
+}
+
+/// Whether the events of an event's pool carry timestamps; `false` where the driver does not say.
+fn has_timestamps(api: Api, event: ze_event_handle_t) -> bool {
+    let mut pool = std::ptr::null_mut();
+    let mut flags = 0;
+    // SAFETY: a live event by the caller's contract, the pool that it is of, and valid outputs.
+    let asked = unsafe {
+        ze!(
+            api,
+            zeEventGetEventPool = event.pfnGetEventPool(event, &raw mut pool)
+        )
+        .and_then(|()| {
+            ze!(
+                api,
+                zeEventPoolGetFlags = event_pool.pfnGetFlags(pool, &raw mut flags)
+            )
+        })
+    };
+    asked.is_ok() && flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP != 0
 }
 
 /// An executable bundle around a module.
@@ -477,8 +510,10 @@ pub unsafe fn make_kernel_bundle(
         log: String::new(),
     };
     module.try_a_kernel()?;
-    module.owned = take("module", input.native_handle, input.ownership)?;
-    Ok(KernelBundle::adopt(context, module))
+    adopt("module", input.native_handle, input.ownership, |owned| {
+        module.owned = owned;
+        Ok(KernelBundle::adopt(context, module))
+    })
 }
 
 /// A kernel around a handle.
@@ -511,16 +546,17 @@ pub unsafe fn make_kernel(input: KernelInput, context: &Context) -> Result<Kerne
         )));
     }
     let count = argument_count(module.api, input.native_handle)?;
-    let owned = take("kernel", input.native_handle, input.ownership)?;
-    Ok(Kernel(std::sync::Arc::new(KernelInner {
-        bundle: bundle.clone(),
-        known: bundle.known_arguments(&name, count),
-        name,
-        handles: vec![(module.device.clone(), input.native_handle)],
-        count,
-        state: std::sync::Mutex::default(),
-        owned,
-    })))
+    adopt("kernel", input.native_handle, input.ownership, |owned| {
+        Ok(Kernel(std::sync::Arc::new(KernelInner {
+            bundle: bundle.clone(),
+            known: bundle.known_arguments(&name, count),
+            name,
+            handles: vec![(module.device.clone(), input.native_handle)],
+            count,
+            state: std::sync::Mutex::default(),
+            owned,
+        })))
+    })
 }
 
 fn kernel_name(api: Api, kernel: ze_kernel_handle_t) -> Result<String> {
@@ -554,6 +590,7 @@ fn kernel_name(api: Api, kernel: ze_kernel_handle_t) -> Result<String> {
 /// # Errors
 /// [`Errc::Invalid`] for what is not the beginning of such an allocation, one that is too small or of another device, a
 /// context of several devices, memory transferred before; the memory is then still the program's.
+#[track_caller]
 pub unsafe fn make_buffer<T: DeviceData, const D: usize>(
     input: BufferInput,
     range: impl Into<Range<D>>,
@@ -598,24 +635,20 @@ where
         Ownership::Keep => End::Keep,
     };
     let buffer = Buffer::new(range)?;
-    if end == End::Free {
-        leaks::adopted("memory");
-    }
     {
         let mut state = buffer.core().lock();
         let domain = match kind {
             PointerType::Host => sycl_graph::Domain::HOST,
+            // Such memory is no device's: the host is where it is at home.
+            PointerType::Shared if owner.is_null() => sycl_graph::Domain::HOST,
             _ => state.domain_of(context, device)?,
         };
-        state.adopt(domain, pointer.cast(), context, end)?;
+        state.adopt(domain, (kind, pointer.cast()), context, end)?;
         state.graph.adopt(domain);
-        if let Some(dep) = available.and_then(Event::dep) {
-            let whole = [Access::whole(
-                state.graph.grid(),
-                sycl_graph::Mode::ReadWrite,
-            )];
-            state.graph.commit_accesses(domain, &whole, dep);
-        }
+        state.available_after(domain, available);
+    }
+    if end == End::Free {
+        leaks::adopted("memory");
     }
     Ok(buffer)
 }
@@ -627,6 +660,7 @@ where
 ///
 /// # Errors
 /// As [`make_buffer`].
+#[track_caller]
 pub unsafe fn make_buffer_1d<T: DeviceData>(
     input: BufferInput,
     context: &Context,
@@ -649,6 +683,7 @@ pub unsafe fn make_buffer_1d<T: DeviceData>(
 /// # Errors
 /// [`Errc::Invalid`] for null, a context of several devices, a range without texels, a handle transferred before;
 /// [`Errc::FeatureNotSupported`] for a format of packed channels. The handle is then still the program's.
+#[track_caller]
 pub unsafe fn make_image<const D: usize>(
     input: ImageInput<D>,
     context: &Context,
@@ -668,20 +703,13 @@ where
     range.0.reverse();
     let format = ImageFormat::new(input.chan_order, input.chan_type);
     let image = UnsampledImage::bound(format, range)?;
-    let end = match take("image", handle, input.ownership)? {
-        true => End::Free,
-        false => End::Keep,
-    };
-    let mut state = image.core().lock();
-    let domain = state.adopt_image(handle, context, device, end)?;
-    state.graph.adopt(domain);
-    if let Some(dep) = available.and_then(Event::dep) {
-        let whole = [Access::whole(
-            state.graph.grid(),
-            sycl_graph::Mode::ReadWrite,
-        )];
-        state.graph.commit_accesses(domain, &whole, dep);
-    }
-    drop(state);
+    adopt("image", handle, input.ownership, |owned| {
+        let end = if owned { End::Free } else { End::Keep };
+        let mut state = image.core().lock();
+        let domain = state.adopt_image(handle, context, device, end)?;
+        state.graph.adopt(domain);
+        state.available_after(domain, available);
+        Ok(())
+    })?;
     Ok(image)
 }

@@ -634,7 +634,8 @@ impl Drop for KernelInner {
         let owned = self.owned;
         // Launches are not counted: whatever is on any lane now may be one.
         let users: Deps = all_tails(&self.bundle.inner.context.0.native);
-        bury(users, move || {
+        let kept = self.bundle.inner.context.0.native.kept();
+        bury(users, kept, move || {
             for handle in handles.into_iter().filter(|_| owned) {
                 let handle: ze_kernel_handle_t = std::ptr::with_exposed_provenance_mut(handle);
                 disown(handle);

@@ -156,7 +156,18 @@ fn find() -> Option<&'static Loader> {
 fn choose(platforms: &[Platform]) -> Result<()> {
     let roots: Vec<Device> = platforms.iter().flat_map(|p| p.all_roots()).collect();
     let described: Vec<_> = roots.iter().map(describe).collect();
-    let variable = |name| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let older = ["SYCL_BE", "SYCL_DEVICE_TYPE"];
+    let older: Vec<&str> = older
+        .into_iter()
+        .filter(|name| variable(name).is_some())
+        .collect();
+    if !older.is_empty() && variable("ONEAPI_DEVICE_SELECTOR").is_none() {
+        let names = older.join(" and ");
+        complain(&format!(
+            "no meaning any more: {names}; use ONEAPI_DEVICE_SELECTOR"
+        ));
+    }
     let chosen = match (
         variable("ONEAPI_DEVICE_SELECTOR"),
         variable("SYCL_DEVICE_FILTER"),

@@ -1,6 +1,7 @@
 //! Queues: command groups go in, work on lanes comes out.
 
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::ThreadId;
 
@@ -12,7 +13,7 @@ use crate::device::Device;
 use crate::environment::{self, Lists, MOST_LANES};
 use crate::error::{AsyncHandler, Error, Result};
 use crate::event::{Event, Followers};
-use crate::graveyard::{bury, sweep};
+use crate::graveyard::{bury, settle, sweep};
 use crate::group::Group;
 use crate::handler::{Command, Handler};
 use crate::lane::{Lane, LaneOptions, NativeLane};
@@ -20,7 +21,7 @@ use crate::log::{CHOICES, name_of, say};
 use crate::platform::complain;
 use crate::selector::{DefaultSelector, Selector};
 use crate::submit::submit;
-use crate::ticket::{Promises, Ticket};
+use crate::ticket::{Promises, Ticket, is_in_a_host_task, wait_for, would_wait_for_itself};
 
 /// How urgent a queue's work is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,8 +67,11 @@ pub struct QueueProps {
 const LANES: usize = 4;
 
 /// A way to a device. Cheap to clone; usable from any thread.
+///
+/// The last handle's drop does not wait for the queue's work, unless its list or its context stays the program's
+/// ([`crate::interop::Ownership::Keep`]): the program may destroy those then.
 #[derive(Clone)]
-pub struct Queue(pub(crate) Arc<QueueInner>);
+pub struct Queue(pub(crate) Arc<QueueInner>, Option<Arc<End>>);
 
 pub(crate) struct QueueInner {
     pub(crate) context: Context,
@@ -86,9 +90,43 @@ pub(crate) struct QueueInner {
     /// Events of this queue that keep others.
     pub(crate) followers: Followers,
     pub(crate) reports: Arc<Reports>,
-    /// The handle stays with the program: the queue's end waits for its work.
-    kept: bool,
     pub(crate) trace: crate::trace::QueueTrace,
+}
+
+/// The end of the program's handles of a queue whose list or context stays the program's.
+struct End(Option<Arc<QueueInner>>);
+
+impl End {
+    fn of(queue: &Arc<QueueInner>) -> Arc<Self> {
+        let native = &queue.context.0.native;
+        native.queues.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Self(Some(Arc::clone(queue))))
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let Some(queue) = self.0.take() else { return };
+        let native = Arc::clone(&queue.context.0.native);
+        native.queues.fetch_sub(1, Ordering::Relaxed);
+        let open = queue.tickets.deps();
+        if would_wait_for_itself(&open) {
+            // What the task captured cannot wait for the task's end: that lets go of the rest.
+            if is_in_a_host_task() || std::thread::panicking() {
+                return;
+            }
+            panic!(
+                "this drop would never end: the queue's work waits for a host accessor that the calling thread holds"
+            );
+        }
+        // Failures have gone to who submitted the work.
+        drop(wait_for(&open));
+        for lane in queue.lanes() {
+            drop(lane.wait(lane.tail().sequence()));
+        }
+        drop(queue);
+        settle(&native);
+    }
 }
 
 /// Asynchronous errors and who wants to know them.
@@ -272,13 +310,16 @@ impl QueueBuilder {
             && self.props.submission.unwrap_or(Submission::FromEnvironment)
                 == Submission::FromEnvironment
             && environment::lists() == Lists::OfThreads;
-        let mut queue = Queue::of(context, device, self.props, options, self.handler, false);
+        let mut queue = Queue::of(context, device, self.props, options, self.handler);
         if let Some(inner) = Arc::get_mut(&mut queue.0).filter(|_| per_thread) {
             inner.threads = Some(Mutex::default());
         }
         let eager = environment::eager() && !per_thread;
         for number in 0..if eager { queue.0.width } else { 1 } {
             queue.0.lane(number)?;
+        }
+        if !queue.0.context.0.native.is_owned() {
+            queue.1 = Some(End::of(&queue.0));
         }
         queue.0.trace.created(&queue.0);
         say(CHOICES, || {
@@ -352,14 +393,13 @@ impl Queue {
         props: QueueProps,
         options: LaneOptions,
         handler: Option<Box<AsyncHandler>>,
-        kept: bool,
     ) -> Self {
         let width = if props.in_order {
             1
         } else {
             environment::lanes().unwrap_or(LANES)
         };
-        Self(Arc::new(QueueInner {
+        let inner = Arc::new(QueueInner {
             context,
             device,
             props,
@@ -375,9 +415,9 @@ impl Queue {
                 errors: Mutex::default(),
                 handler,
             }),
-            kept,
             trace: crate::trace::QueueTrace::default(),
-        }))
+        });
+        Self(inner, None)
     }
 
     /// A queue around a handle that exists already; it has this one lane.
@@ -401,18 +441,14 @@ impl Queue {
             ..LaneOptions::default()
         };
         let lane = Lane::adopt(&context.0.native, device, native, options)?;
-        let mut queue = Self::of(
-            context.clone(),
-            device.clone(),
-            props,
-            options,
-            None,
-            !owned,
-        );
+        let mut queue = Self::of(context.clone(), device.clone(), props, options, None);
         if let Some(inner) = Arc::get_mut(&mut queue.0) {
             inner.width = 1;
         }
         let _ = queue.0.lanes[0].set(lane);
+        if !owned || !context.0.native.is_owned() {
+            queue.1 = Some(End::of(&queue.0));
+        }
         queue.0.trace.created(&queue.0);
         Ok(queue)
     }
@@ -579,11 +615,6 @@ impl QueueInner {
         Ok(lane)
     }
 
-    /// Whether its end waits, since the program may destroy its list then.
-    pub(crate) fn is_kept(&self) -> bool {
-        self.kept
-    }
-
     /// Remembers a ticket until the queue is waited for, and for what is freed meanwhile.
     pub(crate) fn add_ticket(&self, ticket: &Arc<Ticket>) {
         self.tickets.add(ticket);
@@ -616,12 +647,8 @@ impl Drop for QueueInner {
     fn drop(&mut self) {
         self.trace.destroyed();
         for lane in self.lanes() {
-            if self.kept {
-                // The program may destroy its handle as soon as this returns.
-                drop(lane.wait(lane.tail().sequence()));
-            }
             lane.flush_all();
-            bury(lane.users(), || lane.close());
+            bury(lane.users(), self.context.0.native.kept(), || lane.close());
         }
     }
 }

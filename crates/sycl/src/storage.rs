@@ -14,7 +14,8 @@ use sycl_graph::{Access, Deps, Domain, Grid, Links, Transfer};
 use crate::context::{Context, NativeContext};
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
-use crate::graveyard::bury;
+use crate::event::Event;
+use crate::graveyard::{Kept, bury, settle};
 use crate::group::TargetMemory;
 use crate::image::native::{self, Shape};
 use crate::log::{MEMORY, name_of, say};
@@ -24,12 +25,27 @@ use crate::platform::complain;
 use crate::selector::DefaultSelector;
 use crate::ticket::{Standing, Ticket, wait_for, would_wait_for_itself};
 use crate::transfer::bring_to_host;
+use crate::usm::PointerType;
 
 /// What the user's handles share; its end is the buffer's or image's.
 pub(crate) struct Handle {
     pub(crate) core: Arc<BufferCore>,
     write_back: AtomicBool,
     final_data: Mutex<Option<FinalData>>,
+    /// After the core.
+    settle: Settle,
+}
+
+/// Contexts that stay the program's and that the buffer has memory of: the program may destroy them when the buffer and
+/// all queues in them are gone.
+#[derive(Default)]
+struct Settle(SmallVec<[Arc<NativeContext>; 1]>);
+
+impl Drop for Settle {
+    fn drop(&mut self) {
+        let left = |native: &&Arc<NativeContext>| native.queues.load(Ordering::Relaxed) == 0;
+        self.0.iter().filter(left).for_each(settle);
+    }
 }
 
 /// Gets the contents at the end. Its borrow outlives every handle, so `'static` stands for the handles' `'h`.
@@ -56,6 +72,8 @@ pub(crate) struct BufferState {
     /// An image's native images over its rows on the host, by device; no more are tried once the driver refused one.
     views: SmallVec<[(Device, Memory); 1]>,
     views_refused: bool,
+    /// What the program's memory or image is available after.
+    pub(crate) available: Option<Event>,
     /// For tools.
     pub(crate) history: crate::trace::History,
     /// Why pages are poisoned.
@@ -79,6 +97,7 @@ impl Handle {
             core,
             write_back: AtomicBool::new(true),
             final_data: Mutex::new(None),
+            settle: Settle::default(),
         })
     }
 
@@ -126,6 +145,7 @@ impl BufferCore {
                 image,
                 views: SmallVec::new(),
                 views_refused: false,
+                available: None,
                 history,
                 poison: None,
                 pending: Vec::new(),
@@ -181,6 +201,17 @@ impl Drop for Handle {
         if blocks && let Err(error) = wait_for(&self.core.last_use()) {
             complain(&format!("work on a buffer failed: {error}"));
         }
+        let state = self.core.lock();
+        let awaited = state.available.as_ref();
+        let awaited = awaited.filter(|event| event.is_last_and_awaits_the_program());
+        let awaited = awaited.cloned();
+        let kept = state.natives().filter(|native| !native.is_owned()).cloned();
+        self.settle.0.extend(kept);
+        drop(state);
+        // The program may destroy it from here on.
+        if let Some(event) = awaited {
+            drop(event.wait());
+        }
     }
 }
 
@@ -197,20 +228,22 @@ impl Drop for BufferCore {
             .filter_map(|place| place.memory.take())
             .collect();
         let empty = memories.is_empty();
+        let natives = memories.iter().chain(views.iter().map(|(_, view)| view));
+        let natives = natives.flat_map(|memory| memory.context.0.native.kept());
+        let kept: Kept = natives.collect();
         let (number, image) = (self.number, self.image.is_some());
         let ending = state.history.ending();
         let end = move || {
             // Images over the host's memory end before it does.
             drop(views);
             for memory in memories {
-                let pointer = memory.pointer.addr();
-                ending.free(number, pointer, || drop(memory));
+                ending.end(number, memory);
             }
             crate::trace::buffer_gone(number, image);
         };
         match empty {
             true => end(),
-            false => bury(users, end),
+            false => bury(users, kept, end),
         }
     }
 }
@@ -480,7 +513,19 @@ impl BufferState {
     ) -> Result<Domain> {
         let domain = self.own_domain(context, device)?;
         self.places[domain.number()].memory = Some(Memory::image(image, context, end));
+        self.history.adopted(self.number, "device", image.addr());
         Ok(domain)
+    }
+
+    /// All uses of the program's memory in a domain follow this event.
+    pub(crate) fn available_after(&mut self, domain: Domain, event: Option<&Event>) {
+        let Some((event, dep)) = event.and_then(|event| Some((event, event.dep()?))) else {
+            return;
+        };
+        let mode = sycl_graph::Mode::ReadWrite;
+        let whole = [Access::whole(self.graph.grid(), mode)];
+        self.graph.commit_accesses(domain, &whole, dep);
+        self.available = Some(event.clone());
     }
 
     /// Takes a domain's memory away.
@@ -492,7 +537,7 @@ impl BufferState {
     pub(crate) fn adopt(
         &mut self,
         domain: Domain,
-        pointer: *mut u8,
+        (kind, pointer): (PointerType, *mut u8),
         context: &Context,
         end: End,
     ) -> Result<()> {
@@ -504,6 +549,12 @@ impl BufferState {
         let aligned = 1usize.checked_shl(pointer.addr().trailing_zeros());
         self.least_alignment =
             aligned.map_or(self.least_alignment, |n| n.min(self.least_alignment));
+        let kind = match kind {
+            PointerType::Host => "host",
+            PointerType::Shared => "shared",
+            PointerType::Device | PointerType::Unknown => "device",
+        };
+        self.history.adopted(self.number, kind, pointer.addr());
         Ok(())
     }
 
@@ -541,6 +592,13 @@ impl BufferState {
 
     pub(crate) fn links(&self) -> PlaceLinks<'_> {
         PlaceLinks(&self.places)
+    }
+
+    /// The contexts that it has memory of.
+    fn natives(&self) -> impl Iterator<Item = &Arc<NativeContext>> {
+        let memories = self.places.iter().filter_map(|place| place.memory.as_ref());
+        let memories = memories.chain(self.views.iter().map(|(_, view)| view));
+        memories.map(|memory| &memory.context.0.native)
     }
 
     fn keeps_memory(&self) -> bool {

@@ -161,7 +161,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         }
         drop(locked);
         if let Some(mut work) = keep {
-            work.keep_until(dep);
+            work.keep_until(dep, inner);
         }
         if dep.sequence() % SWEEP == 0 {
             sweep_some();
@@ -188,6 +188,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     drop(locked);
     drop(order);
     inner.add_ticket(&own);
+    let followed = events.clone();
     let event = Event::of(
         EventKind::Ticket(Arc::clone(&own)),
         queue,
@@ -204,6 +205,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         queue: Arc::clone(inner),
         ticket: Arc::clone(&own),
         deps,
+        events: followed,
         uses,
         work,
         profile,
@@ -476,11 +478,12 @@ impl Prepared {
     }
 
     /// What a command needs besides its buffers goes when it has ended.
-    fn keep_until(&mut self, dep: Dep) {
+    fn keep_until(&mut self, dep: Dep, queue: &QueueInner) {
         if let Some(keep) = self.keep.take() {
             let mut after = Deps::default();
             after.add(dep);
-            bury(after, move || drop(keep));
+            let kept = queue.context.0.native.kept();
+            bury(after, kept, move || drop(keep));
         }
     }
 }
@@ -523,6 +526,8 @@ struct Later {
     queue: Arc<QueueInner>,
     ticket: Arc<Ticket>,
     deps: Deps,
+    /// What it was told to follow: an event around a handle lives until then.
+    events: SmallVec<[Event; 2]>,
     uses: Uses,
     work: Prepared,
     profile: Option<Arc<Profile>>,
@@ -552,7 +557,7 @@ impl Later {
         });
         match appended {
             Ok(dep) => {
-                self.work.keep_until(dep);
+                self.work.keep_until(dep, &self.queue);
                 self.tell(|ticket| ticket.submitted(dep));
             }
             Err(error) => {
@@ -568,7 +573,7 @@ impl Later {
             return;
         };
         let context = TaskContext::new(&self.queue, std::mem::take(&mut self.work.pointers.0));
-        let ended = waited.and_then(|()| self.node.task(|| task.run(&context)));
+        let ended = waited.and_then(|()| self.ticket.run(|| self.node.task(|| task.run(&context))));
         drop(context);
         match ended {
             Ok(()) => self.tell(Ticket::done),
@@ -587,13 +592,11 @@ impl Later {
             ticket,
             uses,
             work,
+            events,
             ..
         } = self;
-        // The end of a queue over the program's own list waits for that list: this end must not wait for it.
-        let after = queue.is_kept().then(|| Arc::clone(&queue));
-        drop((uses, work, queue));
+        drop((uses, work, queue, events));
         end(&ticket);
-        drop(after);
     }
 
     /// What it should have written is lost.

@@ -2,7 +2,7 @@
 //! those two themselves. A ticket ends by itself, in any order; whoever ends it runs what waited for it, in the order
 //! of submission, on its own thread.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -229,14 +229,22 @@ impl Ticket {
         }
     }
 
+    /// Does its work, a host task, on the calling thread.
+    pub(crate) fn run<R>(&self, work: impl FnOnce() -> R) -> R {
+        let before = RUNNING.replace(self.number);
+        let result = work();
+        RUNNING.set(before);
+        result
+    }
+
     /// Waits on the calling thread for its end.
     ///
     /// # Errors
-    /// `Invalid` when the calling thread itself holds what it waits for; the failure of its work.
+    /// `Invalid` when the calling thread itself holds, or runs, what it waits for; the failure of its work.
     pub(crate) fn wait(&self) -> Result<()> {
         if self.is_open() && self.waits_for_this_thread() {
             return Err(Error::invalid(
-                "this wait would never end: it waits for a host accessor that the calling thread holds; drop it first",
+                "this wait would never end: it waits for a host accessor that the calling thread holds, which is to be dropped first, or for the host task that the thread runs",
             ));
         }
         let mut state = lock(&self.state);
@@ -261,10 +269,11 @@ impl Ticket {
         matches!(*lock(&self.state), State::Open(_))
     }
 
-    /// Whether what it waits for is, in the end, a host accessor of the calling thread.
+    /// Whether what it waits for is, in the end, a host accessor of the calling thread, or the host task that it runs.
     fn waits_for_this_thread(&self) -> bool {
-        let mine = Some(std::thread::current().id());
-        if self.holder == mine {
+        let (me, running) = (Some(std::thread::current().id()), RUNNING.get());
+        let mine = |ticket: &Self| ticket.holder == me || ticket.number == running;
+        if mine(self) {
             return true;
         }
         let mut seen = std::collections::HashSet::from([self.number]);
@@ -273,7 +282,7 @@ impl Ticket {
             if !seen.insert(ticket.number) || !ticket.is_open() {
                 continue;
             }
-            if ticket.holder == mine {
+            if mine(&ticket) {
                 return true;
             }
             open.extend(lock(&ticket.blockers).iter().cloned());
@@ -320,7 +329,7 @@ pub(crate) fn wait_for(deps: &Deps) -> Result<()> {
     result
 }
 
-/// Whether waiting for a set would wait for a host accessor of the calling thread.
+/// Whether waiting for a set would wait for a host accessor of the calling thread, or for the host task that it runs.
 pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
     let tickets = deps.iter().filter(|dep| dep.is_ticket());
     tickets
@@ -391,7 +400,14 @@ impl Promises {
     }
 }
 
+/// Whether the calling thread runs a host task.
+pub(crate) fn is_in_a_host_task() -> bool {
+    RUNNING.get() != 0
+}
+
 thread_local! {
+    /// The ticket of the host task that this thread runs; 0 is nobody's.
+    static RUNNING: Cell<u64> = const { Cell::new(0) };
     static RUNNABLE: RefCell<Option<BinaryHeap<Ready>>> = const { RefCell::new(None) };
 }
 

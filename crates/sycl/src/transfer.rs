@@ -70,9 +70,10 @@ pub(crate) fn submit(
             ),
         }
     });
+    let element = state.graph.grid().element_size();
     let node = state
         .history
-        .transfer(core.number, transfer, from.as_ref(), to.as_ref());
+        .transfer(core.number, element, transfer, from.as_ref(), to.as_ref());
     let mut operation = state.copy(transfer, target, source);
     let mut deps = Deps::default();
     state.graph.transfer_dependencies(transfer, &mut deps);
@@ -103,8 +104,11 @@ pub(crate) fn submit(
             None => {
                 let appended = context.transfer_lane(&device).and_then(|lane| {
                     let after = resolve(&deps).device;
+                    let operation = std::slice::from_mut(&mut operation);
                     node.task(|| {
-                        append_all(lane, &context, &after, std::slice::from_mut(&mut operation))
+                        let dep = append_all(lane, &context, &after, operation)?;
+                        node.signal(|| lane.keep(dep.sequence()));
+                        Ok(dep)
                     })
                 });
                 if let (Err(error), Some(reports)) = (&appended, &reports) {

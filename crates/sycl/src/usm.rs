@@ -107,7 +107,7 @@ fn free_later(native: &Arc<NativeContext>, pointer: *mut c_void) {
     let mut after = native.pending.deps();
     after.merge(&all_tails(native));
     let (native, address) = (Arc::clone(native), pointer.expose_provenance());
-    bury(after, move || {
+    bury(after, native.kept(), move || {
         free_now(&native, std::ptr::with_exposed_provenance_mut(address));
     });
 }

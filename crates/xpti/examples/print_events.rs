@@ -117,30 +117,36 @@ impl Subscriber for Printer {
             UserData::Association(memory) => format!("#{}", memory.user_object_handle),
             data => format!("{:?}", data.function()),
         };
-        print(&format!(
+        let mut lines = format!(
             "{} {kind} {data}",
             notification.stream().name().to_string_lossy()
-        ));
-        print(&format!("  parent {}", describe(notification.parent())));
-        print(&format!("  event {}", describe(notification.event())));
+        );
+        let mut line = |text: String| {
+            lines.push_str("\n  ");
+            lines.push_str(&text);
+        };
+        line(format!("parent {}", describe(notification.parent())));
+        line(format!("event {}", describe(notification.event())));
         if let Some(event) = notification.event() {
             for (key, value) in event.metadata() {
-                print(&format!("  {key} = {value:?}"));
+                line(format!("{key} = {value:?}"));
             }
             if event.source_id() != 0 {
-                print(&format!(
-                    "  {:x} -> {:x}",
+                line(format!(
+                    "{:x} -> {:x}",
                     event.source_id(),
                     event.target_id()
                 ));
             }
         }
         let framework = notification.framework();
-        print(&format!(
-            "  universal {:x} stash {:?}",
+        line(format!(
+            "universal {:x} stash {:?}",
             framework.universal_id(),
             framework.stashed()
         ));
+        // All at once: threads notify side by side.
+        print(&lines);
     }
 
     fn stream_finished(&self, stream: &CStr) {

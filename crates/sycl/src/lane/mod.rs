@@ -11,9 +11,10 @@
 //! Locks: a lane's lock is taken with buffers locked, never two lanes' at once but by trying, and nothing is called back
 //! under it.
 
+mod foreign;
 mod home;
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use level_zero::sys::*;
@@ -45,6 +46,8 @@ pub(crate) struct Lane {
     executed: AtomicU64,
     /// The address of its context's value.
     context: AtomicUsize,
+    /// It is somebody's event.
+    is_event: AtomicBool,
     /// Why nothing on it can end any more.
     lost: Mutex<Option<Error>>,
     inner: Mutex<Inner>,
@@ -331,6 +334,7 @@ impl Lane {
         });
         lane.context
             .store(Arc::as_ptr(context).addr(), Ordering::Release);
+        lane.is_event.store(false, Ordering::Release);
         drop(inner.ring.restart(lane.progress.next()));
         let known = match native {
             NativeLane::Queue(_) => lane.progress.last(),
@@ -338,40 +342,6 @@ impl Lane {
         };
         lane.executed.store(known, Ordering::Release);
         drop(inner);
-        Ok(lane)
-    }
-
-    /// A lane with one command, whose end is an event that somebody else signals.
-    pub(crate) fn of_event(
-        context: &Arc<NativeContext>,
-        event: ze_event_handle_t,
-        owned: bool,
-    ) -> Result<&'static Self> {
-        let lane = Self::place()?;
-        let mut inner = lane.inner();
-        inner.home = Some(Home {
-            context: Arc::clone(context),
-            device: std::ptr::null_mut(),
-            kind: Kind::Event,
-            options: LaneOptions {
-                owned,
-                ..LaneOptions::default()
-            },
-        });
-        lane.context
-            .store(Arc::as_ptr(context).addr(), Ordering::Release);
-        let sequence = lane.progress.next();
-        drop(inner.ring.restart(sequence));
-        inner.ring.push(Slot {
-            event,
-            waiters: SmallVec::new(),
-            profile: None,
-            kept: 0,
-        });
-        lane.executed.store(u64::MAX, Ordering::Release);
-        lane.progress.submitted(sequence);
-        drop(inner);
-        lane.probe(sequence);
         Ok(lane)
     }
 
@@ -393,6 +363,7 @@ impl Lane {
             progress: Progress::new(),
             executed: AtomicU64::new(u64::MAX),
             context: AtomicUsize::new(0),
+            is_event: AtomicBool::new(false),
             lost: Mutex::new(None),
             inner: Mutex::default(),
         }));
@@ -584,13 +555,6 @@ impl Lane {
         self.progress.end_all();
     }
 
-    /// The event of the ring's first command; null without one.
-    pub(crate) fn first_event(&self) -> ze_event_handle_t {
-        let inner = self.inner();
-        let first = inner.ring.front();
-        first.map_or(std::ptr::null_mut(), |slot| slot.event)
-    }
-
     /// Its context, as long as it has one.
     pub(crate) fn context(&self) -> Option<Arc<NativeContext>> {
         let inner = self.inner();
@@ -715,15 +679,18 @@ impl Lane {
 
     /// What has to end before the lane's list may be destroyed: its commands and those that wait for them.
     pub(crate) fn users(&self) -> Deps {
-        let mut users = Deps::default();
+        let mut users = self.waiters();
         users.add(self.tail());
-        let inner = self.inner();
-        inner
-            .ring
-            .iter()
-            .flat_map(|slot| &slot.waiters)
-            .for_each(|dep| users.add(*dep));
         users
+    }
+
+    /// Commands of other lanes that wait for one of this.
+    fn waiters(&self) -> Deps {
+        let mut waiters = Deps::default();
+        let inner = self.inner();
+        let slots = inner.ring.iter().flat_map(|slot| &slot.waiters);
+        slots.for_each(|dep| waiters.add(*dep));
+        waiters
     }
 
     /// The handle that it appends to. What is in a list being recorded is executed: whoever has the handle may wait
@@ -805,19 +772,23 @@ impl Slot {
         let Some(profile) = self.profile.as_ref().filter(|p| p.run.get().is_none()) else {
             return;
         };
+        if let Ok(times) = self.times(api) {
+            let _ = profile.run.set(times);
+        }
+    }
+
+    /// The times that its event has.
+    fn times(&self, api: Api) -> Result<(u64, u64)> {
         let mut result = ze_kernel_timestamp_result_t::default();
         // SAFETY: a live event and a valid output.
-        let read = unsafe {
+        unsafe {
             ze!(
                 api,
                 zeEventQueryKernelTimestamp =
                     event.pfnQueryKernelTimestamp(self.event, &raw mut result)
-            )
-        };
-        if read.is_ok() {
-            let times = (result.global.kernelStart, result.global.kernelEnd);
-            let _ = profile.run.set(times);
+            )?;
         }
+        Ok((result.global.kernelStart, result.global.kernelEnd))
     }
 }
 
@@ -883,13 +854,15 @@ impl Inner {
     }
 }
 
-/// The last commands of all lanes of a context: when they have ended, nothing that was submitted by now runs.
+/// The last commands of all lanes of a context: when they have ended, nothing that was submitted by now runs. What
+/// somebody else signals is not such.
 pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
     let used = FREE.lock().unwrap_or_else(PoisonError::into_inner).1;
     let mut tails = Deps::default();
     (0..used)
         .filter_map(of)
         .filter(|lane| lane.is_in(context) && lane.outstanding() > 0)
+        .filter(|lane| !lane.is_event.load(Ordering::Acquire))
         .for_each(|lane| tails.add(lane.tail()));
     tails
 }

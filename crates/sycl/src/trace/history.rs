@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use sycl_graph::{Access, Cuboid, Extent, Grid, Mode, Transfer};
-use xpti::{NodeKind, Value};
+use xpti::{NodeKind, Value, Visit};
 
 use super::emit::{
     associated, describe_site, device_number, edge, graph_listeners, mode_number, named, released,
@@ -12,6 +12,7 @@ use super::emit::{
 use super::{Node, Site, allocating};
 use crate::device::Device;
 use crate::error::Result;
+use crate::memory::{End, Memory};
 
 /// What happened to a buffer since it was last overwritten; kept while somebody listens to edges.
 #[derive(Debug, Default)]
@@ -32,6 +33,14 @@ fn mode_name(mode: Mode) -> &'static str {
         Mode::NoInitWrite => "discard_write",
         Mode::NoInitReadWrite => "discard_read_write",
     }
+}
+
+/// The beginning of a part in bytes; its first element and the one behind its last, counted from the buffer's beginning.
+fn describe_range(visit: &mut Visit, offset: usize, bytes: usize, element: usize) {
+    let number = |bytes: usize| Value::Unsigned((bytes / element.max(1)) as u64);
+    visit.set(c"offset", Value::Unsigned(offset as u64));
+    visit.set(c"access_range_start", number(offset));
+    visit.set(c"access_range_end", number(offset + bytes));
 }
 
 type Uses = VecDeque<(Cuboid, Mode, Node)>;
@@ -101,19 +110,14 @@ impl History {
     }
 
     /// A view of a part of it is made.
-    pub(crate) fn sub_buffer(&mut self, number: u64, offset: usize, bytes: usize) {
+    pub(crate) fn sub_buffer(&mut self, number: u64, offset: usize, bytes: usize, element: usize) {
         if graph_listeners().is_none() {
             return;
         }
         let name = named(&format!("Sub Buffer Creation[{number:x}]"));
         let node = Node::create(NodeKind::SubBufferCreation, &name, 0, |visit| {
             visit.set(c"memory_object", Value::Unsigned(number));
-            visit.set(c"offset", Value::Unsigned(offset as u64));
-            visit.set(c"access_range_start", Value::Unsigned(offset as u64));
-            visit.set(
-                c"access_range_end",
-                Value::Unsigned((offset + bytes) as u64),
-            );
+            describe_range(visit, offset, bytes, element);
         });
         node.task(|| ());
     }
@@ -151,6 +155,7 @@ impl History {
     pub(crate) fn transfer(
         &mut self,
         number: u64,
+        element: usize,
         transfer: &Transfer,
         from: Option<&Device>,
         to: Option<&Device>,
@@ -176,12 +181,7 @@ impl History {
         };
         let node = Node::create(NodeKind::MemoryTransfer, &name, 0, |visit| {
             visit.set(c"memory_object", Value::Unsigned(number));
-            visit.set(c"offset", Value::Unsigned(offset as u64));
-            visit.set(c"access_range_start", Value::Unsigned(offset as u64));
-            visit.set(
-                c"access_range_end",
-                Value::Unsigned((offset + bytes) as u64),
-            );
+            describe_range(visit, offset, bytes, element);
             visit.set(c"copy_from", device_number(from));
             visit.set(c"copy_to", device_number(to));
         });
@@ -236,6 +236,12 @@ impl History {
         Ok(result)
     }
 
+    /// Memory of the program's is its from now on.
+    pub(crate) fn adopted(&mut self, number: u64, kind: &'static str, pointer: usize) {
+        self.allocations.push((kind, pointer));
+        associated(number, pointer, self.image);
+    }
+
     /// What the end of its memory follows.
     pub(crate) fn ending(&mut self) -> Ending {
         Ending {
@@ -255,8 +261,16 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// The memory at `pointer` is given back by `free`.
-    pub(crate) fn free(&self, number: u64, pointer: usize, free: impl FnOnce()) {
+    /// A memory ends: it is given back, or it stays the program's, of which there is nothing to tell.
+    pub(crate) fn end(&self, number: u64, memory: Memory) {
+        match memory.end {
+            End::Keep => drop(memory),
+            End::Free => self.free(number, memory),
+        }
+    }
+
+    fn free(&self, number: u64, memory: Memory) {
+        let pointer = memory.pointer.addr();
         let known = self.allocations.iter().find(|(_, of)| *of == pointer);
         let kind = known.map_or("device", |(kind, _)| kind);
         let mut node = Node::default();
@@ -278,7 +292,7 @@ impl Ending {
             }
         }
         node.task(|| {
-            free();
+            drop(memory);
             released(number, pointer, self.image);
         });
     }

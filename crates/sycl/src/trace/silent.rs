@@ -8,6 +8,7 @@ use super::{Label, Reason, Site};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::image::{ImageFormat, Sampler};
+use crate::memory::Memory;
 use crate::queue::QueueInner;
 
 /// Nothing.
@@ -49,13 +50,14 @@ impl History {
         Self {}
     }
     pub(crate) fn used(&mut self, _: u64, _: &Grid, _: &[Access], _: &Node) {}
-    pub(crate) fn sub_buffer(&mut self, _: u64, _: usize, _: usize) {}
+    pub(crate) fn sub_buffer(&mut self, _: u64, _: usize, _: usize, _: usize) {}
     pub(crate) fn locked(&mut self, _: u64, _: &Grid, _: &[Access], _: Site) -> Node {
         Node(())
     }
     pub(crate) fn transfer(
         &mut self,
         _: u64,
+        _: usize,
         _: &Transfer,
         _: Option<&Device>,
         _: Option<&Device>,
@@ -72,13 +74,14 @@ impl History {
     ) -> Result<R> {
         allocate()
     }
+    pub(crate) fn adopted(&mut self, _: u64, _: &'static str, _: usize) {}
     pub(crate) fn ending(&mut self) -> Ending {
         Ending
     }
 }
 impl Ending {
-    pub(crate) fn free(&self, _: u64, _: usize, free: impl FnOnce()) {
-        free();
+    pub(crate) fn end(&self, _: u64, memory: Memory) {
+        drop(memory);
     }
 }
 pub(crate) fn unlocked(_: u64, _: &Node) {}

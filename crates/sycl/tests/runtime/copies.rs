@@ -2,9 +2,11 @@
 //! calls, does not see of a region.
 
 use std::ffi::{CStr, c_void};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use level_zero::sys::*;
+
+use crate::shim;
 
 /// One run of bytes of a copy.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +18,6 @@ pub(crate) struct Run {
 
 /// Each copy's runs, while somebody watches.
 static SEEN: Mutex<Option<Vec<Vec<Run>>>> = Mutex::new(None);
-static REAL: OnceLock<ze_command_list_dditable_t> = OnceLock::new();
 
 fn seen() -> MutexGuard<'static, Option<Vec<Vec<Run>>>> {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -54,7 +55,7 @@ unsafe extern "C" fn append_copy(
             bytes,
         }]
     });
-    let real = REAL.get().unwrap().pfnAppendMemoryCopy.unwrap();
+    let real = shim::list().pfnAppendMemoryCopy.unwrap();
     // SAFETY: the caller's contract.
     unsafe { real(list, to, from, bytes, signal, count, waits) }
 }
@@ -100,7 +101,7 @@ unsafe extern "C" fn append_copy_region(
         })
         .collect()
     });
-    let real = REAL.get().unwrap().pfnAppendMemoryCopyRegion.unwrap();
+    let real = shim::list().pfnAppendMemoryCopyRegion.unwrap();
     // SAFETY: the caller's contract.
     unsafe {
         real(
@@ -124,17 +125,12 @@ unsafe extern "C" fn list_table(
     version: ze_api_version_t,
     table: *mut ze_command_list_dditable_t,
 ) -> ze_result_t {
-    let getter = ze_cpu::entry().address(c"zeGetCommandListProcAddrTable");
-    // SAFETY: the export of this name has this signature; the caller gives a table with room.
+    // SAFETY: the caller's contract.
     unsafe {
-        let getter: ze_pfnGetCommandListProcAddrTable_t = std::mem::transmute(getter);
-        let code = getter.unwrap()(version, table);
-        if code == ZE_RESULT_SUCCESS {
-            let _ = REAL.set(*table);
-            (*table).pfnAppendMemoryCopy = Some(append_copy);
-            (*table).pfnAppendMemoryCopyRegion = Some(append_copy_region);
-        }
-        code
+        shim::list_table(version, table, |table| {
+            table.pfnAppendMemoryCopy = Some(append_copy);
+            table.pfnAppendMemoryCopyRegion = Some(append_copy_region);
+        })
     }
 }
 
@@ -142,6 +138,6 @@ unsafe extern "C" fn list_table(
 pub(crate) fn watched(name: &CStr) -> *const () {
     match name.to_bytes() {
         b"zeGetCommandListProcAddrTable" => list_table as *const (),
-        _ => ze_cpu::entry().address(name),
+        _ => shim::real(name),
     }
 }

@@ -1,22 +1,16 @@
 //! What is asked of objects, who chooses devices, and what the library's own kernels compute.
 
 use sycl::{
-    Aspect, AspectSelector, BitAnd, BitOr, BitXor, Buffer, CpuSelector, DefaultSelector, Device,
-    Errc, FilterSelector, GpuSelector, Maximum, Minimum, Multiplies, Operation, Partition, Plus,
-    Queue, Read, Reduction, Result, Write, info,
+    Aspect, AspectSelector, BitAnd, BitOr, BitXor, Buffer, CpuSelector, Device, Errc,
+    FilterSelector, Maximum, Minimum, Multiplies, Operation, Partition, Plus, Queue, Read,
+    Reduction, Result, Write, info,
 };
 
 use crate::{Test, Where, world};
 
 pub(crate) const TESTS: &[Test] = &[
     ("t111_info_descriptors", Where::Everywhere, info_descriptors),
-    (
-        "t96_backend_version_empty",
-        Where::Everywhere,
-        backend_version_empty,
-    ),
     ("t45_filter_selector", Where::Everywhere, filter_selector),
-    ("t104_default_selector", Where::Host, default_selector),
     (
         "selectors_choose_by_aspect_and_by_closure",
         Where::Everywhere,
@@ -142,12 +136,6 @@ fn info_descriptors() {
     );
 }
 
-fn backend_version_empty() {
-    for device in world::devices() {
-        assert_eq!(device.info::<info::device::BackendVersion>().unwrap(), "");
-    }
-}
-
 fn filter_selector() {
     let first = world::devices().remove(0);
     let selector: FilterSelector = "level_zero:*:0,0".replace(":*", "").parse().unwrap();
@@ -164,13 +152,6 @@ fn filter_selector() {
     }
     let none: FilterSelector = "cuda".parse().unwrap();
     assert_eq!(Device::select(&none).unwrap_err().errc(), Errc::Runtime);
-}
-
-fn default_selector() {
-    assert_eq!(
-        Device::select(&DefaultSelector).unwrap(),
-        Device::select(&GpuSelector).unwrap()
-    );
 }
 
 fn selectors() {

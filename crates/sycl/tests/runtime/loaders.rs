@@ -6,15 +6,27 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use sycl::{Device, DeviceType};
+use level_zero::Loader;
+use level_zero::sys::*;
+use sycl::interop::{
+    ContextInput, Ownership, get_native, make_context, make_device, make_platform,
+};
+use sycl::{Context, CpuSelector, DefaultSelector, Device, DeviceType, FilterSelector, Platform};
 
 use crate::{Test, WORLD, Where};
 
-pub(crate) const TESTS: &[Test] = &[(
-    "level_zero_is_looked_for_in_order",
-    Where::Host,
-    looked_for_in_order,
-)];
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "level_zero_is_looked_for_in_order",
+        Where::Host,
+        looked_for_in_order,
+    ),
+    (
+        "t104_devices_of_several_drivers",
+        Where::Host,
+        several_drivers,
+    ),
+];
 
 /// In a process of its own: its devices, and the loaders that it has open.
 #[expect(clippy::print_stdout, reason = "the test reads it")]
@@ -131,4 +143,152 @@ fn looked_for_in_order() {
     for stage in [named, installed, broken] {
         let _ = std::fs::remove_dir_all(stage);
     }
+}
+
+/// In a process of its own: what it sees of several drivers, a fact on a line.
+#[expect(clippy::print_stdout, reason = "the test reads it")]
+pub(crate) fn drivers() {
+    let (platforms, devices) = (Platform::all().unwrap(), Device::all(None).unwrap());
+    println!("{} platforms", platforms.len());
+    let loader = std::env::var_os("SOLUM_ZE_LOADER").unwrap();
+    let loader = Loader::open_at(Path::new(&loader)).unwrap();
+    let properties = loader.tables().device.pfnGetProperties.unwrap();
+    let kind = |device: &Device| {
+        let mut found = ze_device_properties_t::default();
+        // SAFETY: a live device of this loader, and a valid output.
+        unsafe { properties(get_native(device), &raw mut found) };
+        let integrated = found.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED != 0;
+        match device.kind() {
+            DeviceType::Gpu if !integrated => "Discrete".to_owned(),
+            kind => format!("{kind:?}"),
+        }
+    };
+    println!("{}", devices.iter().map(kind).collect::<Vec<_>>().join(" "));
+    let platform = |device: &Device| {
+        let of = |known: &Platform| *known == device.platform();
+        platforms.iter().position(of).unwrap()
+    };
+    let at = |found: sycl::Result<Device>| match found {
+        Ok(device) => devices
+            .iter()
+            .position(|known| *known == device)
+            .unwrap()
+            .to_string(),
+        Err(error) => format!("{:?}", error.errc()),
+    };
+    println!("default {}", at(Device::select(&DefaultSelector)));
+    println!("cpu {}", at(Device::select(&CpuSelector)));
+    let second: FilterSelector = "level_zero:1".parse().unwrap();
+    println!("second {}", at(Device::select(&second)));
+    for device in &devices {
+        // SAFETY: handles of a driver and of a device.
+        let (same, of) = unsafe {
+            (
+                make_device(get_native(device)).unwrap(),
+                make_platform(get_native(&device.platform())).unwrap(),
+            )
+        };
+        assert_eq!((&same, of), (device, device.platform()));
+    }
+    let apart = devices
+        .windows(2)
+        .any(|pair| platform(&pair[0]) != platform(&pair[1]));
+    println!("of one platform {}", !apart);
+    match Context::new(&devices) {
+        Ok(_) => println!("a context of all"),
+        Err(error) => println!("a context of all: {:?}", error.errc()),
+    }
+    let own = devices
+        .first()
+        .map(|device| Context::new(std::slice::from_ref(device)).unwrap());
+    let Some(own) = own else { return };
+    let input = ContextInput {
+        native_handle: get_native(&own),
+        device_list: devices.clone(),
+        ownership: Ownership::Keep,
+    };
+    // SAFETY: a live context.
+    match unsafe { make_context(input) } {
+        Ok(_) => println!("a native context of all"),
+        Err(error) => println!("a native context of all: {:?}", error.errc()),
+    }
+}
+
+/// A platform is a driver; devices are chosen among all drivers' together, and are put together in no context.
+fn several_drivers() {
+    let place = stage("drivers", true);
+    let names = ["libze_one.so", "libze_two.so"].map(|name| place.join(name));
+    for name in &names {
+        std::fs::copy(place.join("libze_stub.so"), name).unwrap();
+    }
+    let both = names
+        .each_ref()
+        .map(|name| name.to_str().unwrap())
+        .join(",");
+    // The devices of each driver, what the environment chooses, and facts.
+    let cases: [(&str, &str, &[&str]); 6] = [
+        (
+            "one:cpu,two:integrated",
+            "",
+            &[
+                "2 platforms",
+                "of one platform false",
+                "default GPU",
+                "cpu CPU",
+                "second 1",
+                "a context of all: Invalid",
+                "a native context of all: Invalid",
+            ],
+        ),
+        (
+            "one:integrated,two:discrete",
+            "",
+            &["2 platforms", "default DISCRETE", "cpu Runtime"],
+        ),
+        ("one:cpu,two:cpu", "", &["Cpu Cpu", "default 0", "second 1"]),
+        (
+            "one:cpu,two:integrated",
+            "level_zero:cpu",
+            &["1 platforms", "Cpu", "default 0", "second Runtime"],
+        ),
+        (
+            "one:cpu,two:npu",
+            "level_zero:0,1",
+            &["2 platforms", "of one platform false", "default CPU"],
+        ),
+        (
+            "one:cpu+cpu,two:cpu",
+            "level_zero:0,1",
+            &["Cpu Cpu", "second 1"],
+        ),
+    ];
+    for (devices, selector, facts) in cases {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .env(WORLD, "drivers")
+            .env("SOLUM_ZE_LOADER", place.join("libze_loader.so.1"))
+            .env("ZE_ENABLE_ALT_DRIVERS", &both)
+            .env("SOLUM_STUB_DEVICES", devices)
+            .env("ONEAPI_DEVICE_SELECTOR", selector)
+            .output()
+            .unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{devices}: {out}{err}");
+        // The loader decides whose devices come first.
+        let kinds: Vec<&str> = out.lines().nth(1).unwrap().split(' ').collect();
+        for fact in facts {
+            let place_of = |kind: &str| kinds.iter().position(|known| *known == kind).unwrap();
+            let fact = match fact.split_once(' ') {
+                Some((what, "GPU")) => format!("{what} {}", place_of("Gpu")),
+                Some((what, "CPU")) => format!("{what} {}", place_of("Cpu")),
+                Some((what, "DISCRETE")) => format!("{what} {}", place_of("Discrete")),
+                _ => (*fact).to_owned(),
+            };
+            assert!(
+                out.lines().any(|line| line == fact),
+                "{devices}: no `{fact}` in\n{out}{err}"
+            );
+        }
+    }
+    let _ = std::fs::remove_dir_all(place);
 }

@@ -16,6 +16,7 @@ mod footprint;
 mod graphs;
 mod groups;
 mod images;
+mod letting_go;
 mod library;
 mod loaders;
 mod memories;
@@ -32,6 +33,7 @@ mod trace;
 mod usm;
 mod variables;
 mod world;
+mod wrong_handles;
 
 use std::process::{Command, ExitCode};
 
@@ -90,6 +92,10 @@ fn main() -> ExitCode {
         loaders::found();
         return ExitCode::SUCCESS;
     }
+    if world == "drivers" {
+        loaders::drivers();
+        return ExitCode::SUCCESS;
+    }
     arguments.test_threads = Some(1);
     let here = match world.as_str() {
         "discrete" => Where::Discrete,
@@ -120,6 +126,8 @@ fn main() -> ExitCode {
         order::TESTS,
         failures::TESTS,
         native::TESTS,
+        letting_go::TESTS,
+        wrong_handles::TESTS,
         ownership::TESTS,
         graphs::TESTS,
         images::TESTS,

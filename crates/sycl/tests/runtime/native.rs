@@ -118,7 +118,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("t105_leaks", Where::Everywhere, leaks),
 ];
 
-fn new_list(context: &Context, device: &Device, flags: u32) -> ze_command_list_handle_t {
+pub(crate) fn new_list(context: &Context, device: &Device, flags: u32) -> ze_command_list_handle_t {
     let desc = ze_command_queue_desc_t {
         flags,
         mode: ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
@@ -130,7 +130,7 @@ fn new_list(context: &Context, device: &Device, flags: u32) -> ze_command_list_h
     list
 }
 
-fn new_queue(context: &Context, device: &Device) -> ze_command_queue_handle_t {
+pub(crate) fn new_queue(context: &Context, device: &Device) -> ze_command_queue_handle_t {
     let desc = ze_command_queue_desc_t::default();
     let mut queue = std::ptr::null_mut();
     let (context, device) = (get_native(context), get_native(device));
@@ -138,7 +138,7 @@ fn new_queue(context: &Context, device: &Device) -> ze_command_queue_handle_t {
     queue
 }
 
-fn host_memory(context: &Context, bytes: usize) -> *mut std::ffi::c_void {
+pub(crate) fn host_memory(context: &Context, bytes: usize) -> *mut std::ffi::c_void {
     let desc = ze_host_mem_alloc_desc_t::default();
     let mut pointer = std::ptr::null_mut();
     call!(mem.pfnAllocHost(
@@ -198,10 +198,9 @@ fn native_queue_modes() {
     let queue = queue(0);
     assert_eq!(get_native(&queue), get_native(&queue));
     let immediate = crate::world::immediate();
-    assert!(matches!(
-        get_native(&immediate),
-        NativeQueue::ImmediateList(_)
-    ));
+    let native = get_native(&immediate);
+    assert!(matches!(native, NativeQueue::ImmediateList(_)));
+    assert_eq!(native.command_queue(), None, "versions 1 to 3 had no lists");
     let builder = Queue::builder().device(&devices()[0]);
     let batched = builder
         .submission(sycl::Submission::Batched)
@@ -604,6 +603,26 @@ fn native_mem_equals_input() {
     });
     task.unwrap().wait().unwrap();
     assert_eq!(receiver.recv().unwrap(), pointer.addr());
+    // That of a buffer of the runtime's own is what its device allocates.
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let own = Buffer::from_slice(&[1i32; 16], 16).unwrap();
+    let task = queue.submit(|cg| {
+        let a = cg.access(&own, ReadWrite)?;
+        cg.host_task((a,), move |handle, (view,)| {
+            let memory = handle.native_mem(&view)?;
+            let context = handle.context();
+            let _ = sender.send((memory.addr(), usm::pointer_type(memory, &context)));
+            Ok(())
+        })
+    });
+    task.unwrap().wait().unwrap();
+    let (address, kind) = receiver.recv().unwrap();
+    let expected = match is_discrete() {
+        true => usm::PointerType::Device,
+        false => usm::PointerType::Host,
+    };
+    assert_eq!(kind, expected);
+    assert_eq!(own.device_ptr(&device).unwrap().addr(), address);
 }
 
 fn available_event_gates() {
@@ -825,6 +844,8 @@ fn bundles() {
 
 fn default_selector() {
     assert_eq!(Queue::new().unwrap().device().kind(), DeviceType::Gpu);
+    let chosen = Device::select(&sycl::DefaultSelector).unwrap();
+    assert_eq!(chosen, Device::select(&sycl::GpuSelector).unwrap());
     let cpu = Device::select(&sycl::CpuSelector).unwrap();
     assert_eq!(cpu.kind(), DeviceType::Cpu);
     let filter: sycl::FilterSelector = "level_zero:cpu:0".parse().unwrap();

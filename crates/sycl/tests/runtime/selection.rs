@@ -3,13 +3,13 @@
 
 use std::process::Command;
 
-use sycl::interop::{get_native, make_device};
+use sycl::interop::{get_native, make_device, make_platform};
 use sycl::{
     Buffer, Device, DeviceType, Errc, FilterSelector, Partition, Platform, Queue, Read, ReadWrite,
     Write,
 };
 
-use crate::world::{Log, devices};
+use crate::world::{Log, call, devices};
 use crate::{Test, WORLD, Where, shim};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -54,6 +54,13 @@ pub(crate) fn choose() {
                     Err(error) => println!("{path} {:?}", error.errc()),
                 }
             }
+            let (driver, mut one) = (&mut std::ptr::null_mut(), 1);
+            call!(driver.pfnGet(&raw mut one, driver));
+            // SAFETY: a driver's handle.
+            match unsafe { make_platform(*driver) } {
+                Ok(platform) => println!("platform of {}", platform.devices(None).unwrap().len()),
+                Err(error) => println!("platform {:?}", error.errc()),
+            }
             let chosen = Queue::new().map(|queue| queue.device());
             match chosen {
                 Ok(device) => println!("queue = {}", shim::path_of(get_native(&device))),
@@ -69,7 +76,9 @@ fn chosen(variables: &[(&str, &str)]) -> (Vec<String>, String) {
     program
         .env(WORLD, "choose")
         .env_remove("ONEAPI_DEVICE_SELECTOR")
-        .env_remove("SYCL_DEVICE_FILTER");
+        .env_remove("SYCL_DEVICE_FILTER")
+        .env_remove("SYCL_DEVICE_TYPE")
+        .env_remove("SYCL_BE");
     let output = program.envs(variables.iter().copied()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let (out, err) = (text(output.stdout), text(output.stderr));
@@ -176,6 +185,9 @@ fn discard() {
     // Nothing left: selection fails, enumeration does not.
     let (lines, _) = chosen(&[("ONEAPI_DEVICE_SELECTOR", "*:*;!*:*")]);
     assert_eq!(lines.last().unwrap(), "queue Runtime");
+    assert!(lines.contains(&"platform Platform".to_owned()), "{lines:?}");
+    let (lines, _) = chosen(&[("ONEAPI_DEVICE_SELECTOR", "level_zero:1")]);
+    assert!(lines.contains(&"platform of 1".to_owned()), "{lines:?}");
 }
 
 fn subdevices() {
@@ -211,6 +223,20 @@ fn older_variable() {
         ("ONEAPI_DEVICE_SELECTOR", "level_zero:gpu"),
     ];
     let (lines, complaints) = chosen(&both);
+    assert_eq!((lines[0].as_str(), complaints.as_str()), ("= 0", ""));
+    // These have no meaning any more, which is said once.
+    let gone = [("SYCL_BE", "PI_OPENCL"), ("SYCL_DEVICE_TYPE", "CPU")];
+    let (lines, complaints) = chosen(&gone);
+    assert_eq!(lines[0], "= 0 1");
+    assert_eq!(complaints.lines().count(), 1, "{complaints}");
+    assert!(
+        complaints.contains("SYCL_BE and SYCL_DEVICE_TYPE"),
+        "{complaints}"
+    );
+    let (lines, complaints) = chosen(&[gone[1]]);
+    assert_eq!(lines[0], "= 0 1");
+    assert!(complaints.contains("SYCL_DEVICE_TYPE;"), "{complaints}");
+    let (lines, complaints) = chosen(&[gone[0], both[1]]);
     assert_eq!((lines[0].as_str(), complaints.as_str()), ("= 0", ""));
 }
 

@@ -144,7 +144,7 @@ unsafe extern "C" fn device_table(
     }
 }
 
-fn real(name: &CStr) -> *const () {
+pub(crate) fn real(name: &CStr) -> *const () {
     ze_cpu::entry().address(name)
 }
 
@@ -182,7 +182,7 @@ unsafe extern "C" fn create_immediate(
         unsafe { *list = std::ptr::with_exposed_provenance_mut(*known) };
         return ZE_RESULT_SUCCESS;
     }
-    let real = LIST.get().unwrap().pfnCreateImmediate.unwrap();
+    let real = self::list().pfnCreateImmediate.unwrap();
     // SAFETY: the caller's contract; the description is its own, in order.
     unsafe {
         let mut desc = *desc;
@@ -199,28 +199,50 @@ unsafe extern "C" fn destroy(_: ze_command_list_handle_t) -> ze_result_t {
     ZE_RESULT_SUCCESS
 }
 
-unsafe extern "C" fn list_table(
+/// The driver's own functions of command lists; there once they were asked for.
+pub(crate) fn list() -> &'static ze_command_list_dditable_t {
+    LIST.get().unwrap()
+}
+
+/// The driver's table of command lists, changed.
+///
+/// # Safety
+/// As the specification has it for `zeGetCommandListProcAddrTable`.
+pub(crate) unsafe fn list_table(
     version: ze_api_version_t,
     table: *mut ze_command_list_dditable_t,
+    change: fn(&mut ze_command_list_dditable_t),
 ) -> ze_result_t {
     let getter = real(c"zeGetCommandListProcAddrTable");
-    // SAFETY: as for `device_table`.
+    // SAFETY: as for `peers_table`.
     unsafe {
         let getter: ze_pfnGetCommandListProcAddrTable_t = std::mem::transmute(getter);
         let code = getter.unwrap()(version, table);
         if code == ZE_RESULT_SUCCESS {
             let _ = LIST.set(*table);
-            (*table).pfnCreateImmediate = Some(create_immediate);
-            (*table).pfnDestroy = Some(destroy);
+            change(&mut *table);
         }
         code
+    }
+}
+
+unsafe extern "C" fn engines_table(
+    version: ze_api_version_t,
+    table: *mut ze_command_list_dditable_t,
+) -> ze_result_t {
+    // SAFETY: the caller's contract.
+    unsafe {
+        list_table(version, table, |table| {
+            table.pfnCreateImmediate = Some(create_immediate);
+            table.pfnDestroy = Some(destroy);
+        })
     }
 }
 
 /// The driver with one engine for all lists of a device.
 pub(crate) fn one_engine(name: &CStr) -> *const () {
     match name.to_bytes() {
-        b"zeGetCommandListProcAddrTable" => list_table as *const (),
+        b"zeGetCommandListProcAddrTable" => engines_table as *const (),
         _ => real(name),
     }
 }

@@ -28,6 +28,11 @@ pub(crate) const TESTS: &[Test] = &[
     ),
     ("t84_scope_borrow", Where::Everywhere, scope_borrow),
     ("from_iterator", Where::Everywhere, from_iterator),
+    (
+        "t46_one_queue_and_kernel_by_many_threads",
+        Where::Everywhere,
+        one_queue_and_kernel_by_many_threads,
+    ),
 ];
 
 fn batched() -> Queue {
@@ -154,4 +159,26 @@ fn from_iterator() {
     assert_eq!(odd.into_vec().unwrap(), [1, 3, 5, 7, 9]);
     let none = Buffer::<u8>::from_iterator([]).unwrap();
     assert_eq!(none.into_vec().unwrap(), [0u8; 0]);
+}
+
+/// A kernel's arguments are set and its launch is appended by one thread at a time.
+fn one_queue_and_kernel_by_many_threads() {
+    const ROUNDS: i32 = 250;
+    let (queue, add_one) = (queue(0), kernel("add_one"));
+    std::thread::scope(|scope| {
+        for thread in 0..16 {
+            let (queue, add_one) = (&queue, &add_one);
+            scope.spawn(move || {
+                let own = Buffer::from_slice(&[thread; 16], 16).unwrap();
+                for _ in 0..ROUNDS {
+                    let submitted = queue.submit(|cg| {
+                        let a = cg.access(&own, ReadWrite)?;
+                        cg.parallel_for(add_one, 16, (&a,))
+                    });
+                    submitted.unwrap();
+                }
+                assert_eq!(own.into_vec().unwrap(), [thread + ROUNDS; 16]);
+            });
+        }
+    });
 }

@@ -2,15 +2,15 @@
 
 use std::ffi::{CStr, c_void};
 use std::process::{Command, Output};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use level_zero::sys::*;
 use sycl::interop::{NativeQueue, get_native};
 use sycl::{Buffer, Event, EventStatus, Plus, Queue, Reduction, Submission, Write, usm};
 
 use crate::world::{Gate, Log, devices, is_running};
-use crate::{Test, WORLD, Where};
+use crate::{Test, WORLD, Where, shim};
 
 pub(crate) const TESTS: &[Test] = &[
     ("t22_variables_are_honoured", Where::Host, honoured),
@@ -18,7 +18,6 @@ pub(crate) const TESTS: &[Test] = &[
     ("what_happens_is_said", Where::Host, said),
 ];
 
-static REAL: OnceLock<ze_command_list_dditable_t> = OnceLock::new();
 /// Queue group and queue of each immediate list.
 static LISTS: Mutex<Vec<(u32, u32)>> = Mutex::new(Vec::new());
 /// Work-items of a group of the last launch.
@@ -34,7 +33,7 @@ unsafe extern "C" fn create_immediate(
     desc: *const ze_command_queue_desc_t,
     list: *mut ze_command_list_handle_t,
 ) -> ze_result_t {
-    let real = REAL.get().unwrap().pfnCreateImmediate.unwrap();
+    let real = shim::list().pfnCreateImmediate.unwrap();
     // SAFETY: the caller's contract.
     unsafe {
         LISTS.lock().unwrap().push(((*desc).ordinal, (*desc).index));
@@ -56,7 +55,7 @@ unsafe extern "C" fn append_barrier(
         }
         std::thread::yield_now();
     }
-    let real = REAL.get().unwrap().pfnAppendBarrier.unwrap();
+    let real = shim::list().pfnAppendBarrier.unwrap();
     // SAFETY: the caller's contract.
     let code = unsafe { real(list, signal, count, waits) };
     INSIDE.fetch_sub(1, Ordering::SeqCst);
@@ -75,7 +74,7 @@ unsafe extern "C" fn launch(
     waits: *mut ze_event_handle_t,
 ) -> ze_result_t {
     GROUP.store(size.groupSizeX as usize, Ordering::SeqCst);
-    let real = REAL.get().unwrap();
+    let real = shim::list();
     let real = real.pfnAppendLaunchKernelWithArguments.unwrap();
     // SAFETY: the caller's contract.
     unsafe {
@@ -89,18 +88,13 @@ unsafe extern "C" fn list_table(
     version: ze_api_version_t,
     table: *mut ze_command_list_dditable_t,
 ) -> ze_result_t {
-    let getter = ze_cpu::entry().address(c"zeGetCommandListProcAddrTable");
-    // SAFETY: the export of this name has this signature; the caller gives a table with room.
+    // SAFETY: the caller's contract.
     unsafe {
-        let getter: ze_pfnGetCommandListProcAddrTable_t = std::mem::transmute(getter);
-        let code = getter.unwrap()(version, table);
-        if code == ZE_RESULT_SUCCESS {
-            let _ = REAL.set(*table);
-            (*table).pfnCreateImmediate = Some(create_immediate);
-            (*table).pfnAppendBarrier = Some(append_barrier);
-            (*table).pfnAppendLaunchKernelWithArguments = Some(launch);
-        }
-        code
+        shim::list_table(version, table, |table| {
+            table.pfnCreateImmediate = Some(create_immediate);
+            table.pfnAppendBarrier = Some(append_barrier);
+            table.pfnAppendLaunchKernelWithArguments = Some(launch);
+        })
     }
 }
 
@@ -108,7 +102,7 @@ unsafe extern "C" fn list_table(
 fn telling(name: &CStr) -> *const () {
     match name.to_bytes() {
         b"zeGetCommandListProcAddrTable" => list_table as *const (),
-        _ => ze_cpu::entry().address(name),
+        _ => shim::real(name),
     }
 }
 
@@ -142,7 +136,9 @@ pub(crate) fn tell() {
     println!("native {kind}");
     let event = alone(&queue, &[]);
     // Asking is what brings a list that is being recorded to the device: only the first answer counts.
-    let serialized = std::env::var("UR_L0_SERIALIZE").unwrap_or_default();
+    let names = ["UR_L0_SERIALIZE", "SYCL_PI_LEVEL_ZERO_SERIALIZE"];
+    let serialized = names.iter().find_map(|name| std::env::var(name).ok());
+    let serialized = serialized.unwrap_or_default();
     if serialized == "2" || serialized == "3" {
         println!("ended {}", event.status() == EventStatus::Complete);
     }
@@ -246,6 +242,17 @@ fn honoured() {
         (
             &[("UR_L0_SERIALIZE", "3")],
             &["ended true", "submissions at once 1"],
+        ),
+        (
+            &[("SYCL_PI_LEVEL_ZERO_SERIALIZE", "3")],
+            &["ended true", "submissions at once 1"],
+        ),
+        (
+            &[
+                ("UR_L0_SERIALIZE", "2"),
+                ("SYCL_PI_LEVEL_ZERO_SERIALIZE", "1"),
+            ],
+            &["ended true"],
         ),
         // Memory in use is never freed, whether that is asked for or not.
         (

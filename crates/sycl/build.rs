@@ -1,0 +1,7 @@
+//! What build scripts of crates that depend on this one are told.
+
+fn main() {
+    let version: u32 = include!("src/level_zero.version");
+    println!("cargo::metadata=LEVEL_ZERO_VERSION={version}");
+    println!("cargo::rerun-if-changed=src/level_zero.version");
+}

@@ -1,0 +1,101 @@
+//! Lanes of one command each, whose end is an event that somebody else signals: the program's own events.
+//!
+//! An event that stays the program's is asked only as long as a copy of it lives.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use level_zero::sys::*;
+use smallvec::SmallVec;
+
+use super::home::{Home, Kind};
+use super::{Inner, Lane, LaneOptions, Slot};
+use crate::context::NativeContext;
+use crate::error::{Errc, Error, Result};
+use crate::graveyard::{bury, is_awaited, sweep};
+
+impl Lane {
+    /// A lane with one command, whose end is an event that somebody else signals.
+    pub(crate) fn of_event(
+        context: &Arc<NativeContext>,
+        event: ze_event_handle_t,
+        owned: bool,
+    ) -> Result<&'static Self> {
+        let lane = Self::place()?;
+        let mut inner = lane.inner();
+        inner.home = Some(Home {
+            context: Arc::clone(context),
+            device: std::ptr::null_mut(),
+            kind: Kind::Event,
+            options: LaneOptions {
+                owned,
+                ..LaneOptions::default()
+            },
+        });
+        lane.context
+            .store(Arc::as_ptr(context).addr(), Ordering::Release);
+        lane.is_event.store(true, Ordering::Release);
+        let sequence = lane.progress.next();
+        drop(inner.ring.restart(sequence));
+        inner.ring.push(Slot {
+            event,
+            waiters: SmallVec::new(),
+            profile: None,
+            kept: 0,
+        });
+        lane.executed.store(u64::MAX, Ordering::Release);
+        lane.progress.submitted(sequence);
+        drop(inner);
+        lane.probe(sequence);
+        Ok(lane)
+    }
+
+    /// The event of the ring's first command; null without one.
+    pub(crate) fn first_event(&self) -> ze_event_handle_t {
+        let inner = self.inner();
+        let first = inner.ring.front();
+        first.map_or(std::ptr::null_mut(), |slot| slot.event)
+    }
+
+    /// When the ring's first command ran, in ticks.
+    ///
+    /// # Errors
+    /// The call's.
+    pub(crate) fn first_times(&self) -> Result<(u64, u64)> {
+        let inner = self.inner();
+        let first = inner.ring.front().zip(inner.home.as_ref());
+        let Some((slot, home)) = first else {
+            return Err(Error::new(Errc::Runtime, "the event is gone"));
+        };
+        slot.times(home.context.api)
+    }
+
+    /// The last copy of an event around a handle is gone: closes the lane that stands for it. A handle that stays the
+    /// program's may be destroyed from here on, so that it is not asked any more: what waits for it on a device is. Where
+    /// something is to be freed after it, that is waited for.
+    pub(crate) fn let_go(&'static self) {
+        let (owned, kept) = {
+            let inner = self.inner();
+            let home = inner.home.as_ref();
+            let kept = home.map(|home| home.context.kept());
+            (
+                home.is_some_and(|home| home.options.owned),
+                kept.unwrap_or_default(),
+            )
+        };
+        if owned {
+            return bury(self.users(), kept, || self.close());
+        }
+        if self.outstanding() > 0 && is_awaited(self.id) {
+            drop(self.wait(self.tail().sequence()));
+            sweep();
+        }
+        bury(self.waiters(), kept, || self.close());
+    }
+
+    /// Whether it is an event that stays the program's, and that is not known to be signalled.
+    pub(crate) fn awaits_the_program(&self) -> bool {
+        let owned = |inner: &Inner| inner.home.as_ref().is_some_and(|home| home.options.owned);
+        self.outstanding() > 0 && !owned(&self.inner())
+    }
+}

@@ -1,0 +1,463 @@
+//! What the runtime still does with a handle that stays the program's when its last copy is dropped: nothing.
+
+use level_zero::sys::*;
+use sycl::interop::*;
+use sycl::{Buffer, Context, Device, Event, EventStatus, KernelBundle, Platform, Queue, ReadWrite};
+
+use crate::groups::{single, single_queue, submit_add_one};
+use crate::native::{host_memory, input, new_list, new_queue};
+use crate::world::{Gate, Log, call, context, devices, is_running, queue, words};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "a_kept_event_is_left_alone",
+        Where::Everywhere,
+        a_kept_event_is_left_alone,
+    ),
+    (
+        "what_is_held_back_still_follows_an_event_that_is_gone",
+        Where::Everywhere,
+        held_back_behind_an_event,
+    ),
+    (
+        "an_unused_buffer_ends_after_its_event",
+        Where::Everywhere,
+        an_unused_buffer_ends_after_its_event,
+    ),
+    (
+        "a_kept_context_is_left_alone",
+        Where::Everywhere,
+        a_kept_context_is_left_alone,
+    ),
+    (
+        "queue_drop_waits_for_kept_only",
+        Where::Everywhere,
+        queue_drop_waits_for_kept_only,
+    ),
+    (
+        "a_kept_queue_waits_for_what_is_held_back",
+        Where::Everywhere,
+        a_kept_queue_waits_for_what_is_held_back,
+    ),
+    (
+        "a_host_task_may_have_the_last_kept_queue",
+        Where::Everywhere,
+        a_host_task_may_have_the_last_kept_queue,
+    ),
+    (
+        "a_host_task_cannot_wait_for_itself",
+        Where::Everywhere,
+        a_host_task_cannot_wait_for_itself,
+    ),
+    (
+        "a_kept_contexts_buffer_waits_for_others_work",
+        Where::Everywhere,
+        a_kept_contexts_buffer_waits_for_others_work,
+    ),
+];
+
+/// An event that the program owns, with its pool.
+pub(crate) struct Raw {
+    pub(crate) event: ze_event_handle_t,
+    pub(crate) pool: ze_event_pool_handle_t,
+}
+
+impl Raw {
+    pub(crate) fn new(context: &Context) -> Self {
+        let desc = ze_event_pool_desc_t {
+            flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+            count: 1,
+            ..Default::default()
+        };
+        let (mut pool, mut event) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let (handle, none) = (get_native(context), std::ptr::null_mut());
+        call!(event_pool.pfnCreate(handle, &raw const desc, 0, none, &raw mut pool));
+        let desc = ze_event_desc_t::default();
+        call!(event.pfnCreate(pool, &raw const desc, &raw mut event));
+        Self { event, pool }
+    }
+
+    fn as_sycl(&self, context: &Context, ownership: Ownership) -> Event {
+        let input = EventInput {
+            native_handle: self.event,
+            ownership,
+        };
+        // SAFETY: a live event of the context.
+        unsafe { make_event(input, context) }.unwrap()
+    }
+
+    fn signal(&self) {
+        call!(event.pfnHostSignal(self.event));
+    }
+
+    fn destroy(self) {
+        call!(event.pfnDestroy(self.event));
+        call!(event_pool.pfnDestroy(self.pool));
+    }
+}
+
+/// The calls that name a handle, without the program's own.
+fn naming(log: &Log, handle: usize) -> Vec<String> {
+    let calls = log.0.calls().into_iter();
+    calls
+        .filter(|call| call.function != "zeEventHostSignal")
+        .filter(|call| {
+            let mut values = call.arguments.iter();
+            values.any(|(_, value, _)| *value == handle as u64)
+        })
+        .map(|call| call.to_string())
+        .collect()
+}
+
+/// Whether or not a command on a device still waits for it.
+fn a_kept_event_is_left_alone() {
+    let (queue, context) = (queue(0), context());
+    let buffer = Buffer::from_vec(vec![0i32; 8], 8).unwrap();
+    for waited_for in [false, true] {
+        let raw = Raw::new(&context);
+        let event = raw.as_sycl(&context, Ownership::Keep);
+        assert_eq!(event.status(), EventStatus::Submitted);
+        if waited_for {
+            drop(submit_add_one(
+                &queue,
+                &buffer,
+                std::slice::from_ref(&event),
+            ));
+        }
+        let log = Log::start();
+        drop(event);
+        // Whatever looks at what may be freed.
+        for _ in 0..3 {
+            queue.submit_barrier(&[]).unwrap();
+            crate::world::queue(0).wait().unwrap();
+        }
+        assert_eq!(naming(&log, raw.event.addr()), [""; 0], "{waited_for}");
+        raw.signal();
+        queue.wait().unwrap();
+        assert_eq!(naming(&log, raw.event.addr()), [""; 0], "{waited_for}");
+        drop(log);
+        raw.destroy();
+    }
+    assert_eq!(buffer.into_vec().unwrap(), [1; 8]);
+}
+
+/// A group that is on no list yet is a copy of the events that it follows.
+fn held_back_behind_an_event() {
+    let (queue, context) = (queue(0), context());
+    let raw = Raw::new(&context);
+    let event = raw.as_sycl(&context, Ownership::Keep);
+    let buffer = Buffer::from_vec(vec![0i32; 8], 8).unwrap();
+    let held = buffer.host_access(ReadWrite).unwrap();
+    drop(submit_add_one(
+        &queue,
+        &buffer,
+        std::slice::from_ref(&event),
+    ));
+    drop(event);
+    drop(held);
+    let last = submit_add_one(&queue, &buffer, &[]);
+    assert!(is_running(&last));
+    let log = Log::start();
+    raw.signal();
+    last.wait().unwrap();
+    queue.wait().unwrap();
+    assert_eq!(naming(&log, raw.event.addr()), [""; 0]);
+    drop(log);
+    raw.destroy();
+    assert_eq!(buffer.into_vec().unwrap(), [2; 8]);
+}
+
+/// Memory that nothing has used yet is freed after the event that it is available after. An event that the runtime
+/// destroys is waited for by nobody; for one that stays the program's the last copy's drop waits.
+fn an_unused_buffer_ends_after_its_event() {
+    let ((context, _), usual) = (single(), queue(0));
+    for (ownership, event_first) in [
+        (Ownership::Transfer, true),
+        (Ownership::Transfer, false),
+        (Ownership::Keep, true),
+        (Ownership::Keep, false),
+    ] {
+        let raw = Raw::new(&context);
+        let event = raw.as_sycl(&context, ownership);
+        let pointer = host_memory(&context, 256);
+        let input = BufferInput {
+            native_handle: pointer,
+            ownership: Ownership::Transfer,
+        };
+        // SAFETY: the buffer's alone from here on.
+        let buffer = unsafe { make_buffer_1d::<i32>(input, &context, Some(&event)) }.unwrap();
+        let log = Log::start();
+        let last: Box<dyn FnOnce() + Send> = match event_first {
+            true => {
+                drop(event);
+                Box::new(move || drop(buffer))
+            }
+            false => {
+                drop(buffer);
+                Box::new(move || drop(event))
+            }
+        };
+        if ownership == Ownership::Transfer {
+            last();
+            usual.wait().unwrap();
+            assert_eq!(log.frees_of(pointer.addr()), 0);
+            raw.signal();
+            // The first look frees the memory, whose end lets go of the event.
+            usual.wait().unwrap();
+            usual.wait().unwrap();
+            assert_eq!(log.frees_of(pointer.addr()), 1);
+            let destroyed = log.calls("zeEventDestroy").into_iter();
+            let of_it =
+                |call: &_| crate::world::argument(call, "hEvent") == raw.event.addr() as u64;
+            assert_eq!(destroyed.filter(of_it).count(), 1);
+            call!(event_pool.pfnDestroy(raw.pool));
+            continue;
+        }
+        std::thread::scope(|scope| {
+            let dropped = scope.spawn(last);
+            assert!(!dropped.is_finished());
+            assert_eq!(log.frees_of(pointer.addr()), 0);
+            raw.signal();
+            dropped.join().unwrap();
+        });
+        assert_eq!(log.frees_of(pointer.addr()), 1);
+        drop(log);
+        let log = Log::start();
+        usual.wait().unwrap();
+        assert_eq!(naming(&log, raw.event.addr()), [""; 0]);
+        drop(log);
+        raw.destroy();
+    }
+}
+
+/// A context of the program's for one device, as a SYCL context that does not destroy it.
+pub(crate) fn kept_context(device: &Device) -> (Context, ze_context_handle_t) {
+    let driver = get_native(&Platform::all().unwrap()[0]);
+    let desc = ze_context_desc_t::default();
+    let mut raw = std::ptr::null_mut();
+    call!(context.pfnCreate(driver, &raw const desc, &raw mut raw));
+    let input = ContextInput {
+        native_handle: raw,
+        device_list: vec![device.clone()],
+        ownership: Ownership::Keep,
+    };
+    // SAFETY: a live context of the driver.
+    (unsafe { make_context(input) }.unwrap(), raw)
+}
+
+fn queue_in(context: &Context, device: &Device) -> Queue {
+    let queue = Queue::builder().context(context).device(device);
+    queue.build().unwrap()
+}
+
+/// What the runtime made in a context is destroyed when the last queue's drop returns, though its work had to end first.
+fn a_kept_context_is_left_alone() {
+    let device = devices()[0].clone();
+    let usual = queue(0);
+    for held_back in [false, true] {
+        let (made, raw) = kept_context(&device);
+        let gate = Gate::of(&made);
+        let queue = queue_in(&made, &device);
+        // SAFETY: the tests' kernels.
+        let input =
+            unsafe { KernelBundle::from_spirv(&made, &queue.context().devices(), &words()) };
+        let bundle = input.unwrap().build(c"").unwrap();
+        let add_one = bundle.kernel(c"add_one").unwrap();
+        let buffer = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
+        let other = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
+        let held = held_back.then(|| other.host_access(ReadWrite).unwrap());
+        for buffer in [&buffer, &other] {
+            let submitted = queue.submit(|cg| {
+                cg.depends_on(std::slice::from_ref(&gate.event));
+                let a = cg.access(buffer, ReadWrite)?;
+                cg.parallel_for(&add_one, 8, (&a,))
+            });
+            // The native event of what is on a list is one more object of the context.
+            let event = submitted.unwrap();
+            if !held_back {
+                assert!(!get_native(&event).is_null());
+            }
+        }
+        drop((made, bundle, add_one, buffer));
+        std::thread::scope(|scope| {
+            let dropped = scope.spawn(move || drop(queue));
+            assert!(!dropped.is_finished());
+            call!(event.pfnHostSignal(gate.native));
+            if held_back {
+                assert!(!dropped.is_finished());
+            }
+            drop(held);
+            dropped.join().unwrap();
+        });
+        drop((other, gate));
+        let log = Log::start();
+        usual.submit_barrier(&[]).unwrap();
+        usual.wait().unwrap();
+        assert_eq!(naming(&log, raw.addr()), [""; 0]);
+        for end in [
+            "zeCommandListDestroy",
+            "zeCommandQueueDestroy",
+            "zeEventDestroy",
+            "zeEventPoolDestroy",
+            "zeKernelDestroy",
+            "zeModuleDestroy",
+            "zeMemFree",
+        ] {
+            assert_eq!(log.count(end), 0, "{end}");
+        }
+        drop(log);
+        call!(context.pfnDestroy(raw));
+    }
+}
+
+/// Work on a device holds up the drop of a queue over a list or command queue that the program destroys, and no other.
+fn queue_drop_waits_for_kept_only() {
+    let (context, device) = single();
+    let native = |number| match number {
+        0 => NativeQueue::ImmediateList(new_list(&context, &device, 0)),
+        _ => NativeQueue::CommandQueue(new_queue(&context, &device)),
+    };
+    for number in [0, 1] {
+        for ownership in [Ownership::Transfer, Ownership::Keep] {
+            let (gate, native) = (Gate::of(&context), native(number));
+            // SAFETY: a live handle that only the queue uses.
+            let made = unsafe { make_queue(input(native, &device, ownership), &context) }.unwrap();
+            let usual = queue_in(&context, &device);
+            let buffer = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
+            let other = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
+            let events = [(&made, &buffer), (&usual, &other)].map(|(queue, buffer)| {
+                submit_add_one(queue, buffer, std::slice::from_ref(&gate.event))
+            });
+            drop(usual);
+            if ownership == Ownership::Transfer {
+                drop(made);
+                assert!(events.iter().all(is_running));
+                gate.open();
+            } else {
+                std::thread::scope(|scope| {
+                    let dropped = scope.spawn(move || drop(made));
+                    assert!(!dropped.is_finished());
+                    assert!(events.iter().all(is_running));
+                    gate.open();
+                    dropped.join().unwrap();
+                });
+                assert_eq!(events[0].status(), EventStatus::Complete);
+                match native {
+                    NativeQueue::ImmediateList(list) => call!(command_list.pfnDestroy(list)),
+                    NativeQueue::CommandQueue(queue) => call!(command_queue.pfnDestroy(queue)),
+                }
+            }
+            assert_eq!(buffer.into_vec().unwrap(), [2; 8]);
+            assert_eq!(other.into_vec().unwrap(), [2; 8]);
+        }
+    }
+}
+
+/// Groups that wait for the host are on the program's list, or queue, before the drop returns.
+fn a_kept_queue_waits_for_what_is_held_back() {
+    let (context, device, _) = single_queue();
+    let list = new_list(&context, &device, 0);
+    let input = input(NativeQueue::ImmediateList(list), &device, Ownership::Keep);
+    // SAFETY: a live list that only the queue uses.
+    let queue = unsafe { make_queue(input, &context) }.unwrap();
+    let buffer = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
+    let held = buffer.host_access(ReadWrite).unwrap();
+    let event = submit_add_one(&queue, &buffer, &[]);
+    let clone = queue.clone();
+    drop(queue);
+    std::thread::scope(|scope| {
+        let dropped = scope.spawn(move || drop(clone));
+        assert!(!dropped.is_finished());
+        drop(held);
+        dropped.join().unwrap();
+    });
+    let log = Log::start();
+    assert_eq!(event.status(), EventStatus::Complete);
+    crate::world::queue(0).wait().unwrap();
+    assert_eq!(naming(&log, list.addr()), [""; 0]);
+    drop(log);
+    call!(command_list.pfnDestroy(list));
+    assert_eq!(buffer.into_vec().unwrap(), [2; 8]);
+}
+
+/// Its drop there waits for nothing that waits for the task.
+fn a_host_task_may_have_the_last_kept_queue() {
+    let (context, device) = single();
+    let list = new_list(&context, &device, 0);
+    let input = input(NativeQueue::ImmediateList(list), &device, Ownership::Keep);
+    // SAFETY: a live list that only the queue uses.
+    let queue = unsafe { make_queue(input, &context) }.unwrap();
+    let buffer = Buffer::from_vec(vec![1i32; 8], 8).unwrap();
+    let (go, gone) = std::sync::mpsc::channel::<()>();
+    let captured = queue.clone();
+    let task = queue.submit(|cg| {
+        let view = cg.host_task_access(&buffer, ReadWrite)?;
+        cg.host_task((view,), move |_, (mut view,)| {
+            let _ = gone.recv();
+            view.as_mut_slice().fill(5);
+            drop(captured);
+            Ok(())
+        })
+    });
+    let last = submit_add_one(&queue, &buffer, &[]);
+    drop(queue);
+    go.send(()).unwrap();
+    task.unwrap().wait().unwrap();
+    last.wait().unwrap();
+    assert_eq!(buffer.into_vec().unwrap(), [6; 8]);
+    crate::world::queue(0).wait().unwrap();
+    call!(command_list.pfnDestroy(list));
+}
+
+/// Neither for its own event nor for its queue.
+fn a_host_task_cannot_wait_for_itself() {
+    let (queue, (own, its)) = (queue(0), std::sync::mpsc::channel::<Event>());
+    let captured = queue.clone();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let task = queue.submit(|cg| {
+        cg.host_task((), move |_, ()| {
+            let errors = [its.recv().unwrap().wait(), captured.wait()];
+            let _ = sender.send(errors.map(|waited| waited.map_err(|error| error.errc())));
+            Ok(())
+        })
+    });
+    let task = task.unwrap();
+    own.send(task.clone()).unwrap();
+    task.wait().unwrap();
+    let invalid = Err(sycl::Errc::Invalid);
+    assert_eq!(receiver.recv().unwrap(), [invalid, invalid]);
+}
+
+/// No queue is left in the context, but another context's work uses a buffer with memory in it.
+fn a_kept_contexts_buffer_waits_for_others_work() {
+    let (device, usual) = (devices()[0].clone(), queue(0));
+    let (made, raw) = kept_context(&device);
+    let gate = Gate::new();
+    let own = queue_in(&made, &device);
+    let buffer = Buffer::<i32>::new(8).unwrap();
+    let filled = own.submit(|cg| {
+        let a = cg.access(&buffer, ReadWrite.no_init())?;
+        cg.fill(&a, 7)
+    });
+    filled.unwrap();
+    let pointer = buffer.device_ptr(&device).unwrap().addr();
+    drop((own, made));
+    let event = submit_add_one(&usual, &buffer, std::slice::from_ref(&gate.event));
+    let log = Log::start();
+    std::thread::scope(|scope| {
+        let dropped = scope.spawn(move || drop(buffer));
+        assert!(!dropped.is_finished());
+        assert!(is_running(&event));
+        gate.open();
+        dropped.join().unwrap();
+    });
+    assert!(!is_running(&event));
+    assert_eq!(log.frees_of(pointer), 1);
+    drop(log);
+    let log = Log::start();
+    usual.wait().unwrap();
+    assert_eq!(naming(&log, raw.addr()), [""; 0]);
+    drop(log);
+    call!(context.pfnDestroy(raw));
+}
