@@ -68,7 +68,9 @@ impl Lower<'_> {
         let ty = ir.type_of(a);
         let wrap = |opcode: Opcode| {
             let v = ir.bin(opcode, a, b);
-            ir.set_wrap(v, flags.nsw, flags.nuw);
+            if self.wrap_flags {
+                ir.set_wrap(v, flags.nsw, flags.nuw);
+            }
             v
         };
         let float = |opcode: Opcode| self.fast(ir.bin(opcode, a, b), flags);
@@ -151,7 +153,7 @@ impl Lower<'_> {
         match op {
             U::INeg => {
                 let v = ir.neg(a);
-                ir.set_wrap(v, flags.nsw, false);
+                ir.set_wrap(v, flags.nsw && self.wrap_flags, false);
                 v
             }
             U::FNeg => self.fast(ir.fneg(a), flags),

@@ -59,6 +59,9 @@ pub(crate) struct Lower<'a> {
     pub(crate) registers: u64,
     /// LLVM's fast-math flags that every float operation gets.
     pub(crate) fast: u32,
+    /// Whether what the module says of overflow holds for the values at hand: the first lane of a vector may be one that
+    /// does not come to the operation, and the others are made of it.
+    pub(crate) wrap_flags: bool,
     pub(crate) entry: Bb,
     pub(crate) llvm_function: Val,
     pub(crate) memory: Val,
@@ -302,6 +305,7 @@ impl<'a> Lower<'a> {
             stack_allocas: HashMap::new(),
             known: vec![None; function.values.len()],
             nowhere: None,
+            wrap_flags: true,
             windows: Vec::new(),
             rooms: HashMap::new(),
             near: HashMap::new(),

@@ -208,6 +208,10 @@ impl Buffer {
         }
         lost.intersect(&target.valid);
         target.valid.subtract(&lost);
+        // Taken apart again by a copy before this one, which was taken back.
+        for &page in self.pieces.keys() {
+            lost.remove(page);
+        }
         let parts = transfer.parts.iter().filter(|_| !transfer.passing);
         for part in parts.clone() {
             // All parts had come: they are where they came together, until each that did not come goes back.

@@ -486,7 +486,8 @@ fn has_timestamps(api: Api, event: ze_event_handle_t) -> bool {
             )
         })
     };
-    asked.is_ok() && flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP != 0
+    let kernel = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP;
+    asked.is_ok() && flags & kernel != 0
 }
 
 /// An executable bundle around a module.

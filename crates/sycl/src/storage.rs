@@ -171,7 +171,7 @@ impl Drop for Handle {
         let users = self.core.last_use();
         let blocks = receive.is_some() && write_back || self.core.lock().keeps_memory();
         if blocks && would_wait_for_itself(&users) {
-            let text = "this drop would never end: the buffer's last use waits for a host accessor that the calling thread holds";
+            let text = "this drop would never end: the buffer's last use waits for a host accessor that the calling thread holds, or for the host task that it runs";
             if std::thread::panicking() {
                 // The memory may still be used: it is never freed.
                 std::mem::forget(Arc::clone(&self.core));

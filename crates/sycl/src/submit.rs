@@ -4,6 +4,7 @@
 //! and appended, then the command, and only then anything is committed. A command that has to wait for something on the
 //! host gets a ticket instead of a place and is appended by whoever ends that.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
@@ -573,7 +574,9 @@ impl Later {
             return;
         };
         let context = TaskContext::new(&self.queue, std::mem::take(&mut self.work.pointers.0));
-        let ended = waited.and_then(|()| self.ticket.run(|| self.node.task(|| task.run(&context))));
+        let node = &self.node;
+        let run = || waited.and_then(|()| node.task(|| task.run(&context)));
+        let ended = self.ticket.run(run);
         drop(context);
         match ended {
             Ok(()) => self.tell(Ticket::done),
@@ -595,7 +598,10 @@ impl Later {
             events,
             ..
         } = self;
-        drop((uses, work, queue, events));
+        // What a task that did not run had captured may be a last handle: like one that runs, it must not wait for this
+        // ticket, and its panic is no panic of who happens to be here.
+        let let_go = AssertUnwindSafe(|| drop((uses, work, queue, events)));
+        drop(ticket.run(|| catch_unwind(let_go)));
         end(&ticket);
     }
 

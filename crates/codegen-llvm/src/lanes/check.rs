@@ -401,7 +401,10 @@ impl Lanes<'_, '_, '_> {
             self.low.set_near(operand, value);
         }
         let ir = self.low.ir;
+        // Nobody has come to the operation yet, and not each lane will.
+        self.low.wrap_flags = false;
         let value = self.low.operation(&inst.op, Some(v), inst.word);
+        self.low.wrap_flags = true;
         self.low.clear_near();
         // What is computed beforehand has a scalar form; anything else would not have been chosen.
         let value = value
@@ -410,6 +413,16 @@ impl Lanes<'_, '_, '_> {
             .unwrap_or_else(|| ir.null(self.low.values.register(self.low.ty(v))));
         made.insert(v, value);
         value
+    }
+
+    /// The same, whatever number where what it was made of has none.
+    pub(super) fn frozen_beforehand(
+        &mut self,
+        v: ValueId,
+        made: &mut HashMap<ValueId, Val>,
+    ) -> Val {
+        let first = self.first_beforehand(v, made);
+        self.low.ir.freeze(first)
     }
 
     /// The lanes of something made from ids, computed here.

@@ -414,10 +414,10 @@ impl Lanes<'_, '_, '_> {
                 ConvertOp::ZExt
             };
             let [ids, limit] =
-                [bound.ids, bound.limit].map(|v| self.first_beforehand(v, &mut made));
+                [bound.ids, bound.limit].map(|v| self.frozen_beforehand(v, &mut made));
             let mut holds = self.stays(ids, op, bound.steps, narrow.width, chunks);
             for &(v, op, steps) in &bound.exact {
-                let first = self.first_beforehand(v, &mut made);
+                let first = self.frozen_beforehand(v, &mut made);
                 holds = ir.and(holds, self.stays(first, op, steps, narrow.width, chunks));
             }
             let [ids, limit] = [ids, limit].map(|v| self.wide(v, op));

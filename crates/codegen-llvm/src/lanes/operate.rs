@@ -34,7 +34,7 @@ impl Lanes<'_, '_, '_> {
             return Ok(());
         }
         if self.width == 1 {
-            let value = self.once(&inst.op, inst.result, inst.word)?;
+            let value = self.once(&inst.op, 0, inst.result, inst.word)?;
             if let (Some(result), Some(value)) = (inst.result, value) {
                 self.define(result, Rep::uniform(value));
             }
@@ -64,10 +64,11 @@ impl Lanes<'_, '_, '_> {
         Ok(())
     }
 
-    /// The scalar form, on the first lane's operands.
+    /// The scalar form, on the first lane's operands; the other lanes' are `step` apart.
     fn once(
         &mut self,
         op: &Op,
+        step: i64,
         result: Option<ValueId>,
         word: u32,
     ) -> Result<Option<Val>, BuildError> {
@@ -82,7 +83,10 @@ impl Lanes<'_, '_, '_> {
         for (v, value) in values {
             self.low.set_near(v, value);
         }
+        // Where lanes differ, the first may be off and yet what the others are made of.
+        self.low.wrap_flags = step == 0;
         let value = self.low.operation(op, result, word);
+        self.low.wrap_flags = true;
         self.low.clear_near();
         value
     }
@@ -123,7 +127,7 @@ impl Lanes<'_, '_, '_> {
                     None => known = false,
                 }
             }
-            if known && let Some(first) = self.once(op, Some(result), word)? {
+            if known && let Some(first) = self.once(op, step, Some(result), word)? {
                 let holds = tests.into_iter().reduce(|a, b| ir.and(a, b));
                 let vector = holds.map(|_| self.lane_operation(op, result));
                 return Ok(Rep {

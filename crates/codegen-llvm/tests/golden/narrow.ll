@@ -234,195 +234,199 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %166 = icmp eq i64 %165, 0
   %167 = add i64 %31, 15
   %168 = udiv i64 %167, 16
-  %169 = sub i64 %168, 1
-  %170 = mul i64 %169, 16
-  %171 = add i64 %170, 15
-  %172 = add i64 0, %171
-  %173 = icmp ule i64 %172, 4294967295
-  %174 = zext i32 %67 to i64
-  %175 = icmp ult i64 0, %174
-  %176 = sub i64 %174, 0
-  %177 = sub i64 %176, 1
-  %178 = udiv i64 %177, 16
-  %179 = add i64 %178, 1
-  %180 = select i1 %175, i64 %179, i64 0
-  %181 = select i1 %173, i64 %180, i64 %168
-  %182 = call i64 @llvm.umin.i64(i64 %168, i64 %181)
-  %183 = icmp uge i64 0, %182
-  %184 = select i1 %183, i64 0, i64 0
-  %185 = zext i1 %166 to i64
-  %186 = select i1 %183, i64 %185, i64 %182
-  %187 = mul i64 %186, 16
-  %188 = call i64 @llvm.umin.i64(i64 %187, i64 %31)
-  %189 = mul i64 %184, 16
-  store i64 %189, ptr %16, align 8
-  store i64 %188, ptr %21, align 8
-  %190 = icmp ult i64 %189, %188
-  br i1 %190, label %208, label %197
+  %169 = freeze i32 0
+  %170 = freeze i32 %67
+  %171 = sub i64 %168, 1
+  %172 = mul i64 %171, 16
+  %173 = add i64 %172, 15
+  %174 = zext i32 %169 to i64
+  %175 = add i64 %174, %173
+  %176 = icmp ule i64 %175, 4294967295
+  %177 = zext i32 %169 to i64
+  %178 = zext i32 %170 to i64
+  %179 = icmp ult i64 %177, %178
+  %180 = sub i64 %178, %177
+  %181 = sub i64 %180, 1
+  %182 = udiv i64 %181, 16
+  %183 = add i64 %182, 1
+  %184 = select i1 %179, i64 %183, i64 0
+  %185 = select i1 %176, i64 %184, i64 %168
+  %186 = call i64 @llvm.umin.i64(i64 %168, i64 %185)
+  %187 = icmp uge i64 0, %186
+  %188 = select i1 %187, i64 0, i64 0
+  %189 = zext i1 %166 to i64
+  %190 = select i1 %187, i64 %189, i64 %186
+  %191 = mul i64 %190, 16
+  %192 = call i64 @llvm.umin.i64(i64 %191, i64 %31)
+  %193 = mul i64 %188, 16
+  store i64 %193, ptr %16, align 8
+  store i64 %192, ptr %21, align 8
+  %194 = icmp ult i64 %193, %192
+  br i1 %194, label %212, label %201
 
-191:
-  %192 = load i64, ptr %21, align 8
-  %193 = load i64, ptr %16, align 8
-  %194 = sub i64 %192, %193
-  %195 = icmp uge i64 %194, 16
-  br i1 %195, label %209, label %234
+195:
+  %196 = load i64, ptr %21, align 8
+  %197 = load i64, ptr %16, align 8
+  %198 = sub i64 %196, %197
+  %199 = icmp uge i64 %198, 16
+  br i1 %199, label %213, label %238
 
-196:
-  br label %260
+200:
+  br label %264
 
-197:
-  %198 = load i64, ptr %17, align 8
-  %199 = add i64 %198, 1
-  store i64 %199, ptr %17, align 8
-  %200 = load i64, ptr %17, align 8
-  %201 = icmp ult i64 %200, %34
-  br i1 %201, label %158, label %202
+201:
+  %202 = load i64, ptr %17, align 8
+  %203 = add i64 %202, 1
+  store i64 %203, ptr %17, align 8
+  %204 = load i64, ptr %17, align 8
+  %205 = icmp ult i64 %204, %34
+  br i1 %205, label %158, label %206
 
-202:
-  %203 = load i64, ptr %18, align 8
-  %204 = add i64 %203, 1
-  store i64 %204, ptr %18, align 8
-  %205 = load i64, ptr %18, align 8
-  %206 = icmp ult i64 %205, %37
-  br i1 %206, label %157, label %207
+206:
+  %207 = load i64, ptr %18, align 8
+  %208 = add i64 %207, 1
+  store i64 %208, ptr %18, align 8
+  %209 = load i64, ptr %18, align 8
+  %210 = icmp ult i64 %209, %37
+  br i1 %210, label %157, label %211
 
-207:
+211:
   br label %90
 
-208:
-  br label %191
+212:
+  br label %195
 
-209:
-  %210 = load i64, ptr %16, align 8
-  %211 = load i64, ptr %17, align 8
-  %212 = load i64, ptr %18, align 8
-  %213 = mul i64 %212, %34
-  %214 = add i64 %213, %211
-  %215 = mul i64 %214, %31
-  %216 = add i64 %215, %210
-  %217 = insertelement <16 x i64> poison, i64 %210, i32 0
-  %218 = shufflevector <16 x i64> %217, <16 x i64> poison, <16 x i32> zeroinitializer
-  %219 = add <16 x i64> %218, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
-  %220 = trunc <16 x i64> %219 to <16 x i32>
-  %221 = insertelement <16 x i32> poison, i32 %67, i32 0
-  %222 = shufflevector <16 x i32> %221, <16 x i32> poison, <16 x i32> zeroinitializer
-  %223 = icmp ult <16 x i32> %220, %222
-  %224 = bitcast <16 x i1> %223 to i16
-  %225 = icmp eq i16 %224, 0
-  %226 = icmp eq i16 %224, -1
-  %227 = or i1 %225, %226
-  br i1 %227, label %237, label %238
+213:
+  %214 = load i64, ptr %16, align 8
+  %215 = load i64, ptr %17, align 8
+  %216 = load i64, ptr %18, align 8
+  %217 = mul i64 %216, %34
+  %218 = add i64 %217, %215
+  %219 = mul i64 %218, %31
+  %220 = add i64 %219, %214
+  %221 = insertelement <16 x i64> poison, i64 %214, i32 0
+  %222 = shufflevector <16 x i64> %221, <16 x i64> poison, <16 x i32> zeroinitializer
+  %223 = add <16 x i64> %222, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %224 = trunc <16 x i64> %223 to <16 x i32>
+  %225 = insertelement <16 x i32> poison, i32 %67, i32 0
+  %226 = shufflevector <16 x i32> %225, <16 x i32> poison, <16 x i32> zeroinitializer
+  %227 = icmp ult <16 x i32> %224, %226
+  %228 = bitcast <16 x i1> %227 to i16
+  %229 = icmp eq i16 %228, 0
+  %230 = icmp eq i16 %228, -1
+  %231 = or i1 %229, %230
+  br i1 %231, label %241, label %242
 
-228:
-  %229 = load i64, ptr %16, align 8
-  %230 = add i64 %229, 16
-  store i64 %230, ptr %16, align 8
-  %231 = load i64, ptr %16, align 8
-  %232 = load i64, ptr %21, align 8
-  %233 = icmp ult i64 %231, %232
-  br i1 %233, label %191, label %197
-
-234:
+232:
+  %233 = load i64, ptr %16, align 8
+  %234 = add i64 %233, 16
+  store i64 %234, ptr %16, align 8
   %235 = load i64, ptr %16, align 8
-  store i64 %235, ptr %19, align 8
   %236 = load i64, ptr %21, align 8
-  store i64 %236, ptr %20, align 8
-  br label %196
-
-237:
-  store <16 x i1> zeroinitializer, ptr %24, align 2
-  store <16 x i1> zeroinitializer, ptr %25, align 2
-  store <16 x i1> zeroinitializer, ptr %26, align 2
-  br label %241
+  %237 = icmp ult i64 %235, %236
+  br i1 %237, label %195, label %201
 
 238:
   %239 = load i64, ptr %16, align 8
   store i64 %239, ptr %19, align 8
-  %240 = add i64 %239, 16
+  %240 = load i64, ptr %21, align 8
   store i64 %240, ptr %20, align 8
-  br label %196
+  br label %200
 
 241:
   store <16 x i1> zeroinitializer, ptr %24, align 2
-  %242 = trunc i64 %210 to i32
-  %243 = insertelement <16 x i32> poison, i32 %242, i32 0
-  %244 = shufflevector <16 x i32> %243, <16 x i32> poison, <16 x i32> zeroinitializer
-  %245 = add <16 x i32> %244, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %246 = insertelement <16 x i32> poison, i32 %67, i32 0
-  %247 = shufflevector <16 x i32> %246, <16 x i32> poison, <16 x i32> zeroinitializer
-  %248 = icmp ult <16 x i32> %245, %247
-  %249 = mul i64 %210, 4
-  %250 = getelementptr i8, ptr %65, i64 %249
-  store ptr %250, ptr %27, align 8
-  %251 = trunc i64 %210 to i32
-  %252 = icmp ult i32 %251, %67
-  br i1 %252, label %258, label %259
-
-253:
   store <16 x i1> zeroinitializer, ptr %25, align 2
-  %254 = load ptr, ptr %27, align 8
-  %255 = insertelement <16 x i32> poison, i32 %67, i32 0
-  %256 = shufflevector <16 x i32> %255, <16 x i32> poison, <16 x i32> zeroinitializer
-  store <16 x i32> %256, ptr %254, align 4
-  br label %257
+  store <16 x i1> zeroinitializer, ptr %26, align 2
+  br label %245
+
+242:
+  %243 = load i64, ptr %16, align 8
+  store i64 %243, ptr %19, align 8
+  %244 = add i64 %243, 16
+  store i64 %244, ptr %20, align 8
+  br label %200
+
+245:
+  store <16 x i1> zeroinitializer, ptr %24, align 2
+  %246 = trunc i64 %214 to i32
+  %247 = insertelement <16 x i32> poison, i32 %246, i32 0
+  %248 = shufflevector <16 x i32> %247, <16 x i32> poison, <16 x i32> zeroinitializer
+  %249 = add <16 x i32> %248, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %250 = insertelement <16 x i32> poison, i32 %67, i32 0
+  %251 = shufflevector <16 x i32> %250, <16 x i32> poison, <16 x i32> zeroinitializer
+  %252 = icmp ult <16 x i32> %249, %251
+  %253 = mul i64 %214, 4
+  %254 = getelementptr i8, ptr %65, i64 %253
+  store ptr %254, ptr %27, align 8
+  %255 = trunc i64 %214 to i32
+  %256 = icmp ult i32 %255, %67
+  br i1 %256, label %262, label %263
 
 257:
+  store <16 x i1> zeroinitializer, ptr %25, align 2
+  %258 = load ptr, ptr %27, align 8
+  %259 = insertelement <16 x i32> poison, i32 %67, i32 0
+  %260 = shufflevector <16 x i32> %259, <16 x i32> poison, <16 x i32> zeroinitializer
+  store <16 x i32> %260, ptr %258, align 4
+  br label %261
+
+261:
   store <16 x i1> zeroinitializer, ptr %26, align 2
   store i32 -1, ptr %7, align 4
-  br label %228
+  br label %232
 
-258:
-  br label %253
-
-259:
+262:
   br label %257
 
-260:
-  %261 = load i64, ptr %19, align 8
-  %262 = load i64, ptr %17, align 8
-  %263 = load i64, ptr %18, align 8
-  %264 = mul i64 %263, %34
-  %265 = add i64 %264, %262
-  %266 = mul i64 %265, %31
-  %267 = add i64 %266, %261
-  br label %279
+263:
+  br label %261
 
-268:
-  %269 = load i64, ptr %19, align 8
-  %270 = add i64 %269, 1
-  store i64 %270, ptr %19, align 8
-  %271 = load i64, ptr %19, align 8
-  %272 = load i64, ptr %20, align 8
-  %273 = icmp ult i64 %271, %272
-  br i1 %273, label %260, label %274
+264:
+  %265 = load i64, ptr %19, align 8
+  %266 = load i64, ptr %17, align 8
+  %267 = load i64, ptr %18, align 8
+  %268 = mul i64 %267, %34
+  %269 = add i64 %268, %266
+  %270 = mul i64 %269, %31
+  %271 = add i64 %270, %265
+  br label %283
 
-274:
-  %275 = load i64, ptr %20, align 8
-  store i64 %275, ptr %16, align 8
+272:
+  %273 = load i64, ptr %19, align 8
+  %274 = add i64 %273, 1
+  store i64 %274, ptr %19, align 8
+  %275 = load i64, ptr %19, align 8
   %276 = load i64, ptr %20, align 8
-  %277 = load i64, ptr %21, align 8
-  %278 = icmp ult i64 %276, %277
-  br i1 %278, label %191, label %197
+  %277 = icmp ult i64 %275, %276
+  br i1 %277, label %264, label %278
 
-279:
-  %280 = trunc i64 %261 to i32
-  %281 = icmp ult i32 %280, %67
-  %282 = mul i64 %261, 4
-  %283 = getelementptr i8, ptr %65, i64 %282
-  store ptr %283, ptr %28, align 8
-  br i1 %281, label %287, label %288
+278:
+  %279 = load i64, ptr %20, align 8
+  store i64 %279, ptr %16, align 8
+  %280 = load i64, ptr %20, align 8
+  %281 = load i64, ptr %21, align 8
+  %282 = icmp ult i64 %280, %281
+  br i1 %282, label %195, label %201
 
-284:
-  %285 = load ptr, ptr %28, align 8
-  store i32 %67, ptr %285, align 4
-  br label %286
-
-286:
-  store i32 -1, ptr %7, align 4
-  br label %268
-
-287:
-  br label %284
+283:
+  %284 = trunc i64 %265 to i32
+  %285 = icmp ult i32 %284, %67
+  %286 = mul i64 %265, 4
+  %287 = getelementptr i8, ptr %65, i64 %286
+  store ptr %287, ptr %28, align 8
+  br i1 %285, label %291, label %292
 
 288:
-  br label %286
+  %289 = load ptr, ptr %28, align 8
+  store i32 %67, ptr %289, align 4
+  br label %290
+
+290:
+  store i32 -1, ptr %7, align 4
+  br label %272
+
+291:
+  br label %288
+
+292:
+  br label %290

@@ -145,7 +145,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
 130:
   %131 = and i64 %56, 7
   %132 = icmp eq i64 %131, 0
-  br i1 %132, label %509, label %537
+  br i1 %132, label %513, label %541
 
 133:
   store i64 0, ptr %10, align 8
@@ -312,7 +312,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store i64 0, ptr %19, align 8
   store i64 0, ptr %20, align 8
   store i64 0, ptr %21, align 8
-  br label %322
+  br label %324
 
 238:
   %239 = load i64, ptr %17, align 8
@@ -349,10 +349,10 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store i32 poison, ptr %40, align 4
   store i64 poison, ptr %41, align 8
   store i32 poison, ptr %42, align 4
-  br label %438
+  br label %442
 
 264:
-  br label %311
+  br label %313
 
 265:
   %266 = mul i64 0, %59
@@ -361,51 +361,53 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %269 = add i64 %268, 0
   %270 = add i64 %80, 7
   %271 = udiv i64 %270, 8
-  %272 = sub i64 %271, 1
-  %273 = mul i64 %272, 8
-  %274 = add i64 %273, 7
-  %275 = add i64 %269, %274
-  %276 = icmp uge i64 %275, %269
-  %277 = icmp ule i64 %269, 0
-  %278 = sub i64 0, %269
-  %279 = udiv i64 %278, 8
-  %280 = add i64 %279, 1
-  %281 = select i1 %277, i64 %280, i64 0
-  %282 = select i1 %276, i64 %281, i64 %271
-  %283 = call i64 @llvm.umin.i64(i64 %271, i64 %282)
-  %284 = add i64 %269, 7
-  %285 = icmp ult i64 %284, 0
-  %286 = sub i64 0, %284
-  %287 = sub i64 %286, 1
-  %288 = udiv i64 %287, 8
-  %289 = add i64 %288, 1
-  %290 = select i1 %285, i64 %289, i64 0
-  %291 = select i1 %276, i64 %290, i64 0
-  %292 = call i64 @llvm.umax.i64(i64 0, i64 %291)
-  %293 = icmp uge i64 %292, %283
-  %294 = select i1 %293, i64 0, i64 %292
-  %295 = select i1 %293, i64 1, i64 %283
-  %296 = mul i64 %295, 8
-  %297 = call i64 @llvm.umin.i64(i64 %296, i64 %80)
-  %298 = mul i64 %294, 8
-  %299 = icmp eq i64 %56, %80
-  %300 = select i1 %299, i64 %298, i64 0
-  %301 = select i1 %299, i64 %297, i64 %80
-  store i64 %300, ptr %17, align 8
-  store i64 %301, ptr %18, align 8
+  %272 = freeze i64 %269
+  %273 = freeze i64 0
+  %274 = sub i64 %271, 1
+  %275 = mul i64 %274, 8
+  %276 = add i64 %275, 7
+  %277 = add i64 %272, %276
+  %278 = icmp uge i64 %277, %272
+  %279 = icmp ule i64 %272, %273
+  %280 = sub i64 %273, %272
+  %281 = udiv i64 %280, 8
+  %282 = add i64 %281, 1
+  %283 = select i1 %279, i64 %282, i64 0
+  %284 = select i1 %278, i64 %283, i64 %271
+  %285 = call i64 @llvm.umin.i64(i64 %271, i64 %284)
+  %286 = add i64 %272, 7
+  %287 = icmp ult i64 %286, %273
+  %288 = sub i64 %273, %286
+  %289 = sub i64 %288, 1
+  %290 = udiv i64 %289, 8
+  %291 = add i64 %290, 1
+  %292 = select i1 %287, i64 %291, i64 0
+  %293 = select i1 %278, i64 %292, i64 0
+  %294 = call i64 @llvm.umax.i64(i64 0, i64 %293)
+  %295 = icmp uge i64 %294, %285
+  %296 = select i1 %295, i64 0, i64 %294
+  %297 = select i1 %295, i64 1, i64 %285
+  %298 = mul i64 %297, 8
+  %299 = call i64 @llvm.umin.i64(i64 %298, i64 %80)
+  %300 = mul i64 %296, 8
+  %301 = icmp eq i64 %56, %80
+  %302 = select i1 %301, i64 %300, i64 0
+  %303 = select i1 %301, i64 %299, i64 %80
+  store i64 %302, ptr %17, align 8
+  store i64 %303, ptr %18, align 8
   br label %238
 
-302:
+304:
   br label %130
 
-303:
-  %304 = load i64, ptr %19, align 8
-  %305 = load i64, ptr %20, align 8
-  %306 = load i64, ptr %21, align 8
-  %307 = mul i64 %306, %59
-  %308 = add i64 %307, %305
-  %309 = mul i64 %308, %56
-  %310 = add i64 %309, %304
+305:
+  %306 = load i64, ptr %19, align 8
+  %307 = load i64, ptr %20, align 8
+  %308 = load i64, ptr %21, align 8
+  %309 = mul i64 %308, %59
+  %310 = add i64 %309, %307
+  %311 = mul i64 %310, %56
+  %312 = add i64 %311, %306
   store <8 x i1> zeroinitializer, ptr %23, align 1
   store <8 x i1> zeroinitializer, ptr %24, align 1
   store <8 x i1> zeroinitializer, ptr %25, align 1
@@ -415,485 +417,487 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store i32 poison, ptr %29, align 4
   store i64 poison, ptr %30, align 8
   store i32 poison, ptr %31, align 4
-  br label %362
+  br label %366
 
-311:
-  %312 = load i64, ptr %19, align 8
-  %313 = add i64 %312, 8
-  store i64 %313, ptr %19, align 8
-  %314 = load i64, ptr %22, align 8
-  %315 = icmp ult i64 %313, %314
-  br i1 %315, label %303, label %318
+313:
+  %314 = load i64, ptr %19, align 8
+  %315 = add i64 %314, 8
+  store i64 %315, ptr %19, align 8
+  %316 = load i64, ptr %22, align 8
+  %317 = icmp ult i64 %315, %316
+  br i1 %317, label %305, label %320
 
-316:                                              ; No predecessors!
-  store i64 %310, ptr %17, align 8
-  %317 = add i64 %310, 8
-  store i64 %317, ptr %18, align 8
+318:                                              ; No predecessors!
+  store i64 %312, ptr %17, align 8
+  %319 = add i64 %312, 8
+  store i64 %319, ptr %18, align 8
   br label %238
 
-318:
+320:
   store i64 0, ptr %19, align 8
-  %319 = load i64, ptr %20, align 8
-  %320 = add i64 %319, 1
-  store i64 %320, ptr %20, align 8
-  %321 = icmp ult i64 %320, %59
-  br i1 %321, label %322, label %430
+  %321 = load i64, ptr %20, align 8
+  %322 = add i64 %321, 1
+  store i64 %322, ptr %20, align 8
+  %323 = icmp ult i64 %322, %59
+  br i1 %323, label %324, label %434
 
-322:
-  %323 = load i64, ptr %20, align 8
-  %324 = load i64, ptr %21, align 8
-  %325 = mul i64 %324, %59
-  %326 = add i64 %325, %323
-  %327 = mul i64 %326, %56
-  %328 = add i64 %327, 0
-  %329 = or i64 %323, %324
-  %330 = icmp eq i64 %329, 0
-  %331 = add i64 %56, 7
-  %332 = udiv i64 %331, 8
-  %333 = sub i64 %332, 1
-  %334 = mul i64 %333, 8
-  %335 = add i64 %334, 7
-  %336 = add i64 %328, %335
-  %337 = icmp uge i64 %336, %328
-  %338 = icmp ule i64 %328, 0
-  %339 = sub i64 0, %328
-  %340 = udiv i64 %339, 8
-  %341 = add i64 %340, 1
-  %342 = select i1 %338, i64 %341, i64 0
-  %343 = select i1 %337, i64 %342, i64 %332
-  %344 = call i64 @llvm.umin.i64(i64 %332, i64 %343)
-  %345 = add i64 %328, 7
-  %346 = icmp ult i64 %345, 0
-  %347 = sub i64 0, %345
-  %348 = sub i64 %347, 1
-  %349 = udiv i64 %348, 8
-  %350 = add i64 %349, 1
-  %351 = select i1 %346, i64 %350, i64 0
-  %352 = select i1 %337, i64 %351, i64 0
-  %353 = call i64 @llvm.umax.i64(i64 0, i64 %352)
-  %354 = icmp uge i64 %353, %344
-  %355 = select i1 %354, i64 0, i64 %353
-  %356 = zext i1 %330 to i64
-  %357 = select i1 %354, i64 %356, i64 %344
-  %358 = mul i64 %357, 8
-  %359 = call i64 @llvm.umin.i64(i64 %358, i64 %56)
-  %360 = mul i64 %355, 8
-  store i64 %360, ptr %19, align 8
-  store i64 %359, ptr %22, align 8
-  %361 = icmp ult i64 %360, %359
-  br i1 %361, label %303, label %318
+324:
+  %325 = load i64, ptr %20, align 8
+  %326 = load i64, ptr %21, align 8
+  %327 = mul i64 %326, %59
+  %328 = add i64 %327, %325
+  %329 = mul i64 %328, %56
+  %330 = add i64 %329, 0
+  %331 = or i64 %325, %326
+  %332 = icmp eq i64 %331, 0
+  %333 = add i64 %56, 7
+  %334 = udiv i64 %333, 8
+  %335 = freeze i64 %330
+  %336 = freeze i64 0
+  %337 = sub i64 %334, 1
+  %338 = mul i64 %337, 8
+  %339 = add i64 %338, 7
+  %340 = add i64 %335, %339
+  %341 = icmp uge i64 %340, %335
+  %342 = icmp ule i64 %335, %336
+  %343 = sub i64 %336, %335
+  %344 = udiv i64 %343, 8
+  %345 = add i64 %344, 1
+  %346 = select i1 %342, i64 %345, i64 0
+  %347 = select i1 %341, i64 %346, i64 %334
+  %348 = call i64 @llvm.umin.i64(i64 %334, i64 %347)
+  %349 = add i64 %335, 7
+  %350 = icmp ult i64 %349, %336
+  %351 = sub i64 %336, %349
+  %352 = sub i64 %351, 1
+  %353 = udiv i64 %352, 8
+  %354 = add i64 %353, 1
+  %355 = select i1 %350, i64 %354, i64 0
+  %356 = select i1 %341, i64 %355, i64 0
+  %357 = call i64 @llvm.umax.i64(i64 0, i64 %356)
+  %358 = icmp uge i64 %357, %348
+  %359 = select i1 %358, i64 0, i64 %357
+  %360 = zext i1 %332 to i64
+  %361 = select i1 %358, i64 %360, i64 %348
+  %362 = mul i64 %361, 8
+  %363 = call i64 @llvm.umin.i64(i64 %362, i64 %56)
+  %364 = mul i64 %359, 8
+  store i64 %364, ptr %19, align 8
+  store i64 %363, ptr %22, align 8
+  %365 = icmp ult i64 %364, %363
+  br i1 %365, label %305, label %320
 
-362:
+366:
   store <8 x i1> zeroinitializer, ptr %23, align 1
-  %363 = insertelement <8 x i64> poison, i64 %310, i32 0
-  %364 = shufflevector <8 x i64> %363, <8 x i64> poison, <8 x i32> zeroinitializer
-  %365 = add <8 x i64> %364, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %366 = icmp eq <8 x i64> %365, zeroinitializer
-  %367 = mul i64 %56, %59
-  %368 = mul i64 %367, %62
-  store i64 %368, ptr %32, align 8
-  %369 = icmp ugt i64 %368, 1
-  store i1 %369, ptr %33, align 1
-  %370 = xor <8 x i1> %366, splat (i1 true)
-  %371 = load <8 x i1>, ptr %24, align 1
-  %372 = or <8 x i1> %371, %366
-  store <8 x i1> %372, ptr %24, align 1
-  %373 = load <8 x i1>, ptr %28, align 1
-  %374 = or <8 x i1> %373, %370
-  store <8 x i1> %374, ptr %28, align 1
-  br label %411
-
-375:
-  %376 = load <8 x i1>, ptr %24, align 1
-  store <8 x i1> zeroinitializer, ptr %24, align 1
-  %377 = load i32, ptr %94, align 4
-  %378 = load i1, ptr %33, align 1
-  br i1 %378, label %417, label %420
+  %367 = insertelement <8 x i64> poison, i64 %312, i32 0
+  %368 = shufflevector <8 x i64> %367, <8 x i64> poison, <8 x i32> zeroinitializer
+  %369 = add <8 x i64> %368, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %370 = icmp eq <8 x i64> %369, zeroinitializer
+  %371 = mul i64 %56, %59
+  %372 = mul i64 %371, %62
+  store i64 %372, ptr %32, align 8
+  %373 = icmp ugt i64 %372, 1
+  store i1 %373, ptr %33, align 1
+  %374 = xor <8 x i1> %370, splat (i1 true)
+  %375 = load <8 x i1>, ptr %24, align 1
+  %376 = or <8 x i1> %375, %370
+  store <8 x i1> %376, ptr %24, align 1
+  %377 = load <8 x i1>, ptr %28, align 1
+  %378 = or <8 x i1> %377, %374
+  store <8 x i1> %378, ptr %28, align 1
+  br label %415
 
 379:
-  %380 = load <8 x i1>, ptr %25, align 1
+  %380 = load <8 x i1>, ptr %24, align 1
+  store <8 x i1> zeroinitializer, ptr %24, align 1
+  %381 = load i32, ptr %94, align 4
+  %382 = load i1, ptr %33, align 1
+  br i1 %382, label %421, label %424
+
+383:
+  %384 = load <8 x i1>, ptr %25, align 1
   store <8 x i1> zeroinitializer, ptr %25, align 1
-  %381 = load i32, ptr %29, align 4
-  %382 = load i64, ptr %30, align 8
-  %383 = mul i64 %382, 4
-  %384 = getelementptr i8, ptr %94, i64 %383
-  %385 = load i32, ptr %384, align 4
-  %386 = call i32 @llvm.umax.i32(i32 %381, i32 %385)
-  %387 = add i64 %382, 1
-  %388 = load i64, ptr %32, align 8
-  %389 = icmp ult i64 %387, %388
-  br i1 %389, label %423, label %427
+  %385 = load i32, ptr %29, align 4
+  %386 = load i64, ptr %30, align 8
+  %387 = mul i64 %386, 4
+  %388 = getelementptr i8, ptr %94, i64 %387
+  %389 = load i32, ptr %388, align 4
+  %390 = call i32 @llvm.umax.i32(i32 %385, i32 %389)
+  %391 = add i64 %386, 1
+  %392 = load i64, ptr %32, align 8
+  %393 = icmp ult i64 %391, %392
+  br i1 %393, label %427, label %431
 
-390:
-  %391 = load <8 x i1>, ptr %27, align 1
+394:
+  %395 = load <8 x i1>, ptr %27, align 1
   store <8 x i1> zeroinitializer, ptr %27, align 1
-  %392 = load i32, ptr %31, align 4
-  store i32 %392, ptr %4, align 4
-  %393 = load <8 x i1>, ptr %28, align 1
-  %394 = or <8 x i1> %393, %391
-  store <8 x i1> %394, ptr %28, align 1
-  br label %395
+  %396 = load i32, ptr %31, align 4
+  store i32 %396, ptr %4, align 4
+  %397 = load <8 x i1>, ptr %28, align 1
+  %398 = or <8 x i1> %397, %395
+  store <8 x i1> %398, ptr %28, align 1
+  br label %399
 
-395:
+399:
   store <8 x i1> zeroinitializer, ptr %28, align 1
-  %396 = add i64 %80, 7
-  %397 = and i64 %396, -8
-  %398 = mul i64 %397, 0
-  %399 = udiv i64 %310, 8
-  %400 = mul i64 %399, 4
-  %401 = add i64 %398, %400
-  %402 = getelementptr i8, ptr %88, i64 %401
-  %403 = load i32, ptr %402, align 4
-  %404 = add i64 %80, 7
-  %405 = and i64 %404, -8
-  %406 = mul i64 %405, 0
-  %407 = udiv i64 %310, 8
-  %408 = mul i64 %407, 4
-  %409 = add i64 %406, %408
-  %410 = getelementptr i8, ptr %88, i64 %409
-  store i32 %403, ptr %410, align 4
+  %400 = add i64 %80, 7
+  %401 = and i64 %400, -8
+  %402 = mul i64 %401, 0
+  %403 = udiv i64 %312, 8
+  %404 = mul i64 %403, 4
+  %405 = add i64 %402, %404
+  %406 = getelementptr i8, ptr %88, i64 %405
+  %407 = load i32, ptr %406, align 4
+  %408 = add i64 %80, 7
+  %409 = and i64 %408, -8
+  %410 = mul i64 %409, 0
+  %411 = udiv i64 %312, 8
+  %412 = mul i64 %411, 4
+  %413 = add i64 %410, %412
+  %414 = getelementptr i8, ptr %88, i64 %413
+  store i32 %407, ptr %414, align 4
   store i32 2, ptr %7, align 4
-  br label %311
-
-411:
-  %412 = load <8 x i1>, ptr %24, align 1
-  %413 = bitcast <8 x i1> %412 to i8
-  %414 = icmp ne i8 %413, 0
-  br i1 %414, label %415, label %416
+  br label %313
 
 415:
-  br label %375
+  %416 = load <8 x i1>, ptr %24, align 1
+  %417 = bitcast <8 x i1> %416 to i8
+  %418 = icmp ne i8 %417, 0
+  br i1 %418, label %419, label %420
 
-416:
-  store <8 x i1> zeroinitializer, ptr %24, align 1
-  br label %395
-
-417:
-  store i32 %377, ptr %29, align 4
-  store i64 1, ptr %30, align 8
-  %418 = load <8 x i1>, ptr %25, align 1
-  %419 = or <8 x i1> %418, %376
-  store <8 x i1> %419, ptr %25, align 1
+419:
   br label %379
 
 420:
-  store i32 %377, ptr %31, align 4
-  %421 = load <8 x i1>, ptr %27, align 1
-  %422 = or <8 x i1> %421, %376
-  store <8 x i1> %422, ptr %27, align 1
-  br label %390
+  store <8 x i1> zeroinitializer, ptr %24, align 1
+  br label %399
 
-423:
-  store i32 %386, ptr %29, align 4
-  store i64 %387, ptr %30, align 8
-  %424 = load <8 x i1>, ptr %26, align 1
-  %425 = or <8 x i1> %424, %380
-  store <8 x i1> %425, ptr %26, align 1
-  %426 = load <8 x i1>, ptr %26, align 1
-  store <8 x i1> %426, ptr %25, align 1
-  store <8 x i1> zeroinitializer, ptr %26, align 1
-  br label %379
+421:
+  store i32 %381, ptr %29, align 4
+  store i64 1, ptr %30, align 8
+  %422 = load <8 x i1>, ptr %25, align 1
+  %423 = or <8 x i1> %422, %380
+  store <8 x i1> %423, ptr %25, align 1
+  br label %383
+
+424:
+  store i32 %381, ptr %31, align 4
+  %425 = load <8 x i1>, ptr %27, align 1
+  %426 = or <8 x i1> %425, %380
+  store <8 x i1> %426, ptr %27, align 1
+  br label %394
 
 427:
-  store i32 %386, ptr %31, align 4
-  %428 = load <8 x i1>, ptr %27, align 1
-  %429 = or <8 x i1> %428, %380
-  store <8 x i1> %429, ptr %27, align 1
-  br label %390
+  store i32 %390, ptr %29, align 4
+  store i64 %391, ptr %30, align 8
+  %428 = load <8 x i1>, ptr %26, align 1
+  %429 = or <8 x i1> %428, %384
+  store <8 x i1> %429, ptr %26, align 1
+  %430 = load <8 x i1>, ptr %26, align 1
+  store <8 x i1> %430, ptr %25, align 1
+  store <8 x i1> zeroinitializer, ptr %26, align 1
+  br label %383
 
-430:
-  store i64 0, ptr %20, align 8
-  %431 = load i64, ptr %21, align 8
-  %432 = add i64 %431, 1
-  store i64 %432, ptr %21, align 8
-  %433 = icmp ult i64 %432, %62
-  br i1 %433, label %322, label %302
+431:
+  store i32 %390, ptr %31, align 4
+  %432 = load <8 x i1>, ptr %27, align 1
+  %433 = or <8 x i1> %432, %384
+  store <8 x i1> %433, ptr %27, align 1
+  br label %394
 
 434:
-  %435 = add i64 %239, 8
-  store i64 %435, ptr %17, align 8
-  %436 = load i64, ptr %18, align 8
-  %437 = icmp ult i64 %435, %436
-  br i1 %437, label %238, label %508
+  store i64 0, ptr %20, align 8
+  %435 = load i64, ptr %21, align 8
+  %436 = add i64 %435, 1
+  store i64 %436, ptr %21, align 8
+  %437 = icmp ult i64 %436, %62
+  br i1 %437, label %324, label %304
 
 438:
-  store <8 x i1> zeroinitializer, ptr %34, align 1
-  %439 = insertelement <8 x i64> poison, i64 %239, i32 0
-  %440 = shufflevector <8 x i64> %439, <8 x i64> poison, <8 x i32> zeroinitializer
-  %441 = add <8 x i64> %440, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %442 = icmp eq <8 x i64> %441, zeroinitializer
-  %443 = mul i64 %56, %59
-  %444 = mul i64 %443, %62
-  store i64 %444, ptr %43, align 8
-  %445 = icmp ugt i64 %444, 1
-  store i1 %445, ptr %44, align 1
-  %446 = xor <8 x i1> %442, splat (i1 true)
-  %447 = select <8 x i1> %263, <8 x i1> %442, <8 x i1> zeroinitializer
-  %448 = select <8 x i1> %263, <8 x i1> %446, <8 x i1> zeroinitializer
-  %449 = load <8 x i1>, ptr %35, align 1
-  %450 = or <8 x i1> %449, %447
-  store <8 x i1> %450, ptr %35, align 1
-  %451 = load <8 x i1>, ptr %39, align 1
-  %452 = or <8 x i1> %451, %448
-  store <8 x i1> %452, ptr %39, align 1
-  br label %489
+  %439 = add i64 %239, 8
+  store i64 %439, ptr %17, align 8
+  %440 = load i64, ptr %18, align 8
+  %441 = icmp ult i64 %439, %440
+  br i1 %441, label %238, label %512
 
-453:
-  %454 = load <8 x i1>, ptr %35, align 1
-  store <8 x i1> zeroinitializer, ptr %35, align 1
-  %455 = load i32, ptr %94, align 4
-  %456 = load i1, ptr %44, align 1
-  br i1 %456, label %495, label %498
+442:
+  store <8 x i1> zeroinitializer, ptr %34, align 1
+  %443 = insertelement <8 x i64> poison, i64 %239, i32 0
+  %444 = shufflevector <8 x i64> %443, <8 x i64> poison, <8 x i32> zeroinitializer
+  %445 = add <8 x i64> %444, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %446 = icmp eq <8 x i64> %445, zeroinitializer
+  %447 = mul i64 %56, %59
+  %448 = mul i64 %447, %62
+  store i64 %448, ptr %43, align 8
+  %449 = icmp ugt i64 %448, 1
+  store i1 %449, ptr %44, align 1
+  %450 = xor <8 x i1> %446, splat (i1 true)
+  %451 = select <8 x i1> %263, <8 x i1> %446, <8 x i1> zeroinitializer
+  %452 = select <8 x i1> %263, <8 x i1> %450, <8 x i1> zeroinitializer
+  %453 = load <8 x i1>, ptr %35, align 1
+  %454 = or <8 x i1> %453, %451
+  store <8 x i1> %454, ptr %35, align 1
+  %455 = load <8 x i1>, ptr %39, align 1
+  %456 = or <8 x i1> %455, %452
+  store <8 x i1> %456, ptr %39, align 1
+  br label %493
 
 457:
-  %458 = load <8 x i1>, ptr %36, align 1
+  %458 = load <8 x i1>, ptr %35, align 1
+  store <8 x i1> zeroinitializer, ptr %35, align 1
+  %459 = load i32, ptr %94, align 4
+  %460 = load i1, ptr %44, align 1
+  br i1 %460, label %499, label %502
+
+461:
+  %462 = load <8 x i1>, ptr %36, align 1
   store <8 x i1> zeroinitializer, ptr %36, align 1
-  %459 = load i32, ptr %40, align 4
-  %460 = load i64, ptr %41, align 8
-  %461 = mul i64 %460, 4
-  %462 = getelementptr i8, ptr %94, i64 %461
-  %463 = load i32, ptr %462, align 4
-  %464 = call i32 @llvm.umax.i32(i32 %459, i32 %463)
-  %465 = add i64 %460, 1
-  %466 = load i64, ptr %43, align 8
-  %467 = icmp ult i64 %465, %466
-  br i1 %467, label %501, label %505
+  %463 = load i32, ptr %40, align 4
+  %464 = load i64, ptr %41, align 8
+  %465 = mul i64 %464, 4
+  %466 = getelementptr i8, ptr %94, i64 %465
+  %467 = load i32, ptr %466, align 4
+  %468 = call i32 @llvm.umax.i32(i32 %463, i32 %467)
+  %469 = add i64 %464, 1
+  %470 = load i64, ptr %43, align 8
+  %471 = icmp ult i64 %469, %470
+  br i1 %471, label %505, label %509
 
-468:
-  %469 = load <8 x i1>, ptr %38, align 1
+472:
+  %473 = load <8 x i1>, ptr %38, align 1
   store <8 x i1> zeroinitializer, ptr %38, align 1
-  %470 = load i32, ptr %42, align 4
-  store i32 %470, ptr %4, align 4
-  %471 = load <8 x i1>, ptr %39, align 1
-  %472 = or <8 x i1> %471, %469
-  store <8 x i1> %472, ptr %39, align 1
-  br label %473
+  %474 = load i32, ptr %42, align 4
+  store i32 %474, ptr %4, align 4
+  %475 = load <8 x i1>, ptr %39, align 1
+  %476 = or <8 x i1> %475, %473
+  store <8 x i1> %476, ptr %39, align 1
+  br label %477
 
-473:
+477:
   store <8 x i1> zeroinitializer, ptr %39, align 1
-  %474 = add i64 %80, 7
-  %475 = and i64 %474, -8
-  %476 = mul i64 %475, 0
-  %477 = udiv i64 %239, 8
-  %478 = mul i64 %477, 4
-  %479 = add i64 %476, %478
-  %480 = getelementptr i8, ptr %88, i64 %479
-  %481 = load i32, ptr %480, align 4
-  %482 = add i64 %80, 7
-  %483 = and i64 %482, -8
-  %484 = mul i64 %483, 0
-  %485 = udiv i64 %239, 8
-  %486 = mul i64 %485, 4
-  %487 = add i64 %484, %486
-  %488 = getelementptr i8, ptr %88, i64 %487
-  store i32 %481, ptr %488, align 4
+  %478 = add i64 %80, 7
+  %479 = and i64 %478, -8
+  %480 = mul i64 %479, 0
+  %481 = udiv i64 %239, 8
+  %482 = mul i64 %481, 4
+  %483 = add i64 %480, %482
+  %484 = getelementptr i8, ptr %88, i64 %483
+  %485 = load i32, ptr %484, align 4
+  %486 = add i64 %80, 7
+  %487 = and i64 %486, -8
+  %488 = mul i64 %487, 0
+  %489 = udiv i64 %239, 8
+  %490 = mul i64 %489, 4
+  %491 = add i64 %488, %490
+  %492 = getelementptr i8, ptr %88, i64 %491
+  store i32 %485, ptr %492, align 4
   store i32 2, ptr %7, align 4
-  br label %434
-
-489:
-  %490 = load <8 x i1>, ptr %35, align 1
-  %491 = bitcast <8 x i1> %490 to i8
-  %492 = icmp ne i8 %491, 0
-  br i1 %492, label %493, label %494
+  br label %438
 
 493:
-  br label %453
+  %494 = load <8 x i1>, ptr %35, align 1
+  %495 = bitcast <8 x i1> %494 to i8
+  %496 = icmp ne i8 %495, 0
+  br i1 %496, label %497, label %498
 
-494:
-  store <8 x i1> zeroinitializer, ptr %35, align 1
-  br label %473
-
-495:
-  store i32 %455, ptr %40, align 4
-  store i64 1, ptr %41, align 8
-  %496 = load <8 x i1>, ptr %36, align 1
-  %497 = or <8 x i1> %496, %454
-  store <8 x i1> %497, ptr %36, align 1
+497:
   br label %457
 
 498:
-  store i32 %455, ptr %42, align 4
-  %499 = load <8 x i1>, ptr %38, align 1
-  %500 = or <8 x i1> %499, %454
-  store <8 x i1> %500, ptr %38, align 1
-  br label %468
+  store <8 x i1> zeroinitializer, ptr %35, align 1
+  br label %477
 
-501:
-  store i32 %464, ptr %40, align 4
-  store i64 %465, ptr %41, align 8
-  %502 = load <8 x i1>, ptr %37, align 1
-  %503 = or <8 x i1> %502, %458
-  store <8 x i1> %503, ptr %37, align 1
-  %504 = load <8 x i1>, ptr %37, align 1
-  store <8 x i1> %504, ptr %36, align 1
-  store <8 x i1> zeroinitializer, ptr %37, align 1
-  br label %457
+499:
+  store i32 %459, ptr %40, align 4
+  store i64 1, ptr %41, align 8
+  %500 = load <8 x i1>, ptr %36, align 1
+  %501 = or <8 x i1> %500, %458
+  store <8 x i1> %501, ptr %36, align 1
+  br label %461
+
+502:
+  store i32 %459, ptr %42, align 4
+  %503 = load <8 x i1>, ptr %38, align 1
+  %504 = or <8 x i1> %503, %458
+  store <8 x i1> %504, ptr %38, align 1
+  br label %472
 
 505:
-  store i32 %464, ptr %42, align 4
-  %506 = load <8 x i1>, ptr %38, align 1
-  %507 = or <8 x i1> %506, %458
-  store <8 x i1> %507, ptr %38, align 1
-  br label %468
-
-508:
-  br i1 %129, label %264, label %302
+  store i32 %468, ptr %40, align 4
+  store i64 %469, ptr %41, align 8
+  %506 = load <8 x i1>, ptr %37, align 1
+  %507 = or <8 x i1> %506, %462
+  store <8 x i1> %507, ptr %37, align 1
+  %508 = load <8 x i1>, ptr %37, align 1
+  store <8 x i1> %508, ptr %36, align 1
+  store <8 x i1> zeroinitializer, ptr %37, align 1
+  br label %461
 
 509:
+  store i32 %468, ptr %42, align 4
+  %510 = load <8 x i1>, ptr %38, align 1
+  %511 = or <8 x i1> %510, %462
+  store <8 x i1> %511, ptr %38, align 1
+  br label %472
+
+512:
+  br i1 %129, label %264, label %304
+
+513:
   store i64 0, ptr %47, align 8
   store i64 0, ptr %48, align 8
   store i64 0, ptr %49, align 8
-  br label %539
+  br label %543
 
-510:
-  %511 = load i64, ptr %45, align 8
-  %512 = insertelement <8 x i64> poison, i64 %511, i32 0
-  %513 = shufflevector <8 x i64> %512, <8 x i64> poison, <8 x i32> zeroinitializer
-  %514 = add <8 x i64> %513, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %515 = insertelement <8 x i64> poison, i64 %56, i32 0
-  %516 = shufflevector <8 x i64> %515, <8 x i64> poison, <8 x i32> zeroinitializer
-  %517 = insertelement <8 x i64> poison, i64 %59, i32 0
-  %518 = shufflevector <8 x i64> %517, <8 x i64> poison, <8 x i32> zeroinitializer
-  %519 = insertelement <8 x i64> poison, i64 %62, i32 0
+514:
+  %515 = load i64, ptr %45, align 8
+  %516 = insertelement <8 x i64> poison, i64 %515, i32 0
+  %517 = shufflevector <8 x i64> %516, <8 x i64> poison, <8 x i32> zeroinitializer
+  %518 = add <8 x i64> %517, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %519 = insertelement <8 x i64> poison, i64 %56, i32 0
   %520 = shufflevector <8 x i64> %519, <8 x i64> poison, <8 x i32> zeroinitializer
-  %521 = uitofp <8 x i64> %514 to <8 x double>
-  %522 = uitofp <8 x i64> %516 to <8 x double>
-  %523 = fdiv <8 x double> %521, %522
-  %524 = fptoui <8 x double> %523 to <8 x i64>
-  %525 = mul <8 x i64> %524, %516
-  %526 = sub <8 x i64> %514, %525
-  %527 = uitofp <8 x i64> %524 to <8 x double>
-  %528 = uitofp <8 x i64> %518 to <8 x double>
-  %529 = fdiv <8 x double> %527, %528
-  %530 = fptoui <8 x double> %529 to <8 x i64>
-  %531 = mul <8 x i64> %530, %518
-  %532 = sub <8 x i64> %524, %531
-  %533 = insertelement <8 x i64> poison, i64 %80, i32 0
-  %534 = shufflevector <8 x i64> %533, <8 x i64> poison, <8 x i32> zeroinitializer
-  %535 = icmp ult <8 x i64> %514, %534
+  %521 = insertelement <8 x i64> poison, i64 %59, i32 0
+  %522 = shufflevector <8 x i64> %521, <8 x i64> poison, <8 x i32> zeroinitializer
+  %523 = insertelement <8 x i64> poison, i64 %62, i32 0
+  %524 = shufflevector <8 x i64> %523, <8 x i64> poison, <8 x i32> zeroinitializer
+  %525 = uitofp <8 x i64> %518 to <8 x double>
+  %526 = uitofp <8 x i64> %520 to <8 x double>
+  %527 = fdiv <8 x double> %525, %526
+  %528 = fptoui <8 x double> %527 to <8 x i64>
+  %529 = mul <8 x i64> %528, %520
+  %530 = sub <8 x i64> %518, %529
+  %531 = uitofp <8 x i64> %528 to <8 x double>
+  %532 = uitofp <8 x i64> %522 to <8 x double>
+  %533 = fdiv <8 x double> %531, %532
+  %534 = fptoui <8 x double> %533 to <8 x i64>
+  %535 = mul <8 x i64> %534, %522
+  %536 = sub <8 x i64> %528, %535
+  %537 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %538 = shufflevector <8 x i64> %537, <8 x i64> poison, <8 x i32> zeroinitializer
+  %539 = icmp ult <8 x i64> %518, %538
   store <8 x i1> zeroinitializer, ptr %51, align 1
-  br label %581
+  br label %585
 
-536:
-  br label %547
+540:
+  br label %551
 
-537:
+541:
   store i64 0, ptr %45, align 8
   store i64 %80, ptr %46, align 8
-  br label %510
+  br label %514
 
-538:
+542:
   br label %121
 
-539:
-  %540 = load i64, ptr %47, align 8
-  %541 = load i64, ptr %48, align 8
-  %542 = load i64, ptr %49, align 8
-  %543 = mul i64 %542, %59
-  %544 = add i64 %543, %541
-  %545 = mul i64 %544, %56
-  %546 = add i64 %545, %540
+543:
+  %544 = load i64, ptr %47, align 8
+  %545 = load i64, ptr %48, align 8
+  %546 = load i64, ptr %49, align 8
+  %547 = mul i64 %546, %59
+  %548 = add i64 %547, %545
+  %549 = mul i64 %548, %56
+  %550 = add i64 %549, %544
   store <8 x i1> zeroinitializer, ptr %50, align 1
-  br label %557
+  br label %561
 
-547:
-  %548 = load i64, ptr %47, align 8
-  %549 = add i64 %548, 8
-  store i64 %549, ptr %47, align 8
-  %550 = icmp ult i64 %549, %56
-  br i1 %550, label %539, label %553
+551:
+  %552 = load i64, ptr %47, align 8
+  %553 = add i64 %552, 8
+  store i64 %553, ptr %47, align 8
+  %554 = icmp ult i64 %553, %56
+  br i1 %554, label %543, label %557
 
-551:                                              ; No predecessors!
-  store i64 %546, ptr %45, align 8
-  %552 = add i64 %546, 8
-  store i64 %552, ptr %46, align 8
-  br label %510
-
-553:
-  store i64 0, ptr %47, align 8
-  %554 = load i64, ptr %48, align 8
-  %555 = add i64 %554, 1
-  store i64 %555, ptr %48, align 8
-  %556 = icmp ult i64 %555, %59
-  br i1 %556, label %539, label %573
+555:                                              ; No predecessors!
+  store i64 %550, ptr %45, align 8
+  %556 = add i64 %550, 8
+  store i64 %556, ptr %46, align 8
+  br label %514
 
 557:
-  store <8 x i1> zeroinitializer, ptr %50, align 1
-  %558 = add i64 %116, %540
-  %559 = mul i64 %558, 4
-  %560 = getelementptr i8, ptr %91, i64 %559
-  %561 = load i32, ptr %4, align 4
-  %562 = add i64 %80, 7
-  %563 = and i64 %562, -8
-  %564 = mul i64 %563, 0
-  %565 = udiv i64 %546, 8
-  %566 = mul i64 %565, 4
-  %567 = add i64 %564, %566
-  %568 = getelementptr i8, ptr %88, i64 %567
-  %569 = load i32, ptr %568, align 4
-  %570 = add i32 %561, %569
-  %571 = insertelement <8 x i32> poison, i32 %570, i32 0
-  %572 = shufflevector <8 x i32> %571, <8 x i32> poison, <8 x i32> zeroinitializer
-  store <8 x i32> %572, ptr %560, align 4
-  store i32 -1, ptr %7, align 4
-  br label %547
+  store i64 0, ptr %47, align 8
+  %558 = load i64, ptr %48, align 8
+  %559 = add i64 %558, 1
+  store i64 %559, ptr %48, align 8
+  %560 = icmp ult i64 %559, %59
+  br i1 %560, label %543, label %577
 
-573:
-  store i64 0, ptr %48, align 8
-  %574 = load i64, ptr %49, align 8
-  %575 = add i64 %574, 1
-  store i64 %575, ptr %49, align 8
-  %576 = icmp ult i64 %575, %62
-  br i1 %576, label %539, label %538
+561:
+  store <8 x i1> zeroinitializer, ptr %50, align 1
+  %562 = add i64 %116, %544
+  %563 = mul i64 %562, 4
+  %564 = getelementptr i8, ptr %91, i64 %563
+  %565 = load i32, ptr %4, align 4
+  %566 = add i64 %80, 7
+  %567 = and i64 %566, -8
+  %568 = mul i64 %567, 0
+  %569 = udiv i64 %550, 8
+  %570 = mul i64 %569, 4
+  %571 = add i64 %568, %570
+  %572 = getelementptr i8, ptr %88, i64 %571
+  %573 = load i32, ptr %572, align 4
+  %574 = add i32 %565, %573
+  %575 = insertelement <8 x i32> poison, i32 %574, i32 0
+  %576 = shufflevector <8 x i32> %575, <8 x i32> poison, <8 x i32> zeroinitializer
+  store <8 x i32> %576, ptr %564, align 4
+  store i32 -1, ptr %7, align 4
+  br label %551
 
 577:
-  %578 = add i64 %511, 8
-  store i64 %578, ptr %45, align 8
-  %579 = load i64, ptr %46, align 8
-  %580 = icmp ult i64 %578, %579
-  br i1 %580, label %510, label %612
+  store i64 0, ptr %48, align 8
+  %578 = load i64, ptr %49, align 8
+  %579 = add i64 %578, 1
+  store i64 %579, ptr %49, align 8
+  %580 = icmp ult i64 %579, %62
+  br i1 %580, label %543, label %542
 
 581:
+  %582 = add i64 %515, 8
+  store i64 %582, ptr %45, align 8
+  %583 = load i64, ptr %46, align 8
+  %584 = icmp ult i64 %582, %583
+  br i1 %584, label %514, label %616
+
+585:
   store <8 x i1> zeroinitializer, ptr %51, align 1
-  %582 = insertelement <8 x i64> poison, i64 %116, i32 0
-  %583 = shufflevector <8 x i64> %582, <8 x i64> poison, <8 x i32> zeroinitializer
-  %584 = add <8 x i64> %583, %526
-  %585 = mul <8 x i64> %584, splat (i64 4)
-  %586 = getelementptr i8, ptr %91, <8 x i64> %585
-  %587 = load i32, ptr %4, align 4
-  %588 = add i64 %80, 7
-  %589 = and i64 %588, -8
-  %590 = mul i64 %589, 0
-  %591 = udiv i64 %511, 8
-  %592 = mul i64 %591, 4
-  %593 = add i64 %590, %592
-  %594 = getelementptr i8, ptr %88, i64 %593
-  %595 = load i32, ptr %594, align 4
-  %596 = add i32 %587, %595
-  %597 = insertelement <8 x i32> poison, i32 %596, i32 0
-  %598 = shufflevector <8 x i32> %597, <8 x i32> poison, <8 x i32> zeroinitializer
-  store <8 x ptr> %586, ptr %52, align 64
-  store <8 x i32> %598, ptr %53, align 64
-  %599 = bitcast <8 x i1> %535 to i8
-  %600 = zext i8 %599 to i64
-  br label %601
+  %586 = insertelement <8 x i64> poison, i64 %116, i32 0
+  %587 = shufflevector <8 x i64> %586, <8 x i64> poison, <8 x i32> zeroinitializer
+  %588 = add <8 x i64> %587, %530
+  %589 = mul <8 x i64> %588, splat (i64 4)
+  %590 = getelementptr i8, ptr %91, <8 x i64> %589
+  %591 = load i32, ptr %4, align 4
+  %592 = add i64 %80, 7
+  %593 = and i64 %592, -8
+  %594 = mul i64 %593, 0
+  %595 = udiv i64 %515, 8
+  %596 = mul i64 %595, 4
+  %597 = add i64 %594, %596
+  %598 = getelementptr i8, ptr %88, i64 %597
+  %599 = load i32, ptr %598, align 4
+  %600 = add i32 %591, %599
+  %601 = insertelement <8 x i32> poison, i32 %600, i32 0
+  %602 = shufflevector <8 x i32> %601, <8 x i32> poison, <8 x i32> zeroinitializer
+  store <8 x ptr> %590, ptr %52, align 64
+  store <8 x i32> %602, ptr %53, align 64
+  %603 = bitcast <8 x i1> %539 to i8
+  %604 = zext i8 %603 to i64
+  br label %605
 
-601:
-  %602 = phi i64 [ %600, %581 ], [ %609, %601 ]
-  %603 = call i64 @llvm.cttz.i64(i64 %602, i1 true)
-  %604 = getelementptr ptr, ptr %52, i64 %603
-  %605 = load ptr, ptr %604, align 1
-  %606 = getelementptr i32, ptr %53, i64 %603
-  %607 = load i32, ptr %606, align 1
-  store i32 %607, ptr %605, align 4
-  %608 = sub i64 %602, 1
-  %609 = and i64 %602, %608
-  %610 = icmp ne i64 %609, 0
-  br i1 %610, label %601, label %611
+605:
+  %606 = phi i64 [ %604, %585 ], [ %613, %605 ]
+  %607 = call i64 @llvm.cttz.i64(i64 %606, i1 true)
+  %608 = getelementptr ptr, ptr %52, i64 %607
+  %609 = load ptr, ptr %608, align 1
+  %610 = getelementptr i32, ptr %53, i64 %607
+  %611 = load i32, ptr %610, align 1
+  store i32 %611, ptr %609, align 4
+  %612 = sub i64 %606, 1
+  %613 = and i64 %606, %612
+  %614 = icmp ne i64 %613, 0
+  br i1 %614, label %605, label %615
 
-611:
+615:
   store i32 -1, ptr %7, align 4
-  br label %577
+  br label %581
 
-612:
-  br i1 %132, label %536, label %538
+616:
+  br i1 %132, label %540, label %542

@@ -532,6 +532,11 @@ impl Program {
                 restores: false,
             };
             lower.body(function).at(function.word)?;
+            if lower.private > super::MAX_PRIVATE {
+                let most = super::MAX_PRIVATE;
+                return unsupported(format!("more than {most} bytes of private memory"))
+                    .at(function.word);
+            }
             let (f, calls) = (lower.f, lower.calls);
             table.forget_locals();
             if let Some(slot) = self.module.functions.get_mut(id.index()) {

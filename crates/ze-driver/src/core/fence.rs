@@ -26,18 +26,12 @@ impl Fence {
         &self.signal
     }
 
-    /// INVALID_SYNCHRONIZATION_OBJECT for a submission to another queue, or while the fence still tells of the one before.
+    /// INVALID_SYNCHRONIZATION_OBJECT for a submission to another queue.
     pub(crate) fn check_submission(&self, queue: &CommandQueue) -> ZeResult {
         if !std::ptr::eq(&raw const *self.queue, queue) {
             return error(
                 ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
                 "hFence was created for another queue than hCommandQueue",
-            );
-        }
-        if self.signal.is_set() {
-            return error(
-                ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-                "hFence is signalled: zeFenceReset comes before its next submission",
             );
         }
         Ok(())

@@ -194,6 +194,8 @@ pub(crate) fn zeCommandQueueExecuteCommandLists(
         last = lane.push(commands.iter().cloned(), true);
     }
     if let Some(fence) = hFence.0 {
+        // It tells of this submission from here on, whatever it told of.
+        fence.signal().reset();
         last = lane.push(
             [Arc::new(
                 Command::gate(Vec::new(), true)
