@@ -232,26 +232,6 @@ impl CommandList {
         }
     }
 
-    /// INVALID_ARGUMENT unless context and device are the list's; any part of a device will do for any other.
-    pub(crate) fn check_home(
-        &self,
-        name: &str,
-        context: &Arc<Context>,
-        root_device: usize,
-    ) -> ZeResult {
-        if !Arc::ptr_eq(context, &self.context) {
-            return error(
-                ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!(
-                    "{name} is of context {:p}, the command list of {:p}: both must be of the same",
-                    context.handle(),
-                    self.context.handle()
-                ),
-            );
-        }
-        self.check_device(name, root_device)
-    }
-
     /// INVALID_ARGUMENT unless the device is the list's, or another part of it.
     pub(crate) fn check_device(&self, name: &str, root_device: usize) -> ZeResult {
         let mine = self.device.root_index();
@@ -278,7 +258,8 @@ impl CommandList {
             Kind::Recorded { state, .. } => {
                 let devices = self.context.driver().devices();
                 let root = devices[lane.device()].root_index();
-                self.check_home("what executes phCommandLists", lane.context(), root)?;
+                // Of another context it may be: the conformance suite executes such lists.
+                self.check_device("what executes phCommandLists", root)?;
                 let state = &mut *lock(state);
                 if !state.closed {
                     return error(

@@ -1,4 +1,4 @@
-//! Work stays where it belongs: lists, kernels, fences and memory of other contexts and devices are refused by name, and
+//! Work stays where it belongs: lists, kernels and memory of other devices, and fences of other queues, are refused by name, and
 //! what happens to one context is nobody else's.
 
 use crate::api::*;
@@ -45,13 +45,13 @@ fn launch(list: ze_command_list_handle_t, kernel: ze_kernel_handle_t) -> ze_resu
 }
 
 #[test]
-fn lists_and_kernels_of_other_contexts_and_devices_are_refused() {
+fn lists_and_kernels_of_other_devices_are_refused() {
     let contexts = [context(), context()];
     let (queue, direct) = (queue(contexts[0]), immediate_on(contexts[0], 0));
-    // (context, device, the answer, what is told)
+    // (context, device, the answer, what is told): contexts do not matter, because the conformance suite mixes them.
     for (which, on, wanted, text) in [
         (0, 0, ZE_RESULT_SUCCESS, ""),
-        (1, 0, REFUSED, "context"),
+        (1, 0, ZE_RESULT_SUCCESS, ""),
         (0, 1, REFUSED, "device 1"),
         (0, 2, REFUSED, "device 2"),
     ] {
@@ -68,11 +68,9 @@ fn lists_and_kernels_of_other_contexts_and_devices_are_refused() {
             ze!(CommandQueue.pfnExecuteCommandLists(queue, 1, lists.as_mut_ptr(), null_mut()))
         };
         let appended = || launch(direct, kernel);
-        // A kernel may be of any context.
-        let launched = if on == 0 { ZE_RESULT_SUCCESS } else { REFUSED };
-        for (what, run, wanted) in [
-            ("executed", &executed as &dyn Fn() -> ze_result_t, wanted),
-            ("launched", &appended, launched),
+        for (what, run) in [
+            ("executed", &executed as &dyn Fn() -> ze_result_t),
+            ("launched", &appended),
         ] {
             assert_eq!(run(), wanted, "{what}: context {which} device {on}");
             assert!(
