@@ -182,9 +182,12 @@ impl<'t> Assembler<'t> {
         let Kind::Word(op_name) = op_token.kind else {
             return Err(op_token.error("an instruction's name is expected here, such as OpLoad"));
         };
+        let named = |bare: &str| INSTRUCTION_TABLE.iter().find(|inst| inst.opname == bare);
+        // Some have another vendor's name today, and spirv-as takes both.
+        let renamed = |bare: &str| named(&format!("{}ALTERA", bare.strip_suffix("INTEL")?));
         let known = op_name
             .strip_prefix("Op")
-            .and_then(|bare| INSTRUCTION_TABLE.iter().find(|inst| inst.opname == bare));
+            .and_then(|bare| named(bare).or_else(|| renamed(bare)));
         let Some(grammar) = known else {
             let names = INSTRUCTION_TABLE.iter().map(|inst| inst.opname);
             let hint = closest(op_name.strip_prefix("Op").unwrap_or(op_name), names);

@@ -87,9 +87,6 @@ fn allocate(request: Request<'_>) -> ZeResult<*mut c_void> {
             .unwrap_or(u64::MAX),
     };
     if !request.wishes.relaxed && size as u64 > limit {
-        if let Some(refusal) = beyond_limit(&**platform, size as u64) {
-            return Err(refusal);
-        }
         return error(
             ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
             format!(
