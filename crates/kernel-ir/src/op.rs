@@ -109,6 +109,65 @@ pub enum Predicate {
     FUnordered,
 }
 
+impl Predicate {
+    /// The same with its sides exchanged.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        use Predicate as P;
+        match self {
+            P::ULt => P::UGt,
+            P::ULe => P::UGe,
+            P::UGt => P::ULt,
+            P::UGe => P::ULe,
+            P::SLt => P::SGt,
+            P::SLe => P::SGe,
+            P::SGt => P::SLt,
+            P::SGe => P::SLe,
+            P::FOrdLt => P::FOrdGt,
+            P::FOrdLe => P::FOrdGe,
+            P::FOrdGt => P::FOrdLt,
+            P::FOrdGe => P::FOrdLe,
+            P::FUnordLt => P::FUnordGt,
+            P::FUnordLe => P::FUnordGe,
+            P::FUnordGt => P::FUnordLt,
+            P::FUnordGe => P::FUnordLe,
+            same => same,
+        }
+    }
+
+    /// What holds where this does not.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        use Predicate as P;
+        match self {
+            P::IEq => P::INe,
+            P::INe => P::IEq,
+            P::ULt => P::UGe,
+            P::ULe => P::UGt,
+            P::UGt => P::ULe,
+            P::UGe => P::ULt,
+            P::SLt => P::SGe,
+            P::SLe => P::SGt,
+            P::SGt => P::SLe,
+            P::SGe => P::SLt,
+            P::FOrdEq => P::FUnordNe,
+            P::FOrdNe => P::FUnordEq,
+            P::FOrdLt => P::FUnordGe,
+            P::FOrdLe => P::FUnordGt,
+            P::FOrdGt => P::FUnordLe,
+            P::FOrdGe => P::FUnordLt,
+            P::FUnordEq => P::FOrdNe,
+            P::FUnordNe => P::FOrdEq,
+            P::FUnordLt => P::FOrdGe,
+            P::FUnordLe => P::FOrdGt,
+            P::FUnordGt => P::FOrdLe,
+            P::FUnordGe => P::FOrdLt,
+            P::FOrdered => P::FUnordered,
+            P::FUnordered => P::FOrdered,
+        }
+    }
+}
+
 /// Conversion between scalar or equally long vector types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(

@@ -182,15 +182,12 @@ impl Search<'_> {
         match op {
             Op::Compare(predicate, a, b) => {
                 let predicate = if truth {
-                    Some(*predicate)
+                    *predicate
                 } else {
-                    inverse(*predicate)
-                };
-                let Some(predicate) = predicate else {
-                    return;
+                    predicate.inverse()
                 };
                 let found = self.bound(predicate, *a, *b);
-                let found = found.or_else(|| self.bound(swapped(predicate)?, *b, *a));
+                let found = found.or_else(|| self.bound(predicate.swapped(), *b, *a));
                 bounds.extend(found);
             }
             Op::Unary(UnaryOp::Not, a, _) => self.take(*a, !truth, depth - 1, bounds),
@@ -325,40 +322,6 @@ impl Search<'_> {
             _ => None,
         }
     }
-}
-
-/// What holds where an integer comparison does not.
-fn inverse(predicate: Predicate) -> Option<Predicate> {
-    use Predicate as P;
-    Some(match predicate {
-        P::INe => P::IEq,
-        P::ULt => P::UGe,
-        P::ULe => P::UGt,
-        P::UGt => P::ULe,
-        P::UGe => P::ULt,
-        P::SLt => P::SGe,
-        P::SLe => P::SGt,
-        P::SGt => P::SLe,
-        P::SGe => P::SLt,
-        _ => return None,
-    })
-}
-
-/// The same with its sides changed.
-fn swapped(predicate: Predicate) -> Option<Predicate> {
-    use Predicate as P;
-    Some(match predicate {
-        P::IEq => P::IEq,
-        P::ULt => P::UGt,
-        P::ULe => P::UGe,
-        P::UGt => P::ULt,
-        P::UGe => P::ULe,
-        P::SLt => P::SGt,
-        P::SLe => P::SGe,
-        P::SGt => P::SLt,
-        P::SGe => P::SLe,
-        _ => return None,
-    })
 }
 
 /// What a comparison says of the ids: an end, `Some(whether the limit is inside)`; a start; whether of signed integers.

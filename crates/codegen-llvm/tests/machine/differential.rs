@@ -6,10 +6,10 @@
 
 use super::generator;
 use super::ingredients::{self, COUNTERS, VARIABLES};
-use super::native::{Native, settings};
-use super::raw::Raw;
-use kernel_ir::abi::{KernelInfo, Launch};
-use kernel_ir::interpret::{Program, Run};
+use super::native::{Native, settings, v4};
+use super::raw;
+use kernel_ir::abi::KernelInfo;
+use kernel_ir::interpret::Program;
 
 /// The buffers of one run, 8-byte aligned.
 struct Buffers {
@@ -87,35 +87,19 @@ fn compare_text(seed: u64, text: &str, [width, height]: [u32; 2], sub_group: u32
 
     let program = Program::new(module, sub_group).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     let info = &program.info().kernels[0];
-    let launch = |info: &KernelInfo| Launch {
-        group_size: [width, height, 1],
-        work_dim: 2,
-        group_count: [GROUPS, 1, 1],
-        items_per_group: size,
-        scratch_offset: info.local_size,
-        state_offset: (info.local_size + info.local_per_item * u64::from(size))
-            .next_multiple_of(64),
-        ..Launch::default()
-    };
+    let launch = |info: &KernelInfo| raw::launch(info, [width, height, 1], GROUPS);
     let mut expected = Buffers::new(seed, items);
-    let block = expected.block(seed, info);
-    let run = Run {
-        kernel: 0,
-        args: &bytes_of(&block),
-        launch: &launch(info),
-        first_group: 0,
-        group_count: u64::from(GROUPS),
-        variables: &[],
-        budget: Some(100_000_000),
-    };
-    if let Err(stopped) = program.run(&run, &mut Raw) {
-        panic!("seed {seed}: {stopped}\n{text}");
-    }
+    let block = bytes_of(&expected.block(seed, info));
+    raw::interpret(&program, &block, &launch(info))
+        .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
 
     let mut settings = settings(sub_group);
     // Kernels with sub-group operations have two forms.
     settings.wide = !seed.is_multiple_of(3);
-    settings.lanes = [None, Some(4), Some(8)][seed as usize % 5 % 3];
+    settings.lanes = [None, Some(4), Some(8), Some(16), Some(32)][seed as usize % 5];
+    if seed % 4 == 1 && v4() {
+        settings.cpu = "x86-64-v4".into();
+    }
     if seed % 7 == 3 {
         settings.options.opt_level = 0;
     }
@@ -123,20 +107,8 @@ fn compare_text(seed: u64, text: &str, [width, height]: [u32; 2], sub_group: u32
     let info = &native.info.kernels[0];
     let mut found = Buffers::new(seed, items);
     let block = bytes_of(&found.block(seed, info));
-    let mut args = vec![0u128; block.len() / 16];
-    let blocks = u64::from(size.div_ceil(info.width.max(1)));
-    let room = launch(info).state_offset + info.state_per_block * blocks;
-    let mut memory = vec![0xaau8; room as usize + 128];
-    let at = memory.as_mut_ptr().align_offset(64);
-    // SAFETY: `args` has the block's size; the kernel gets what its information asks for, and every
-    // index it makes is masked to its buffers.
-    unsafe {
-        std::ptr::copy_nonoverlapping(block.as_ptr(), args.as_mut_ptr().cast::<u8>(), block.len());
-        let args = std::slice::from_raw_parts(args.as_ptr().cast::<u8>(), block.len());
-        let launch = launch(info);
-        let groups = 0..u64::from(GROUPS);
-        native.run(0, args, &launch, groups, memory.as_mut_ptr().add(at));
-    }
+    // SAFETY: every index that the kernel makes is masked to its buffers.
+    unsafe { native.run_all(&block, &launch(info)) };
     let differs = ingredients::difference(&found.out_bytes(), &expected.out_bytes());
     assert_eq!(
         differs, None,

@@ -1,10 +1,10 @@
 //! Ways to and from memory: each kernel leaves the same bytes with lanes side by side, at several widths and
 //! shapes of groups, as interpreted.
 
-use super::native::{Native, settings};
-use super::raw::Raw;
-use kernel_ir::abi::{KernelInfo, Launch};
-use kernel_ir::interpret::{Program, Run};
+use super::native::{Native, settings, v4};
+use super::raw;
+use kernel_ir::abi::KernelInfo;
+use kernel_ir::interpret::Program;
 
 /// 32-bit words that a kernel may read, and write.
 const WORDS: usize = 1 << 14;
@@ -712,39 +712,6 @@ const SHAPES: [([u32; 3], Option<u32>); 10] = [
     ([64, 1, 2], None),
 ];
 
-fn launch(info: &KernelInfo, size: [u32; 3]) -> Launch {
-    let items: u32 = size.iter().product();
-    Launch {
-        group_size: size,
-        work_dim: 3,
-        group_count: [GROUPS, 1, 1],
-        items_per_group: items,
-        scratch_offset: info.local_size,
-        state_offset: (info.local_size + info.local_per_item * u64::from(items))
-            .next_multiple_of(64),
-        ..Launch::default()
-    }
-}
-
-fn block(info: &KernelInfo, input: &[u32], out: &mut [u32]) -> Vec<u8> {
-    let mut block = vec![0u8; info.args_size as usize];
-    let values = [input.as_ptr() as u64, out.as_mut_ptr() as u64, 37];
-    for (arg, value) in info.args.iter().zip(values) {
-        let at = arg.offset as usize;
-        let size = (arg.size as usize).min(8);
-        block[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
-    }
-    block
-}
-
-/// Whether all of x86-64-v4 is there.
-fn v4() -> bool {
-    std::is_x86_feature_detected!("avx512bw")
-        && std::is_x86_feature_detected!("avx512cd")
-        && std::is_x86_feature_detected!("avx512dq")
-        && std::is_x86_feature_detected!("avx512vl")
-}
-
 fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>, required: bool) {
     let input: Vec<u32> = (0..WORDS as u32 * 4)
         .map(|i| i.wrapping_mul(2_654_435_761).rotate_left(11) & 0x3fff_ffff)
@@ -755,20 +722,15 @@ fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>, required: bo
     kernel_ir::passes::prepare(&mut prepared).unwrap_or_else(|e| panic!("{name}: {e}"));
 
     let program = Program::new(module, 8).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let arguments = |info: &KernelInfo, out: &mut [u32]| {
+        let addresses = [input.as_ptr() as u64, out.as_mut_ptr() as u64];
+        raw::block(info, &[addresses[0], addresses[1], 37])
+    };
     let info = &program.info().kernels[0];
     let mut expected = vec![0u32; WORDS];
-    let run = Run {
-        kernel: 0,
-        args: &block(info, &input, &mut expected),
-        launch: &launch(info, size),
-        first_group: 0,
-        group_count: u64::from(GROUPS),
-        variables: &[],
-        budget: Some(100_000_000),
-    };
-    if let Err(stopped) = program.run(&run, &mut Raw) {
-        panic!("{name}: {stopped}");
-    }
+    let block = arguments(info, &mut expected);
+    let launch = raw::launch(info, size, GROUPS);
+    raw::interpret(&program, &block, &launch).unwrap_or_else(|e| panic!("{name}: {e}"));
 
     let mut settings = settings(8);
     settings.lanes = lanes;
@@ -779,21 +741,10 @@ fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>, required: bo
     let native = Native::new(prepared, settings);
     let info = &native.info.kernels[0];
     let mut found = vec![0u32; WORDS];
-    let bytes = block(info, &input, &mut found);
-    let mut args = vec![0u128; bytes.len().div_ceil(16)];
-    let launch = launch(info, size);
-    let blocks = u64::from(launch.items_per_group.div_ceil(info.width.max(1)));
-    let room = launch.state_offset + info.state_per_block * blocks;
-    let mut memory = vec![0xaa_u8; room as usize + 128];
-    let at = memory.as_mut_ptr().align_offset(64);
-    // SAFETY: `args` has the block's size; the kernel gets what its information asks for, and its indices lie
-    // within its buffers.
-    unsafe {
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), args.as_mut_ptr().cast::<u8>(), bytes.len());
-        let args = std::slice::from_raw_parts(args.as_ptr().cast::<u8>(), bytes.len());
-        let groups = 0..u64::from(GROUPS);
-        native.run(0, args, &launch, groups, memory.as_mut_ptr().add(at));
-    }
+    let block = arguments(info, &mut found);
+    let launch = raw::launch(info, size, GROUPS);
+    // SAFETY: the kernels' indices lie within their buffers.
+    unsafe { native.run_all(&block, &launch) };
     let differs = found.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(
         differs.map(|at| (at, found[at], expected[at])),

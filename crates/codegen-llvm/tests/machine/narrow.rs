@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 
 use super::native::{Native, settings};
-use super::raw::Raw;
-use kernel_ir::abi::{KernelInfo, Launch};
-use kernel_ir::interpret::{Program, Run};
+use super::raw;
+use kernel_ir::abi::KernelInfo;
+use kernel_ir::interpret::Program;
 
 const COMPARISONS: [&str; 10] = [
     "ieq", "ine", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge",
@@ -138,31 +138,6 @@ e{i}:
 
 const GROUPS: u32 = 2;
 
-fn launch(info: &KernelInfo, [width, height]: [u32; 2]) -> Launch {
-    let size = width * height;
-    Launch {
-        group_size: [width, height, 1],
-        work_dim: 2,
-        group_count: [GROUPS, 1, 1],
-        items_per_group: size,
-        scratch_offset: info.local_size,
-        state_offset: (info.local_size + info.local_per_item * u64::from(size))
-            .next_multiple_of(64),
-        ..Launch::default()
-    }
-}
-
-fn arguments(info: &KernelInfo, out: &mut [u32], limit: i32) -> Vec<u8> {
-    let mut block = vec![0u8; info.args_size as usize];
-    let values = [out.as_mut_ptr() as u64, u64::from(limit.cast_unsigned())];
-    for (arg, value) in info.args.iter().zip(values) {
-        let bytes = value.to_le_bytes();
-        let at = arg.offset as usize;
-        block[at..at + arg.size as usize].copy_from_slice(&bytes[..arg.size as usize]);
-    }
-    block
-}
-
 /// Runs the kernel both ways in groups of that size, with each limit.
 fn check(text: &str, sub_group: u32, lanes: Option<u32>, sizes: &[[u32; 2]]) {
     let module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -178,41 +153,22 @@ fn check(text: &str, sub_group: u32, lanes: Option<u32>, sizes: &[[u32; 2]]) {
         let row = size[0].cast_signed();
         let limits = [0, 1, w - 1, w, w + 1, 2 * w, row - 1, row, row + 1, 3 * row];
         for limit in limits.into_iter().chain([-1, -9, i32::MIN, i32::MAX]) {
-            let mut expected = vec![0u32; (GROUPS * items) as usize];
-            let info = &program.info().kernels[0];
-            let args = arguments(info, &mut expected, limit);
-            let run = Run {
-                kernel: 0,
-                args: &args,
-                launch: &launch(info, size),
-                first_group: 0,
-                group_count: u64::from(GROUPS),
-                variables: &[],
-                budget: Some(100_000_000),
+            let out = || vec![0u32; (GROUPS * items) as usize];
+            let arguments = |info: &KernelInfo, out: &mut [u32]| {
+                let limit = u64::from(limit.cast_unsigned());
+                raw::block(info, &[out.as_mut_ptr() as u64, limit])
             };
-            if let Err(stopped) = program.run(&run, &mut Raw) {
-                panic!("{stopped}\n{text}");
-            }
+            let (mut expected, mut found) = (out(), out());
+            let group_size = [size[0], size[1], 1];
+            let info = &program.info().kernels[0];
+            let block = arguments(info, &mut expected);
+            let launch = raw::launch(info, group_size, GROUPS);
+            raw::interpret(&program, &block, &launch).unwrap_or_else(|e| panic!("{e}\n{text}"));
             let info = &native.info.kernels[0];
-            let mut found = vec![0u32; (GROUPS * items) as usize];
-            let block = arguments(info, &mut found, limit);
-            let mut args = vec![0u128; block.len().div_ceil(16)];
-            let launch = launch(info, size);
-            let blocks = u64::from(items.div_ceil(info.width.max(1)));
-            let room = launch.state_offset + info.state_per_block * blocks;
-            let mut memory = vec![0xaa_u8; room as usize + 128];
-            let at = memory.as_mut_ptr().align_offset(64);
-            // SAFETY: arguments, launch and memory are as the kernel's information says.
-            unsafe {
-                std::ptr::copy_nonoverlapping(
-                    block.as_ptr(),
-                    args.as_mut_ptr().cast(),
-                    block.len(),
-                );
-                let args = std::slice::from_raw_parts(args.as_ptr().cast(), block.len());
-                let groups = 0..u64::from(GROUPS);
-                native.run(0, args, &launch, groups, memory.as_mut_ptr().add(at));
-            }
+            let block = arguments(info, &mut found);
+            let launch = raw::launch(info, group_size, GROUPS);
+            // SAFETY: the kernels stay within their group's part of `found`.
+            unsafe { native.run_all(&block, &launch) };
             assert_eq!(
                 found, expected,
                 "limit {limit}, groups of {size:?}, {lanes:?} lanes, sub-groups of {sub_group}\n{text}"
@@ -398,5 +354,86 @@ end:
 }";
     for sub_group in [4, 8, 16, 32] {
         check(text, sub_group, None, &SIZES);
+    }
+}
+
+/// Work-items look at the one a few places before them, where there is one: what the module says of overflow holds
+/// for those only, while addresses are made of all. `reach`: how far before.
+fn look_back(reach: &str, flags: &str, wide: bool) -> String {
+    let difference = if wide {
+        format!("%back: i64 = isub %l, %far{flags}")
+    } else {
+        format!("%less: i32 = isub %start, %reach{flags}\n  %back: i64 = to.zext %less")
+    };
+    format!(
+        "var @t: [512 x i32] in local
+kernel @k(%out: ptr<global>, %limit: i32) {{
+b0:
+  %l: i64 = wi.LocalInvocationIndex 0
+  %g: i64 = wi.WorkgroupId 0
+  %size_x: i64 = wi.WorkgroupSize 0
+  %size_y: i64 = wi.WorkgroupSize 1
+  %size: i64 = imul %size_x, %size_y
+  %start: i32 = to.trunc %l
+  %first: i32 = imul %start, i32 7
+  %p: ptr<local> = offset @t [%l * 4 + 0]
+  store %p, %first align 4
+  br head
+head:
+  %n: i32 = phi b0: i32 0, next: %n1
+  %reach: i32 = {reach}
+  %far: i64 = to.zext %reach
+  barrier Workgroup
+  %there: bool = cmp.uge %start, %reach
+  br_if %there, look, none
+look:
+  {difference}
+  %q: ptr<local> = offset @t [%back * 4 + 0]
+  %before: i32 = load %q align 4
+  br none
+none:
+  %v: i32 = phi head: i32 -3, look: %before
+  barrier Workgroup
+  br_if %there, add, next
+add:
+  %own: i32 = load %p align 4
+  %sum: i32 = iadd %own, %v
+  store %p, %sum align 4
+  br next
+next:
+  %n1: i32 = iadd %n, i32 1
+  %go: bool = cmp.ult %n1, i32 4
+  br_if %go, head, done
+done:
+  barrier Workgroup
+  %r: i32 = load %p align 4
+  %w: i32 = xor %r, %v
+  %base: i64 = imul %g, %size
+  %item: i64 = iadd %base, %l
+  %at: ptr<global> = offset %out [%item * 4 + 0]
+  store %at, %w align 4
+  ret
+}}"
+    )
+}
+
+#[test]
+fn what_the_module_says_of_overflow_is_not_said_of_work_items_that_are_off() {
+    for reach in [
+        "copy %limit",
+        "copy i32 1",
+        "copy i32 8",
+        "copy i32 9",
+        "copy i32 16",
+        "shl i32 1, %n",
+    ] {
+        for flags in ["", " nuw", " nsw", " nsw nuw"] {
+            for wide in [false, true] {
+                let text = look_back(reach, flags, wide);
+                check(&text, 8, None, &SIZES);
+                check(&text, 16, Some(8), &SIZES);
+                check(&text, 8, Some(4), &SIZES);
+            }
+        }
     }
 }

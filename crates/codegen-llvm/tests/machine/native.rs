@@ -62,6 +62,14 @@ pub(crate) fn settings(sub_group_size: u32) -> Settings {
     }
 }
 
+/// Whether this processor has all of x86-64-v4.
+pub(crate) fn v4() -> bool {
+    std::is_x86_feature_detected!("avx512bw")
+        && std::is_x86_feature_detected!("avx512cd")
+        && std::is_x86_feature_detected!("avx512dq")
+        && std::is_x86_feature_detected!("avx512vl")
+}
+
 impl Native {
     pub(crate) fn new(module: kernel_ir::Module, settings: Settings) -> Self {
         let text = || codegen_llvm::llvm_text(&module, &settings).unwrap_or_default();
@@ -110,5 +118,25 @@ impl Native {
             );
         }
         PRINTED.take()
+    }
+
+    /// Runs all groups of the first kernel, with the memory that its information asks for.
+    ///
+    /// # Safety
+    /// The block is of this kernel, and the kernel stays within what its addresses lead to.
+    pub(crate) unsafe fn run_all(&self, block: &[u8], launch: &Launch) {
+        let info = &self.info.kernels[0];
+        let mut args = vec![0u128; block.len().div_ceil(16)];
+        let blocks = u64::from(launch.items_per_group.div_ceil(info.width.max(1)));
+        let room = launch.state_offset + info.state_per_block * blocks;
+        let mut memory = vec![0xaa_u8; room as usize + 128];
+        let at = memory.as_mut_ptr().align_offset(64);
+        // SAFETY: `args` has the block's size, memory what the information asks for; the rest is the caller's word.
+        unsafe {
+            std::ptr::copy_nonoverlapping(block.as_ptr(), args.as_mut_ptr().cast(), block.len());
+            let args = std::slice::from_raw_parts(args.as_ptr().cast(), block.len());
+            let groups = 0..u64::from(launch.group_count[0]);
+            self.run(0, args, launch, groups, memory.as_mut_ptr().add(at));
+        }
     }
 }

@@ -481,63 +481,9 @@ fn unary(e: &Edit<'_>, op: UnaryOp, a: ValueId) -> Option<Outcome> {
         | (UnaryOp::FNeg, Op::Unary(UnaryOp::FNeg, inner, _))
         | (UnaryOp::INeg, Op::Unary(UnaryOp::INeg, inner, _)) => Some(Outcome::Value(*inner)),
         (UnaryOp::Not, Op::Compare(p, x, y)) => {
-            Some(Outcome::Become(Op::Compare(inverse(*p), *x, *y)))
+            Some(Outcome::Become(Op::Compare(p.inverse(), *x, *y)))
         }
         _ => None,
-    }
-}
-
-fn inverse(p: Predicate) -> Predicate {
-    use Predicate as P;
-    match p {
-        P::IEq => P::INe,
-        P::INe => P::IEq,
-        P::ULt => P::UGe,
-        P::ULe => P::UGt,
-        P::UGt => P::ULe,
-        P::UGe => P::ULt,
-        P::SLt => P::SGe,
-        P::SLe => P::SGt,
-        P::SGt => P::SLe,
-        P::SGe => P::SLt,
-        P::FOrdEq => P::FUnordNe,
-        P::FOrdNe => P::FUnordEq,
-        P::FOrdLt => P::FUnordGe,
-        P::FOrdLe => P::FUnordGt,
-        P::FOrdGt => P::FUnordLe,
-        P::FOrdGe => P::FUnordLt,
-        P::FUnordEq => P::FOrdNe,
-        P::FUnordNe => P::FOrdEq,
-        P::FUnordLt => P::FOrdGe,
-        P::FUnordLe => P::FOrdGt,
-        P::FUnordGt => P::FOrdLe,
-        P::FUnordGe => P::FOrdLt,
-        P::FOrdered => P::FUnordered,
-        P::FUnordered => P::FOrdered,
-    }
-}
-
-/// The predicate with its operands exchanged.
-fn swapped(p: Predicate) -> Predicate {
-    use Predicate as P;
-    match p {
-        P::ULt => P::UGt,
-        P::ULe => P::UGe,
-        P::UGt => P::ULt,
-        P::UGe => P::ULe,
-        P::SLt => P::SGt,
-        P::SLe => P::SGe,
-        P::SGt => P::SLt,
-        P::SGe => P::SLe,
-        P::FOrdLt => P::FOrdGt,
-        P::FOrdLe => P::FOrdGe,
-        P::FOrdGt => P::FOrdLt,
-        P::FOrdGe => P::FOrdLe,
-        P::FUnordLt => P::FUnordGt,
-        P::FUnordLe => P::FUnordGe,
-        P::FUnordGt => P::FUnordLt,
-        P::FUnordGe => P::FUnordLe,
-        same => same,
     }
 }
 
@@ -550,7 +496,7 @@ fn truth(e: &mut Edit<'_>, ty: TypeId, v: bool) -> Option<Outcome> {
 fn compare(e: &mut Edit<'_>, p: Predicate, a: ValueId, b: ValueId, ty: TypeId) -> Option<Outcome> {
     use Predicate as P;
     if e.const_of(a).is_some() && e.const_of(b).is_none() {
-        return Some(Outcome::Become(Op::Compare(swapped(p), b, a)));
+        return Some(Outcome::Become(Op::Compare(p.swapped(), b, a)));
     }
     let scalar = e.scalar(e.f.ty(a))?;
     let is_float = matches!(scalar, Scalar::Float(_));
