@@ -138,9 +138,26 @@ e{i}:
 
 const GROUPS: u32 = 2;
 
-/// Runs the kernel both ways in groups of that size, with each limit.
+/// Runs the kernel both ways in groups of those sizes, with each limit.
 fn check(text: &str, sub_group: u32, lanes: Option<u32>, sizes: &[[u32; 2]]) {
     let module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    check_module(module, text, sub_group, lanes, sizes);
+}
+
+/// The same of a kernel that says its size: where groups begin is known beforehand.
+fn check_required(text: &str, sub_group: u32, lanes: Option<u32>, size: [u32; 2]) {
+    let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    module.kernels[0].required_group_size = Some([size[0], size[1], 1]);
+    check_module(module, text, sub_group, lanes, &[size]);
+}
+
+fn check_module(
+    module: kernel_ir::Module,
+    text: &str,
+    sub_group: u32,
+    lanes: Option<u32>,
+    sizes: &[[u32; 2]],
+) {
     let mut prepared = module.clone();
     kernel_ir::passes::prepare(&mut prepared).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let program = Program::new(module, sub_group).unwrap_or_else(|e| panic!("{e}"));
@@ -357,16 +374,22 @@ end:
     }
 }
 
-/// Work-items look at the one a few places before them, where there is one: what the module says of overflow holds
-/// for those only, while addresses are made of all. `reach`: how far before.
-fn look_back(reach: &str, flags: &str, wide: bool) -> String {
+/// Work-items look at the one a few places before them, where there is one and it is below the limit: what the
+/// module says of overflow holds for those only, while rows are made of all. `reach`: how far before.
+fn look_back(reach: &str, flags: &str, wide: bool, apart: bool) -> String {
+    let place = |of: &str, to: &str| match apart {
+        false => format!("%{to}: i64 = copy %{of}"),
+        true => format!("%{to}s: i64 = imul %{of}, i64 37\n  %{to}: i64 = and %{to}s, i64 511"),
+    };
+    let (own_place, other_place) = (place("l", "place"), place("back", "other"));
     let difference = if wide {
-        format!("%back: i64 = isub %l, %far{flags}")
+        format!("%back: i64 = isub %l, %far{flags}\n  %less: i32 = to.trunc %back")
     } else {
         format!("%less: i32 = isub %start, %reach{flags}\n  %back: i64 = to.zext %less")
     };
     format!(
         "var @t: [512 x i32] in local
+var @u: [512 x i32] in local
 kernel @k(%out: ptr<global>, %limit: i32) {{
 b0:
   %l: i64 = wi.LocalInvocationIndex 0
@@ -376,8 +399,11 @@ b0:
   %size: i64 = imul %size_x, %size_y
   %start: i32 = to.trunc %l
   %first: i32 = imul %start, i32 7
-  %p: ptr<local> = offset @t [%l * 4 + 0]
+  {own_place}
+  %p: ptr<local> = offset @t [%place * 4 + 0]
+  %o: ptr<local> = offset @u [%place * 4 + 0]
   store %p, %first align 4
+  store %o, %start align 4
   br head
 head:
   %n: i32 = phi b0: i32 0, next: %n1
@@ -385,20 +411,19 @@ head:
   %far: i64 = to.zext %reach
   barrier Workgroup
   %there: bool = cmp.uge %start, %reach
-  br_if %there, look, none
+  br_if %there, look, next
 look:
   {difference}
-  %q: ptr<local> = offset @t [%back * 4 + 0]
+  %near: bool = cmp.ult %less, %limit
+  br_if %near, take, next
+take:
+  {other_place}
+  %q: ptr<local> = offset @t [%other * 4 + 0]
   %before: i32 = load %q align 4
-  br none
-none:
-  %v: i32 = phi head: i32 -3, look: %before
-  barrier Workgroup
-  br_if %there, add, next
-add:
-  %own: i32 = load %p align 4
-  %sum: i32 = iadd %own, %v
-  store %p, %sum align 4
+  %own: i32 = load %o align 4
+  %more: i32 = imul %own, i32 5
+  %sum: i32 = iadd %more, %before
+  store %o, %sum align 4
   br next
 next:
   %n1: i32 = iadd %n, i32 1
@@ -406,12 +431,11 @@ next:
   br_if %go, head, done
 done:
   barrier Workgroup
-  %r: i32 = load %p align 4
-  %w: i32 = xor %r, %v
+  %r: i32 = load %o align 4
   %base: i64 = imul %g, %size
   %item: i64 = iadd %base, %l
   %at: ptr<global> = offset %out [%item * 4 + 0]
-  store %at, %w align 4
+  store %at, %r align 4
   ret
 }}"
     )
@@ -424,15 +448,16 @@ fn what_the_module_says_of_overflow_is_not_said_of_work_items_that_are_off() {
         "copy i32 1",
         "copy i32 8",
         "copy i32 9",
-        "copy i32 16",
         "shl i32 1, %n",
     ] {
-        for flags in ["", " nuw", " nsw", " nsw nuw"] {
-            for wide in [false, true] {
-                let text = look_back(reach, flags, wide);
+        for flags in ["", " nuw", " nsw nuw"] {
+            for (wide, apart) in [(false, false), (true, false), (false, true), (true, true)] {
+                let text = look_back(reach, flags, wide, apart);
                 check(&text, 8, None, &SIZES);
                 check(&text, 16, Some(8), &SIZES);
-                check(&text, 8, Some(4), &SIZES);
+                for size in [[8, 1], [16, 1], [64, 1]] {
+                    check_required(&text, 8, None, size);
+                }
             }
         }
     }
