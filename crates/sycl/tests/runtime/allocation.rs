@@ -1,9 +1,11 @@
 //! Where a buffer's memory comes from, how often, and when it goes: H2 to H18.
 
+use sycl::interop::{self, BufferInput, Ownership, make_buffer_1d};
 use sycl::usm::{self, PointerType};
-use sycl::{Buffer, Context, Errc, NdRange, Queue, Read, ReadWrite, UsmView, Val, Write};
+use sycl::{Buffer, Context, Errc, Event, NdRange, Queue, Read, ReadWrite, UsmView, Val, Write};
 
-use crate::groups::submit_add_one;
+use crate::groups::{single_queue, submit_add_one};
+use crate::native::host_memory;
 use crate::world::{Gate, Log, context, devices, is_running, kernel, queue};
 use crate::{Test, Where};
 
@@ -70,6 +72,12 @@ pub(crate) const TESTS: &[Test] = &[
     ),
     ("t18_zero_length", Where::Everywhere, zero_length),
     ("t75_oom_device", Where::Discrete, oom_device),
+    ("t75_oom_retry", Where::Discrete, oom_retry),
+    (
+        "t103_sub_buffers_of_interop_memory",
+        Where::Everywhere,
+        sub_buffers_of_interop_memory,
+    ),
     ("t78_drop_nonblocking", Where::Everywhere, drop_nonblocking),
     ("t80_forget_is_sound", Where::Everywhere, forget_is_sound),
     ("t79_drop_writeback", Where::Everywhere, drop_writeback),
@@ -423,8 +431,65 @@ fn oom_device() {
         1,
         "the first allocation stays"
     );
+    assert_eq!(log.copies(), [256, 256], "nothing was brought before");
     drop(log);
     assert_eq!(b.into_vec().unwrap(), [3; 64]);
+}
+
+/// Where memory is short, what is still to be freed when its work has ended is waited for, once; what is held back by
+/// something on the host, which may be the caller itself, is not.
+fn oom_retry() {
+    let (usual, busy) = (queue(0), queue(0));
+    let fresh = || Buffer::<i32>::new(64).unwrap();
+    let touch = |queue: &Queue, buffer: &Buffer<'_, i32>, after: &[Event]| {
+        queue.submit(|cg| {
+            cg.depends_on(after);
+            cg.access(buffer, Write.no_init())?;
+            cg.barrier()
+        })
+    };
+    let (gate, gone, wanted) = (Gate::new(), fresh(), fresh());
+    let event = touch(&busy, &gone, std::slice::from_ref(&gate.event)).unwrap();
+    let pointer = gone.device_ptr(&busy.device()).unwrap().addr();
+    drop(gone);
+    {
+        let log = Log::with("fail zeMemAllocDevice OUT_OF_DEVICE_MEMORY at 1");
+        gate.holds_up(|| {
+            touch(&usual, &wanted, &[]).unwrap().wait().unwrap();
+            assert!(!is_running(&event));
+        });
+        let freed = log.places("zeMemFree", "ptr", pointer);
+        let calls = log.0.calls();
+        let mut allocated = calls.iter().enumerate();
+        let of = |(_, call): &(usize, &_)| is_device_allocation(call);
+        let (failed, made) = (allocated.find(of), allocated.find(of));
+        let ([freed], Some((failed, _)), Some((made, _))) = (&freed[..], failed, made) else {
+            panic!("freed {freed:?}, {failed:?}, {made:?}");
+        };
+        assert!(failed < *freed && *freed < made);
+    }
+    let (host, gone, wanted) = (fresh(), fresh(), fresh());
+    let held = host.host_access(ReadWrite).unwrap();
+    let behind = usual.submit(|cg| {
+        cg.access(&host, ReadWrite)?;
+        cg.access(&gone, Write.no_init())?;
+        cg.barrier()
+    });
+    let pointer = gone.device_ptr(&usual.device()).unwrap().addr();
+    drop(gone);
+    {
+        let log = Log::with("fail zeMemAllocDevice OUT_OF_DEVICE_MEMORY");
+        let refused = touch(&usual, &wanted, &[]).unwrap_err();
+        assert_eq!(refused.errc(), Errc::MemoryAllocation);
+        assert_eq!(log.frees_of(pointer), 0);
+    }
+    drop(held);
+    behind.unwrap().wait().unwrap();
+    touch(&usual, &wanted, &[]).unwrap().wait().unwrap();
+}
+
+fn is_device_allocation(call: &ze_layers::recorder::Call) -> bool {
+    call.function == "zeMemAllocDevice"
 }
 
 fn drop_nonblocking() {
@@ -613,4 +678,44 @@ fn sub_buffers() {
     let plane: Buffer<'_, i32, 2> = Buffer::new([4, 4]).unwrap();
     assert_eq!(plane.sub([0, 1], [2, 2]).unwrap_err().errc(), Errc::Invalid);
     assert!(plane.sub([1, 0], [2, 4]).is_ok());
+}
+
+/// Parts of a buffer over the program's memory: they write it through, and conflict with the pages that they have of the
+/// whole.
+fn sub_buffers_of_interop_memory() {
+    let ((context, _, queue), set) = (single_queue(), kernel("set"));
+    let memory = host_memory(&context, 48);
+    let input = BufferInput {
+        native_handle: memory,
+        ownership: Ownership::Keep,
+    };
+    // SAFETY: the buffer's alone until its end.
+    let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
+    let gate = Gate::of(&context);
+    let parts = [(0, 3, 77), (3, 9, 99)].map(|(offset, range, value)| {
+        let part = buffer.sub(offset, range).unwrap();
+        (part, range, value)
+    });
+    let run = |number: usize, after: &[Event]| {
+        let (part, range, value) = &parts[number];
+        let submitted = queue.submit(|cg| {
+            cg.depends_on(after);
+            let a = cg.access(part, ReadWrite)?;
+            cg.parallel_for(&set, *range, (&a, *value))
+        });
+        submitted.unwrap()
+    };
+    // Both lie in one page of the whole.
+    let first = run(0, std::slice::from_ref(&gate.event));
+    let second = run(1, &[]);
+    gate.holds_up(|| {
+        second.wait().unwrap();
+        assert!(!is_running(&first));
+    });
+    let seen = buffer.host_access(Read).unwrap().to_vec();
+    assert_eq!((&seen[..3], &seen[3..]), (&[77; 3][..], &[99; 9][..]));
+    drop((parts, buffer));
+    // SAFETY: memory of the host that is the program's again.
+    assert_eq!(unsafe { memory.cast::<[i32; 12]>().read() }[2..4], [77, 99]);
+    crate::world::call!(mem.pfnFree(interop::get_native(&context), memory));
 }

@@ -20,8 +20,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("host_tasks_know_their_queue", Where::Everywhere, handle),
 ];
 
-static KERNEL: &[u8] = include_bytes!("../../kernels/linked_kernel.spv");
-static FUNCTION: &[u8] = include_bytes!("../../kernels/linked_function.spv");
+pub(crate) static KERNEL: &[u8] = include_bytes!("../../kernels/linked_kernel.spv");
+pub(crate) static FUNCTION: &[u8] = include_bytes!("../../kernels/linked_function.spv");
 static CONSTANTS: SpecId<i32> = SpecId::new(0);
 
 fn read(context: &Context, devices: &[Device], bytes: &[u8]) -> Result<KernelBundle<Input>> {
@@ -29,7 +29,7 @@ fn read(context: &Context, devices: &[Device], bytes: &[u8]) -> Result<KernelBun
     unsafe { KernelBundle::from_spirv_bytes(context, devices, bytes) }
 }
 
-fn doubles(queue: &Queue, kernel: &sycl::Kernel) {
+pub(crate) fn doubles(queue: &Queue, kernel: &sycl::Kernel) {
     let values = Buffer::from_vec(vec![3i32, 4, 5], 3).unwrap();
     let submitted = queue.submit(|cg| {
         let values = cg.access(&values, ReadWrite)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use sycl::{Buffer, Errc, Error, Event, EventStatus, Queue, Read, ReadWrite, interop};
+use sycl::{Buffer, Errc, Error, Event, EventStatus, Queue, Read, ReadWrite, Write, interop};
 
 use crate::groups::{paged, submit_add_one};
 use crate::order::access;
@@ -12,6 +12,11 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     ("t77_device_lost", Where::Everywhere, device_lost),
+    (
+        "t77_drops_do_not_wait_for_a_lost_device",
+        Where::Everywhere,
+        drops_do_not_wait_for_a_lost_device,
+    ),
     (
         "fails_at_every_call",
         Where::Everywhere,
@@ -224,6 +229,60 @@ fn device_lost() {
     submit_add_one(&self::queue(0), &paged(), &[])
         .wait()
         .unwrap();
+}
+
+/// What a device that was lost will never end keeps nothing: neither a drop that would write back, nor that of a queue
+/// which stays the program's; and other devices go on.
+fn drops_do_not_wait_for_a_lost_device() {
+    let (context, device) = crate::groups::single();
+    let list = crate::native::new_list(&context, &device, 0);
+    let gate = Gate::of(&context);
+    let native = interop::NativeQueue::ImmediateList(list);
+    let input = crate::native::input(native, &device, interop::Ownership::Keep);
+    // SAFETY: a live list that only the queue uses.
+    let kept = unsafe { interop::make_queue(input, &context) }.unwrap();
+    let own = Queue::builder().context(&context).device(&device);
+    let own = own.build().unwrap();
+    let mut data = vec![1i32; 16];
+    let buffer = Buffer::from_slice_mut(&mut data, 16).unwrap();
+    let filled = own.submit(|cg| {
+        let a = cg.access(&buffer, ReadWrite)?;
+        cg.fill(&a, 2)
+    });
+    filled.unwrap();
+    drop(buffer.host_access(Read).unwrap());
+    let fresh = Buffer::<i32>::new(16).unwrap();
+    // Barriers that need no copies: when the device turns out to be well, nothing touches memory that is gone.
+    let shut = |queue: &Queue| {
+        let submitted = queue.submit(|cg| {
+            cg.depends_on(std::slice::from_ref(&gate.event));
+            cg.access(&buffer, Read)?;
+            cg.access(&fresh, Write.no_init())?;
+            cg.barrier()
+        });
+        submitted.unwrap()
+    };
+    let events = [shut(&own), shut(&kept)];
+    {
+        let _log = Log::with("fail zeEventHostSynchronize DEVICE_LOST");
+        for event in &events {
+            assert_eq!(event.wait().unwrap_err().errc(), Errc::Runtime);
+        }
+        assert!(own.wait().is_err() && kept.wait().is_err());
+        drop(own);
+        drop(kept);
+        drop((buffer, fresh));
+    }
+    assert_eq!(data, [2; 16], "what the host has is written back");
+    if devices().len() > 1 {
+        let other = paged();
+        submit_add_one(&queue(1), &other, &[]).wait().unwrap();
+        assert_eq!(other.into_vec().unwrap(), [1; 16]);
+    }
+    drop(gate);
+    crate::world::call!(device.pfnSynchronize(interop::get_native(&device)));
+    drop(events);
+    crate::world::call!(command_list.pfnDestroy(list));
 }
 
 /// Each call of a program fails once: the error comes to the caller, or the program's result is right.

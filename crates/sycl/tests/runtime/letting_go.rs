@@ -65,8 +65,13 @@ pub(crate) struct Raw {
 
 impl Raw {
     pub(crate) fn new(context: &Context) -> Self {
+        Self::with_flags(context, ZE_EVENT_POOL_FLAG_HOST_VISIBLE)
+    }
+
+    /// Of a pool with these flags.
+    pub(crate) fn with_flags(context: &Context, flags: u32) -> Self {
         let desc = ze_event_pool_desc_t {
-            flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+            flags,
             count: 1,
             ..Default::default()
         };
@@ -78,7 +83,7 @@ impl Raw {
         Self { event, pool }
     }
 
-    fn as_sycl(&self, context: &Context, ownership: Ownership) -> Event {
+    pub(crate) fn as_sycl(&self, context: &Context, ownership: Ownership) -> Event {
         let input = EventInput {
             native_handle: self.event,
             ownership,
@@ -87,11 +92,11 @@ impl Raw {
         unsafe { make_event(input, context) }.unwrap()
     }
 
-    fn signal(&self) {
+    pub(crate) fn signal(&self) {
         call!(event.pfnHostSignal(self.event));
     }
 
-    fn destroy(self) {
+    pub(crate) fn destroy(self) {
         call!(event.pfnDestroy(self.event));
         call!(event_pool.pfnDestroy(self.pool));
     }

@@ -102,28 +102,31 @@ fn info_descriptors() {
     all_answered!(kernel, kernel: FunctionName NumArgs OfContext Attributes);
     assert_eq!(kernel.info::<info::kernel::NumArgs>().unwrap(), 1);
     let device = queue.device();
-    answered(
-        "WorkGroupSize",
-        kernel.device_info::<info::kernel_device::WorkGroupSize>(&device),
-    );
+    macro_rules! on_device {
+        ($($name:ident)*) => { $(
+            answered(stringify!($name), kernel.device_info::<info::kernel_device::$name>(&device));
+        )* };
+    }
+    on_device!(WorkGroupSize PreferredWorkGroupSizeMultiple PrivateMemSize LocalMemSize CompileSubGroupSize
+        MaxSubGroupSize MaxNumSubGroups CompileWorkGroupSize);
     let range = kernel.device_info::<info::kernel_device::GlobalWorkSize>(&device);
     assert_eq!(range.unwrap_err().errc(), Errc::Invalid);
-    answered(
-        "PrivateMemSize",
-        kernel.device_info::<info::kernel_device::PrivateMemSize>(&device),
-    );
-    answered(
-        "MaxSubGroupSize",
-        kernel.device_info::<info::kernel_device::MaxSubGroupSize>(&device),
-    );
-    answered(
-        "CompileWorkGroupSize",
-        kernel.device_info::<info::kernel_device::CompileWorkGroupSize>(&device),
-    );
+    let of = |name| world::kernel(name);
+    let local = of("reverse").device_info::<info::kernel_device::LocalMemSize>(&device);
+    assert_eq!(local.unwrap(), 0, "what is passed is not declared");
+    let multiple = kernel
+        .device_info::<info::kernel_device::PreferredWorkGroupSizeMultiple>(&device)
+        .unwrap();
+    let greatest = kernel.device_info::<info::kernel_device::MaxSubGroupSize>(&device);
+    assert_eq!(multiple, greatest.unwrap() as usize);
     let event = queue.submit(|cg| cg.barrier()).unwrap();
     let start = event
         .info::<info::event::profiling::CommandStart>()
         .unwrap();
+    let submitted = event.info::<info::event::profiling::CommandSubmit>();
+    assert!((1..=start).contains(&submitted.unwrap()));
+    let status = event.info::<info::event::CommandExecutionStatus>();
+    assert_eq!(status.unwrap(), sycl::EventStatus::Complete);
     assert!(start <= event.info::<info::event::profiling::CommandEnd>().unwrap());
     let context = queue.context();
     all_answered!(context, context: OfPlatform AtomicMemoryOrderCapabilities AtomicFenceOrderCapabilities

@@ -11,6 +11,7 @@ mod basics;
 mod bundles;
 mod compile_fail;
 mod copies;
+mod endings;
 mod failures;
 mod footprint;
 mod graphs;
@@ -22,6 +23,7 @@ mod loaders;
 mod memories;
 mod native;
 mod native_images;
+mod native_inputs;
 mod order;
 mod ownership;
 mod pages;
@@ -30,6 +32,7 @@ mod selection;
 mod shim;
 mod submission;
 mod trace;
+mod trace_rest;
 mod usm;
 mod variables;
 mod world;
@@ -74,6 +77,10 @@ fn main() -> ExitCode {
     }
     if world == "traced images" {
         trace::images();
+        return ExitCode::SUCCESS;
+    }
+    if world == "traced rest" {
+        trace_rest::rest();
         return ExitCode::SUCCESS;
     }
     if world == "choose" {
@@ -127,11 +134,13 @@ fn main() -> ExitCode {
         failures::TESTS,
         native::TESTS,
         letting_go::TESTS,
+        endings::TESTS,
         wrong_handles::TESTS,
         ownership::TESTS,
         graphs::TESTS,
         images::TESTS,
         native_images::TESTS,
+        native_inputs::TESTS,
         compile_fail::TESTS,
         library::TESTS,
         selection::TESTS,
@@ -141,6 +150,7 @@ fn main() -> ExitCode {
         bundles::TESTS,
         footprint::TESTS,
         trace::TESTS,
+        trace_rest::TESTS,
         variables::TESTS,
     ]
     .concat();

@@ -635,9 +635,7 @@ fn available_event_gates() {
     // SAFETY: the buffer's alone from here on.
     let buffer = unsafe { make_buffer_1d::<i32>(input, &context, Some(&gate.event)) }.unwrap();
     let event = submit_add_one(&queue, &buffer, &[]);
-    assert!(is_running(&event));
-    gate.open();
-    event.wait().unwrap();
+    gate.holds_up(|| event.wait().unwrap());
 }
 
 fn keep_drop_blocks() {
@@ -652,13 +650,8 @@ fn keep_drop_blocks() {
     let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
     let event = submit_add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
     let log = Log::start();
-    std::thread::scope(|scope| {
-        let dropped = scope.spawn(move || drop(buffer));
-        assert!(is_running(&event));
-        gate.open();
-        dropped.join().unwrap();
-        assert!(!is_running(&event));
-    });
+    gate.holds_up(move || drop(buffer));
+    assert!(!is_running(&event));
     assert_eq!((log.frees_of(pointer.addr()), log.copies().len()), (0, 0));
     drop(log);
     call!(mem.pfnFree(get_native(&context), pointer));

@@ -32,6 +32,11 @@ pub(crate) const TESTS: &[Test] = &[
         only_its_device,
     ),
     (
+        "b38_images_of_one_and_three_dimensions",
+        Where::Everywhere,
+        one_and_three_dimensions,
+    ),
+    (
         "make_image_fails_at_every_call",
         Where::Everywhere,
         make_image_faults,
@@ -40,9 +45,19 @@ pub(crate) const TESTS: &[Test] = &[
 
 /// An image of Level Zero's own, four by three texels.
 fn native(context: &Context, device: &Device) -> ze_image_handle_t {
+    native_of(context, device, ZE_IMAGE_TYPE_2D, [4, 3, 1])
+}
+
+/// One of any size: width, height, depth.
+fn native_of(
+    context: &Context,
+    device: &Device,
+    kind: ze_image_type_t,
+    [width, height, depth]: [u32; 3],
+) -> ze_image_handle_t {
     let desc = ze_image_desc_t {
         flags: ZE_IMAGE_FLAG_KERNEL_WRITE,
-        r#type: ZE_IMAGE_TYPE_2D,
+        r#type: kind,
         format: ze_image_format_t {
             layout: ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8,
             r#type: ZE_IMAGE_FORMAT_TYPE_UNORM,
@@ -51,9 +66,9 @@ fn native(context: &Context, device: &Device) -> ze_image_handle_t {
             z: ZE_IMAGE_FORMAT_SWIZZLE_B,
             w: ZE_IMAGE_FORMAT_SWIZZLE_A,
         },
-        width: 4,
-        height: 3,
-        depth: 1,
+        width: u64::from(width),
+        height,
+        depth,
         ..Default::default()
     };
     let mut image = std::ptr::null_mut();
@@ -127,13 +142,8 @@ fn make_image_ownership() {
             queue.wait().unwrap();
             assert_eq!(destroyed(&log, handle), 1);
         } else {
-            std::thread::scope(|scope| {
-                let dropped = scope.spawn(move || drop(clone));
-                assert!(is_running(&event));
-                gate.open();
-                dropped.join().unwrap();
-                assert!(!is_running(&event), "the drop waited");
-            });
+            gate.holds_up(move || drop(clone));
+            assert!(!is_running(&event), "the drop waited");
             queue.wait().unwrap();
             assert_eq!(destroyed(&log, handle), 0);
             assert_eq!(image_copies(&log)[1..], [0, 0]);
@@ -315,4 +325,86 @@ fn make_image_faults() {
         }
     }
     assert!(failed > 3, "{failed}");
+}
+
+/// The texels of a SYCL image around a native one, as a host task reads them with Level Zero.
+fn texels<const D: usize>(
+    queue: &Queue,
+    image: &UnsampledImage<'static, D>,
+    count: usize,
+) -> Vec<[u8; 4]>
+where
+    sycl::Dim<D>: sycl::SupportedDim,
+{
+    let (context, device) = (queue.context(), queue.device());
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let task = queue.submit(|cg| {
+        let a = cg.image(image, Read)?;
+        cg.host_task((a,), move |handle, (view,)| {
+            let native = handle.native_image(&view)?;
+            let mut seen = vec![[0u8; 4]; count];
+            let list = crate::native::new_list(&context, &device, 0);
+            let (none, no_region, waits) =
+                (std::ptr::null_mut(), std::ptr::null(), std::ptr::null_mut());
+            let to = seen.as_mut_ptr().cast();
+            call!(
+                command_list
+                    .pfnAppendImageCopyToMemory(list, to, native, no_region, none, 0, waits)
+            );
+            call!(command_list.pfnHostSynchronize(list, u64::MAX));
+            call!(command_list.pfnDestroy(list));
+            let _ = sender.send(seen);
+            Ok(())
+        })
+    });
+    task.unwrap().wait().unwrap();
+    receiver.recv().unwrap()
+}
+
+/// Ranges are width, height, depth going in, and as buffers have them from there on.
+fn one_and_three_dimensions() {
+    let (context, device, queue) = single_queue();
+    let transfer = Ownership::Transfer;
+    let write = |image: ze_image_handle_t, from: &[[u8; 4]]| {
+        let list = crate::native::new_list(&context, &device, 0);
+        let (none, no_region, waits) =
+            (std::ptr::null_mut(), std::ptr::null(), std::ptr::null_mut());
+        let from = from.as_ptr().cast();
+        call!(
+            command_list.pfnAppendImageCopyFromMemory(list, image, from, no_region, none, 0, waits)
+        );
+        call!(command_list.pfnHostSynchronize(list, u64::MAX));
+        call!(command_list.pfnDestroy(list));
+    };
+    let line = native_of(&context, &device, ZE_IMAGE_TYPE_1D, [5, 1, 1]);
+    let cube = native_of(&context, &device, ZE_IMAGE_TYPE_3D, [4, 3, 2]);
+    write(line, &pixels(5));
+    write(cube, &pixels(24));
+    let log = Log::start();
+    {
+        let made = |range| ImageInput::<1> {
+            ze_image_handle: line,
+            chan_order: ChannelOrder::Rgba,
+            chan_type: ChannelType::UnormInt8,
+            range,
+            ownership: transfer,
+        };
+        // SAFETY: the image's alone from here on.
+        let image = unsafe { make_image(made(Range([5])), &context, None) }.unwrap();
+        assert_eq!(image.range(), Range([5]));
+        assert_eq!(texels(&queue, &image, 5), pixels(5));
+        let input = ImageInput::<3> {
+            ze_image_handle: cube,
+            chan_order: ChannelOrder::Rgba,
+            chan_type: ChannelType::UnormInt8,
+            range: Range([4, 3, 2]),
+            ownership: transfer,
+        };
+        // SAFETY: as above.
+        let image = unsafe { make_image(input, &context, None) }.unwrap();
+        assert_eq!(image.range(), Range([2, 3, 4]));
+        assert_eq!(texels(&queue, &image, 24), pixels(24));
+    }
+    queue.wait().unwrap();
+    assert_eq!((destroyed(&log, line), destroyed(&log, cube)), (1, 1));
 }

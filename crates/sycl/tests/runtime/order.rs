@@ -56,7 +56,11 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Everywhere,
         tickets_not_compressed,
     ),
-    ("t100_event_outlives_ring", Where::Host, event_outlives_ring),
+    (
+        "t100_event_outlives_ring",
+        Where::Everywhere,
+        event_outlives_ring,
+    ),
     ("t33_opposite_orders", Where::Everywhere, opposite_orders),
     (
         "t101_host_views_overlap",
@@ -164,9 +168,10 @@ fn conflict_cross_device() {
         std::slice::from_ref(&gate.event),
     );
     let write = access(&second, &buffer, 3, (0, 16), &[]);
-    assert!(is_running(&write) && is_running(&read));
-    gate.open();
-    write.wait().unwrap();
+    gate.holds_up(|| {
+        write.wait().unwrap();
+        assert!(!is_running(&read));
+    });
 }
 
 /// Two kernels that end only when both have begun.
@@ -407,6 +412,7 @@ fn tickets_not_compressed() {
     writer.wait().unwrap();
 }
 
+/// Whether or not anybody asks before its list has used the event again: nothing is stored before that.
 fn event_outlives_ring() {
     let queue = Queue::builder()
         .device(&devices()[0])
@@ -414,9 +420,9 @@ fn event_outlives_ring() {
         .build()
         .unwrap();
     let buffer = paged();
+    let earlier = submit_add_one(&queue, &buffer, &[]).profiling().unwrap();
     let first = submit_add_one(&queue, &buffer, &[]);
-    first.wait().unwrap();
-    let before = first.profiling().unwrap();
+    let second = submit_add_one(&queue, &buffer, &[]);
     for step in 0..10_000 {
         let event = submit_add_one(&queue, &buffer, &[]);
         if step % 50 == 0 {
@@ -425,7 +431,15 @@ fn event_outlives_ring() {
     }
     queue.wait().unwrap();
     assert_eq!(first.status(), EventStatus::Complete);
-    assert_eq!(first.profiling().unwrap(), before);
+    let (one, other) = (first.profiling().unwrap(), second.profiling().unwrap());
+    assert!(earlier.end_ns <= one.start_ns, "{earlier:?}, then {one:?}");
+    assert!(
+        one.submit_ns <= one.start_ns && one.start_ns <= one.end_ns,
+        "{one:?}"
+    );
+    assert!(one.end_ns <= other.start_ns, "{one:?}, then {other:?}");
+    let last = submit_add_one(&queue, &buffer, &[]).profiling().unwrap();
+    assert!(other.end_ns <= last.start_ns, "{other:?}, then {last:?}");
 }
 
 fn host_views_overlap() {

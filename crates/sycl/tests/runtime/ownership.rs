@@ -131,16 +131,7 @@ fn handles_end_once_children_first() {
         queue.wait().unwrap();
         drop(signalled);
         crate::world::queue(0).wait().unwrap();
-        let ends = |name: &str, argument: &str, handle: usize| -> Vec<usize> {
-            let calls = log.0.calls();
-            let calls = calls.iter().enumerate();
-            calls
-                .filter(|(_, call)| call.function == name)
-                .filter(|(_, call)| crate::world::argument(call, argument) == handle as u64)
-                .map(|(at, _)| at)
-                .collect()
-        };
-        let event_ends = ends("zeEventDestroy", "hEvent", event.addr());
+        let event_ends = log.places("zeEventDestroy", "hEvent", event.addr());
         if ownership == Ownership::Keep {
             call!(event.pfnDestroy(event));
         }
@@ -148,13 +139,16 @@ fn handles_end_once_children_first() {
         // What the kernel needs is dropped before it, and lives on.
         drop((context, bundle, queue));
         crate::world::queue(0).wait().unwrap();
-        assert!(ends("zeModuleDestroy", "hModule", module.addr()).is_empty());
+        assert!(
+            log.places("zeModuleDestroy", "hModule", module.addr())
+                .is_empty()
+        );
         drop(made);
         crate::world::queue(0).wait().unwrap();
         let all = [
-            ends("zeKernelDestroy", "hKernel", kernel.addr()),
-            ends("zeModuleDestroy", "hModule", module.addr()),
-            ends("zeContextDestroy", "hContext", raw.addr()),
+            log.places("zeKernelDestroy", "hKernel", kernel.addr()),
+            log.places("zeModuleDestroy", "hModule", module.addr()),
+            log.places("zeContextDestroy", "hContext", raw.addr()),
             event_ends,
         ];
         if ownership == Ownership::Transfer {
@@ -185,6 +179,15 @@ fn types_are_shared_by_threads() {
     shared::<sycl::Error>();
     shared::<Buffer<'static, f32, 2>>();
     shared::<sycl::UnsampledImage<'static, 2>>();
+    shared::<sycl::SampledImage<2>>();
+    shared::<sycl::Sampler>();
+    shared::<KernelBundle<sycl::Input>>();
+    shared::<KernelBundle<sycl::Object>>();
+    shared::<sycl::KernelId>();
+    shared::<sycl::FilterSelector>();
+    shared::<sycl::AspectSelector>();
+    shared::<sycl::DefaultSelector>();
+    shared::<sycl::Profiling>();
     shared::<sycl::ExecutableGraph>();
     shared::<usm::Block<f32, usm::SharedKind>>();
 }

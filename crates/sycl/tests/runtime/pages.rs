@@ -2,7 +2,7 @@
 
 use sycl::{Buffer, BufferOptions, Event, Id, Queue, Range, Read, ReadWrite, Val, Write};
 
-use crate::world::{Log, kernel, queue};
+use crate::world::{Gate, Log, is_running, kernel, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -58,6 +58,16 @@ pub(crate) const TESTS: &[Test] = &[
         "t110_union_in_one_group",
         Where::Discrete,
         union_in_one_group,
+    ),
+    (
+        "t102_explicit_ops_conflict",
+        Where::Everywhere,
+        explicit_ops_conflict,
+    ),
+    (
+        "t51_a_box_in_a_page_of_three_dimensions",
+        Where::Discrete,
+        discard_partial_page_3d,
     ),
 ];
 
@@ -491,6 +501,88 @@ fn explicit_ops_count_as_access() {
     assert!(log.copies().is_empty(), "update_host has brought it");
 }
 
+/// A copy, a fill and an update that are shut in keep back who touches the same pages, and nobody else.
+fn explicit_ops_conflict() {
+    let usual = queue(0);
+    type Shut<'a> = &'a dyn Fn(&Buffer<'static, i32>, &Event) -> Event;
+    let after = std::slice::from_ref;
+    // What is shut in, and whether it reads only.
+    let operations: [(Shut<'_>, bool); 4] = [
+        (
+            &|buffer, gate| {
+                let from = paged(64, 16);
+                let copied = usual.submit(|cg| {
+                    cg.depends_on(after(gate));
+                    let source = cg.access_ranged(&from, Read, 16, 0)?;
+                    let target = cg.access_ranged(buffer, Write, 16, 16)?;
+                    cg.copy(&source, &target)
+                });
+                copied.unwrap()
+            },
+            false,
+        ),
+        (
+            &|buffer, gate| {
+                let to = paged(64, 16);
+                let copied = usual.submit(|cg| {
+                    cg.depends_on(after(gate));
+                    let source = cg.access_ranged(buffer, Read, 16, 16)?;
+                    let target = cg.access_ranged(&to, Write, 16, 0)?;
+                    cg.copy(&source, &target)
+                });
+                copied.unwrap()
+            },
+            true,
+        ),
+        (
+            &|buffer, gate| {
+                let filled = usual.submit(|cg| {
+                    cg.depends_on(after(gate));
+                    let target = cg.access_ranged(buffer, Write.no_init(), 16, 16)?;
+                    cg.fill(&target, 9)
+                });
+                filled.unwrap()
+            },
+            false,
+        ),
+        (
+            &|buffer, gate| {
+                let updated = usual.submit(|cg| {
+                    cg.depends_on(after(gate));
+                    let a = cg.access_ranged(buffer, Read, 16, 16)?;
+                    cg.update_host(&a)
+                });
+                updated.unwrap()
+            },
+            true,
+        ),
+    ];
+    for (at, (submit, reads_only)) in operations.into_iter().enumerate() {
+        let buffer = paged(64, 16);
+        // All of it is on the device, so that nobody waits for anybody's transfers.
+        set(&usual, &buffer, 0, 64, 1).wait().unwrap();
+        let gate = Gate::new();
+        let shut = submit(&buffer, &gate.event);
+        // These end although it is shut in.
+        set(&usual, &buffer, 0, 16, 2).wait().unwrap();
+        set(&usual, &buffer, 32, 32, 2).wait().unwrap();
+        if reads_only {
+            let reader = usual.submit(|cg| {
+                cg.access_ranged(&buffer, Read, 16, 16)?;
+                cg.barrier()
+            });
+            reader.unwrap().wait().unwrap();
+        }
+        let writer = set(&usual, &buffer, 31, 1, 3);
+        assert!(is_running(&writer), "operation {at}");
+        gate.holds_up(|| {
+            writer.wait().unwrap();
+            assert!(!is_running(&shut), "operation {at}");
+        });
+        assert_eq!(buffer.into_vec().unwrap()[31], 3, "operation {at}");
+    }
+}
+
 fn union_in_one_group() {
     let queue = queue(0);
     let add_one = kernel("add_one");
@@ -514,4 +606,79 @@ fn union_in_one_group() {
         _ = cg.access(b, Write.no_init()).unwrap()
     });
     assert_eq!(none, [] as [u64; 0]);
+    // What the kernel, which adds one to the first eight, sees of what was there before.
+    let add_one = kernel("add_one");
+    type Second = fn(&sycl::Handler<'_>, &Buffer<'_, i32>);
+    let cases: [(Second, [i32; 12]); 2] = [
+        (
+            |cg, b| _ = cg.access_ranged(b, Read, 8, 0).unwrap(),
+            [6, 6, 6, 6, 6, 6, 6, 6, 5, 5, 5, 5],
+        ),
+        (
+            |cg, b| _ = cg.access(b, Write).unwrap(),
+            [6, 6, 6, 6, 6, 6, 6, 6, 5, 5, 5, 5],
+        ),
+    ];
+    for (at, (second, want)) in cases.into_iter().enumerate() {
+        let buffer = Buffer::from_slice_with(&[5i32; 12], 12, &pages([4])).unwrap();
+        let submitted = queue.submit(|cg| {
+            second(&cg, &buffer);
+            let a = cg.access_ranged(&buffer, ReadWrite, 8, 0)?;
+            let _fresh = cg.access_ranged(&buffer, Write.no_init(), 4, 4)?;
+            cg.parallel_for(&add_one, 8, (&a,))
+        });
+        submitted.unwrap();
+        assert_eq!(buffer.into_vec().unwrap(), want, "case {at}");
+    }
+}
+
+/// Of a cube in one page a box is overwritten on one device: what is around it stays where it was, and who reads the page,
+/// on that device, on another, on a third or on the host, sees both.
+fn discard_partial_page_3d() {
+    let first = queue(0);
+    let (stamp, copy) = (kernel("stamp"), kernel("copy"));
+    let at = |x: usize, y: usize, z: usize| (x * 6 + y) * 6 + z;
+    let old: Vec<u32> = (0..216).collect();
+    let (offset, range) = ([1, 2, 1], [3, 2, 4]);
+    let mut want = old.clone();
+    for x in 1..4 {
+        for y in 2..4 {
+            for z in 1..5 {
+                let place = at(x, y, z);
+                want[place] = 9u32.wrapping_mul(2_654_435_761).wrapping_add(place as u32);
+            }
+        }
+    }
+    for reader in [0, 1, 2] {
+        let cube = Buffer::from_slice_with(&old, [6, 6, 6], &pages([6, 6, 6])).unwrap();
+        // On the host and on the second device before.
+        let begin = queue(1).submit(|cg| {
+            cg.access(&cube, Read)?;
+            cg.barrier()
+        });
+        begin.unwrap().wait().unwrap();
+        let log = Log::start();
+        let submitted = first.submit(|cg| {
+            let a = cg.access_ranged(&cube, Write.no_init(), range, offset)?;
+            let [x, y, z] = offset.map(|first| Val(first as u64));
+            let words = (&a, x, y, z, Val(6u64), Val(36u64), 9u32);
+            cg.parallel_for(&stamp, range, words)
+        });
+        submitted.unwrap().wait().unwrap();
+        assert!(log.copies().is_empty(), "no_init never copies");
+        drop(log);
+        let seen = Buffer::<u32, 3>::new([6, 6, 6]).unwrap();
+        let log = Log::start();
+        let submitted = queue(reader).submit(|cg| {
+            let (from, to) = (cg.access(&cube, Read)?, cg.access(&seen, Write.no_init())?);
+            cg.parallel_for(&copy, 216, (&from, &to))
+        });
+        submitted.unwrap().wait().unwrap();
+        // What is around a box is six boxes at most; what is not here goes by the host.
+        let most = [6, 2, 8][reader];
+        assert!(log.copies().len() <= most, "{reader}: {:?}", log.copies());
+        drop(log);
+        assert_eq!(seen.into_vec().unwrap(), want, "on device {reader}");
+        assert_eq!(cube.into_vec().unwrap(), want, "on the host");
+    }
 }

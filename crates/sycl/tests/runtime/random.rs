@@ -333,6 +333,76 @@ fn run(program: u64, devices: &[Device], queues: &[Queue], kernels: &Kernels) {
     }
 }
 
+/// A box anywhere; the whole buffer now and then, which boxes that begin and end anywhere seldom are.
+fn random_part(random: &mut Random, extent: [usize; 3]) -> Part {
+    let offset = extent.map(|n| random.below(n));
+    let mut range = [0; 3];
+    for axis in 0..3 {
+        range[axis] = 1 + random.below(extent[axis] - offset[axis]);
+    }
+    match random.below(4) {
+        0 => Part {
+            offset: [0; 3],
+            range: extent,
+        },
+        _ => Part { offset, range },
+    }
+}
+
+/// The places in a box, in the order of its elements.
+fn boxes(range: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
+    let [planes, rows, columns] = range;
+    let place = move |at: usize| [at / (rows * columns), at / columns % rows, at % columns];
+    (0..planes * rows * columns).map(place)
+}
+
+/// The host reads (0), changes (1) or overwrites (2) a part of a buffer, and of its model.
+fn host_access(
+    number: usize,
+    (buffer, model): (&Buffer<'static, u32, 3>, &mut Model),
+    part: &Part,
+    mode: usize,
+    value: u32,
+    expected: &mut Vec<Copied>,
+) -> String {
+    let Part { offset, range } = *part;
+    let elements = part.elements(model.extent);
+    let all = boxes(range).zip(elements);
+    let right = |known: Option<u32>, element: u32| {
+        assert!(
+            known.is_none_or(|known| element == known),
+            "host reads {part:?}"
+        );
+    };
+    if mode == 2 {
+        model.overwrite(0, part);
+        let fresh = Write.no_init();
+        let mut access = buffer.host_access_ranged(fresh, range, offset).unwrap();
+        for (id, at) in all {
+            access[Id(id)] = value;
+            model.values[at] = Some(value);
+        }
+        return format!("host overwrites {number} {part:?}");
+    }
+    model.bring(number, 0, part, expected);
+    if mode == 0 {
+        let access = buffer.host_access_ranged(Read, range, offset).unwrap();
+        for (id, at) in all {
+            right(model.values[at], access[Id(id)]);
+        }
+        return format!("host reads {number} {part:?}");
+    }
+    model.write(0, part);
+    let mut access = buffer.host_access_ranged(ReadWrite, range, offset).unwrap();
+    for (id, at) in all {
+        let (known, element) = (&mut model.values[at], &mut access[Id(id)]);
+        right(*known, *element);
+        *element ^= value;
+        *known = known.map(|known| known ^ value);
+    }
+    format!("host changes {number} {part:?}")
+}
+
 /// Does something random to a buffer and its model; answers what.
 fn take_step(
     pairs: &mut [Pair; 2],
@@ -346,16 +416,7 @@ fn take_step(
     let domain = if is_discrete() { device + 1 } else { 0 };
     let queue = &queues[device];
     let extent = pairs[0].model.extent;
-    let offset = extent.map(|n| random.below(n));
-    let mut range = [0; 3];
-    for axis in 0..3 {
-        range[axis] = 1 + random.below(extent[axis] - offset[axis]);
-    }
-    // Whole buffers now and then: boxes that begin and end anywhere seldom are.
-    let part = match random.below(4) {
-        0 => pairs[0].model.whole(),
-        _ => Part { offset, range },
-    };
+    let part = random_part(random, extent);
     let Part { offset, range } = part;
     let elements = part.elements(extent);
     let [x, y, z] = offset.map(|first| Val(first as u64));
@@ -370,19 +431,31 @@ fn take_step(
     let (buffer, model) = (&pair.buffer, &mut pair.model);
     match random.below(10) {
         kind @ 0..=2 => {
-            let fresh = kind == 0;
+            let (fresh, reads) = (kind == 0, random.below(2) == 0);
             let stamp = &kernels.stamp;
+            // Another accessor of the same group; both together need what either needs.
+            let also = (!fresh && random.below(2) == 0).then(|| random_part(random, extent));
             if !fresh {
                 model.bring(number, domain, &part, expected);
             }
-            let submitted = queue.submit(|cg| match fresh {
-                true => {
-                    let a = cg.access_ranged(buffer, Write.no_init(), range, offset)?;
-                    cg.parallel_for(stamp, range, (&a, x, y, z, row, plane, value))
+            if let Some(also) = &also {
+                model.bring(number, domain, also, expected);
+            }
+            macro_rules! stamped {
+                ($cg:expr, $mode:expr) => {{
+                    let a = $cg.access_ranged(buffer, $mode, range, offset)?;
+                    $cg.parallel_for(stamp, range, (&a, x, y, z, row, plane, value))
+                }};
+            }
+            let submitted = queue.submit(|cg| {
+                if let Some(also) = &also {
+                    cg.access_ranged(buffer, Read, also.range, also.offset)?;
                 }
-                false => {
-                    let a = cg.access_ranged(buffer, ReadWrite, range, offset)?;
-                    cg.parallel_for(stamp, range, (&a, x, y, z, row, plane, value))
+                match (fresh, reads) {
+                    (true, false) => stamped!(cg, Write.no_init()),
+                    (true, true) => stamped!(cg, ReadWrite.no_init()),
+                    (false, false) => stamped!(cg, Write),
+                    (false, true) => stamped!(cg, ReadWrite),
                 }
             });
             submitted.unwrap();
@@ -394,7 +467,9 @@ fn take_step(
                 let stamped = value.wrapping_mul(2_654_435_761).wrapping_add(at as u32);
                 model.values[at] = Some(stamped);
             }
-            format!("kernel writes {number} {part:?}, fresh {fresh}, on {domain}")
+            format!(
+                "kernel writes {number} {part:?}, fresh {fresh}, reads {reads} and {also:?}, on {domain}"
+            )
         }
         3 | 4 => {
             model.bring(number, domain, &part, expected);
@@ -432,40 +507,54 @@ fn take_step(
                 .for_each(|at| model.values[*at] = Some(value));
             format!("fill of {number} {part:?} on {domain}")
         }
-        6 => {
-            model.bring(number, 0, &part, expected);
-            model.write(0, &part);
-            let mut access = buffer.host_access_ranged(ReadWrite, range, offset).unwrap();
-            let mut elements = elements.into_iter();
-            for x in 0..range[0] {
-                for y in 0..range[1] {
-                    for z in 0..range[2] {
-                        let known = &mut model.values[elements.next().unwrap()];
-                        let element = &mut access[Id([x, y, z])];
-                        assert!(
-                            known.is_none_or(|known| *element == known),
-                            "host reads {part:?}"
-                        );
-                        *element ^= value;
-                        *known = known.map(|known| known ^ value);
-                    }
+        6 => host_access(
+            number,
+            (buffer, model),
+            &part,
+            random.below(3),
+            value,
+            expected,
+        ),
+        7 => {
+            let mode = random.below(3);
+            if mode != 2 {
+                model.bring(number, 0, &part, expected);
+            }
+            let submitted = queue.submit(|cg| match mode {
+                0 => {
+                    let view = cg.host_task_access_ranged(buffer, Read, range, offset)?;
+                    cg.host_task((view,), |_, _| Ok(()))
+                }
+                1 => {
+                    let view = cg.host_task_access_ranged(buffer, ReadWrite, range, offset)?;
+                    cg.host_task((view,), move |_, (mut view,)| {
+                        view.set(Id([0; 3]), value);
+                        Ok(())
+                    })
+                }
+                _ => {
+                    let view =
+                        cg.host_task_access_ranged(buffer, Write.no_init(), range, offset)?;
+                    cg.host_task((view,), move |_, (mut view,)| {
+                        boxes(range).for_each(|id| view.set(Id(id), value));
+                        Ok(())
+                    })
+                }
+            });
+            submitted.unwrap().wait().unwrap();
+            match mode {
+                0 => {}
+                1 => {
+                    model.write(0, &part);
+                    model.values[elements[0]] = Some(value);
+                }
+                _ => {
+                    model.overwrite(0, &part);
+                    let all = elements.iter();
+                    all.for_each(|at| model.values[*at] = Some(value));
                 }
             }
-            format!("host changes {number} {part:?}")
-        }
-        7 => {
-            model.bring(number, 0, &part, expected);
-            model.write(0, &part);
-            let task = queue.submit(|cg| {
-                let view = cg.host_task_access_ranged(buffer, ReadWrite, range, offset)?;
-                cg.host_task((view,), move |_, (mut view,)| {
-                    view.set(Id([0; 3]), value);
-                    Ok(())
-                })
-            });
-            task.unwrap().wait().unwrap();
-            model.values[elements[0]] = Some(value);
-            format!("host task changes {number} {part:?}")
+            format!("host task, mode {mode}, of {number} {part:?}")
         }
         8 => {
             source.model.bring(1 - number, domain, &part, expected);

@@ -44,6 +44,12 @@ pub(crate) fn choose() {
                 format!("{}{root}", shim::path_of(get_native(device)))
             });
             println!("= {}", names.collect::<Vec<_>>().join(" "));
+            if let Some(first) = devices.first() {
+                let context = first.platform().default_context().unwrap();
+                let of = context.devices();
+                let names = of.iter().map(|device| shim::path_of(get_native(device)));
+                println!("context = {}", names.collect::<Vec<_>>().join(" "));
+            }
             for path in shim::PATHS {
                 // SAFETY: a device's handle.
                 let made = unsafe { make_device(shim::device_at(path)) };
@@ -94,9 +100,14 @@ fn by(selector: &str) -> (String, String) {
 fn expect_all(cases: &[(&str, &str)]) {
     let mut wrong = Vec::new();
     for (selector, devices) in cases {
-        let (got, _) = by(selector);
-        if got.trim() != format!("= {devices}").trim() {
-            wrong.push(format!("{selector}: {got}, not {devices}"));
+        let (lines, _) = chosen(&[("ONEAPI_DEVICE_SELECTOR", selector)]);
+        // The default context is of the same devices.
+        let mut want = vec![format!("= {devices}")];
+        want.extend((!devices.is_empty()).then(|| format!("context = {devices}")));
+        for (got, want) in lines.iter().zip(&want) {
+            if got.trim() != want.trim() {
+                wrong.push(format!("{selector}: {got}, not {want}"));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -204,11 +204,11 @@ fn built() -> &'static Path {
 }
 
 /// What the subscriber printed.
-fn run(variables: &[(&str, &str)]) -> String {
+pub(crate) fn run(variables: &[(&str, &str)]) -> String {
     run_program("traced", variables)
 }
 
-fn run_program(name: &str, variables: &[(&str, &str)]) -> String {
+pub(crate) fn run_program(name: &str, variables: &[(&str, &str)]) -> String {
     let mut program = Command::new(std::env::current_exe().unwrap());
     program
         .env(WORLD, name)
@@ -263,7 +263,7 @@ fn without_addresses(text: &str, known: &mut HashMap<u128, usize>) -> String {
 }
 
 /// The notifications of one stream, each with the lines below it.
-fn of_stream(log: &str, stream: &str) -> String {
+pub(crate) fn of_stream(log: &str, stream: &str) -> String {
     let mut keep = false;
     let mut known = HashMap::new();
     let mut lines = String::new();
@@ -281,7 +281,7 @@ fn of_stream(log: &str, stream: &str) -> String {
     lines
 }
 
-fn golden(name: &str, got: &str) {
+pub(crate) fn golden(name: &str, got: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/runtime/golden")
         .join(name);
@@ -320,7 +320,9 @@ fn golden_logs() {
     }
     // Calls are said alike in both forms.
     for (stream, file) in [("sycl.pi", "pi.txt"), ("sycl.pi.debug", "pi.debug.txt")] {
-        golden(file, &of_stream(&appends(&seed), stream));
+        for log in [&seed, &dpcpp] {
+            golden(file, &of_stream(&appends(log), stream));
+        }
     }
     let begun = seed
         .lines()

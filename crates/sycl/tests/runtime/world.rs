@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use level_zero::sys::*;
 use level_zero::{Entry, Loader, Tables};
@@ -93,6 +94,25 @@ impl Gate {
 
     pub(crate) fn open(&self) {
         call!(event.pfnHostSignal(self.native));
+    }
+
+    /// Opens it; `wait`, on another thread, must return, and not before.
+    pub(crate) fn holds_up(&self, wait: impl FnOnce() + Send) {
+        let opened = AtomicBool::new(false);
+        let (begins, begun) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| {
+                let _ = begins.send(());
+                wait();
+                assert!(opened.load(Ordering::SeqCst), "nothing held it up");
+            });
+            // Time for one who does not wait to be found out; one who waits passes however little it is.
+            let _ = begun.recv();
+            (0..100).for_each(|_| std::thread::yield_now());
+            opened.store(true, Ordering::SeqCst);
+            self.open();
+            waiter.join().unwrap();
+        });
     }
 }
 
@@ -225,6 +245,16 @@ impl Log {
 
     pub(crate) fn frees(&self) -> usize {
         self.count("zeMemFree")
+    }
+
+    /// Where in the log a handle was given to a function, most often the one that ends it.
+    pub(crate) fn places(&self, function: &str, parameter: &str, handle: usize) -> Vec<usize> {
+        let calls = self.0.calls().into_iter().enumerate();
+        calls
+            .filter(|(_, call)| call.function == function)
+            .filter(|(_, call)| argument(call, parameter) == handle as u64)
+            .map(|(at, _)| at)
+            .collect()
     }
 
     /// How often this memory was freed.

@@ -36,14 +36,17 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-fn refused<T>(what: &str, made: Result<T>) {
+pub(crate) fn refused<T>(what: &str, made: Result<T>) {
     match made {
         Ok(_) => panic!("{what} is made"),
         Err(error) => assert_eq!(error.errc(), Errc::Invalid, "{what}: {error}"),
     }
 }
 
-fn context_input(native_handle: ze_context_handle_t, ownership: Ownership) -> ContextInput {
+pub(crate) fn context_input(
+    native_handle: ze_context_handle_t,
+    ownership: Ownership,
+) -> ContextInput {
     ContextInput {
         native_handle,
         device_list: vec![devices()[0].clone()],
@@ -51,21 +54,24 @@ fn context_input(native_handle: ze_context_handle_t, ownership: Ownership) -> Co
     }
 }
 
-fn event_input(native_handle: ze_event_handle_t, ownership: Ownership) -> EventInput {
+pub(crate) fn event_input(native_handle: ze_event_handle_t, ownership: Ownership) -> EventInput {
     EventInput {
         native_handle,
         ownership,
     }
 }
 
-fn bundle_input(native_handle: ze_module_handle_t, ownership: Ownership) -> KernelBundleInput {
+pub(crate) fn bundle_input(
+    native_handle: ze_module_handle_t,
+    ownership: Ownership,
+) -> KernelBundleInput {
     KernelBundleInput {
         native_handle,
         ownership,
     }
 }
 
-fn kernel_input(
+pub(crate) fn kernel_input(
     kernel_bundle: &KernelBundle<Executable>,
     native_handle: ze_kernel_handle_t,
     ownership: Ownership,
@@ -77,7 +83,10 @@ fn kernel_input(
     }
 }
 
-fn memory_input(native_handle: *mut std::ffi::c_void, ownership: Ownership) -> BufferInput {
+pub(crate) fn memory_input(
+    native_handle: *mut std::ffi::c_void,
+    ownership: Ownership,
+) -> BufferInput {
     BufferInput {
         native_handle,
         ownership,
@@ -95,13 +104,13 @@ fn image_input(ze_image_handle: ze_image_handle_t, ownership: Ownership) -> Imag
 }
 
 /// The tests' kernels for a context's devices.
-fn bundle_in(context: &Context) -> KernelBundle<Executable> {
+pub(crate) fn bundle_in(context: &Context) -> KernelBundle<Executable> {
     // SAFETY: the kernels stay inside what the tests pass.
     let made = unsafe { KernelBundle::from_spirv(context, &context.devices(), &words()) };
     made.unwrap().build(c"").unwrap()
 }
 
-fn new_module(context: &Context, device: &Device) -> ze_module_handle_t {
+pub(crate) fn new_module(context: &Context, device: &Device) -> ze_module_handle_t {
     let spirv = words();
     let desc = ze_module_desc_t {
         format: ZE_MODULE_FORMAT_IL_SPIRV,
@@ -115,7 +124,7 @@ fn new_module(context: &Context, device: &Device) -> ze_module_handle_t {
     module
 }
 
-fn new_kernel(module: ze_module_handle_t) -> ze_kernel_handle_t {
+pub(crate) fn new_kernel(module: ze_module_handle_t) -> ze_kernel_handle_t {
     let desc = ze_kernel_desc_t {
         pKernelName: c"add_one".as_ptr(),
         ..Default::default()
