@@ -31,6 +31,7 @@ mod random;
 mod selection;
 mod shim;
 mod submission;
+mod surface;
 mod trace;
 mod trace_rest;
 mod usm;
@@ -81,6 +82,10 @@ fn main() -> ExitCode {
     }
     if world == "traced rest" {
         trace_rest::rest();
+        return ExitCode::SUCCESS;
+    }
+    if world == "threads" {
+        surface::threads_of_a_program();
         return ExitCode::SUCCESS;
     }
     if world == "choose" {
@@ -146,6 +151,7 @@ fn main() -> ExitCode {
         selection::TESTS,
         loaders::TESTS,
         submission::TESTS,
+        surface::TESTS,
         usm::TESTS,
         bundles::TESTS,
         footprint::TESTS,
