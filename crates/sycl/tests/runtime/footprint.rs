@@ -10,8 +10,9 @@ use sycl::{
 };
 
 use crate::groups::submit_add_one;
-use sycl::interop::get_native;
+use sycl::interop::{BufferInput, NativeQueue, Ownership, get_native, make_buffer_1d, make_queue};
 
+use crate::native::{host_memory, input, new_list};
 use crate::world::{Gate, Log, argument, call, devices, kernel, queue, words};
 use crate::{Test, WORLD, Where};
 
@@ -292,11 +293,41 @@ pub(crate) fn program() {
                 .unwrap();
         }
         assert_eq!(buffer.host_access(Read).unwrap()[63], 301);
+        adopt(&queue);
         if std::env::var("SOLUM_TEST_LEAK").is_ok() {
             queue.wait().unwrap();
             std::mem::forget(queue);
         }
     }
+}
+
+/// Handles of the program's that the runtime is given: those that it takes are counted, those that it refuses are not.
+fn adopt(queue: &Queue) {
+    let device = queue.device();
+    let context = sycl::Context::new(std::slice::from_ref(&device)).unwrap();
+    let list = NativeQueue::ImmediateList(new_list(&context, &device, 0));
+    let memory = host_memory(&context, 64);
+    let transfer = Ownership::Transfer;
+    let of_memory = || BufferInput {
+        native_handle: memory,
+        ownership: transfer,
+    };
+    // SAFETY: live handles that only the runtime uses from here on; the second time each is refused.
+    unsafe {
+        let made = make_queue(input(list, &device, transfer), &context).unwrap();
+        make_queue(input(list, &device, transfer), &context).unwrap_err();
+        let buffer = make_buffer_1d::<i32>(of_memory(), &context, None).unwrap();
+        make_buffer_1d::<i32>(of_memory(), &context, None).unwrap_err();
+        fill(&made, &buffer);
+    }
+}
+
+fn fill(queue: &Queue, buffer: &Buffer<'_, i32>) {
+    let filled = queue.submit(|cg| {
+        let a = cg.access(buffer, ReadWrite)?;
+        cg.fill(&a, 7)
+    });
+    filled.unwrap().wait().unwrap();
 }
 
 fn leaks_env() {

@@ -398,7 +398,7 @@ pub(crate) fn foreign() -> (Context, ze_context_handle_t) {
 }
 
 /// The tests' kernel in another context.
-fn kernel_in(context: &Context, device: &Device) -> Kernel {
+pub(crate) fn kernel_in(context: &Context, device: &Device) -> Kernel {
     // SAFETY: the tests' kernels.
     let made = unsafe { KernelBundle::from_spirv(context, std::slice::from_ref(device), &words()) };
     made.unwrap()

@@ -3,11 +3,12 @@
 
 use sycl::usm::{self, DeviceKind, HostKind, PointerType, SharedKind};
 use sycl::{
-    Addressing, Buffer, Errc, Event, Filtering, ImageFormat, NdRange, Queue, QueueProps, Read,
-    ReadWrite, SampledImage, Sampler, UsmView,
+    Addressing, AtOffset, Buffer, BufferOptions, Errc, Event, Filtering, ImageFormat, NdRange,
+    Queue, QueueProps, Range, Read, ReadWrite, SampledImage, Sampler, UsmView, interop,
 };
 
-use crate::groups::{kernels, submit_add_one};
+use crate::groups::{kernels, single_queue, submit_add_one};
+use crate::native::{input as native_input, kernel_in, new_list};
 use crate::world::{Gate, Log, devices, is_discrete, is_running, kernel, queue};
 use crate::{Test, Where};
 
@@ -46,6 +47,11 @@ pub(crate) const TESTS: &[Test] = &[
         "t83_usm_is_copied_between_all_kinds",
         Where::Everywhere,
         usm_kinds,
+    ),
+    (
+        "b43_a_host_task_may_use_everything",
+        Where::Everywhere,
+        a_host_task_may_use_everything,
     ),
     (
         "host_tasks_have_the_only_threads",
@@ -301,6 +307,51 @@ fn usm_kinds() {
             }
         }
     }
+}
+
+/// Its own queue, what lies beside its buffer, and native handles in and out: nothing is locked while it runs.
+fn a_host_task_may_use_everything() {
+    let (context, device, queue) = single_queue();
+    let options = BufferOptions {
+        page_size: Some(Range([8])),
+    };
+    let buffer = Buffer::from_slice_with(&[1i32; 16], 16, &options).unwrap();
+    let (neighbour, own) = (buffer.clone(), queue.clone());
+    let list = new_list(&context, &device, 0).expose_provenance();
+    let add_one = kernel_in(&context, &device);
+    let task = queue.submit(|cg| {
+        let view = cg.host_task_access_ranged(&buffer, ReadWrite, 8, 0)?;
+        cg.host_task((view,), move |handle, (mut view,)| {
+            let submitted = own.submit(|cg| {
+                let a = cg.access_ranged(&neighbour, ReadWrite, 8, 8)?;
+                cg.fill(&a, 7)
+            })?;
+            submitted.wait()?;
+            assert_eq!(interop::get_native(&own), handle.native_queue());
+            let input = interop::EventInput {
+                native_handle: interop::get_native(&submitted),
+                ownership: interop::Ownership::Keep,
+            };
+            // SAFETY: a live event of the context, which outlives the copy of it.
+            unsafe { interop::make_event(input, &context) }?.wait()?;
+            let native = std::ptr::with_exposed_provenance_mut(list);
+            let native = interop::NativeQueue::ImmediateList(native);
+            let input = native_input(native, &device, interop::Ownership::Transfer);
+            // SAFETY: a live list that only the queue uses.
+            let other = unsafe { interop::make_queue(input, &context) }?;
+            let ran = other.submit(|cg| {
+                let a = cg.access_ranged(&neighbour, ReadWrite, 8, 8)?;
+                cg.parallel_for(&add_one, 8, (AtOffset(&a),))
+            });
+            ran?.wait()?;
+            assert_eq!(*neighbour.host_access_ranged(Read, 8, 8)?, [8; 8]);
+            view.as_mut_slice().fill(3);
+            Ok(())
+        })
+    });
+    task.unwrap().wait().unwrap();
+    let content = buffer.into_vec().unwrap();
+    assert_eq!((&content[..8], &content[8..]), (&[3; 8][..], &[8; 8][..]));
 }
 
 /// Names of this process' threads.
