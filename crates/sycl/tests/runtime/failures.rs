@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
+use level_zero::sys::*;
 use sycl::{Buffer, Errc, Error, Event, EventStatus, Queue, Read, ReadWrite, Write, interop};
 
 use crate::groups::{paged, submit_add_one};
@@ -25,6 +26,11 @@ pub(crate) const TESTS: &[Test] = &[
     ("t73_host_task_error", Where::Everywhere, host_task_error),
     ("t74_wait_and_throw", Where::Everywhere, wait_and_throw),
     ("t76_append_fails", Where::Discrete, append_fails),
+    (
+        "level_zeros_codes_become_sycls",
+        Where::Everywhere,
+        codes_become_sycls,
+    ),
     (
         "t109_flush_append_fails",
         Where::Everywhere,
@@ -210,6 +216,95 @@ fn append_fails() {
     assert!(log.copies().is_empty(), "the copy that happened stays");
     drop(log);
     assert_eq!(buffer.into_vec().unwrap(), [1; 16]);
+}
+
+/// What a call answers is kept beside SYCL's code for it.
+fn codes_become_sycls() {
+    let (queue, kernel, buffer) = (queue(0), kernel("add_one"), paged());
+    submit_add_one(&queue, &buffer, &[]).wait().unwrap();
+    for (name, code, errc) in [
+        (
+            "OUT_OF_HOST_MEMORY",
+            ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+            Errc::MemoryAllocation,
+        ),
+        (
+            "OUT_OF_DEVICE_MEMORY",
+            ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+            Errc::MemoryAllocation,
+        ),
+        (
+            "MODULE_BUILD_FAILURE",
+            ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+            Errc::Build,
+        ),
+        (
+            "MODULE_LINK_FAILURE",
+            ZE_RESULT_ERROR_MODULE_LINK_FAILURE,
+            Errc::Build,
+        ),
+        (
+            "INVALID_MODULE_UNLINKED",
+            ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
+            Errc::Build,
+        ),
+        (
+            "INVALID_KERNEL_NAME",
+            ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
+            Errc::Invalid,
+        ),
+        (
+            "INVALID_GROUP_SIZE_DIMENSION",
+            ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+            Errc::NdRange,
+        ),
+        (
+            "INVALID_GLOBAL_WIDTH_DIMENSION",
+            ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
+            Errc::NdRange,
+        ),
+        (
+            "INVALID_KERNEL_ARGUMENT_INDEX",
+            ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+            Errc::KernelArgument,
+        ),
+        (
+            "INVALID_KERNEL_ARGUMENT_SIZE",
+            ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+            Errc::KernelArgument,
+        ),
+        (
+            "UNSUPPORTED_FEATURE",
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            Errc::FeatureNotSupported,
+        ),
+        (
+            "UNSUPPORTED_SIZE",
+            ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+            Errc::FeatureNotSupported,
+        ),
+        (
+            "INVALID_ARGUMENT",
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            Errc::Runtime,
+        ),
+        ("UNKNOWN", ZE_RESULT_ERROR_UNKNOWN, Errc::Runtime),
+    ] {
+        let script = format!("fail zeCommandListAppendLaunchKernelWithArguments {name}");
+        let _log = Log::with(&script);
+        let submitted = queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&kernel, 16, (&a,))
+        });
+        let error = submitted.unwrap_err();
+        assert_eq!(
+            (error.errc(), error.backend_code()),
+            (errc, Some(code)),
+            "{name}: {error}"
+        );
+    }
+    submit_add_one(&queue, &buffer, &[]).wait().unwrap();
+    assert_eq!(buffer.into_vec().unwrap(), [2; 16]);
 }
 
 fn device_lost() {

@@ -2,7 +2,7 @@
 
 use sycl::{Buffer, BufferOptions, Event, Id, Queue, Range, Read, ReadWrite, Val, Write};
 
-use crate::world::{Gate, Log, is_running, kernel, queue};
+use crate::world::{Gate, Log, argument, is_running, kernel, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -437,7 +437,9 @@ fn tile_2d() {
     submitted.unwrap().wait().unwrap();
     let regions = log.calls("zeCommandListAppendMemoryCopyRegion");
     assert_eq!((log.copies().len(), regions.len()), (1, 1));
-    assert_eq!(crate::world::argument(&regions[0], "dstPitch"), 32);
+    for (parameter, want) in [("dstPitch", 32), ("srcPitch", 32)] {
+        assert_eq!(argument(&regions[0], parameter), want, "{parameter}");
+    }
 }
 
 fn full_3d_linear() {
