@@ -1,6 +1,6 @@
 // The library's reductions: each group combines a share of the input in local memory and leaves one value.
 // Operations: 0 plus, 1 multiplies, 2 minimum, 3 maximum; of integers 4 and, 5 or, 6 xor.
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+// With DOUBLE that of double alone, which not all devices have.
 
 #define COMMON(a, b) case 0: return a + b; case 1: return a * b; case 2: return b < a ? b : a; case 3: return a < b ? b : a;
 #define BITS(a, b) case 4: return a & b; case 5: return a | b; default: return a ^ b;
@@ -24,9 +24,13 @@
       out[get_group_id(0)] = keep ? combine_##NAME(operation, out[0], scratch[0]) : scratch[0];      \
   }
 
+#ifdef DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+REDUCE(double, double, COMMON(a, b) default: return a;)
+#else
 REDUCE(int, int, COMMON(a, b) BITS(a, b))
 REDUCE(uint, uint, COMMON(a, b) BITS(a, b))
 REDUCE(long, long, COMMON(a, b) BITS(a, b))
 REDUCE(ulong, ulong, COMMON(a, b) BITS(a, b))
 REDUCE(float, float, COMMON(a, b) default: return a;)
-REDUCE(double, double, COMMON(a, b) default: return a;)
+#endif

@@ -13,7 +13,7 @@ use sycl_graph::Deps;
 
 use crate::arguments::ArgumentKind;
 use crate::context::Context;
-use crate::device::Device;
+use crate::device::{Aspect, Device};
 use crate::error::{Errc, Error, Result};
 use crate::graveyard::bury;
 use crate::lane::all_tails;
@@ -308,7 +308,8 @@ impl KernelBundle<Input> {
     /// Builds it; options as in `zeModuleCreate`.
     ///
     /// # Errors
-    /// [`Errc::Build`] with the log.
+    /// [`Errc::Build`] with the log; [`Errc::KernelNotSupported`] when every device lacks an aspect that its kernels need:
+    /// where one has all, launches on the others are refused.
     pub fn build(self, options: &CStr) -> Result<KernelBundle<Executable>> {
         KernelBundle::link(&[self.compile(options)?])
     }
@@ -318,7 +319,7 @@ impl KernelBundle<Object> {
     /// Links bundles of one context and its devices.
     ///
     /// # Errors
-    /// [`Errc::Build`] with the log; [`Errc::Invalid`] for none, or bundles of several contexts.
+    /// As [`KernelBundle::build`]; [`Errc::Invalid`] for none, or bundles of several contexts.
     pub fn link(bundles: &[Self]) -> Result<KernelBundle<Executable>> {
         let Some(first) = bundles.first() else {
             return Err(Error::invalid("link needs at least one bundle"));
@@ -357,7 +358,13 @@ fn build(
     source: Source,
 ) -> Result<KernelBundle<Executable>> {
     let mut modules = Vec::new();
+    let mut refused = None;
     for device in devices {
+        // Its launches on such a device are refused, as long as there is another.
+        if let Some(aspect) = missing(device, &source)? {
+            refused = refused.or(Some((device, aspect)));
+            continue;
+        }
         let module = build_for(context, device, &source)?;
         // An executable bundle is whole.
         if module.has_imports() {
@@ -365,7 +372,24 @@ fn build(
         }
         modules.push(module);
     }
-    Ok(KernelBundle::with(context, devices, Some(source), modules))
+    match refused.filter(|_| modules.is_empty()) {
+        Some((device, aspect)) => Err(Error::new(
+            Errc::KernelNotSupported,
+            format!("the kernels need {aspect:?}, which {device:?} has not"),
+        )),
+        None => Ok(KernelBundle::with(context, devices, Some(source), modules)),
+    }
+}
+
+/// What a device has not of what the code needs.
+fn missing(device: &Device, source: &Source) -> Result<Option<Aspect>> {
+    let needed = source.reflections.iter().flat_map(|module| &module.aspects);
+    for aspect in needed {
+        if !crate::info::asked(device, *aspect)? {
+            return Ok(Some(*aspect));
+        }
+    }
+    Ok(None)
 }
 
 fn build_for(context: &Context, device: &Device, source: &Source) -> Result<Module> {
@@ -673,7 +697,10 @@ impl KernelInner {
         found.map(|(_, handle)| *handle).ok_or_else(|| {
             Error::new(
                 Errc::KernelNotSupported,
-                format!("kernel {} was not built for {device:?}", self.name),
+                format!(
+                    "kernel {} was not built for {device:?}, which is not among its bundle's devices or lacks an aspect that it needs",
+                    self.name
+                ),
             )
         })
     }

@@ -16,6 +16,10 @@ use crate::range::{DeviceData, Dim, NdRange, Range, SupportedDim};
 crate::kernels! {
     unsafe mod library = "../kernels/reduce.spv";
 }
+// By itself: devices without double precision reduce the other types.
+crate::kernels! {
+    unsafe mod doubles = "../kernels/reduce_double.spv";
+}
 
 /// Work-items of a group unless `SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE` has a wish.
 const GROUP: usize = 256;
@@ -93,7 +97,7 @@ operations! {
 }
 
 macro_rules! numbers {
-    ($($ty:ident $kernel:ident $lowest:expr, $highest:expr;)*) => { $(
+    ($($ty:ident $module:ident $kernel:ident $lowest:expr, $highest:expr;)*) => { $(
         impl sealed::Number for $ty {}
         impl Number for $ty {
             fn pass<'cg>(
@@ -106,7 +110,7 @@ macro_rules! numbers {
                 let range = NdRange { global: Range([pass.groups * pass.group]), local: Range([pass.group]) };
                 let arguments =
                     (from, pass.count, to, &scratch, pass.operation, pass.identity, u32::from(pass.keep));
-                cg.parallel_for_nd(library::$kernel, range, arguments)
+                cg.parallel_for_nd($module::$kernel, range, arguments)
             }
         }
         impl Operation<$ty> for Plus {
@@ -128,12 +132,12 @@ macro_rules! numbers {
     )* };
 }
 numbers! {
-    i32 reduce_int i32::MIN, i32::MAX;
-    u32 reduce_uint u32::MIN, u32::MAX;
-    i64 reduce_long i64::MIN, i64::MAX;
-    u64 reduce_ulong u64::MIN, u64::MAX;
-    f32 reduce_float f32::NEG_INFINITY, f32::INFINITY;
-    f64 reduce_double f64::NEG_INFINITY, f64::INFINITY;
+    i32 library reduce_int i32::MIN, i32::MAX;
+    u32 library reduce_uint u32::MIN, u32::MAX;
+    i64 library reduce_long i64::MIN, i64::MAX;
+    u64 library reduce_ulong u64::MIN, u64::MAX;
+    f32 library reduce_float f32::NEG_INFINITY, f32::INFINITY;
+    f64 doubles reduce_double f64::NEG_INFINITY, f64::INFINITY;
 }
 macro_rules! bits {
     ($($ty:ident)*) => { $(

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use spirv_reflection::{AddressSpace, ImageAccess, ImageDimension, Module, ParameterKind};
 
 use crate::arguments::ArgumentKind;
+use crate::device::Aspect;
 use crate::error::{Errc, Error, Result};
 
 /// A module's kernels by name, each with kinds and sizes of its arguments; a kernel with an argument that is not
@@ -13,6 +14,8 @@ use crate::error::{Errc, Error, Result};
 pub(crate) struct Reflection {
     /// Names of all kernels, in the module's order.
     pub(crate) names: Vec<String>,
+    /// What its code needs of a device.
+    pub(crate) aspects: Vec<Aspect>,
     /// Numbers of the specialization constants.
     pub(crate) constants: Vec<u32>,
     kernels: HashMap<String, Vec<(ArgumentKind, usize)>>,
@@ -36,6 +39,11 @@ impl Reflection {
         });
         Ok(Self {
             kernels: known.collect(),
+            aspects: module
+                .capabilities
+                .iter()
+                .filter_map(|capability| aspect(*capability))
+                .collect(),
             names: module
                 .kernels
                 .iter()
@@ -52,6 +60,18 @@ impl Reflection {
     /// How a kernel takes its arguments, if that is understood.
     pub(crate) fn arguments(&self, kernel: &str) -> Option<&[(ArgumentKind, usize)]> {
         self.kernels.get(kernel).map(Vec::as_slice)
+    }
+}
+
+/// What a device must have for a capability; none where all have it, or SYCL knows nothing of it.
+fn aspect(capability: u32) -> Option<Aspect> {
+    match capability {
+        // Float16, Float64, Int64Atomics, ImageBasic.
+        9 => Some(Aspect::Fp16),
+        10 => Some(Aspect::Fp64),
+        12 => Some(Aspect::Atomic64),
+        13 => Some(Aspect::Image),
+        _ => None,
     }
 }
 

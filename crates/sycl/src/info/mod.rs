@@ -253,33 +253,38 @@ pub(crate) const ASPECTS: [Aspect; 19] = [
 
 /// Whether a device has an aspect: as its driver says; what cannot be asked it has not.
 pub(crate) fn has(device: &Device, aspect: Aspect) -> bool {
-    let module = |flag| device::module(device).is_ok_and(|p| p.flags & flag != 0);
+    asked(device, aspect).unwrap_or(false)
+}
+
+/// As [`has`], where a driver that does not answer is no answer.
+pub(crate) fn asked(device: &Device, aspect: Aspect) -> Result<bool> {
+    let module = |flag| device::module(device).map(|p| p.flags & flag != 0);
     let memory = |capabilities: fn(&ze_device_memory_access_properties_t) -> u32, flag| {
-        device::access(device).is_ok_and(|p| capabilities(&p) & flag != 0)
+        device::access(device).map(|p| capabilities(&p) & flag != 0)
     };
     let usable = ZE_MEMORY_ACCESS_CAP_FLAG_RW;
     let atomic = ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
-    match aspect {
+    Ok(match aspect {
         Aspect::Cpu => device.kind() == DeviceType::Cpu,
         Aspect::Gpu => device.kind() == DeviceType::Gpu,
         Aspect::Accelerator => device.kind() == DeviceType::Accelerator,
         Aspect::Custom => device.kind() == DeviceType::Custom,
         Aspect::Emulated | Aspect::HostDebuggable => false,
-        Aspect::Fp16 => module(ZE_DEVICE_MODULE_FLAG_FP16),
-        Aspect::Fp64 => module(ZE_DEVICE_MODULE_FLAG_FP64),
-        Aspect::Atomic64 => module(ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS),
-        Aspect::Image => device::image(device).is_ok_and(|p| p.maxReadImageArgs > 0),
+        Aspect::Fp16 => module(ZE_DEVICE_MODULE_FLAG_FP16)?,
+        Aspect::Fp64 => module(ZE_DEVICE_MODULE_FLAG_FP64)?,
+        Aspect::Atomic64 => module(ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS)?,
+        Aspect::Image => device::image(device)?.maxReadImageArgs > 0,
         Aspect::OnlineCompiler | Aspect::OnlineLinker => {
-            device::module(device).is_ok_and(|p| p.spirvVersionSupported != 0)
+            device::module(device)?.spirvVersionSupported != 0
         }
         Aspect::QueueProfiling => device.0.properties.timerResolution != 0,
-        Aspect::UsmDeviceAllocations => memory(|p| p.deviceAllocCapabilities, usable),
-        Aspect::UsmHostAllocations => memory(|p| p.hostAllocCapabilities, usable),
-        Aspect::UsmAtomicHostAllocations => memory(|p| p.hostAllocCapabilities, atomic),
-        Aspect::UsmSharedAllocations => memory(|p| p.sharedSingleDeviceAllocCapabilities, usable),
+        Aspect::UsmDeviceAllocations => memory(|p| p.deviceAllocCapabilities, usable)?,
+        Aspect::UsmHostAllocations => memory(|p| p.hostAllocCapabilities, usable)?,
+        Aspect::UsmAtomicHostAllocations => memory(|p| p.hostAllocCapabilities, atomic)?,
+        Aspect::UsmSharedAllocations => memory(|p| p.sharedSingleDeviceAllocCapabilities, usable)?,
         Aspect::UsmAtomicSharedAllocations => {
-            memory(|p| p.sharedSingleDeviceAllocCapabilities, atomic)
+            memory(|p| p.sharedSingleDeviceAllocCapabilities, atomic)?
         }
-        Aspect::UsmSystemAllocations => memory(|p| p.sharedSystemAllocCapabilities, usable),
-    }
+        Aspect::UsmSystemAllocations => memory(|p| p.sharedSystemAllocCapabilities, usable)?,
+    })
 }

@@ -6,11 +6,11 @@ use level_zero::sys::{
 };
 use sycl::interop::{KernelBundleInput, Ownership, get_native, make_kernel_bundle};
 use sycl::{
-    Backend, Buffer, Context, Device, Errc, Input, KernelBundle, Platform, Queue, ReadWrite,
-    Result, SpecId,
+    Aspect, Backend, Buffer, Context, Device, Errc, Input, KernelBundle, Platform, Queue,
+    ReadWrite, Result, SpecId,
 };
 
-use crate::world::{call, context, devices, queue, words};
+use crate::world::{Log, call, context, devices, queue, words};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -18,6 +18,11 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_half_alone_is_no_program", Where::Everywhere, half),
     ("spirv_of_either_byte_order", Where::Everywhere, byte_orders),
     ("host_tasks_know_their_queue", Where::Everywhere, handle),
+    (
+        "code_for_what_a_device_lacks_is_refused",
+        Where::Tiles,
+        lacking,
+    ),
 ];
 
 pub(crate) static KERNEL: &[u8] = include_bytes!("../../kernels/linked_kernel.spv");
@@ -123,4 +128,47 @@ fn handle() {
         })
     });
     task.unwrap().wait().unwrap();
+}
+
+/// The last device of this world has no double precision.
+fn lacking() {
+    let with = |capability: Option<u32>| {
+        let mut words = words();
+        // OpCapability, behind the header.
+        let instruction = capability.map(|capability| [2 << 16 | 17, capability]);
+        words.splice(5..5, instruction.into_iter().flatten());
+        words
+    };
+    let double = 10;
+    for device in devices() {
+        let context = Context::new(std::slice::from_ref(&device)).unwrap();
+        for capability in [None, Some(double)] {
+            let fits = capability.is_none() || device.has(Aspect::Fp64);
+            let devices = std::slice::from_ref(&device);
+            // SAFETY: the tests' kernels.
+            let input = unsafe { KernelBundle::from_spirv(&context, devices, &with(capability)) };
+            let log = Log::start();
+            let built = input.unwrap().build(c"");
+            assert_eq!(log.count("zeModuleCreate"), usize::from(fits), "{device:?}");
+            let errc = built.err().map(|error| error.errc());
+            let refused = (!fits).then_some(Errc::KernelNotSupported);
+            assert_eq!(errc, refused, "{device:?}: {capability:?}");
+        }
+    }
+    // Built for the others, it is refused where it is launched.
+    // SAFETY: the tests' kernels.
+    let input = unsafe { KernelBundle::from_spirv(&context(), &devices(), &with(Some(double))) };
+    let kernel = input.unwrap().build(c"").unwrap();
+    let kernel = kernel.kernel(c"add_one").unwrap();
+    let launched = devices().into_iter().map(|device| {
+        let queue = Queue::builder().device(&device).build().unwrap();
+        let values = Buffer::from_vec(vec![3i32], 1).unwrap();
+        let submitted = queue.submit(|cg| {
+            let values = cg.access(&values, ReadWrite)?;
+            cg.parallel_for(&kernel, 1, (&values,))
+        });
+        submitted.err().map(|error| error.errc())
+    });
+    let refused = Some(Errc::KernelNotSupported);
+    assert_eq!(launched.collect::<Vec<_>>(), [None, refused]);
 }

@@ -103,8 +103,28 @@ unsafe extern "C" fn get_properties(
         let code = real(device, properties);
         // As if memory were the devices' own; kernels reach it all the same.
         (*properties).flags &= !ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
+        if path_of(device) == "1" {
+            // A clock of its own.
+            (*properties).timerResolution *= 2;
+        }
         if path_of(device).contains('.') {
             (*properties).flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
+        }
+        code
+    }
+}
+
+/// The one without parts has no double precision.
+unsafe extern "C" fn get_module_properties(
+    device: ze_device_handle_t,
+    properties: *mut ze_device_module_properties_t,
+) -> ze_result_t {
+    let real = DEVICE.get().unwrap().pfnGetModuleProperties.unwrap();
+    // SAFETY: the caller's contract.
+    unsafe {
+        let code = real(device, properties);
+        if path_of(device) == "1" {
+            (*properties).flags &= !ZE_DEVICE_MODULE_FLAG_FP64;
         }
         code
     }
@@ -139,6 +159,7 @@ unsafe extern "C" fn device_table(
         if code == ZE_RESULT_SUCCESS {
             (*table).pfnGet = Some(get);
             (*table).pfnGetSubDevices = Some(get_sub_devices);
+            (*table).pfnGetModuleProperties = Some(get_module_properties);
         }
         code
     }
