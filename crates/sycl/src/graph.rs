@@ -176,8 +176,10 @@ impl Graph {
                 operation.append(&mut Target::recording(api, list))?;
             }
             kept.push((operations, keep));
+            // Those of this group say nothing of each other: it reads before it writes.
+            let earlier = graph.records.len();
             for mut record in group.records {
-                graph.without_own_contents(&mut record);
+                graph.without_own_contents(&mut record, earlier);
                 graph.records.push(record);
             }
         }
@@ -189,10 +191,9 @@ impl Graph {
 }
 
 impl GraphInner {
-    /// What an earlier group of the graph overwrites need not be there before.
-    fn without_own_contents(&self, record: &mut Record) {
-        let fresh: Vec<Access> = self
-            .records
+    /// What an earlier group of the graph overwrites need not be there before; so many records are of such.
+    fn without_own_contents(&self, record: &mut Record, earlier: usize) {
+        let fresh: Vec<Access> = self.records[..earlier]
             .iter()
             .filter(|earlier| Arc::ptr_eq(&earlier.core, &record.core))
             .flat_map(|earlier| earlier.accesses.iter().copied())

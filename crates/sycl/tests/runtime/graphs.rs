@@ -1,6 +1,6 @@
 //! Command graphs: recorded once, submitted many times.
 
-use sycl::{Buffer, Errc, Graph, Read, ReadWrite, Write, usm};
+use sycl::{Buffer, Command, Errc, Graph, Handler, Read, ReadWrite, Write, usm};
 
 use crate::world::{Gate, Log, immediate, is_running, kernel};
 use crate::{Test, Where};
@@ -11,6 +11,11 @@ pub(crate) const TESTS: &[Test] = &[
         "graph_own_contents_are_not_copied",
         Where::Discrete,
         own_contents,
+    ),
+    (
+        "graph_group_reads_what_it_overwrites",
+        Where::Discrete,
+        reads_what_it_overwrites,
     ),
     ("graph_refuses", Where::Everywhere, refuses),
 ];
@@ -83,6 +88,32 @@ fn own_contents() {
         // The allocator may give the same place again.
         Ok(_) => assert_eq!(buffer.device_ptr(&queue.device()), before),
         Err(refused) => assert!(refused.to_string().contains("released"), "{refused}"),
+    }
+}
+
+/// A group that asks for one buffer without its contents and with them gets them, submitted or recorded.
+fn reads_what_it_overwrites() {
+    fn double<'cg>(buffer: &Buffer<'_, i32>, cg: Handler<'cg>) -> sycl::Result<Command<'cg>> {
+        let to = cg.access(buffer, Write.no_init())?;
+        let from = cg.access(buffer, Read)?;
+        cg.parallel_for(&kernel("add"), 16, (&from, &from, &to))
+    }
+    let queue = immediate();
+    for recorded in [false, true] {
+        let buffer = Buffer::from_vec(vec![7i32; 16], 16).unwrap();
+        let log = Log::start();
+        if recorded {
+            let mut graph = Graph::new(&queue);
+            graph.add(|cg| double(&buffer, cg)).unwrap();
+            let graph = graph.finalize().unwrap();
+            queue.submit_graph(&graph, &[]).unwrap().wait().unwrap();
+        } else {
+            let submitted = queue.submit(|cg| double(&buffer, cg));
+            submitted.unwrap().wait().unwrap();
+        }
+        assert_eq!(log.copies(), [64], "recorded: {recorded}");
+        drop(log);
+        assert_eq!(buffer.into_vec().unwrap(), [14; 16], "recorded: {recorded}");
     }
 }
 
