@@ -1,6 +1,7 @@
 //! Allocations of buffers: where they lie and how they end.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,19 +38,19 @@ unsafe impl Send for Memory {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Memory {}
 
-/// First bytes of all buffers' memories.
-static BUFFERS: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+/// First bytes of all buffers' memories, and how many have each: several buffers may lie over one block of the program's.
+static BUFFERS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 /// Whether a pointer is the first byte of a buffer's memory.
 pub(crate) fn is_buffers(pointer: *const c_void) -> bool {
     let known = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
-    known.contains(&pointer.addr())
+    known.contains_key(&pointer.addr())
 }
 
 impl Memory {
     pub(crate) fn new(pointer: *mut u8, context: &Context, end: End) -> Self {
         let mut known = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(pointer.addr());
+        *known.entry(pointer.addr()).or_default() += 1;
         Self {
             pointer,
             context: context.clone(),
@@ -77,7 +78,12 @@ impl Drop for Memory {
             return;
         }
         let mut known = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
-        known.remove(&self.pointer.addr());
+        if let Entry::Occupied(mut users) = known.entry(self.pointer.addr()) {
+            *users.get_mut() -= 1;
+            if *users.get() == 0 {
+                users.remove();
+            }
+        }
         drop(known);
         if self.end == End::Free {
             free(&self.context.0.native, self.pointer.cast());

@@ -38,6 +38,11 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Discrete,
         own_alignment,
     ),
+    (
+        "h32_one_block_of_two_buffers",
+        Where::Everywhere,
+        one_block_of_two_buffers,
+    ),
     ("h13_h17_pointers", Where::Discrete, pointers),
     (
         "release_in_every_context",
@@ -204,6 +209,29 @@ fn own_alignment() {
         assert_eq!(wide.is_err(), refused, "{first}");
         buffer.reinterpret::<u8, 1>(256).unwrap();
     }
+}
+
+/// Memory of the program's is not freed by hand as long as one of the buffers over it lives.
+fn one_block_of_two_buffers() {
+    let queue = queue(0);
+    let block = usm::Block::<u32, DeviceKind>::device(&queue, 64).unwrap();
+    let over = || {
+        let view = UsmView {
+            device: queue.device(),
+            context: queue.context(),
+            pointer: block.as_ptr(),
+            initialised: false,
+            free_with_buffer: false,
+        };
+        // SAFETY: the block lives longer than the buffers, which nothing uses.
+        unsafe { Buffer::<u32>::from_usm(&[view], 64) }.unwrap()
+    };
+    let (one, other) = (over(), over());
+    drop(one);
+    // SAFETY: it is refused.
+    let freed = unsafe { usm::free(block.as_ptr().cast(), &queue.context()) };
+    assert_eq!(freed.unwrap_err().errc(), Errc::Invalid);
+    drop(other);
 }
 
 fn pointers() {
