@@ -13,7 +13,8 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lane::{Kept, Lane, Profile, lane_of};
 use crate::queue::{Queue, Reports};
-use crate::ticket::{Standing, Ticket, is_unfinished};
+use crate::registry;
+use crate::ticket::{Standing, Ticket, is_unfinished, when_closed};
 use crate::trace::Node;
 use crate::ze::ze;
 
@@ -93,6 +94,7 @@ impl OwnEvent {
                     event.pfnCreate(own.pool, &raw const event_desc, &raw mut own.event)
             )?;
         }
+        registry::own(own.event);
         Ok(own)
     }
 
@@ -113,6 +115,7 @@ impl Drop for OwnEvent {
         // SAFETY: ours, each created at most once; the program no longer uses them after the SYCL event.
         unsafe {
             if !self.event.is_null() {
+                registry::disown(self.event);
                 let _ = ze!(api, zeEventDestroy = event.pfnDestroy(self.event));
             }
             if !self.pool.is_null() {
@@ -380,8 +383,8 @@ impl Event {
     /// When its command ran; waits for it.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when its queue was built without profiling, or the pool of an event around a handle
-    /// without timestamps; as [`Self::wait`].
+    /// [`crate::Errc::Invalid`] when its queue was built without profiling, the pool of an event around a handle without
+    /// timestamps, or its context's devices have clocks of different resolutions; as [`Self::wait`].
     pub fn profiling(&self) -> Result<Profiling> {
         if let EventKind::Native(lane) = self.0.kind {
             return self.native_profiling(lane);
@@ -410,7 +413,7 @@ impl Event {
     fn native_profiling(&self, lane: &'static Lane) -> Result<Profiling> {
         let Some(device) = &self.0.device else {
             return Err(Error::invalid(
-                "no profiling information: the events of the event's pool carry no timestamps",
+                "no profiling information: the events of the event's pool carry no timestamps, or which of the context's clocks they are of is not known",
             ));
         };
         self.wait()?;
@@ -428,14 +431,15 @@ impl Event {
         if let EventKind::Native(lane) = self.0.kind {
             return lane.first_event();
         }
-        let native = self.0.native.get_or_init(|| {
-            let kept = self
-                .dep()
-                .and_then(|dep| lane_of(dep)?.keep(dep.sequence()));
-            match kept {
-                Some(kept) => Some(Native::Kept(kept)),
-                None => self.own_native().map(Native::Own),
-            }
+        // The standing of held-back work is read once: it may change meanwhile.
+        let native = self.0.native.get_or_init(|| match &self.0.kind {
+            EventKind::Device(dep) => self.native_at(*dep),
+            EventKind::Ticket(ticket) => match ticket.standing() {
+                Standing::Submitted(dep) => self.native_at(dep),
+                Standing::Open => self.native_after(ticket),
+                Standing::Done | Standing::Failed(_) => self.native_of_the_past(),
+            },
+            EventKind::Complete | EventKind::Native(_) => self.native_of_the_past(),
         });
         match native {
             Some(Native::Kept(kept)) => kept.event,
@@ -444,33 +448,58 @@ impl Event {
         }
     }
 
-    /// An event of its own that is signalled when the work has ended.
-    fn own_native(&self) -> Option<Arc<OwnEvent>> {
-        let lane = self.dep().and_then(lane_of);
-        let context = lane.and_then(Lane::context).or_else(|| {
-            let device = self.0.device.clone();
-            let device =
-                device.or_else(|| Device::select(&crate::selector::DefaultSelector).ok())?;
-            let context = device.platform().default_context().ok()?;
-            Some(Arc::clone(&context.0.native))
-        })?;
-        let own = Arc::new(OwnEvent::new(&context).ok()?);
-        match &self.0.kind {
-            EventKind::Ticket(ticket) if matches!(ticket.standing(), Standing::Open) => {
-                let (ticket, signalled) = (Arc::clone(ticket), Arc::clone(&own));
-                // Until then the context is used.
-                let used = Ticket::open(None, vec![Arc::clone(&ticket)]);
-                context.pending.add(&used);
-                crate::host_task::run(Box::new(move || {
-                    drop(ticket.wait());
-                    signalled.signal();
-                    drop(signalled);
-                    used.done();
-                }));
-            }
-            _ => own.signal(),
+    /// The event of a command on a lane.
+    fn native_at(&self, dep: Dep) -> Option<Native> {
+        match lane_of(dep).and_then(|lane| lane.keep(dep.sequence())) {
+            Some(kept) => Some(Native::Kept(kept)),
+            None => self.native_of_the_past(),
         }
-        Some(own)
+    }
+
+    /// An event of its own that is signalled already.
+    fn native_of_the_past(&self) -> Option<Native> {
+        let own = OwnEvent::new(&self.native_context()?).ok()?;
+        own.signal();
+        Some(Native::Own(Arc::new(own)))
+    }
+
+    /// An event of its own that is signalled when the work of an open ticket has ended.
+    fn native_after(&self, ticket: &Arc<Ticket>) -> Option<Native> {
+        let context = self.native_context()?;
+        let own = Arc::new(OwnEvent::new(&context).ok()?);
+        // Until then the context is used.
+        let used = Ticket::open(None, vec![Arc::clone(ticket)]);
+        context.pending.add(&used);
+        let (ended, after, signalled) = (Arc::clone(&used), Arc::clone(ticket), Arc::clone(&own));
+        let signal = move || {
+            signalled.signal();
+            drop(signalled);
+            ended.done();
+        };
+        // A thread waits for the device only: for something on the host none of the few there are is taken.
+        let closed = Box::new(move |_| match after.standing() {
+            Standing::Submitted(dep) => crate::host_task::run(Box::new(move || {
+                drop(lane_of(dep).map(|lane| lane.wait(dep.sequence())));
+                signal();
+            })),
+            Standing::Open | Standing::Done | Standing::Failed(_) => signal(),
+        });
+        when_closed(std::slice::from_ref(ticket), &used, closed);
+        Some(Native::Own(own))
+    }
+
+    /// The context that its own event is of: its queue's while that lives, which it does as long as work is unfinished.
+    fn native_context(&self) -> Option<Arc<NativeContext>> {
+        let of_queue = self.0.reports.as_ref();
+        of_queue
+            .and_then(|reports| reports.context.upgrade())
+            .or_else(|| {
+                let device = self.0.device.clone();
+                let device =
+                    device.or_else(|| Device::select(&crate::selector::DefaultSelector).ok())?;
+                let context = device.platform().default_context().ok()?;
+                Some(Arc::clone(&context.0.native))
+            })
     }
 
     /// Its place on a lane, if it has one.

@@ -447,8 +447,9 @@ fn is_in_order(api: Api, list: ze_command_list_handle_t) -> bool {
     asked.is_ok() && flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER != 0
 }
 
-/// An event around a handle. It has no wait list, and profiling information if its pool's events carry timestamps; when
-/// its command was submitted is not known, and is said to be when it began.
+/// An event around a handle. It has no wait list, and profiling information if its pool's events carry timestamps and the
+/// clocks of the context's devices have one resolution: Level Zero does not say which of them has signalled it. When its
+/// command was submitted is not known, and is said to be when it began.
 ///
 /// With [`Ownership::Keep`] the program may destroy the event when the last copy is dropped. A command group that follows
 /// it and is held back by something on the host is such a copy, and so is a buffer or image that is available after it. The
@@ -464,9 +465,16 @@ pub unsafe fn make_event(input: EventInput, context: &Context) -> Result<Event> 
     let lane = adopt("event", input.native_handle, input.ownership, |owned| {
         Lane::of_event(&context.0.native, input.native_handle, owned)
     })?;
-    let timestamps = has_timestamps(context.api(), input.native_handle);
-    let device = timestamps.then(|| context.0.devices[0].clone());
-    Ok(Event::native_of(lane, device))
+    let clock = clock_of(context).filter(|_| has_timestamps(context.api(), input.native_handle));
+    Ok(Event::native_of(lane, clock))
+}
+
+/// A device whose clock is like those of all devices of a context.
+fn clock_of(context: &Context) -> Option<Device> {
+    let resolution = |device: &Device| device.0.properties.timerResolution;
+    let (first, others) = context.0.devices.split_first()?;
+    let alike = |other: &Device| resolution(other) == resolution(first);
+    others.iter().all(alike).then(|| first.clone())
 }
 
 /// Whether the events of an event's pool carry timestamps; `false` where the driver does not say.

@@ -2,13 +2,13 @@
 
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::ThreadId;
 
 use level_zero::sys::*;
 use sycl_graph::{Dep, Deps};
 
-use crate::context::Context;
+use crate::context::{Context, NativeContext};
 use crate::device::Device;
 use crate::environment::{self, Lists, MOST_LANES};
 use crate::error::{AsyncHandler, Error, Result};
@@ -129,9 +129,11 @@ impl Drop for End {
     }
 }
 
-/// Asynchronous errors and who wants to know them.
+/// What a queue's events need of it when they outlive it: asynchronous errors and who wants to know them, its context.
 #[derive(Default)]
 pub(crate) struct Reports {
+    /// Not kept by events: one that stays the program's may be destroyed before they are dropped.
+    pub(crate) context: Weak<NativeContext>,
     errors: Mutex<Vec<Error>>,
     handler: Option<Box<AsyncHandler>>,
 }
@@ -399,6 +401,7 @@ impl Queue {
         } else {
             environment::lanes().unwrap_or(LANES)
         };
+        let native = Arc::downgrade(&context.0.native);
         let inner = Arc::new(QueueInner {
             context,
             device,
@@ -412,6 +415,7 @@ impl Queue {
             tickets: Promises::default(),
             followers: Followers::default(),
             reports: Arc::new(Reports {
+                context: native,
                 errors: Mutex::default(),
                 handler,
             }),

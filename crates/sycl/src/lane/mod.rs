@@ -212,6 +212,9 @@ impl Drop for Kept {
         let mut inner = self.lane.inner();
         if let Some(slot) = inner.ring.get_mut(self.sequence) {
             slot.kept -= 1;
+            if slot.kept == 0 {
+                disown(self.event);
+            }
         }
         inner.kept -= 1;
         let closes = inner.closing && inner.kept == 0;
@@ -505,12 +508,17 @@ impl Lane {
         })
     }
 
-    /// The event of a command that has not ended, for as long as the caller likes.
+    /// The event of a command that has not ended, for as long as the caller likes; nobody can transfer it to the runtime
+    /// meanwhile.
     pub(crate) fn keep(&'static self, sequence: u64) -> Option<Kept> {
         // Until it is marked.
         let pinned = self.pin(sequence)?;
         let mut inner = self.inner();
-        inner.ring.get_mut(pinned.sequence)?.kept += 1;
+        let slot = inner.ring.get_mut(pinned.sequence)?;
+        if slot.kept == 0 {
+            own(slot.event);
+        }
+        slot.kept += 1;
         inner.kept += 1;
         Some(Kept {
             lane: self,
@@ -553,12 +561,6 @@ impl Lane {
         lost.get_or_insert_with(|| error.clone());
         drop(lost);
         self.progress.end_all();
-    }
-
-    /// Its context, as long as it has one.
-    pub(crate) fn context(&self) -> Option<Arc<NativeContext>> {
-        let inner = self.inner();
-        inner.home.as_ref().map(|home| Arc::clone(&home.context))
     }
 
     /// Whether work on this lane can be waited for by lists of a context.

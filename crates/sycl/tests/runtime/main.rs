@@ -22,6 +22,7 @@ mod library;
 mod loaders;
 mod memories;
 mod native;
+mod native_events;
 mod native_images;
 mod native_inputs;
 mod order;
@@ -138,6 +139,7 @@ fn main() -> ExitCode {
         order::TESTS,
         failures::TESTS,
         native::TESTS,
+        native_events::TESTS,
         letting_go::TESTS,
         endings::TESTS,
         wrong_handles::TESTS,
