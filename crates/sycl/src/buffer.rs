@@ -20,6 +20,7 @@ use crate::memory::End;
 use crate::range::{DeviceData, Dim, Id, Range, SupportedDim, coordinates, extents};
 use crate::storage::{BufferCore, BufferState, Handle};
 use crate::ticket::wait_for;
+use crate::trace::Part;
 use crate::transfer::bring_to_host;
 
 /// A buffer of `T` in `D` dimensions. Cheap to clone; the clones are one buffer.
@@ -30,6 +31,8 @@ pub struct Buffer<'h, T: DeviceData, const D: usize = 1>
 where
     Dim<D>: SupportedDim,
 {
+    /// What tools know of it, if it is a part of another; before the handle, so that its end is told first.
+    part: Option<Arc<Part>>,
     handle: Arc<Handle>,
     range: Range<D>,
     /// Where it lies in the buffer that it is a view of.
@@ -44,6 +47,7 @@ where
 {
     fn clone(&self) -> Self {
         Self {
+            part: self.part.clone(),
             handle: Arc::clone(&self.handle),
             range: self.range,
             view: self.view.clone(),
@@ -242,6 +246,7 @@ where
         let (site, element) = (crate::trace::Site::here(), std::any::type_name::<T>());
         crate::trace::buffer_made(site, core.number, host, element, size_of::<T>(), &range.0);
         Ok(Self {
+            part: None,
             handle: Handle::new(core),
             range,
             view: None,
@@ -409,6 +414,7 @@ where
     ///
     /// # Errors
     /// [`Errc::Invalid`] when it ends outside, or has gaps in memory.
+    #[track_caller]
     pub fn sub(&self, offset: impl Into<Id<D>>, range: impl Into<Range<D>>) -> Result<Self> {
         let (offset, range) = (offset.into(), range.into());
         let shape = Grid::new(extents(self.range.0), size_of::<T>(), None)?;
@@ -426,7 +432,11 @@ where
         let mut state = core.lock();
         state.history.sub_buffer(core.number, first, bytes, element);
         drop(state);
-        self.viewed(range, first)
+        let mut view = self.viewed(range, first)?;
+        let (site, name) = (crate::trace::Site::here(), std::any::type_name::<T>());
+        let part = Part::made(site, core.number, name, element, &range.0);
+        view.part = Some(Arc::new(part));
+        Ok(view)
     }
 
     fn viewed<U: DeviceData, const E: usize>(
@@ -440,6 +450,7 @@ where
         let grid = *self.handle.core.lock().graph.grid();
         let view = View::new(&grid, extents(range.0), size_of::<U>(), first_byte)?;
         Ok(Buffer {
+            part: None,
             handle: Arc::clone(&self.handle),
             range,
             view: Some(view),

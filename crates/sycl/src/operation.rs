@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::graph::GraphInner;
 use crate::kernel::KernelInner;
 use crate::lane::Target;
+use crate::trace::UsedMemory;
 use crate::ze::{Api, ze};
 
 /// One append.
@@ -91,6 +92,43 @@ pub(crate) struct Shape {
 }
 
 impl Operation {
+    /// The memory that it is told to use.
+    pub(crate) fn memory(&self) -> Option<UsedMemory> {
+        let in_place = |pointer: usize, bytes, value| UsedMemory::InPlace {
+            pointer,
+            bytes,
+            value,
+        };
+        let copied = |target: *mut u8, source: *const u8, bytes| UsedMemory::Copied {
+            target: target.addr(),
+            source: source.addr(),
+            bytes,
+        };
+        match self {
+            Self::Copy {
+                target,
+                source,
+                bytes,
+            } => Some(copied(*target, *source, *bytes)),
+            Self::Region(region) => {
+                let bytes = region.size.iter().product();
+                Some(copied(region.target, region.source, bytes))
+            }
+            Self::Fill {
+                target,
+                pattern,
+                bytes,
+            } => {
+                let value = pattern.first().filter(|_| pattern.len() == 1);
+                Some(in_place(target.addr(), *bytes, value.copied()))
+            }
+            Self::Prefetch { pointer, bytes } | Self::Advise { pointer, bytes, .. } => {
+                Some(in_place(pointer.addr(), *bytes, None))
+            }
+            Self::Image { .. } | Self::Launch(_) | Self::Replay(_) | Self::Barrier => None,
+        }
+    }
+
     /// The copy of a part of two allocations of the same shape.
     pub(crate) fn transfer(target: *mut u8, source: *const u8, extent: &Extent) -> Self {
         match *extent {

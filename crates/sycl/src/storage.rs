@@ -91,6 +91,11 @@ struct Place {
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
+/// A buffer's, or that of a part of one, which tools know as a buffer.
+pub(crate) fn next_number() -> u64 {
+    NUMBERS.fetch_add(1, Ordering::Relaxed)
+}
+
 impl Handle {
     pub(crate) fn new(core: Arc<BufferCore>) -> Arc<Self> {
         Arc::new(Self {
@@ -125,7 +130,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl BufferCore {
     pub(crate) fn new(grid: Grid, alignment: usize, image: Option<Shape>) -> Arc<Self> {
-        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        let number = next_number();
         let history = match image {
             None => crate::trace::History::default(),
             Some(_) => crate::trace::History::of_image(),

@@ -237,10 +237,15 @@ fn label(action: Option<&Action>) -> Label<'_> {
         Some(Action::HostTask(_)) => ("host task", false, false),
         Some(Action::Replay(_)) => ("command graph", false, false),
     };
+    let memory = match action {
+        Some(Action::Operations(operations, _)) => operations.first().and_then(Operation::memory),
+        _ => None,
+    };
     Label {
         name,
         kernel,
         transfer,
+        memory,
     }
 }
 

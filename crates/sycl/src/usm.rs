@@ -409,6 +409,7 @@ pub struct Pitched<P> {
 }
 
 impl Queue {
+    #[track_caller]
     fn operation(&self, operation: Operation, after: &[Event]) -> Result<Event> {
         self.submit(|cg| {
             cg.depends_on(after);
@@ -603,6 +604,7 @@ impl Queue {
         self.operation(operation, after)
     }
 
+    #[track_caller]
     fn submit_after(&self, after: &[Event]) -> Result<Event> {
         self.submit(|cg| {
             cg.depends_on(after);

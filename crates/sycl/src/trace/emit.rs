@@ -12,11 +12,11 @@ use xpti::sys::{
 use xpti::{DetailLevel, Listeners, Location, NodeKind, Stash, Stream, Value, Visit};
 use xpti::{event_type, trace_point_type as point};
 
-use super::{Label, Reason, Site};
+use super::{Label, Reason, Site, UsedMemory};
 use crate::device::{Device, DeviceType};
 use crate::error::Error;
 use crate::image::{Filtering, ImageFormat, Sampler};
-use crate::lane::Kept;
+use crate::lane::{Kept, NativeLane};
 use crate::queue::QueueInner;
 
 macro_rules! streams {
@@ -183,6 +183,32 @@ fn describe_device(device: &Device, visit: &mut Visit) {
     );
 }
 
+fn describe_memory(memory: UsedMemory, visit: &mut Visit) {
+    let number = |number: usize| Value::Unsigned(number as u64);
+    match memory {
+        UsedMemory::Copied {
+            target,
+            source,
+            bytes,
+        } => {
+            visit.set(c"src_memory_ptr", number(source));
+            visit.set(c"dest_memory_ptr", number(target));
+            visit.set(c"memory_size", number(bytes));
+        }
+        UsedMemory::InPlace {
+            pointer,
+            bytes,
+            value,
+        } => {
+            visit.set(c"memory_ptr", number(pointer));
+            visit.set(c"memory_size", number(bytes));
+            if let Some(value) = value {
+                visit.set(c"value_set", Value::Signed(i64::from(value)));
+            }
+        }
+    }
+}
+
 /// A node of the graph, while somebody listens; nothing else.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node(Option<Arc<NodeInner>>);
@@ -246,6 +272,9 @@ impl Node {
                 visit.set(c"from_source", true);
             }
             visit.set(c"queue_id", Value::Unsigned(number));
+            if let Some(memory) = label.memory {
+                describe_memory(memory, visit);
+            }
             site.describe(visit);
         })
     }
@@ -415,6 +444,12 @@ impl QueueTrace {
             c"sycl_context",
             Value::Unsigned(queue.context.handle().addr() as u64),
         );
+        let first = queue.lanes().next().and_then(|lane| lane.native());
+        let handle = first.map_or(0, |native| match native {
+            NativeLane::Queue(queue) => queue.addr(),
+            NativeLane::List(list) => list.addr(),
+        });
+        visit.set(c"queue_handle", Value::Unsigned(handle as u64));
         let instance = listeners.framework().unique_id();
         both(|stream| stream.queue_create(&visit, instance));
         let _ = self.created.set((visit, instance));

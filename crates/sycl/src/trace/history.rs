@@ -6,13 +6,14 @@ use sycl_graph::{Access, Cuboid, Extent, Grid, Mode, Transfer};
 use xpti::{NodeKind, Value, Visit};
 
 use super::emit::{
-    associated, describe_site, device_number, edge, graph_listeners, mode_number, named, released,
-    site_location, wants_edges,
+    associated, buffer_gone, buffer_made, describe_site, device_number, edge, graph_listeners,
+    mode_number, named, released, site_location, wants_edges,
 };
 use super::{Node, Site, allocating};
 use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{End, Memory};
+use crate::storage::next_number;
 
 /// What happened to a buffer since it was last overwritten; kept while somebody listens to edges.
 #[derive(Debug, Default)]
@@ -249,6 +250,31 @@ impl History {
             allocations: self.allocations.clone(),
             image: self.image,
         }
+    }
+}
+
+/// A part of a buffer that the program holds: a buffer to tools, with a number of its own.
+#[derive(Debug)]
+pub(crate) struct Part(u64);
+
+impl Part {
+    /// One is made, of the buffer with the number `of`.
+    pub(crate) fn made(
+        site: Site,
+        of: u64,
+        element: &'static str,
+        element_size: usize,
+        extents: &[usize],
+    ) -> Self {
+        let number = next_number();
+        buffer_made(site, number, of as usize, element, element_size, extents);
+        Self(number)
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        buffer_gone(self.0, false);
     }
 }
 

@@ -19,7 +19,7 @@ mod silent;
 #[cfg(feature = "xpti")]
 pub(crate) use emit::*;
 #[cfg(feature = "xpti")]
-pub(crate) use history::History;
+pub(crate) use history::{History, Part};
 #[cfg(not(feature = "xpti"))]
 pub(crate) use silent::*;
 
@@ -51,10 +51,15 @@ impl Site {
         site
     }
 
-    /// The function that the closure was written in; empty if there is none. Only who listens pays for the search.
+    /// The function of the program's that the closure was written in; empty if there is none. Only who listens pays for the
+    /// search.
     #[cfg(any(feature = "xpti", test))]
     fn function(&self) -> &'static str {
-        enclosing(self.closure)
+        let function = enclosing(self.closure);
+        match function.starts_with("sycl::") {
+            true => "",
+            false => function,
+        }
     }
 }
 
@@ -85,6 +90,26 @@ pub(crate) struct Label<'a> {
     pub(crate) kernel: bool,
     /// It only moves memory.
     pub(crate) transfer: bool,
+    /// USM that it reads or writes.
+    pub(crate) memory: Option<UsedMemory>,
+}
+
+/// USM that a command is told to use, without its buffers.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+pub(crate) enum UsedMemory {
+    /// It is copied.
+    Copied {
+        target: usize,
+        source: usize,
+        bytes: usize,
+    },
+    /// It is used in place; `value` is what each of its bytes is set to, if that is one.
+    InPlace {
+        pointer: usize,
+        bytes: usize,
+        value: Option<u8>,
+    },
 }
 
 /// Why a command is held back.

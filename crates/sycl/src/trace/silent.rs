@@ -26,6 +26,15 @@ pub(crate) struct Barrier;
 /// Nothing.
 #[derive(Debug)]
 pub(crate) struct Ending;
+/// Nothing.
+#[derive(Debug)]
+pub(crate) struct Part;
+
+impl Part {
+    pub(crate) fn made(_: Site, _: u64, _: &'static str, _: usize, _: &[usize]) -> Self {
+        Self
+    }
+}
 
 impl QueueTrace {
     pub(crate) fn created(&self, _: &QueueInner) {}

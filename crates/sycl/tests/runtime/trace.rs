@@ -85,6 +85,7 @@ pub(crate) fn program() {
     other.wait().unwrap();
     drop(a);
     memory_of_the_programs(&queue);
+    commands_on_memory(&queue);
     // SAFETY: nothing uses the memory.
     unsafe {
         let context = queue.context();
@@ -151,6 +152,20 @@ fn memory_of_the_programs(queue: &Queue) {
             }
         }
     }
+}
+
+/// Commands on memory of the program's, in their order.
+fn commands_on_memory(queue: &Queue) {
+    let block = sycl::usm::Block::<u32, sycl::usm::SharedKind>::shared(queue, 64).unwrap();
+    let (first, second) = (block.as_ptr(), block.as_ptr().wrapping_add(32));
+    // SAFETY: the block lives until the wait.
+    unsafe {
+        queue.memset(first.cast(), 7, 128, &[]).unwrap();
+        queue.fill(first, 9, 32, &[]).unwrap();
+        queue.memcpy(second.cast(), first.cast(), 128, &[]).unwrap();
+        queue.prefetch(first.cast(), 128, &[]).unwrap();
+    }
+    queue.wait().unwrap();
 }
 
 /// A program of its own: a sampled image is looked up, an unsampled one written, read on the host and in a host task.
