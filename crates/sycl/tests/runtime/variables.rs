@@ -161,6 +161,7 @@ pub(crate) fn tell() {
     let before = lists();
     let queue = Queue::builder().device(&devices()[0]).build().unwrap();
     let lists = || lists() - before;
+    let first = address(&queue);
     let gate = Gate::new();
     let held = std::slice::from_ref(&gate.event);
     let mut events: Vec<Event> = (0..24).map(|_| alone(&queue, held)).collect();
@@ -186,6 +187,16 @@ pub(crate) fn tell() {
     Event::wait_all(&events).unwrap();
     queue.wait().unwrap();
     println!("freed at the end {}", log.frees_of(pointer));
+    let other = std::thread::scope(|scope| scope.spawn(|| address(&queue)).join().unwrap());
+    println!("same handle {}", [address(&queue), other] == [first; 2]);
+}
+
+/// Of what a queue appends to.
+fn address(queue: &Queue) -> usize {
+    match get_native(queue) {
+        NativeQueue::CommandQueue(queue) => queue.addr(),
+        NativeQueue::ImmediateList(list) => list.addr(),
+    }
 }
 
 /// Two threads submit to queues of their own: whether both are ever in the driver. Where they may be they look for each
@@ -304,7 +315,11 @@ fn honoured() {
         (&[("SYCL_PI_LEVEL_ZERO_BATCH_SIZE", "6")], &["executed 2"]),
         (
             &[(NEWER, "0")],
-            &["native command queue", "lists of a new queue 0"],
+            &[
+                "native command queue",
+                "lists of a new queue 0",
+                "same handle true",
+            ],
         ),
         (&[(OLDER, "0")], &["native command queue"]),
         (&[(NEWER, "1"), (OLDER, "0")], &["native immediate list"]),
@@ -315,6 +330,7 @@ fn honoured() {
                 "native immediate list",
                 "lists of a busy queue 1",
                 "lists of two threads 2",
+                "same handle true",
             ],
         ),
         // An engine that the device has not is no wish that can be granted.
