@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use ze_driver::device::{Outcome, Platform, Task, Work};
+use ze_driver::device::{Need, Outcome, Platform, Task, Work};
 
 struct Item {
     work: Work,
@@ -14,8 +14,8 @@ impl Task for Item {
     fn work(&self) -> &Work {
         &self.work
     }
-    fn needed_by(&self, word: &AtomicU32) -> bool {
-        std::ptr::eq(word, &self.done)
+    fn needed_by(&self) -> [Need; 2] {
+        [Need::of(&self.done), Need::NONE]
     }
     fn finished(self: Arc<Self>, _: Outcome) {
         self.done.store(1, Ordering::Release);
@@ -40,7 +40,7 @@ fn round(platform: &Arc<dyn Platform>) -> (u64, u64) {
     platform.submit(Arc::clone(&item) as Arc<dyn Task>);
     let submitted = platform.now_ns();
     platform.wait(
-        &item.done,
+        (&item.done, 0),
         &AtomicU32::new(0),
         &|| item.done.load(Ordering::Acquire) == 1,
         u64::MAX,

@@ -23,7 +23,7 @@ mod counted {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::sync::{Arc, Barrier, PoisonError};
     use ze_driver::address_space::AddressSpace as _;
-    use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Task, Work};
+    use ze_driver::device::{AllocRequest, MemoryKind, Need, Outcome, Task, Work};
 
     const THREADS: usize = 64;
     const OPERATIONS: usize = 10_000;
@@ -54,8 +54,8 @@ mod counted {
         fn work(&self) -> &Work {
             &self.1
         }
-        fn needed_by(&self, word: &AtomicU32) -> bool {
-            std::ptr::eq(word, &self.0)
+        fn needed_by(&self) -> [Need; 2] {
+            [Need::of(&self.0), Need::NONE]
         }
         fn finished(self: Arc<Self>, outcome: Outcome) {
             assert_eq!(outcome.fault, None);
@@ -70,7 +70,7 @@ mod counted {
         engine.submit(Arc::clone(&task) as Arc<dyn Task>);
         let done = || task.0.load(Ordering::Acquire) == 1;
         // Without a limit: this thread may run it itself.
-        assert!(engine.wait(&task.0, &AtomicU32::new(0), &done, u64::MAX));
+        assert!(engine.wait((&task.0, 0), &AtomicU32::new(0), &done, u64::MAX));
     }
 
     /// Bytes of a thread's own memory: more than one block of a transfer.
@@ -172,10 +172,9 @@ mod counted {
             }
         });
         assert!(all.len() >= THREADS, "{} locks seen", all.len());
-        // Known to be shared: the queue of all tasks for the workers of an engine, which are its device's.
         let shared: BTreeSet<_> = all
             .values()
-            .filter(|(threads, place)| *threads > 1 && !place.file().ends_with("engine/mod.rs"))
+            .filter(|(threads, _)| *threads > 1)
             .map(|(_, place)| place.to_string())
             .collect();
         assert!(shared.is_empty(), "taken by several threads: {shared:#?}");

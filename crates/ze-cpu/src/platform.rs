@@ -211,7 +211,7 @@ impl Platform for CpuPlatform {
 
     fn wait(
         &self,
-        word: &AtomicU32,
+        word: (&AtomicU32, u64),
         sleepers: &AtomicU32,
         done: &dyn Fn() -> bool,
         deadline_ns: u64,

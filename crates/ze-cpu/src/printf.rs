@@ -1,8 +1,9 @@
 //! What kernels print: collected per launch, written to C's stdout in whole pieces.
 
+use crate::census::lock;
 use crate::fault::Guard;
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Bytes that are collected before they go out ahead of the launch's end.
 const COLLECT: usize = 64 << 10;
@@ -36,7 +37,7 @@ impl Stream {
             return -1;
         };
         let piece = kernel_ir::printf::format(format, blob, &mut string_at);
-        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = lock(&self.text);
         text.extend_from_slice(&piece);
         if text.len() >= COLLECT {
             write_out(&mut text);
@@ -46,7 +47,7 @@ impl Stream {
 
     /// Writes what is there.
     pub(crate) fn flush(&self) {
-        write_out(&mut self.text.lock().unwrap_or_else(PoisonError::into_inner));
+        write_out(&mut lock(&self.text));
     }
 }
 
@@ -151,7 +152,7 @@ mod tests {
         blob[at..].copy_from_slice(&16u64.to_le_bytes());
         // SAFETY: as above.
         unsafe { assert_eq!(solum_printf(address, 0, blob.as_ptr(), len), 0) };
-        let text = std::mem::take(&mut *stream.text.lock().unwrap());
+        let text = std::mem::take(&mut *lock(&stream.text));
         assert_eq!(String::from_utf8(text).unwrap(), "7 is seven|7 is |");
     }
 }

@@ -65,7 +65,7 @@ fn submit(platform: &Arc<dyn Platform>, work: Work) -> Arc<Item> {
 fn run(platform: &Arc<dyn Platform>, work: Work) -> Option<String> {
     let item = submit(platform, work);
     let done = || item.done.load(Ordering::Acquire) == 1;
-    assert!(platform.wait(&item.done, &AtomicU32::new(0), &done, u64::MAX));
+    assert!(platform.wait((&item.done, 0), &AtomicU32::new(0), &done, u64::MAX));
     let outcome = item.outcome.lock().unwrap().take();
     outcome.unwrap().fault
 }

@@ -2,7 +2,7 @@
 
 use crate::api::*;
 use level_zero_sys::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::panic::Location;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,12 +13,30 @@ const THREADS: usize = 64;
 const OPERATIONS: usize = 10_000;
 
 static COUNTING: AtomicBool = AtomicBool::new(false);
-/// By address: who takes the lock, and where.
-static TAKEN: Mutex<BTreeMap<usize, (BTreeSet<String>, String)>> = Mutex::new(BTreeMap::new());
+static TAKEN: Mutex<Taken> = Mutex::new(Taken {
+    live: BTreeMap::new(),
+    shared: BTreeSet::new(),
+});
+
+/// Who takes which locks, and where.
+struct Taken {
+    /// By address, of locks that are there.
+    live: BTreeMap<usize, (HashSet<ThreadId>, &'static Location<'static>)>,
+    /// Where locks of several threads were taken.
+    shared: BTreeSet<String>,
+}
+
+impl Taken {
+    fn leave(&mut self, address: usize) {
+        if let Some((threads, place)) = self.live.remove(&address)
+            && threads.len() > 1
+        {
+            self.shared.insert(place.to_string());
+        }
+    }
+}
 
 thread_local! {
-    /// Locks that this thread has told of.
-    static TOLD: std::cell::RefCell<BTreeSet<usize>> = const { std::cell::RefCell::new(BTreeSet::new()) };
     /// Whether the thread is one of the test's, and not a worker.
     static CLIENT: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
@@ -27,17 +45,21 @@ thread_local! {
 #[track_caller]
 pub(crate) fn note<T>(mutex: &Mutex<T>) {
     let address = std::ptr::from_ref(mutex).addr();
-    if !COUNTING.load(Ordering::Relaxed)
-        || !CLIENT.get()
-        || !TOLD.with_borrow_mut(|told| told.insert(address))
-    {
+    if !COUNTING.load(Ordering::Relaxed) || !CLIENT.get() {
         return;
     }
-    let me: ThreadId = std::thread::current().id();
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let entry = taken.entry(address).or_default();
-    entry.0.insert(format!("{me:?}"));
-    entry.1 = Location::caller().to_string();
+    let entry = || (HashSet::new(), Location::caller());
+    let (threads, _) = taken.live.entry(address).or_insert_with(entry);
+    threads.insert(std::thread::current().id());
+}
+
+/// A lock ends: the next one at its address is another.
+pub(crate) fn forget<T>(mutex: &Mutex<T>) {
+    if COUNTING.load(Ordering::Relaxed) {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.leave(std::ptr::from_ref(mutex).addr());
+    }
 }
 
 /// What one thread works with.
@@ -129,17 +151,13 @@ fn separate_objects_share_no_lock() {
         }
     });
     COUNTING.store(false, Ordering::Relaxed);
-    let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-    assert!(taken.len() >= 3 * THREADS, "{} locks seen", taken.len());
-    let shared: BTreeSet<_> = taken
-        .values()
-        .filter(|(threads, _)| threads.len() > 1)
-        .map(|(_, place)| place)
-        .collect();
-    // Signals of counter-based events come and go, so one thread's may lie where another's was.
-    let shared: Vec<_> = shared
-        .into_iter()
-        .filter(|place| !place.contains("signal.rs"))
-        .collect();
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let seen = taken.live.len();
+    assert!(seen >= 3 * THREADS, "{seen} locks seen");
+    let live: Vec<_> = taken.live.keys().copied().collect();
+    for address in live {
+        taken.leave(address);
+    }
+    let shared = &taken.shared;
     assert!(shared.is_empty(), "taken by several threads: {shared:#?}");
 }

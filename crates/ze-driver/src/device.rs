@@ -72,13 +72,15 @@ pub trait Platform: Send + Sync {
         usize::MAX
     }
     /// Blocks until `done()` is true or `deadline_ns` (device clock; `u64::MAX` = never) has passed.
-    /// `word` is a futex word that changes (and is woken with all waiters, by `FUTEX_WAKE` without the
+    /// The word of `awaited` is a futex word that changes (and is woken with all waiters, by `FUTEX_WAKE` without the
     /// private flag: it may lie in shared memory) whenever `done` may have become true; woken only while `sleepers`,
     /// which counts threads that sleep or are about to, is not 0: it is raised (SeqCst) before the last look at `done`.
-    /// `done` is asked after each look at `word` and before each sleep: it may write down what is waited for. May run submitted tasks meanwhile when the wait is unlimited. Returns `done()`.
+    /// `done` is asked after each look at the word and before each sleep: it may write down what is waited for. May run
+    /// submitted tasks meanwhile when the wait is unlimited: those that a wait on that word for its number needs
+    /// ([`Task::needed_by`]). Returns `done()`.
     fn wait(
         &self,
-        word: &std::sync::atomic::AtomicU32,
+        awaited: (&std::sync::atomic::AtomicU32, u64),
         sleepers: &std::sync::atomic::AtomicU32,
         done: &dyn Fn() -> bool,
         deadline_ns: u64,
@@ -600,6 +602,41 @@ pub enum Priority {
     High,
 }
 
+/// Waits that cannot end before something has: those on a word, for a number or a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// Address of the futex word; 0 where there is no such wait.
+    pub word: usize,
+    /// The least number that is waited for.
+    pub number: u64,
+}
+
+impl Need {
+    /// No wait.
+    pub const NONE: Self = Self { word: 0, number: 0 };
+
+    /// Every wait on `word`.
+    #[must_use]
+    pub fn of(word: &std::sync::atomic::AtomicU32) -> Self {
+        Self::from(word, 0)
+    }
+
+    /// Waits on `word` for `number` or a later one.
+    #[must_use]
+    pub fn from(word: &std::sync::atomic::AtomicU32, number: u64) -> Self {
+        Self {
+            word: word.as_ptr().addr(),
+            number,
+        }
+    }
+
+    /// Whether a wait on `word` for `number` is one of these.
+    #[must_use]
+    pub fn is_met_by(self, word: &std::sync::atomic::AtomicU32, number: u64) -> bool {
+        self.word == word.as_ptr().addr() && self.number <= number
+    }
+}
+
 /// A command whose dependencies have been met.
 pub trait Task: Send + Sync {
     /// What to do.
@@ -624,11 +661,9 @@ pub trait Task: Send + Sync {
     }
     /// Called once on a worker, after the work's effects are visible to all threads.
     fn finished(self: Arc<Self>, outcome: Outcome);
-    /// Whether a [`Platform::wait`] on `word` cannot end before this task has: then the waiting thread
-    /// may run it, and calls [`Task::finished`] itself. Asked under a lock of the platform's: cheap,
-    /// and without calls back.
-    fn needed_by(&self, word: &std::sync::atomic::AtomicU32) -> bool {
-        let _ = word;
-        false
+    /// Which waits cannot end before this task has: then a waiting thread may run it, and calls [`Task::finished`]
+    /// itself. Asked once, when the task is submitted.
+    fn needed_by(&self) -> [Need; 2] {
+        [Need::NONE; 2]
     }
 }

@@ -15,9 +15,8 @@
 
 use crate::check::lock;
 use crate::core::context::Context;
-use crate::device::{GroupCount, Launch, Outcome, Platform, Priority, Task, Work};
+use crate::device::{GroupCount, Launch, Need, Outcome, Platform, Priority, Task, Work};
 use crate::signal::{Signal, wait_until, wake_sleepers};
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -210,11 +209,6 @@ impl Pending {
 /// program that submits faster than the device works.
 const MOST_OUTSTANDING: usize = 1 << 15;
 
-thread_local! {
-    /// The number up to which this thread waits for a lane.
-    static WAITED: Cell<u64> = const { Cell::new(0) };
-}
-
 /// A queue or an immediate list, as the scheduler sees it.
 pub(crate) struct Lane {
     context: Arc<Context>,
@@ -351,23 +345,18 @@ impl Lane {
 
     /// Waits for `done`, which the commands up to `number` bring about.
     fn wait_for(&self, number: u64, done: &dyn Fn() -> bool, timeout: u64) -> bool {
-        let outer = WAITED.replace(number);
-        // Asked before each sleep, so that who is woken too early says again what he wants.
+        // Most waits are over before they begin: those write nothing down.
+        if done() {
+            return true;
+        }
+        // Asked before each sleep, so that who is woken too early says again what he wants; and looks once more then.
         let done = || {
-            done() || {
-                self.retired.want(number);
-                done()
-            }
+            self.retired.want(number);
+            done()
         };
-        let met = wait_until(
-            &**self.platform(),
-            &self.word,
-            &self.sleepers,
-            &done,
-            timeout,
-        );
-        WAITED.set(outer);
-        met
+        let platform = &**self.platform();
+        let word = (&self.word, number);
+        wait_until(platform, word, &self.sleepers, &done, timeout)
     }
 
     /// Starts what can start.
@@ -601,11 +590,13 @@ impl Task for Node {
         self.lane.priority
     }
 
-    fn needed_by(&self, word: &AtomicU32) -> bool {
+    fn needed_by(&self) -> [Need; 2] {
         let signal = self.command.signal.as_ref();
-        // Asked by the waiting thread: it waits for the lane up to this number, not for what came later.
-        (std::ptr::eq(word, &self.lane.word) && self.first <= WAITED.get())
-            || signal.is_some_and(|signal| signal.is_word(word))
+        [
+            // Who waits for the lane up to an earlier number does not need what came later.
+            Need::from(&self.lane.word, self.first),
+            signal.map_or(Need::NONE, |signal| Need::of(signal.word())),
+        ]
     }
 
     fn finished(self: Arc<Self>, outcome: Outcome) {

@@ -187,6 +187,14 @@ pub(crate) struct Signal {
     hung: AtomicBool,
 }
 
+/// Signals of counter-based events come and go, so one thread's may lie where another's was.
+#[cfg(test)]
+impl Drop for Signal {
+    fn drop(&mut self) {
+        crate::census::forget(&self.lanes);
+    }
+}
+
 impl Signal {
     fn make(slots: Arc<Slots>, index: usize, mode: Mode) -> Arc<Self> {
         Arc::new(Self {
@@ -241,9 +249,9 @@ impl Signal {
         &self.slots.get()[self.index]
     }
 
-    /// Whether `word` is what a wait for this signal sleeps on.
-    pub(crate) fn is_word(&self, word: &AtomicU32) -> bool {
-        std::ptr::eq(word, &self.slot().word)
+    /// What a wait for this signal sleeps on.
+    pub(crate) fn word(&self) -> &AtomicU32 {
+        &self.slot().word
     }
 
     /// The count from which on a wait that begins now is over.
@@ -414,14 +422,15 @@ impl Signal {
         let goal = self.goal();
         let done = || self.has_reached(goal) || gave_up();
         let slot = self.slot();
+        let word = (&slot.word, u64::MAX);
         if !matches!(self.mode, Mode::Outside(_) | Mode::While(_)) {
-            return wait_until(platform, &slot.word, &slot.sleepers, &done, timeout);
+            return wait_until(platform, word, &slot.sleepers, &done, timeout);
         }
         // Nobody tells of a store by the application: short waits in turn.
         let mut left = timeout;
         loop {
             let turn = left.min(LOOK_NS);
-            if wait_until(platform, &slot.word, &slot.sleepers, &done, turn) {
+            if wait_until(platform, word, &slot.sleepers, &done, turn) {
                 return true;
             }
             if left != u64::MAX {
@@ -464,7 +473,7 @@ fn watch(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
 /// Blocks until `done` or the timeout in ns (`u64::MAX`: none); returns `done()`.
 pub(crate) fn wait_until(
     platform: &dyn Platform,
-    word: &AtomicU32,
+    word: (&AtomicU32, u64),
     sleepers: &AtomicU32,
     done: &dyn Fn() -> bool,
     timeout: u64,

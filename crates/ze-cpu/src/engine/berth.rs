@@ -160,8 +160,6 @@ impl Engine {
     /// it this way: that is sooner done than the two can tell each other.
     pub(super) fn gives_way(&self, noticed: u64) -> bool {
         let now = now_ns();
-        now.saturating_sub(noticed) < HOLD_NS
-            && self.is_helped(now)
-            && self.pending.load(Ordering::Relaxed) == 1
+        now.saturating_sub(noticed) < HOLD_NS && self.is_helped(now) && self.roster.waits().is_one()
     }
 }

@@ -5,6 +5,7 @@ use super::launch::{End, Prepared};
 use super::share::{Body, Share};
 use super::worker::Worker;
 use super::{Engine, STACK, block_signals, restore_signals};
+use crate::census::lock;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use work_group_pool::Plan;
 use ze_driver::device::Task;
@@ -73,7 +74,7 @@ pub(super) fn run(
 impl Gate {
     /// Called by each thread, `able` to run or not; whether it is to run.
     fn pass(&self, able: bool) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if able {
             state.ready += 1;
         } else {
@@ -91,7 +92,7 @@ impl Gate {
 
     /// Waits for all of `started` and lets them run if they are `wanted` many.
     fn decide(&self, started: u64, wanted: u64) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if started < wanted {
             state.go = Some(false);
         }

@@ -8,9 +8,9 @@ use super::worker::{Block, Worker};
 use super::{Engine, Job, RAISED, berth, now_ns, restore_signals};
 use crate::fault;
 use std::ffi::c_void;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use ze_driver::device::{Task, Work};
+use work_group_pool::Waits;
+use ze_driver::device::Work;
 
 /// Bytes of a helper's stack.
 const STACK: usize = 8 << 20;
@@ -153,14 +153,15 @@ impl Stack {
 }
 
 impl Engine {
-    /// Runs one task that a wait on `word` depends on; `false` when there is none to run.
-    pub(super) fn help(&'static self, word: &AtomicU32) -> bool {
+    /// Runs one task that a wait on the word for the number needs; `false` when there is none to run.
+    pub(super) fn help(&'static self, awaited: (&AtomicU32, u64)) -> bool {
         if !self.task_waits() {
             return false;
         }
-        let Some(task) = self.take_needed(word) else {
+        let Some(task) = self.tasks.take(LOOK, awaited) else {
             return false;
         };
+        self.roster.remove(Waits::TASK);
         let task = match self.run_light(task) {
             Ok(()) => return true,
             Err(task) => task,
@@ -194,16 +195,6 @@ impl Engine {
         };
         restore_signals(before);
         helped
-    }
-
-    fn take_needed(&self, word: &AtomicU32) -> Option<Arc<dyn Task>> {
-        let mut queue = self.lock();
-        let task = queue
-            .tasks
-            .take(LOOK, |task| may_help(task.work()) && task.needed_by(word))?;
-        self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
-        self.note_pending(&queue);
-        Some(task)
     }
 }
 
@@ -271,7 +262,7 @@ fn hold_signals() -> Option<libc::sigset_t> {
 }
 
 /// Host functions are the workers' alone; cooperative launches need threads of their own.
-fn may_help(work: &Work) -> bool {
+pub(super) fn may_help(work: &Work) -> bool {
     match work {
         Work::Host { .. } | Work::Internal(_) => false,
         Work::Launch(launch) => !launch.cooperative,

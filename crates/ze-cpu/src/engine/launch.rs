@@ -119,8 +119,7 @@ pub(super) fn run(
         if plan.threads > 1 {
             let body = Body::Kernel(Box::new(prepared));
             let share = Share::new(Arc::clone(task), next, left, plan, start_ns, body);
-            worker.engine.offer(&share, plan.threads - 1, plan.wakes);
-            worker.help(&share, true);
+            worker.lead(&share, plan.threads - 1, plan.wakes);
             return End::Shared;
         }
         let count = match kernel.cost.ns_per_group() {

@@ -1,4 +1,4 @@
-//! The engine: workers take submitted tasks from one queue and run them, large ones together.
+//! The engine: workers take submitted tasks from queues without locks and run them, large ones together.
 //!
 //! Invariants
 //! - Submitted work progresses without a waiter: a submission is noticed by a worker that is awake, or
@@ -30,10 +30,10 @@ use help::on_stack;
 pub(crate) use launch::is_brief;
 use share::Share;
 use spread::Spread;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, Once};
-use waiting::Waiting;
+use std::sync::{Arc, Once};
+use waiting::{Turn, Waiting};
+use work_group_pool::{Label, Place, Queue, Roster, Waits};
 use worker::Worker;
 use ze_driver::device::{Outcome, Task};
 
@@ -47,28 +47,21 @@ const NAP_NS: u64 = 50_000;
 const NAPS: u32 = 32;
 /// How long a waiting thread gives workers to notice the work it waits for.
 const NOTICE_NS: u64 = 1_000;
+/// How often a worker looks for work that is counted and not found.
+const MISSES: usize = 64;
 /// How late a timed sleep may end.
 const SLACK_NS: u64 = 80_000;
 /// Bytes of a worker's stack.
 const STACK: usize = 8 << 20;
 
-/// The workers and their queue.
+/// The workers and what waits for them.
 pub(crate) struct Engine {
-    queue: Mutex<Queue>,
-    /// Entries of the queue, to look at without the lock.
-    pending: AtomicUsize,
-    /// Tasks among them.
-    tasks: AtomicUsize,
-    /// What sleeping workers sleep on; changes with every submission.
-    signal: AtomicU32,
-    /// Idle workers that look at the queue by themselves.
-    awake: AtomicUsize,
-    /// Workers that must be woken.
-    asleep: AtomicUsize,
-    /// Whether somebody naps.
-    dozing: AtomicBool,
-    /// Idle workers that look all the time.
-    looking: AtomicUsize,
+    /// Tasks that no worker has begun.
+    tasks: Waiting,
+    /// Tasks that others may join, once for each who may.
+    shares: Queue<Arc<Share>>,
+    /// How much there is of both, and who looks for it.
+    roster: Roster,
     /// Submissions while nobody looked all the time.
     unnoticed: AtomicU32,
     /// When work was last begun.
@@ -86,12 +79,6 @@ pub(crate) struct Engine {
     pinned: Vec<usize>,
     start: Once,
     running: AtomicUsize,
-}
-
-#[derive(Default)]
-struct Queue {
-    tasks: Waiting,
-    shares: VecDeque<Arc<Share>>,
 }
 
 enum Job {
@@ -124,14 +111,9 @@ impl Engine {
             }
         });
         Box::leak(Box::new(Self {
-            queue: Mutex::new(Queue::default()),
-            pending: AtomicUsize::new(0),
-            tasks: AtomicUsize::new(0),
-            signal: AtomicU32::new(0),
-            awake: AtomicUsize::new(0),
-            asleep: AtomicUsize::new(0),
-            dozing: AtomicBool::new(false),
-            looking: AtomicUsize::new(0),
+            tasks: Waiting::default(),
+            shares: Queue::new(),
+            roster: Roster::new(),
             unnoticed: AtomicU32::new(0),
             last_submission: AtomicU64::new(0),
             helped: AtomicU64::new(0),
@@ -166,86 +148,82 @@ impl Engine {
             });
             return;
         }
-        let waiting = {
-            let mut queue = self.lock();
-            queue.tasks.push(task);
-            self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
-            self.note_pending(&queue)
-        };
+        self.tasks.push(task);
+        let waits = self.roster.add(Waits::TASK);
         // A worker that submits takes the first itself, right after what it does now.
-        if waiting == 1 && std::ptr::eq(WORKS_FOR.get(), self) {
+        if waits.is_one() && std::ptr::eq(WORKS_FOR.get(), self) {
             return;
         }
-        self.signal.fetch_add(1, Ordering::SeqCst);
-        if self.awake.load(Ordering::SeqCst) == 0 || self.is_wake_due() {
-            self.wake(1);
-        }
+        self.ring(usize::from(self.roster.awake() == 0 || self.is_wake_due()));
     }
 
     /// Whether a worker that naps is woken all the same: it would look soon by itself, or whoever waits does the work.
     /// But now and then, so that a program that submits and waits all the time gets a worker that stays awake for it.
     fn is_wake_due(&self) -> bool {
-        self.looking.load(Ordering::Relaxed) == 0
+        self.roster.looking() == 0
             && self
                 .unnoticed
                 .fetch_add(1, Ordering::Relaxed)
                 .is_multiple_of(NAPS)
     }
 
-    /// Lets `helpers` other workers join `share`, of which some are woken if need be and `wake`.
-    fn offer(&self, share: &Arc<Share>, helpers: usize, wake: bool) {
-        // While all others are busy, nobody takes out what is done meanwhile. It is dropped without the lock.
-        let mut done = Vec::new();
-        {
-            let mut queue = self.lock();
-            let is_done = |share: &mut Arc<Share>| !share.dispatch.has_unclaimed();
-            while let Some(share) = queue.shares.pop_front_if(is_done) {
-                done.push(share);
+    /// Lets `helpers` other workers join `share`, of which some are woken if need be and `wake`. Where they are offered
+    /// goes to `places`, for [`Self::withdraw`].
+    fn offer(
+        &self,
+        share: &Arc<Share>,
+        helpers: usize,
+        wake: bool,
+        mut places: Option<&mut Vec<Place>>,
+    ) {
+        for _ in 0..helpers {
+            let place = self.shares.push(Arc::clone(share), &Label::default());
+            if let Some(places) = &mut places {
+                places.push(place);
             }
-            for _ in 0..helpers {
-                queue.shares.push_back(Arc::clone(share));
-            }
-            self.note_pending(&queue);
         }
-        self.signal.fetch_add(1, Ordering::SeqCst);
+        self.roster.add(Waits::shares(helpers));
         // Who looks all the time finds it; if he ends that just now he looks once more before he sleeps.
-        let looking = if wake {
-            self.looking.load(Ordering::SeqCst)
-        } else {
-            helpers
-        };
-        if let Some(others) = helpers.checked_sub(looking).filter(|&n| n > 0) {
-            self.wake(others);
+        let looking = if wake { self.roster.looking() } else { helpers };
+        self.ring(helpers.saturating_sub(looking));
+    }
+
+    /// Takes back what nobody has come for: nothing of it is left to be done, and who is busy elsewhere would not take
+    /// it out for long.
+    fn withdraw(&self, places: &mut Vec<Place>) {
+        let taken = places
+            .drain(..)
+            .filter_map(|place| self.shares.take_back(place))
+            .count();
+        if taken > 0 {
+            self.roster.remove(Waits::shares(taken));
         }
     }
 
     /// Workers beside the calling thread that need not be woken: they look for work, or end what they do.
     fn awake_beside(&self) -> usize {
-        let asleep = self.asleep.load(Ordering::Relaxed);
-        let dozing = usize::from(self.dozing.load(Ordering::Relaxed));
         let own = usize::from(std::ptr::eq(WORKS_FOR.get(), self));
         let running = self.running.load(Ordering::Relaxed);
-        running.saturating_sub(asleep + dozing + own)
+        running.saturating_sub(self.roster.resting() + own)
     }
 
     /// Whether a task waits for a worker.
     fn task_waits(&self) -> bool {
-        self.tasks.load(Ordering::Relaxed) > 0
+        self.roster.waits().tasks() > 0
     }
 
     /// Sees to it that waiting work gets a worker soon: for a thread that is about to sleep until
     /// that work is done.
     fn kick(&self) {
-        if self.pending.load(Ordering::SeqCst) > 0 {
-            self.signal.fetch_add(1, Ordering::SeqCst);
-            futex::wake(&self.signal, 1, Scope::Process);
+        if self.roster.waits().any() {
+            self.ring(1);
         }
     }
 
     /// Blocks until `done()`; see `Platform::wait`.
     pub(crate) fn wait(
         &'static self,
-        word: &AtomicU32,
+        awaited: (&AtomicU32, u64),
         sleepers: &AtomicU32,
         done: &dyn Fn() -> bool,
         deadline: u64,
@@ -256,8 +234,8 @@ impl Engine {
         let helps = self.help && deadline == u64::MAX;
         // A worker that looks at the queue by itself is faster than this thread with its signals to save.
         while helps
-            && (self.looking.load(Ordering::Relaxed) == 0 || self.is_helped(now_ns()))
-            && self.help(word)
+            && (self.roster.looking() == 0 || self.is_helped(now_ns()))
+            && self.help(awaited)
         {
             if done() {
                 return true;
@@ -277,7 +255,7 @@ impl Engine {
             if now >= spin_end.min(deadline) {
                 break;
             }
-            if helps && now > begin.saturating_add(NOTICE_NS) && self.help(word) {
+            if helps && now > begin.saturating_add(NOTICE_NS) && self.help(awaited) {
                 continue;
             }
             if !kicked && now > begin.saturating_add(NOTICE_NS) {
@@ -290,11 +268,11 @@ impl Engine {
         // The count is visible before the word is looked at: whoever changes that looks in the opposite order.
         fence(Ordering::SeqCst);
         let met = loop {
-            let value = word.load(Ordering::Acquire);
+            let value = awaited.0.load(Ordering::Acquire);
             if done() {
                 break true;
             }
-            if helps && self.help(word) {
+            if helps && self.help(awaited) {
                 continue;
             }
             let limit = if deadline == u64::MAX {
@@ -312,80 +290,68 @@ impl Engine {
             };
             self.kick();
             // The word may lie in memory that other processes signal through.
-            futex::wait(word, value, limit, Scope::Shared);
+            futex::wait(awaited.0, value, limit, Scope::Shared);
         };
         sleepers.fetch_sub(1, Ordering::SeqCst);
         met
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        crate::census::lock(&self.queue)
-    }
-
-    fn note_pending(&self, queue: &Queue) -> usize {
-        let waiting = queue.tasks.len() + queue.shares.len();
-        self.pending.store(waiting, Ordering::SeqCst);
-        waiting
-    }
-
-    fn wake(&self, count: usize) {
-        if self.asleep.load(Ordering::SeqCst) > 0 || self.dozing.load(Ordering::SeqCst) {
-            futex::wake(&self.signal, count, Scope::Process);
+    /// Lets those who sleep or nap find the signal changed, and wakes up to `count` of them.
+    fn ring(&self, count: usize) {
+        if self.roster.rings() && count > 0 {
+            futex::wake(self.roster.signal(), count, Scope::Process);
         }
     }
 
     /// The next thing to do.
-    fn take(&self) -> Option<Job> {
-        if self.pending.load(Ordering::SeqCst) == 0 {
-            return None;
-        }
-        let mut queue = self.lock();
-        let job = match queue.tasks.pop() {
-            Some(task) => {
-                self.tasks.store(queue.tasks.len(), Ordering::Relaxed);
-                Job::Task(task)
+    fn take(&self, turn: &mut Turn) -> Option<Job> {
+        for _ in 0..MISSES {
+            let waits = self.roster.waits();
+            if !waits.any() {
+                return None;
             }
-            None => Job::Share(queue.shares.pop_front()?),
-        };
-        let left = self.note_pending(&queue);
-        drop(queue);
-        // Whoever was awake for this job is busy now.
-        if left > 0 && self.awake.load(Ordering::SeqCst) == 0 {
-            self.wake(1);
+            let (job, kind) = match (waits.tasks() > 0).then(|| self.tasks.pop(turn)).flatten() {
+                Some(task) => (Job::Task(task), Waits::TASK),
+                None => match self.shares.pop(false) {
+                    Some(share) => (Job::Share(share), Waits::shares(1)),
+                    None => {
+                        std::hint::spin_loop();
+                        continue;
+                    }
+                },
+            };
+            let left = self.roster.remove(kind);
+            // Whoever was awake for this job is busy now.
+            if left.any() && self.roster.awake() == 0 {
+                self.ring(1);
+            }
+            return Some(job);
         }
-        Some(job)
+        // Somebody has taken what is counted and was interrupted before he could say so.
+        std::thread::yield_now();
+        None
     }
 
     /// Returns when there may be something to do.
     fn idle(&self) {
-        self.awake.fetch_add(1, Ordering::SeqCst);
-        self.looking.fetch_add(1, Ordering::SeqCst);
-        let seen = self.look();
-        self.looking.fetch_sub(1, Ordering::SeqCst);
-        let found = seen || self.doze();
-        self.awake.fetch_sub(1, Ordering::SeqCst);
-        if found {
-            return;
+        if !self.roster.linger(|| self.look(), || self.doze()) {
+            self.roster.sleep(|signal, value| {
+                self.spread.rest();
+                futex::wait(signal, value, None, Scope::Process);
+            });
         }
-        self.asleep.fetch_add(1, Ordering::SeqCst);
-        let value = self.signal.load(Ordering::SeqCst);
-        if self.pending.load(Ordering::SeqCst) == 0 {
-            self.spread.rest();
-            futex::wait(&self.signal, value, None, Scope::Process);
-        }
-        self.asleep.fetch_sub(1, Ordering::SeqCst);
     }
 
     /// Spins for a moment; true when work has come.
     fn look(&self) -> bool {
         if self.threads == 1 {
-            return self.pending.load(Ordering::SeqCst) > 0;
+            return self.roster.waits().any();
         }
         let end = now_ns().saturating_add(SPIN_NS);
         let mut noticed = None;
         loop {
             for _ in 0..64 {
-                if self.pending.load(Ordering::SeqCst) == 0 {
+                if !self.roster.waits().any() {
                     noticed = None;
                 } else if !self.gives_way(*noticed.get_or_insert_with(now_ns)) {
                     return true;
@@ -401,22 +367,18 @@ impl Engine {
     /// One worker naps instead of sleeping for some time after the last submission, so that the next
     /// one needs no system call. True when work has come.
     fn doze(&self) -> bool {
-        if self.dozing.swap(true, Ordering::SeqCst) {
-            return false;
-        }
-        let found = loop {
-            let value = self.signal.load(Ordering::SeqCst);
+        loop {
+            let signal = self.roster.signal();
+            let value = signal.load(Ordering::SeqCst);
             let since = now_ns().saturating_sub(self.last_submission.load(Ordering::Relaxed));
-            if self.pending.load(Ordering::SeqCst) > 0 {
-                break true;
+            if self.roster.waits().any() {
+                return true;
             }
             if since > DOZE_NS {
-                break false;
+                return false;
             }
-            futex::wait(&self.signal, value, Some(NAP_NS), Scope::Process);
-        };
-        self.dozing.store(false, Ordering::SeqCst);
-        found
+            futex::wait(signal, value, Some(NAP_NS), Scope::Process);
+        }
     }
 
     fn start_workers(&'static self) {

@@ -3,7 +3,7 @@
 use super::launch::Prepared;
 use super::worker::finish;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use work_group_pool::{Dispatch, Plan};
 use ze_driver::device::Task;
 
@@ -18,7 +18,8 @@ pub(crate) struct Share {
     /// Whether anybody but the one who offers it has taken a part.
     pub(super) joined: AtomicBool,
     start_ns: u64,
-    fault: Mutex<Option<String>>,
+    /// The first.
+    fault: OnceLock<String>,
 }
 
 /// What a part is.
@@ -51,7 +52,7 @@ impl Share {
             body,
             joined: AtomicBool::new(false),
             start_ns,
-            fault: Mutex::new(None),
+            fault: OnceLock::new(),
         })
     }
 
@@ -60,8 +61,8 @@ impl Share {
         if let Body::Kernel(prepared) = &self.body {
             prepared.cancel.store(1, Ordering::Relaxed);
         }
-        let mut kept = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get_or_insert(fault);
+        // Whoever was first keeps his.
+        let _ = self.fault.set(fault);
     }
 
     /// Called by whoever did the last part.
@@ -69,11 +70,7 @@ impl Share {
         if let Body::Kernel(prepared) = &self.body {
             prepared.end();
         }
-        let fault = self
-            .fault
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let fault = self.fault.get().cloned();
         finish(Arc::clone(&self.task), self.start_ns, fault);
     }
 }

@@ -2,8 +2,9 @@
 
 use super::*;
 use std::ffi::c_void;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use ze_driver::device::{RegionCopy, Work};
+use ze_driver::device::{Need, RegionCopy, Work};
 
 /// A task that counts itself down on a shared word.
 struct Item {
@@ -16,8 +17,8 @@ impl Task for Item {
     fn work(&self) -> &Work {
         &self.work
     }
-    fn needed_by(&self, word: &AtomicU32) -> bool {
-        std::ptr::eq(word, &*self.left)
+    fn needed_by(&self) -> [Need; 2] {
+        [Need::of(&self.left), Need::NONE]
     }
     fn finished(self: Arc<Self>, outcome: Outcome) {
         let old = self.outcome.lock().unwrap().replace(outcome);
@@ -49,7 +50,7 @@ fn submit(engine: &'static Engine, works: Vec<Work>) -> (Arc<AtomicU32>, Vec<Arc
 fn run(engine: &'static Engine, works: Vec<Work>) -> Vec<Outcome> {
     let (left, items) = submit(engine, works);
     assert!(engine.wait(
-        &left,
+        (&left, 0),
         &AtomicU32::new(0),
         &|| left.load(Ordering::Acquire) == 0,
         u64::MAX
@@ -166,7 +167,7 @@ fn a_task_may_submit_the_next_one() {
     });
     engine.submit(Arc::clone(&chain) as Arc<dyn Task>);
     assert!(engine.wait(
-        &chain.left,
+        (&chain.left, 0),
         &AtomicU32::new(0),
         &|| chain.left.load(Ordering::Acquire) == 0,
         u64::MAX
@@ -179,12 +180,12 @@ fn a_wait_ends_at_its_deadline_and_a_zero_one_at_once() {
     let word = AtomicU32::new(0);
     for limit in [0, 1_000_000] {
         let begin = now_ns();
-        assert!(!engine.wait(&word, &AtomicU32::new(0), &|| false, begin + limit));
+        assert!(!engine.wait((&word, 0), &AtomicU32::new(0), &|| false, begin + limit));
         // That it ends at all is the upper bound: how soon, the machine decides.
         let took = now_ns() - begin;
         assert!(took >= limit, "{took}");
     }
-    assert!(engine.wait(&word, &AtomicU32::new(0), &|| true, 0));
+    assert!(engine.wait((&word, 0), &AtomicU32::new(0), &|| true, 0));
 }
 
 #[test]
@@ -375,7 +376,7 @@ fn an_unlimited_wait_runs_what_it_waits_for_and_nothing_else() {
     // A wait with a limit never runs work.
     let (left, _items) = submit(engine, vec![copy(bytes.as_mut_ptr(), source.as_ptr(), 1)]);
     assert!(!engine.wait(
-        &left,
+        (&left, 0),
         &AtomicU32::new(0),
         &|| left.load(Ordering::Acquire) == 0,
         now_ns() + 2_000_000
@@ -383,7 +384,7 @@ fn an_unlimited_wait_runs_what_it_waits_for_and_nothing_else() {
     gate.store(1, Ordering::Release);
     for word in [left, blocked, others] {
         assert!(engine.wait(
-            &word,
+            (&word, 0),
             &AtomicU32::new(0),
             &|| word.load(Ordering::Acquire) == 0,
             u64::MAX

@@ -1,61 +1,77 @@
 //! Tasks that wait for a worker, by the priority of their queues.
 
-use std::collections::VecDeque;
+use super::help::may_help;
 use std::sync::Arc;
-use ze_driver::device::{Priority, Task};
+use std::sync::atomic::AtomicU32;
+use work_group_pool::{Label, Queue};
+use ze_driver::device::{Need, Priority, Task};
 
 /// One of so many takes serves the lowest priority that waits, so that nobody waits for ever.
 const TURNS: u32 = 16;
 
-/// Tasks in order of submission for each priority.
+/// Tasks in order of submission for each priority; without a lock.
 #[derive(Default)]
 pub(super) struct Waiting {
-    high: VecDeque<Arc<dyn Task>>,
-    normal: VecDeque<Arc<dyn Task>>,
-    low: VecDeque<Arc<dyn Task>>,
-    taken: u32,
+    high: Queue<Arc<dyn Task>>,
+    normal: Queue<Arc<dyn Task>>,
+    low: Queue<Arc<dyn Task>>,
+}
+
+/// Whose turn it is, for one thread that takes tasks.
+#[derive(Debug, Default)]
+pub(super) struct Turn(u32);
+
+/// What a waiting thread looks for tasks by.
+fn label(task: &dyn Task) -> Label {
+    let [first, second] = if may_help(task.work()) {
+        task.needed_by()
+    } else {
+        [Need::NONE; 2]
+    };
+    [
+        first.word as u64,
+        first.number,
+        second.word as u64,
+        second.number,
+    ]
+}
+
+/// Whether a wait on `word` for `number` needs the task of that label.
+fn is_needed(&[word, number, other, least]: &Label, on: u64, by: u64) -> bool {
+    (word == on && number <= by) || (other == on && least <= by)
 }
 
 impl Waiting {
-    pub(super) fn len(&self) -> usize {
-        self.high.len() + self.normal.len() + self.low.len()
-    }
-
-    pub(super) fn push(&mut self, task: Arc<dyn Task>) {
-        match task.priority() {
-            Priority::High => &mut self.high,
-            Priority::Normal => &mut self.normal,
-            Priority::Low => &mut self.low,
-        }
-        .push_back(task);
-    }
-
-    /// The next to run.
-    pub(super) fn pop(&mut self) -> Option<Arc<dyn Task>> {
-        self.taken = self.taken.wrapping_add(1);
-        let turn = self.taken.is_multiple_of(TURNS);
-        let task = if turn {
-            self.low.pop_front()
-        } else {
-            self.high.pop_front()
+    pub(super) fn push(&self, task: Arc<dyn Task>) {
+        let queue = match task.priority() {
+            Priority::High => &self.high,
+            Priority::Normal => &self.normal,
+            Priority::Low => &self.low,
         };
-        let task = task.or_else(|| self.normal.pop_front());
-        task.or_else(|| self.high.pop_front())
-            .or_else(|| self.low.pop_front())
+        let label = label(&*task);
+        queue.push(task, &label);
     }
 
-    /// Takes the first that `wanted` takes, among `look` of each priority.
+    /// The next to run; none also while the only one is just being pushed.
+    pub(super) fn pop(&self, turn: &mut Turn) -> Option<Arc<dyn Task>> {
+        turn.0 = turn.0.wrapping_add(1);
+        let turn = turn.0.is_multiple_of(TURNS);
+        let first = if turn { &self.low } else { &self.high };
+        let task = first.pop(turn).or_else(|| self.normal.pop(turn));
+        task.or_else(|| self.high.pop(turn))
+            .or_else(|| self.low.pop(turn))
+    }
+
+    /// Takes the first that a wait on `word` for `number` needs, among about `look` of each priority.
     pub(super) fn take(
-        &mut self,
+        &self,
         look: usize,
-        wanted: impl Fn(&dyn Task) -> bool,
+        (word, number): (&AtomicU32, u64),
     ) -> Option<Arc<dyn Task>> {
-        [&mut self.high, &mut self.normal, &mut self.low]
+        let word = word.as_ptr().addr() as u64;
+        [&self.high, &self.normal, &self.low]
             .into_iter()
-            .find_map(|tasks| {
-                let at = tasks.iter().take(look).position(|task| wanted(&**task))?;
-                tasks.remove(at)
-            })
+            .find_map(|tasks| tasks.take(look, |label| is_needed(label, word, number)))
     }
 }
 
@@ -64,7 +80,9 @@ mod tests {
     use super::*;
     use ze_driver::device::{Outcome, Work};
 
-    struct Named(Priority);
+    struct Named(Priority, Need);
+
+    static WORD: AtomicU32 = AtomicU32::new(0);
 
     impl Task for Named {
         fn work(&self) -> &Work {
@@ -73,33 +91,36 @@ mod tests {
         fn priority(&self) -> Priority {
             self.0
         }
+        fn needed_by(&self) -> [Need; 2] {
+            [Need::NONE, self.1]
+        }
         fn finished(self: Arc<Self>, _: Outcome) {}
     }
 
     fn filled(counts: [(Priority, usize); 3]) -> Waiting {
-        let mut waiting = Waiting::default();
+        let waiting = Waiting::default();
         for (priority, count) in counts {
-            for _ in 0..count {
-                waiting.push(Arc::new(Named(priority)));
+            for number in 0..count as u64 {
+                waiting.push(Arc::new(Named(priority, Need::from(&WORD, number))));
             }
         }
         waiting
     }
 
+    fn drain(waiting: &Waiting) -> Vec<Priority> {
+        let mut turn = Turn::default();
+        std::iter::from_fn(|| waiting.pop(&mut turn))
+            .map(|task| task.priority())
+            .collect()
+    }
+
     #[test]
     fn high_goes_first_and_low_gets_a_turn_now_and_then() {
         use Priority::{High, Low, Normal};
-        let mut waiting = filled([(Low, 2), (Normal, 2), (High, 1)]);
-        assert_eq!(waiting.len(), 5);
-        let order: Vec<_> = std::iter::from_fn(|| waiting.pop())
-            .map(|task| task.priority())
-            .collect();
+        let order = drain(&filled([(Low, 2), (Normal, 2), (High, 1)]));
         assert_eq!(order, [High, Normal, Normal, Low, Low]);
         for (others, last) in [(High, Low), (High, Normal), (Normal, Low)] {
-            let mut waiting = filled([(last, 1), (others, 100), (others, 0)]);
-            let order: Vec<_> = std::iter::from_fn(|| waiting.pop())
-                .map(|task| task.priority())
-                .collect();
+            let order = drain(&filled([(last, 1), (others, 100), (others, 0)]));
             let at = order.iter().position(|priority| *priority == last);
             assert!(
                 at.is_some_and(|at| at > 0 && at < TURNS as usize),
@@ -110,20 +131,42 @@ mod tests {
     }
 
     #[test]
-    fn a_wanted_task_is_taken_from_any_priority() {
+    fn a_needed_task_is_taken_from_any_priority() {
         use Priority::{High, Low, Normal};
-        let mut waiting = filled([(Low, 1), (Normal, 3), (High, 3)]);
-        let low = waiting.take(2, |task| task.priority() == Low);
-        assert!(low.is_some() && waiting.len() == 6);
-        assert!(waiting.take(2, |task| task.priority() == Low).is_none());
-        let seen = std::cell::Cell::new(0);
-        let none = waiting.take(2, |_| {
-            seen.set(seen.get() + 1);
-            false
-        });
-        assert!(
-            none.is_none() && seen.get() == 4,
-            "two of each are looked at"
-        );
+        let waiting = filled([(Low, 3), (Normal, 1), (High, 1)]);
+        let other = AtomicU32::new(0);
+        // (looked at in each priority, wait, priority of what is taken)
+        for (look, wait, expected) in [
+            (64, (&other, 9), None),
+            (64, (&WORD, 0), Some(High)),
+            (64, (&WORD, 0), Some(Normal)),
+            (64, (&WORD, 0), Some(Low)),
+            (64, (&WORD, 0), None),
+            (1, (&WORD, 1), Some(Low)),
+            (64, (&WORD, 9), Some(Low)),
+            (64, (&WORD, 9), None),
+        ] {
+            let taken = waiting.take(look, wait);
+            assert_eq!(taken.map(|task| task.priority()), expected, "{look}");
+        }
+    }
+
+    /// Host functions are not for threads that wait, whatever waits for them.
+    #[test]
+    fn what_workers_alone_may_run_has_no_label() {
+        struct Internal(Work);
+        impl Task for Internal {
+            fn work(&self) -> &Work {
+                &self.0
+            }
+            fn needed_by(&self) -> [Need; 2] {
+                [Need::of(&WORD); 2]
+            }
+            fn finished(self: Arc<Self>, _: Outcome) {}
+        }
+        let waiting = Waiting::default();
+        waiting.push(Arc::new(Internal(Work::Internal(Arc::new(|| {})))));
+        assert!(waiting.take(64, (&WORD, 9)).is_none());
+        assert!(waiting.pop(&mut Turn::default()).is_some());
     }
 }

@@ -3,13 +3,13 @@
 use super::launch::Timing;
 use super::share::{Body, Share};
 use super::spread::{self, PATIENCE_NS};
-use super::{Engine, Job, launch, now_ns, transfer};
+use super::{Engine, Job, Turn, launch, now_ns, transfer};
 use crate::fault::{self, Guard};
 use crate::telemetry::{Kind, Meter, Usage};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use work_group_pool::Plan;
+use work_group_pool::{Place, Plan};
 use ze_driver::device::{Outcome, Task, Work};
 
 /// After this time of constant work a worker looks at the signal handlers again.
@@ -32,6 +32,10 @@ pub(crate) struct Worker {
     brief: u32,
     /// Launches that nobody was awake to share so far.
     unshared: u32,
+    /// Which priority goes first.
+    turn: Turn,
+    /// Where it has offered the share that it works on.
+    offered: Vec<Place>,
     /// It runs brief launches only: see [`Self::berth`].
     light: bool,
 }
@@ -70,6 +74,8 @@ impl Worker {
             ended_ns: 0,
             brief: 0,
             unshared: 0,
+            turn: Turn::default(),
+            offered: Vec::new(),
             light,
         }
     }
@@ -111,7 +117,7 @@ impl Worker {
     /// Runs jobs for ever.
     pub(super) fn run(&mut self) {
         loop {
-            match self.engine.take() {
+            match self.engine.take(&mut self.turn) {
                 Some(job) => self.job(job),
                 None => self.engine.idle(),
             }
@@ -176,8 +182,7 @@ impl Worker {
                     };
                     let share =
                         Share::new(Arc::clone(&task), 0, blocks, plan, start_ns, Body::Transfer);
-                    self.engine.offer(&share, threads - 1, true);
-                    self.help(&share, true);
+                    self.lead(&share, threads - 1, true);
                     return;
                 }
                 self.transfer(&task, 0, blocks).err()
@@ -220,8 +225,16 @@ impl Worker {
         (0..task.more()).find_map(|index| launch::run_brief(self, task.next_work(index)).err())
     }
 
+    /// Works on `share` until nothing is left to claim, with up to `helpers` others.
+    pub(super) fn lead(&mut self, share: &Arc<Share>, helpers: usize, wake: bool) {
+        let places = Some(&mut self.offered);
+        self.engine.offer(share, helpers, wake, places);
+        self.help(share, true);
+        self.engine.withdraw(&mut self.offered);
+    }
+
     /// Works on `share` until nothing is left to claim; a helper also leaves when a task waits.
-    pub(super) fn help(&mut self, share: &Arc<Share>, owner: bool) {
+    fn help(&mut self, share: &Arc<Share>, owner: bool) {
         if !owner {
             share.joined.store(true, Ordering::Relaxed);
         }
@@ -241,7 +254,7 @@ impl Worker {
             }
             if !owner && self.engine.task_waits() {
                 if share.dispatch.has_unclaimed() {
-                    self.engine.offer(share, 1, true);
+                    self.engine.offer(share, 1, true, None);
                 }
                 break;
             }

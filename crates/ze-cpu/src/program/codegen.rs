@@ -1,11 +1,12 @@
 //! The code generator's library: opened when the first program is to be compiled, never closed.
 
+use crate::census::lock;
 use kernel_ir::build::{COMPILER_BUILD, Reply, decode_reply};
 use kernel_ir::{BuildError, BuildErrorKind, Request};
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 const NAMES: [&str; 2] = ["libsolum_codegen.so.1", "libsolum_codegen.so"];
 
@@ -59,7 +60,7 @@ fn failure(message: String) -> BuildError {
 
 fn library() -> Result<Library, String> {
     static LIBRARY: Mutex<Option<Library>> = Mutex::new(None);
-    let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut library = lock(&LIBRARY);
     if let Some(library) = *library {
         return Ok(library);
     }

@@ -12,6 +12,7 @@ mod interpreted;
 pub(crate) mod perf;
 
 use crate::cache::{Cache, Key};
+use crate::census::lock;
 use crate::environment::{Compiler, Settings};
 use crate::printf::Formats;
 use crate::topology::Machine;
@@ -26,7 +27,7 @@ use object_loader::Image;
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use work_group_pool::Cost;
 use ze_driver::device::{
     BuildFailure, FunctionPlace, KernelArgFacts, KernelArgKind, KernelFacts, Program, ProgramInput,
@@ -353,7 +354,7 @@ impl Builder {
     }
 
     fn known(&self, key: &Key) -> Option<Arc<Loaded>> {
-        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = lock(&self.loaded);
         loaded.get(key)?.upgrade()
     }
 
@@ -362,7 +363,7 @@ impl Builder {
         // Variables belong to one program alone.
         let shareable = matches!(&loaded.body, Body::Native(image) if !image.has_variables());
         if shareable {
-            let mut known = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = lock(&self.loaded);
             if known.len() >= 256 && known.len().is_power_of_two() {
                 known.retain(|_, other| other.strong_count() > 0);
             }

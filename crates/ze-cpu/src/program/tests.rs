@@ -5,7 +5,7 @@ use crate::c_compiler::compile;
 use crate::engine::Engine;
 use kernel_ir::abi::ArgInfo;
 use std::sync::atomic::{AtomicU32, Ordering};
-use ze_driver::device::{FunctionPlace, GroupCount, Launch, Outcome, Task, Work};
+use ze_driver::device::{FunctionPlace, GroupCount, Launch, Need, Outcome, Task, Work};
 
 /// Kernels as the code generator would make them, by the launch ABI.
 const KERNELS: &str = r#"
@@ -131,8 +131,8 @@ impl Task for Item {
     fn work(&self) -> &Work {
         &self.work
     }
-    fn needed_by(&self, word: &AtomicU32) -> bool {
-        std::ptr::eq(word, &self.done)
+    fn needed_by(&self) -> [Need; 2] {
+        [Need::of(&self.done), Need::NONE]
     }
     fn finished(self: Arc<Self>, outcome: Outcome) {
         assert!(self.outcome.lock().unwrap().replace(outcome).is_none());
@@ -169,7 +169,7 @@ fn end(item: &Item) -> Option<String> {
 /// As [`end`], by a wait that may run the launch itself.
 fn end_helped(engine: &'static Engine, item: &Item) -> Option<String> {
     let done = || item.done.load(Ordering::Acquire) == 1;
-    assert!(engine.wait(&item.done, &AtomicU32::new(0), &done, u64::MAX));
+    assert!(engine.wait((&item.done, 0), &AtomicU32::new(0), &done, u64::MAX));
     end(item)
 }
 

@@ -4,10 +4,11 @@
 //! happens in user mode is counted, which the system allows to most users; what it refuses is left out, with a text.
 
 use super::sources::Sources;
+use crate::census::lock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::os::fd::{FromRawFd as _, OwnedFd};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use ze_driver::telemetry::{Counter, ReadError, Reading};
 
 /// Descriptors that may be open at once.
@@ -249,7 +250,7 @@ impl Counters {
         if let (true, Some(missing)) = (allowed.is_empty(), missing) {
             return Err(missing.clone());
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let state = &mut *state;
         state.ended.resize(allowed.len(), 0);
         let alive: BTreeSet<i32> = std::fs::read_dir("/proc/self/task")

@@ -1,7 +1,8 @@
 //! Energy and limits of power, from `powercap` (RAPL).
 
 use super::sources::Sources;
-use std::sync::{Mutex, PoisonError};
+use crate::census::lock;
+use std::sync::Mutex;
 use ze_driver::telemetry::{PowerDomain, PowerLimit, PowerPlace, ReadError, Reading};
 
 const FOLDER: &str = "sys/class/powercap";
@@ -75,7 +76,7 @@ impl Zone {
     /// Microjoules, through the counter's restarts as long as it is read once between them.
     pub(super) fn energy_uj(&self, sources: &Sources) -> Reading<u64> {
         let raw = self.number(sources, "energy_uj")?;
-        let mut energy = self.energy.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut energy = lock(&self.energy);
         let sum = match *energy {
             None => raw,
             Some((last, sum)) => {

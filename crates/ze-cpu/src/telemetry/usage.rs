@@ -12,6 +12,7 @@
 //! - A slot has one writer at a time; words are written whole, so that sums never go back.
 //! - A file counts only if its owner is the owner of the process that it names, and the process began when it says.
 
+use crate::census::lock;
 use crate::engine::now_ns;
 use crate::numbers::Numbers;
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use ze_driver::device::MemoryKind;
 use ze_driver::telemetry::{ProcessUse, Work};
 
@@ -392,10 +393,6 @@ fn time_of(word: u64, now: u64) -> u64 {
 fn halves(uuid: &[u8; 16]) -> [u64; 2] {
     let (low, high) = uuid.split_at(8);
     [low, high].map(|half| half.try_into().map_or(0, u64::from_ne_bytes))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Private memory for a page; ends the process only when not even that is there.

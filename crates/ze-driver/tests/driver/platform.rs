@@ -317,7 +317,7 @@ impl Platform for Fake {
     }
     fn wait(
         &self,
-        word: &AtomicU32,
+        (word, _): (&AtomicU32, u64),
         sleepers: &AtomicU32,
         done: &dyn Fn() -> bool,
         deadline_ns: u64,

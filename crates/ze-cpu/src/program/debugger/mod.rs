@@ -13,10 +13,11 @@
 mod lines;
 mod symbols;
 
+use crate::census::lock;
 pub(super) use lines::lines;
 #[cfg(test)]
 pub(super) use lines::tests as noted;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 pub(super) use symbols::Function;
 
 std::arch::global_asm!(
@@ -110,7 +111,7 @@ pub(super) fn tell(functions: &[Function<'_>]) -> Option<Told> {
         file: file.as_ptr(),
         size: file.len() as u64,
     }));
-    let _list = LIST.lock().unwrap_or_else(PoisonError::into_inner);
+    let _list = lock(&LIST);
     // SAFETY: the descriptor is ours and changes under the lock only; entries live until they are taken out.
     unsafe {
         let descriptor = &raw mut __jit_debug_descriptor;
@@ -128,7 +129,7 @@ pub(super) fn tell(functions: &[Function<'_>]) -> Option<Told> {
 
 impl Drop for Told {
     fn drop(&mut self) {
-        let _list = LIST.lock().unwrap_or_else(PoisonError::into_inner);
+        let _list = lock(&LIST);
         // SAFETY: as in `tell`; the entry came from a box and is in nobody's hands once the call has returned.
         unsafe {
             let descriptor = &raw mut __jit_debug_descriptor;
@@ -154,7 +155,7 @@ mod tests {
 
     /// Entries of the list, from its first to its last, and back.
     fn list() -> Vec<*mut Entry> {
-        let _list = LIST.lock().unwrap();
+        let _list = lock(&LIST);
         let mut all = Vec::new();
         // SAFETY: entries live until they are taken out, which needs the lock.
         unsafe {
