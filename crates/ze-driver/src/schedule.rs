@@ -19,6 +19,7 @@ use crate::device::{GroupCount, Launch, Need, Outcome, Platform, Priority, Task,
 use crate::signal::{Signal, wait_until, wake_sleepers};
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use work_progress::Milestone;
@@ -110,8 +111,68 @@ unsafe impl Send for Command {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Command {}
 
+/// The commands of a closed list: all its executions have these, instead of counting references to each.
+pub(crate) struct Executable {
+    pub(crate) commands: Box<[Arc<Command>]>,
+    /// Where rows of launches end that may be bundled, and those of other commands between them: the first row is one of
+    /// launches, perhaps of none.
+    ends: Box<[usize]>,
+}
+
+impl Executable {
+    pub(crate) fn new(commands: &[Arc<Command>]) -> Arc<Self> {
+        let mut ends = Vec::new();
+        let mut launches = true;
+        for (at, command) in commands.iter().enumerate() {
+            if command.bundled().is_some() != launches {
+                ends.push(at);
+                launches = !launches;
+            }
+        }
+        ends.push(commands.len());
+        Arc::new(Self {
+            commands: commands.into(),
+            ends: ends.into(),
+        })
+    }
+}
+
+/// What is pending, or starts as one task.
+enum Batch {
+    /// A command, and launches behind it.
+    Few(Arc<Command>, Vec<Arc<Command>>),
+    /// Launches of a list's, one at least.
+    Row(Arc<Executable>, Range<usize>),
+}
+
+impl Batch {
+    fn first(&self) -> &Command {
+        match self {
+            Self::Few(first, _) => first,
+            Self::Row(list, row) => &list.commands[row.start],
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Few(_, rest) => 1 + rest.len(),
+            Self::Row(_, row) => row.len(),
+        }
+    }
+
+    /// Those behind the first.
+    fn rest(&self) -> &[Arc<Command>] {
+        match self {
+            Self::Few(_, rest) => rest,
+            Self::Row(list, row) => &list.commands[row.start + 1..row.end],
+        }
+    }
+}
+
 struct Pending {
-    command: Arc<Command>,
+    /// One command, or several of a list.
+    batch: Batch,
+    /// Of the first.
     drain: bool,
     /// Waits already seen as signalled.
     met: usize,
@@ -166,13 +227,43 @@ impl LaneState {
             let drain = command.drain || std::mem::take(&mut drain_first);
             self.pushed += 1;
             self.pending.push_back(Pending {
-                command,
+                batch: Batch::Few(command, Vec::new()),
                 drain,
                 met: 0,
                 goals,
             });
         }
-        (self.pushed, self.outstanding() > MOST_OUTSTANDING)
+        (self.pushed, self.is_long())
+    }
+
+    /// Adds the commands of a list, the first as a barrier; as [`Self::enqueue`].
+    fn enqueue_list(&mut self, list: &Arc<Executable>) -> (u64, bool) {
+        let mut begin = 0;
+        for (row, &end) in list.ends.iter().enumerate() {
+            let commands = &list.commands[begin..end];
+            if row % 2 == 1 {
+                self.enqueue(commands.iter().cloned(), begin == 0, true);
+            } else if let Some(first) = commands.first() {
+                self.pushed += commands.len() as u64;
+                self.pending.push_back(Pending {
+                    batch: Batch::Row(Arc::clone(list), begin..end),
+                    drain: first.drain || begin == 0,
+                    met: 0,
+                    goals: Box::default(),
+                });
+            }
+            begin = end;
+        }
+        (self.pushed, self.is_long())
+    }
+
+    fn is_long(&self) -> bool {
+        self.outstanding() > MOST_OUTSTANDING
+    }
+
+    /// Commands not started.
+    fn waiting(&self) -> usize {
+        usize::try_from(self.pushed - self.begun).unwrap_or(usize::MAX)
     }
 
     /// Notes that the first `commands` pending ones start; the number of their task.
@@ -191,18 +282,23 @@ impl LaneState {
 /// Most launches in a bundle: others get their share of a long list.
 const MOST_BUNDLED: usize = 128;
 
-impl Pending {
+impl Command {
     /// The launch, if it may go into a bundle behind another command.
     fn bundled(&self) -> Option<&Launch> {
-        match &self.command.op {
+        match &self.op {
             Op::Work(Work::Launch(launch))
-                if self.command.waits.is_empty() && self.command.signal.is_none() =>
+                if self.waits.is_empty() && self.signal.is_none() && !is_empty(launch) =>
             {
                 Some(launch)
             }
             _ => None,
         }
     }
+}
+
+/// A mutable list's launch may have come to nothing.
+fn is_empty(launch: &Launch) -> bool {
+    matches!(launch.groups, GroupCount::Direct(groups) if groups.contains(&0))
 }
 
 /// Commands of one lane beyond which an append first waits for half of them: memory must not grow with a
@@ -277,6 +373,19 @@ impl Lane {
     ) -> u64 {
         let mut state = lock(&self.state);
         let (last, is_long) = state.enqueue(commands, drain_first, true);
+        let mut ready = Ready::new();
+        self.drive_locked(state, &mut ready);
+        run(ready);
+        if is_long {
+            self.shorten(last);
+        }
+        last
+    }
+
+    /// As [`Self::push`] of all commands of a list, the first as a barrier.
+    pub(crate) fn push_list(self: &Arc<Self>, list: &Arc<Executable>) -> u64 {
+        let mut state = lock(&self.state);
+        let (last, is_long) = state.enqueue_list(list);
         let mut ready = Ready::new();
         self.drive_locked(state, &mut ready);
         run(ready);
@@ -384,15 +493,14 @@ impl Lane {
                 }
                 return;
             }
-            let Some(pending) = state.pending.pop_front() else {
+            let Some(batch) = self.next_batch(&mut state) else {
                 state.driving = false;
                 return;
             };
-            let rest = self.bundle(&pending, &mut state);
             let first = state.begun + 1;
-            let task = state.begin(1 + rest.len() as u64);
+            let task = state.begin(batch.len() as u64);
             drop(state);
-            self.start(pending.command, rest, (first, task), ready);
+            self.start(batch, (first, task), ready);
             state = lock(&self.state);
         }
     }
@@ -404,7 +512,7 @@ impl Lane {
         state.running >= self.platform().workers(self.device)
             && !self.context.is_lost()
             && head
-                .and_then(Pending::bundled)
+                .and_then(|head| head.batch.first().bundled())
                 .is_some_and(|launch| self.platform().is_brief(launch))
     }
 
@@ -421,7 +529,7 @@ impl Lane {
         if self.context.is_lost() {
             return true;
         }
-        while let Some(signal) = head.command.waits.get(head.met) {
+        while let Some(signal) = head.batch.first().waits.get(head.met) {
             let goal = head.goals.get(head.met).copied().unwrap_or(1);
             if !signal.has_reached_or_hang(goal, self) {
                 state.hanging = true;
@@ -432,46 +540,64 @@ impl Lane {
         true
     }
 
-    /// Takes the pending commands that go into one task behind `head`.
-    fn bundle(&self, head: &Pending, state: &mut LaneState) -> Vec<Arc<Command>> {
-        if state.pending.is_empty() || self.context.is_lost() {
-            return Vec::new();
-        }
-        let is_brief = |pending: &Pending| {
-            let launch = pending.bundled();
-            launch.is_some_and(|launch| self.platform().is_brief(launch))
-        };
-        if !is_brief(head) {
-            return Vec::new();
-        }
+    /// Takes the head and the launches that go into one task with it.
+    fn next_batch(&self, state: &mut LaneState) -> Option<Batch> {
         // Launches that may overlap leave some to other workers.
-        let few = (state.pending.len() / 4).clamp(8, MOST_BUNDLED);
+        let few = (state.waiting().saturating_sub(1) / 4).clamp(8, MOST_BUNDLED);
+        let is_lost = self.context.is_lost();
+        let head = state.pending.front_mut()?;
+        if let Batch::Row(list, row) = &mut head.batch {
+            let mut asked = Asked::new(&**self.platform());
+            let begin = row.start;
+            let most = row.len().min(1 + MOST_BUNDLED);
+            let next = list.commands[begin..begin + most].iter().enumerate();
+            let count = next
+                .take_while(|(i, command)| {
+                    (*i == 0 || command.drain || *i <= few) && !is_lost && asked.is_brief(command)
+                })
+                .count();
+            row.start += count.max(1);
+            let batch = Batch::Row(Arc::clone(list), begin..row.start);
+            if let Some(next) = list.commands[..row.end].get(row.start) {
+                head.drain = next.drain;
+            } else {
+                state.pending.pop_front();
+            }
+            return Some(batch);
+        }
+        let Batch::Few(first, _) = state.pending.pop_front()?.batch else {
+            return None;
+        };
+        let mut asked = Asked::new(&**self.platform());
+        if state.pending.is_empty() || is_lost || !asked.is_brief(&first) {
+            return Some(Batch::Few(first, Vec::new()));
+        }
         let next = state.pending.iter().take(MOST_BUNDLED).enumerate();
         let count = next
-            .take_while(|(i, pending)| (pending.drain || *i < few) && is_brief(pending))
+            .take_while(|(i, pending)| {
+                matches!(pending.batch, Batch::Few(..))
+                    && (pending.drain || *i < few)
+                    && asked.is_brief(pending.batch.first())
+            })
             .count();
         let taken = state.pending.drain(..count);
-        taken.map(|pending| pending.command).collect()
+        let rest = taken.filter_map(|pending| match pending.batch {
+            Batch::Few(command, _) => Some(command),
+            Batch::Row(..) => None,
+        });
+        let rest = rest.collect();
+        Some(Batch::Few(first, rest))
     }
 
-    /// Starts a command with those bundled behind it: `first` is its number, `task` that of all together.
-    fn start(
-        self: &Arc<Self>,
-        command: Arc<Command>,
-        rest: Vec<Arc<Command>>,
-        (first, task): (u64, u64),
-        ready: &mut Ready,
-    ) {
+    /// Starts commands: `first` is the number of the first of them, `task` that of all together.
+    fn start(self: &Arc<Self>, batch: Batch, (first, task): (u64, u64), ready: &mut Ready) {
+        let command = batch.first();
         let work = if self.context.is_lost() {
             None
         } else {
             match &command.op {
                 Op::Nothing => None,
-                // A mutable list's launch may have come to nothing.
-                Op::Work(Work::Launch(launch)) => {
-                    let empty = matches!(launch.groups, GroupCount::Direct(n) if n.contains(&0));
-                    (!empty).then_some(())
-                }
+                Op::Work(Work::Launch(launch)) if is_empty(launch) => None,
                 Op::Work(_) => Some(()),
                 Op::Reset(signal) => {
                     signal.reset();
@@ -490,15 +616,14 @@ impl Lane {
         if work.is_some() {
             let node = Node {
                 lane: Arc::clone(self),
-                command,
-                rest,
+                batch,
                 first,
                 task,
             };
             self.platform().submit(Arc::new(node));
         } else {
             let now = self.platform().now_ns();
-            self.finish(&command, task, (now, now), ready);
+            self.finish(command, task, (now, now), ready);
         }
     }
 
@@ -549,12 +674,52 @@ impl Lane {
     }
 }
 
-/// A command under way on the device.
+/// What the platform says of launches that follow each other: once for those that are alike.
+struct Asked<'a> {
+    platform: &'a dyn Platform,
+    last: Option<(&'a Launch, bool)>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(platform: &'a dyn Platform) -> Self {
+        Self {
+            platform,
+            last: None,
+        }
+    }
+
+    /// Whether a command may be bundled, and is worth it.
+    fn is_brief(&mut self, command: &'a Command) -> bool {
+        let Some(launch) = command.bundled() else {
+            return false;
+        };
+        match self.last {
+            Some((last, is)) if is_alike(last, launch) => is,
+            _ => {
+                let is = self.platform.is_brief(launch);
+                self.last = Some((launch, is));
+                is
+            }
+        }
+    }
+}
+
+/// Whether what is brief of one launch is of the other: a kernel of one program, in as many groups.
+fn is_alike(one: &Launch, other: &Launch) -> bool {
+    let direct = match (one.groups, other.groups) {
+        (GroupCount::Direct(these), GroupCount::Direct(those)) => these == those,
+        _ => false,
+    };
+    direct
+        && one.kernel == other.kernel
+        && one.cooperative == other.cooperative
+        && Arc::ptr_eq(&one.program, &other.program)
+}
+
+/// Commands under way on the device.
 struct Node {
     lane: Arc<Lane>,
-    command: Arc<Command>,
-    /// Launches that follow in the same task.
-    rest: Vec<Arc<Command>>,
+    batch: Batch,
     /// Number of the first command, and of the task.
     first: u64,
     task: u64,
@@ -569,16 +734,16 @@ fn work_of(command: &Command) -> &Work {
 
 impl Task for Node {
     fn work(&self) -> &Work {
-        work_of(&self.command)
+        work_of(self.batch.first())
     }
 
     fn more(&self) -> usize {
-        self.rest.len()
+        self.batch.rest().len()
     }
 
     fn next_work(&self, index: usize) -> &Work {
-        self.rest
-            .get(index)
+        let rest = self.batch.rest();
+        rest.get(index)
             .map_or(&Work::Nothing, |command| work_of(command))
     }
 
@@ -591,7 +756,7 @@ impl Task for Node {
     }
 
     fn needed_by(&self) -> [Need; 2] {
-        let signal = self.command.signal.as_ref();
+        let signal = self.batch.first().signal.as_ref();
         [
             // Who waits for the lane up to an earlier number does not need what came later.
             Need::from(&self.lane.word, self.first),
@@ -607,7 +772,7 @@ impl Task for Node {
         }
         let times = (outcome.start_ns, outcome.end_ns);
         self.lane
-            .finish(&self.command, self.task, times, &mut ready);
+            .finish(self.batch.first(), self.task, times, &mut ready);
         run(ready);
     }
 }

@@ -10,7 +10,7 @@ use crate::core::mutable::Mutable;
 use crate::core::object;
 use crate::core::queue::{QueueDesc, check_ordinal};
 use crate::device::MemoryKind;
-use crate::schedule::{Command, Lane, Op};
+use crate::schedule::{Command, Executable, Lane, Op};
 use crate::signal::Signal;
 use crate::tables;
 use level_zero_sys::*;
@@ -67,7 +67,7 @@ pub(crate) struct Recording {
     pub(crate) mutable: Option<Mutable>,
     closed: bool,
     /// `commands`, for executions; made by the first since the list was closed.
-    executed: Option<Arc<[Arc<Command>]>>,
+    executed: Option<Arc<Executable>>,
 }
 
 impl Recording {
@@ -247,7 +247,7 @@ impl CommandList {
     }
 
     /// The commands of a closed list, for execution in a lane of group `on`.
-    pub(crate) fn recorded(&self, on: u32, lane: &Lane) -> ZeResult<Arc<[Arc<Command>]>> {
+    pub(crate) fn recorded(&self, on: u32, lane: &Lane) -> ZeResult<Arc<Executable>> {
         match &self.kind {
             Kind::Recorded { ordinal, .. } if *ordinal != on => error(
                 ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
@@ -270,7 +270,7 @@ impl CommandList {
                 let commands = &state.commands;
                 let executed = state
                     .executed
-                    .get_or_insert_with(|| commands.as_slice().into());
+                    .get_or_insert_with(|| Executable::new(commands));
                 Ok(Arc::clone(executed))
             }
             Kind::Immediate { .. } => error(
@@ -612,16 +612,16 @@ fn append_lists(list: &CommandList, lists: &[&CommandList], sync: &Sync<'_>) -> 
         .collect::<ZeResult<Vec<_>>>()?;
     if let Some(seat) = list.captured(sync)? {
         let mut all = vec![Command::gate(Vec::new(), true)];
-        for commands in recorded {
-            all.extend(commands.iter().map(|command| command.copy()));
+        for list in recorded {
+            all.extend(list.commands.iter().map(|command| command.copy()));
             all.push(Command::gate(Vec::new(), true));
         }
         return seat.record(all.into_iter(), sync);
     }
     let waits = sync.waits.iter().map(|event| event.waited()).collect();
     let mut all = vec![Arc::new(Command::gate(waits, true))];
-    for commands in recorded {
-        all.extend(commands.iter().cloned());
+    for list in recorded {
+        all.extend(list.commands.iter().cloned());
         all.push(Arc::new(Command::gate(Vec::new(), true)));
     }
     let end = Command::gate(Vec::new(), true).signalling(sync.signal.map(Event::signalled));

@@ -190,8 +190,8 @@ pub(crate) fn zeCommandQueueExecuteCommandLists(
         .map(|list| list.recorded(hCommandQueue.desc.ordinal, lane))
         .collect::<ZeResult<Vec<_>>>()?;
     let mut last = lane.pushed();
-    for commands in recorded {
-        last = lane.push(commands.iter().cloned(), true);
+    for list in recorded {
+        last = lane.push_list(&list);
     }
     if let Some(fence) = hFence.0 {
         // It tells of this submission from here on, whatever it told of.

@@ -139,6 +139,59 @@ fn arguments_sizes_and_counts_change_for_the_next_execution_only() {
     }
 }
 
+/// A launch that comes to nothing takes none with it of those that would be one task with it.
+#[test]
+fn a_launch_of_no_groups_leaves_its_neighbours() {
+    let (context, memory) = (context(), words(context(), 64));
+    let queue = queue(context);
+    let kernel = kernel(context, c"add");
+    assert_eq!(arg(kernel, 1, 1_u32), ZE_RESULT_SUCCESS);
+    ok!(Kernel.pfnSetGroupSize(kernel, 1, 1, 1));
+    let groups = |x| ze_group_count_t {
+        groupCountX: x,
+        groupCountY: 1,
+        groupCountZ: 1,
+    };
+    const LAUNCHES: usize = 5;
+    let list = mutable_list(context);
+    for none in 0..LAUNCHES {
+        ok!(CommandList.pfnReset(list));
+        memory.fill(0);
+        let mut id = 0;
+        for launch in 0..LAUNCHES {
+            let at = memory[launch..].as_mut_ptr();
+            assert_eq!(arg(kernel, 0, at), ZE_RESULT_SUCCESS);
+            if launch == none {
+                id = next_id(list, 0);
+            }
+            let one = groups(1);
+            ok!(CommandList.pfnAppendLaunchKernel(
+                list,
+                kernel,
+                &raw const one,
+                null_mut(),
+                0,
+                null_mut()
+            ));
+        }
+        ok!(CommandList.pfnClose(list));
+        execute(queue, list);
+        assert_eq!(memory[..=LAUNCHES], [1, 1, 1, 1, 1, 0]);
+        let count = groups(0);
+        let nothing = ze_mutable_group_count_exp_desc_t {
+            commandId: id,
+            pGroupCount: &raw const count,
+            ..Default::default()
+        };
+        assert_eq!(update(list, &nothing), ZE_RESULT_SUCCESS);
+        ok!(CommandList.pfnClose(list));
+        execute(queue, list);
+        let mut wanted = [2, 2, 2, 2, 2, 0];
+        wanted[none] = 1;
+        assert_eq!(memory[..=LAUNCHES], wanted, "launch {none} has no groups");
+    }
+}
+
 #[test]
 fn events_and_kernels_change_and_clones_stay_as_they_are() {
     let (context, memory) = (context(), words(context(), 64));
