@@ -454,9 +454,17 @@ fn oom_retry() {
     drop(gone);
     {
         let log = Log::with("fail zeMemAllocDevice OUT_OF_DEVICE_MEMORY at 1");
-        gate.holds_up(|| {
-            touch(&usual, &wanted, &[]).unwrap().wait().unwrap();
-            assert!(!is_running(&event));
+        std::thread::scope(|scope| {
+            let submitter = scope.spawn(|| {
+                touch(&usual, &wanted, &[]).unwrap().wait().unwrap();
+                assert!(!is_running(&event));
+            });
+            // Not before it has been told that there is no memory.
+            while log.count("zeMemAllocDevice") == 0 && !submitter.is_finished() {
+                std::thread::yield_now();
+            }
+            gate.open();
+            submitter.join().unwrap();
         });
         let freed = log.places("zeMemFree", "ptr", pointer);
         let calls = log.0.calls();
