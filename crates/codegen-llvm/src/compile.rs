@@ -59,26 +59,67 @@ impl Settings {
 /// What the front end refuses, what the back end cannot do, or what LLVM died of.
 pub fn compile(request: &Request) -> Reply {
     let request = request.clone();
-    service::run(move || {
-        if request
-            .options
-            .split_whitespace()
-            .any(|flag| flag == FATAL_OPTION)
-        {
-            return Err(machine::die());
-        }
-        let built = kernel_ir::front::build(&request)?;
+    service::run(move || Ready::of(&request)?.compile())
+}
+
+/// A program for which no code is made yet.
+pub(crate) struct Ready {
+    pub(crate) module: Module,
+    pub(crate) settings: Settings,
+    unresolved: Vec<String>,
+    exports: Vec<String>,
+    log: String,
+    /// Whether a test wants LLVM to die of it.
+    pub(crate) fatal: bool,
+}
+
+impl Ready {
+    /// Reads, links and simplifies.
+    pub(crate) fn of(request: &Request) -> Result<Self, BuildError> {
+        let built = kernel_ir::front::build(request)?;
         let mut module = built.module;
         kernel_ir::passes::prepare(&mut module)?;
-        let settings = Settings {
-            options: built.options,
-            ..Settings::of(&request)
-        };
-        let mut compiled = generate(module, &settings, &built.unresolved)?;
-        compiled.info.functions = built.exports;
-        compiled.info.log = built.log;
+        Ok(Self {
+            module,
+            settings: Settings {
+                options: built.options,
+                ..Settings::of(request)
+            },
+            unresolved: built.unresolved,
+            exports: built.exports,
+            log: built.log,
+            fatal: request
+                .options
+                .split_whitespace()
+                .any(|flag| flag == FATAL_OPTION),
+        })
+    }
+
+    /// Whether its kernels can be compiled one by one.
+    pub(crate) fn stands_alone(&self) -> bool {
+        self.unresolved.is_empty() && parts::alone(&self.module)
+    }
+
+    /// What is known of the program as a whole.
+    pub(crate) fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            functions: self.exports.clone(),
+            printf_formats: self.module.printf_formats.clone(),
+            log: self.log.clone(),
+            ..ModuleInfo::default()
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn compile(self) -> Reply {
+        if self.fatal {
+            return Err(machine::die());
+        }
+        let mut compiled = generate(self.module, &self.settings, &self.unresolved)?;
+        compiled.info.functions = self.exports;
+        compiled.info.log = self.log;
         Ok(compiled)
-    })
+    }
 }
 
 /// Compiles a module whose kernels stand alone, on a compiler thread.
@@ -145,7 +186,12 @@ fn generate(module: Module, settings: &Settings, unresolved: &[String]) -> Reply
 }
 
 /// The object of a module whose first kernel is the program's kernel `first`, on this thread.
-fn part(module: Module, first: usize, settings: &Settings, unresolved: &[String]) -> Reply {
+pub(crate) fn part(
+    module: Module,
+    first: usize,
+    settings: &Settings,
+    unresolved: &[String],
+) -> Reply {
     let ir = Ir::new(c"kernels");
     let info = if unresolved.is_empty() {
         translate(&ir, module, first, settings, None)?

@@ -42,10 +42,12 @@ mod plan;
 mod printf;
 mod record;
 mod service;
+mod session;
 mod values;
 
 pub use compile::{Settings, compile, compile_module, llvm_text};
 pub use explain::explain;
+pub use session::{Opened, Session, open};
 
 #[cfg(doc)]
 use kernel_ir::{Module, Request};

@@ -56,7 +56,7 @@ fn instructions(function: &Function) -> impl Iterator<Item = &Op> {
 }
 
 /// Whether a module is its kernels and what each of them may have a copy of.
-fn alone(module: &Module) -> bool {
+pub(crate) fn alone(module: &Module) -> bool {
     let constants = &module.constants;
     // Nobody outside knows where a constant lies that is not exported.
     let table = |global: &&Global| global.space == AddressSpace::Constant && !global.exported;
@@ -161,9 +161,10 @@ pub(crate) fn program(module: &Module, kernels: Range<usize>) -> Module {
 }
 
 /// A part that nobody has begun yet.
-type Waiting<J> = Arc<Mutex<Option<J>>>;
+pub(crate) type Waiting<J> = Arc<Mutex<Option<J>>>;
 
-fn begin<J>(part: &Waiting<J>) -> Option<J> {
+/// The part, for the first who asks.
+pub(crate) fn begin<J>(part: &Waiting<J>) -> Option<J> {
     part.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 

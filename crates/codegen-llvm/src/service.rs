@@ -5,8 +5,10 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Condvar, Mutex, Once, PoisonError};
+use std::time::Duration;
 
 use kernel_ir::build::Reply;
 use kernel_ir::{BuildError, BuildErrorKind};
@@ -23,6 +25,10 @@ struct State {
     parts: VecDeque<Job>,
     threads: usize,
     idle: usize,
+    /// Jobs that nobody waits for yet, while they run.
+    early: usize,
+    /// The process ends: none of them begins any more.
+    ends: bool,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -30,8 +36,12 @@ static STATE: Mutex<State> = Mutex::new(State {
     parts: VecDeque::new(),
     threads: 0,
     idle: 0,
+    early: 0,
+    ends: false,
 });
 static WORK: Condvar = Condvar::new();
+/// An early job has ended.
+static EARLY: Condvar = Condvar::new();
 static HANDLER: Once = Once::new();
 
 impl State {
@@ -102,7 +112,12 @@ fn state() -> std::sync::MutexGuard<'static, State> {
 
 /// Runs `job` on a compiler thread and waits for its reply.
 pub(crate) fn run(job: impl FnOnce() -> Reply + Send + 'static) -> Reply {
-    wait(&submit(job, |state| &mut state.jobs))
+    wait(&submit_program(job))
+}
+
+/// Has `job` run on a compiler thread as soon as there is one.
+pub(crate) fn submit_program(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
+    submit(job, |state| &mut state.jobs)
 }
 
 /// The reply of a job.
@@ -116,6 +131,68 @@ pub(crate) fn wait(reply: &Receiver<Reply>) -> Reply {
 /// that it does not know to have begun.
 pub(crate) fn submit_part(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
     submit(job, |state| &mut state.parts)
+}
+
+/// As [`submit_part`], for what nobody waits for yet: the process may end meanwhile, and waits then until the job has
+/// left LLVM, whose own variables go next.
+pub(crate) fn submit_early(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
+    static AT_EXIT: Once = Once::new();
+    AT_EXIT.call_once(|| {
+        OWNER.store(std::process::id(), Relaxed);
+        // SAFETY: a plain function, which lives as long as the library; registered after LLVM's own ends were, when
+        // the library was loaded, so it runs before them.
+        unsafe { libc::atexit(leave_llvm) };
+    });
+    submit_part(move || {
+        let Some(running) = Running::new() else {
+            return Err(codegen_error("the process ends"));
+        };
+        // LLVM's death does not unwind.
+        at_death(Running::ended);
+        let reply = job();
+        forget_duty();
+        drop(running);
+        reply
+    })
+}
+
+/// The process whose threads these are: a fork has none of them.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+/// As long as the end of a process is held up at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An early job that runs.
+struct Running(());
+
+impl Running {
+    fn new() -> Option<Self> {
+        let mut state = state();
+        if state.ends {
+            return None;
+        }
+        state.early += 1;
+        Some(Self(()))
+    }
+
+    fn ended() {
+        state().early -= 1;
+        EARLY.notify_all();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        Self::ended();
+    }
+}
+
+extern "C" fn leave_llvm() {
+    if OWNER.load(Relaxed) != std::process::id() {
+        return;
+    }
+    let mut state = state();
+    state.ends = true;
+    drop(EARLY.wait_timeout_while(state, PATIENCE, |state| state.early > 0));
 }
 
 fn submit(

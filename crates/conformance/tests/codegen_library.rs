@@ -31,9 +31,12 @@ fn only_the_interface_is_visible() {
         names,
         [
             "solum_codegen_build_id",
+            "solum_codegen_close",
             "solum_codegen_compile",
             "solum_codegen_explain",
-            "solum_codegen_free"
+            "solum_codegen_free",
+            "solum_codegen_kernel",
+            "solum_codegen_open"
         ]
     );
 }

@@ -290,3 +290,82 @@ pub fn decode_reply(bytes: &[u8]) -> Result<Reply, WireError> {
     r.end()?;
     Ok(reply)
 }
+
+/// What is known of a program before any code is made of it, when its kernels can be compiled one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// Names of its kernels, in order.
+    pub names: Vec<String>,
+    /// All of the metadata but the kernels'.
+    pub info: crate::abi::ModuleInfo,
+}
+
+impl Outline {
+    /// The bytes of the outline.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::default();
+        w.list(&self.names, |w, name| w.text(name));
+        w.bytes(&self.info.encode());
+        w.finish()
+    }
+
+    /// Reads what [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// The position at which the bytes stop making sense.
+    pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
+        let mut r = Reader::new(bytes);
+        let outline = Self {
+            names: r.list(Reader::text)?,
+            info: crate::abi::ModuleInfo::decode(r.bytes()?)?,
+        };
+        r.end()?;
+        Ok(outline)
+    }
+}
+
+/// A program that is being compiled: all of it, or what is known before its kernels are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// Its kernels have more in common than constants, or are too few to be worth more steps than one.
+    Whole(Compiled),
+    /// Its kernels are compiled as they are asked for.
+    Outline(Outline),
+}
+
+/// The bytes of the beginning of a compilation, or of why there is none.
+#[must_use]
+pub fn encode_begun(begun: &Result<Begun, BuildError>) -> Vec<u8> {
+    let mut w = Writer::default();
+    match begun {
+        Ok(Begun::Outline(outline)) => {
+            w.u32(0);
+            w.bytes(&outline.encode());
+        }
+        Ok(Begun::Whole(compiled)) => {
+            w.u32(1);
+            w.bytes(&encode_reply(&Ok(compiled.clone())));
+        }
+        Err(error) => {
+            w.u32(1);
+            w.bytes(&encode_reply(&Err(error.clone())));
+        }
+    }
+    w.finish()
+}
+
+/// Reads what [`encode_begun`] wrote.
+///
+/// # Errors
+/// The position at which the bytes stop making sense.
+pub fn decode_begun(bytes: &[u8]) -> Result<Result<Begun, BuildError>, WireError> {
+    let mut r = Reader::new(bytes);
+    let kind = r.u32()?;
+    let content = r.bytes()?;
+    r.end()?;
+    if kind == 0 {
+        return Ok(Ok(Begun::Outline(Outline::decode(content)?)));
+    }
+    Ok(decode_reply(content)?.map(Begun::Whole))
+}

@@ -1,4 +1,4 @@
-//! `libsolum_codegen.so.1`: the code generator, with all of LLVM hidden inside, behind four C functions.
+//! `libsolum_codegen.so.1`: the code generator, with all of LLVM hidden inside, behind seven C functions.
 //!
 //! The driver opens it at the first compilation that its cache cannot serve. Requests and replies cross the
 //! boundary as bytes (`kernel_ir::build`); both sides must be of one build, which the identifier says.
@@ -12,8 +12,9 @@ use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
+use codegen_llvm::{Opened, Session};
 use kernel_ir::Request;
-use kernel_ir::build::{COMPILER_BUILD, encode_reply};
+use kernel_ir::build::{Begun, COMPILER_BUILD, encode_begun, encode_reply};
 use kernel_ir::report::{Emit, encode_explained};
 
 /// The request was answered: see the reply.
@@ -72,6 +73,78 @@ pub unsafe extern "C" fn solum_codegen_explain(
     unsafe { answer(request, len, reply, reply_len, explain) }
 }
 
+/// As [`solum_codegen_compile`], but of a program of more than `few` kernels only what is known before they are compiled.
+/// The reply is one of `kernel_ir::build::encode_begun`; where it is an outline `session` is who compiles the kernels, to
+/// be given to [`solum_codegen_close`], else null.
+///
+/// # Safety
+/// As [`solum_codegen_compile`]; `session` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn solum_codegen_open(
+    request: *const u8,
+    len: usize,
+    few: u32,
+    reply: *mut *mut u8,
+    reply_len: *mut usize,
+    session: *mut *const Session,
+) -> i32 {
+    if session.is_null() {
+        return NULL;
+    }
+    let mut opened = None;
+    let open = |request: &Request| {
+        let begun = codegen_llvm::open(request, few as usize).map(|begun| match begun {
+            Opened::Whole(compiled) => Begun::Whole(compiled),
+            Opened::Outline(outline, session) => {
+                opened = Some(Box::new(session));
+                Begun::Outline(outline)
+            }
+        });
+        encode_begun(&begun)
+    };
+    // SAFETY: the caller's word.
+    let code = unsafe { answer(request, len, reply, reply_len, open) };
+    let opened = opened.filter(|_| code == ANSWERED);
+    // SAFETY: not null, and writable by the caller's word.
+    unsafe { session.write(opened.map_or(std::ptr::null(), |session| Box::into_raw(session))) };
+    code
+}
+
+/// Compiles a kernel of an outline. Returns and replies as [`solum_codegen_compile`].
+///
+/// # Safety
+/// `session` is null or what [`solum_codegen_open`] wrote and is not closed before this returns; `reply` and
+/// `reply_len` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn solum_codegen_kernel(
+    session: *const Session,
+    kernel: u32,
+    reply: *mut *mut u8,
+    reply_len: *mut usize,
+) -> i32 {
+    // SAFETY: null, or alive by the caller's word.
+    let Some(session) = (unsafe { session.as_ref() }) else {
+        return NULL;
+    };
+    let compile = || Some(encode_reply(&session.kernel(kernel as usize)));
+    // SAFETY: the caller's word.
+    unsafe { give(reply, reply_len, compile) }
+}
+
+/// Ends a session. Null is allowed.
+///
+/// # Safety
+/// `session` is what [`solum_codegen_open`] wrote, given back once, and no call uses it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn solum_codegen_close(session: *const Session) {
+    if !session.is_null() {
+        // SAFETY: the caller says that it is one of our boxes.
+        let session = unsafe { Box::from_raw(session.cast_mut()) };
+        // A panic must not cross.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(session)));
+    }
+}
+
 /// Reads a request and writes what `work` makes of it.
 ///
 /// # Safety
@@ -83,14 +156,29 @@ unsafe fn answer(
     reply_len: *mut usize,
     work: impl FnOnce(&Request) -> Vec<u8>,
 ) -> i32 {
-    if request.is_null() || reply.is_null() || reply_len.is_null() {
+    if request.is_null() {
         return NULL;
     }
     // SAFETY: the caller says so.
     let bytes = unsafe { std::slice::from_raw_parts(request, len) };
-    let answer = catch_unwind(AssertUnwindSafe(|| {
-        Some(work(&Request::decode(bytes).ok()?))
-    }));
+    let work = || Some(work(&Request::decode(bytes).ok()?));
+    // SAFETY: the caller's word.
+    unsafe { give(reply, reply_len, work) }
+}
+
+/// Writes what `work` makes; nothing means that the request is damaged.
+///
+/// # Safety
+/// As [`solum_codegen_compile`].
+unsafe fn give(
+    reply: *mut *mut u8,
+    reply_len: *mut usize,
+    work: impl FnOnce() -> Option<Vec<u8>>,
+) -> i32 {
+    if reply.is_null() || reply_len.is_null() {
+        return NULL;
+    }
+    let answer = catch_unwind(AssertUnwindSafe(work));
     let bytes = match answer {
         Ok(Some(bytes)) => bytes.into_boxed_slice(),
         Ok(None) => return DAMAGED,

@@ -318,14 +318,24 @@ pub enum FunctionPlace {
 
 /// A built program, loaded for execution.
 pub trait Program: Send + Sync {
-    /// Kernels by index.
-    fn kernels(&self) -> &[KernelFacts];
+    /// Names of the kernels, by index.
+    fn names(&self) -> &[String];
+    /// A kernel by index. Its code is there when this returns, and stays.
+    ///
+    /// # Errors
+    /// Why there is no code; what can be told of a program as a whole is told by [`Platform::build`].
+    fn kernel(&self, index: usize) -> Result<&Arc<KernelFacts>, BuildFailure>;
     /// Address and size of a program-scope variable.
     fn global(&self, name: &str) -> Option<(*mut c_void, usize)>;
     /// A function, as something that kernels may call through a pointer.
     fn function(&self, name: &str) -> FunctionPlace;
     /// Bytes that [`ProgramInput::Native`] takes back.
-    fn native_binary(&self) -> &[u8];
+    ///
+    /// # Errors
+    /// Why there is no code of some kernel.
+    fn native_binary(&self) -> Result<&[u8], BuildFailure>;
+    /// The same for the same input.
+    fn uuid(&self) -> [u8; 16];
     /// Names of imports nobody satisfied.
     fn unresolved(&self) -> &[String];
     /// Warnings for the build log.

@@ -12,11 +12,14 @@ use crate::units;
 const LIMIT: Duration = Duration::from_secs(30);
 /// Our code generator's file names.
 const GENERATOR: [&str; 2] = ["libsolum_codegen.so.1", "libsolum_codegen.so"];
-const FUNCTIONS: [&str; 4] = [
+const FUNCTIONS: [&str; 7] = [
     "solum_codegen_build_id",
+    "solum_codegen_close",
     "solum_codegen_compile",
     "solum_codegen_explain",
     "solum_codegen_free",
+    "solum_codegen_kernel",
+    "solum_codegen_open",
 ];
 /// Less address space than this is told, in bytes.
 const LITTLE: u64 = 8 << 30;

@@ -46,7 +46,7 @@ pub(crate) fn is_brief(launch: &Launch) -> bool {
 
 /// Whether a launch may run on a berth: known to take little time, and no stack to speak of.
 pub(super) fn is_light(launch: &Launch) -> bool {
-    is_brief(launch) && kernel_of(launch).is_some_and(|(program, _)| program.is_plain())
+    is_brief(launch) && kernel_of(launch).is_some_and(|(_, kernel)| kernel.is_plain)
 }
 
 /// Runs a brief launch on this thread.

@@ -1,7 +1,10 @@
 //! The code generator's library: opened when the first program is to be compiled, never closed.
 
 use crate::census::lock;
-use kernel_ir::build::{COMPILER_BUILD, Reply, decode_reply};
+use kernel_ir::build::{
+    Begun, COMPILER_BUILD, Compiled, Outline, Reply, decode_begun, decode_reply,
+};
+use kernel_ir::wire::WireError;
 use kernel_ir::{BuildError, BuildErrorKind, Request};
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -17,35 +20,133 @@ type Compile = unsafe extern "C" fn(
     reply: *mut *mut u8,
     reply_len: *mut usize,
 ) -> i32;
+/// A program in the making, as the library sees it.
+type Handle = *const c_void;
+type Open = unsafe extern "C" fn(
+    request: *const u8,
+    len: usize,
+    few: u32,
+    reply: *mut *mut u8,
+    reply_len: *mut usize,
+    session: *mut Handle,
+) -> i32;
+type Kernel = unsafe extern "C" fn(
+    session: Handle,
+    kernel: u32,
+    reply: *mut *mut u8,
+    reply_len: *mut usize,
+) -> i32;
+type Close = unsafe extern "C" fn(session: Handle);
 type Free = unsafe extern "C" fn(reply: *mut u8, len: usize);
 
 /// The library's functions.
 #[derive(Clone, Copy, Debug)]
 struct Library {
     compile: Compile,
+    open: Open,
+    kernel: Kernel,
+    close: Close,
     free: Free,
+}
+
+impl Library {
+    /// The reply that `call` has the library write.
+    fn ask(
+        self,
+        call: impl FnOnce(*mut *mut u8, *mut usize) -> i32,
+    ) -> Result<Vec<u8>, BuildError> {
+        let (mut reply, mut len) = (std::ptr::null_mut(), 0);
+        let code = call(&raw mut reply, &raw mut len);
+        if reply.is_null() {
+            return Err(failure(format!(
+                "the code generator gave nothing, only code {code}"
+            )));
+        }
+        // SAFETY: the library's contract: it gives so many bytes, in memory that `free` takes.
+        Ok(unsafe {
+            let bytes = std::slice::from_raw_parts(reply, len).to_vec();
+            (self.free)(reply, len);
+            bytes
+        })
+    }
 }
 
 /// Compiles a request.
 pub(crate) fn compile(request: &Request) -> Reply {
     let library = library().map_err(failure)?;
     let request = request.encode();
-    let mut reply = std::ptr::null_mut();
-    let mut len = 0;
-    // SAFETY: the library's contract: it reads `request`, and gives memory that `free` takes.
-    let bytes = unsafe {
-        let code = (library.compile)(request.as_ptr(), request.len(), &mut reply, &mut len);
-        if reply.is_null() {
-            return Err(failure(format!(
-                "the code generator gave nothing, only code {code}"
-            )));
+    let bytes = library.ask(|reply, len| {
+        // SAFETY: the library's contract: it reads `request`, and writes what it replies.
+        unsafe { (library.compile)(request.as_ptr(), request.len(), reply, len) }
+    })?;
+    decode_reply(&bytes).unwrap_or_else(damaged)
+}
+
+/// A program in the making.
+pub(crate) enum Opened {
+    /// All of it.
+    Whole(Compiled),
+    /// What is known before its kernels are compiled, and who compiles them.
+    Outline(Outline, Session),
+}
+
+/// A program whose kernels the library compiles one by one.
+pub(crate) struct Session {
+    library: Library,
+    handle: Handle,
+}
+
+// SAFETY: the library's functions may be called from any thread, many at once.
+unsafe impl Send for Session {}
+// SAFETY: as above.
+unsafe impl Sync for Session {}
+
+/// Begins to compile a request; compiles one of no more than `few` kernels.
+pub(crate) fn open(request: &Request, few: u32) -> Result<Opened, BuildError> {
+    let library = library().map_err(failure)?;
+    let request = request.encode();
+    let mut handle = std::ptr::null();
+    let bytes = library.ask(|reply, len| {
+        // SAFETY: as in `compile`, and it writes the session, which `Session` closes.
+        unsafe {
+            (library.open)(
+                request.as_ptr(),
+                request.len(),
+                few,
+                reply,
+                len,
+                &raw mut handle,
+            )
         }
-        let bytes = std::slice::from_raw_parts(reply, len).to_vec();
-        (library.free)(reply, len);
-        bytes
-    };
-    decode_reply(&bytes)
-        .unwrap_or_else(|error| Err(failure(format!("the code generator's reply: {error}"))))
+    })?;
+    let session = Session { library, handle };
+    match decode_begun(&bytes).unwrap_or_else(damaged)? {
+        Begun::Whole(compiled) => Ok(Opened::Whole(compiled)),
+        Begun::Outline(outline) => Ok(Opened::Outline(outline, session)),
+    }
+}
+
+impl Session {
+    /// Compiles a kernel.
+    pub(crate) fn kernel(&self, kernel: usize) -> Reply {
+        let number = u32::try_from(kernel).map_err(|_| failure(format!("no kernel {kernel}")))?;
+        let bytes = self.library.ask(|reply, len| {
+            // SAFETY: the session is not closed, or null, which the library refuses; it writes what it replies.
+            unsafe { (self.library.kernel)(self.handle, number, reply, len) }
+        })?;
+        decode_reply(&bytes).unwrap_or_else(damaged)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // SAFETY: what `open` wrote, or null; nobody uses it any more.
+        unsafe { (self.library.close)(self.handle) };
+    }
+}
+
+fn damaged<T>(error: WireError) -> Result<T, BuildError> {
+    Err(failure(format!("the code generator's reply: {error}")))
 }
 
 fn failure(message: String) -> BuildError {
@@ -65,12 +166,12 @@ fn library() -> Result<Library, String> {
         return Ok(library);
     }
     // A failure is not kept: the library may be installed while the program runs.
-    let opened = open()?;
+    let opened = find()?;
     *library = Some(opened);
     Ok(opened)
 }
 
-fn open() -> Result<Library, String> {
+fn find() -> Result<Library, String> {
     let directories = directories();
     let mut tried = Vec::new();
     for directory in &directories {
@@ -143,6 +244,9 @@ fn open_at(path: &Path) -> Result<Library, String> {
     };
     let build_id = find(c"solum_codegen_build_id")?;
     let compile = find(c"solum_codegen_compile")?;
+    let open = find(c"solum_codegen_open")?;
+    let kernel = find(c"solum_codegen_kernel")?;
+    let close = find(c"solum_codegen_close")?;
     let free = find(c"solum_codegen_free")?;
     // SAFETY: the functions have these signatures in every build of the library; the first gives a
     // C string that lives for ever.
@@ -156,6 +260,9 @@ fn open_at(path: &Path) -> Result<Library, String> {
         }
         Ok(Library {
             compile: std::mem::transmute::<*mut c_void, Compile>(compile),
+            open: std::mem::transmute::<*mut c_void, Open>(open),
+            kernel: std::mem::transmute::<*mut c_void, Kernel>(kernel),
+            close: std::mem::transmute::<*mut c_void, Close>(close),
             free: std::mem::transmute::<*mut c_void, Free>(free),
         })
     }

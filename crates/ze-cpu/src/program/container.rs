@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Code,
     /// The request itself, for the interpreter.
     Request,
+    /// What is known before the code is: only in the cache, whose other entries have the code.
+    Outline,
 }
 
 /// A container's parts.
@@ -47,6 +49,7 @@ impl Container {
         w.u32(match self.kind {
             Kind::Code => 0,
             Kind::Request => 1,
+            Kind::Outline => 2,
         });
         w.bytes(&self.content);
         let body = w.finish();
@@ -76,10 +79,10 @@ impl Container {
             options,
             build: r.text()?,
             target: r.text()?,
-            kind: if r.u32()? == 0 {
-                Kind::Code
-            } else {
-                Kind::Request
+            kind: match r.u32()? {
+                0 => Kind::Code,
+                2 => Kind::Outline,
+                _ => Kind::Request,
             },
             content: r.bytes()?.to_vec(),
         };

@@ -1,13 +1,45 @@
 //! The code generator, linked in (feature `embedded`): nothing is opened.
 
-use kernel_ir::build::Reply;
+use kernel_ir::build::{Compiled, Outline, Reply};
 use kernel_ir::{BuildError, BuildErrorKind, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Compiles a request. LLVM's own deaths stay on the code generator's threads; a defect of ours ends the request.
 pub(crate) fn compile(request: &Request) -> Reply {
-    let compile = AssertUnwindSafe(|| codegen_llvm::compile(request));
-    catch_unwind(compile).unwrap_or_else(|_| {
+    guarded(|| codegen_llvm::compile(request))
+}
+
+/// A program in the making.
+pub(crate) enum Opened {
+    /// All of it.
+    Whole(Compiled),
+    /// What is known before its kernels are compiled, and who compiles them.
+    Outline(Outline, Session),
+}
+
+/// Begins to compile a request, likewise; compiles one of no more than `few` kernels.
+pub(crate) fn open(request: &Request, few: u32) -> Result<Opened, BuildError> {
+    let opened = guarded(|| codegen_llvm::open(request, few as usize))?;
+    Ok(match opened {
+        codegen_llvm::Opened::Whole(compiled) => Opened::Whole(compiled),
+        codegen_llvm::Opened::Outline(outline, session) => {
+            Opened::Outline(outline, Session(session))
+        }
+    })
+}
+
+/// A program whose kernels are compiled one by one.
+pub(crate) struct Session(codegen_llvm::Session);
+
+impl Session {
+    /// Compiles a kernel.
+    pub(crate) fn kernel(&self, kernel: usize) -> Reply {
+        guarded(|| self.0.kernel(kernel))
+    }
+}
+
+fn guarded<T>(work: impl FnOnce() -> Result<T, BuildError>) -> Result<T, BuildError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         Err(BuildError {
             kind: BuildErrorKind::Codegen,
             module: 0,

@@ -9,6 +9,7 @@ mod container;
 mod debugger;
 mod externals;
 mod interpreted;
+mod late;
 pub(crate) mod perf;
 
 use crate::cache::{Cache, Key};
@@ -21,8 +22,10 @@ use interpreted::{Interpreted, InterpretedKernel};
 use kernel_ir::BuildError;
 use kernel_ir::abi::{KernelInfo, ModuleInfo};
 use kernel_ir::build::{
-    BuildErrorKind, COMPILER_BUILD, Compiled, Request, SpirvInput, decode_reply, encode_reply,
+    BuildErrorKind, COMPILER_BUILD, Compiled, Outline, Request, SpirvInput, decode_reply,
+    encode_reply,
 };
+use late::Late;
 use object_loader::Image;
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
@@ -50,23 +53,56 @@ pub(crate) struct Kernel {
     pub(crate) info: KernelInfo,
     pub(crate) entry: Entry,
     pub(crate) cost: Cost,
+    /// Whether it is machine code that needs a bounded part of the stack and calls nothing of the driver's.
+    pub(crate) is_plain: bool,
+    facts: Arc<KernelFacts>,
+}
+
+impl Kernel {
+    fn new(info: KernelInfo, entry: Entry, is_plain: bool) -> Self {
+        Self {
+            facts: Arc::new(facts(&info)),
+            info,
+            entry,
+            cost: Cost::new(),
+            is_plain,
+        }
+    }
 }
 
 /// Code and metadata, loaded; shared by all programs of one key.
 struct Loaded {
-    kernels: Vec<Kernel>,
-    facts: Vec<KernelFacts>,
+    names: Vec<String>,
+    /// By index, from when they were first asked for.
+    kernels: Vec<OnceLock<Kernel>>,
+    /// All of the metadata but the kernels'.
     info: ModuleInfo,
     formats: Option<Formats>,
-    binary: Arc<[u8]>,
-    /// Taken back before the code goes: fields are dropped in their order.
-    _told: Option<debugger::Told>,
+    identity: Identity,
+    /// From when it was first asked for.
+    binary: OnceLock<Arc<[u8]>>,
     body: Body,
 }
 
+/// What a program says of itself.
+#[derive(Clone)]
+struct Identity {
+    uuid: [u8; 16],
+    /// A line of what it needs to run.
+    needs: String,
+}
+
 enum Body {
-    Native(Image),
+    Native(Code),
+    Late(Late),
     Interpreted(Arc<Interpreted>),
+}
+
+/// Machine code in memory.
+struct Code {
+    /// Taken back before the code goes: fields are dropped in their order.
+    _told: Option<debugger::Told>,
+    image: Image,
 }
 
 /// A program of this platform.
@@ -76,19 +112,7 @@ pub(crate) struct CpuProgram {
 
 impl CpuProgram {
     pub(crate) fn kernel(&self, index: usize) -> Option<&Kernel> {
-        self.loaded.kernels.get(index)
-    }
-
-    /// Whether its kernels, as machine code, need a bounded part of the stack and call nothing of the driver's.
-    pub(crate) fn is_plain(&self) -> bool {
-        let loaded = &*self.loaded;
-        match &loaded.body {
-            // Calls inside a kernel are expanded: what is left are the kernels, which nothing calls.
-            Body::Native(image) => {
-                image.functions() == loaded.kernels.len() && loaded.formats.is_none()
-            }
-            Body::Interpreted(_) => false,
-        }
+        self.loaded.kernels.get(index)?.get()
     }
 
     pub(crate) fn printf_formats(&self) -> Option<Formats> {
@@ -97,14 +121,20 @@ impl CpuProgram {
 }
 
 impl Program for CpuProgram {
-    fn kernels(&self) -> &[KernelFacts] {
-        &self.loaded.facts
+    fn names(&self) -> &[String] {
+        &self.loaded.names
+    }
+
+    fn kernel(&self, index: usize) -> Result<&Arc<KernelFacts>, BuildFailure> {
+        Ok(&self.loaded.kernel(index)?.facts)
     }
 
     fn global(&self, name: &str) -> Option<(*mut c_void, usize)> {
         let global = self.loaded.info.globals.iter().find(|g| g.name == name)?;
         let address = match &self.loaded.body {
-            Body::Native(image) => image.symbol(&global.symbol)?.address,
+            Body::Native(code) => code.image.symbol(&global.symbol)?.address,
+            // Only programs without variables are compiled kernel by kernel.
+            Body::Late(_) => return None,
             Body::Interpreted(program) => program.variable(&global.symbol)?.0,
         };
         Some((address as *mut c_void, usize::try_from(global.size).ok()?))
@@ -116,9 +146,11 @@ impl Program for CpuProgram {
         }
         let address = match &self.loaded.body {
             // Only programs that call through pointers have code for functions alone.
-            Body::Native(image) => image
+            Body::Native(code) => code
+                .image
                 .symbol(&kernel_ir::abi::callable::symbol(name))
                 .map(|place| place.address),
+            Body::Late(_) => None,
             Body::Interpreted(program) => program.function(name),
         };
         address.map_or(FunctionPlace::WithoutAddress, |at| {
@@ -126,8 +158,12 @@ impl Program for CpuProgram {
         })
     }
 
-    fn native_binary(&self) -> &[u8] {
-        &self.loaded.binary
+    fn native_binary(&self) -> Result<&[u8], BuildFailure> {
+        self.loaded.binary()
+    }
+
+    fn uuid(&self) -> [u8; 16] {
+        self.loaded.identity.uuid
     }
 
     fn unresolved(&self) -> &[String] {
@@ -151,7 +187,7 @@ pub(crate) struct Builder {
     compiler: Compiler,
     cpu: String,
     sub_group_size: u32,
-    cache: CacheState,
+    cache: Arc<CacheState>,
     /// Programs that are loaded now, by key.
     loaded: Mutex<HashMap<Key, Weak<Loaded>>>,
 }
@@ -184,10 +220,10 @@ impl Builder {
                 .clone()
                 .unwrap_or_else(|| machine.level.to_owned()),
             sub_group_size: settings.sub_group_size,
-            cache: CacheState {
+            cache: Arc::new(CacheState {
                 settings: path.map(|path| (path, settings.cache_size)),
                 opened: OnceLock::new(),
-            },
+            }),
             loaded: Mutex::new(HashMap::new()),
         }
     }
@@ -226,30 +262,53 @@ impl Builder {
         }
         if self.compiler == Compiler::Interpreter {
             let binary = self.container(Kind::Request, &request.options, encoded);
-            let loaded = interpreted_program(request, binary).map_err(|error| failed(&error))?;
+            let identity = Identity::new(&key, "spirv".to_owned());
+            let loaded =
+                interpreted_program(request, binary, identity).map_err(|error| failed(&error))?;
             // Variables are the program's own: nothing is shared.
             return Ok(Arc::new(loaded));
         }
+        let identity = Identity::new(&key, code_for(COMPILER_BUILD, &self.cpu));
         let kept = self.cache.get().and_then(|cache| cache.get(&key));
         // An entry that does not load is compiled again, never run.
         if let Some(bytes) = kept
             && let Some(container) = Container::decode(&bytes)
-            && let Ok(Ok(compiled)) = decode_reply(&container.content)
-            && let Ok(loaded) = native_program(&compiled, bytes.into(), Some(request))
         {
-            return Ok(self.remember(key, loaded));
+            if container.kind == Kind::Outline
+                && let Some(outline) = late::outline(&container.content)
+            {
+                let late = Late::new(self, &key, request, &outline, None);
+                return Ok(self.remember(key, Loaded::of(outline, identity, late)));
+            }
+            if let Ok(Ok(compiled)) = decode_reply(&container.content)
+                && let Ok(loaded) =
+                    native_program(compiled, bytes.into(), identity.clone(), Some(request))
+            {
+                return Ok(self.remember(key, loaded));
+            }
         }
-        let reply = codegen::compile(request);
-        let compiled = match &reply {
-            Ok(compiled) => compiled,
-            Err(error) => return Err(failed(error)),
+        let opened = codegen::open(request, late::few()).map_err(|error| failed(&error))?;
+        let (loaded, entry) = match opened {
+            codegen::Opened::Outline(outline, session) => {
+                let entry = self.container(Kind::Outline, &request.options, outline.encode());
+                let late = Late::new(self, &key, request, &outline, Some(session));
+                (Loaded::of(outline, identity, late), entry)
+            }
+            codegen::Opened::Whole(compiled) => {
+                let reply = Ok(compiled);
+                let content = encode_reply(&reply);
+                let binary = self.container(Kind::Code, &request.options, content);
+                let loaded = reply
+                    .map_err(|error| error.line())
+                    .and_then(|compiled| {
+                        native_program(compiled, Arc::clone(&binary), identity, Some(request))
+                    })
+                    .map_err(|error| log(format!("error: loading compiled code: {error}")))?;
+                (loaded, binary)
+            }
         };
-        let content = encode_reply(&reply);
-        let binary = self.container(Kind::Code, &request.options, content);
-        let loaded = native_program(compiled, Arc::clone(&binary), Some(request))
-            .map_err(|error| log(format!("error: loading compiled code: {error}")))?;
         if let Some(cache) = self.cache.get() {
-            cache.put(&key, &binary);
+            cache.put(&key, &entry);
         }
         Ok(self.remember(key, loaded))
     }
@@ -285,22 +344,24 @@ impl Builder {
                     Ok(Ok(compiled)) => compiled,
                     _ => return Err(refused("holds no code")),
                 };
-                let loaded = native_program(&compiled, bytes.into(), None)
+                let identity = Identity::new(
+                    blake3::hash(bytes).as_bytes(),
+                    code_for(&container.build, &container.target),
+                );
+                let loaded = native_program(compiled, bytes.into(), identity, None)
                     .map_err(|error| refused(&error))?;
                 Ok(Arc::new(loaded))
             }
+            Kind::Outline => Err(refused("holds no code")),
         }
     }
 
     /// One line for what each kind of program needs: `code BUILD CPU`, or `spirv` for what any machine runs.
     pub(crate) fn requirements(&self, programs: &[Arc<dyn Program>]) -> String {
-        let needs: BTreeSet<String> = programs
+        let needs: BTreeSet<&str> = programs
             .iter()
-            .filter_map(|program| Container::decode(program.native_binary()))
-            .map(|container| match container.kind {
-                Kind::Code => format!("code {} {}", container.build, container.target),
-                Kind::Request => "spirv".to_owned(),
-            })
+            .filter_map(|program| program.as_any()?.downcast_ref::<CpuProgram>())
+            .map(|program| &*program.loaded.identity.needs)
             .collect();
         let lines = needs.iter().map(|need| format!("{need}\n"));
         std::iter::once(format!("{REQUIREMENTS}\n"))
@@ -343,14 +404,7 @@ impl Builder {
     }
 
     fn container(&self, kind: Kind, options: &str, content: Vec<u8>) -> Arc<[u8]> {
-        let container = Container {
-            kind,
-            options: options.to_owned(),
-            build: COMPILER_BUILD.to_owned(),
-            target: self.cpu.clone(),
-            content,
-        };
-        container.encode().into()
+        contained(kind, options, &self.cpu, content)
     }
 
     fn known(&self, key: &Key) -> Option<Arc<Loaded>> {
@@ -361,7 +415,11 @@ impl Builder {
     fn remember(&self, key: Key, loaded: Loaded) -> Arc<Loaded> {
         let loaded = Arc::new(loaded);
         // Variables belong to one program alone.
-        let shareable = matches!(&loaded.body, Body::Native(image) if !image.has_variables());
+        let shareable = match &loaded.body {
+            Body::Native(code) => !code.image.has_variables(),
+            Body::Late(_) => true,
+            Body::Interpreted(_) => false,
+        };
         if shareable {
             let mut known = lock(&self.loaded);
             if known.len() >= 256 && known.len().is_power_of_two() {
@@ -399,13 +457,110 @@ fn log(log: String) -> BuildFailure {
     }
 }
 
+/// What code of a build for a processor needs.
+fn code_for(build: &str, target: &str) -> String {
+    format!("code {build} {target}")
+}
+
+fn contained(kind: Kind, options: &str, target: &str, content: Vec<u8>) -> Arc<[u8]> {
+    let container = Container {
+        kind,
+        options: options.to_owned(),
+        build: COMPILER_BUILD.to_owned(),
+        target: target.to_owned(),
+        content,
+    };
+    container.encode().into()
+}
+
+impl Identity {
+    fn new(key: &Key, needs: String) -> Self {
+        let mut uuid = [0; 16];
+        uuid.copy_from_slice(&key[..16]);
+        Self { uuid, needs }
+    }
+}
+
+impl Loaded {
+    /// All of a program.
+    fn whole(
+        kernels: Vec<Kernel>,
+        info: ModuleInfo,
+        binary: Arc<[u8]>,
+        identity: Identity,
+        body: Body,
+    ) -> Self {
+        Self {
+            names: kernels
+                .iter()
+                .map(|kernel| kernel.info.name.clone())
+                .collect(),
+            kernels: kernels.into_iter().map(OnceLock::from).collect(),
+            formats: interpreted::formats(&info),
+            info,
+            identity,
+            binary: OnceLock::from(binary),
+            body,
+        }
+    }
+
+    /// A program of whose kernels there is no code yet.
+    fn of(outline: Outline, identity: Identity, late: Late) -> Self {
+        Self {
+            kernels: outline.names.iter().map(|_| OnceLock::new()).collect(),
+            names: outline.names,
+            formats: interpreted::formats(&outline.info),
+            info: outline.info,
+            identity,
+            binary: OnceLock::new(),
+            body: Body::Late(late),
+        }
+    }
+
+    /// A kernel by index, compiled now if that is to be.
+    fn kernel(&self, index: usize) -> Result<&Kernel, BuildFailure> {
+        let absent = || log(format!("error: the program has no kernel {index}"));
+        let slot = self.kernels.get(index).ok_or_else(absent)?;
+        if slot.get().is_none()
+            && let Body::Late(late) = &self.body
+        {
+            let named = |why| log(format!("error: kernel {:?}: {why}", self.names[index]));
+            late.make(index, self).map_err(named)?;
+        }
+        slot.get().ok_or_else(absent)
+    }
+
+    fn binary(&self) -> Result<&[u8], BuildFailure> {
+        match (self.binary.get(), &self.body) {
+            (Some(binary), _) => Ok(binary),
+            (None, Body::Late(late)) => Ok(late.binary(&self.binary)?),
+            (None, _) => Err(log("error: the program has no binary".to_owned())),
+        }
+    }
+}
+
 /// Loads code; `request` is what it was made from, where that is known.
 fn native_program(
-    compiled: &Compiled,
+    compiled: Compiled,
     binary: Arc<[u8]>,
+    identity: Identity,
     request: Option<&Request>,
 ) -> Result<Loaded, String> {
+    let (kernels, code) = load(&compiled, request)?;
+    Ok(Loaded::whole(
+        kernels,
+        compiled.info,
+        binary,
+        identity,
+        Body::Native(code),
+    ))
+}
+
+fn load(compiled: &Compiled, request: Option<&Request>) -> Result<(Vec<Kernel>, Code), String> {
     let image = object_loader::load(&compiled.object, &externals::resolve)?;
+    // Calls inside a kernel are expanded: what is left are the kernels, which nothing calls.
+    let is_plain = image.functions() == compiled.info.kernels.len()
+        && interpreted::formats(&compiled.info).is_none();
     let mut kernels = Vec::with_capacity(compiled.info.kernels.len());
     for info in &compiled.info.kernels {
         check(info)?;
@@ -413,11 +568,11 @@ fn native_program(
             .symbol(&info.symbol)
             .filter(|place| place.code)
             .ok_or_else(|| format!("kernel {:?} has no code", info.name))?;
-        kernels.push(Kernel {
-            info: info.clone(),
-            entry: Entry::Native(place.address),
-            cost: Cost::new(),
-        });
+        kernels.push(Kernel::new(
+            info.clone(),
+            Entry::Native(place.address),
+            is_plain,
+        ));
     }
     let named = compiled.info.kernels.iter().filter_map(|info| {
         let place = image.symbol(&info.symbol)?;
@@ -433,13 +588,7 @@ fn native_program(
             .filter(|place| place.room >= global.size)
             .ok_or_else(|| format!("variable {:?} has no memory", global.name))?;
     }
-    Ok(loaded(
-        kernels,
-        compiled.info.clone(),
-        binary,
-        told,
-        Body::Native(image),
-    ))
+    Ok((kernels, Code { _told: told, image }))
 }
 
 /// Tells debuggers of a program's kernels.
@@ -465,45 +614,28 @@ fn tell(info: &ModuleInfo, image: &Image, request: Option<&Request>) -> Option<d
     debugger::tell(&functions)
 }
 
-fn interpreted_program(request: &Request, binary: Arc<[u8]>) -> Result<Loaded, BuildError> {
+fn interpreted_program(
+    request: &Request,
+    binary: Arc<[u8]>,
+    identity: Identity,
+) -> Result<Loaded, BuildError> {
     let program = Arc::new(Interpreted::build(request)?);
     let kernels = program.info.kernels.iter().enumerate();
     let kernels = kernels
-        .map(|(kernel, info)| Kernel {
-            info: info.clone(),
-            entry: Entry::Interpreted(InterpretedKernel {
-                program: Arc::clone(&program),
-                kernel,
-            }),
-            cost: Cost::new(),
+        .map(|(kernel, info)| {
+            let program = Arc::clone(&program);
+            let entry = Entry::Interpreted(InterpretedKernel { program, kernel });
+            Kernel::new(info.clone(), entry, false)
         })
         .collect();
     let info = program.info.clone();
-    Ok(loaded(
+    Ok(Loaded::whole(
         kernels,
         info,
         binary,
-        None,
+        identity,
         Body::Interpreted(program),
     ))
-}
-
-fn loaded(
-    kernels: Vec<Kernel>,
-    info: ModuleInfo,
-    binary: Arc<[u8]>,
-    told: Option<debugger::Told>,
-    body: Body,
-) -> Loaded {
-    Loaded {
-        facts: kernels.iter().map(|kernel| facts(&kernel.info)).collect(),
-        formats: interpreted::formats(&info),
-        kernels,
-        info,
-        binary,
-        _told: told,
-        body,
-    }
 }
 
 /// What the driver and the engine index by must be true, whoever wrote the metadata.

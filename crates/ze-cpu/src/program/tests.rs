@@ -63,6 +63,10 @@ fn arg(kind: u8, offset: u32) -> ArgInfo {
     }
 }
 
+fn identity() -> Identity {
+    Identity::new(&[0; 32], "code".to_owned())
+}
+
 fn program() -> Arc<CpuProgram> {
     let kernel = |name: &str, args: Vec<ArgInfo>| KernelInfo {
         name: name.to_owned(),
@@ -95,7 +99,7 @@ fn program() -> Arc<CpuProgram> {
         object: compile("kernels", KERNELS, &["-fPIC"]),
         info,
     };
-    let loaded = native_program(&compiled, Arc::from(&b""[..]), Some(&noted())).unwrap();
+    let loaded = native_program(compiled, Arc::from(&b""[..]), identity(), Some(&noted())).unwrap();
     Arc::new(CpuProgram {
         loaded: Arc::new(loaded),
     })
@@ -175,7 +179,7 @@ fn end_helped(engine: &'static Engine, item: &Item) -> Option<String> {
 
 fn launch(program: &Arc<CpuProgram>, kernel: usize, args: &[u64], groups: [u32; 3]) -> Launch {
     let bytes: Vec<u8> = args.iter().flat_map(|value| value.to_ne_bytes()).collect();
-    let mut args = vec![0; program.kernels()[kernel].args_size as usize];
+    let mut args = vec![0; program.kernel(kernel).unwrap().info.args_size as usize];
     args[..bytes.len()].copy_from_slice(&bytes);
     Launch {
         program: Arc::clone(program) as Arc<dyn Program>,
@@ -322,12 +326,13 @@ fn each_fault_is_told_and_survived_a_hundred_times_by_workers_and_by_waiters() {
                 ..ModuleInfo::default()
             },
         };
-        let loaded = native_program(&compiled, Arc::from(&b""[..]), Some(&noted())).unwrap();
+        let loaded =
+            native_program(compiled, Arc::from(&b""[..]), identity(), Some(&noted())).unwrap();
         Arc::new(CpuProgram {
             loaded: Arc::new(loaded),
         })
     });
-    assert!(plain.is_plain() && !calls.is_plain());
+    assert!(plain.kernel(0).unwrap().is_plain && !calls.kernel(0).unwrap().is_plain);
     let engine = Engine::new(2, true);
     let one = |program: &Arc<CpuProgram>, kernel, address: u64, helped: bool| {
         let mut work = launch(program, kernel, &[address], [1, 1, 1]);
@@ -502,7 +507,13 @@ fn metadata_that_cannot_be_true_is_refused() {
             ..ModuleInfo::default()
         };
         let object = object.clone();
-        native_program(&Compiled { object, info }, Arc::from(&b""[..]), None).err()
+        native_program(
+            Compiled { object, info },
+            Arc::from(&b""[..]),
+            identity(),
+            None,
+        )
+        .err()
     };
     assert_eq!(with(&|_| {}), None);
     assert!(with(&|k| k.args[0].offset = 9).is_some());
@@ -621,13 +632,13 @@ fn a_cached_program_is_loaded_without_the_code_generator_and_shared_when_it_may_
         "variables are each program's own"
     );
     // The native binary is the same thing, and comes back.
-    let binary = one.native_binary().to_vec();
+    let binary = one.native_binary().unwrap().to_vec();
     assert!(binary.windows(16).any(|w| w == b"-ze-opt-level=O1"));
     let again = fixture
         .builder
         .build(&ProgramInput::Native(binary.clone()))
         .unwrap();
-    assert_eq!(again.kernels()[0].name, "k");
+    assert_eq!(again.names(), ["k"]);
     // Damaged, cut, foreign, or for another machine: no binary.
     for bytes in [
         &binary[..binary.len() - 1],
@@ -675,7 +686,7 @@ fn code_for_one_processor_is_never_found_for_another() {
     // Neither as a binary: a machine runs what was made for less.
     let binary = |fixture: &Fixture| {
         let program = fixture.builder.build(&input(b"words")).unwrap();
-        ProgramInput::Native(program.native_binary().to_vec())
+        ProgramInput::Native(program.native_binary().unwrap().to_vec())
     };
     let [v2, _, v4] = &fixtures;
     assert!(v4.builder.build(&binary(v2)).is_ok());
@@ -748,4 +759,92 @@ fn exported_functions_are_known_by_name_and_kernels_are_none() {
         let absent = program.function(name) == FunctionPlace::Absent;
         assert_eq!(absent, !exported, "{name:?}");
     }
+}
+
+/// Puts the outline of a program of these kernels into the cache, and of some of them the code.
+fn plant_outline(fixture: &Fixture, words: &[u8], kernels: &[(&str, Option<&str>)]) {
+    let names: Vec<_> = kernels.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let outline = Outline {
+        names,
+        ..Outline::default()
+    };
+    // The entry of the whole is found under the same key.
+    let key = plant(fixture, words, "void k(void) {}");
+    let cache = fixture.builder.cache.get().unwrap();
+    let container = fixture
+        .builder
+        .container(Kind::Outline, "", outline.encode());
+    cache.put(&key, &container);
+    for (number, (name, source)) in kernels.iter().enumerate() {
+        let Some(source) = source else { continue };
+        let info = KernelInfo {
+            name: (*name).to_owned(),
+            symbol: "k".to_owned(),
+            width: 1,
+            ..KernelInfo::default()
+        };
+        let reply = Ok(Compiled {
+            object: compile("late", source, &["-fPIC"]),
+            info: ModuleInfo {
+                kernels: vec![info],
+                ..ModuleInfo::default()
+            },
+        });
+        cache.put(&late::key_of(&key, number), &encode_reply(&reply));
+    }
+}
+
+#[test]
+fn kernels_of_an_outline_come_one_by_one_and_each_but_once() {
+    let fixture = Fixture::new("outline", &[]);
+    let kernels = [
+        ("first", Some("void k(void) {}")),
+        ("absent", None),
+        ("variable", Some("int v = 1; void k(void) { v++; }")),
+        ("last", Some("void k(void) {}")),
+    ];
+    plant_outline(&fixture, b"words", &kernels);
+    let program = fixture.builder.build(&input(b"words")).unwrap();
+    assert_eq!(program.names(), ["first", "absent", "variable", "last"]);
+    for (index, (name, _)) in kernels.into_iter().enumerate() {
+        assert!(program.kernel(index).is_none(), "{name} is there already");
+        let made = Program::kernel(&*program, index);
+        match name {
+            "first" | "last" => assert_eq!(made.unwrap().name, name),
+            // The words are no SPIR-V, and there may be no code generator.
+            _ => {
+                let log = made.err().unwrap().log;
+                let named = format!("error: kernel {name:?}: ");
+                assert!(log.starts_with(&named), "{log}");
+                assert!(program.kernel(index).is_none());
+            }
+        }
+    }
+    assert!(Program::kernel(&*program, 4).is_err());
+    // The same program again, also by others at once: the same kernels.
+    let again = fixture.builder.build(&input(b"words")).unwrap();
+    assert!(Arc::ptr_eq(&program.loaded, &again.loaded));
+    let first = Arc::as_ptr(Program::kernel(&*program, 0).unwrap()) as usize;
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let fresh = fixture.builder.build(&input(b"words")).unwrap();
+                let own = Arc::as_ptr(Program::kernel(&*fresh, 0).unwrap()) as usize;
+                assert_eq!(own, first);
+            });
+        }
+    });
+    assert!(program.native_binary().is_err());
+    // No container for clients.
+    let container = fixture.builder.container(Kind::Outline, "", Vec::new());
+    let native = ProgramInput::Native(container.to_vec());
+    assert!(fixture.builder.build(&native).err().unwrap().not_a_binary);
+}
+
+#[test]
+fn an_outline_that_makes_no_sense_is_not_believed() {
+    let fixture = Fixture::new("senseless", &[]);
+    plant_outline(&fixture, b"words", &[]);
+    let failure = fixture.builder.build(&input(b"words")).err().unwrap();
+    assert!(failure.log.starts_with("error: "), "{}", failure.log);
 }

@@ -90,7 +90,7 @@ fn describe(step: &Step, simple: bool) -> String {
 }
 
 fn describe_launch(launch: &Launch, simple: bool) -> String {
-    let Some(kernel) = launch.program.kernels().get(launch.kernel) else {
+    let Ok(kernel) = launch.program.kernel(launch.kernel) else {
         return "kernel".to_owned();
     };
     let mut out = format!("kernel {}", kernel.name);

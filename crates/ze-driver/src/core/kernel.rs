@@ -3,7 +3,7 @@
 use crate::check::{error, flags, lock, not_null, text};
 use crate::core::image::Image;
 use crate::core::mem;
-use crate::core::module::{Module, fingerprint};
+use crate::core::module::{Module, built_late, fingerprint};
 use crate::core::object;
 use crate::core::sampler::Sampler;
 use crate::device::{DeviceFacts, KernelArgKind, KernelFacts, Program};
@@ -29,6 +29,7 @@ pub(crate) struct Kernel {
     /// The module's when the kernel was created: linking replaces that.
     program: Arc<dyn Program>,
     index: usize,
+    facts: Arc<KernelFacts>,
     state: Settings,
     /// For each argument that is a pointer the word of the block that it takes; `u32::MAX` for others.
     pointers: Box<[u32]>,
@@ -91,7 +92,7 @@ impl Kernel {
 
     /// The kernel's facts.
     pub(crate) fn facts(&self) -> &KernelFacts {
-        &self.program.kernels()[self.index]
+        &self.facts
     }
 
     /// What holds the kernel's code.
@@ -357,9 +358,9 @@ pub(crate) fn zeKernelCreate(
         );
     }
     let Some(index) = program
-        .kernels()
+        .names()
         .iter()
-        .position(|kernel| kernel.name == name)
+        .position(|kernel| *kernel == name)
         .filter(|_| {
             hModule
                 .names()
@@ -372,7 +373,7 @@ pub(crate) fn zeKernelCreate(
             format!("desc->pKernelName is \"{name}\", which the module does not have"),
         );
     };
-    let facts = &program.kernels()[index];
+    let facts = built_late(program.kernel(index))?;
     let group_size = match facts.required_group_size {
         [0, 0, 0] => [1, 1, 1],
         required => required,
@@ -398,6 +399,7 @@ pub(crate) fn zeKernelCreate(
                 .any(|arg| arg.kind == KernelArgKind::Image)
                 .then(Mutex::default),
         },
+        facts: Arc::clone(facts),
         program: Arc::clone(program),
         module: hModule.arc(),
     };
@@ -584,7 +586,7 @@ pub(crate) fn zeKernelGetProperties(
     out.privateMemSize = narrow(facts.private_size);
     out.spillMemSize = narrow(facts.spill_size);
     out.uuid.kid = fingerprint(facts.name.as_bytes());
-    out.uuid.mid = hKernel.module.uuid();
+    out.uuid.mid = hKernel.module.program().uuid();
     // SAFETY: the caller's chain of properties, valid for the call.
     for link in unsafe { ChainMut::new(out.pNext) } {
         match link.stype {
@@ -637,7 +639,7 @@ pub(crate) fn zeKernelSchedulingHintExp(
 /// The program that holds the kernel: machine code is not kept apart; core/kernelBinary.yml.
 #[ze_entry(ze_pfnKernelGetBinaryExp_t)]
 pub(crate) fn zeKernelGetBinaryExp(hKernel: Handle<'_, Kernel>, pSize: Sized<'_>) -> ZeResult {
-    pSize.fill(hKernel.program.native_binary());
+    pSize.fill(built_late(hKernel.program.native_binary())?);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::link::Source;
 use crate::core::object;
-use crate::device::{FunctionPlace, Program, ProgramInput, SpirvModule};
+use crate::device::{BuildFailure, FunctionPlace, Program, ProgramInput, SpirvModule};
 use crate::spirv::constant_sizes;
 use crate::tables;
 use level_zero_sys::*;
@@ -31,7 +31,6 @@ pub(crate) struct Module {
     /// For linking.
     source: Option<Source>,
     names: OnceLock<Vec<CString>>,
-    uuid: OnceLock<[u8; 16]>,
 }
 object!(Module, _ze_module_handle_t, b"ZeMo", "module");
 
@@ -71,20 +70,26 @@ impl Module {
         self.names
             .get_or_init(|| match (self.linked.get(), &self.source) {
                 (Some(_), Some(source)) => source.kernels().iter().map(|own| name(own)).collect(),
-                _ => program
-                    .kernels()
-                    .iter()
-                    .map(|kernel| name(&kernel.name))
-                    .collect(),
+                _ => program.names().iter().map(|own| name(own)).collect(),
             })
     }
+}
 
-    /// The same for the same binary.
-    pub(crate) fn uuid(&self) -> [u8; 16] {
-        *self
-            .uuid
-            .get_or_init(|| fingerprint(self.program().native_binary()))
+/// A build that failed after the module was made, as a call's error.
+pub(crate) fn built_late<T>(result: Result<T, BuildFailure>) -> ZeResult<T> {
+    result.or_else(|failure| error(code_of(&failure), first_line(&failure.log)))
+}
+
+fn code_of(failure: &BuildFailure) -> ze_result_t {
+    if failure.link {
+        ZE_RESULT_ERROR_MODULE_LINK_FAILURE
+    } else {
+        ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
     }
+}
+
+fn first_line(log: &str) -> String {
+    log.lines().next().unwrap_or("the build failed").to_owned()
 }
 
 /// 128 bits that tell byte strings apart well enough for a label (two FNV-1a hashes).
@@ -268,19 +273,12 @@ pub(crate) fn zeModuleCreate(
     let program = match hContext.platform().build(&input) {
         Ok(program) => program,
         Err(failure) => {
-            let code = if failure.link {
-                ZE_RESULT_ERROR_MODULE_LINK_FAILURE
-            } else if failure.not_a_binary && is_native {
+            let code = if failure.not_a_binary && is_native && !failure.link {
                 ZE_RESULT_ERROR_INVALID_NATIVE_BINARY
             } else {
-                ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
+                code_of(&failure)
             };
-            let first = failure
-                .log
-                .lines()
-                .next()
-                .unwrap_or("the build failed")
-                .to_owned();
+            let first = first_line(&failure.log);
             if phBuildLog.is_wanted() {
                 phBuildLog.write(build_log(failure.log));
             }
@@ -298,7 +296,6 @@ pub(crate) fn zeModuleCreate(
         linked: OnceLock::new(),
         source: Source::of(input),
         names: OnceLock::new(),
-        uuid: OnceLock::new(),
     };
     phModule.write(Object::give(Arc::new(module)));
     Ok(())
@@ -331,7 +328,7 @@ pub(crate) fn zeModuleBuildLogGetString(
 /// The built program, for `ZE_MODULE_FORMAT_NATIVE`; core/module.yml.
 #[ze_entry(ze_pfnModuleGetNativeBinary_t)]
 pub(crate) fn zeModuleGetNativeBinary(hModule: Handle<'_, Module>, pSize: Sized<'_>) -> ZeResult {
-    pSize.fill(hModule.program().native_binary());
+    pSize.fill(built_late(hModule.program().native_binary())?);
     Ok(())
 }
 

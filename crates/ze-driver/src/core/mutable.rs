@@ -8,6 +8,7 @@ use crate::core::event::Event;
 use crate::core::kernel::{Kernel, check_group_size, write_argument};
 use crate::core::launch::{check_argument, check_groups, check_local, kept, launch};
 use crate::core::list::{CommandList, Recording};
+use crate::core::module::built_late;
 use crate::device::{GroupCount, Launch, Work};
 use crate::schedule::{Command, Op};
 use level_zero_sys::*;
@@ -208,7 +209,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                     let flag = ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS;
                     let slot = mutable.slot(new.commandId, flag)?;
                     relaunch(recording, slot.last, |launch| {
-                        let facts = &launch.program.kernels()[launch.kernel];
+                        let facts = built_late(launch.program.kernel(launch.kernel))?;
                         // SAFETY: null or `argSize` readable bytes, by the specification.
                         let image = unsafe {
                             write_argument(
@@ -241,7 +242,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                             count.groupCountY,
                             count.groupCountZ,
                         ]);
-                        let facts = &launch.program.kernels()[launch.kernel];
+                        let facts = built_late(launch.program.kernel(launch.kernel))?;
                         check_groups(&hCommandList, facts, launch)
                     })?;
                 }
@@ -252,7 +253,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                         mutable.slot(new.commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE)?;
                     relaunch(recording, slot.last, |launch| {
                         let size = [new.groupSizeX, new.groupSizeY, new.groupSizeZ];
-                        let facts = &launch.program.kernels()[launch.kernel];
+                        let facts = built_late(launch.program.kernel(launch.kernel))?;
                         check_group_size(facts, limits, size)?;
                         launch.group_size = size;
                         check_local(&hCommandList, facts, launch)

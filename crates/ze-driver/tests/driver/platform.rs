@@ -81,10 +81,26 @@ fn device(gpu_typed: bool, integrated: bool) -> Arc<dyn Device> {
     }))
 }
 
-struct FakeProgram(Vec<KernelFacts>, Vec<u8>, Vec<String>);
+struct FakeProgram {
+    names: Vec<String>,
+    kernels: Vec<Arc<KernelFacts>>,
+    binary: Vec<u8>,
+    unresolved: Vec<String>,
+}
 impl Program for FakeProgram {
-    fn kernels(&self) -> &[KernelFacts] {
-        &self.0
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+    fn kernel(&self, index: usize) -> Result<&Arc<KernelFacts>, BuildFailure> {
+        let kernel = &self.kernels[index];
+        match kernel.name.as_str() {
+            "late" => Err(BuildFailure {
+                not_a_binary: false,
+                link: false,
+                log: "error: kernel \"late\": more than the code generator can do\n".to_owned(),
+            }),
+            _ => Ok(kernel),
+        }
     }
     fn global(&self, name: &str) -> Option<(*mut c_void, usize)> {
         (name == "table").then_some((0x1000 as *mut c_void, 16))
@@ -96,11 +112,14 @@ impl Program for FakeProgram {
             _ => FunctionPlace::Absent,
         }
     }
-    fn native_binary(&self) -> &[u8] {
-        &self.1
+    fn native_binary(&self) -> Result<&[u8], BuildFailure> {
+        Ok(&self.binary)
+    }
+    fn uuid(&self) -> [u8; 16] {
+        [7; 16]
     }
     fn unresolved(&self) -> &[String] {
-        &self.2
+        &self.unresolved
     }
     fn log(&self) -> &str {
         "a warning"
@@ -184,7 +203,7 @@ fn run_kernel(launch: &Launch) -> Option<String> {
     };
     let items = groups[0] * launch.group_size[0];
     let buffer = word(0) as *mut u32;
-    match launch.program.kernels()[launch.kernel].name.as_str() {
+    match launch.program.names()[launch.kernel].as_str() {
         "add" => {
             let value = word(8) as u32;
             for i in 0..items as usize {
@@ -285,12 +304,14 @@ impl Platform for Fake {
             kernel("count", &[(Pointer, 8, 0), (Local, 8, 8)]),
             kernel("fault", &[]),
             kernel("look", &[(Image, 8, 0), (Sampler, 8, 8)]),
+            kernel("late", &[]),
         ];
-        Ok(Arc::new(FakeProgram(
-            kernels,
-            text.into_bytes(),
+        Ok(Arc::new(FakeProgram {
+            names: kernels.iter().map(|kernel| kernel.name.clone()).collect(),
+            kernels: kernels.into_iter().map(Arc::new).collect(),
+            binary: text.into_bytes(),
             unresolved,
-        )))
+        }))
     }
     fn image_record(&self, view: &ImageView) -> Option<Box<[u128]>> {
         let bytes = view.slice_pitch * u64::from(view.extent[2]);
@@ -304,7 +325,7 @@ impl Platform for Fake {
         Some(address | u64::from(sampler.linear) << 1 | u64::from(sampler.normalised))
     }
     fn is_brief(&self, launch: &Launch) -> bool {
-        launch.program.kernels()[launch.kernel].name == "add"
+        launch.program.names()[launch.kernel] == "add"
     }
     fn most_cooperative_groups(&self) -> u64 {
         64

@@ -107,7 +107,7 @@ fn names_of_a_module_are_looked_up() {
         .iter()
         .map(|name| unsafe { CStr::from_ptr(*name) })
         .collect();
-    assert_eq!(names, [c"add", c"count", c"fault", c"look"]);
+    assert_eq!(names, [c"add", c"count", c"fault", c"look", c"late"]);
     let (mut at, mut size) = (null_mut(), 0);
     ok!(Module.pfnGetGlobalPointer(module, c"table".as_ptr(), &raw mut size, &raw mut at));
     assert_eq!((at as usize, size), (0x1000, 16));
@@ -124,6 +124,7 @@ fn names_of_a_module_are_looked_up() {
     for (name, want) in [
         (c"add", ZE_RESULT_SUCCESS),
         (c"none", ZE_RESULT_ERROR_INVALID_KERNEL_NAME),
+        (c"late", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE),
     ] {
         let desc = ze_kernel_desc_t {
             pKernelName: name.as_ptr(),
@@ -136,6 +137,10 @@ fn names_of_a_module_are_looked_up() {
             "{name:?}"
         );
     }
+    assert_eq!(
+        last_error(),
+        "zeKernelCreate: error: kernel \"late\": more than the code generator can do"
+    );
     let mut properties = ze_module_properties_t::default();
     for (input, flags, link) in [
         (b"good", 0, ZE_RESULT_SUCCESS),

@@ -1,0 +1,175 @@
+//! Programs of many kernels, each compiled when it is asked for.
+//!
+//! Whoever asks for a kernel first has it compiled, or takes it from the cache, where each kernel has an entry of its own;
+//! others who ask for it wait. Launches take no lock: they only look whether the kernel is there.
+
+use super::codegen::{self, Opened, Session};
+use super::container::Kind;
+use super::{Builder, CacheState, Code, Kernel, Loaded, contained, load};
+use crate::cache::Key;
+use crate::census::lock;
+use kernel_ir::build::{Compiled, Outline, decode_reply, encode_reply};
+use kernel_ir::{BuildError, Request};
+use std::sync::{Arc, Mutex, OnceLock};
+use ze_driver::device::BuildFailure;
+
+/// Kernels that are compiled at once where there are threads for them: all of them then take as long as one.
+const TOGETHER: usize = 8;
+
+/// Programs of so many kernels or fewer are compiled whole.
+pub(super) fn few() -> u32 {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    threads.min(TOGETHER) as u32
+}
+
+/// An outline that can be true.
+pub(super) fn outline(bytes: &[u8]) -> Option<Outline> {
+    let outline = Outline::decode(bytes).ok()?;
+    (outline.names.len() > 1).then_some(outline)
+}
+
+fn told(error: &BuildError) -> String {
+    let line = error.line();
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+/// The key of a kernel of the program under `program`.
+pub(super) fn key_of(program: &Key, kernel: usize) -> Key {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(program);
+    hasher.update(b"kernel");
+    hasher.update(&(kernel as u64).to_le_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+/// The code of a program, as far as it was asked for.
+pub(super) struct Late {
+    key: Key,
+    request: Request,
+    cache: Arc<CacheState>,
+    /// Who compiles; none while the cache has all that were asked for, or when there is code of all.
+    session: Mutex<Option<Arc<Session>>>,
+    /// Of each kernel; held while it is made.
+    codes: Vec<Mutex<Option<Code>>>,
+    /// Held while the whole is compiled for a binary.
+    whole: Mutex<()>,
+}
+
+impl Late {
+    pub(super) fn new(
+        builder: &Builder,
+        key: &Key,
+        request: &Request,
+        outline: &Outline,
+        session: Option<Session>,
+    ) -> Self {
+        Self {
+            key: *key,
+            request: request.clone(),
+            cache: Arc::clone(&builder.cache),
+            session: Mutex::new(session.map(Arc::new)),
+            codes: outline.names.iter().map(|_| Mutex::new(None)).collect(),
+            whole: Mutex::new(()),
+        }
+    }
+
+    /// Has a kernel of `program` in its place when it returns.
+    pub(super) fn make(&self, number: usize, program: &Loaded) -> Result<(), String> {
+        let (Some(code), Some(slot), Some(name)) = (
+            self.codes.get(number),
+            program.kernels.get(number),
+            program.names.get(number),
+        ) else {
+            return Err("there is no such kernel".to_owned());
+        };
+        let mut code = lock(code);
+        if code.is_some() {
+            return Ok(());
+        }
+        let key = key_of(&self.key, number);
+        let kept = self.cache.get().and_then(|cache| cache.get(&key));
+        // An entry that does not load is compiled again, never run.
+        let kept = kept.and_then(|bytes| {
+            let compiled = decode_reply(&bytes).ok()?.ok()?;
+            self.load(&compiled, name).ok()
+        });
+        let (kernel, image) = match kept {
+            Some(loaded) => loaded,
+            None => {
+                let reply = self.session()?.kernel(number);
+                let compiled = reply.as_ref().map_err(told)?;
+                let loaded = self
+                    .load(compiled, name)
+                    .map_err(|error| format!("loading compiled code: {error}"))?;
+                if let Some(cache) = self.cache.get() {
+                    cache.put(&key, &encode_reply(&reply));
+                }
+                loaded
+            }
+        };
+        // The code stays as long as the program, whose kernels point to it.
+        *code = Some(image);
+        let _ = slot.set(kernel);
+        if program.kernels.iter().all(|kernel| kernel.get().is_some()) {
+            let mut session = lock(&self.session);
+            drop(session.take());
+        }
+        Ok(())
+    }
+
+    fn load(&self, compiled: &Compiled, name: &str) -> Result<(Kernel, Code), String> {
+        let (mut kernels, code) = load(compiled, Some(&self.request))?;
+        // All programs of one key share the code.
+        if code.image.has_variables() {
+            return Err("a kernel that stands alone has variables".to_owned());
+        }
+        match (kernels.pop(), kernels.is_empty()) {
+            (Some(kernel), true) if kernel.info.name == name => Ok((kernel, code)),
+            _ => Err("this is another kernel".to_owned()),
+        }
+    }
+
+    fn session(&self) -> Result<Arc<Session>, String> {
+        let mut session = lock(&self.session);
+        if let Some(session) = &*session {
+            return Ok(Arc::clone(session));
+        }
+        // The cache had the outline, and lost the kernel or never had it.
+        match codegen::open(&self.request, 1) {
+            Ok(Opened::Outline(_, opened)) => {
+                let opened = Arc::new(opened);
+                *session = Some(Arc::clone(&opened));
+                Ok(opened)
+            }
+            Ok(Opened::Whole(_)) => Err("its kernels do not stand alone any more".to_owned()),
+            Err(error) => Err(told(&error)),
+        }
+    }
+
+    /// The native binary, put into `place`: all of the program in parts, the same whatever was asked for before.
+    pub(super) fn binary<'a>(
+        &self,
+        place: &'a OnceLock<Arc<[u8]>>,
+    ) -> Result<&'a [u8], BuildFailure> {
+        let _making = lock(&self.whole);
+        if let Some(binary) = place.get() {
+            return Ok(binary);
+        }
+        let reply = codegen::compile(&self.request);
+        if let Err(error) = &reply {
+            return Err(super::failed(error));
+        }
+        let content = encode_reply(&reply);
+        let binary = contained(
+            Kind::Code,
+            &self.request.options,
+            &self.request.cpu,
+            content,
+        );
+        if let Some(cache) = self.cache.get() {
+            // From now on the entry has everything.
+            cache.put(&self.key, &binary);
+        }
+        Ok(place.get_or_init(|| binary))
+    }
+}
