@@ -7,13 +7,14 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use level_zero::sys::*;
+use sycl_graph::Deps;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graveyard::{Kept, bury};
 use crate::image::{Sampler, native};
 use crate::info::Info;
-use crate::lane::{Lane, LaneOptions};
+use crate::lane::{Chosen, Lane, LaneOptions, SideLanes, Way};
 use crate::platform::Platform;
 use crate::registry::{disown, own};
 use crate::ticket::Promises;
@@ -29,6 +30,8 @@ pub(crate) struct ContextInner {
     pub(crate) native: Arc<NativeContext>,
     /// Lanes for copies to and from a device, made when first needed.
     transfers: Mutex<Vec<(Device, &'static Lane)>>,
+    /// For copies that wait for events of the program's.
+    sides: SideLanes,
     pub(crate) embedded: crate::embedded::Remembered,
 }
 
@@ -38,7 +41,8 @@ impl Drop for ContextInner {
             .transfers
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        for (_, lane) in lanes.drain(..) {
+        let lanes = lanes.drain(..).map(|(_, lane)| lane);
+        for lane in lanes.chain(self.sides.each()) {
             bury(lane.users(), self.native.kept(), || lane.close());
         }
     }
@@ -174,6 +178,7 @@ impl Context {
             devices: devices.to_vec(),
             native,
             transfers: Mutex::default(),
+            sides: SideLanes::default(),
             embedded: crate::embedded::Remembered::default(),
         }))
     }
@@ -190,6 +195,23 @@ impl Context {
         if let Some((_, lane)) = lanes.iter().find(|(of, _)| of == device) {
             return Ok(lane);
         }
+        let lane = self.create_transfer_lane(device)?;
+        lanes.push((device.clone(), lane));
+        Ok(lane)
+    }
+
+    /// Where a copy goes that follows `after`.
+    pub(crate) fn choose_for_transfer(&self, device: &Device, after: &Deps) -> Result<Way<'_>> {
+        let gates = Lane::gates_of(after);
+        if gates.is_empty() {
+            let lane = self.transfer_lane(device)?;
+            return Ok(Way::On(Chosen::usual(lane)));
+        }
+        let make = || self.create_transfer_lane(device);
+        self.0.sides.choose(device, after, &gates, 1, make)
+    }
+
+    fn create_transfer_lane(&self, device: &Device) -> Result<&'static Lane> {
         // A copy engine of its own, where the device has one and the environment does not forbid it.
         let compute = device.compute_group()?;
         let engine = crate::environment::copy_engines()
@@ -204,9 +226,7 @@ impl Context {
             index,
             ..LaneOptions::default()
         };
-        let lane = Lane::create(&self.0.native, device, options)?;
-        lanes.push((device.clone(), lane));
-        Ok(lane)
+        Lane::create(&self.0.native, device, options)
     }
 
     /// Whether a context may be made of these devices.

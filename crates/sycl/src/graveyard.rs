@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
 use crate::context::NativeContext;
-use crate::lane::all_tails;
+use crate::lane::{Lane, all_tails};
 use crate::ticket::{probe, wait_for, would_wait_for_itself};
 
 /// Contexts that stay the program's, by address; none in most programs.
@@ -229,10 +229,12 @@ pub(crate) fn is_awaited(lane: u16) -> bool {
 pub(crate) fn wait_for_one() -> bool {
     let oldest = {
         let graves = graves();
-        let mut closed = graves.list.iter().map(|grave| &grave.after);
-        closed
-            .find(|after| after.iter().all(|dep| !dep.is_ticket()))
-            .cloned()
+        let closed = graves.list.iter().map(|grave| &grave.after);
+        let mut closed = closed.filter(|after| after.iter().all(|dep| !dep.is_ticket()));
+        // What the program has to end is only waited for when there is nothing else.
+        let ends = |after: &&Deps| Lane::gates_of(after).is_empty();
+        let first = closed.clone().find(ends);
+        first.or_else(|| closed.next()).cloned()
     };
     let Some(after) = oldest.filter(|after| !would_wait_for_itself(after)) else {
         return false;

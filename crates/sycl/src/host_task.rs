@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
@@ -359,7 +359,20 @@ static MORE: Condvar = Condvar::new();
 pub(crate) fn run(job: Job) {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     pool.work.push_back(job);
-    if pool.idle < pool.work.len() && pool.threads < MOST_THREADS {
+    let room = pool.threads < MOST_THREADS;
+    start(pool, room);
+}
+
+/// As [`run`], at once however many host tasks there are: they may all wait for it.
+pub(crate) fn run_beyond_the_limit(job: Job) {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    pool.work.push_front(job);
+    start(pool, true);
+}
+
+/// Sees to a thread for the work, a new one if there is room.
+fn start(mut pool: MutexGuard<'_, Pool>, room: bool) {
+    if pool.idle < pool.work.len() && room {
         let spawned = std::thread::Builder::new()
             .name("sycl host task".to_owned())
             .spawn(serve);

@@ -62,6 +62,7 @@ mod ticket;
 mod trace;
 mod transfer;
 pub mod usm;
+mod watch;
 mod ze;
 
 pub use accessor::{

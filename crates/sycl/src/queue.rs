@@ -16,7 +16,7 @@ use crate::event::{Event, Followers};
 use crate::graveyard::{bury, settle, sweep};
 use crate::group::Group;
 use crate::handler::{Command, Handler};
-use crate::lane::{Lane, LaneOptions, NativeLane};
+use crate::lane::{Chosen, Lane, LaneOptions, NativeLane, SideLanes, Way};
 use crate::log::{CHOICES, name_of, say};
 use crate::platform::complain;
 use crate::selector::{DefaultSelector, Selector};
@@ -81,6 +81,8 @@ pub(crate) struct QueueInner {
     lanes: [OnceLock<&'static Lane>; MOST_LANES],
     making: Mutex<()>,
     width: usize,
+    /// Lanes for work that waits for events of the program's; none where one list, or one order, is for all.
+    sides: Option<SideLanes>,
     /// The threads that submitted, where each has a lane of its own, in the order of the lanes.
     threads: Option<Mutex<Vec<ThreadId>>>,
     /// The last command of an in-order queue.
@@ -402,6 +404,7 @@ impl Queue {
             environment::lanes().unwrap_or(LANES)
         };
         let native = Arc::downgrade(&context.0.native);
+        let sides = (!props.in_order).then(SideLanes::default);
         let inner = Arc::new(QueueInner {
             context,
             device,
@@ -410,6 +413,7 @@ impl Queue {
             lanes: [const { OnceLock::new() }; MOST_LANES],
             making: Mutex::new(()),
             width,
+            sides,
             threads: None,
             order: Mutex::new(None),
             tickets: Promises::default(),
@@ -448,6 +452,7 @@ impl Queue {
         let mut queue = Self::of(context.clone(), device.clone(), props, options, None);
         if let Some(inner) = Arc::get_mut(&mut queue.0) {
             inner.width = 1;
+            inner.sides = None;
         }
         let _ = queue.0.lanes[0].set(lane);
         if !owned || !context.0.native.is_owned() {
@@ -568,11 +573,30 @@ impl QueueInner {
 
     /// Its lanes so far.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = &'static Lane> + '_ {
+        let sides = self.sides.iter().flat_map(SideLanes::each);
+        self.usual_lanes().chain(sides)
+    }
+
+    fn usual_lanes(&self) -> impl Iterator<Item = &'static Lane> + '_ {
         self.lanes.iter().map_while(|lane| lane.get().copied())
     }
 
+    /// Where work goes that follows `deps`.
+    pub(crate) fn choose(&self, deps: &Deps) -> Result<Way<'_>> {
+        if let Some(sides) = &self.sides {
+            let gates = Lane::gates_of(deps);
+            if !gates.is_empty() {
+                return sides.choose(&self.device, deps, &gates, self.width, || {
+                    Lane::create(&self.context.0.native, &self.device, self.options)
+                });
+            }
+        }
+        let lane = self.usual(deps)?;
+        Ok(Way::On(Chosen::usual(lane)))
+    }
+
     /// A lane for work that follows `deps`: the one that ends with them, an idle one, a new one, the least busy.
-    pub(crate) fn choose(&self, deps: &Deps) -> Result<&'static Lane> {
+    fn usual(&self, deps: &Deps) -> Result<&'static Lane> {
         if let Some(threads) = &self.threads {
             return self.lane_of_thread(threads);
         }
@@ -581,7 +605,7 @@ impl QueueInner {
         }
         let mut best: Option<&'static Lane> = None;
         let mut count = 0;
-        for lane in self.lanes() {
+        for lane in self.usual_lanes() {
             count += 1;
             if deps.iter().any(|dep| dep == lane.tail()) {
                 return Ok(lane);
@@ -595,7 +619,7 @@ impl QueueInner {
         }
         if count < self.width {
             // What is not known to have ended may have.
-            for lane in self.lanes() {
+            for lane in self.usual_lanes() {
                 lane.probe_tail();
                 if lane.outstanding() == 0 {
                     return Ok(lane);

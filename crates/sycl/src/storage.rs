@@ -600,7 +600,7 @@ impl BufferState {
     }
 
     /// The contexts that it has memory of.
-    fn natives(&self) -> impl Iterator<Item = &Arc<NativeContext>> {
+    pub(crate) fn natives(&self) -> impl Iterator<Item = &Arc<NativeContext>> {
         let memories = self.places.iter().filter_map(|place| place.memory.as_ref());
         let memories = memories.chain(self.views.iter().map(|(_, view)| view));
         memories.map(|memory| &memory.context.0.native)

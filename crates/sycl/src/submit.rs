@@ -17,14 +17,15 @@ use crate::event::{Event, EventKind, device_clock};
 use crate::graveyard::{bury, sweep_some};
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::host_task::{TaskContext, run};
-use crate::lane::{Kept, Lane, Profile, Target, lane_of};
+use crate::lane::{Kept, Lane, Profile, Target, Way, lane_of};
 use crate::log::{COMMANDS, name_of, say};
 use crate::operation::{Launch, Operation};
 use crate::queue::{Queue, QueueInner};
 use crate::storage::{BufferCore, BufferState};
-use crate::ticket::{Ticket, is_unfinished, resolve, wait_for, when_closed};
+use crate::ticket::{Resolved, Ticket, is_unfinished, resolve, wait_for, when_closed};
 use crate::trace::{Barrier, Label, Node, Reason, Site};
 use crate::transfer::{self, Accesses, refuse_poisoned};
+use crate::watch::resolve_in;
 
 /// One buffer as a group uses it.
 struct Use {
@@ -120,7 +121,11 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
                 .used(entry.core.number, state.graph.grid(), list, &node);
         }
     }
-    let resolved = resolve(&deps);
+    let on_host = matches!(group.action, Some(Action::HostTask(_)));
+    let mut resolved = match on_host {
+        true => resolve(&deps),
+        false => resolve_in(&inner.context.0.native, &deps),
+    };
     if let Some(error) = &resolved.failed {
         return Err(Error::because("what the group depends on failed", error));
     }
@@ -131,24 +136,30 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         })
     });
     let events = std::mem::take(&mut group.events);
-    let on_host = matches!(group.action, Some(Action::HostTask(_)));
+    let mut chosen = None;
     if resolved.open.is_empty() && !on_host {
+        match inner.choose(&resolved.device)? {
+            Way::On(lane) => chosen = Some(lane),
+            Way::Behind(work) => resolved.watch(&work),
+        }
+    }
+    if let Some(chosen) = chosen {
+        let lane = chosen.lane;
         let mut keep = None;
         let dep = node.task(|| {
             let after = &resolved.device;
             let dep = match &group.action {
                 // The common case, without moving anything.
-                Some(Action::Launch(shape)) if all_in(inner, after) => {
+                Some(Action::Launch(shape)) => {
                     let arguments = &mut group.arguments;
                     arguments.resolve(|access| pointers[access].addr());
-                    let lane = inner.choose(after)?;
                     let append = &mut |target: &mut Target<'_>| shape.append(arguments, target);
                     lane.append(after, profile.clone(), append)
                 }
                 _ => {
                     let arguments = std::mem::take(&mut group.arguments);
                     let mut work = Prepared::new(group.action.take(), arguments, &pointers);
-                    let dep = work.append(inner, after, profile.clone());
+                    let dep = append_profiled(lane, after, &mut work.operations, profile.clone());
                     keep = Some(work);
                     dep
                 }
@@ -156,6 +167,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
             node.signal(|| native_of(dep));
             Ok::<Dep, Error>(dep)
         })?;
+        drop(chosen);
         commit(&uses, &mut locked, dep);
         if let Some(order) = &mut order {
             **order = Some(dep);
@@ -183,6 +195,10 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     let work = Prepared::new(group.action.take(), arguments, &pointers);
     let own = Ticket::open(None, resolved.open.clone());
     commit(&uses, &mut locked, own.dep());
+    // Whoever waits until such a context is no longer used waits for this.
+    let natives = locked.iter().flat_map(|state| state.natives());
+    let kept = natives.filter(|native| !native.is_owned());
+    kept.for_each(|native| native.pending.add(&own));
     if let Some(order) = &mut order {
         **order = Some(own.dep());
     }
@@ -198,7 +214,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         node.clone(),
     );
     let barrier = (!resolved.open.is_empty()).then(|| {
-        let reason = reason(&resolved.open);
+        let reason = reason(&resolved);
         say(COMMANDS, || format!("which waits for {reason}"));
         node.barrier(reason)
     });
@@ -255,12 +271,12 @@ fn native_of(dep: Dep) -> Option<Kept> {
 }
 
 /// Why a group is held back.
-fn reason(open: &[Arc<Ticket>]) -> Reason {
-    if open.iter().any(|ticket| ticket.is_held()) {
+fn reason(resolved: &Resolved) -> Reason {
+    if resolved.open.iter().any(|ticket| ticket.is_held()) {
         return Reason::HostAccessor;
     }
-    match open.is_empty() {
-        true => Reason::Unknown,
+    match resolved.open.len() == resolved.watched {
+        true => Reason::Elsewhere,
         false => Reason::HostTask,
     }
 }
@@ -473,16 +489,6 @@ impl Prepared {
         self.task.is_some()
     }
 
-    fn append(
-        &mut self,
-        queue: &QueueInner,
-        after: &Deps,
-        profile: Option<Arc<Profile>>,
-    ) -> Result<Dep> {
-        let lane = queue.choose(after)?;
-        append_profiled(lane, queue, after, &mut self.operations, profile)
-    }
-
     /// What a command needs besides its buffers goes when it has ended.
     fn keep_until(&mut self, dep: Dep, queue: &QueueInner) {
         if let Some(keep) = self.keep.take() {
@@ -494,36 +500,20 @@ impl Prepared {
     }
 }
 
-/// Whether the device can wait for all of it: another context's work this thread must wait for.
-fn all_in(queue: &QueueInner, after: &Deps) -> bool {
-    let native = &queue.context.0.native;
-    let mut lanes = after.iter().filter_map(lane_of);
-    lanes.all(|lane| lane.is_in(native))
-}
-
 fn append_profiled(
     lane: &'static Lane,
-    queue: &QueueInner,
     after: &Deps,
     operations: &mut [Operation],
     profile: Option<Arc<Profile>>,
 ) -> Result<Dep> {
-    let context = &queue.context;
     match operations {
         // The common case without a second list of dependencies.
-        [operation] if all_in(queue, after) => {
-            lane.append(after, profile, &mut |target| operation.append(target))
-        }
+        [operation] => lane.append(after, profile, &mut |target| operation.append(target)),
         [first @ .., last] => {
-            if first.is_empty() {
-                let dep = transfer::append_all(lane, context, after, &mut [Operation::Barrier])?;
-                let _ = dep;
-                return lane.append(&Deps::default(), profile, &mut |target| last.append(target));
-            }
-            transfer::append_all(lane, context, after, first)?;
+            transfer::append_all(lane, after, first)?;
             lane.append(&Deps::default(), profile, &mut |target| last.append(target))
         }
-        [] => transfer::append_all(lane, context, after, &mut [Operation::Barrier]),
+        [] => transfer::append_all(lane, after, &mut [Operation::Barrier]),
     }
 }
 
@@ -544,22 +534,40 @@ struct Later {
 
 impl Later {
     fn go(mut self, failed: Option<Error>) {
-        self.barrier = None;
         if let Some(error) = failed {
             let error = Error::because("what the command depends on failed", &error);
+            self.barrier = None;
             return self.fail(&error);
         }
         if self.work.is_host_task() {
+            self.barrier = None;
             return run(Box::new(move || self.run_task()));
         }
-        let resolved = resolve(&self.deps);
+        let queue = Arc::clone(&self.queue);
+        let mut resolved = resolve_in(&queue.context.0.native, &self.deps);
+        let mut chosen = None;
+        if resolved.open.is_empty() {
+            match queue.choose(&resolved.device) {
+                Ok(Way::On(lane)) => chosen = Some(Ok(lane)),
+                Ok(Way::Behind(work)) => resolved.watch(&work),
+                Err(error) => chosen = Some(Err(error)),
+            }
+        }
+        let Some(chosen) = chosen else {
+            // What it waited for is on a device now, but of another context, or behind too many events.
+            let ticket = Arc::clone(&self.ticket);
+            let again = Box::new(|failed| self.go(failed));
+            return when_closed(&resolved.open, &ticket, again);
+        };
+        self.barrier = None;
         let node = self.node.clone();
-        let appended = node.task(|| {
-            let dep = self
-                .work
-                .append(&self.queue, &resolved.device, self.profile.clone())?;
-            node.signal(|| native_of(dep));
-            Ok::<Dep, Error>(dep)
+        let appended = chosen.and_then(|chosen| {
+            node.task(|| {
+                let (after, operations) = (&resolved.device, &mut self.work.operations);
+                let dep = append_profiled(chosen.lane, after, operations, self.profile.clone())?;
+                node.signal(|| native_of(dep));
+                Ok::<Dep, Error>(dep)
+            })
         });
         match appended {
             Ok(dep) => {

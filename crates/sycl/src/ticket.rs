@@ -94,6 +94,8 @@ pub(crate) fn probe(dep: Dep) -> bool {
 pub(crate) struct Resolved {
     pub(crate) device: Deps,
     pub(crate) open: Vec<Arc<Ticket>>,
+    /// How many of the open ones stand for work that a thread waits for ([`crate::watch`]).
+    pub(crate) watched: usize,
     pub(crate) failed: Option<Error>,
 }
 
@@ -102,6 +104,7 @@ pub(crate) fn resolve(deps: &Deps) -> Resolved {
     let mut resolved = Resolved {
         device: Deps::default(),
         open: Vec::new(),
+        watched: 0,
         failed: None,
     };
     let add = |dep: Dep, device: &mut Deps| {

@@ -9,37 +9,102 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::graveyard::sweep;
-use crate::lane::{Lane, lane_of};
+use crate::lane::{Chosen, Lane, Way};
 use crate::log::{MEMORY, name_of, say};
 use crate::operation::Operation;
 use crate::queue::Reports;
 use crate::storage::{BufferCore, BufferState};
-use crate::ticket::{Ticket, is_unfinished, resolve, wait_for, when_closed, would_wait_for_itself};
+use crate::ticket::{
+    Resolved, Ticket, is_unfinished, resolve, wait_for, when_closed, would_wait_for_itself,
+};
+use crate::trace::Node;
+use crate::watch::resolve_in;
 
 /// Appends operations to a lane in order, the first after `after`; answers the last one's place.
-///
-/// Work in another context cannot be waited for by the device: this thread waits for it.
 pub(crate) fn append_all(
     lane: &'static Lane,
-    context: &Context,
     after: &Deps,
     operations: &mut [Operation],
 ) -> Result<Dep> {
-    let mut own = after.clone();
-    own.retain(|dep| lane_of(dep).is_some_and(|other| other.is_in(&context.0.native)));
-    if own.len() != after.len() {
-        for dep in after.iter() {
-            if let Some(other) = lane_of(dep).filter(|lane| !lane.is_in(&context.0.native)) {
-                other.wait(dep.sequence())?;
-            }
-        }
-    }
-    let mut last = lane.tail();
+    let nothing = Deps::default();
+    let (mut last, mut after) = (lane.tail(), after);
     for operation in operations {
-        last = lane.append(&own, None, &mut |target| operation.append(target))?;
-        own = Deps::default();
+        last = lane.append(after, None, &mut |target| operation.append(target))?;
+        after = &nothing;
     }
     Ok(last)
+}
+
+/// A copy that waits for tickets.
+struct Later {
+    /// The memory lives as long as the buffer does.
+    core: Arc<BufferCore>,
+    context: Context,
+    device: Device,
+    operation: Operation,
+    deps: Deps,
+    ticket: Arc<Ticket>,
+    reports: Option<Arc<Reports>>,
+    node: Node,
+}
+
+impl Later {
+    fn go(mut self, failed: Option<Error>) {
+        let appended = match failed {
+            Some(error) => Err(error),
+            None => {
+                let mut resolved = resolve_in(&self.context.0.native, &self.deps);
+                let appended = match self.append(&mut resolved) {
+                    Some(appended) => appended,
+                    None => {
+                        let ticket = Arc::clone(&self.ticket);
+                        let again = Box::new(|failed| self.go(failed));
+                        return when_closed(&resolved.open, &ticket, again);
+                    }
+                };
+                if let (Err(error), Some(reports)) = (&appended, &self.reports) {
+                    reports.push(error.clone());
+                }
+                appended
+            }
+        };
+        let Self { core, ticket, .. } = self;
+        // Who has waited for the end and drops the buffer then is its last owner.
+        drop(core);
+        match appended {
+            Ok(dep) => ticket.submitted(dep),
+            Err(error) => ticket.fail(&error),
+        }
+    }
+
+    /// Its place, unless it has to wait for what is open then.
+    fn append(&mut self, resolved: &mut Resolved) -> Option<Result<Dep>> {
+        if !resolved.open.is_empty() {
+            return None;
+        }
+        let way = self
+            .context
+            .choose_for_transfer(&self.device, &resolved.device);
+        let lane = match way {
+            Ok(Way::On(lane)) => lane,
+            Ok(Way::Behind(work)) => {
+                resolved.watch(&work);
+                return None;
+            }
+            Err(error) => return Some(Err(error)),
+        };
+        let operation = std::slice::from_mut(&mut self.operation);
+        Some(append(&lane, &resolved.device, operation, &self.node))
+    }
+}
+
+/// Appends a copy, and tells tools.
+fn append(chosen: &Chosen<'_>, after: &Deps, copy: &mut [Operation], node: &Node) -> Result<Dep> {
+    node.task(|| {
+        let dep = append_all(chosen.lane, after, copy)?;
+        node.signal(|| chosen.lane.keep(dep.sequence()));
+        Ok(dep)
+    })
 }
 
 /// Submits one planned copy and commits it. The buffer is locked by the caller. `reports` hear of a copy that cannot be
@@ -77,53 +142,35 @@ pub(crate) fn submit(
     let mut operation = state.copy(transfer, target, source);
     let mut deps = Deps::default();
     state.graph.transfer_dependencies(transfer, &mut deps);
-    let resolved = resolve(&deps);
-    if let Some(error) = resolved.failed {
-        return Err(Error::because("the source of a copy was lost", &error));
+    let mut resolved = resolve_in(&context.0.native, &deps);
+    if let Some(error) = &resolved.failed {
+        return Err(Error::because("the source of a copy was lost", error));
     }
     if resolved.open.is_empty() {
-        let lane = context.transfer_lane(&device)?;
-        let dep = node.task(|| {
-            let after = &resolved.device;
-            let dep = append_all(lane, &context, after, std::slice::from_mut(&mut operation))?;
-            node.signal(|| lane.keep(dep.sequence()));
-            Ok::<Dep, Error>(dep)
-        })?;
-        state.graph.commit_transfer(transfer, dep);
-        return Ok(dep);
+        match context.choose_for_transfer(&device, &resolved.device)? {
+            Way::On(lane) => {
+                let operation = std::slice::from_mut(&mut operation);
+                let dep = append(&lane, &resolved.device, operation, &node)?;
+                state.graph.commit_transfer(transfer, dep);
+                return Ok(dep);
+            }
+            Way::Behind(work) => resolved.watch(&work),
+        }
     }
     let own = Ticket::open_kept(resolved.open.clone());
     state.graph.commit_transfer(transfer, own.dep());
     state.pending.push((transfer.clone(), Arc::clone(&own)));
-    let (ticket, reports) = (Arc::clone(&own), reports.cloned());
-    // The memory lives as long as the buffer does.
-    let core = Arc::clone(core);
-    let work = Box::new(move |failed: Option<Error>| {
-        let appended = match failed {
-            Some(error) => Err(error),
-            None => {
-                let appended = context.transfer_lane(&device).and_then(|lane| {
-                    let after = resolve(&deps).device;
-                    let operation = std::slice::from_mut(&mut operation);
-                    node.task(|| {
-                        let dep = append_all(lane, &context, &after, operation)?;
-                        node.signal(|| lane.keep(dep.sequence()));
-                        Ok(dep)
-                    })
-                });
-                if let (Err(error), Some(reports)) = (&appended, &reports) {
-                    reports.push(error.clone());
-                }
-                appended
-            }
-        };
-        match appended {
-            Ok(dep) => ticket.submitted(dep),
-            Err(error) => ticket.fail(&error),
-        }
-        drop(core);
-    });
-    when_closed(&resolved.open, &own, work);
+    let later = Later {
+        core: Arc::clone(core),
+        context,
+        device,
+        operation,
+        deps,
+        ticket: Arc::clone(&own),
+        reports: reports.cloned(),
+        node,
+    };
+    when_closed(&resolved.open, &own, Box::new(|failed| later.go(failed)));
     Ok(own.dep())
 }
 

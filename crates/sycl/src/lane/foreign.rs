@@ -23,6 +23,7 @@ impl Lane {
     ) -> Result<&'static Self> {
         let lane = Self::place()?;
         let mut inner = lane.inner();
+        inner.let_go = false;
         inner.home = Some(Home {
             context: Arc::clone(context),
             device: std::ptr::null_mut(),
@@ -90,6 +91,7 @@ impl Lane {
             drop(self.wait(self.tail().sequence()));
             sweep();
         }
+        self.inner().let_go = true;
         bury(self.waiters(), kept, || self.close());
     }
 

@@ -12,6 +12,7 @@
 //! under it.
 
 mod foreign;
+mod gates;
 mod home;
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -27,6 +28,8 @@ use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
+use gates::Gated;
+pub(crate) use gates::{Chosen, SideLanes, Way};
 use home::{Batches, Home, Kind, destroy_list};
 
 /// Numbers that a lane may have; the greatest means tickets.
@@ -48,6 +51,8 @@ pub(crate) struct Lane {
     context: AtomicUsize,
     /// It is somebody's event.
     is_event: AtomicBool,
+    /// Commands of its wait for gates, or did.
+    gated: AtomicBool,
     /// Why nothing on it can end any more.
     lost: Mutex<Option<Error>>,
     inner: Mutex<Inner>,
@@ -66,6 +71,10 @@ struct Inner {
     /// Events that are kept for others, and whether the lane is closed when none is any more.
     kept: usize,
     closing: bool,
+    /// Events of the program's that its commands wait for.
+    gates: SmallVec<[Gated; 1]>,
+    /// It is an event of the program's that may be destroyed: it is not asked any more.
+    let_go: bool,
 }
 
 impl Default for Inner {
@@ -79,6 +88,8 @@ impl Default for Inner {
             unexecuted: SmallVec::new(),
             kept: 0,
             closing: false,
+            gates: SmallVec::new(),
+            let_go: false,
         }
     }
 }
@@ -367,6 +378,7 @@ impl Lane {
             executed: AtomicU64::new(u64::MAX),
             context: AtomicUsize::new(0),
             is_event: AtomicBool::new(false),
+            gated: AtomicBool::new(false),
             lost: Mutex::new(None),
             inner: Mutex::default(),
         }));
@@ -532,13 +544,22 @@ impl Lane {
     /// # Errors
     /// The device's, when it was lost.
     pub(crate) fn wait(&'static self, sequence: u64) -> Result<()> {
+        loop {
+            if let Some(waited) = self.wait_up_to(sequence, u64::MAX) {
+                return waited;
+            }
+        }
+    }
+
+    /// As [`Self::wait`], for so many nanoseconds; none when it has not ended by then.
+    pub(crate) fn wait_up_to(&'static self, sequence: u64, nanoseconds: u64) -> Option<Result<()>> {
         if let Some(pinned) = self.pin(sequence) {
             let api = pinned.api;
             // SAFETY: a live event, pinned.
             let waited = unsafe {
                 ze!(
                     api,
-                    zeEventHostSynchronize = event.pfnHostSynchronize(pinned.event, u64::MAX)
+                    zeEventHostSynchronize = event.pfnHostSynchronize(pinned.event, nanoseconds)
                 )
             };
             match waited {
@@ -546,13 +567,12 @@ impl Lane {
                 Err(error) if error.backend_code() == Some(ZE_RESULT_ERROR_DEVICE_LOST) => {
                     self.lose(&error);
                 }
-                Err(error) => return Err(error),
+                Err(error) if error.backend_code() == Some(ZE_RESULT_NOT_READY) => return None,
+                Err(error) => return Some(Err(error)),
             }
         }
-        match &*self.lost.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error.clone()),
-            None => Ok(()),
-        }
+        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(lost.as_ref().map_or(Ok(()), |error| Err(error.clone())))
     }
 
     /// Nothing on this lane will end any more: waiting for it is over.
@@ -579,12 +599,16 @@ impl Lane {
         profile: Option<Arc<Profile>>,
         append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
     ) -> Result<Dep> {
+        let gates = Self::known_gates(after);
         let mut pinned: SmallVec<[Pinned; 4]> = SmallVec::new();
         for dep in after.iter().filter(|dep| dep.lane() != self.id) {
             // Asking costs less than a wait for what has ended.
             pinned.extend(lane_of(dep).and_then(|lane| lane.pin_if(dep.sequence(), true)));
         }
         let dep = self.append_locked(&pinned, profile, append)?;
+        if !gates.is_empty() {
+            self.wait_for_gates(dep, &gates);
+        }
         pinned.iter().for_each(|pinned| pinned.waited_by(dep));
         Ok(dep)
     }

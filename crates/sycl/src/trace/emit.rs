@@ -324,7 +324,7 @@ impl Node {
         let reason = match reason {
             Reason::HostAccessor => c"Buffer locked by host accessor",
             Reason::HostTask => c"Blocked by host task",
-            Reason::Unknown => c"Unknown reason",
+            Reason::Elsewhere => c"Unknown reason",
         };
         let mut instances = [None; 2];
         if let Some((node, graph)) = self.inner().zip(graph()) {

@@ -117,7 +117,8 @@ pub(crate) enum UsedMemory {
 pub(crate) enum Reason {
     HostAccessor,
     HostTask,
-    Unknown,
+    /// Work that its context cannot wait for.
+    Elsewhere,
 }
 
 impl std::fmt::Display for Reason {
@@ -125,7 +126,7 @@ impl std::fmt::Display for Reason {
         f.write_str(match self {
             Self::HostAccessor => "a host accessor",
             Self::HostTask => "a host task",
-            Self::Unknown => "something unknown",
+            Self::Elsewhere => "work of another context",
         })
     }
 }

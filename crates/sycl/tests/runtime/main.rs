@@ -19,6 +19,7 @@ mod groups;
 mod images;
 mod letting_go;
 mod library;
+mod liveness;
 mod loaders;
 mod memories;
 mod native;
@@ -142,6 +143,7 @@ fn main() -> ExitCode {
         native_events::TESTS,
         letting_go::TESTS,
         endings::TESTS,
+        liveness::TESTS,
         wrong_handles::TESTS,
         ownership::TESTS,
         graphs::TESTS,

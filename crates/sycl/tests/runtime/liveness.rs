@@ -1,0 +1,267 @@
+//! What a thread may do, and wait for, before it signals an event that other work follows.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+
+use sycl::{Buffer, Context, Event, Queue, Read, ReadWrite};
+
+use crate::groups::{paged, submit_add_one};
+use crate::native::{foreign, kernel_in};
+use crate::order::access;
+use crate::world::{Gate, devices, is_running, queue};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "what_follows_another_contexts_work_is_held_back",
+        Where::Everywhere,
+        other_context,
+    ),
+    (
+        "no_drop_waits_for_another_contexts_work",
+        Where::Everywhere,
+        other_context_behind_an_accessor,
+    ),
+    (
+        "no_group_is_put_behind_another_ones_event",
+        Where::Everywhere,
+        groups_behind_events,
+    ),
+    (
+        "no_copy_is_put_behind_another_ones_event",
+        Where::Discrete,
+        copies_behind_events,
+    ),
+    (
+        "what_follows_a_group_behind_an_event_is_behind_it_too",
+        Where::Everywhere,
+        followers_of_gated_groups,
+    ),
+    (
+        "an_event_that_was_let_go_still_holds_its_group",
+        Where::Everywhere,
+        event_let_go,
+    ),
+];
+
+/// Runs a test that waits for ever where something is wrong: the program is then ended.
+fn guarded(test: impl FnOnce()) {
+    let (sender, receiver) = channel::<()>();
+    let watchdog = std::thread::spawn(move || {
+        let patience = std::time::Duration::from_secs(300);
+        if receiver.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            std::process::abort();
+        }
+    });
+    test();
+    drop(sender);
+    watchdog.join().unwrap();
+}
+
+/// A group that adds one in a context of the program's own, and reads another buffer.
+struct Elsewhere {
+    queue: Queue,
+    kernel: sycl::Kernel,
+}
+
+impl Elsewhere {
+    fn new(context: &Context, in_order: bool) -> Self {
+        let device = devices()[0].clone();
+        let queue = Queue::builder().context(context).device(&device);
+        let queue = if in_order { queue.in_order() } else { queue };
+        Self {
+            queue: queue.build().unwrap(),
+            kernel: kernel_in(context, &device),
+        }
+    }
+
+    fn add_one(
+        &self,
+        buffer: &Buffer<'_, i32>,
+        beside: &Buffer<'_, i32>,
+        after: &[Event],
+    ) -> Event {
+        let submitted = self.queue.submit(|cg| {
+            cg.depends_on(after);
+            cg.access(beside, Read)?;
+            let a = cg.access(buffer, ReadWrite)?;
+            cg.parallel_for(&self.kernel, buffer.range(), (&a,))
+        });
+        submitted.unwrap()
+    }
+}
+
+/// A group follows work of another context that waits for the program: whoever submits it goes on, and its buffers are
+/// nobody's.
+fn other_context() {
+    let (context, _) = foreign();
+    for in_order in [false, true] {
+        guarded(|| {
+            let elsewhere = Elsewhere::new(&context, in_order);
+            let usual = queue(0);
+            let (one, two, three, beside) = (paged(), paged(), paged(), paged());
+            let gate = Gate::new();
+            let after = std::slice::from_ref(&gate.event);
+            let first = submit_add_one(&usual, &one, after);
+            // By a buffer, by an event, by the program's own event.
+            let by_buffer = elsewhere.add_one(&one, &beside, &[]);
+            let by_event = elsewhere.add_one(&two, &beside, std::slice::from_ref(&first));
+            let by_gate = elsewhere.add_one(&three, &beside, after);
+            // And back.
+            let back = submit_add_one(&usual, &one, &[by_event.clone(), by_gate.clone()]);
+            assert_eq!(beside.host_access(Read).unwrap()[0], 0);
+            let all = [first, by_buffer, by_event, by_gate, back];
+            assert!(all.iter().all(is_running));
+            gate.open();
+            Event::wait_all(&all).unwrap();
+            assert!(!all.iter().any(is_running));
+            elsewhere.queue.wait().unwrap();
+            assert_eq!(one.into_vec().unwrap(), [3; 16]);
+            assert_eq!(two.into_vec().unwrap(), [1; 16]);
+            assert_eq!(three.into_vec().unwrap(), [1; 16]);
+        });
+    }
+}
+
+/// The end of a host accessor has work begin that other held-back work, of another context, follows: the thread does not
+/// wait for it.
+fn other_context_behind_an_accessor() {
+    guarded(|| {
+        let (context, _) = foreign();
+        let elsewhere = Elsewhere::new(&context, false);
+        let usual = queue(0);
+        let (one, beside) = (paged(), paged());
+        let gate = Gate::new();
+        let held = one.host_access(ReadWrite).unwrap();
+        let first = submit_add_one(&usual, &one, std::slice::from_ref(&gate.event));
+        let second = elsewhere.add_one(&one, &beside, &[]);
+        drop(held);
+        assert!(is_running(&first) && is_running(&second));
+        gate.open();
+        second.wait().unwrap();
+        assert_eq!(one.into_vec().unwrap(), [2; 16]);
+    });
+}
+
+/// More groups than a queue has lanes wait for events, for one and for as many as there are: what waits for none of them
+/// ends, again and again, on every queue.
+fn groups_behind_events() {
+    guarded(|| {
+        for (groups, gates) in [(4, 1), (8, 1), (40, 40), (40, 3)] {
+            let queues = [queue(0), queue(0), queue(devices().len() - 1)];
+            let gates: Vec<Gate> = (0..gates).map(|_| Gate::new()).collect();
+            let gated: Vec<Buffer<'_, i32>> = (0..groups).map(|_| paged()).collect();
+            let events: Vec<Event> = (0..groups)
+                .map(|number| {
+                    let gate = &gates[number % gates.len()];
+                    let after = std::slice::from_ref(&gate.event);
+                    submit_add_one(&queues[number % 2], &gated[number], after)
+                })
+                .collect();
+            let free = paged();
+            for queue in &queues {
+                submit_add_one(queue, &free, &[]).wait().unwrap();
+                submit_add_one(queue, &paged(), &[]).wait().unwrap();
+            }
+            assert!(events.iter().all(is_running));
+            // The last one first: it is behind none of the others.
+            for (number, gate) in gates.iter().enumerate().rev() {
+                gate.open();
+                let mine = events.iter().skip(number).step_by(gates.len());
+                mine.for_each(|event| event.wait().unwrap());
+                assert!(events[..number.min(gates.len())].iter().all(is_running));
+            }
+            assert_eq!(free.into_vec().unwrap(), [3; 16]);
+            for buffer in gated {
+                assert_eq!(buffer.into_vec().unwrap(), [1; 16]);
+            }
+        }
+    });
+}
+
+/// A copy that waits, by what it follows, for an event keeps no other copy to its device waiting.
+fn copies_behind_events() {
+    guarded(|| {
+        for gates in [1, 40] {
+            let (first, second) = (queue(0), queue(1));
+            let gates: Vec<Gate> = (0..gates).map(|_| Gate::new()).collect();
+            let held: Vec<Buffer<'_, i32>> = gates.iter().map(|_| paged()).collect();
+            let mut readers = Vec::new();
+            for (gate, buffer) in gates.iter().zip(&held) {
+                submit_add_one(&first, buffer, std::slice::from_ref(&gate.event));
+                readers.push(access(&second, buffer, 0, (0, 16), &[]));
+            }
+            for queue in [&first, &second] {
+                submit_add_one(queue, &paged(), &[]).wait().unwrap();
+            }
+            assert!(readers.iter().all(is_running));
+            for (gate, reader) in gates.iter().zip(&readers).rev() {
+                gate.open();
+                reader.wait().unwrap();
+            }
+            for buffer in held {
+                assert_eq!(buffer.into_vec().unwrap(), [1; 16]);
+            }
+        }
+    });
+}
+
+/// Groups that follow gated ones by buffers, on the same queue, another one and one in order, keep nobody waiting either.
+fn followers_of_gated_groups() {
+    guarded(|| {
+        let device = devices()[0].clone();
+        let in_order = Queue::builder().device(&device).in_order().build().unwrap();
+        let queues = [queue(0), queue(0), in_order];
+        let gate = Gate::new();
+        let chain = paged();
+        let mut gated = vec![submit_add_one(
+            &queues[0],
+            &chain,
+            std::slice::from_ref(&gate.event),
+        )];
+        // Many readers of what is gated, each alone behind it, and then one after another.
+        let reader = |queue| access(queue, &chain, 0, (0, 16), &[]);
+        gated.extend(
+            queues
+                .iter()
+                .flat_map(|queue| [reader(queue), reader(queue), reader(queue)]),
+        );
+        gated.extend((0..9).map(|number| submit_add_one(&queues[number % 3], &chain, &[])));
+        for queue in &queues[..2] {
+            for _ in 0..8 {
+                submit_add_one(queue, &paged(), &[]).wait().unwrap();
+            }
+        }
+        assert!(gated.iter().all(is_running));
+        gate.open();
+        assert_eq!(chain.into_vec().unwrap(), [10; 16]);
+    });
+}
+
+/// The program no longer has the SYCL event, and nobody may ask the handle: what it gates is known to be gated all the same.
+fn event_let_go() {
+    guarded(|| {
+        let queue = queue(0);
+        let mut gate = Gate::new();
+        let held: Vec<Buffer<'_, i32>> = (0..6).map(|_| paged()).collect();
+        for buffer in &held {
+            // The group's event, which keeps those it follows, goes at once.
+            drop(submit_add_one(
+                &queue,
+                buffer,
+                std::slice::from_ref(&gate.event),
+            ));
+        }
+        gate.event = Event::default();
+        submit_add_one(&queue, &paged(), &[]).wait().unwrap();
+        let followers: Vec<Event> = held
+            .iter()
+            .map(|buffer| submit_add_one(&queue, buffer, &[]))
+            .collect();
+        submit_add_one(&queue, &paged(), &[]).wait().unwrap();
+        assert!(followers.iter().all(is_running));
+        gate.open();
+        for buffer in held {
+            assert_eq!(buffer.into_vec().unwrap(), [2; 16]);
+        }
+    });
+}
