@@ -204,12 +204,21 @@ fn adopt_view<T>(state: &mut BufferState, view: &UsmView<T>) -> Result<()> {
             "the allocation has {room} bytes from the pointer on; the buffer needs {bytes}"
         )));
     }
-    let domain = state.domain_of(&view.context, &view.device)?;
+    let (kind, _) = crate::usm::properties_of(native, view.pointer.cast())?;
+    if view.free_with_buffer {
+        let (base, _) = crate::usm::range_of(native, view.pointer.cast())?;
+        if base.addr() != view.pointer.addr() {
+            return Err(Error::invalid(format!(
+                "{:p} lies inside of its allocation, which begins at {base:p}: only a whole one can be freed with the buffer",
+                view.pointer
+            )));
+        }
+    }
+    let domain = state.domain_for(kind, &view.context, &view.device)?;
     let end = match view.free_with_buffer {
         true => End::Free,
         false => End::Keep,
     };
-    let (kind, _) = crate::usm::properties_of(native, view.pointer.cast())?;
     state.adopt(domain, (kind, view.pointer.cast()), &view.context, end)?;
     if view.initialised {
         state.graph.adopt_copy(domain);

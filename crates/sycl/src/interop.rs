@@ -650,7 +650,7 @@ where
             PointerType::Host => sycl_graph::Domain::HOST,
             // Such memory is no device's: the host is where it is at home.
             PointerType::Shared if owner.is_null() => sycl_graph::Domain::HOST,
-            _ => state.domain_of(context, device)?,
+            _ => state.domain_for(kind, context, device)?,
         };
         state.adopt(domain, (kind, pointer.cast()), context, end)?;
         state.graph.adopt(domain);

@@ -89,6 +89,16 @@ struct Place {
     memory: Option<Memory>,
 }
 
+impl Place {
+    /// Whether it is that of a root device in a context.
+    fn is_of(&self, context: &Context, hardware: &Device) -> bool {
+        let device = self.device.as_ref();
+        device.is_some_and(|(of, known)| {
+            known == hardware && Arc::ptr_eq(&of.0.native, &context.0.native)
+        })
+    }
+}
+
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// A buffer's, or that of a part of one, which tools know as a buffer.
@@ -277,10 +287,27 @@ impl BufferState {
                 false => self.own_domain(context, device),
             };
         }
-        if device.uses_host_memory() && self.host_is_of(&context.0.native) {
+        let is_at_home = self
+            .place_of(context, device)
+            .is_some_and(|place| place.memory.is_some());
+        if !is_at_home && device.uses_host_memory() && self.host_is_of(&context.0.native) {
             return Ok(Domain::HOST);
         }
         self.own_domain(context, device)
+    }
+
+    /// The domain for memory of the program's that a device is to use. Where the device's memory is the host's, the host
+    /// may use all of it but device memory, which is a place of its own.
+    pub(crate) fn domain_for(
+        &mut self,
+        kind: PointerType,
+        context: &Context,
+        device: &Device,
+    ) -> Result<Domain> {
+        match kind {
+            PointerType::Device | PointerType::Unknown => self.own_domain(context, device),
+            PointerType::Host | PointerType::Shared => self.domain_of(context, device),
+        }
     }
 
     /// The domain of an image that was made from a handle: it is where it was made, and nowhere else.
@@ -370,11 +397,8 @@ impl BufferState {
     /// The domain of a device in a context that has a memory of its own there.
     fn own_domain(&mut self, context: &Context, device: &Device) -> Result<Domain> {
         let hardware = device.hardware();
-        let known = self.places.iter().position(|place| {
-            place.device.as_ref().is_some_and(|(of, known)| {
-                *known == hardware && Arc::ptr_eq(&of.0.native, &context.0.native)
-            })
-        });
+        let mut places = self.places.iter();
+        let known = places.position(|place| place.is_of(context, &hardware));
         let number = known.unwrap_or(self.places.len());
         let domain = Domain::new(number).ok_or_else(|| {
             Error::new(
@@ -394,6 +418,13 @@ impl BufferState {
         Ok(domain)
     }
 
+    /// The place of a device in a context, where it has one of its own.
+    fn place_of(&self, context: &Context, device: &Device) -> Option<&Place> {
+        let hardware = device.hardware();
+        let mut places = self.places.iter();
+        places.find(|place| place.is_of(context, &hardware))
+    }
+
     /// Whether the host's memory is, or would be, of a context.
     fn host_is_of(&self, native: &Arc<NativeContext>) -> bool {
         let memory = self.places[0].memory.as_ref();
@@ -403,9 +434,14 @@ impl BufferState {
     /// The domains of a device in all contexts that have memory there.
     pub(crate) fn known_domains(&self, device: &Device) -> impl Iterator<Item = Domain> + use<> {
         let hardware = device.hardware();
-        let is_known = |place: &Place| match &place.device {
-            Some((_, known)) => *known == hardware && place.memory.is_some(),
-            None => device.uses_host_memory() && place.memory.is_some(),
+        let is_at_home = |memory: &Memory| {
+            let place = self.place_of(&memory.context, device);
+            place.is_some_and(|place| place.memory.is_some())
+        };
+        let is_known = |place: &Place| match (&place.device, &place.memory) {
+            (_, None) => false,
+            (Some((_, known)), _) => *known == hardware,
+            (None, Some(memory)) => device.uses_host_memory() && !is_at_home(memory),
         };
         let places = self.places.iter().enumerate();
         let known = places.filter(|(_, place)| is_known(place));

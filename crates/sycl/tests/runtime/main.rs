@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod adopted;
 mod allocation;
 mod basics;
 mod bundles;
@@ -134,6 +135,7 @@ fn main() -> ExitCode {
     let tests = [
         basics::TESTS,
         allocation::TESTS,
+        adopted::TESTS,
         memories::TESTS,
         pages::TESTS,
         random::TESTS,
