@@ -12,6 +12,7 @@ mod basics;
 mod bundles;
 mod compile_fail;
 mod copies;
+mod defaults;
 mod endings;
 mod failures;
 mod footprint;
@@ -136,6 +137,7 @@ fn main() -> ExitCode {
         basics::TESTS,
         allocation::TESTS,
         adopted::TESTS,
+        defaults::TESTS,
         memories::TESTS,
         pages::TESTS,
         random::TESTS,
