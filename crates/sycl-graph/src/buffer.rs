@@ -53,6 +53,8 @@ pub(crate) struct Part {
     pub(crate) elements: Cuboid,
     /// Where it is by what is known before the copy; a copy from the host may bring it from elsewhere.
     pub(crate) holder: Domain,
+    /// Its holder may not have it any more: there is no way back.
+    pub(crate) gone: bool,
 }
 
 impl Part {
@@ -70,6 +72,17 @@ impl Part {
     }
 }
 
+/// How submitted work stands, as far as somebody knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It may end or fail.
+    Open,
+    /// It has ended well.
+    Ended,
+    /// What it was to do did not happen, or nobody can say that it did.
+    Failed,
+}
+
 /// One buffer's pages, their content's places and the work on them. See the crate's head for the way of one use.
 #[derive(Clone, Debug)]
 pub struct Buffer {
@@ -80,6 +93,9 @@ pub struct Buffer {
     pub(crate) pieces: BTreeMap<usize, Vec<Piece>>,
     front: Front,
     poisoned: Option<PageSet>,
+    /// Copies that are not known to have ended well, in the order of their commits, and how many make a look worth while.
+    copies: Vec<(Transfer, Dep)>,
+    copies_tidy_at: usize,
     /// Tickets that the fronts got since finished work was last dropped, and how many make a look worth while.
     tickets: usize,
     tidy_at: usize,
@@ -87,6 +103,8 @@ pub struct Buffer {
 
 /// So many tickets are kept before somebody is asked whether they have ended.
 const FEW_TICKETS: usize = 64;
+/// So many copies are; each has the boxes of its pages.
+const FEW_COPIES: usize = 8;
 
 impl Buffer {
     /// A buffer that nobody has written: its pages need no copies.
@@ -99,6 +117,8 @@ impl Buffer {
             pieces: BTreeMap::new(),
             front: Front::default(),
             poisoned: None,
+            copies: Vec::new(),
+            copies_tidy_at: FEW_COPIES,
             tickets: 0,
             tidy_at: FEW_TICKETS,
         }
@@ -166,8 +186,8 @@ impl Buffer {
     }
 
     /// Says that a planned copy was submitted as `dep`: its pages count as valid at the target from now on, and whoever
-    /// uses them there follows `dep`.
-    pub fn commit_transfer(&mut self, transfer: &Transfer, dep: Dep) {
+    /// uses them there follows `dep`. [`Self::settle`] takes it back should it fail.
+    pub fn commit_transfer(&mut self, transfer: Transfer, dep: Dep) {
         self.tickets += usize::from(dep.is_ticket());
         let grid = self.grid;
         let target = holding_mut(&mut self.holdings, &grid, transfer.to);
@@ -190,33 +210,88 @@ impl Buffer {
                 target.valid.insert(part.page);
             }
         }
+        self.copies.push((transfer, dep));
     }
 
-    /// Takes a committed copy back that did not happen: what it was to bring does not count as there any more, and pages
-    /// that nobody holds then are poisoned. Whether there are such.
+    /// Takes back what failed: what copies were to bring does not count as there any more; pages that nobody holds then,
+    /// and those whose last writer failed, are poisoned. Whether there are such. Drops what is no longer open.
     ///
-    /// Work that was committed after the copy and follows it must fail too; such work is poisoned or taken back itself.
-    pub fn revoke_transfer(&mut self, transfer: &Transfer) -> bool {
+    /// Work that follows failed work must fail too, now or later: nothing of it is taken back on that account. What was
+    /// before the failed work may still run and is not known any more: later writers follow all of `running`, which is
+    /// asked if something failed.
+    pub fn settle(
+        &mut self,
+        mut fate: impl FnMut(Dep) -> Fate,
+        running: impl FnOnce() -> Deps,
+    ) -> bool {
+        let grid = self.grid;
+        let mut lost = PageSet::none(&grid);
+        let mut any = false;
+        let mut fate = |dep| {
+            let fate = fate(dep);
+            any |= fate == Fate::Failed;
+            fate
+        };
+        let failed = |writer| fate(writer) == Fate::Failed;
+        self.front.add_written(&grid, failed, &mut lost);
+        // The newest first: what it took apart the one before may have put together.
+        let mut newer = Vec::new();
+        while let Some((transfer, dep)) = self.copies.pop() {
+            match fate(dep) {
+                Fate::Open => newer.push((transfer, dep)),
+                Fate::Ended => {}
+                Fate::Failed => {
+                    self.revoke(&transfer, &mut lost);
+                    let others = self.copies.iter_mut().chain(&mut newer);
+                    others.for_each(|(other, _)| other.bar_way_back(&transfer, &grid));
+                }
+            }
+        }
+        newer.reverse();
+        self.copies = newer;
+        self.retain(|dep| fate(dep) == Fate::Open);
+        if any {
+            self.follow(&running());
+        }
+        if lost.is_empty() {
+            return false;
+        }
+        match &mut self.poisoned {
+            Some(poisoned) => poisoned.unite(&lost),
+            None => self.poisoned = Some(lost),
+        }
+        true
+    }
+
+    /// Says that later writers follow this work too, wherever they write.
+    pub fn follow(&mut self, work: &Deps) {
+        let all = self.grid.whole_pages();
+        let front = &mut self.front;
+        work.iter()
+            .for_each(|dep| front.read(&self.grid, &all, dep));
+    }
+
+    /// Takes a committed copy back; adds pages that nobody holds then.
+    fn revoke(&mut self, transfer: &Transfer, all_lost: &mut PageSet) {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
         let target = self.holdings.get_mut(transfer.to.number());
         let Some(target) = target.and_then(Option::as_mut) else {
-            return false;
+            return;
         };
         for pages in &transfer.pages {
             lost.insert_box(&grid, pages);
         }
         lost.intersect(&target.valid);
         target.valid.subtract(&lost);
-        // Taken apart again by a copy before this one, which was taken back.
-        for &page in self.pieces.keys() {
-            lost.remove(page);
-        }
         let parts = transfer.parts.iter().filter(|_| !transfer.passing);
         for part in parts.clone() {
             // All parts had come: they are where they came together, until each that did not come goes back.
+            let target = holding_mut(&mut self.holdings, &grid, transfer.to);
             if target.valid.contains(part.page) {
-                target.valid.remove(part.page);
+                // Elsewhere it is by copies that follow this one.
+                let everywhere = self.holdings.iter_mut().flatten();
+                everywhere.for_each(|holding| holding.valid.remove(part.page));
                 let all = Piece {
                     elements: grid.elements(&grid.page_box(part.page)),
                     holder: transfer.to,
@@ -234,14 +309,16 @@ impl Buffer {
             lost.subtract(&holding.valid);
         }
         parts
-            .filter(|part| self.pieces.contains_key(&part.page))
-            .filter(|part| self.holding(part.holder).is_none())
+            .filter(|part| self.pieces.contains_key(&part.page) && part.gone)
             .for_each(|part| lost.insert(part.page));
-        if !lost.is_empty() {
-            let poisoned = self.poisoned.get_or_insert_with(|| PageSet::none(&grid));
-            lost.iter().for_each(|page| poisoned.insert(page));
+        // It may have begun: a piece that an earlier one left there, when it was taken back, is no longer whole.
+        for (&page, pieces) in &self.pieces {
+            let mut there = pieces.iter().filter(|piece| piece.holder == transfer.to);
+            if there.any(|piece| transfer.overlaps(&grid, page, &piece.elements)) {
+                lost.insert(page);
+            }
         }
-        !lost.is_empty()
+        all_lost.unite(&lost);
     }
 
     /// Says that a command group with these accesses was submitted on `domain` as `dep`: what it writes is outdated
@@ -281,6 +358,14 @@ impl Buffer {
         if let Some(holding) = self.holdings.get_mut(domain.number()) {
             *holding = None;
         }
+        // The memory that the domain gets next has nothing of this: neither what copies brought, nor what one that is
+        // taken back had taken.
+        self.copies.retain(|(transfer, _)| transfer.to != domain);
+        let copies = self.copies.iter_mut();
+        let parts = copies.flat_map(|(transfer, _)| &mut transfer.parts);
+        parts
+            .filter(|part| part.holder == domain)
+            .for_each(|part| part.gone = true);
     }
 
     /// Marks what `accesses` write as lost: the work that should have written it failed.
@@ -315,7 +400,7 @@ impl Buffer {
     }
 
     /// Drops finished work from the fronts.
-    pub fn retain(&mut self, mut unfinished: impl FnMut(Dep) -> bool) {
+    fn retain(&mut self, mut unfinished: impl FnMut(Dep) -> bool) {
         self.front.retain(&mut unfinished);
         self.holdings
             .iter_mut()
@@ -323,13 +408,17 @@ impl Buffer {
             .for_each(|holding| holding.arriving.retain(&mut unfinished));
     }
 
-    /// As [`Self::retain`], when enough tickets have come: unlike work on a lane they are kept one by one, and readers may
-    /// come for ever.
-    pub fn tidy(&mut self, unfinished: impl FnMut(Dep) -> bool) {
+    /// Drops finished work when enough has come: unlike work on a lane tickets and copies are kept one by one, and readers
+    /// may come for ever. `open` is work that has not ended well: what failed is for [`Self::settle`].
+    pub fn tidy(&mut self, mut open: impl FnMut(Dep) -> bool) {
+        if self.copies.len() >= self.copies_tidy_at {
+            self.copies.retain(|(_, dep)| open(*dep));
+            self.copies_tidy_at = FEW_COPIES.max(2 * self.copies.len());
+        }
         if self.tickets < self.tidy_at {
             return;
         }
-        self.retain(unfinished);
+        self.retain(open);
         let holdings = self.holdings.iter().flatten();
         let arriving: usize = holdings.map(|holding| holding.arriving.tickets()).sum();
         self.tickets = 0;
@@ -374,6 +463,11 @@ impl Buffer {
         holding.valid.insert_box(&grid, pages);
         holding.arriving.write(&grid, pages, None);
         self.written.insert_box(&grid, pages);
+        // Whoever overwrites follows the copies, so that it fails with them: of these pages nothing of theirs is left.
+        if !self.copies.is_empty() {
+            self.copies
+                .retain_mut(|(transfer, _)| transfer.leave(&grid, pages));
+        }
         if !self.pieces.is_empty() {
             self.pieces
                 .retain(|&page, _| !pages.contains(&grid.page_box(page)));

@@ -4,7 +4,7 @@
 //! is not known yet) end in any order and are kept one by one. The front's size depends on lanes and on how finely
 //! pages were written, never on how many tasks live.
 
-use crate::{Cuboid, Grid};
+use crate::{Cuboid, Grid, PageSet};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -207,6 +207,29 @@ impl Front {
             Shape::Whole(last) => clean(last),
             Shape::Intervals(starts) => starts.values_mut().for_each(clean),
             Shape::Boxes(boxes) => boxes.iter_mut().for_each(|(_, last)| clean(last)),
+        }
+    }
+
+    /// Adds the pages whose last writer is one of some.
+    pub fn add_written(&self, grid: &Grid, mut by: impl FnMut(Dep) -> bool, pages: &mut PageSet) {
+        let mut found = |last: &Last| last.writer.is_some_and(&mut by);
+        match &self.shape {
+            Shape::Whole(last) => {
+                let all = grid.whole_pages();
+                found(last).then(|| pages.insert_box(grid, &all));
+            }
+            Shape::Intervals(starts) => {
+                let ends = starts.keys().skip(1).copied();
+                let parts = starts.iter().zip(ends.chain([grid.page_count()]));
+                parts
+                    .filter(|((_, last), _)| found(last))
+                    .flat_map(|((&start, _), end)| start..end)
+                    .for_each(|page| pages.insert(page));
+            }
+            Shape::Boxes(boxes) => boxes
+                .iter()
+                .filter(|(_, last)| found(last))
+                .for_each(|(place, _)| pages.insert_box(grid, place)),
         }
     }
 

@@ -5,7 +5,8 @@
 //! hold one full-size allocation of it. The caller describes what a command group does ([`Access`]), asks for the
 //! copies it needs ([`Buffer::plan`]) and the work it must follow ([`Buffer::dependencies`]), and tells afterwards what
 //! was really submitted ([`Buffer::commit_transfer`], [`Buffer::commit_accesses`]). Nothing changes before a commit, so
-//! a submission that fails half-way leaves exactly the state of what did happen.
+//! a submission that fails half-way leaves exactly the state of what did happen. What fails after its commit is taken back
+//! ([`Buffer::settle`]): copies are remembered until they are known to have ended well.
 //!
 //! Invariants:
 //! - A page is *valid* on a domain only if its whole written content is there. A page that was written in part without
@@ -27,7 +28,7 @@ mod plan;
 mod view;
 
 pub use access::{Access, Mode};
-pub use buffer::{Buffer, Domain, MAX_DOMAINS};
+pub use buffer::{Buffer, Domain, Fate, MAX_DOMAINS};
 pub use cuboid::Cuboid;
 pub use front::{Dep, Deps, Front};
 pub use grid::{Grid, GridError, MAX_PAGES};

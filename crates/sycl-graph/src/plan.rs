@@ -91,6 +91,34 @@ impl Transfer {
         let parts = parts.map(|page| (grid.page_box(page), self.passing));
         self.pages.iter().map(|pages| (*pages, false)).chain(parts)
     }
+
+    /// Whether it writes some of these elements of a page.
+    pub(crate) fn overlaps(&self, grid: &Grid, page: usize, elements: &Cuboid) -> bool {
+        let place = grid.page_box(page);
+        let mut parts = self.parts.iter().filter(|part| part.page == page);
+        self.pages.iter().any(|pages| pages.overlaps(&place))
+            || parts.any(|part| part.elements.overlaps(elements))
+    }
+
+    /// Another copy failed: where it may have written, there is no way back for what this one took.
+    pub(crate) fn bar_way_back(&mut self, failed: &Self, grid: &Grid) {
+        let taken = self.parts.iter_mut();
+        taken
+            .filter(|part| part.holder == failed.to)
+            .filter(|part| failed.overlaps(grid, part.page, &part.elements))
+            .for_each(|part| part.gone = true);
+    }
+
+    /// Forgets that it brings these pages; whether it brings others.
+    pub(crate) fn leave(&mut self, grid: &Grid, pages: &Cuboid) -> bool {
+        if self.pages.iter().any(|place| place.overlaps(pages)) {
+            let rest = self.pages.iter().flat_map(|place| place.without(pages));
+            self.pages = rest.collect();
+        }
+        self.parts
+            .retain(|part| !pages.contains(&grid.page_box(part.page)));
+        !self.pages.is_empty() || !self.parts.is_empty()
+    }
 }
 
 /// Above this many pages only one way of putting them together is tried.
@@ -150,6 +178,7 @@ impl Buffer {
                     page,
                     elements: piece.elements,
                     holder: piece.holder,
+                    gone: false,
                 }));
             }
         }

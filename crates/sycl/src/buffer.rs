@@ -362,7 +362,7 @@ where
         if !plan.is_empty() {
             state.host_memory()?;
         }
-        for transfer in &plan {
+        for transfer in plan {
             crate::transfer::submit(core, &mut state, transfer, None)?;
         }
         let mut users = Deps::default();

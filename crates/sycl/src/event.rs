@@ -211,10 +211,22 @@ impl EventInner {
     /// Whether its work is known to have ended; nobody is asked.
     fn is_known_to_have_ended(&self) -> bool {
         match &self.kind {
-            EventKind::Complete => true,
-            EventKind::Device(dep) => !is_unfinished(*dep),
-            EventKind::Ticket(ticket) => !ticket.is_unfinished(),
             EventKind::Native(_) => false,
+            _ => self.dep().is_none_or(|dep| !is_unfinished(dep)),
+        }
+    }
+
+    /// Its place on a lane, if it has one.
+    fn dep(&self) -> Option<Dep> {
+        match &self.kind {
+            EventKind::Complete => None,
+            EventKind::Device(dep) => Some(*dep),
+            EventKind::Ticket(ticket) => match ticket.standing() {
+                Standing::Submitted(dep) => Some(dep),
+                Standing::Open => Some(ticket.dep()),
+                Standing::Done | Standing::Failed(_) => None,
+            },
+            EventKind::Native(lane) => Some(lane.tail()),
         }
     }
 }
@@ -350,16 +362,17 @@ impl Event {
     /// How its work stands.
     #[must_use]
     pub fn status(&self) -> EventStatus {
-        let on_lane = |lane: Option<&'static Lane>, sequence| match lane {
-            Some(lane) if !lane.poll(sequence) => EventStatus::Running,
+        let on_lane = |dep: Dep| match lane_of(dep) {
+            Some(lane) if !lane.poll(dep.sequence()) => EventStatus::Running,
+            Some(lane) if lane.failure(dep.sequence()).is_some() => EventStatus::Failed,
             _ => EventStatus::Complete,
         };
         match &self.0.kind {
             EventKind::Complete => EventStatus::Complete,
-            EventKind::Device(dep) => on_lane(lane_of(*dep), dep.sequence()),
+            EventKind::Device(dep) => on_lane(*dep),
             EventKind::Ticket(ticket) => match ticket.standing() {
                 Standing::Open => EventStatus::Submitted,
-                Standing::Submitted(dep) => on_lane(lane_of(dep), dep.sequence()),
+                Standing::Submitted(dep) => on_lane(dep),
                 Standing::Done => EventStatus::Complete,
                 Standing::Failed(_) => EventStatus::Failed,
             },
@@ -504,16 +517,7 @@ impl Event {
 
     /// Its place on a lane, if it has one.
     pub(crate) fn dep(&self) -> Option<Dep> {
-        match &self.0.kind {
-            EventKind::Complete => None,
-            EventKind::Device(dep) => Some(*dep),
-            EventKind::Ticket(ticket) => match ticket.standing() {
-                Standing::Submitted(dep) => Some(dep),
-                Standing::Open => Some(ticket.dep()),
-                Standing::Done | Standing::Failed(_) => None,
-            },
-            EventKind::Native(lane) => Some(lane.tail()),
-        }
+        self.0.dep()
     }
 
     /// Whether it is the last copy of one around a handle that stays the program's, and not known to be signalled.

@@ -114,19 +114,17 @@ pub(crate) fn settle(native: &Arc<NativeContext>) {
             return;
         }
         let mut graves = graves();
-        let mut left = graves.list.iter();
-        if let Some(grave) = left.find(|grave| grave.kept.contains(&context)) {
-            after = grave.after.clone();
-            continue;
-        }
-        while graves.busy.contains(&context) {
+        // What is being freed may bury something itself.
+        after = loop {
+            let mut left = graves.list.iter();
+            if let Some(grave) = left.find(|grave| grave.kept.contains(&context)) {
+                break grave.after.clone();
+            }
+            if !graves.busy.contains(&context) {
+                return;
+            }
             graves = BURIED.wait(graves).unwrap_or_else(PoisonError::into_inner);
-        }
-        let mut left = graves.list.iter();
-        match left.find(|grave| grave.kept.contains(&context)) {
-            Some(grave) => after = grave.after.clone(),
-            None => return,
-        }
+        };
     }
 }
 

@@ -18,12 +18,13 @@ use crate::event::Event;
 use crate::graveyard::{Kept, bury, settle};
 use crate::group::TargetMemory;
 use crate::image::native::{self, Shape};
+use crate::lane::{all_tails, failures};
 use crate::log::{MEMORY, name_of, say};
 use crate::memory::{End, Memory, allocate_device, allocate_host, with_room};
 use crate::operation::{ImageCopy, Operation};
 use crate::platform::complain;
 use crate::selector::DefaultSelector;
-use crate::ticket::{Standing, Ticket, wait_for, would_wait_for_itself};
+use crate::ticket::{Standing, Ticket, fate, wait_for, would_wait_for_itself};
 use crate::transfer::bring_to_host;
 use crate::usm::PointerType;
 
@@ -78,8 +79,10 @@ pub(crate) struct BufferState {
     pub(crate) history: crate::trace::History,
     /// Why pages are poisoned.
     pub(crate) poison: Option<Error>,
-    /// Copies that were committed before they could be appended.
-    pub(crate) pending: Vec<(Transfer, Arc<Ticket>)>,
+    /// Copies that were committed before they could be appended, and how many make a look worth while.
+    held_back: (Vec<Arc<Ticket>>, usize),
+    /// What it knows of: see [`failures`].
+    failures: u64,
 }
 
 /// A memory that the buffer may be in.
@@ -98,6 +101,9 @@ impl Place {
         })
     }
 }
+
+/// So many copies that were held back are kept before the first look whether some are on a device.
+const FEW_HELD_BACK: usize = 16;
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
@@ -163,7 +169,8 @@ impl BufferCore {
                 available: None,
                 history,
                 poison: None,
-                pending: Vec::new(),
+                held_back: (Vec::new(), FEW_HELD_BACK),
+                failures: failures(),
             }),
         })
     }
@@ -604,22 +611,66 @@ impl BufferState {
         self.least_alignment
     }
 
-    /// Takes back what copies were to bring that could not be appended after all. Before each look at what is valid; a
-    /// copy that fails later is found by whoever goes by it.
+    /// Takes back what failed: what copies were to bring and commands to write. Before each look at what is valid; what
+    /// fails later is found by whoever goes by it.
     pub(crate) fn settle(&mut self) {
-        let (graph, poison) = (&mut self.graph, &mut self.poison);
-        self.pending.retain(|(transfer, ticket)| {
-            let failed = match ticket.standing() {
-                Standing::Open => return true,
-                Standing::Submitted(_) | Standing::Done => return false,
-                Standing::Failed(error) => error,
-            };
-            if graph.revoke_transfer(transfer) {
-                poison.get_or_insert(failed);
+        let known = failures();
+        if self.failures != known {
+            self.failures = known;
+            self.take_back();
+        }
+    }
+
+    #[cold]
+    fn take_back(&mut self) {
+        let mut cause = None;
+        let fate = |dep| {
+            let (fate, failed) = fate(dep);
+            cause = cause.take().or(failed);
+            fate
+        };
+        let mut failed = Vec::new();
+        self.held_back.0.retain(|ticket| {
+            let standing = ticket.standing();
+            if matches!(standing, Standing::Failed(_)) {
+                failed.push(Arc::clone(ticket));
             }
-            ticket.forget();
-            false
+            matches!(standing, Standing::Open)
         });
+        let natives: SmallVec<[_; 2]> = self.natives().cloned().collect();
+        let running = || {
+            let mut running = Deps::default();
+            let tails = natives.iter().map(all_tails);
+            tails.for_each(|tails| running.merge(&tails));
+            running
+        };
+        if self.graph.settle(fate, running)
+            && let Some(cause) = cause
+        {
+            self.poison.get_or_insert(cause);
+        }
+        // Those that the buffer has seen to have failed.
+        failed.iter().for_each(|ticket| ticket.forget());
+    }
+
+    /// A copy's, which is on no device yet. It is found until the buffer knows how it ends.
+    pub(crate) fn hold_back(&mut self, ticket: &Arc<Ticket>) {
+        let (tickets, look_at) = &mut self.held_back;
+        if tickets.len() >= *look_at {
+            tickets
+                .retain(|ticket| matches!(ticket.standing(), Standing::Open | Standing::Failed(_)));
+            *look_at = FEW_HELD_BACK.max(2 * tickets.len());
+        }
+        tickets.push(Arc::clone(ticket));
+    }
+
+    /// What these accesses were to write is lost. What the failed work followed may still run: later writers follow it.
+    pub(crate) fn lose(&mut self, accesses: &[Access], followed: &Deps, cause: &Error) {
+        if accesses.iter().any(|access| access.mode.writes()) {
+            self.graph.poison(accesses);
+            self.graph.follow(followed);
+            self.poison.get_or_insert_with(|| cause.clone());
+        }
     }
 
     /// All memory stays when the buffer ends.

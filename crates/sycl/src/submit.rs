@@ -22,7 +22,7 @@ use crate::log::{COMMANDS, name_of, say};
 use crate::operation::{Launch, Operation};
 use crate::queue::{Queue, QueueInner};
 use crate::storage::{BufferCore, BufferState};
-use crate::ticket::{Resolved, Ticket, is_unfinished, resolve, wait_for, when_closed};
+use crate::ticket::{Resolved, Ticket, is_open_or_failed, resolve, wait_for, when_closed};
 use crate::trace::{Barrier, Label, Node, Reason, Site};
 use crate::transfer::{self, Accesses, refuse_poisoned};
 use crate::watch::resolve_in;
@@ -33,7 +33,6 @@ struct Use {
     /// Accesses by the domain they are in: the device's, and the host's for host tasks.
     device: Option<(Domain, Accesses)>,
     host: Accesses,
-    writes: bool,
 }
 
 /// What is no longer used is freed once in so many submissions to a lane.
@@ -111,7 +110,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     for (entry, state) in uses.iter().zip(&mut locked) {
         for (domain, list) in entry.lists() {
             let plan = state.graph.plan(domain, list, &state.links());
-            for transfer in &plan {
+            for transfer in plan {
                 transfer::submit(&entry.core, state, transfer, Some(&inner.reports))?;
             }
             state.graph.dependencies(domain, list, &mut deps);
@@ -302,7 +301,6 @@ fn place_of(
                 core: record.core,
                 device: None,
                 host: Accesses::new(),
-                writes: false,
             },
         );
         for (number, ..) in firsts.iter_mut() {
@@ -311,7 +309,6 @@ fn place_of(
     }
     firsts.push((found, record.target, record.first_byte));
     let entry = &mut uses[found];
-    entry.writes |= record.writes;
     let list = match record.target {
         TargetMemory::Device => {
             &mut entry
@@ -389,7 +386,7 @@ fn commit(uses: &Uses, locked: &mut [MutexGuard<'static, BufferState>], dep: Dep
         for (domain, list) in entry.lists() {
             state.graph.commit_accesses(domain, list, dep);
         }
-        state.graph.tidy(is_unfinished);
+        state.graph.tidy(is_open_or_failed);
     }
 }
 
@@ -534,7 +531,7 @@ struct Later {
 
 impl Later {
     fn go(mut self, failed: Option<Error>) {
-        if let Some(error) = failed {
+        if let Some(error) = failed.or_else(|| resolve(&self.deps).failed) {
             let error = Error::because("what the command depends on failed", &error);
             self.barrier = None;
             return self.fail(&error);
@@ -582,7 +579,7 @@ impl Later {
     }
 
     fn run_task(mut self) {
-        let waited = wait_for(&resolve(&self.deps).device);
+        let waited = wait_for(&self.deps);
         let Some(task) = self.work.task.take() else {
             return;
         };
@@ -620,13 +617,11 @@ impl Later {
 
     /// What it should have written is lost.
     fn fail(self, error: &Error) {
+        let followed = resolve(&self.deps).device;
         for entry in &self.uses {
             let mut state = entry.core.lock();
             for (_, list) in entry.lists() {
-                state.graph.poison(list);
-            }
-            if entry.writes {
-                state.poison.get_or_insert_with(|| error.clone());
+                state.lose(list, &followed, error);
             }
         }
         self.tell(|ticket| ticket.fail(error));

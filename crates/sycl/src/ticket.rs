@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
-use sycl_graph::{Dep, Deps};
+use sycl_graph::{Dep, Deps, Fate};
 use work_progress::Countdown;
 
 use crate::error::{Error, Result};
-use crate::lane::lane_of;
+use crate::lane::{count_failure, lane_of};
 
 /// A promise of work's end.
 pub(crate) struct Ticket {
@@ -90,7 +90,31 @@ pub(crate) fn probe(dep: Dep) -> bool {
     }
 }
 
-/// What of a set is unfinished: work on lanes, open tickets, and the failure of one that has failed meanwhile.
+/// How work stands, and why it failed; nobody is asked.
+pub(crate) fn fate(dep: Dep) -> (Fate, Option<Error>) {
+    let Some(lane) = lane_of(dep) else {
+        return match find(dep).map(|ticket| ticket.standing()) {
+            Some(Standing::Open) => (Fate::Open, None),
+            Some(Standing::Submitted(dep)) => fate(dep),
+            Some(Standing::Failed(error)) => (Fate::Failed, Some(error)),
+            None | Some(Standing::Done) => (Fate::Ended, None),
+        };
+    };
+    // In this order: what fails counts as done only afterwards.
+    let done = lane.is_done(dep.sequence());
+    match (lane.failure(dep.sequence()), done) {
+        (Some(error), _) => (Fate::Failed, Some(error)),
+        (None, true) => (Fate::Ended, None),
+        (None, false) => (Fate::Open, None),
+    }
+}
+
+/// Whether work is not known to have ended well; nobody is asked.
+pub(crate) fn is_open_or_failed(dep: Dep) -> bool {
+    fate(dep).0 != Fate::Ended
+}
+
+/// What of a set is unfinished: work on lanes, open tickets, and the failure of work that has failed meanwhile.
 pub(crate) struct Resolved {
     pub(crate) device: Deps,
     pub(crate) open: Vec<Arc<Ticket>>,
@@ -107,25 +131,37 @@ pub(crate) fn resolve(deps: &Deps) -> Resolved {
         watched: 0,
         failed: None,
     };
-    let add = |dep: Dep, device: &mut Deps| {
-        if lane_of(dep).is_some_and(|lane| !lane.is_done(dep.sequence())) {
-            device.add(dep);
-        }
-    };
     for dep in deps.iter() {
-        if !dep.is_ticket() {
-            add(dep, &mut resolved.device);
-            continue;
-        }
-        let Some(ticket) = find(dep) else { continue };
-        match ticket.standing() {
-            Standing::Open => resolved.open.push(ticket),
-            Standing::Submitted(dep) => add(dep, &mut resolved.device),
-            Standing::Failed(error) => resolved.failed = Some(error),
-            Standing::Done => {}
+        if let Some(ticket) = dep.is_ticket().then(|| find(dep)).flatten() {
+            match ticket.standing() {
+                Standing::Open => resolved.open.push(ticket),
+                Standing::Submitted(dep) => resolved.add(dep),
+                Standing::Failed(error) => resolved.failed = Some(error),
+                Standing::Done => {}
+            }
+        } else {
+            resolved.add(dep);
         }
     }
     resolved
+}
+
+impl Resolved {
+    /// What may be on a lane.
+    fn add(&mut self, dep: Dep) {
+        match fate(dep) {
+            (Fate::Open, _) => self.device.add(dep),
+            (Fate::Failed, error) => {
+                self.failed = error;
+                // What was before it on its lane may still run.
+                let begun = lane_of(dep).map(|lane| lane.begun(dep.sequence()));
+                if let Some(begun) = begun.filter(|begun| is_unfinished(*begun)) {
+                    self.device.add(begun);
+                }
+            }
+            (Fate::Ended, _) => {}
+        }
+    }
 }
 
 impl Ticket {
@@ -196,7 +232,12 @@ impl Ticket {
 
     /// Whether somebody may still ask for it by its number.
     fn is_found(&self) -> bool {
-        self.is_unfinished() || self.kept && matches!(self.standing(), Standing::Failed(_))
+        match self.standing() {
+            Standing::Open => true,
+            Standing::Submitted(dep) => is_open_or_failed(dep),
+            Standing::Failed(_) => self.kept,
+            Standing::Done => false,
+        }
     }
 
     /// Its work is on a device now.
@@ -224,7 +265,12 @@ impl Ticket {
         if !stays && let Some(shard) = shard(self.number).as_mut() {
             shard.remove(&self.number);
         }
-        let before = std::mem::replace(&mut *lock(&self.state), state);
+        let mut now = lock(&self.state);
+        let before = std::mem::replace(&mut *now, state);
+        if self.kept && failed.is_some() {
+            count_failure();
+        }
+        drop(now);
         lock(&self.blockers).clear();
         self.changed.notify_all();
         if let State::Open(waiting) = before {

@@ -15,7 +15,7 @@ use crate::operation::Operation;
 use crate::queue::Reports;
 use crate::storage::{BufferCore, BufferState};
 use crate::ticket::{
-    Resolved, Ticket, is_unfinished, resolve, wait_for, when_closed, would_wait_for_itself,
+    Resolved, Ticket, is_open_or_failed, resolve, wait_for, when_closed, would_wait_for_itself,
 };
 use crate::trace::Node;
 use crate::watch::resolve_in;
@@ -50,7 +50,7 @@ struct Later {
 
 impl Later {
     fn go(mut self, failed: Option<Error>) {
-        let appended = match failed {
+        let appended = match failed.or_else(|| resolve(&self.deps).failed) {
             Some(error) => Err(error),
             None => {
                 let mut resolved = resolve_in(&self.context.0.native, &self.deps);
@@ -112,10 +112,10 @@ fn append(chosen: &Chosen<'_>, after: &Deps, copy: &mut [Operation], node: &Node
 pub(crate) fn submit(
     core: &Arc<BufferCore>,
     state: &mut BufferState,
-    transfer: &Transfer,
+    transfer: Transfer,
     reports: Option<&Arc<Reports>>,
 ) -> Result<Dep> {
-    let (context, device) = end_of(state, transfer)?;
+    let (context, device) = end_of(state, &transfer)?;
     let target = state.memory(transfer.to, &context)?;
     let source = state.memory(transfer.from, &context)?;
     let (from, to) = (
@@ -138,10 +138,10 @@ pub(crate) fn submit(
     let element = state.graph.grid().element_size();
     let node = state
         .history
-        .transfer(core.number, element, transfer, from.as_ref(), to.as_ref());
-    let mut operation = state.copy(transfer, target, source);
+        .transfer(core.number, element, &transfer, from.as_ref(), to.as_ref());
+    let mut operation = state.copy(&transfer, target, source);
     let mut deps = Deps::default();
-    state.graph.transfer_dependencies(transfer, &mut deps);
+    state.graph.transfer_dependencies(&transfer, &mut deps);
     let mut resolved = resolve_in(&context.0.native, &deps);
     if let Some(error) = &resolved.failed {
         return Err(Error::because("the source of a copy was lost", error));
@@ -159,7 +159,7 @@ pub(crate) fn submit(
     }
     let own = Ticket::open_kept(resolved.open.clone());
     state.graph.commit_transfer(transfer, own.dep());
-    state.pending.push((transfer.clone(), Arc::clone(&own)));
+    state.hold_back(&own);
     let later = Later {
         core: Arc::clone(core),
         context,
@@ -202,7 +202,7 @@ pub(crate) fn bring_to_host(
         refuse_poisoned(&state, accesses)?;
         let pointer = state.host_memory()?;
         let plan = state.graph.plan(Domain::HOST, accesses, &state.links());
-        for transfer in &plan {
+        for transfer in plan {
             submit(core, &mut state, transfer, None)?;
         }
         let mut deps = Deps::default();
@@ -212,11 +212,19 @@ pub(crate) fn bring_to_host(
         state
             .graph
             .commit_accesses(Domain::HOST, accesses, ticket.dep());
-        state.graph.tidy(is_unfinished);
+        state.graph.tidy(is_open_or_failed);
         (pointer, ticket, deps)
     };
     if let Err(error) = wait_for(&deps) {
-        ticket.done();
+        let mut state = core.lock();
+        state.settle();
+        // Nobody will write what was to be, and others count as outdated.
+        state.lose(accesses, &resolve(&deps).device, &error);
+        drop(state);
+        match accesses.iter().any(|access| access.mode.writes()) {
+            true => ticket.fail(&error),
+            false => ticket.done(),
+        }
         return Err(error);
     }
     sweep();

@@ -47,7 +47,14 @@ impl Progress {
     #[inline]
     #[must_use]
     pub fn is_done(&self, number: u64) -> bool {
-        number <= self.done.load(Ordering::Acquire)
+        number <= self.done()
+    }
+
+    /// The last number that is known to have ended.
+    #[inline]
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Acquire)
     }
 
     /// Submissions that are not known to have ended.
@@ -55,7 +62,7 @@ impl Progress {
     #[must_use]
     pub fn outstanding(&self) -> u64 {
         let last = self.last();
-        last.saturating_sub(self.done.load(Ordering::Acquire))
+        last.saturating_sub(self.done())
     }
 
     /// Work and all before it has ended.

@@ -5,7 +5,9 @@ mod minimum;
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use sycl_graph::{Access, Buffer, Cuboid, Dep, Deps, Domain, Extent, Grid, Links, Mode, Transfer};
+use sycl_graph::{
+    Access, Buffer, Cuboid, Dep, Deps, Domain, Extent, Fate, Grid, Links, Mode, Transfer,
+};
 
 /// Domains that reach each other only as the bits say; the host is always reached.
 struct Reaches(u8);
@@ -58,9 +60,18 @@ struct Order {
     place: BTreeMap<(u16, u64), usize>,
     writer: BTreeMap<(usize, usize), usize>,
     readers: BTreeMap<(usize, usize), Vec<usize>>,
+    /// What is over, so that everything later follows it.
+    ended: Vec<usize>,
 }
 
 impl Order {
+    /// Everything on these lanes is over.
+    fn end(&mut self, lanes: u8) {
+        let over = self.place.iter();
+        let over = over.filter(|((lane, _), _)| lanes >> lane & 1 == 1);
+        self.ended.extend(over.map(|(_, op)| *op));
+    }
+
     /// Adds an operation and checks that it follows all it must, by memory location.
     fn add(
         &mut self,
@@ -71,6 +82,10 @@ impl Order {
     ) -> Result<(), String> {
         let me = self.before.len();
         let mut before = vec![false; me];
+        for &op in &self.ended {
+            before[op] = true;
+            (0..op).for_each(|earlier| before[earlier] |= self.before[op][earlier]);
+        }
         let lanes = deps.iter().chain([dep]);
         for known in lanes {
             for (_, &op) in self
@@ -121,12 +136,87 @@ struct Group {
     lane: u16,
     accesses: Vec<(Mode, [(usize, usize); 3])>,
     releases: bool,
-    /// From this copy on those that it needs fail, and so does it.
+    /// This one of its copies and its command fails.
     fails: Option<usize>,
+    /// Of which lanes it is known before it that they failed.
+    known: u8,
 }
 
-/// What a copy that failed leaves behind.
+/// Lanes that failed and from which number on, until that is known; and what is known to have failed.
+///
+/// What is on a failed lane behind the failure does not happen, nor does what follows it.
+#[derive(Default)]
+struct Failures {
+    unknown: BTreeMap<u16, u64>,
+    known: Vec<(u16, u64, u64)>,
+    /// Up to where each lane was asked about.
+    asked: BTreeMap<u16, u64>,
+}
+
+impl Failures {
+    fn is_unknown(&self, dep: Dep) -> bool {
+        let first = self.unknown.get(&dep.lane());
+        first.is_some_and(|first| dep.sequence() >= *first)
+    }
+
+    /// What becomes of work that follows `deps` and fails itself, or does not.
+    fn run(&mut self, dep: Dep, deps: &Deps, fails: bool) -> Run {
+        let never = self.is_unknown(dep) || deps.iter().any(|dep| self.is_unknown(dep));
+        if never || fails {
+            self.unknown.entry(dep.lane()).or_insert(dep.sequence());
+        }
+        match (never, fails) {
+            (true, _) => Run::Never,
+            (_, true) => Run::Torn,
+            _ => Run::Whole,
+        }
+    }
+
+    /// The failures of these lanes are known now; later work on them is on others of the same number.
+    fn tell(&mut self, lanes: u8, buffer: &mut Buffer, last: u64) {
+        let told = |lane: u16| lanes >> lane & 1 == 1;
+        for (lane, first) in self.unknown.extract_if(.., |lane, _| told(*lane)) {
+            // What has ended may not be known to have.
+            let asked = self.asked.get(&lane).map_or(1, |asked| asked + 1);
+            let doubted = if told(DOUBTS) { asked } else { first };
+            self.known.push((lane, doubted, last));
+        }
+        let lanes = (0..2 * COPIES).filter(|lane| told(*lane));
+        self.asked.extend(lanes.map(|lane| (lane, last)));
+        let fate = |dep: Dep| {
+            let numbers = |(lane, first, last): &(u16, u64, u64)| {
+                dep.lane() == *lane && (*first..=*last).contains(&dep.sequence())
+            };
+            match (self.known.iter().any(numbers), told(dep.lane())) {
+                (true, _) => Fate::Failed,
+                (_, true) => Fate::Ended,
+                (_, false) => Fate::Open,
+            }
+        };
+        let mut running = Deps::default();
+        (0..2 * COPIES).for_each(|lane| running.add(Dep::new(lane, last)));
+        buffer.settle(fate, || running);
+    }
+}
+
+/// How work runs.
+#[derive(Clone, Copy, PartialEq)]
+enum Run {
+    Whole,
+    /// It leaves anything behind where it writes.
+    Torn,
+    Never,
+}
+
+/// Copies are on lanes from here on.
+const COPIES: u16 = 4;
+/// A lane without work: with it all that others have not told of failed with them.
+const DOUBTS: u16 = 3;
+
+/// What work that failed leaves behind.
 const JUNK: u64 = u64::MAX - 1;
+/// What nobody may see: what work that failed was to write.
+const LOST: u64 = u64::MAX - 2;
 
 fn modes() -> impl Strategy<Value = Mode> {
     prop_oneof![
@@ -143,13 +233,15 @@ fn groups() -> impl Strategy<Value = Vec<Group>> {
     let accesses = proptest::collection::vec(access, 1..4);
     let releases = proptest::bool::weighted(0.1);
     let fails = proptest::option::weighted(0.15, 0usize..4);
-    let group = (0usize..4, 0u16..3, accesses, releases, fails).prop_map(
-        |(domain, lane, accesses, releases, fails)| Group {
+    let known = prop_oneof![4 => Just(0), 2 => any::<u8>(), 1 => Just(u8::MAX)];
+    let group = (0usize..4, 0u16..3, accesses, releases, fails, known).prop_map(
+        |(domain, lane, accesses, releases, fails, known)| Group {
             domain,
             lane,
             accesses,
             releases,
             fails,
+            known,
         },
     );
     proptest::collection::vec(group, 1..16)
@@ -172,6 +264,7 @@ proptest! {
         let mut memory = vec![vec![None; size]; 4];
         let mut order = Order::default();
         let mut sequence = 0u64;
+        let mut failures = Failures::default();
         if initial {
             buffer.adopt(Domain::HOST);
             truth.fill(Some(u64::MAX));
@@ -180,6 +273,8 @@ proptest! {
         for group in groups {
             let links = Reaches(links);
             let on = domain(group.domain);
+            failures.tell(group.known, &mut buffer, sequence);
+            order.end(group.known);
             let accesses: Vec<Access> = group.accesses.iter().map(|&(mode, axes)| {
                 let mut elements = grid.whole();
                 for axis in 0..3 {
@@ -214,19 +309,19 @@ proptest! {
                     }
                 }
             }
-            let failing = group.fails.filter(|_| !plan.is_empty()).map(|fails| fails % plan.len());
-            for (number, transfer) in plan.iter().enumerate() {
+            let failing = group.fails.map(|fails| fails % (plan.len() + 1));
+            for (number, transfer) in plan.into_iter().enumerate() {
                 sequence += 1;
-                let dep = Dep::new(10 + group.lane, sequence);
+                let dep = Dep::new(COPIES + group.lane, sequence);
                 let mut deps = Deps::default();
-                buffer.transfer_dependencies(transfer, &mut deps);
+                buffer.transfer_dependencies(&transfer, &mut deps);
                 let bytes = bytes_of(&transfer.extent);
                 let at = |domain: Domain| bytes.iter().map(|&byte| (domain.number(), byte)).collect::<Vec<_>>();
-                let came = failing.is_none_or(|first| number < first);
-                let ends = if came { [at(transfer.from), at(transfer.to)] } else { [Vec::new(), Vec::new()] };
+                let run = failures.run(dep, &deps, failing == Some(number));
+                let ends = if run == Run::Never { [Vec::new(), Vec::new()] } else { [at(transfer.from), at(transfer.to)] };
                 order.add(dep, &deps, &ends[0], &ends[1]).map_err(TestCaseError::fail)?;
-                for &byte in &bytes {
-                    let content = if came { memory[transfer.from.number()][byte] } else { Some(JUNK) };
+                for &byte in bytes.iter().filter(|_| run != Run::Never) {
+                    let content = if run == Run::Whole { memory[transfer.from.number()][byte] } else { Some(JUNK) };
                     memory[transfer.to.number()][byte] = content;
                 }
                 buffer.commit_transfer(transfer, dep);
@@ -239,23 +334,6 @@ proptest! {
                     order.readers.retain(|at, _| at.0 != group.domain);
                     memory[group.domain].fill(None);
                 }
-                if let Some(first) = failing {
-                    plan[first..].iter().for_each(|transfer| _ = buffer.revoke_transfer(transfer));
-                }
-                continue;
-            }
-            if let Some(first) = failing {
-                sequence += 1;
-                let dep = Dep::new(group.lane, sequence);
-                let mut deps = Deps::default();
-                buffer.dependencies(on, &accesses, &mut deps);
-                order.add(dep, &deps, &[], &[]).map_err(TestCaseError::fail)?;
-                buffer.commit_accesses(on, &accesses, dep);
-                buffer.poison(&accesses);
-                let mut lost = false;
-                plan[first..].iter().for_each(|transfer| lost |= buffer.revoke_transfer(transfer));
-                let writes = accesses.iter().any(|access| access.mode.writes());
-                prop_assert!(writes || !lost, "who only reads loses nothing");
                 continue;
             }
             sequence += 1;
@@ -263,22 +341,30 @@ proptest! {
             let mut deps = Deps::default();
             buffer.dependencies(on, &accesses, &mut deps);
             let mut touched = (Vec::new(), Vec::new());
+            let run = failures.run(dep, &deps, failing.is_some());
             for access in &accesses {
                 for element in elements_of(&grid, &access.elements) {
-                    if access.mode.needs_content() {
+                    if run == Run::Whole && access.mode.needs_content() {
                         prop_assert_eq!(memory[group.domain][element], truth[element], "element {} of {:?}", element, access);
                     }
                     let list = if access.mode.writes() { &mut touched.1 } else { &mut touched.0 };
                     list.push((group.domain, element));
                 }
             }
-            order.add(dep, &deps, &touched.0, &touched.1).map_err(TestCaseError::fail)?;
+            if run == Run::Never {
+                touched.0.clear();
+            }
+            let written = if run == Run::Never { &[][..] } else { &touched.1 };
+            order.add(dep, &deps, &touched.0, written).map_err(TestCaseError::fail)?;
             for (_, element) in touched.1 {
-                truth[element] = Some(sequence);
-                memory[group.domain][element] = Some(sequence);
+                truth[element] = Some(if run == Run::Whole { sequence } else { LOST });
+                if run != Run::Never {
+                    memory[group.domain][element] = Some(if run == Run::Whole { sequence } else { JUNK });
+                }
             }
             buffer.commit_accesses(on, &accesses, dep);
         }
+        failures.tell(u8::MAX, &mut buffer, sequence);
         // Reading everything back on the host gives what the sequential program gives.
         for transfer in &buffer.plan(Domain::HOST, &[Access::whole(&grid, Mode::Read)], &Reaches(links)) {
             for byte in bytes_of(&transfer.extent) {
@@ -307,7 +393,7 @@ impl Links for All {
 fn run(buffer: &mut Buffer, on: usize, accesses: &[Access]) -> Vec<Transfer> {
     let plan = buffer.plan(domain(on), accesses, &All);
     plan.iter()
-        .for_each(|transfer| buffer.commit_transfer(transfer, Dep::new(9, 1)));
+        .for_each(|transfer| buffer.commit_transfer(transfer.clone(), Dep::new(9, 1)));
     buffer.commit_accesses(domain(on), accesses, Dep::new(0, 1));
     plan
 }
@@ -473,5 +559,118 @@ fn readers_whose_work_has_ended_are_forgotten() {
             "{}",
             deps.len()
         );
+    }
+}
+
+/// Commits what a group needs and does, all of it under one number of lane 0.
+fn commit(buffer: &mut Buffer, number: u64, on: usize, mode: Mode, lower: usize, upper: usize) {
+    let elements = Cuboid::new([0, 0, lower], [1, 1, upper]);
+    let (access, dep) = ([Access { mode, elements }], Dep::new(0, number));
+    for transfer in buffer.plan(domain(on), &access, &All) {
+        buffer.commit_transfer(transfer, dep);
+    }
+    buffer.commit_accesses(domain(on), &access, dep);
+}
+
+/// A page of eight of which the first two elements are on domain 1 and the rest is on the host, and another page.
+fn in_pieces() -> Buffer {
+    let grid = Grid::new([1, 1, 16], 1, Some([1, 1, 8])).expect("a valid grid");
+    let mut buffer = Buffer::new(grid);
+    buffer.adopt(Domain::HOST);
+    commit(&mut buffer, 1, 1, Mode::NoInitWrite, 0, 2);
+    buffer
+}
+
+/// All up to this number ended well, all others failed.
+fn fails_behind(buffer: &mut Buffer, last: u64) -> bool {
+    let fate = |dep: Dep| match dep.sequence() <= last {
+        true => Fate::Ended,
+        false => Fate::Failed,
+    };
+    buffer.settle(fate, Deps::default)
+}
+
+/// Where the bytes that a read on a domain needs come from.
+fn sources(buffer: &Buffer, on: usize) -> Vec<(usize, usize)> {
+    let whole = [Access::whole(buffer.grid(), Mode::Read)];
+    let plan = buffer.plan(domain(on), &whole, &All);
+    let bytes = plan.iter().flat_map(|transfer| {
+        let from = transfer.from.number();
+        bytes_of(&transfer.extent)
+            .into_iter()
+            .map(move |byte| (from, byte))
+    });
+    let mut bytes: Vec<_> = bytes.collect();
+    bytes.sort_unstable();
+    bytes
+}
+
+#[test]
+fn two_plans_of_which_one_needs_the_other_are_taken_back() {
+    // The first puts a page together; the second copies it on.
+    for second_writes in [false, true] {
+        let mut buffer = in_pieces();
+        let before = sources(&buffer, 3);
+        commit(&mut buffer, 2, 2, Mode::Read, 0, 8);
+        let mode = [Mode::Read, Mode::ReadWrite][usize::from(second_writes)];
+        commit(&mut buffer, 3, 3, mode, 0, 8);
+        let mut second_only = buffer.clone();
+        // The second alone: the page stays where the first one brought it, unless it was to be changed.
+        assert_eq!(fails_behind(&mut second_only, 2), second_writes);
+        assert_eq!(second_only.is_valid(domain(2), 0), !second_writes);
+        // Both: all is as it was, with what a writer should have written lost.
+        assert_eq!(fails_behind(&mut buffer, 1), second_writes);
+        let first = Access {
+            mode: Mode::Read,
+            elements: Cuboid::new([0; 3], [1, 1, 8]),
+        };
+        assert_eq!(buffer.is_poisoned(&first), second_writes);
+        if !second_writes {
+            assert!(!(0..4).any(|on| buffer.is_valid(domain(on), 0)));
+            assert_eq!(sources(&buffer, 3), before);
+        }
+        let rest = Access {
+            mode: Mode::Read,
+            elements: Cuboid::new([0, 0, 8], [1, 1, 16]),
+        };
+        assert!(!buffer.is_poisoned(&rest));
+    }
+}
+
+/// Memory that was given up had the piece, the one that the domain gets next has not.
+#[test]
+fn a_piece_does_not_return_to_memory_that_was_made_anew() {
+    let mut buffer = in_pieces();
+    let plan = buffer.plan_release(domain(1), &All);
+    for transfer in plan {
+        buffer.commit_transfer(transfer, Dep::new(0, 2));
+    }
+    buffer.release(domain(1));
+    commit(&mut buffer, 3, 1, Mode::Read, 8, 16);
+    let fate = |dep: Dep| match dep.sequence() {
+        2 => Fate::Failed,
+        _ => Fate::Ended,
+    };
+    assert!(buffer.settle(fate, Deps::default));
+    assert!(buffer.is_poisoned(&Access::whole(buffer.grid(), Mode::Read)));
+    let rest = Access {
+        mode: Mode::Read,
+        elements: Cuboid::new([0, 0, 8], [1, 1, 16]),
+    };
+    assert!(!buffer.is_poisoned(&rest) && buffer.is_valid(domain(1), 1));
+}
+
+/// What a failed writer had followed may still run.
+#[test]
+fn what_later_writers_follow_after_a_failure() {
+    let mut buffer = in_pieces();
+    commit(&mut buffer, 2, 2, Mode::ReadWrite, 0, 16);
+    let running = Deps::from(Dep::new(7, 1));
+    assert!(buffer.settle(|_| Fate::Failed, || running.clone()));
+    let whole = |mode| [Access::whole(in_pieces().grid(), mode)];
+    for (mode, follows) in [(Mode::Read, Deps::default()), (Mode::NoInitWrite, running)] {
+        let mut deps = Deps::default();
+        buffer.dependencies(domain(2), &whole(mode), &mut deps);
+        assert_eq!(deps, follows, "{mode:?}");
     }
 }

@@ -125,7 +125,7 @@ fn held(grid: Grid, holdings: &[(usize, Pages)]) -> Buffer {
             };
             let access = [Access { mode, elements }];
             for transfer in buffer.plan(domain(*holder), &access, &Reach(true)) {
-                buffer.commit_transfer(&transfer, Dep::new(9, 1));
+                buffer.commit_transfer(transfer, Dep::new(9, 1));
             }
             buffer.commit_accesses(domain(*holder), &access, Dep::new(0, 1));
         }

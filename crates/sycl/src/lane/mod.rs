@@ -11,6 +11,7 @@
 //! Locks: a lane's lock is taken with buffers locked, never two lanes' at once but by trying, and nothing is called back
 //! under it.
 
+mod failures;
 mod foreign;
 mod gates;
 mod home;
@@ -28,6 +29,8 @@ use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
+use failures::Failures;
+pub(crate) use failures::{count_failure, failures};
 use gates::Gated;
 pub(crate) use gates::{Chosen, SideLanes, Way};
 use home::{Batches, Home, Kind, destroy_list};
@@ -53,8 +56,7 @@ pub(crate) struct Lane {
     is_event: AtomicBool,
     /// Commands of its wait for gates, or did.
     gated: AtomicBool,
-    /// Why nothing on it can end any more.
-    lost: Mutex<Option<Error>>,
+    failures: Failures,
     inner: Mutex<Inner>,
 }
 
@@ -65,9 +67,9 @@ struct Inner {
     /// Events made of the last pool.
     used: u32,
     spare: Vec<ze_event_handle_t>,
-    /// Commands that will never begin, because the list they were recorded in could not be executed: the last one before
-    /// them that did, and the last of them. Nobody knows of them as ended before that one has.
-    unexecuted: SmallVec<[(u64, u64); 1]>,
+    /// The last command before those that will never begin, because the list they were recorded in could not be executed.
+    /// Nobody knows of them as ended before that one has.
+    unexecuted: Option<u64>,
     /// Events that are kept for others, and whether the lane is closed when none is any more.
     kept: usize,
     closing: bool,
@@ -85,7 +87,7 @@ impl Default for Inner {
             pools: Vec::new(),
             used: 0,
             spare: Vec::new(),
-            unexecuted: SmallVec::new(),
+            unexecuted: None,
             kept: 0,
             closing: false,
             gates: SmallVec::new(),
@@ -379,7 +381,7 @@ impl Lane {
             context: AtomicUsize::new(0),
             is_event: AtomicBool::new(false),
             gated: AtomicBool::new(false),
-            lost: Mutex::new(None),
+            failures: Failures::none(),
             inner: Mutex::default(),
         }));
         place.store(lane, Ordering::Release);
@@ -403,6 +405,15 @@ impl Lane {
     /// Whether a command is known to have ended.
     pub(crate) fn is_done(&self, sequence: u64) -> bool {
         self.progress.is_done(sequence)
+    }
+
+    /// The last command up to this one that is not known never to begin.
+    pub(crate) fn begun(&self, sequence: u64) -> Dep {
+        let begun = match self.failure(sequence) {
+            Some(_) => self.inner().begun(sequence),
+            None => sequence,
+        };
+        Dep::new(self.id, begun)
     }
 
     /// Asks the device whether the last command has ended, when that is not known.
@@ -434,14 +445,9 @@ impl Lane {
     fn executed(&self, inner: &mut Inner, result: &Result<()>) {
         let last = self.progress.last();
         let before = self.executed.swap(last, Ordering::AcqRel);
-        if let Err(error) = result {
-            let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-            lost.get_or_insert_with(|| error.clone());
-            let before = inner.begun(before);
-            inner.unexecuted.retain(|(_, last)| !self.is_done(*last));
-            if before < last {
-                inner.unexecuted.push((before, last));
-            }
+        if let Some(error) = result.as_ref().err().filter(|_| before < last) {
+            inner.unexecuted = Some(before);
+            self.failures.begin(before, error);
         }
     }
 
@@ -542,7 +548,7 @@ impl Lane {
     /// Waits on the calling thread until a command has ended.
     ///
     /// # Errors
-    /// The device's, when it was lost.
+    /// The device's, when it was lost; why the command did not happen.
     pub(crate) fn wait(&'static self, sequence: u64) -> Result<()> {
         loop {
             if let Some(waited) = self.wait_up_to(sequence, u64::MAX) {
@@ -571,15 +577,12 @@ impl Lane {
                 Err(error) => return Some(Err(error)),
             }
         }
-        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(lost.as_ref().map_or(Ok(()), |error| Err(error.clone())))
+        Some(self.failure(sequence).map_or(Ok(()), Err))
     }
 
     /// Nothing on this lane will end any more: waiting for it is over.
     fn lose(&self, error: &Error) {
-        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.get_or_insert_with(|| error.clone());
-        drop(lost);
+        self.failures.begin(self.progress.done(), error);
         self.progress.end_all();
     }
 
@@ -602,8 +605,12 @@ impl Lane {
         let gates = Self::known_gates(after);
         let mut pinned: SmallVec<[Pinned; 4]> = SmallVec::new();
         for dep in after.iter().filter(|dep| dep.lane() != self.id) {
+            let Some(lane) = lane_of(dep) else { continue };
             // Asking costs less than a wait for what has ended.
-            pinned.extend(lane_of(dep).and_then(|lane| lane.pin_if(dep.sequence(), true)));
+            pinned.extend(lane.pin_if(dep.sequence(), true));
+            if let Some(error) = lane.failure(dep.sequence()) {
+                return Err(Error::because("what this would follow failed", &error));
+            }
         }
         let dep = self.append_locked(&pinned, profile, append)?;
         if !gates.is_empty() {
@@ -621,6 +628,7 @@ impl Lane {
     ) -> Result<Dep> {
         let mut inner = self.inner();
         let inner = &mut *inner;
+        self.failures.refuse()?;
         let sequence = self.progress.next();
         let event = self.take_event(inner)?;
         let mut waits: SmallVec<[ze_event_handle_t; 4]> =
@@ -763,7 +771,7 @@ impl Lane {
             let _ = unsafe { ze!(api, zeEventPoolDestroy = event_pool.pfnDestroy(pool)) };
         }
         inner.used = 0;
-        inner.unexecuted.clear();
+        inner.unexecuted = None;
         match home.kind {
             Kind::Event => {}
             Kind::Immediate(list) => {
@@ -784,9 +792,12 @@ impl Lane {
                 }
             }
         }
+        if self.failures.end(self.progress.last()) {
+            // The next list's last number, before it has a command, is none of those that failed.
+            self.progress.submitted(self.progress.next());
+        }
         self.progress.end_all();
         drop(inner);
-        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         free.0.push(self.id);
     }
@@ -821,9 +832,8 @@ impl Slot {
 impl Inner {
     /// The command whose end is a command's: itself, or, if it will never begin, the last before it that did.
     fn begun(&self, sequence: u64) -> u64 {
-        let mut known = self.unexecuted.iter();
-        let found = known.find(|(before, last)| (*before + 1..=*last).contains(&sequence));
-        found.map_or(sequence, |(before, _)| *before)
+        self.unexecuted
+            .map_or(sequence, |before| sequence.min(before))
     }
 
     fn new_event(&mut self) -> Result<ze_event_handle_t> {
@@ -880,8 +890,8 @@ impl Inner {
     }
 }
 
-/// The last commands of all lanes of a context: when they have ended, nothing that was submitted by now runs. What
-/// somebody else signals is not such.
+/// The last commands of all lanes of a context that may run: when they have ended, nothing that was submitted by now
+/// does. What somebody else signals is not such.
 pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
     let used = FREE.lock().unwrap_or_else(PoisonError::into_inner).1;
     let mut tails = Deps::default();
@@ -889,6 +899,6 @@ pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
         .filter_map(of)
         .filter(|lane| lane.is_in(context) && lane.outstanding() > 0)
         .filter(|lane| !lane.is_event.load(Ordering::Acquire))
-        .for_each(|lane| tails.add(lane.tail()));
+        .for_each(|lane| tails.add(lane.begun(lane.tail().sequence())));
     tails
 }

@@ -9,7 +9,8 @@ use sycl::{
     UnsampledImage, Write, usm,
 };
 
-use crate::groups::submit_add_one;
+use crate::groups::{paged, submit_add_one};
+use crate::order::access;
 use sycl::interop::{BufferInput, NativeQueue, Ownership, get_native, make_buffer_1d, make_queue};
 
 use crate::native::{host_memory, input, new_list};
@@ -26,6 +27,11 @@ pub(crate) const TESTS: &[Test] = &[
         "host_tasks_leave_nothing_behind",
         Where::Everywhere,
         host_tasks_leave_nothing_behind,
+    ),
+    (
+        "copies_leave_nothing_behind",
+        Where::Discrete,
+        copies_leave_nothing_behind,
     ),
     (
         "a_chain_of_events_keeps_no_past",
@@ -143,6 +149,26 @@ fn tasks_leave_nothing_behind() {
             }
         }
         queue.wait().unwrap();
+    });
+}
+
+/// Each copy is remembered until it is known to have ended.
+fn copies_leave_nothing_behind() {
+    let (first, second, buffer) = (queue(0), queue(1), paged());
+    access(&second, &buffer, 0, (0, 16), &[]);
+    leaves_nothing(2_000, |tasks| {
+        for round in 0..tasks {
+            access(&first, &buffer, 3, (4 * (round % 4), 4), &[]);
+            let log = (round == 0).then(Log::start);
+            let reader = access(&second, &buffer, 0, (0, 16), &[]);
+            if let Some(log) = log {
+                assert_eq!(log.copies().len(), 2);
+            }
+            if round % 20 == 0 {
+                reader.wait().unwrap();
+            }
+        }
+        second.wait().unwrap();
     });
 }
 

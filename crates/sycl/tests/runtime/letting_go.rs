@@ -1,5 +1,8 @@
 //! What the runtime still does with a handle that stays the program's when its last copy is dropped: nothing.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+
 use level_zero::sys::*;
 use sycl::interop::*;
 use sycl::{Buffer, Context, Device, Event, EventStatus, KernelBundle, Platform, Queue, ReadWrite};
@@ -100,6 +103,25 @@ impl Raw {
         call!(event.pfnDestroy(self.event));
         call!(event_pool.pfnDestroy(self.pool));
     }
+}
+
+/// Runs `last` on a thread of its own, and lets it come to its end by `go`, before which it must not come back.
+fn comes_back_after(last: impl FnOnce() + Send, go: impl FnOnce()) {
+    let (begun, begins) = channel();
+    let may = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            let _ = begun.send(());
+            last();
+            may.load(Ordering::Acquire)
+        });
+        begins.recv().unwrap();
+        // One that does not wait gets the time to come back; how much decides about nothing else.
+        (0..100).for_each(|_| std::thread::yield_now());
+        may.store(true, Ordering::Release);
+        go();
+        assert!(waits.join().unwrap(), "it did not wait");
+    });
 }
 
 /// The calls that name a handle, without the program's own.
@@ -219,12 +241,9 @@ fn an_unused_buffer_ends_after_its_event() {
             call!(event_pool.pfnDestroy(raw.pool));
             continue;
         }
-        std::thread::scope(|scope| {
-            let dropped = scope.spawn(last);
-            assert!(!dropped.is_finished());
+        comes_back_after(last, || {
             assert_eq!(log.frees_of(pointer.addr()), 0);
             raw.signal();
-            dropped.join().unwrap();
         });
         assert_eq!(log.frees_of(pointer.addr()), 1);
         drop(log);
@@ -285,16 +304,17 @@ fn a_kept_context_is_left_alone() {
             }
         }
         drop((made, bundle, add_one, buffer));
-        std::thread::scope(|scope| {
-            let dropped = scope.spawn(move || drop(queue));
-            assert!(!dropped.is_finished());
-            call!(event.pfnHostSignal(gate.native));
-            if held_back {
-                assert!(!dropped.is_finished());
-            }
-            drop(held);
-            dropped.join().unwrap();
-        });
+        let signal = || call!(event.pfnHostSignal(gate.native));
+        if held_back {
+            signal();
+        }
+        comes_back_after(
+            move || drop(queue),
+            || match held {
+                Some(held) => drop(held),
+                None => signal(),
+            },
+        );
         drop((other, gate));
         let log = Log::start();
         usual.submit_barrier(&[]).unwrap();
@@ -340,13 +360,13 @@ fn queue_drop_waits_for_kept_only() {
                 assert!(events.iter().all(is_running));
                 gate.open();
             } else {
-                std::thread::scope(|scope| {
-                    let dropped = scope.spawn(move || drop(made));
-                    assert!(!dropped.is_finished());
-                    assert!(events.iter().all(is_running));
-                    gate.open();
-                    dropped.join().unwrap();
-                });
+                comes_back_after(
+                    move || drop(made),
+                    || {
+                        assert!(events.iter().all(is_running));
+                        gate.open();
+                    },
+                );
                 assert_eq!(events[0].status(), EventStatus::Complete);
                 match native {
                     NativeQueue::ImmediateList(list) => call!(command_list.pfnDestroy(list)),
@@ -371,12 +391,7 @@ fn a_kept_queue_waits_for_what_is_held_back() {
     let event = submit_add_one(&queue, &buffer, &[]);
     let clone = queue.clone();
     drop(queue);
-    std::thread::scope(|scope| {
-        let dropped = scope.spawn(move || drop(clone));
-        assert!(!dropped.is_finished());
-        drop(held);
-        dropped.join().unwrap();
-    });
+    comes_back_after(move || drop(clone), || drop(held));
     let log = Log::start();
     assert_eq!(event.status(), EventStatus::Complete);
     crate::world::queue(0).wait().unwrap();
@@ -450,13 +465,13 @@ fn a_kept_contexts_buffer_waits_for_others_work() {
     drop((own, made));
     let event = submit_add_one(&usual, &buffer, std::slice::from_ref(&gate.event));
     let log = Log::start();
-    std::thread::scope(|scope| {
-        let dropped = scope.spawn(move || drop(buffer));
-        assert!(!dropped.is_finished());
-        assert!(is_running(&event));
-        gate.open();
-        dropped.join().unwrap();
-    });
+    comes_back_after(
+        move || drop(buffer),
+        || {
+            assert!(is_running(&event));
+            gate.open();
+        },
+    );
     assert!(!is_running(&event));
     assert_eq!(log.frees_of(pointer), 1);
     drop(log);

@@ -23,6 +23,7 @@ mod letting_go;
 mod library;
 mod liveness;
 mod loaders;
+mod losses;
 mod memories;
 mod native;
 mod native_events;
@@ -143,6 +144,7 @@ fn main() -> ExitCode {
         random::TESTS,
         order::TESTS,
         failures::TESTS,
+        losses::TESTS,
         native::TESTS,
         native_events::TESTS,
         letting_go::TESTS,

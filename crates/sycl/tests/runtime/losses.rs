@@ -1,0 +1,231 @@
+//! Work that was on its way to a device when that was lost, or whose batch could not be executed: nobody takes for there
+//! what it was to copy or to write.
+
+use std::sync::mpsc::channel;
+
+use sycl::{Buffer, Context, Event, EventStatus, Queue, Read, ReadWrite, Submission, Write};
+
+use crate::groups::{paged, submit_add_one};
+use crate::order::access;
+use crate::world::{Gate, Log, devices, kernel};
+use crate::{Test, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "a_copy_of_a_lost_device_brings_nothing",
+        Where::Discrete,
+        a_copy_of_a_lost_device_brings_nothing,
+    ),
+    (
+        "what_is_elsewhere_outlives_a_lost_copy",
+        Where::Discrete,
+        what_is_elsewhere_outlives_a_lost_copy,
+    ),
+    (
+        "what_a_failed_wait_was_for_is_poisoned",
+        Where::Everywhere,
+        what_a_failed_wait_was_for_is_poisoned,
+    ),
+    (
+        "what_a_failed_batch_was_to_write_is_poisoned",
+        Where::Everywhere,
+        what_a_failed_batch_was_to_write_is_poisoned,
+    ),
+    (
+        "what_a_held_back_writer_lost_is_poisoned",
+        Where::Everywhere,
+        what_a_held_back_writer_lost_is_poisoned,
+    ),
+    (
+        "who_follows_what_was_lost_fails",
+        Where::Everywhere,
+        who_follows_what_was_lost_fails,
+    ),
+];
+
+/// Queues to the first devices with lists for copies of their own: those of the others' are not lost with them.
+fn queues<const N: usize>() -> [Queue; N] {
+    let context = Context::new(&devices()).unwrap();
+    let mut devices = devices().into_iter().cycle();
+    [(); N].map(|()| {
+        let queue = Queue::builder().context(&context);
+        let queue = queue.device(&devices.next().unwrap());
+        queue.submission(Submission::Immediate).build().unwrap()
+    })
+}
+
+/// While it lives, whoever waits finds the device lost. It is well in truth.
+fn losing() -> Log {
+    Log::with("fail zeEventHostSynchronize DEVICE_LOST")
+}
+
+fn try_add_one(queue: &Queue, buffer: &Buffer<'_, i32>) -> sycl::Result<Event> {
+    let kernel = kernel("add_one");
+    queue.submit(|cg| {
+        let a = cg.access(buffer, ReadWrite)?;
+        cg.parallel_for(&kernel, buffer.range(), (&a,))
+    })
+}
+
+fn refused_as_poisoned(buffer: &Buffer<'_, i32>, count: usize, first: usize) {
+    let refused = buffer.host_access_ranged(Read, count, first).unwrap_err();
+    assert!(refused.to_string().contains("poisoned"), "{refused}");
+}
+
+fn a_copy_of_a_lost_device_brings_nothing() {
+    let [first, second] = queues();
+    let buffer = paged();
+    submit_add_one(&first, &buffer, &[]).wait().unwrap();
+    {
+        let log = losing();
+        assert!(buffer.host_access(Read).is_err());
+        assert_eq!(log.copies().len(), 1);
+    }
+    // It would have to come from the lost device still.
+    let log = Log::start();
+    let error = try_add_one(&second, &buffer).unwrap_err();
+    assert!(error.to_string().contains("nothing runs here"), "{error}");
+    assert_eq!(log.copies().len(), 0);
+    drop(log);
+    access(&second, &buffer, 3, (0, 16), &[]).wait().unwrap();
+    try_add_one(&second, &buffer).unwrap().wait().unwrap();
+    buffer.host_access(Read).unwrap();
+}
+
+/// Copies to a device that is lost take nothing from where they came.
+fn what_is_elsewhere_outlives_a_lost_copy() {
+    let [first, second] = queues();
+    let buffer = paged();
+    let gate = Gate::new();
+    let reader = access(
+        &first,
+        &buffer,
+        0,
+        (0, 16),
+        std::slice::from_ref(&gate.event),
+    );
+    {
+        let _log = losing();
+        assert!(reader.wait().is_err());
+        // The copy is on another list, which is found lost here.
+        assert!(buffer.host_access_ranged(ReadWrite, 4, 0).is_err());
+    }
+    gate.open();
+    assert_eq!(reader.status(), EventStatus::Failed);
+    refused_as_poisoned(&buffer, 4, 0);
+    assert_eq!(*buffer.host_access_ranged(Read, 12, 4).unwrap(), [0; 12]);
+    buffer
+        .host_access_ranged(Write.no_init(), 4, 0)
+        .unwrap()
+        .fill(5);
+    let log = Log::start();
+    try_add_one(&second, &buffer).unwrap().wait().unwrap();
+    assert_eq!(log.copies(), [64]);
+    drop(log);
+    assert_eq!(buffer.into_vec().unwrap()[3..5], [6, 1]);
+}
+
+/// The accessor that it was for writes nothing, but all others count as outdated. What it has waited for goes on.
+fn what_a_failed_wait_was_for_is_poisoned() {
+    let [queue] = queues();
+    let buffer = paged();
+    let gate = Gate::new();
+    let reader = access(
+        &queue,
+        &buffer,
+        0,
+        (0, 16),
+        std::slice::from_ref(&gate.event),
+    );
+    let (held, dropped) = channel();
+    std::thread::scope(|scope| {
+        let log = Log::with("fail zeEventHostSynchronize OUT_OF_HOST_MEMORY");
+        assert!(buffer.host_access_ranged(ReadWrite, 4, 0).is_err());
+        drop(log);
+        refused_as_poisoned(&buffer, 4, 0);
+        let (buffer, reader) = (&buffer, &reader);
+        scope.spawn(move || {
+            let mut part = buffer.host_access_ranged(Write.no_init(), 4, 0).unwrap();
+            let _ = held.send(reader.status());
+            part.fill(5);
+        });
+        gate.open();
+    });
+    assert_eq!(dropped.recv().unwrap(), EventStatus::Complete);
+    assert_eq!(buffer.into_vec().unwrap()[3..5], [5, 0]);
+}
+
+fn what_a_failed_batch_was_to_write_is_poisoned() {
+    let [other] = queues();
+    let queue = Queue::builder().device(&devices()[0]).in_order();
+    let queue = queue.submission(Submission::Batched).build().unwrap();
+    let buffer = paged();
+    access(&queue, &buffer, 2, (0, 16), &[]).wait().unwrap();
+    let gate = Gate::new();
+    // While this is under way, what comes next is recorded.
+    let before = queue.submit_barrier(std::slice::from_ref(&gate.event));
+    let writer = access(&queue, &buffer, 2, (0, 8), &[]);
+    {
+        let log = Log::with("fail zeCommandQueueExecuteCommandLists OUT_OF_HOST_MEMORY");
+        assert!(try_add_one(&other, &buffer).is_err());
+        let failed = log.0.calls().iter().filter(|call| call.injected).count();
+        assert_eq!(failed, 1);
+    }
+    let refused = try_add_one(&other, &buffer).unwrap_err();
+    assert!(refused.to_string().contains("poisoned"), "{refused}");
+    gate.open();
+    before.unwrap().wait().unwrap();
+    assert!(writer.wait().is_err());
+    assert_eq!(writer.status(), EventStatus::Failed);
+    assert!(try_add_one(&queue, &buffer).is_err(), "its list is lost");
+    refused_as_poisoned(&buffer, 8, 0);
+    assert_eq!(*buffer.host_access_ranged(Read, 8, 8).unwrap(), [0; 8]);
+    access(&other, &buffer, 3, (0, 8), &[]);
+    try_add_one(&other, &buffer).unwrap().wait().unwrap();
+}
+
+/// Also when nobody has asked for so long that tickets of finished work are forgotten.
+fn what_a_held_back_writer_lost_is_poisoned() {
+    let [queue] = queues();
+    let (buffer, others) = (paged(), paged());
+    let gate = Gate::new();
+    let held = buffer.host_access(ReadWrite).unwrap();
+    let writer = submit_add_one(&queue, &buffer, std::slice::from_ref(&gate.event));
+    drop(held);
+    {
+        let _log = losing();
+        assert!(writer.wait().is_err());
+    }
+    gate.open();
+    for _ in 0..600 {
+        others.host_access(Read).unwrap();
+    }
+    refused_as_poisoned(&buffer, 16, 0);
+}
+
+/// On whatever queue, held back or not.
+fn who_follows_what_was_lost_fails() {
+    let [queue, second] = queues();
+    let (buffer, gate) = (paged(), Gate::new());
+    let lost = submit_add_one(&queue, &paged(), std::slice::from_ref(&gate.event));
+    let held = buffer.host_access(ReadWrite).unwrap();
+    let kernel = kernel("add_one");
+    let follow = |buffer: &Buffer<'_, i32>| {
+        second.submit(|cg| {
+            cg.depends_on(std::slice::from_ref(&lost));
+            let a = cg.access(buffer, ReadWrite)?;
+            cg.parallel_for(&kernel, 16, (&a,))
+        })
+    };
+    let follower = follow(&buffer).unwrap();
+    {
+        let _log = losing();
+        assert!(lost.wait().is_err());
+    }
+    gate.open();
+    drop(held);
+    assert!(follower.wait().is_err());
+    assert_eq!(follower.status(), EventStatus::Failed);
+    refused_as_poisoned(&buffer, 16, 0);
+    assert!(follow(&paged()).is_err());
+}
