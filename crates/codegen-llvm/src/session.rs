@@ -127,10 +127,10 @@ impl Session {
     }
 
     /// Who asks for one kernel after another will ask for the next. Those that are compiled unasked are fewer than those
-    /// asked for, and no more than there are other threads: if nobody ever asks for them no more of them follow.
+    /// asked for, and no more than keep all threads busy beside a long one: if nobody asks for them no more of them follow.
     fn look_ahead(&self, kernel: usize) {
         let mut state = self.state();
-        let most = state.asked.min(threads() - 1);
+        let most = state.asked.min(2 * (threads() - 1));
         state.asked += 1;
         for next in kernel + 1..self.ready.module.kernels.len() {
             if state.early.len() >= most {

@@ -3,6 +3,7 @@
 use crate::{Access, Cuboid, Dep, Deps, Front, Grid, Mode, PageSet, Transfer};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// How many domains a buffer can be in.
 pub const MAX_DOMAINS: usize = 64;
@@ -227,8 +228,10 @@ impl Buffer {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
         let mut any = false;
-        let mut fate = |dep| {
-            let fate = fate(dep);
+        // Each is asked once: what fails meanwhile is for the next look, as a whole.
+        let mut known = HashMap::new();
+        let mut fate = |dep: Dep| {
+            let fate = *known.entry(dep).or_insert_with(|| fate(dep));
             any |= fate == Fate::Failed;
             fate
         };

@@ -125,9 +125,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         true => resolve(&deps),
         false => resolve_in(&inner.context.0.native, &deps),
     };
-    if let Some(error) = &resolved.failed {
-        return Err(Error::because("what the group depends on failed", error));
-    }
+    refuse_failed(&resolved)?;
     let profile = inner.props.enable_profiling.then(|| {
         Arc::new(Profile {
             submit: device_clock(&inner.device),
@@ -139,7 +137,10 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     if resolved.open.is_empty() && !on_host {
         match inner.choose(&resolved.device)? {
             Way::On(lane) => chosen = Some(lane),
-            Way::Behind(work) => resolved.watch(&work),
+            Way::Behind(work) => {
+                resolved.watch(&work);
+                refuse_failed(&resolved)?;
+            }
         }
     }
     if let Some(chosen) = chosen {
@@ -267,6 +268,13 @@ fn label(action: Option<&Action>) -> Label<'_> {
 /// The native event of a command, for tools, which may ask it as long as they know the command.
 fn native_of(dep: Dep) -> Option<Kept> {
     lane_of(dep)?.keep(dep.sequence())
+}
+
+fn refuse_failed(resolved: &Resolved) -> Result<()> {
+    let failed = resolved.failed.as_ref();
+    failed.map_or(Ok(()), |error| {
+        Err(Error::because("what the group depends on failed", error))
+    })
 }
 
 /// Why a group is held back.
@@ -532,40 +540,26 @@ struct Later {
 impl Later {
     fn go(mut self, failed: Option<Error>) {
         if let Some(error) = failed.or_else(|| resolve(&self.deps).failed) {
-            let error = Error::because("what the command depends on failed", &error);
-            self.barrier = None;
-            return self.fail(&error);
+            return self.fail_behind(&error);
         }
         if self.work.is_host_task() {
             self.barrier = None;
             return run(Box::new(move || self.run_task()));
         }
-        let queue = Arc::clone(&self.queue);
-        let mut resolved = resolve_in(&queue.context.0.native, &self.deps);
-        let mut chosen = None;
-        if resolved.open.is_empty() {
-            match queue.choose(&resolved.device) {
-                Ok(Way::On(lane)) => chosen = Some(Ok(lane)),
-                Ok(Way::Behind(work)) => resolved.watch(&work),
-                Err(error) => chosen = Some(Err(error)),
+        let mut resolved = resolve_in(&self.queue.context.0.native, &self.deps);
+        let appended = match resolved.failed {
+            None => self.append(&mut resolved),
+            Some(_) => None,
+        };
+        let Some(appended) = appended else {
+            if let Some(error) = resolved.failed {
+                return self.fail_behind(&error);
             }
-        }
-        let Some(chosen) = chosen else {
             // What it waited for is on a device now, but of another context, or behind too many events.
             let ticket = Arc::clone(&self.ticket);
             let again = Box::new(|failed| self.go(failed));
             return when_closed(&resolved.open, &ticket, again);
         };
-        self.barrier = None;
-        let node = self.node.clone();
-        let appended = chosen.and_then(|chosen| {
-            node.task(|| {
-                let (after, operations) = (&resolved.device, &mut self.work.operations);
-                let dep = append_profiled(chosen.lane, after, operations, self.profile.clone())?;
-                node.signal(|| native_of(dep));
-                Ok::<Dep, Error>(dep)
-            })
-        });
         match appended {
             Ok(dep) => {
                 self.work.keep_until(dep, &self.queue);
@@ -576,6 +570,34 @@ impl Later {
                 self.fail(&error);
             }
         }
+    }
+
+    /// Its place, unless it has to wait for what is open then.
+    fn append(&mut self, resolved: &mut Resolved) -> Option<Result<Dep>> {
+        if !resolved.open.is_empty() {
+            return None;
+        }
+        let chosen = match self.queue.choose(&resolved.device) {
+            Ok(Way::On(lane)) => lane,
+            Ok(Way::Behind(work)) => {
+                resolved.watch(&work);
+                return None;
+            }
+            Err(error) => return Some(Err(error)),
+        };
+        self.barrier = None;
+        let (after, operations) = (&resolved.device, &mut self.work.operations);
+        Some(self.node.task(|| {
+            let dep = append_profiled(chosen.lane, after, operations, self.profile.clone())?;
+            self.node.signal(|| native_of(dep));
+            Ok(dep)
+        }))
+    }
+
+    fn fail_behind(mut self, cause: &Error) {
+        self.barrier = None;
+        let error = Error::because("what the command depends on failed", cause);
+        self.fail(&error);
     }
 
     fn run_task(mut self) {

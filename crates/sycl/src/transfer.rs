@@ -54,23 +54,38 @@ impl Later {
             Some(error) => Err(error),
             None => {
                 let mut resolved = resolve_in(&self.context.0.native, &self.deps);
-                let appended = match self.append(&mut resolved) {
-                    Some(appended) => appended,
-                    None => {
+                let appended = match resolved.failed {
+                    None => self.append(&mut resolved),
+                    Some(_) => None,
+                };
+                match (appended, resolved.failed) {
+                    (Some(appended), _) => {
+                        if let (Err(error), Some(reports)) = (&appended, &self.reports) {
+                            reports.push(error.clone());
+                        }
+                        appended
+                    }
+                    (None, Some(error)) => Err(error),
+                    (None, None) => {
                         let ticket = Arc::clone(&self.ticket);
                         let again = Box::new(|failed| self.go(failed));
                         return when_closed(&resolved.open, &ticket, again);
                     }
-                };
-                if let (Err(error), Some(reports)) = (&appended, &self.reports) {
-                    reports.push(error.clone());
                 }
-                appended
             }
         };
-        let Self { core, ticket, .. } = self;
+        let Self {
+            core,
+            context,
+            device,
+            operation,
+            deps,
+            ticket,
+            reports,
+            node,
+        } = self;
         // Who has waited for the end and drops the buffer then is its last owner.
-        drop(core);
+        drop((core, context, device, operation, deps, reports, node));
         match appended {
             Ok(dep) => ticket.submitted(dep),
             Err(error) => ticket.fail(&error),
@@ -143,9 +158,7 @@ pub(crate) fn submit(
     let mut deps = Deps::default();
     state.graph.transfer_dependencies(&transfer, &mut deps);
     let mut resolved = resolve_in(&context.0.native, &deps);
-    if let Some(error) = &resolved.failed {
-        return Err(Error::because("the source of a copy was lost", error));
-    }
+    refuse_lost(&resolved)?;
     if resolved.open.is_empty() {
         match context.choose_for_transfer(&device, &resolved.device)? {
             Way::On(lane) => {
@@ -154,7 +167,10 @@ pub(crate) fn submit(
                 state.graph.commit_transfer(transfer, dep);
                 return Ok(dep);
             }
-            Way::Behind(work) => resolved.watch(&work),
+            Way::Behind(work) => {
+                resolved.watch(&work);
+                refuse_lost(&resolved)?;
+            }
         }
     }
     let own = Ticket::open_kept(resolved.open.clone());
@@ -172,6 +188,13 @@ pub(crate) fn submit(
     };
     when_closed(&resolved.open, &own, Box::new(|failed| later.go(failed)));
     Ok(own.dep())
+}
+
+fn refuse_lost(resolved: &Resolved) -> Result<()> {
+    let failed = resolved.failed.as_ref();
+    failed.map_or(Ok(()), |error| {
+        Err(Error::because("the source of a copy was lost", error))
+    })
 }
 
 /// The device that copies: the target's, or the source's for a copy to the host.

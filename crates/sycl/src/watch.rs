@@ -12,7 +12,7 @@ use crate::context::NativeContext;
 use crate::error::Result;
 use crate::host_task::run_beyond_the_limit;
 use crate::lane::{Kept, lane_of};
-use crate::ticket::{Resolved, Ticket, resolve};
+use crate::ticket::{Resolved, Ticket, fate, resolve};
 
 /// Something that is waited for.
 struct Watched {
@@ -51,6 +51,10 @@ fn ticket_of(dep: Dep) -> Option<Arc<Ticket>> {
     }
     let kept = lane.keep(dep.sequence())?;
     let ticket = Ticket::open(None, Vec::new());
+    // A context that stays the program's is left alone once its last handle is dropped: that drop waits for this.
+    if let Some(native) = lane.native_context().filter(|native| !native.is_owned()) {
+        native.pending.add(&ticket);
+    }
     watch.list.push(Watched {
         dep,
         ticket: Arc::clone(&ticket),
@@ -115,19 +119,25 @@ fn look() -> Vec<(Watched, Result<()>)> {
 }
 
 impl Resolved {
-    /// It is open until these have ended.
+    /// It is open until these have ended. One that has failed meanwhile is its failure.
     pub(crate) fn watch(&mut self, work: &Deps) {
-        let tickets: Vec<_> = work.iter().filter_map(ticket_of).collect();
-        self.watched += tickets.len();
-        self.open.extend(tickets);
+        for dep in work.iter() {
+            if let Some(ticket) = ticket_of(dep) {
+                self.watched += 1;
+                self.open.push(ticket);
+            } else if let (_, Some(error)) = fate(dep) {
+                self.failed = Some(error);
+            }
+        }
     }
 }
 
-/// As [`resolve`], for lists of a context: what is unfinished in another one is open until it has ended.
+/// As [`resolve`], for lists of a context: what is unfinished in another one is open until it has ended, unless
+/// something has failed.
 pub(crate) fn resolve_in(native: &Arc<NativeContext>, deps: &Deps) -> Resolved {
     let mut resolved = resolve(deps);
     let elsewhere = |dep: Dep| lane_of(dep).is_some_and(|lane| !lane.is_in(native));
-    if resolved.device.iter().any(elsewhere) {
+    if resolved.failed.is_none() && resolved.device.iter().any(elsewhere) {
         let mut watched = Deps::default();
         resolved.device.retain(|dep| {
             let elsewhere = elsewhere(dep);

@@ -77,9 +77,14 @@ impl Failures {
         self.lost.swap(false, Ordering::AcqRel)
     }
 
+    /// Whether its list takes no more work.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
     /// Refuses more work on a lost list.
     pub(super) fn refuse(&self) -> Result<()> {
-        if !self.lost.load(Ordering::Acquire) {
+        if !self.is_lost() {
             return Ok(());
         }
         let known = self.known();

@@ -25,6 +25,12 @@ pub(super) struct Gated {
 type Gates = SmallVec<[Gated; 4]>;
 
 impl Gated {
+    /// Whether nobody waits for it any more, as far as is known; nobody is asked.
+    fn is_over(&self) -> bool {
+        let is_done = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.is_done(dep.sequence()));
+        is_done(self.first) || is_done(self.gate)
+    }
+
     /// Whether it is not known to be signalled, for who may wait for it.
     fn is_shut(&self) -> bool {
         let Some(lane) = lane_of(self.gate) else {
@@ -86,10 +92,9 @@ impl Lane {
             }
             return;
         }
-        let is_done = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.is_done(dep.sequence()));
         let mut inner = self.inner();
         let known = &mut inner.gates;
-        known.retain(|known| !is_done(known.first) && !is_done(known.gate));
+        known.retain(|known| !known.is_over());
         self.gated.store(!known.is_empty(), Ordering::Release);
         let before = known.iter().filter(|known| known.first <= dep);
         before.for_each(|known| add(*known));
@@ -109,6 +114,7 @@ impl Lane {
     /// Commands from one on wait for gates.
     pub(super) fn wait_for_gates(&self, first: Dep, gates: &Gates) {
         let known = &mut self.inner().gates;
+        known.retain(|known| !known.is_over());
         for Gated { gate, .. } in gates {
             if !known.iter().any(|known| known.gate == *gate) {
                 let gate = *gate;
@@ -174,7 +180,10 @@ impl SideLanes {
     ) -> Result<Way<'_>> {
         let mut sides = self.lock();
         let of_device = sides.iter().filter(|side| side.device == *device);
-        let own: SmallVec<[&'static Lane; 8]> = of_device.map(|side| side.lane).collect();
+        let lanes = of_device.map(|side| side.lane);
+        // What is lost would refuse it.
+        let lanes = lanes.filter(|lane| !lane.failures.is_lost());
+        let own: SmallVec<[&'static Lane; 8]> = lanes.collect();
         let is_last = |lane: &&&Lane| after.iter().any(|dep| dep == lane.tail());
         let found = own.iter().find(is_last).copied().or_else(|| {
             let fitting = own.iter().filter(|lane| lane.fits(gates));

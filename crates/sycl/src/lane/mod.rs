@@ -591,6 +591,14 @@ impl Lane {
         self.context.load(Ordering::Acquire) == Arc::as_ptr(context).addr()
     }
 
+    /// The context it is in; none when it is closed.
+    pub(crate) fn native_context(&self) -> Option<Arc<NativeContext>> {
+        self.inner()
+            .home
+            .as_ref()
+            .map(|home| Arc::clone(&home.context))
+    }
+
     /// Appends a command that follows `after`, all of it in this lane's context. `append` gets the list, the event to
     /// signal and those to wait for, and is called once.
     ///
@@ -749,6 +757,8 @@ impl Lane {
         let Some(home) = inner.home.take() else {
             return;
         };
+        inner.gates.clear();
+        self.gated.store(false, Ordering::Release);
         let api = home.context.api;
         let next = self.progress.next();
         for slot in inner.ring.restart(next) {
