@@ -150,7 +150,6 @@ pub(crate) fn submit_early(job: impl FnOnce() -> Reply + Send + 'static) -> Rece
         // LLVM's death does not unwind.
         at_death(Running::ended);
         let reply = job();
-        forget_duty();
         drop(running);
         reply
     })
@@ -182,6 +181,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        // Also where the job unwinds: the next one on this thread must not pay for this one.
+        forget_duty();
         Self::ended();
     }
 }
@@ -214,6 +215,11 @@ fn submit(
 fn start_threads() {
     let limit = std::thread::available_parallelism().map_or(1, usize::from);
     let mut state = state();
+    if state.threads >= limit || state.waiting() <= state.idle {
+        return;
+    }
+    // The program's handlers run on the program's threads.
+    let _blocked = BlockedSignals::new();
     while state.threads < limit && state.waiting() > state.idle {
         let started = std::thread::Builder::new()
             .name("solum-codegen".into())
@@ -230,6 +236,37 @@ fn start_threads() {
         state.threads += 1;
         // Counted idle from the start, so that one job starts one thread.
         state.idle += 1;
+    }
+}
+
+/// All signals but those that code raises are blocked on this thread, and on those it starts, while this lives.
+struct BlockedSignals(Option<libc::sigset_t>);
+
+impl BlockedSignals {
+    fn new() -> Self {
+        use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+        // SAFETY: zero bytes are a valid set; both are filled before they are read.
+        unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            let mut before: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&mut set);
+            for raised in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] {
+                libc::sigdelset(&mut set, raised);
+            }
+            Self(
+                (libc::pthread_sigmask(libc::SIG_SETMASK, &set, &mut before) == 0)
+                    .then_some(before),
+            )
+        }
+    }
+}
+
+impl Drop for BlockedSignals {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // SAFETY: puts back the mask that this thread had.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
+        }
     }
 }
 
