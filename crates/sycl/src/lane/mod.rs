@@ -15,6 +15,7 @@ mod failures;
 mod foreign;
 mod gates;
 mod home;
+mod target;
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
@@ -34,6 +35,7 @@ pub(crate) use failures::{count_failure, failures};
 use gates::Gated;
 pub(crate) use gates::{Chosen, SideLanes, Way};
 use home::{Batches, Home, Kind, destroy_list};
+pub(crate) use target::Target;
 
 /// Numbers that a lane may have; the greatest means tickets.
 const LANES: usize = Dep::TICKETS as usize;
@@ -151,38 +153,6 @@ impl Default for LaneOptions {
             index: 0,
             in_order: true,
             owned: true,
-        }
-    }
-}
-
-/// Where an append goes.
-pub(crate) struct Target<'a> {
-    pub(crate) api: Api,
-    pub(crate) list: ze_command_list_handle_t,
-    pub(crate) signal: ze_event_handle_t,
-    waits: &'a mut [ze_event_handle_t],
-}
-
-impl Target<'_> {
-    /// A list that is recorded: nothing is signalled or waited for.
-    pub(crate) fn recording(api: Api, list: ze_command_list_handle_t) -> Self {
-        Self {
-            api,
-            list,
-            signal: std::ptr::null_mut(),
-            waits: &mut [],
-        }
-    }
-
-    pub(crate) fn wait_count(&self) -> u32 {
-        u32::try_from(self.waits.len()).unwrap_or(u32::MAX)
-    }
-
-    pub(crate) fn waits(&mut self) -> *mut ze_event_handle_t {
-        if self.waits.is_empty() {
-            std::ptr::null_mut()
-        } else {
-            self.waits.as_mut_ptr()
         }
     }
 }

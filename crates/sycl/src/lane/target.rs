@@ -1,0 +1,37 @@
+//! What a command is appended to: a list, the event to signal and those to wait for.
+
+use level_zero::sys::*;
+
+use crate::ze::Api;
+
+/// Where an append goes.
+pub(crate) struct Target<'a> {
+    pub(crate) api: Api,
+    pub(crate) list: ze_command_list_handle_t,
+    pub(crate) signal: ze_event_handle_t,
+    pub(super) waits: &'a mut [ze_event_handle_t],
+}
+
+impl Target<'_> {
+    /// A list that is recorded: nothing is signalled or waited for.
+    pub(crate) fn recording(api: Api, list: ze_command_list_handle_t) -> Self {
+        Self {
+            api,
+            list,
+            signal: std::ptr::null_mut(),
+            waits: &mut [],
+        }
+    }
+
+    pub(crate) fn wait_count(&self) -> u32 {
+        u32::try_from(self.waits.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn waits(&mut self) -> *mut ze_event_handle_t {
+        if self.waits.is_empty() {
+            std::ptr::null_mut()
+        } else {
+            self.waits.as_mut_ptr()
+        }
+    }
+}
