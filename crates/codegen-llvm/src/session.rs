@@ -127,13 +127,16 @@ impl Session {
     }
 
     /// Who asks for one kernel after another will ask for the next. Those that are compiled unasked are fewer than those
-    /// asked for, and no more than keep all threads busy beside a long one: if nobody asks for them no more of them follow.
+    /// asked for, and no more of those still to come than keep all threads busy beside a long one: if nobody asks for
+    /// them no more of them follow.
     fn look_ahead(&self, kernel: usize) {
         let mut state = self.state();
-        let most = state.asked.min(2 * (threads() - 1));
+        let asked = state.asked;
         state.asked += 1;
+        // Those before this one were passed over: the caller has them from a cache, or wants them later.
+        let mut ahead = state.early.keys().filter(|&&next| next > kernel).count();
         for next in kernel + 1..self.ready.module.kernels.len() {
-            if state.early.len() >= most {
+            if ahead >= 2 * (threads() - 1) || state.early.len() >= asked {
                 return;
             }
             if std::mem::replace(&mut state.known[next], true) {
@@ -146,6 +149,7 @@ impl Session {
                 None => Err(codegen_error("nobody waits for this".to_owned())),
             });
             state.early.insert(next, Early { job, reply });
+            ahead += 1;
         }
     }
 }
