@@ -74,6 +74,11 @@ pub const TOOLS_EXTENSIONS: &[(&str, u32)] = &[
     ("ZET_experimental_metrics_runtime_enable_disable", V1_0),
 ];
 
+/// As [`EXTENSIONS`], of Intel's driver, which the specification does not know; `zeDriverGetExtensionProperties` lists
+/// them too.
+pub const INTEL_EXTENSIONS: &[(&str, u32)] =
+    &[("ZE_intel_experimental_command_list_memory_sync", V1_0)];
+
 /// An entry point outside the tables: name and address.
 pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
 

@@ -4,6 +4,7 @@ use crate::check::fill_name;
 use crate::core::driver::Driver;
 use crate::core::graph::GRAPH_FLAGS;
 use crate::core::hierarchy::Place;
+use crate::core::memory_sync;
 use crate::core::mutable::MUTABLE_FLAGS;
 use crate::core::object;
 use crate::core::queue::{GROUPS, queues_of};
@@ -254,6 +255,10 @@ pub(crate) fn properties(device: &Device, out: &mut ze_device_properties_t) -> Z
                 let out = unsafe { link.get::<ze_device_readonly_memory_ext_properties_t>() };
                 // Reservations have the processor's page protection.
                 out.readonlyCapability = ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED;
+            }
+            memory_sync::DATA_SIZE => {
+                // SAFETY: the type says which struct it is.
+                unsafe { link.get::<memory_sync::DataSize>() }.fill();
             }
             _ => {}
         }

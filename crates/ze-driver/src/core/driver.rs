@@ -11,7 +11,7 @@ use crate::core::ipc::Exports;
 use crate::core::object;
 use crate::core::virtual_mem::VirtualMemory;
 use crate::device::Platform;
-use crate::extensions::{EXTENSIONS, FUNCTIONS, TOOLS_EXTENSIONS};
+use crate::extensions::{EXTENSIONS, FUNCTIONS, INTEL_EXTENSIONS, TOOLS_EXTENSIONS};
 use crate::schedule::Lane;
 use crate::sysman::Sysman;
 use crate::tools::Tools;
@@ -287,8 +287,8 @@ pub(crate) fn zeDriverGetExtensionProperties(
 ) -> ZeResult {
     let works =
         |(name, _): &&(&str, u32)| *name != "ZET_experimental_api_tracing" || tracing().is_some();
-    let all = EXTENSIONS.iter().chain(TOOLS_EXTENSIONS).filter(works);
-    let all: Vec<_> = all.collect();
+    let all = EXTENSIONS.iter().chain(TOOLS_EXTENSIONS);
+    let all: Vec<_> = all.chain(INTEL_EXTENSIONS).filter(works).collect();
     pCount.fill(all.len(), |i, slot| {
         let (name, version) = *all[i];
         fill_name(&mut slot.name, name);

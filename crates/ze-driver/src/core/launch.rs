@@ -10,6 +10,7 @@ use crate::device::{GroupCount, Kept, KernelArgKind, KernelFacts, Launch, Work};
 use crate::schedule::Op;
 use level_zero_sys::*;
 use std::ffi::c_void;
+use std::fmt;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult};
 use ze_entry::ze_entry;
@@ -125,16 +126,16 @@ pub(crate) fn check_argument(
     let Some(arg) = facts.args.get(index) else {
         return Ok(());
     };
-    let name = || format!("argument {index} of kernel \"{}\"", facts.name);
+    let name = fmt::from_fn(|f| write!(f, "argument {index} of kernel \"{}\"", facts.name));
     match arg.kind {
         KernelArgKind::Pointer => {
             let address = word(&launch.args, arg.offset) as usize;
-            list.check_reach(&name(), std::ptr::without_provenance::<u8>(address))
+            list.check_reach(name, std::ptr::without_provenance::<u8>(address))
         }
         KernelArgKind::Image => {
             let image = launch.keeps.iter().find(|(at, _)| *at as usize == index);
             match image.and_then(|(_, kept)| kept.downcast_ref::<Image>()) {
-                Some(image) => list.check_reach(&name(), image.base()),
+                Some(image) => list.check_reach(name, image.base()),
                 None => Ok(()),
             }
         }

@@ -14,6 +14,7 @@ use crate::schedule::{Command, Executable, Lane, Op};
 use crate::signal::Signal;
 use crate::tables;
 use level_zero_sys::*;
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, Weak};
 use ze_abi::{Chain, Handle, Handles, Head, In, Object, OptHandle, Out, ZeResult};
 use ze_entry::ze_entry;
@@ -128,7 +129,7 @@ impl CommandList {
 
     /// INVALID_ARGUMENT for an address in device memory that the list's device cannot reach: only between devices
     /// with memories of their own.
-    pub(crate) fn check_reach<T>(&self, name: &str, address: *const T) -> ZeResult {
+    pub(crate) fn check_reach<T>(&self, name: impl Display, address: *const T) -> ZeResult {
         if self.device.facts().integrated {
             return Ok(());
         }

@@ -10,6 +10,8 @@
 //!                                                uint64_t data, ze_event_handle_t signal);
 //! ze_result_t zexCommandListAppendWriteToMemory(ze_command_list_handle_t list, zex_write_to_mem_desc_t *desc, void *ptr,
 //!                                               uint64_t data);
+//! struct ze_intel_device_command_list_wait_on_memory_data_size_exp_desc_t // in the chain of ze_device_properties_t
+//! { ze_structure_type_t stype; const void *pNext; uint32_t cmdListWaitOnMemoryDataSizeInBytes; };
 //! ```
 //!
 //! A wait holds what follows in the list until the word compares as asked: the action is one of 1 equal, 2 not equal,
@@ -33,6 +35,23 @@ use ze_entry::ze_entry;
 
 /// Bits of a scope.
 const SCOPES: u32 = 0x7;
+
+/// Says that a link of a device's properties is a [`DataSize`].
+pub(crate) const DATA_SIZE: ze_structure_type_t = ze_structure_type_t(0x0003_0017);
+
+/// Where a device writes how many bytes a wait looks at, at least.
+#[repr(C)]
+pub(crate) struct DataSize {
+    stype: ze_structure_type_t,
+    next: *mut c_void,
+    bytes: u32,
+}
+
+impl DataSize {
+    pub(crate) fn fill(&mut self) {
+        self.bytes = size_of::<u32>() as u32;
+    }
+}
 
 /// What is waited for.
 #[repr(C)]

@@ -13,6 +13,7 @@ use crate::device::{GroupCount, Launch, Work};
 use crate::schedule::{Command, Op};
 use level_zero_sys::*;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, In, Object, OptHandle, Out, ZeResult};
 use ze_entry::ze_entry;
@@ -99,38 +100,56 @@ fn with<T>(
     })
 }
 
-/// Replaces the command at `index` by one that `edit` has changed.
-fn replace(
-    recording: &mut Recording,
-    index: usize,
-    edit: impl FnOnce(&mut Command) -> ZeResult,
-) -> ZeResult {
-    let Some(place) = recording.commands.get_mut(index) else {
-        return error(
-            ZE_RESULT_ERROR_UNKNOWN,
-            "a command of the list has vanished: a bug in the driver",
-        );
-    };
-    let mut command = place.copy();
-    edit(&mut command)?;
-    *place = Arc::new(command);
-    recording.reopen();
-    Ok(())
+/// Commands as they will be when all of a change is known to be good; the list has its own until then.
+struct Change<'a> {
+    recording: &'a mut Recording,
+    /// By their position in the list.
+    commands: BTreeMap<usize, Command>,
 }
 
-/// As [`replace`], for a launch.
-fn relaunch(
-    recording: &mut Recording,
-    index: usize,
-    edit: impl FnOnce(&mut Launch) -> ZeResult,
-) -> ZeResult {
-    replace(recording, index, |command| match &mut command.op {
-        Op::Work(Work::Launch(launch)) => edit(launch),
-        _ => error(
-            ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "the command launches no kernel",
-        ),
-    })
+impl<'a> Change<'a> {
+    fn of(recording: &'a mut Recording) -> Self {
+        Self {
+            recording,
+            commands: BTreeMap::new(),
+        }
+    }
+
+    fn command(&mut self, index: usize) -> ZeResult<&mut Command> {
+        Ok(match self.commands.entry(index) {
+            Entry::Occupied(changed) => changed.into_mut(),
+            Entry::Vacant(place) => match self.recording.commands.get(index) {
+                Some(command) => place.insert(command.copy()),
+                None => {
+                    return error(
+                        ZE_RESULT_ERROR_UNKNOWN,
+                        "a command of the list has vanished: a bug in the driver",
+                    );
+                }
+            },
+        })
+    }
+
+    fn launch(&mut self, index: usize) -> ZeResult<&mut Launch> {
+        match &mut self.command(index)?.op {
+            Op::Work(Work::Launch(launch)) => Ok(launch),
+            _ => error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "the command launches no kernel",
+            ),
+        }
+    }
+
+    /// Gives the list its new commands.
+    fn commit(self) {
+        if self.commands.is_empty() {
+            return;
+        }
+        for (index, command) in self.commands {
+            self.recording.commands[index] = Arc::new(command);
+        }
+        self.recording.reopen();
+    }
 }
 
 fn next_id(list: &CommandList, wanted: u32, kernels: Vec<Arc<Kernel>>) -> ZeResult<u64> {
@@ -200,6 +219,8 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
     flags("desc->flags", desc.flags, 0)?;
     let limits = hCommandList.device().facts();
     with(&hCommandList, |recording, mutable| {
+        let mut change = Change::of(recording);
+        let mut arguments: Vec<(usize, u32)> = Vec::new();
         // SAFETY: the caller's chain of descriptors, valid for the call.
         for link in unsafe { Chain::new(desc.pNext) } {
             match link.stype {
@@ -207,26 +228,24 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                     // SAFETY: the type says which struct it is.
                     let new = unsafe { link.get::<ze_mutable_kernel_argument_exp_desc_t>() };
                     let flag = ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS;
-                    let slot = mutable.slot(new.commandId, flag)?;
-                    relaunch(recording, slot.last, |launch| {
-                        let facts = built_late(launch.program.kernel(launch.kernel))?;
-                        // SAFETY: null or `argSize` readable bytes, by the specification.
-                        let image = unsafe {
-                            write_argument(
-                                facts,
-                                new.argIndex,
-                                new.argSize,
-                                new.pArgValue,
-                                &mut launch.args,
-                            )
-                        }?;
-                        if let Some(image) = image {
-                            launch.keeps.retain(|(index, _)| *index != new.argIndex);
-                            launch.keeps.push(kept((new.argIndex, image)));
-                        }
-                        check_local(&hCommandList, facts, launch)?;
-                        check_argument(&hCommandList, facts, new.argIndex as usize, launch)
-                    })?;
+                    let index = mutable.slot(new.commandId, flag)?.last;
+                    let launch = change.launch(index)?;
+                    let facts = built_late(launch.program.kernel(launch.kernel))?;
+                    // SAFETY: null or `argSize` readable bytes, by the specification.
+                    let image = unsafe {
+                        write_argument(
+                            facts,
+                            new.argIndex,
+                            new.argSize,
+                            new.pArgValue,
+                            &mut launch.args,
+                        )
+                    }?;
+                    if let Some(image) = image {
+                        launch.keeps.retain(|(index, _)| *index != new.argIndex);
+                        launch.keeps.push(kept((new.argIndex, image)));
+                    }
+                    arguments.push((index, new.argIndex));
                 }
                 ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC => {
                     // SAFETY: the type says which struct it is.
@@ -236,38 +255,30 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                     let count = unsafe { *new.pGroupCount };
                     let slot =
                         mutable.slot(new.commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT)?;
-                    relaunch(recording, slot.last, |launch| {
-                        launch.groups = GroupCount::Direct([
-                            count.groupCountX,
-                            count.groupCountY,
-                            count.groupCountZ,
-                        ]);
-                        let facts = built_late(launch.program.kernel(launch.kernel))?;
-                        check_groups(&hCommandList, facts, launch)
-                    })?;
+                    change.launch(slot.last)?.groups = GroupCount::Direct([
+                        count.groupCountX,
+                        count.groupCountY,
+                        count.groupCountZ,
+                    ]);
                 }
                 ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC => {
                     // SAFETY: the type says which struct it is.
                     let new = unsafe { link.get::<ze_mutable_group_size_exp_desc_t>() };
                     let slot =
                         mutable.slot(new.commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE)?;
-                    relaunch(recording, slot.last, |launch| {
-                        let size = [new.groupSizeX, new.groupSizeY, new.groupSizeZ];
-                        let facts = built_late(launch.program.kernel(launch.kernel))?;
-                        check_group_size(facts, limits, size)?;
-                        launch.group_size = size;
-                        check_local(&hCommandList, facts, launch)
-                    })?;
+                    let launch = change.launch(slot.last)?;
+                    let size = [new.groupSizeX, new.groupSizeY, new.groupSizeZ];
+                    let facts = built_late(launch.program.kernel(launch.kernel))?;
+                    check_group_size(facts, limits, size)?;
+                    launch.group_size = size;
                 }
                 ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC => {
                     // SAFETY: the type says which struct it is.
                     let new = unsafe { link.get::<ze_mutable_global_offset_exp_desc_t>() };
                     let slot =
                         mutable.slot(new.commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET)?;
-                    relaunch(recording, slot.last, |launch| {
-                        launch.offset = [new.offsetX, new.offsetY, new.offsetZ].map(u64::from);
-                        Ok(())
-                    })?;
+                    change.launch(slot.last)?.offset =
+                        [new.offsetX, new.offsetY, new.offsetZ].map(u64::from);
                 }
                 other => {
                     return error(
@@ -277,6 +288,19 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                 }
             }
         }
+        // What the links make together, in whatever order they come.
+        for (index, command) in &change.commands {
+            let Op::Work(Work::Launch(launch)) = &command.op else {
+                continue;
+            };
+            let facts = built_late(launch.program.kernel(launch.kernel))?;
+            check_local(&hCommandList, facts, launch)?;
+            check_groups(&hCommandList, facts, launch)?;
+            for (_, argument) in arguments.iter().filter(|(of, _)| of == index) {
+                check_argument(&hCommandList, facts, *argument as usize, launch)?;
+            }
+        }
+        change.commit();
         Ok(())
     })
 }
@@ -291,13 +315,14 @@ pub(crate) fn zeCommandListUpdateMutableCommandSignalEventExp(
     with(&hCommandList, |recording, mutable| {
         let slot = mutable.slot(commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT)?;
         let signal = hSignalEvent.0.map(|event| event.signalled());
-        replace(recording, slot.last, |command| {
-            (command.signal, command.counts) = match signal {
-                Some((signal, counts)) => (Some(signal), counts),
-                None => (None, false),
-            };
-            Ok(())
-        })
+        let mut change = Change::of(recording);
+        let command = change.command(slot.last)?;
+        (command.signal, command.counts) = match signal {
+            Some((signal, counts)) => (Some(signal), counts),
+            None => (None, false),
+        };
+        change.commit();
+        Ok(())
     })
 }
 
@@ -330,10 +355,10 @@ pub(crate) fn zeCommandListUpdateMutableCommandWaitEventsExp(
                 waits.push(unsafe { Event::from_handle(handle, "phWaitEvents[i]") }?.waited());
             }
         }
-        replace(recording, slot.first, |command| {
-            command.waits = waits;
-            Ok(())
-        })
+        let mut change = Change::of(recording);
+        change.command(slot.first)?.waits = waits;
+        change.commit();
+        Ok(())
     })
 }
 
@@ -355,6 +380,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandKernelsExp(
         )
     };
     with(&hCommandList, |recording, mutable| {
+        let mut change = Change::of(recording);
         for (&id, &handle) in ids.iter().zip(kernels) {
             let slot = mutable.slot(id, ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION)?;
             if handle.is_null() {
@@ -374,11 +400,10 @@ pub(crate) fn zeCommandListUpdateMutableCommandKernelsExp(
                     ),
                 );
             }
-            relaunch(recording, slot.last, |old| {
-                *old = launch(&hCommandList, kernel, old.groups, old.cooperative)?;
-                Ok(())
-            })?;
+            let old = change.launch(slot.last)?;
+            *old = launch(&hCommandList, kernel, old.groups, old.cooperative)?;
         }
+        change.commit();
         Ok(())
     })
 }

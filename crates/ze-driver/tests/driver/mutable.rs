@@ -233,6 +233,31 @@ fn events_and_kernels_change_and_clones_stay_as_they_are() {
 }
 
 #[test]
+fn an_update_that_is_refused_changes_nothing() {
+    let (context, memory) = (context(), words(context(), 64));
+    let at = memory.as_mut_ptr();
+    let (list, id) = adder(context, at, 1, 0, NO_EVENTS);
+    let queue = queue(context);
+    let more = 100_u32;
+    let bad = ze_mutable_global_offset_exp_desc_t {
+        commandId: 77,
+        ..Default::default()
+    };
+    let good = ze_mutable_kernel_argument_exp_desc_t {
+        pNext: (&raw const bad).cast(),
+        commandId: id,
+        argIndex: 1,
+        argSize: size_of::<u32>(),
+        pArgValue: (&raw const more).cast(),
+        ..Default::default()
+    };
+    assert_eq!(update(list, &good), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    let before = memory[0];
+    execute(queue, list);
+    assert_eq!(memory[0], before + 1);
+}
+
+#[test]
 fn what_may_not_change_is_refused() {
     let (context, memory) = (context(), words(context(), 64));
     let [event, wait, _] = events(context, false);

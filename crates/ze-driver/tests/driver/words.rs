@@ -72,6 +72,40 @@ fn fill(list: List, at: *mut u32, value: u32) {
 }
 
 #[test]
+fn the_device_tells_how_much_a_wait_looks_at() {
+    /// `ze_intel_device_command_list_wait_on_memory_data_size_exp_desc_t`.
+    #[repr(C)]
+    struct DataSize {
+        stype: ze_structure_type_t,
+        next: *mut c_void,
+        bytes: u32,
+    }
+    let mut size = DataSize {
+        stype: ze_structure_type_t(0x0003_0017),
+        next: null_mut(),
+        bytes: 0,
+    };
+    // SAFETY: zero bytes are a valid struct of properties.
+    let mut properties: ze_device_properties_t = unsafe { std::mem::zeroed() };
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    properties.pNext = (&raw mut size).cast();
+    ok!(Device.pfnGetProperties(device(0), &raw mut properties));
+    assert_eq!(size.bytes, 4);
+    let mut count = 0;
+    ok!(Driver.pfnGetExtensionProperties(driver(), &raw mut count, null_mut()));
+    // SAFETY: as above.
+    let mut all: Vec<ze_driver_extension_properties_t> =
+        vec![unsafe { std::mem::zeroed() }; count as usize];
+    ok!(Driver.pfnGetExtensionProperties(driver(), &raw mut count, all.as_mut_ptr()));
+    let name = |at: &ze_driver_extension_properties_t| {
+        // SAFETY: the driver writes zero-terminated names.
+        unsafe { CStr::from_ptr(at.name.as_ptr()) }.to_owned()
+    };
+    let told = c"ZE_intel_experimental_command_list_memory_sync";
+    assert!(all.iter().any(|at| name(at).as_c_str() == told));
+}
+
+#[test]
 fn a_list_goes_on_when_the_word_compares_as_asked() {
     let context = context();
     let memory = words(context, 2).as_mut_ptr();
