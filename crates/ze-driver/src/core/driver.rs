@@ -151,7 +151,12 @@ impl Driver {
     /// Learns of a lane, for waits that concern a whole context or device.
     pub(crate) fn register(&self, lane: &Arc<Lane>) {
         let mut lanes = lock(&self.lanes);
-        lanes.retain(|lane| lane.strong_count() > 0);
+        if lanes.len() == lanes.capacity() {
+            // At least as many more may come before the next look: each pays for a few, however many there are.
+            lanes.retain(|lane| lane.strong_count() > 0);
+            let alive = lanes.len();
+            lanes.reserve(alive);
+        }
         lanes.push(Arc::downgrade(lane));
     }
 
