@@ -93,6 +93,10 @@ pub struct Buffer {
     /// Pages that are valid nowhere because they were written in part, with the parts by page number.
     pub(crate) pieces: BTreeMap<usize, Vec<Piece>>,
     front: Front,
+    /// The last work of each lane that uses the buffer, and tickets: what may still run where something failed, and how
+    /// much makes a look worth while.
+    past: Deps,
+    past_tidy_at: usize,
     poisoned: Option<PageSet>,
     /// Copies that are not known to have ended well, in the order of their commits, and how many make a look worth while.
     copies: Vec<(Transfer, Dep)>,
@@ -117,6 +121,8 @@ impl Buffer {
             holdings: Vec::new(),
             pieces: BTreeMap::new(),
             front: Front::default(),
+            past: Deps::default(),
+            past_tidy_at: FEW_TICKETS,
             poisoned: None,
             copies: Vec::new(),
             copies_tidy_at: FEW_COPIES,
@@ -190,6 +196,7 @@ impl Buffer {
     /// uses them there follows `dep`. [`Self::settle`] takes it back should it fail.
     pub fn commit_transfer(&mut self, transfer: Transfer, dep: Dep) {
         self.tickets += usize::from(dep.is_ticket());
+        self.past.add(dep);
         let grid = self.grid;
         let target = holding_mut(&mut self.holdings, &grid, transfer.to);
         for (pages, _) in transfer.page_boxes(&grid) {
@@ -217,13 +224,12 @@ impl Buffer {
     /// Takes back what failed: what copies were to bring does not count as there any more; pages that nobody holds then,
     /// and those whose last writer failed, are poisoned. Whether there are such. Drops what is no longer open.
     ///
-    /// Work that follows failed work must fail too, now or later: nothing of it is taken back on that account. What was
-    /// before the failed work may still run and is not known any more: later writers follow all of `running`, which is
-    /// asked if something failed.
+    /// Work that follows failed work must fail too, now or later: nothing of it is taken back on that account. If something
+    /// failed, [`Self::follow_past`] with `running`.
     pub fn settle(
         &mut self,
         mut fate: impl FnMut(Dep) -> Fate,
-        running: impl FnOnce() -> Deps,
+        running: impl FnOnce(&Deps) -> Deps,
     ) -> bool {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
@@ -237,14 +243,30 @@ impl Buffer {
         };
         let failed = |writer| fate(writer) == Fate::Failed;
         self.front.add_written(&grid, failed, &mut lost);
+        self.take_copies_back(|_, dep| fate(dep), &mut lost);
+        self.retain(|dep| fate(dep) == Fate::Open);
+        if any {
+            self.follow_past(running);
+        }
+        self.poison_pages(lost)
+    }
+
+    /// Takes back the copies that failed, by the rule that is given; adds pages that nobody holds then. Drops those that
+    /// are no longer open.
+    fn take_copies_back(
+        &mut self,
+        mut fate: impl FnMut(&Transfer, Dep) -> Fate,
+        lost: &mut PageSet,
+    ) {
+        let grid = self.grid;
         // The newest first: what it took apart the one before may have put together.
         let mut newer = Vec::new();
         while let Some((transfer, dep)) = self.copies.pop() {
-            match fate(dep) {
+            match fate(&transfer, dep) {
                 Fate::Open => newer.push((transfer, dep)),
                 Fate::Ended => {}
                 Fate::Failed => {
-                    self.revoke(&transfer, &mut lost);
+                    self.revoke(&transfer, lost);
                     let others = self.copies.iter_mut().chain(&mut newer);
                     others.for_each(|(other, _)| other.bar_way_back(&transfer, &grid));
                 }
@@ -252,10 +274,59 @@ impl Buffer {
         }
         newer.reverse();
         self.copies = newer;
-        self.retain(|dep| fate(dep) == Fate::Open);
-        if any {
-            self.follow(&running());
+    }
+
+    /// What was before failed work may still run, and the pages know the failed work alone: later writers follow, wherever
+    /// they write, what of all work on the buffer `running` says may still run.
+    pub fn follow_past(&mut self, running: impl FnOnce(&Deps) -> Deps) {
+        let all = self.grid.whole_pages();
+        for dep in running(&self.past).iter() {
+            self.front.read(&self.grid, &all, dep);
         }
+    }
+
+    /// Says that a domain's memory has lost all that was there, which is poisoned where nobody else holds it. Whether there
+    /// is such.
+    pub fn lose(&mut self, domain: Domain) -> bool {
+        let grid = self.grid;
+        let mut lost = PageSet::none(&grid);
+        // First, so that what a copy took from elsewhere goes back there.
+        let fate = |transfer: &Transfer, _| match transfer.to == domain {
+            true => Fate::Failed,
+            false => Fate::Open,
+        };
+        self.take_copies_back(fate, &mut lost);
+        if let Some(holding) = self
+            .holdings
+            .get_mut(domain.number())
+            .and_then(Option::as_mut)
+        {
+            lost.unite(&holding.valid);
+            holding.valid = PageSet::none(&grid);
+        }
+        for holding in self.holdings.iter().flatten() {
+            lost.subtract(&holding.valid);
+        }
+        for (&page, pieces) in &self.pieces {
+            if pieces.iter().any(|piece| piece.holder == domain) {
+                lost.insert(page);
+            }
+        }
+        self.bar_ways_back(domain);
+        self.poison_pages(lost)
+    }
+
+    /// What copies had taken from a domain does not go back there.
+    fn bar_ways_back(&mut self, domain: Domain) {
+        let copies = self.copies.iter_mut();
+        let parts = copies.flat_map(|(transfer, _)| &mut transfer.parts);
+        parts
+            .filter(|part| part.holder == domain)
+            .for_each(|part| part.gone = true);
+    }
+
+    /// Whether there are such.
+    fn poison_pages(&mut self, lost: PageSet) -> bool {
         if lost.is_empty() {
             return false;
         }
@@ -264,14 +335,6 @@ impl Buffer {
             None => self.poisoned = Some(lost),
         }
         true
-    }
-
-    /// Says that later writers follow this work too, wherever they write.
-    pub fn follow(&mut self, work: &Deps) {
-        let all = self.grid.whole_pages();
-        let front = &mut self.front;
-        work.iter()
-            .for_each(|dep| front.read(&self.grid, &all, dep));
     }
 
     /// Takes a committed copy back; adds pages that nobody holds then.
@@ -328,6 +391,7 @@ impl Buffer {
     /// everywhere else, and later work follows it.
     pub fn commit_accesses(&mut self, domain: Domain, accesses: &[Access], dep: Dep) {
         self.tickets += usize::from(dep.is_ticket());
+        self.past.add(dep);
         let content = accesses.iter().filter(|access| access.mode.needs_content());
         let content: SmallVec<[Cuboid; 2]> = content
             .map(|access| self.grid.page_range(&access.elements))
@@ -364,11 +428,7 @@ impl Buffer {
         // The memory that the domain gets next has nothing of this: neither what copies brought, nor what one that is
         // taken back had taken.
         self.copies.retain(|(transfer, _)| transfer.to != domain);
-        let copies = self.copies.iter_mut();
-        let parts = copies.flat_map(|(transfer, _)| &mut transfer.parts);
-        parts
-            .filter(|part| part.holder == domain)
-            .for_each(|part| part.gone = true);
+        self.bar_ways_back(domain);
     }
 
     /// Marks what `accesses` write as lost: the work that should have written it failed.
@@ -417,6 +477,10 @@ impl Buffer {
         if self.copies.len() >= self.copies_tidy_at {
             self.copies.retain(|(_, dep)| open(*dep));
             self.copies_tidy_at = FEW_COPIES.max(2 * self.copies.len());
+        }
+        if self.past.len() >= self.past_tidy_at {
+            self.past.retain(&mut open);
+            self.past_tidy_at = FEW_TICKETS.max(2 * self.past.len());
         }
         if self.tickets < self.tidy_at {
             return;

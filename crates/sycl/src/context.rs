@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::graveyard::{Kept, bury};
 use crate::image::{Sampler, native};
 use crate::info::Info;
-use crate::lane::{Chosen, Lane, LaneOptions, SideLanes, Way};
+use crate::lane::{Chosen, Lane, LaneOptions, Losses, SideLanes, Way};
 use crate::platform::Platform;
 use crate::registry::{disown, own};
 use crate::ticket::Promises;
@@ -28,7 +28,7 @@ pub(crate) struct ContextInner {
     pub(crate) platform: Platform,
     pub(crate) devices: Vec<Device>,
     pub(crate) native: Arc<NativeContext>,
-    /// Lanes for copies to and from a device, made when first needed.
+    /// Lanes for copies to and from a device, made when first needed, and anew when the device was lost.
     transfers: Mutex<Vec<(Device, &'static Lane)>>,
     /// For copies that wait for events of the program's.
     sides: SideLanes,
@@ -59,6 +59,7 @@ pub(crate) struct NativeContext {
     pub(crate) pending: Promises,
     /// Queues of the program's in a context that stays the program's.
     pub(crate) queues: AtomicUsize,
+    pub(crate) losses: Losses,
 }
 
 // SAFETY: a context's functions may be called from simultaneous threads (spec, core "Contexts").
@@ -70,6 +71,14 @@ impl NativeContext {
     /// Whether this runtime destroys it.
     pub(crate) fn is_owned(&self) -> bool {
         self.owned
+    }
+
+    /// Whether nothing works in it any more; asks the driver.
+    pub(crate) fn is_lost(&self) -> bool {
+        let status = self.api.tables.context.pfnGetStatus;
+        // SAFETY: a live context.
+        let status = status.map(|status| unsafe { status(self.handle) });
+        self.losses.all() || status == Some(ZE_RESULT_ERROR_DEVICE_LOST)
     }
 
     /// Itself, if it stays the program's, for what is freed with it later.
@@ -136,7 +145,8 @@ static SHARED: Mutex<Option<HashMap<usize, Weak<NativeContext>>>> = Mutex::new(N
 fn shared(api: Api) -> Result<Arc<NativeContext>> {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     let shared = shared.get_or_insert_default();
-    if let Some(known) = shared.get(&api.driver.addr()).and_then(Weak::upgrade) {
+    let known = shared.get(&api.driver.addr()).and_then(Weak::upgrade);
+    if let Some(known) = known.filter(|known| !known.is_lost()) {
         return Ok(known);
     }
     let desc = ze_context_desc_t::default();
@@ -156,6 +166,7 @@ fn shared(api: Api) -> Result<Arc<NativeContext>> {
         samplers: Mutex::default(),
         pending: Promises::default(),
         queues: AtomicUsize::new(0),
+        losses: Losses::default(),
     });
     shared.insert(api.driver.addr(), Arc::downgrade(&native));
     Ok(native)
@@ -192,7 +203,9 @@ impl Context {
     pub(crate) fn transfer_lane(&self, device: &Device) -> Result<&'static Lane> {
         let transfers = &self.0.transfers;
         let mut lanes = transfers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, lane)) = lanes.iter().find(|(of, _)| of == device) {
+        // What is lost may still be somebody's choice: it stays.
+        let mut known = lanes.iter().filter(|(_, lane)| !lane.is_lost());
+        if let Some((_, lane)) = known.find(|(of, _)| of == device) {
             return Ok(lane);
         }
         let lane = self.create_transfer_lane(device)?;
@@ -248,6 +261,7 @@ impl Context {
             samplers: Mutex::default(),
             pending: Promises::default(),
             queues: AtomicUsize::new(0),
+            losses: Losses::default(),
         });
         Ok(Self::of(platform, devices, native))
     }

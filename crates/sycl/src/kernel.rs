@@ -480,8 +480,16 @@ impl KernelBundle<Executable> {
     /// [`Errc::Invalid`] when there is none of that name.
     pub fn kernel(&self, name: &CStr) -> Result<Kernel> {
         let text = name.to_string_lossy().into_owned();
-        let mut handles = Vec::new();
-        let mut count = 0;
+        // From the first handle on: its end is theirs, also where a later one cannot be made.
+        let mut kernel = KernelInner {
+            bundle: self.clone(),
+            name: text,
+            handles: Vec::new(),
+            count: 0,
+            known: None,
+            state: Mutex::default(),
+            owned: true,
+        };
         for module in &self.inner.modules {
             let api = module.api;
             let desc = ze_kernel_desc_t {
@@ -498,8 +506,8 @@ impl KernelBundle<Executable> {
                 )?;
             }
             own(handle);
-            handles.push((module.device.clone(), handle));
-            count = argument_count(api, handle)?;
+            kernel.handles.push((module.device.clone(), handle));
+            kernel.count = argument_count(api, handle)?;
             let all = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST
                 | ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE
                 | ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
@@ -511,16 +519,8 @@ impl KernelBundle<Executable> {
                 )
             };
         }
-        let known = self.known_arguments(&text, count);
-        Ok(Kernel(Arc::new(KernelInner {
-            bundle: self.clone(),
-            name: text,
-            handles,
-            count,
-            known,
-            state: Mutex::default(),
-            owned: true,
-        })))
+        kernel.known = self.known_arguments(&kernel.name, kernel.count);
+        Ok(Kernel(Arc::new(kernel)))
     }
 
     /// The names of all its kernels.

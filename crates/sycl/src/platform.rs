@@ -289,18 +289,22 @@ impl Platform {
         })
     }
 
-    /// The context of all its devices, which queues without a context of their own use.
+    /// The context of all its devices, which queues without a context of their own use. Where it was lost with a device,
+    /// a new one.
     ///
     /// # Errors
     /// [`Errc::Runtime`] when it has no device; the call's.
     pub fn default_context(&self) -> Result<Context> {
         let known = &self.0.default_context;
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(context) = &*known {
+        if let Some(context) = known.as_ref().filter(|known| !known.0.native.is_lost()) {
             return Ok(context.clone());
         }
         let context = Context::new(self.chosen_devices())?;
-        Ok(known.insert(context).clone())
+        let lost = known.replace(context.clone());
+        // Outside the lock: its end is that of much else.
+        drop((known, lost));
+        Ok(context)
     }
 
     /// A property, such as `platform.info::<info::platform::Name>()`.

@@ -581,8 +581,15 @@ impl QueueInner {
         self.lanes.iter().map_while(|lane| lane.get().copied())
     }
 
+    /// Refuses work where the device was lost since the queue was made.
+    pub(crate) fn refuse_lost(&self) -> Result<()> {
+        let first = self.lanes[0].get();
+        first.map_or(Ok(()), |lane| lane.refuse_lost_device())
+    }
+
     /// Where work goes that follows `deps`.
     pub(crate) fn choose(&self, deps: &Deps) -> Result<Way<'_>> {
+        self.refuse_lost()?;
         if let Some(sides) = &self.sides {
             let gates = Lane::gates_of(deps);
             if !gates.is_empty() {

@@ -18,13 +18,13 @@ use crate::event::Event;
 use crate::graveyard::{Kept, bury, settle};
 use crate::group::TargetMemory;
 use crate::image::native::{self, Shape};
-use crate::lane::{all_tails, failures};
+use crate::lane::{Intact, failures, lose_if_lost};
 use crate::log::{MEMORY, name_of, say};
 use crate::memory::{End, Memory, allocate_device, allocate_host, with_room};
 use crate::operation::{ImageCopy, Operation};
 use crate::platform::complain;
 use crate::selector::DefaultSelector;
-use crate::ticket::{Standing, Ticket, fate, wait_for, would_wait_for_itself};
+use crate::ticket::{Standing, Ticket, fate, resolve, wait_for, would_wait_for_itself};
 use crate::transfer::bring_to_host;
 use crate::usm::PointerType;
 
@@ -90,6 +90,8 @@ struct Place {
     /// The device and the context it is used in; none for the host.
     device: Option<(Context, Device)>,
     memory: Option<Memory>,
+    /// What there is of the contents is not lost; none for the host, whose memory is lost with no device.
+    intact: Option<Intact>,
 }
 
 impl Place {
@@ -160,6 +162,7 @@ impl BufferCore {
                 places: SmallVec::from_iter([Place {
                     device: None,
                     memory: None,
+                    intact: None,
                 }]),
                 alignment,
                 least_alignment: alignment,
@@ -418,6 +421,7 @@ impl BufferState {
         })?;
         if known.is_none() {
             self.places.push(Place {
+                intact: Some(Intact::new(&context.0.native, &hardware)),
                 device: Some((context.clone(), hardware)),
                 memory: None,
             });
@@ -468,6 +472,11 @@ impl BufferState {
         self.places.get(domain.number())?.device.as_ref()
     }
 
+    /// What a domain's contents depend on.
+    pub(crate) fn intact(&self, domain: Domain) -> Option<&Intact> {
+        self.places.get(domain.number())?.intact.as_ref()
+    }
+
     /// The buffer's first byte in a domain, allocated if it is not yet there. `context` is for the host's memory.
     pub(crate) fn memory(&mut self, domain: Domain, context: &Context) -> Result<*mut u8> {
         let bytes = self.graph.grid().bytes();
@@ -506,10 +515,12 @@ impl BufferState {
                     Some(shape) => with_room(|| native::create(native, device, shape, None))
                         .map(|image| image.cast()),
                 };
+                let allocated = self
+                    .history
+                    .allocate(number, bytes, "device", allocate, address);
                 (
                     context.clone(),
-                    self.history
-                        .allocate(number, bytes, "device", allocate, address)?,
+                    lose_if_lost(native, Some(device), allocated)?,
                 )
             }
         };
@@ -534,7 +545,7 @@ impl BufferState {
 
     /// The buffer's first byte on the host.
     pub(crate) fn host_memory(&mut self) -> Result<*mut u8> {
-        let known = self.places.iter().find_map(|place| {
+        let mut known = self.places.iter().filter_map(|place| {
             let device = place.device.as_ref().map(|(context, _)| context);
             place
                 .memory
@@ -542,7 +553,7 @@ impl BufferState {
                 .map(|memory| &memory.context)
                 .or(device)
         });
-        let context = match known {
+        let context = match known.find(|context| !context.0.native.losses.all()) {
             Some(context) => context.clone(),
             None => Device::select(&DefaultSelector)?
                 .platform()
@@ -637,14 +648,16 @@ impl BufferState {
             }
             matches!(standing, Standing::Open)
         });
-        let natives: SmallVec<[_; 2]> = self.natives().cloned().collect();
-        let running = || {
-            let mut running = Deps::default();
-            let tails = natives.iter().map(all_tails);
-            tails.for_each(|tails| running.merge(&tails));
-            running
-        };
-        if self.graph.settle(fate, running)
+        let places = self.places.iter_mut().enumerate();
+        for (number, place) in places {
+            let lost = place.intact.as_mut().and_then(Intact::renew);
+            if let Some((domain, error)) = Domain::new(number).zip(lost)
+                && self.graph.lose(domain)
+            {
+                self.poison.get_or_insert(error);
+            }
+        }
+        if self.graph.settle(fate, |past| resolve(past).device)
             && let Some(cause) = cause
         {
             self.poison.get_or_insert(cause);
@@ -664,11 +677,11 @@ impl BufferState {
         tickets.push(Arc::clone(ticket));
     }
 
-    /// What these accesses were to write is lost. What the failed work followed may still run: later writers follow it.
-    pub(crate) fn lose(&mut self, accesses: &[Access], followed: &Deps, cause: &Error) {
+    /// What these accesses were to write is lost.
+    pub(crate) fn lose(&mut self, accesses: &[Access], cause: &Error) {
         if accesses.iter().any(|access| access.mode.writes()) {
             self.graph.poison(accesses);
-            self.graph.follow(followed);
+            self.graph.follow_past(|past| resolve(past).device);
             self.poison.get_or_insert_with(|| cause.clone());
         }
     }

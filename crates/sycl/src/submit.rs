@@ -1,6 +1,6 @@
 //! The way of a command group from its handler to a lane.
 //!
-//! On the caller's thread: buffers are locked in the order of their addresses, memory is allocated, copies are planned
+//! On the caller's thread: buffers are locked in the order of their numbers, memory is allocated, copies are planned
 //! and appended, then the command, and only then anything is committed. A command that has to wait for something on the
 //! host gets a ticket instead of a place and is appended by whoever ends that.
 
@@ -59,6 +59,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         static ONE: Mutex<()> = Mutex::new(());
         ONE.lock().unwrap_or_else(PoisonError::into_inner)
     });
+    inner.refuse_lost()?;
     check_targets(&group.records)?;
     let node = Node::group(site, inner, label(group.action.as_ref()));
     say(COMMANDS, || {
@@ -288,16 +289,15 @@ fn reason(resolved: &Resolved) -> Reason {
     }
 }
 
-/// Adds an accessor to its buffer's entry; uses stay sorted by address, so that all threads lock in one order.
+/// Adds an accessor to its buffer's entry; uses stay sorted by number, so that all threads lock in one order.
 fn place_of(
     uses: &mut Uses,
     record: Record,
     firsts: &mut SmallVec<[(usize, TargetMemory, usize); 8]>,
 ) -> usize {
-    let address = Arc::as_ptr(&record.core).addr();
     let found = uses
         .iter()
-        .position(|entry| Arc::as_ptr(&entry.core).addr() >= address)
+        .position(|entry| entry.core.number >= record.core.number)
         .unwrap_or(uses.len());
     let known = uses
         .get(found)
@@ -639,11 +639,10 @@ impl Later {
 
     /// What it should have written is lost.
     fn fail(self, error: &Error) {
-        let followed = resolve(&self.deps).device;
         for entry in &self.uses {
             let mut state = entry.core.lock();
             for (_, list) in entry.lists() {
-                state.lose(list, &followed, error);
+                state.lose(list, error);
             }
         }
         self.tell(|ticket| ticket.fail(error));

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::graveyard::sweep;
-use crate::lane::{Chosen, Lane, Way};
+use crate::lane::{Chosen, Intact, Lane, Way};
 use crate::log::{MEMORY, name_of, say};
 use crate::operation::Operation;
 use crate::queue::Reports;
@@ -42,6 +42,8 @@ struct Later {
     context: Context,
     device: Device,
     operation: Operation,
+    /// What it copies from, and to.
+    ends: SmallVec<[Intact; 2]>,
     deps: Deps,
     ticket: Arc<Ticket>,
     reports: Option<Arc<Reports>>,
@@ -50,7 +52,8 @@ struct Later {
 
 impl Later {
     fn go(mut self, failed: Option<Error>) {
-        let appended = match failed.or_else(|| resolve(&self.deps).failed) {
+        let failed = failed.or_else(|| resolve(&self.deps).failed);
+        let appended = match failed.or_else(|| self.ends.iter().find_map(Intact::loss)) {
             Some(error) => Err(error),
             None => {
                 let mut resolved = resolve_in(&self.context.0.native, &self.deps);
@@ -79,6 +82,7 @@ impl Later {
             context,
             device,
             operation,
+            ends: _,
             deps,
             ticket,
             reports,
@@ -174,6 +178,9 @@ pub(crate) fn submit(
         }
     }
     let own = Ticket::open_kept(resolved.open.clone());
+    let ends = [transfer.from, transfer.to];
+    let ends = ends.iter().filter_map(|end| state.intact(*end)).cloned();
+    let ends = ends.collect();
     state.graph.commit_transfer(transfer, own.dep());
     state.hold_back(&own);
     let later = Later {
@@ -181,6 +188,7 @@ pub(crate) fn submit(
         context,
         device,
         operation,
+        ends,
         deps,
         ticket: Arc::clone(&own),
         reports: reports.cloned(),
@@ -242,7 +250,7 @@ pub(crate) fn bring_to_host(
         let mut state = core.lock();
         state.settle();
         // Nobody will write what was to be, and others count as outdated.
-        state.lose(accesses, &resolve(&deps).device, &error);
+        state.lose(accesses, &error);
         drop(state);
         match accesses.iter().any(|access| access.mode.writes()) {
             true => ticket.fail(&error),

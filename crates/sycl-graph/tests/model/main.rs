@@ -136,6 +136,8 @@ struct Group {
     lane: u16,
     accesses: Vec<(Mode, [(usize, usize); 3])>,
     releases: bool,
+    /// Before it, what is in its domain's memory is lost.
+    loses: bool,
     /// This one of its copies and its command fails.
     fails: Option<usize>,
     /// Of which lanes it is known before it that they failed.
@@ -193,9 +195,7 @@ impl Failures {
                 (_, false) => Fate::Open,
             }
         };
-        let mut running = Deps::default();
-        (0..2 * COPIES).for_each(|lane| running.add(Dep::new(lane, last)));
-        buffer.settle(fate, || running);
+        buffer.settle(fate, Deps::clone);
     }
 }
 
@@ -232,14 +232,16 @@ fn groups() -> impl Strategy<Value = Vec<Group>> {
     let access = (modes(), proptest::array::uniform3((0usize..9, 0usize..9)));
     let accesses = proptest::collection::vec(access, 1..4);
     let releases = proptest::bool::weighted(0.1);
+    let loses = proptest::bool::weighted(0.1);
     let fails = proptest::option::weighted(0.15, 0usize..4);
     let known = prop_oneof![4 => Just(0), 2 => any::<u8>(), 1 => Just(u8::MAX)];
-    let group = (0usize..4, 0u16..3, accesses, releases, fails, known).prop_map(
-        |(domain, lane, accesses, releases, fails, known)| Group {
+    let group = (0usize..4, 0u16..3, accesses, releases, loses, fails, known).prop_map(
+        |(domain, lane, accesses, releases, loses, fails, known)| Group {
             domain,
             lane,
             accesses,
             releases,
+            loses,
             fails,
             known,
         },
@@ -275,6 +277,14 @@ proptest! {
             let on = domain(group.domain);
             failures.tell(group.known, &mut buffer, sequence);
             order.end(group.known);
+            if group.loses && on != Domain::HOST {
+                buffer.lose(on);
+                // What was under way there is over.
+                order.writer.retain(|at, _| at.0 != group.domain);
+                order.readers.retain(|at, _| at.0 != group.domain);
+                let written = memory[group.domain].iter_mut().flatten();
+                written.for_each(|content| *content = JUNK);
+            }
             let accesses: Vec<Access> = group.accesses.iter().map(|&(mode, axes)| {
                 let mut elements = grid.whole();
                 for axis in 0..3 {
@@ -587,7 +597,7 @@ fn fails_behind(buffer: &mut Buffer, last: u64) -> bool {
         true => Fate::Ended,
         false => Fate::Failed,
     };
-    buffer.settle(fate, Deps::default)
+    buffer.settle(fate, |_| Deps::default())
 }
 
 /// Where the bytes that a read on a domain needs come from.
@@ -651,7 +661,7 @@ fn a_piece_does_not_return_to_memory_that_was_made_anew() {
         2 => Fate::Failed,
         _ => Fate::Ended,
     };
-    assert!(buffer.settle(fate, Deps::default));
+    assert!(buffer.settle(fate, |_| Deps::default()));
     assert!(buffer.is_poisoned(&Access::whole(buffer.grid(), Mode::Read)));
     let rest = Access {
         mode: Mode::Read,
@@ -660,13 +670,56 @@ fn a_piece_does_not_return_to_memory_that_was_made_anew() {
     assert!(!buffer.is_poisoned(&rest) && buffer.is_valid(domain(1), 1));
 }
 
+/// What else only lost memory had is poisoned; a piece that was on its way there is still where it came from.
+#[test]
+fn what_lost_memory_had_alone_is_poisoned() {
+    let page = |number: usize| Access {
+        mode: Mode::Read,
+        elements: Cuboid::new([0, 0, 8 * number], [1, 1, 8 * number + 8]),
+    };
+    let poisoned = |buffer: &Buffer| [0, 1].map(|number| buffer.is_poisoned(&page(number)));
+    // The first page lies in pieces on the host and on domain 1, the other one on the host.
+    for (lost, expected) in [(1, [true, false]), (2, [false, false])] {
+        let mut buffer = in_pieces();
+        assert_eq!(buffer.lose(domain(lost)), expected[0]);
+        assert_eq!(poisoned(&buffer), expected, "domain {lost}");
+    }
+    // Both are read, or the second one is written, on domain 2, and then that is lost.
+    for (mode, lower, expected) in [
+        (Mode::Read, 0, [false, false]),
+        (Mode::ReadWrite, 8, [false, true]),
+        (Mode::ReadWrite, 0, [true, true]),
+    ] {
+        let mut buffer = in_pieces();
+        let before = sources(&buffer, 3);
+        commit(&mut buffer, 2, 2, mode, lower, 16);
+        assert_eq!(buffer.lose(domain(2)), expected[1]);
+        assert_eq!(poisoned(&buffer), expected, "{mode:?} from {lower}");
+        if !expected[1] {
+            assert_eq!(sources(&buffer, 3), before);
+        }
+        assert!(
+            !buffer.lose(domain(2)) && poisoned(&buffer) == expected,
+            "once"
+        );
+    }
+}
+
 /// What a failed writer had followed may still run.
 #[test]
 fn what_later_writers_follow_after_a_failure() {
     let mut buffer = in_pieces();
     commit(&mut buffer, 2, 2, Mode::ReadWrite, 0, 16);
     let running = Deps::from(Dep::new(7, 1));
-    assert!(buffer.settle(|_| Fate::Failed, || running.clone()));
+    let mut known = Deps::default();
+    let settled = buffer.settle(
+        |_| Fate::Failed,
+        |past| {
+            known.clone_from(past);
+            running.clone()
+        },
+    );
+    assert!(settled && known == Deps::from(Dep::new(0, 2)));
     let whole = |mode| [Access::whole(in_pieces().grid(), mode)];
     for (mode, follows) in [(Mode::Read, Deps::default()), (Mode::NoInitWrite, running)] {
         let mut deps = Deps::default();

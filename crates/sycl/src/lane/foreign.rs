@@ -26,13 +26,14 @@ impl Lane {
         inner.let_go = false;
         inner.home = Some(Home {
             context: Arc::clone(context),
-            device: std::ptr::null_mut(),
+            device: None,
             kind: Kind::Event,
             options: LaneOptions {
                 owned,
                 ..LaneOptions::default()
             },
         });
+        lane.failures.start(context, None);
         lane.context
             .store(Arc::as_ptr(context).addr(), Ordering::Release);
         lane.is_event.store(true, Ordering::Release);
@@ -43,6 +44,7 @@ impl Lane {
             waiters: SmallVec::new(),
             profile: None,
             kept: 0,
+            borrowed: false,
         });
         lane.executed.store(u64::MAX, Ordering::Release);
         lane.progress.submitted(sequence);

@@ -22,7 +22,7 @@ pub(super) struct Gated {
     gate: Dep,
 }
 
-type Gates = SmallVec<[Gated; 4]>;
+pub(super) type Gates = SmallVec<[Gated; 4]>;
 
 impl Gated {
     /// Whether nobody waits for it any more, as far as is known; nobody is asked.
@@ -110,18 +110,16 @@ impl Lane {
         let mut behind = behind.iter();
         behind.all(|behind| is_own(behind.gate) || !behind.is_shut())
     }
+}
 
-    /// Commands from one on wait for gates.
-    pub(super) fn wait_for_gates(&self, first: Dep, gates: &Gates) {
-        let known = &mut self.inner().gates;
-        known.retain(|known| !known.is_over());
-        for Gated { gate, .. } in gates {
-            if !known.iter().any(|known| known.gate == *gate) {
-                let gate = *gate;
-                known.push(Gated { first, gate });
-            }
+/// Commands of a lane from one on wait for gates.
+pub(super) fn register(known: &mut SmallVec<[Gated; 1]>, first: Dep, gates: &Gates) {
+    known.retain(|known| !known.is_over());
+    for Gated { gate, .. } in gates {
+        if !known.iter().any(|known| known.gate == *gate) {
+            let gate = *gate;
+            known.push(Gated { first, gate });
         }
-        self.gated.store(true, Ordering::Release);
     }
 }
 
@@ -182,7 +180,7 @@ impl SideLanes {
         let of_device = sides.iter().filter(|side| side.device == *device);
         let lanes = of_device.map(|side| side.lane);
         // What is lost would refuse it.
-        let lanes = lanes.filter(|lane| !lane.failures.is_lost());
+        let lanes = lanes.filter(|lane| !lane.is_lost());
         let own: SmallVec<[&'static Lane; 8]> = lanes.collect();
         let is_last = |lane: &&&Lane| after.iter().any(|dep| dep == lane.tail());
         let found = own.iter().find(is_last).copied().or_else(|| {

@@ -8,6 +8,7 @@ use work_progress::Progress;
 
 use super::{LaneOptions, Target};
 use crate::context::NativeContext;
+use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::ze::{Api, ze};
 
@@ -16,7 +17,8 @@ const LONGEST: u32 = 16;
 
 pub(super) struct Home {
     pub(super) context: Arc<NativeContext>,
-    pub(super) device: ze_device_handle_t,
+    /// None for somebody's event.
+    pub(super) device: Option<Device>,
     pub(super) kind: Kind,
     pub(super) options: LaneOptions,
 }
@@ -67,6 +69,11 @@ pub(super) fn destroy_list(api: Api, list: ze_command_list_handle_t) {
 }
 
 impl Home {
+    pub(super) fn device_handle(&self) -> ze_device_handle_t {
+        let device = self.device.as_ref();
+        device.map_or(std::ptr::null_mut(), Device::handle)
+    }
+
     pub(super) fn append(
         &mut self,
         progress: &Progress,
@@ -100,7 +107,7 @@ impl Home {
 
     /// The list being recorded.
     fn open(&mut self, progress: &Progress) -> Result<ze_command_list_handle_t> {
-        let api = self.context.api;
+        let (api, device) = (self.context.api, self.device_handle());
         let Kind::Queue(batches) = &mut self.kind else {
             return Err(Error::new(
                 Errc::Runtime,
@@ -130,7 +137,7 @@ impl Home {
                         api,
                         zeCommandListCreate = command_list.pfnCreate(
                             self.context.handle,
-                            self.device,
+                            device,
                             &raw const desc,
                             &raw mut list
                         )

@@ -15,6 +15,8 @@ mod failures;
 mod foreign;
 mod gates;
 mod home;
+mod losses;
+mod pins;
 mod target;
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -32,9 +34,11 @@ use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
 use failures::Failures;
 pub(crate) use failures::{count_failure, failures};
-use gates::Gated;
 pub(crate) use gates::{Chosen, SideLanes, Way};
+use gates::{Gated, Gates};
 use home::{Batches, Home, Kind, destroy_list};
+pub(crate) use losses::{Intact, Losses, lose_if_lost};
+pub(crate) use pins::{Kept, Pinned};
 pub(crate) use target::Target;
 
 /// Numbers that a lane may have; the greatest means tickets.
@@ -58,6 +62,8 @@ pub(crate) struct Lane {
     is_event: AtomicBool,
     /// Commands of its wait for gates, or did.
     gated: AtomicBool,
+    /// It is closed when nobody has an event of its any more.
+    closing: AtomicBool,
     failures: Failures,
     inner: Mutex<Inner>,
 }
@@ -72,9 +78,8 @@ struct Inner {
     /// The last command before those that will never begin, because the list they were recorded in could not be executed.
     /// Nobody knows of them as ended before that one has.
     unexecuted: Option<u64>,
-    /// Events that are kept for others, and whether the lane is closed when none is any more.
+    /// Events that are kept for others.
     kept: usize,
-    closing: bool,
     /// Events of the program's that its commands wait for.
     gates: SmallVec<[Gated; 1]>,
     /// It is an event of the program's that may be destroyed: it is not asked any more.
@@ -91,7 +96,6 @@ impl Default for Inner {
             spare: Vec::new(),
             unexecuted: None,
             kept: 0,
-            closing: false,
             gates: SmallVec::new(),
             let_go: false,
         }
@@ -108,6 +112,8 @@ struct Slot {
     profile: Option<Arc<Profile>>,
     /// How often it is kept: see [`Kept`].
     kept: u32,
+    /// It counts as this runtime's only as long as it is kept.
+    borrowed: bool,
 }
 
 /// When a command ran, in the device's ticks.
@@ -177,68 +183,6 @@ pub(crate) fn lane_of(dep: Dep) -> Option<&'static Lane> {
     }
 }
 
-/// An event of a lane that somebody has who may keep it for long: while this lives it is not used again, and the lane's
-/// events are not destroyed.
-pub(crate) struct Kept {
-    lane: &'static Lane,
-    sequence: u64,
-    pub(crate) event: ze_event_handle_t,
-}
-
-// SAFETY: event functions may be called from simultaneous threads (spec, core "Event").
-unsafe impl Send for Kept {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Kept {}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let mut inner = self.lane.inner();
-        if let Some(slot) = inner.ring.get_mut(self.sequence) {
-            slot.kept -= 1;
-            if slot.kept == 0 {
-                disown(self.event);
-            }
-        }
-        inner.kept -= 1;
-        let closes = inner.closing && inner.kept == 0;
-        drop(inner);
-        if closes {
-            self.lane.close();
-        }
-    }
-}
-
-/// An event of a lane that may not be used again while this lives, which is short: its neighbours may not be either.
-pub(crate) struct Pinned {
-    lane: &'static Lane,
-    sequence: u64,
-    pub(crate) event: ze_event_handle_t,
-    api: Api,
-}
-
-// SAFETY: event functions may be called from simultaneous threads (spec, core "Event").
-unsafe impl Send for Pinned {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Pinned {}
-
-impl Drop for Pinned {
-    fn drop(&mut self) {
-        self.lane.progress.unpin(self.sequence);
-    }
-}
-
-impl Pinned {
-    fn waited_by(&self, waiter: Dep) {
-        let mut inner = self.lane.inner();
-        if let Some(slot) = inner.ring.get_mut(self.sequence) {
-            match slot.waiters.iter_mut().find(|w| w.lane() == waiter.lane()) {
-                Some(known) => *known = (*known).max(waiter),
-                None => slot.waiters.push(waiter),
-            }
-        }
-    }
-}
-
 impl Lane {
     /// A lane on a new list or queue of `device`.
     pub(crate) fn create(
@@ -246,6 +190,20 @@ impl Lane {
         device: &Device,
         options: LaneOptions,
     ) -> Result<&'static Self> {
+        let native = Self::create_native(context, device, &options);
+        let native = lose_if_lost(context, Some(device), native)?;
+        match native {
+            NativeLane::Queue(queue) => own(queue),
+            NativeLane::List(list) => own(list),
+        };
+        Self::adopt(context, device, native, options)
+    }
+
+    fn create_native(
+        context: &NativeContext,
+        device: &Device,
+        options: &LaneOptions,
+    ) -> Result<NativeLane> {
         let api = context.api;
         let flags = if options.in_order && !options.batched {
             ZE_COMMAND_QUEUE_FLAG_IN_ORDER
@@ -261,7 +219,7 @@ impl Lane {
             ..Default::default()
         };
         let (context_handle, handle) = (context.handle, device.handle());
-        let native = if options.batched {
+        if options.batched {
             let mut queue = std::ptr::null_mut();
             // SAFETY: live handles, valid input and output.
             unsafe {
@@ -275,7 +233,7 @@ impl Lane {
                     )
                 )?;
             }
-            NativeLane::Queue(queue)
+            Ok(NativeLane::Queue(queue))
         } else {
             let mut list = std::ptr::null_mut();
             // SAFETY: live handles, valid input and output.
@@ -290,13 +248,8 @@ impl Lane {
                     )
                 )?;
             }
-            NativeLane::List(list)
-        };
-        match native {
-            NativeLane::Queue(queue) => own(queue),
-            NativeLane::List(list) => own(list),
-        };
-        Self::adopt(context, device, native, options)
+            Ok(NativeLane::List(list))
+        }
     }
 
     /// A lane on a handle that exists already.
@@ -314,10 +267,11 @@ impl Lane {
         let mut inner = lane.inner();
         inner.home = Some(Home {
             context: Arc::clone(context),
-            device: device.handle(),
+            device: Some(device.clone()),
             kind,
             options,
         });
+        lane.failures.start(context, Some(device));
         lane.context
             .store(Arc::as_ptr(context).addr(), Ordering::Release);
         lane.is_event.store(false, Ordering::Release);
@@ -351,6 +305,7 @@ impl Lane {
             context: AtomicUsize::new(0),
             is_event: AtomicBool::new(false),
             gated: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
             failures: Failures::none(),
             inner: Mutex::default(),
         }));
@@ -407,6 +362,9 @@ impl Lane {
             return;
         }
         let mut inner = self.inner();
+        if self.failures.is_device_lost() {
+            return;
+        }
         let flushed = inner.home.as_mut().map_or(Ok(()), Home::execute);
         self.executed(&mut inner, &flushed);
     }
@@ -418,6 +376,7 @@ impl Lane {
         if let Some(error) = result.as_ref().err().filter(|_| before < last) {
             inner.unexecuted = Some(before);
             self.failures.begin(before, error);
+            self.lose_if_lost(inner, error);
         }
     }
 
@@ -449,6 +408,10 @@ impl Lane {
     }
 
     fn probe_locked(&self, inner: &Inner, sequence: u64) -> bool {
+        if self.failures.is_device_lost() {
+            // Appended while it was lost.
+            self.progress.end_all();
+        }
         let begun = inner.begun(sequence);
         if begun != sequence && self.is_done(begun) {
             self.progress.end(sequence);
@@ -460,59 +423,17 @@ impl Lane {
             return false;
         };
         // SAFETY: a live event of this lane, which the lock keeps from being used again.
-        let ended = unsafe { query(slot.event) } == ZE_RESULT_SUCCESS;
+        let answer = unsafe { query(slot.event) };
+        if answer == ZE_RESULT_ERROR_DEVICE_LOST {
+            let error = home.context.api.error("zeEventQueryStatus", answer);
+            self.lose_if_lost(inner, &error);
+            return true;
+        }
+        let ended = answer == ZE_RESULT_SUCCESS;
         if ended {
             self.progress.end(sequence);
         }
         ended
-    }
-
-    /// The event of a command that has not ended, kept from being used again.
-    pub(crate) fn pin(&'static self, sequence: u64) -> Option<Pinned> {
-        self.pin_if(sequence, false)
-    }
-
-    /// As [`Self::pin`]; with `ask` the device is asked first whether it has ended.
-    fn pin_if(&'static self, sequence: u64, ask: bool) -> Option<Pinned> {
-        // Whoever pins an event waits for it.
-        self.flush(sequence);
-        if self.is_done(sequence) {
-            return None;
-        }
-        let inner = self.inner();
-        let begun = inner.begun(sequence);
-        // What never begins ends with what did before it, which may be over: its event is then no longer kept.
-        let found = match (ask || begun != sequence) && self.probe_locked(&inner, sequence) {
-            true => None,
-            false => inner.ring.get(begun).zip(inner.home.as_ref()),
-        };
-        let (slot, home) = found?;
-        self.progress.pin(begun);
-        Some(Pinned {
-            lane: self,
-            sequence: begun,
-            event: slot.event,
-            api: home.context.api,
-        })
-    }
-
-    /// The event of a command that has not ended, for as long as the caller likes; nobody can transfer it to the runtime
-    /// meanwhile.
-    pub(crate) fn keep(&'static self, sequence: u64) -> Option<Kept> {
-        // Until it is marked.
-        let pinned = self.pin(sequence)?;
-        let mut inner = self.inner();
-        let slot = inner.ring.get_mut(pinned.sequence)?;
-        if slot.kept == 0 {
-            own(slot.event);
-        }
-        slot.kept += 1;
-        inner.kept += 1;
-        Some(Kept {
-            lane: self,
-            sequence: pinned.sequence,
-            event: pinned.event,
-        })
     }
 
     /// Waits on the calling thread until a command has ended.
@@ -540,20 +461,12 @@ impl Lane {
             };
             match waited {
                 Ok(()) => self.progress.end(sequence),
-                Err(error) if error.backend_code() == Some(ZE_RESULT_ERROR_DEVICE_LOST) => {
-                    self.lose(&error);
-                }
                 Err(error) if error.backend_code() == Some(ZE_RESULT_NOT_READY) => return None,
-                Err(error) => return Some(Err(error)),
+                Err(error) if !self.lose_if_lost(&self.inner(), &error) => return Some(Err(error)),
+                Err(_) => {}
             }
         }
         Some(self.failure(sequence).map_or(Ok(()), Err))
-    }
-
-    /// Nothing on this lane will end any more: waiting for it is over.
-    fn lose(&self, error: &Error) {
-        self.failures.begin(self.progress.done(), error);
-        self.progress.end_all();
     }
 
     /// Whether work on this lane can be waited for by lists of a context.
@@ -590,22 +503,24 @@ impl Lane {
                 return Err(Error::because("what this would follow failed", &error));
             }
         }
-        let dep = self.append_locked(&pinned, profile, append)?;
-        if !gates.is_empty() {
-            self.wait_for_gates(dep, &gates);
-        }
+        let mut inner = self.inner();
+        let appended = self.append_locked(&mut inner, &pinned, &gates, profile, append);
+        let dep = appended.inspect_err(|error| {
+            self.lose_if_lost(&inner, error);
+        })?;
+        drop(inner);
         pinned.iter().for_each(|pinned| pinned.waited_by(dep));
         Ok(dep)
     }
 
     fn append_locked(
         &self,
+        inner: &mut Inner,
         pinned: &[Pinned],
+        gates: &Gates,
         profile: Option<Arc<Profile>>,
         append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
     ) -> Result<Dep> {
-        let mut inner = self.inner();
-        let inner = &mut *inner;
         self.failures.refuse()?;
         let sequence = self.progress.next();
         let event = self.take_event(inner)?;
@@ -630,14 +545,21 @@ impl Lane {
             waiters: SmallVec::new(),
             profile,
             kept: 0,
+            borrowed: false,
         });
+        let dep = Dep::new(self.id, sequence);
+        if !gates.is_empty() {
+            // Before anybody knows of it, by whatever way.
+            gates::register(&mut inner.gates, dep, gates);
+            self.gated.store(true, Ordering::Release);
+        }
         self.progress.submitted(sequence);
         if home.is_full(&self.progress, self.executed.load(Ordering::Relaxed)) {
             let executed = home.execute();
             self.executed(inner, &executed);
             executed?;
         }
-        Ok(Dep::new(self.id, sequence))
+        Ok(dep)
     }
 
     /// An event that is not signalled and that nobody uses.
@@ -716,14 +638,28 @@ impl Lane {
         })
     }
 
-    /// Destroys its list and events and gives its number back, when none of them is kept. All that [`Self::users`] named
-    /// has ended.
+    /// Destroys its list and events and gives its number back, as soon as nobody keeps one of them or is about to return
+    /// from a wait for it. All that [`Self::users`] named has ended.
     pub(crate) fn close(&'static self) {
-        let mut inner = self.inner();
-        inner.closing = inner.kept > 0;
-        if inner.closing {
+        let inner = self.inner();
+        // Before the look: who lets go of an event only then closes it.
+        self.closing.store(true, Ordering::SeqCst);
+        self.close_unless_used(inner);
+    }
+
+    /// As [`Self::close`], for who has let go of an event.
+    fn close_if_due(&'static self) {
+        if self.closing.load(Ordering::SeqCst) {
+            self.close_unless_used(self.inner());
+        }
+    }
+
+    fn close_unless_used(&'static self, mut inner: MutexGuard<'_, Inner>) {
+        let due = self.closing.load(Ordering::Relaxed);
+        if !due || inner.kept > 0 || self.progress.has_pins() {
             return;
         }
+        self.closing.store(false, Ordering::Relaxed);
         let Some(home) = inner.home.take() else {
             return;
         };
@@ -832,7 +768,7 @@ impl Inner {
                 count: CHUNK,
                 ..Default::default()
             };
-            let mut device = home.device;
+            let mut device = home.device_handle();
             let mut pool = std::ptr::null_mut();
             // SAFETY: live handles, valid inputs and output.
             unsafe {

@@ -134,9 +134,10 @@ unsafe extern "C" fn list_table(
     }
 }
 
-/// The driver, with its copies watched.
+/// The driver, with its copies watched and waits that can be made to stick.
 pub(crate) fn watched(name: &CStr) -> *const () {
     match name.to_bytes() {
+        b"zeGetEventProcAddrTable" => crate::waits::event_table as *const (),
         b"zeGetCommandListProcAddrTable" => list_table as *const (),
         _ => shim::real(name),
     }

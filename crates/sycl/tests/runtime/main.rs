@@ -24,6 +24,7 @@ mod library;
 mod liveness;
 mod loaders;
 mod losses;
+mod lost;
 mod memories;
 mod native;
 mod native_events;
@@ -41,6 +42,7 @@ mod trace;
 mod trace_rest;
 mod usm;
 mod variables;
+mod waits;
 mod world;
 mod wrong_handles;
 
@@ -97,6 +99,10 @@ fn main() -> ExitCode {
         selection::choose();
         return ExitCode::SUCCESS;
     }
+    if world == "faults" {
+        lost::faults();
+        return ExitCode::SUCCESS;
+    }
     if world == "leaks" {
         footprint::program();
         return ExitCode::SUCCESS;
@@ -145,6 +151,7 @@ fn main() -> ExitCode {
         order::TESTS,
         failures::TESTS,
         losses::TESTS,
+        lost::TESTS,
         native::TESTS,
         native_events::TESTS,
         letting_go::TESTS,
@@ -168,6 +175,7 @@ fn main() -> ExitCode {
         trace::TESTS,
         trace_rest::TESTS,
         variables::TESTS,
+        waits::TESTS,
     ]
     .concat();
     let trials = tests

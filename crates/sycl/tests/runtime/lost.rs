@@ -1,0 +1,262 @@
+//! Devices that are lost: what ends with them, what goes on, and how a program comes to work with them again.
+
+use std::process::Command;
+
+use level_zero::sys::*;
+use sycl::interop::get_native;
+use sycl::{
+    Buffer, Context, Device, Event, EventStatus, KernelBundle, Queue, Read, ReadWrite, Submission,
+    Write,
+};
+
+use crate::groups::{paged, submit_add_one};
+use crate::losses::{losing, refused_as_poisoned, try_add_one};
+use crate::native::{foreign, kernel_in};
+use crate::order::access;
+use crate::world::{Gate, Log, context, devices, is_discrete, is_running, queue, words};
+use crate::{Test, WORLD, Where};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "a_lost_device_is_lost_to_all_its_queues",
+        Where::Everywhere,
+        lost_to_all_its_queues,
+    ),
+    (
+        "what_only_a_lost_device_had_is_poisoned",
+        Where::Discrete,
+        what_only_a_lost_device_had,
+    ),
+    (
+        "whatever_call_tells_a_device_is_lost",
+        Where::Everywhere,
+        whatever_call_tells,
+    ),
+    (
+        "after_a_fault_a_new_context_goes_on",
+        Where::Everywhere,
+        after_a_fault,
+    ),
+];
+
+fn queue_in(context: &Context, device: &Device) -> Queue {
+    let queue = Queue::builder().context(context).device(device);
+    queue.build().unwrap()
+}
+
+fn code_of(failed: sycl::Result<impl std::fmt::Debug>) -> Option<ze_result_t> {
+    failed.unwrap_err().backend_code()
+}
+
+const LOST: Option<ze_result_t> = Some(ZE_RESULT_ERROR_DEVICE_LOST);
+
+/// Those made in the same context before, not those made later; other devices and contexts go on.
+fn lost_to_all_its_queues() {
+    let device = devices()[0].clone();
+    let (elsewhere, _) = foreign();
+    let other_context = queue_in(&elsewhere, &device);
+    let other_kernel = kernel_in(&elsewhere, &device);
+    let other_device = queue(devices().len() - 1);
+    let [first, second] = [queue(0), queue(0)];
+    let gate = Gate::new();
+    let after = std::slice::from_ref(&gate.event);
+    let [one, two] = [&first, &second].map(|queue| queue.submit_barrier(after).unwrap());
+    assert!(is_running(&one) && is_running(&two));
+    {
+        let _log = losing();
+        assert_eq!(code_of(one.wait()), LOST);
+    }
+    for (queue, event) in [(&first, &one), (&second, &two)] {
+        assert_eq!(event.status(), EventStatus::Failed);
+        assert_eq!(code_of(event.wait()), LOST);
+        assert_eq!(code_of(queue.wait()), LOST);
+        let refused = try_add_one(queue, &paged()).unwrap_err();
+        assert!(
+            refused.to_string().contains("nothing runs here"),
+            "{refused}"
+        );
+        assert_eq!(refused.backend_code(), LOST);
+    }
+    gate.open();
+    let own = [paged(), paged()];
+    submit_add_one(&queue(0), &own[0], &[]).wait().unwrap();
+    submit_add_one(&other_device, &own[1], &[]).wait().unwrap();
+    let buffer = paged();
+    let submitted = other_context.submit(|cg| {
+        let a = cg.access(&buffer, ReadWrite)?;
+        cg.parallel_for(&other_kernel, 16, (&a,))
+    });
+    submitted.unwrap().wait().unwrap();
+    for buffer in own.into_iter().chain([buffer]) {
+        assert_eq!(buffer.into_vec().unwrap(), [1; 16]);
+    }
+}
+
+/// By pages, and also where nothing was under way.
+fn what_only_a_lost_device_had() {
+    let [first, second] = [queue(0), queue(1)];
+    let [alone, both, host, other] = [paged(), paged(), paged(), paged()];
+    submit_add_one(&first, &alone, &[]).wait().unwrap();
+    alone.host_access_ranged(ReadWrite, 4, 0).unwrap().fill(7);
+    submit_add_one(&first, &both, &[]).wait().unwrap();
+    drop(both.host_access(Read).unwrap());
+    access(&first, &host, 0, (0, 16), &[]).wait().unwrap();
+    submit_add_one(&second, &other, &[]).wait().unwrap();
+    let gate = Gate::new();
+    let lost = first.submit_barrier(std::slice::from_ref(&gate.event));
+    {
+        let _log = losing();
+        assert_eq!(code_of(lost.unwrap().wait()), LOST);
+    }
+    gate.open();
+    let log = Log::start();
+    assert_eq!(*alone.host_access_ranged(Read, 4, 0).unwrap(), [7; 4]);
+    refused_as_poisoned(&alone, 12, 4);
+    let refused = try_add_one(&second, &alone).unwrap_err();
+    assert_eq!(refused.backend_code(), LOST, "the first cause: {refused}");
+    assert_eq!(*both.host_access(Read).unwrap(), [1; 16]);
+    assert_eq!(*host.host_access(Read).unwrap(), [0; 16]);
+    assert!(log.copies().is_empty());
+    drop(log);
+    assert_eq!(*other.host_access(Read).unwrap(), [1; 16]);
+    // A queue that is made anew finds nothing of what was there.
+    let queue = queue(0);
+    let log = Log::start();
+    submit_add_one(&queue, &both, &[]).wait().unwrap();
+    assert_eq!(log.copies(), [64]);
+    drop(log);
+    access(&queue, &alone, 3, (4, 12), &[]).wait().unwrap();
+    submit_add_one(&queue, &alone, &[]).wait().unwrap();
+    assert_eq!(alone.into_vec().unwrap()[..4], [8; 4]);
+    assert_eq!(both.into_vec().unwrap(), [2; 16]);
+}
+
+/// A wait, a look at the status, an append, a list that is executed, an allocation: all lanes end with it.
+fn whatever_call_tells() {
+    type Ask = fn(&Queue, &Event) -> Option<ze_result_t>;
+    let submit: Ask = |queue, _| code_of(try_add_one(queue, &paged()));
+    let cases: [(&str, Submission, Ask); 5] = [
+        (
+            "zeEventHostSynchronize",
+            Submission::Immediate,
+            |_, event| code_of(event.wait()),
+        ),
+        ("zeEventQueryStatus", Submission::Immediate, |_, event| {
+            assert_eq!(event.status(), EventStatus::Failed);
+            code_of(event.wait())
+        }),
+        (
+            "zeCommandListAppendLaunchKernelWithArguments",
+            Submission::Immediate,
+            submit,
+        ),
+        (
+            "zeCommandQueueExecuteCommandLists",
+            Submission::Batched,
+            |queue, _| {
+                let submitted = try_add_one(queue, &paged());
+                code_of(submitted.and_then(|event| event.wait()))
+            },
+        ),
+        ("zeMemAllocDevice", Submission::Immediate, submit),
+    ];
+    for (function, submission, ask) in cases {
+        if function.starts_with("zeMem") && !is_discrete() {
+            continue;
+        }
+        let queue = Queue::builder().device(&devices()[0]);
+        let queue = queue.submission(submission).build().unwrap();
+        let bystander = self::queue(0);
+        let gate = Gate::new();
+        let event = bystander.submit_barrier(std::slice::from_ref(&gate.event));
+        let event = event.unwrap();
+        {
+            let _log = Log::with(&format!("fail {function} DEVICE_LOST"));
+            assert_eq!(ask(&queue, &event), LOST, "{function}");
+        }
+        gate.open();
+        assert_eq!(event.status(), EventStatus::Failed, "{function}");
+        for queue in [&queue, &bystander] {
+            assert_eq!(code_of(try_add_one(queue, &paged())), LOST, "{function}");
+        }
+    }
+}
+
+/// A kernel writes where there is nothing, in a program of its own.
+fn after_a_fault() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .env(WORLD, "faults")
+        .env("UR_L0_LEAKS_DEBUG", "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("the context is lost"), "{text}");
+    assert!(!text.lines().any(|line| line.ends_with("LEAK")), "{text}");
+}
+
+fn bundle_in(context: &Context) -> KernelBundle<sycl::Executable> {
+    // SAFETY: the kernels stay inside what they are given, but for one.
+    let input = unsafe { KernelBundle::from_spirv(context, &devices(), &words()) };
+    input.unwrap().build(c"").unwrap()
+}
+
+/// The program whose kernel faults.
+pub(crate) fn faults() {
+    crate::world::enter();
+    let lost = context();
+    let kernels = bundle_in(&lost);
+    let (set_from, add_one) = (
+        kernels.kernel(c"set_from").unwrap(),
+        kernels.kernel(c"add_one").unwrap(),
+    );
+    let queues: Vec<Queue> = devices()
+        .iter()
+        .map(|device| queue_in(&lost, device))
+        .collect();
+    let add = |queue: &Queue, kernel: &sycl::Kernel, buffer: &Buffer<'_, i32>| {
+        queue.submit(|cg| {
+            let a = cg.access(buffer, ReadWrite)?;
+            cg.parallel_for(kernel, 16, (&a,))
+        })
+    };
+    let [alone, both] = [paged(), paged()];
+    for buffer in [&alone, &both] {
+        add(&queues[0], &add_one, buffer).unwrap().wait().unwrap();
+    }
+    drop(both.host_access(Read).unwrap());
+    let target = paged();
+    let faulty = queues[0].submit(|cg| {
+        let a = cg.access(&target, ReadWrite)?;
+        cg.parallel_for(&set_from, 1, (&a, 1u64 << 40, 5i32))
+    });
+    assert_eq!(code_of(faulty.unwrap().wait()), LOST);
+    refused_as_poisoned(&target, 16, 0);
+    for queue in &queues {
+        assert_eq!(code_of(add(queue, &add_one, &paged())), LOST, "one context");
+        assert!(queue.wait().is_ok() || std::ptr::eq(queue, &queues[0]));
+    }
+    // Platform's, and one of the program's.
+    let fresh = context();
+    assert_ne!(get_native(&fresh), get_native(&lost));
+    assert_eq!(
+        get_native(&Context::new(&devices()).unwrap()),
+        get_native(&fresh)
+    );
+    let add_one = bundle_in(&fresh).kernel(c"add_one").unwrap();
+    for (number, device) in devices().iter().enumerate() {
+        let queue = Queue::builder().device(device).build().unwrap();
+        add(&queue, &add_one, &both).unwrap().wait().unwrap();
+        assert_eq!(*both.host_access(Read).unwrap(), [2 + number as i32; 16]);
+        let filled = queue.submit(|cg| {
+            let a = cg.access(&target, Write.no_init())?;
+            cg.fill(&a, 3)
+        });
+        filled.unwrap().wait().unwrap();
+        assert_eq!(*target.host_access(Read).unwrap(), [3; 16]);
+        match is_discrete() {
+            true => assert_eq!(code_of(add(&queue, &add_one, &alone)), LOST),
+            false => add(&queue, &add_one, &alone).unwrap().wait().unwrap(),
+        }
+    }
+}
