@@ -16,6 +16,7 @@ use crate::queue::{Queue, Reports};
 use crate::registry;
 use crate::ticket::{Standing, Ticket, is_unfinished, when_closed};
 use crate::trace::Node;
+use crate::watch::ticket_of;
 use crate::ze::ze;
 
 /// The end of some work. Cheap to clone.
@@ -484,18 +485,24 @@ impl Event {
         let used = Ticket::open(None, vec![Arc::clone(ticket)]);
         context.pending.add(&used);
         let (ended, after, signalled) = (Arc::clone(&used), Arc::clone(ticket), Arc::clone(&own));
-        let signal = move || {
+        let signal = move |ended: &Ticket| {
             signalled.signal();
             drop(signalled);
             ended.done();
         };
-        // A thread waits for the device only: for something on the host none of the few there are is taken.
-        let closed = Box::new(move |_| match after.standing() {
-            Standing::Submitted(dep) => crate::host_task::run(Box::new(move || {
-                drop(lane_of(dep).map(|lane| lane.wait(dep.sequence())));
-                signal();
-            })),
-            Standing::Open | Standing::Done | Standing::Failed(_) => signal(),
+        let closed = Box::new(move |_| {
+            if let Standing::Submitted(dep) = after.standing() {
+                match ticket_of(dep) {
+                    Ok(Some(work)) => {
+                        let own = Arc::clone(&ended);
+                        return when_closed(&[work], &own, Box::new(move |_| signal(&ended)));
+                    }
+                    Ok(None) => {}
+                    // Without a thread that would, this one waits.
+                    Err(_) => drop(lane_of(dep).map(|lane| lane.wait(dep.sequence()))),
+                }
+            }
+            signal(&ended);
         });
         when_closed(std::slice::from_ref(ticket), &used, closed);
         Some(Native::Own(own))

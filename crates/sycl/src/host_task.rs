@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
@@ -355,24 +355,11 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
 });
 static MORE: Condvar = Condvar::new();
 
-/// Runs a job on a thread of the pool.
+/// Runs a host task on a thread of the pool. What it follows has ended: no thread of the few there are waits for a device.
 pub(crate) fn run(job: Job) {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     pool.work.push_back(job);
-    let room = pool.threads < MOST_THREADS;
-    start(pool, room);
-}
-
-/// As [`run`], at once however many host tasks there are: they may all wait for it.
-pub(crate) fn run_beyond_the_limit(job: Job) {
-    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    pool.work.push_front(job);
-    start(pool, true);
-}
-
-/// Sees to a thread for the work, a new one if there is room.
-fn start(mut pool: MutexGuard<'_, Pool>, room: bool) {
-    if pool.idle < pool.work.len() && room {
+    if pool.idle < pool.work.len() && pool.threads < MOST_THREADS {
         let spawned = std::thread::Builder::new()
             .name("sycl host task".to_owned())
             .spawn(serve);

@@ -24,7 +24,9 @@ use crate::memory::{End, Memory, allocate_device, allocate_host, with_room};
 use crate::operation::{ImageCopy, Operation};
 use crate::platform::complain;
 use crate::selector::DefaultSelector;
-use crate::ticket::{Standing, Ticket, fate, resolve, wait_for, would_wait_for_itself};
+use crate::ticket::{
+    Standing, Ticket, fate, is_open_or_failed, resolve, wait_for, would_wait_for_itself,
+};
 use crate::transfer::bring_to_host;
 use crate::usm::PointerType;
 
@@ -79,7 +81,7 @@ pub(crate) struct BufferState {
     pub(crate) history: crate::trace::History,
     /// Why pages are poisoned.
     pub(crate) poison: Option<Error>,
-    /// Copies that were committed before they could be appended, and how many make a look worth while.
+    /// Copies and commands that were committed before they could be appended, and how many make a look worth while.
     held_back: (Vec<Arc<Ticket>>, usize),
     /// What it knows of: see [`failures`].
     failures: u64,
@@ -104,7 +106,7 @@ impl Place {
     }
 }
 
-/// So many copies that were held back are kept before the first look whether some are on a device.
+/// So many tickets are kept before the first look whether the work of some has ended.
 const FEW_HELD_BACK: usize = 16;
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
@@ -640,14 +642,12 @@ impl BufferState {
             cause = cause.take().or(failed);
             fate
         };
-        let mut failed = Vec::new();
-        self.held_back.0.retain(|ticket| {
-            let standing = ticket.standing();
-            if matches!(standing, Standing::Failed(_)) {
-                failed.push(Arc::clone(ticket));
-            }
-            matches!(standing, Standing::Open)
+        // They are found at least until the buffer has seen how they stand.
+        let tickets = std::mem::take(&mut self.held_back.0);
+        let (open, over): (Vec<_>, Vec<_>) = tickets.into_iter().partition(|ticket| {
+            matches!(ticket.standing(), Standing::Open | Standing::Submitted(_) if ticket.is_unfinished())
         });
+        self.held_back.0 = open;
         let places = self.places.iter_mut().enumerate();
         for (number, place) in places {
             let lost = place.intact.as_mut().and_then(Intact::renew);
@@ -662,16 +662,21 @@ impl BufferState {
         {
             self.poison.get_or_insert(cause);
         }
-        // Those that the buffer has seen to have failed.
-        failed.iter().for_each(|ticket| ticket.forget());
+        let failed = |ticket: &&Arc<Ticket>| matches!(ticket.standing(), Standing::Failed(_));
+        over.iter()
+            .filter(failed)
+            .for_each(|ticket| ticket.forget());
     }
 
-    /// A copy's, which is on no device yet. It is found until the buffer knows how it ends.
+    /// That of work which is on no device yet. It is found until the buffer knows how it ends.
     pub(crate) fn hold_back(&mut self, ticket: &Arc<Ticket>) {
         let (tickets, look_at) = &mut self.held_back;
         if tickets.len() >= *look_at {
-            tickets
-                .retain(|ticket| matches!(ticket.standing(), Standing::Open | Standing::Failed(_)));
+            tickets.retain(|ticket| match ticket.standing() {
+                Standing::Open | Standing::Failed(_) => true,
+                Standing::Submitted(dep) => is_open_or_failed(dep),
+                Standing::Done => false,
+            });
             *look_at = FEW_HELD_BACK.max(2 * tickets.len());
         }
         tickets.push(Arc::clone(ticket));

@@ -25,7 +25,7 @@ use crate::storage::{BufferCore, BufferState};
 use crate::ticket::{Resolved, Ticket, is_open_or_failed, resolve, wait_for, when_closed};
 use crate::trace::{Barrier, Label, Node, Reason, Site};
 use crate::transfer::{self, Accesses, refuse_poisoned};
-use crate::watch::resolve_in;
+use crate::watch::{resolve_in, resolve_on_host};
 
 /// One buffer as a group uses it.
 struct Use {
@@ -196,6 +196,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     let work = Prepared::new(group.action.take(), arguments, &pointers);
     let own = Ticket::open(None, resolved.open.clone());
     commit(&uses, &mut locked, own.dep());
+    locked.iter_mut().for_each(|state| state.hold_back(&own));
     // Whoever waits until such a context is no longer used waits for this.
     let natives = locked.iter().flat_map(|state| state.natives());
     let kept = natives.filter(|native| !native.is_owned());
@@ -542,20 +543,26 @@ impl Later {
         if let Some(error) = failed.or_else(|| resolve(&self.deps).failed) {
             return self.fail_behind(&error);
         }
-        if self.work.is_host_task() {
+        let on_host = self.work.is_host_task();
+        let mut resolved = match on_host {
+            true => resolve_on_host(&self.deps),
+            false => resolve_in(&self.queue.context.0.native, &self.deps),
+        };
+        if on_host {
             self.barrier = None;
-            return run(Box::new(move || self.run_task()));
+            if resolved.failed.is_none() && resolved.open.is_empty() {
+                return run(Box::new(move || self.run_task()));
+            }
         }
-        let mut resolved = resolve_in(&self.queue.context.0.native, &self.deps);
         let appended = match resolved.failed {
-            None => self.append(&mut resolved),
-            Some(_) => None,
+            None if !on_host => self.append(&mut resolved),
+            _ => None,
         };
         let Some(appended) = appended else {
             if let Some(error) = resolved.failed {
                 return self.fail_behind(&error);
             }
-            // What it waited for is on a device now, but of another context, or behind too many events.
+            // What it waited for is on a device now, but behind too many events, or for the host or another context.
             let ticket = Arc::clone(&self.ticket);
             let again = Box::new(|failed| self.go(failed));
             return when_closed(&resolved.open, &ticket, again);

@@ -201,7 +201,7 @@ impl Ticket {
         let mut shard = shard(number);
         let shard = shard.get_or_insert_default();
         if number % SWEEP < SHARDS as u64 {
-            shard.retain(|_, known| known.is_found());
+            shard.retain(|_, known| Self::is_found(known));
         }
         shard.insert(number, Arc::clone(&ticket));
         ticket
@@ -230,12 +230,17 @@ impl Ticket {
         }
     }
 
-    /// Whether somebody may still ask for it by its number.
-    fn is_found(&self) -> bool {
-        match self.standing() {
+    /// Whether somebody may still ask for it by its number. A buffer has its tickets until it has taken back what of
+    /// them failed on a device.
+    fn is_found(this: &Arc<Self>) -> bool {
+        match this.standing() {
             Standing::Open => true,
-            Standing::Submitted(dep) => is_open_or_failed(dep),
-            Standing::Failed(_) => self.kept,
+            Standing::Submitted(dep) => match fate(dep).0 {
+                Fate::Open => true,
+                Fate::Failed => Arc::strong_count(this) > 1,
+                Fate::Ended => false,
+            },
+            Standing::Failed(_) => this.kept,
             Standing::Done => false,
         }
     }

@@ -1,13 +1,14 @@
 //! What a thread may do, and wait for, before it signals an event that other work follows.
 
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
+use sycl::interop::get_native;
 use sycl::{Buffer, Context, Event, Queue, Read, ReadWrite};
 
 use crate::groups::{paged, submit_add_one};
 use crate::native::{foreign, kernel_in};
 use crate::order::access;
-use crate::world::{Gate, devices, is_running, queue};
+use crate::world::{Gate, Log, call, devices, is_running, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -40,6 +41,21 @@ pub(crate) const TESTS: &[Test] = &[
         "an_event_that_was_let_go_still_holds_its_group",
         Where::Everywhere,
         event_let_go,
+    ),
+    (
+        "host_tasks_behind_an_event_keep_no_threads",
+        Where::Everywhere,
+        host_tasks_behind_an_event,
+    ),
+    (
+        "what_ends_together_does_not_wait_for_each_other",
+        Where::Everywhere,
+        ends_together,
+    ),
+    (
+        "after_a_failure_no_writer_waits_for_an_event_elsewhere",
+        Where::Discrete,
+        writer_after_a_failure,
     ),
 ];
 
@@ -263,5 +279,107 @@ fn event_let_go() {
         for buffer in held {
             assert_eq!(buffer.into_vec().unwrap(), [2; 16]);
         }
+    });
+}
+
+/// More of them than there are threads for host tasks, and as many native events of held-back groups: a task that follows
+/// nothing runs all the same.
+fn host_tasks_behind_an_event() {
+    guarded(|| {
+        let (queue, buffer, gate) = (queue(0), paged(), Gate::new());
+        let after = std::slice::from_ref(&gate.event);
+        let held = buffer.host_access(ReadWrite).unwrap();
+        let groups: Vec<Event> = (0..70)
+            .map(|_| submit_add_one(&queue, &buffer, after))
+            .collect();
+        let natives: Vec<_> = groups.iter().map(get_native).collect();
+        drop(held);
+        let task = |after: &[Event]| {
+            let submitted = queue.submit(|cg| {
+                cg.depends_on(after);
+                cg.host_task((), |_, ()| Ok(()))
+            });
+            submitted.unwrap()
+        };
+        let tasks: Vec<Event> = (0..70).map(|_| task(after)).collect();
+        task(&[]).wait().unwrap();
+        assert!(groups.iter().chain(&tasks).all(is_running));
+        gate.open();
+        Event::wait_all(&tasks).unwrap();
+        for native in natives {
+            call!(event.pfnHostSynchronize(native, u64::MAX));
+        }
+        assert_eq!(buffer.into_vec().unwrap(), [70; 16]);
+    });
+}
+
+/// Tells that it is gone, after another one is where it waits for that.
+struct Gone(Option<Receiver<()>>, Sender<()>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        if let Some(other) = self.0.take() {
+            let _ = other.recv();
+        }
+        let _ = self.1.send(());
+    }
+}
+
+/// Two tasks whose device is lost under what they follow: the end of the one is that of what it captured, which waits for
+/// the other's, whichever is first.
+fn ends_together() {
+    for waits in [0, 1] {
+        guarded(|| {
+            let (queue, gate) = (queue(0), Gate::new());
+            let after = std::slice::from_ref(&gate.event);
+            let ((gone, other), (all_gone, all)) = (channel(), channel());
+            let (mut gone, mut other) = (Some(gone), Some(other));
+            let tasks = [0, 1].map(|number| {
+                let captured = match number == waits {
+                    true => Gone(other.take(), all_gone.clone()),
+                    false => Gone(None, gone.take().unwrap()),
+                };
+                let before = queue.submit_barrier(after).unwrap();
+                let submitted = queue.submit(|cg| {
+                    cg.depends_on(&[before]);
+                    cg.host_task((), move |_, ()| {
+                        drop(captured);
+                        Ok(())
+                    })
+                });
+                submitted.unwrap()
+            });
+            // The thread that waits for both gets to know of it.
+            let log = crate::losses::losing();
+            all.recv().unwrap();
+            for task in tasks {
+                assert!(task.wait().is_err());
+            }
+            drop(log);
+            gate.open();
+        });
+    }
+}
+
+/// What failed followed only work on its own buffer: nothing else is to be followed in its place.
+fn writer_after_a_failure() {
+    guarded(|| {
+        let queue = Queue::builder().device(&devices()[0]);
+        let queue = queue.async_handler(|_| ()).build().unwrap();
+        let (buffer, gate) = (paged(), Gate::new());
+        let gated = submit_add_one(&queue, &paged(), std::slice::from_ref(&gate.event));
+        let held = buffer.host_access(ReadWrite).unwrap();
+        let reader = access(&queue, &buffer, 0, (0, 16), &[]);
+        {
+            let _log = Log::with("fail zeCommandListAppendMemoryCopy INVALID_ARGUMENT");
+            drop(held);
+            assert!(reader.wait().is_err());
+        }
+        submit_add_one(&queue, &buffer, &[]).wait().unwrap();
+        assert!(is_running(&gated));
+        gate.open();
+        gated.wait().unwrap();
+        drop(queue.throw_asynchronous());
+        assert_eq!(buffer.into_vec().unwrap(), [1; 16]);
     });
 }
