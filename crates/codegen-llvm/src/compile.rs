@@ -47,8 +47,8 @@ impl Settings {
             features: request.features.clone(),
             sub_group_size: request.sub_group_size,
             options: Options::parse(&request.options).0,
-            wide: true,
-            lanes: None,
+            wide: request.lanes != 1,
+            lanes: [4, 8, 16, 32].into_iter().find(|n| *n == request.lanes),
         }
     }
 }

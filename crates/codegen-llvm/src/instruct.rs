@@ -155,6 +155,10 @@ impl Lower<'_> {
                 return Ok(self.call_pointer(*pointer, args, result));
             }
             Op::Printf(format, args) => self.printf(*format, args, word)?,
+            Op::Trap(args) => {
+                self.trap(args, word);
+                return Ok(None);
+            }
             // No optimisation of ours profits yet, and each costs compile time.
             Op::Assume(_) => return Ok(None),
             Op::Copy(v) => self.get(*v),

@@ -43,6 +43,7 @@ mod printf;
 mod record;
 mod service;
 mod session;
+mod trap;
 mod values;
 
 pub use compile::{Settings, compile, compile_module, llvm_text};

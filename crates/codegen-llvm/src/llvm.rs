@@ -360,6 +360,16 @@ impl Ir {
         }
         found
     }
+    /// As [`Self::external`], for functions that do not return: what leads there is laid aside.
+    pub(crate) fn last_external(&self, name: &str, params: &[Ty]) -> (Val, Ty) {
+        let new = !self.externals.borrow().contains_key(name);
+        let found = self.external(name, self.void, params);
+        if new {
+            self.attribute(found.0, None, "cold", 0);
+            self.attribute(found.0, None, "noreturn", 0);
+        }
+        found
+    }
     /// Calls an intrinsic that is overloaded on `types`.
     pub(crate) fn intrinsic(&self, name: &'static str, types: &[Ty], args: &[Val]) -> Val {
         let key = (name, types.to_vec());

@@ -82,6 +82,7 @@ fn stages() {
             cpu: "x86-64-v3".into(),
             features: String::new(),
             sub_group_size: 8,
+            lanes: 0,
         };
         let built = kernel_ir::front::build(&request).unwrap_or_else(|e| panic!("{name}: {e}"));
         let mut module = built.module;

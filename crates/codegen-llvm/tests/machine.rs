@@ -17,6 +17,7 @@ mod machine {
     mod memory;
     mod narrow;
     mod native;
+    mod options;
     mod parts;
     #[path = "../../../kernel-ir/tests/interpret/pointers.rs"]
     mod pointers;

@@ -19,6 +19,7 @@ fn request(words: &[u8], options: &str) -> Request {
         cpu: "x86-64-v3".into(),
         features: String::new(),
         sub_group_size: 16,
+        lanes: 0,
     }
 }
 

@@ -142,6 +142,7 @@ fn compile_one(compile: Compile, free: Free, words: &[u8]) -> Result<(), String>
         cpu: "x86-64-v3".to_owned(),
         features: String::new(),
         sub_group_size: 16,
+        lanes: 0,
     }
     .encode();
     let (mut reply, mut len) = (std::ptr::null_mut(), 0);

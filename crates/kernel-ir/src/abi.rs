@@ -72,6 +72,53 @@ const _: () = {
 /// padded to 8 bytes. Format is an index into [`ModuleInfo::printf_formats`].
 pub const PRINTF_SYMBOL: &str = "solum_printf";
 
+/// `solum_trap(record: *const u64, words: u32, word: u32)`: ends the launch with a fault; does not return. The record
+/// is the operands of [`crate::Op::Trap`] in 64 bits each, `words` their number; `word` is the instruction's place in
+/// the SPIR-V module.
+pub const TRAP_SYMBOL: &str = "solum_trap";
+
+/// Words of a trap's record when an assertion failed; otherwise 3.
+pub const ASSERTION_WORDS: usize = 10;
+
+/// What a trap is called in texts.
+pub const TRAP_TEXT: &str = "a trap, or code that the kernel's compiler took for unreachable";
+
+/// A failed assertion of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assertion {
+    /// The work-item in the launch.
+    pub global_id: [u64; 3],
+    /// The work-item in its group.
+    pub local_id: [u64; 3],
+    /// What does not hold.
+    pub expression: String,
+    /// Where it is asserted.
+    pub file: String,
+    /// Line in the file.
+    pub line: u32,
+    /// Function there.
+    pub function: String,
+}
+
+impl std::fmt::Display for Assertion {
+    /// The words of DPC++'s own runtimes, which programs look for.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            global_id: [gx, gy, gz],
+            local_id: [lx, ly, lz],
+            expression,
+            file,
+            line,
+            function,
+        } = self;
+        write!(
+            f,
+            "{file}:{line}: {function}: global id: [{gx},{gy},{gz}], local id: [{lx},{ly},{lz}] \
+             Assertion `{expression}` failed."
+        )
+    }
+}
+
 /// `solum_callee(pointer: *const u8, signature: u64, program: u64) -> *const u8`: the code of the function
 /// whose record ([`callable`]) `pointer` is the address of. Does not return where there is no such record,
 /// where its type is another one, or where it belongs to another program and relies on its own.

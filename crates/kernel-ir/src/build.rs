@@ -19,6 +19,9 @@ pub struct Request {
     pub features: String,
     /// Sub-group size for kernels that require none: 8, 16 or 32.
     pub sub_group_size: u32,
+    /// Work-items that run side by side: 1 (one after another), 4, 8, 16 or 32; 0: by speed. Kernels with sub-group
+    /// operations run their sub-groups side by side whatever this is, unless it is 1.
+    pub lanes: u32,
 }
 
 /// One SPIR-V module of a request.
@@ -46,6 +49,7 @@ impl Request {
             w.text(text);
         }
         w.u32(self.sub_group_size);
+        w.u32(self.lanes);
         w.finish()
     }
     /// Reads what [`Self::encode`] wrote.
@@ -65,6 +69,7 @@ impl Request {
             cpu: r.text()?,
             features: r.text()?,
             sub_group_size: r.u32()?,
+            lanes: r.u32()?,
         };
         r.end()?;
         Ok(request)

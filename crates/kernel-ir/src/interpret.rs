@@ -120,6 +120,12 @@ pub enum Fault {
     /// Work-items of a group stand at different group operations.
     #[error("a work-group operation that not all work-items of the group reach")]
     Diverged,
+    /// The kernel ended the launch: a trap, or code that no valid program reaches.
+    #[error("{}", crate::abi::TRAP_TEXT)]
+    Trap,
+    /// An assertion of the kernel failed.
+    #[error("{0}")]
+    Assertion(Box<crate::abi::Assertion>),
     /// More than the interpreter gives.
     #[error("{what}: {wanted} wanted, {allowed} allowed")]
     Resources {

@@ -598,6 +598,10 @@ pub enum Op {
     CallIndirect(ValueId, Vec<ValueId>),
     /// Format index in [`crate::Module::printf_formats`], arguments; result Int(32).
     Printf(u32, Vec<ValueId>),
+    /// The launch ends here with a fault. Global id in three dimensions, all Int(64); of a failed assertion also the
+    /// local id, then pointers to the texts of expression, file and function around the line:
+    /// `[gx, gy, gz, lx, ly, lz, expression, file, line, function]`.
+    Trap(Vec<ValueId>),
     /// The Bool holds.
     Assume(ValueId),
     /// The value, kept from being simplified away (OpCopyObject, freeze).
@@ -643,7 +647,8 @@ impl Op {
             | Op::Construct(args)
             | Op::Group(_, _, args)
             | Op::Call(_, args)
-            | Op::Printf(_, args) => args.iter_mut().for_each(f),
+            | Op::Printf(_, args)
+            | Op::Trap(args) => args.iter_mut().for_each(f),
             Op::CallIndirect(callee, args) => {
                 f(callee);
                 args.iter_mut().for_each(f);
@@ -691,6 +696,7 @@ impl Op {
                 | Op::Call(..)
                 | Op::CallIndirect(..)
                 | Op::Printf(..)
+                | Op::Trap(_)
                 | Op::Assume(_)
                 | Op::Load { volatile: true, .. }
         )

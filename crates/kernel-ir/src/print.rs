@@ -631,6 +631,10 @@ impl<'m> Printer<'m> {
                 let _ = write!(self.out, "printf {format}");
                 self.call(f, args);
             }
+            Op::Trap(args) => {
+                self.out.push_str("trap ");
+                self.call(f, args);
+            }
             Op::Assume(a) => {
                 self.out.push_str("assume");
                 self.values(f, &[*a]);

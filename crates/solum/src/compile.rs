@@ -51,6 +51,9 @@ pub(crate) struct Options {
     /// The sub-group size of kernels that ask for none.
     #[arg(long, value_name = "N", default_value = "16", value_parser = ["8", "16", "32"])]
     sub_group_size: String,
+    /// The work-items that run side by side, where they can; 1: one after another; auto: by speed.
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = ["auto", "1", "4", "8", "16", "32"])]
+    lanes: String,
     /// Tell how long each stage took.
     #[arg(long)]
     time: bool,
@@ -267,6 +270,7 @@ fn request(options: &Options) -> Result<Request, Failure> {
         features: String::new(),
         // The option's parser lets nothing else through.
         sub_group_size: options.sub_group_size.parse().unwrap_or(16),
+        lanes: options.lanes.parse().unwrap_or(0),
     })
 }
 

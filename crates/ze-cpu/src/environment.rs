@@ -71,6 +71,8 @@ pub struct Settings {
     pub cpu_target: Option<String>,
     /// Sub-group size of kernels that require none.
     pub sub_group_size: u32,
+    /// Work-items side by side: 1, 4, 8, 16 or 32; 0: by speed.
+    pub lanes: u32,
     /// Keep compiled programs on disk.
     pub cache: bool,
     /// Where; none: nowhere.
@@ -155,6 +157,15 @@ impl Settings {
                 other => return Err(refuse("SOLUM_SUB_GROUP_SIZE", other)),
             },
         };
+        let lanes = match get("SOLUM_LANES")?.as_deref().map(str::trim) {
+            None | Some("auto") => 0,
+            Some("1") => 1,
+            Some("4") => 4,
+            Some("8") => 8,
+            Some("16") => 16,
+            Some("32") => 32,
+            Some(other) => return Err(refuse("SOLUM_LANES", other)),
+        };
         let switch = |name| -> Result<bool, String> {
             match get(name)?.as_deref().map(str::trim) {
                 None | Some("1") => Ok(true),
@@ -200,6 +211,7 @@ impl Settings {
             compiler,
             cpu_target,
             sub_group_size,
+            lanes,
             cache: switch("SOLUM_CACHE")?,
             cache_dir,
             witness: get("SOLUM_WITNESS")?
@@ -367,6 +379,7 @@ mod tests {
             ("SOLUM_SUB_DEVICES", "two"),
             ("SOLUM_MEMORY_LIMIT", "-1"),
             ("SOLUM_SUB_GROUP_SIZE", "64"),
+            ("SOLUM_LANES", "2"),
             ("SOLUM_CPU_TARGET", "zn; rm -rf"),
             ("SOLUM_CPU_TARGET", "znver99"),
         ] {

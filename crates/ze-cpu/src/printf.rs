@@ -79,7 +79,7 @@ pub(crate) unsafe extern "C" fn solum_printf(
 }
 
 /// The string at `address`, as far as it can be read.
-fn string_at(address: u64) -> Vec<u8> {
+pub(crate) fn string_at(address: u64) -> Vec<u8> {
     let mut text = Vec::new();
     while text.len() < LONGEST {
         let at = address.wrapping_add(text.len() as u64);

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Platform, Task, Work};
 
+#[path = "process/faults.rs"]
+mod faults;
 #[path = "process/linked.rs"]
 mod linked;
 #[path = "process/vanish.rs"]
@@ -87,6 +89,8 @@ fn roles() {
     match role.as_str() {
         "linked" => return linked::run(),
         "vanish" => return vanish::run(),
+        "faults" => return faults::run(),
+        "spins" => return faults::run_without_end(),
         "bad-count" => return linked::run_with_a_bad_count(),
         "function-pointers" => return linked::run_with_function_pointers(),
         _ => {}
@@ -290,6 +294,45 @@ fn run_linked(role: &str) {
             "{engine:?}: {}",
             String::from_utf8_lossy(&output.stderr)
         );
+    }
+}
+
+#[test]
+fn kernels_that_fault_lose_their_context_only_a_hundred_times() {
+    // Contexts are made by the hundred: their programs come out of a cache.
+    let folder = std::env::temp_dir().join(format!("solum-faults-{}", std::process::id()));
+    let kept = folder.to_str().unwrap();
+    let mut engines = vec![("SOLUM_COMPILER", "interpreter")];
+    if cfg!(feature = "embedded") {
+        engines.extend([("SOLUM_LANES", "auto"), ("SOLUM_LANES", "1")]);
+    }
+    for engine in engines {
+        let output = program("faults", &[engine, ("SOLUM_CACHE_DIR", kept)]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{engine:?}: {text}");
+        // As DPC++'s runtimes say it: a line of its own.
+        let line = "faults.cl:35: asserts: global id: [109,0,0], local id: [13,0,0] Assertion `id != at` failed.";
+        let said = text.lines().filter(|said| *said == line).count();
+        assert_eq!(said, 100, "{engine:?}");
+    }
+    // Only the system's folder for such things keeps it otherwise.
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn a_loop_without_an_end_loses_its_context_only() {
+    if !cfg!(feature = "embedded") {
+        return;
+    }
+    for lanes in ["auto", "1"] {
+        let variables = [
+            ("SOLUM_LANES", lanes),
+            ("SOLUM_CACHE", "0"),
+            ("SOLUM_KERNEL_TIMEOUT_MS", "100"),
+        ];
+        let output = program("spins", &variables);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{lanes}: {text}");
     }
 }
 

@@ -47,7 +47,9 @@ pub(super) fn costs(module: &Module, region: &Region, width: u32) -> (u64, u64) 
             let registers = (bytes * lanes).div_ceil(REGISTER).max(1);
             let each = 1 + bytes / 16;
             let (one, all) = match &inst.op {
-                Op::Phi(_) | Op::Alloca { .. } | Op::Assume(_) | Op::Barrier(_) => continue,
+                Op::Phi(_) | Op::Alloca { .. } | Op::Assume(_) | Op::Trap(_) | Op::Barrier(_) => {
+                    continue;
+                }
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } => {
                     let size = value.map_or(4, |v| module.types.size_of(function.ty(v)));
                     let store = matches!(inst.op, Op::Store { .. });

@@ -51,6 +51,7 @@ pub(super) fn jam(
             Op::Atomic { .. }
             | Op::CopyMemory { .. }
             | Op::Printf(..)
+            | Op::Trap(_)
             | Op::Group(..)
             | Op::Call(..)
             | Op::CallIndirect(..) => {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 
 use codegen_llvm::Settings;
-use kernel_ir::abi::{CALLEE_SYMBOL, Launch, ModuleInfo, PRINTF_SYMBOL};
+use kernel_ir::abi::{CALLEE_SYMBOL, Launch, ModuleInfo, PRINTF_SYMBOL, TRAP_SYMBOL};
 use object_loader::Image;
 
 type KernelFn = unsafe extern "C" fn(*const u8, *const Launch, u64, u64, *mut u8);
@@ -34,9 +34,16 @@ extern "C" fn callee(record: *const u64, signature: u64, program: u64) -> u64 {
     record[3]
 }
 
+/// No test's kernel gets there: those that trap are the driver's to test.
+extern "C" fn trapped(_: *const u64, _: u32, word: u32) {
+    // A panic here ends the process: it cannot unwind through the kernel.
+    panic!("the kernel trapped at word {word}");
+}
+
 pub(crate) fn external(name: &str) -> Option<usize> {
     match name {
         PRINTF_SYMBOL => Some(printed as *const () as usize),
+        TRAP_SYMBOL => Some(trapped as *const () as usize),
         CALLEE_SYMBOL => Some(callee as *const () as usize),
         _ => object_loader::mathematics(name),
     }

@@ -264,7 +264,10 @@ impl<'w> Lower<'_, 'w> {
                 }
                 Terminator::Ret(Some(value))
             }
-            Spv::Unreachable => Terminator::Unreachable,
+            Spv::Unreachable => {
+                self.trap();
+                Terminator::Unreachable
+            }
             Spv::Kill | Spv::TerminateInvocation => {
                 return unsupported("fragment shaders are not kernels");
             }

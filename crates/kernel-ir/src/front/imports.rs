@@ -4,8 +4,8 @@
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
 use crate::{
-    AddressSpace, AtomicOp, BinaryOp, ConvertOp, MathFn, Op, Order, Predicate, Scope, Type, TypeId,
-    UnaryOp, ValueId,
+    AddressSpace, AtomicOp, BinaryOp, Builtin, ConvertOp, MathFn, Op, Order, Predicate, Scope,
+    Type, TypeId, UnaryOp, ValueId,
 };
 
 /// What a name means.
@@ -36,6 +36,9 @@ enum Special {
     ToSpace(AddressSpace),
     /// `sub_group_barrier`.
     SubGroupBarrier,
+    Trap,
+    /// `__assert_fail` of C, and DPC++'s, which has the work-item's ids behind it.
+    AssertFail,
     /// `atomic_inc` and `atomic_dec`.
     Step(AtomicOp),
 }
@@ -105,6 +108,7 @@ fn meaning(name: &str) -> Option<Meaning> {
             "maxnum" => Math(MathFn::Fmax),
             "copysign" => Math(MathFn::Copysign),
             "expect" => S(Special::Expect),
+            "trap" | "ubsantrap" => S(Special::Trap),
             "assume" | "donothing" | "prefetch" => S(Special::Ignore),
             "fptosi" => Convert(ConvertOp::SatFToS),
             "fptoui" => Convert(ConvertOp::SatFToU),
@@ -183,9 +187,11 @@ fn c_function(name: &str) -> Option<Meaning> {
     found.map(Math)
 }
 
-/// Functions of OpenCL C that LLVM's own SPIR-V back end leaves as calls, mangled by clang.
+/// Functions of OpenCL C that LLVM's own SPIR-V back end leaves as calls, mangled by clang, and what C's `assert` calls.
 fn opencl_c(name: &str) -> Option<Special> {
     Some(match name {
+        "__assert_fail" | "__devicelib_assert_fail" => Special::AssertFail,
+        "abort" => Special::Trap,
         "__to_global" => Special::ToSpace(AddressSpace::Global),
         "__to_local" => Special::ToSpace(AddressSpace::Local),
         "__to_private" => Special::ToSpace(AddressSpace::Private),
@@ -308,15 +314,55 @@ impl Lower<'_, '_> {
                     result,
                 )
             }
-            (Special::Ignore, _) => {
-                let void = self.module.types.void();
-                if result != void {
-                    return Ok(Some(self.undef(result)));
-                }
-                return Ok(None);
+            (Special::Trap, _) => {
+                self.trap();
+                return self.nothing(result);
             }
+            (Special::AssertFail, &[expression, file, line, function, ..]) => {
+                self.assert_fail([expression, file, line, function])?;
+                return self.nothing(result);
+            }
+            (Special::Ignore, _) => return self.nothing(result),
             _ => return invalid(format!("{} arguments are too few or too many", args.len())),
         }))
+    }
+
+    /// The result of a function that has none, or one that means nothing.
+    fn nothing(&mut self, result: TypeId) -> Res<Option<ValueId>> {
+        let void = self.module.types.void();
+        Ok((result != void).then(|| self.undef(result)))
+    }
+    /// The work-item's ids in one of the two numberings.
+    fn ids(&mut self, builtin: Builtin) -> [ValueId; 3] {
+        let int = self.module.types.int(64);
+        [0, 1, 2].map(|d| self.emit(Op::WorkItem(builtin, d), int))
+    }
+
+    /// Ends the launch, unless the instruction before does.
+    pub(super) fn trap(&mut self) {
+        let block = self.f.blocks.get(self.block.index());
+        let last = block.and_then(|block| self.f.insts.get(block.insts.last()?.index()));
+        if last.is_some_and(|last| matches!(last.op, Op::Trap(_))) {
+            return;
+        }
+        let ids = self.ids(Builtin::GlobalInvocationId);
+        self.emit_void(Op::Trap(ids.to_vec()));
+    }
+
+    /// Ends the launch because of an assertion: texts, and the line between the last two.
+    fn assert_fail(&mut self, [expression, file, line, function]: [ValueId; 4]) -> Res<()> {
+        let texts = [expression, file, function].map(|text| self.generic(text));
+        let [expression, file, function] = texts;
+        if self.lane_count(line) != 1 {
+            return invalid("the line is a scalar");
+        }
+        let bits = self.int_bits(line)?;
+        let line = self.resize(line, bits, 64);
+        let mut operands = self.ids(Builtin::GlobalInvocationId).to_vec();
+        operands.extend(self.ids(Builtin::LocalInvocationId));
+        operands.extend([expression?, file?, line, function?]);
+        self.emit_void(Op::Trap(operands));
+        Ok(())
     }
 
     fn byte_count(&mut self, bytes: ValueId) -> Res<ValueId> {

@@ -235,7 +235,10 @@ pub(super) enum Code {
         src: Slot,
         n: u32,
     },
-    Trap,
+    /// The work-item is done: code that is reached by no valid program.
+    End,
+    /// The operands of [`Op::Trap`], in order.
+    Trap(Box<[Slot]>),
 }
 
 /// A function ready to run.
@@ -496,7 +499,7 @@ impl Builder<'_> {
                 n: self.count(*value),
             },
             Terminator::Ret(None) => Code::Ret { src: 0, n: 0 },
-            Terminator::Unreachable => Code::Trap,
+            Terminator::Unreachable => Code::End,
         })
     }
 
@@ -844,6 +847,11 @@ impl Builder<'_> {
                     dst,
                 }
             }
+            Op::Trap(args) => Code::Trap(
+                args.iter()
+                    .map(|&arg| self.slot(arg))
+                    .collect::<Result<_, _>>()?,
+            ),
             Op::Copy(a) => Code::Move {
                 n: self.count(*a),
                 dst,

@@ -544,7 +544,10 @@ impl Lane {
                         }
                         continue 'frame;
                     }
-                    Code::Trap => {
+                    Code::Trap(args) => {
+                        check!(Err(trapped(&mut shared.space, args, r)))
+                    }
+                    Code::End => {
                         self.frames.clear();
                         self.state = State::Done;
                         return Ok(Stop::Done);
@@ -775,6 +778,28 @@ fn printf_blob(
         }
     }
     Ok(blob)
+}
+
+/// What [`crate::Op::Trap`] ends the run with.
+fn trapped(space: &mut Space<'_>, args: &[Slot], registers: &[u64]) -> Fault {
+    let value = |i: usize| registers[args[i] as usize];
+    if args.len() < crate::abi::ASSERTION_WORDS {
+        return Fault::Trap;
+    }
+    // A text that cannot be read is left out: the assertion has failed all the same.
+    let mut text = |i: usize| {
+        let bytes = read_string(space, value(i)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let (expression, file, function) = (text(6), text(7), text(9));
+    Fault::Assertion(Box::new(crate::abi::Assertion {
+        global_id: [value(0), value(1), value(2)],
+        local_id: [value(3), value(4), value(5)],
+        expression,
+        file,
+        line: value(8) as u32,
+        function,
+    }))
 }
 
 fn read_string(space: &mut Space<'_>, address: u64) -> Result<Vec<u8>, Fault> {

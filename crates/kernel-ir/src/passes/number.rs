@@ -201,6 +201,7 @@ fn encode(op: &Op, ty: TypeId, block: BlockId, key: &mut Vec<u32>) -> bool {
         | Op::Call(..)
         | Op::CallIndirect(..)
         | Op::Printf(..)
+        | Op::Trap(_)
         | Op::Assume(_)
         | Op::Copy(_) => return false,
     }

@@ -253,9 +253,29 @@ pub(super) fn check(m: &Module, f: &Function, inst: &Inst) -> Result {
                 None => Ok(()),
             }
         }
+        Op::Trap(args) => trap(&c, args),
         Op::Assume(a) => ensure(c.scalar(*a)?.is_bool(), "the operand is no bool"),
         Op::Copy(a) => ensure(f.ty(*a) == must()?, "the result is of another type"),
     }
+}
+
+/// Ids, and of an assertion its texts and line.
+fn trap(c: &Checker<'_>, args: &[ValueId]) -> Result {
+    ensure(
+        [3, crate::abi::ASSERTION_WORDS].contains(&args.len()),
+        "a trap has 3 operands, an assertion 10",
+    )?;
+    for (i, &arg) in args.iter().enumerate() {
+        if matches!(i, 6 | 7 | 9) {
+            c.pointer(arg).map(drop)?;
+        } else {
+            ensure(
+                c.scalar(arg)?.kind == Kind::Int(64),
+                "an id or a line is no i64",
+            )?;
+        }
+    }
+    Ok(())
 }
 
 impl Checker<'_> {

@@ -2,11 +2,11 @@
 
 use super::share::{Body, Cancel, Share};
 use super::worker::Worker;
-use super::{cooperative, join, now_ns};
+use super::{cooperative, join, now_ns, place};
 use crate::fault::watchdog::Limit;
 use crate::fault::{MXCSR, MXCSR_FLUSH};
 use crate::printf;
-use crate::program::{CpuProgram, Entry, Kernel};
+use crate::program::{CpuProgram, Entry, Failure, Kernel};
 use crate::telemetry::Kind;
 use kernel_ir::abi;
 use std::sync::Arc;
@@ -66,9 +66,9 @@ pub(super) fn run_brief(worker: &mut Worker, work: &Work) -> Result<(), String> 
     } else {
         Timing::Untimed
     };
-    prepared.run(worker, work, (0, prepared.groups), timing)?;
+    let ran = prepared.run(worker, work, (0, prepared.groups), timing);
     prepared.end();
-    Ok(())
+    ran
 }
 
 /// Runs a launch, alone or with others.
@@ -346,7 +346,13 @@ impl Prepared {
         }
         let result = self
             .run_metered(worker, launch, kernel, (first, count), memory)
-            .map_err(|text| format!("{}: {text}", self.place(first, count)));
+            .map_err(|failure| {
+                let place = match failure.item {
+                    Some(item) => self.around(item),
+                    None => self.place(first, count),
+                };
+                format!("{place}: {}", failure.text)
+            });
         worker.meter.groups(count * u64::from(self.joined));
         if matches!(timing, Timing::Untimed) {
             return result.map_err(|text| named(&text));
@@ -381,28 +387,16 @@ impl Prepared {
         }
     }
 
-    /// Which part of the launch `count` groups from `first` on are.
+    /// Which part of the launch `count` groups from `first` on are, where nothing says which work-item it was.
     #[cold]
     fn place(&self, first: u64, count: u64) -> String {
-        let joined = u64::from(self.joined);
-        let (first, count) = (first * joined, count * joined);
-        let [x, y, _] = self.record.group_count.map(|n| u64::from(n).max(1));
-        let x = x * joined;
-        let group = |at: u64| [at % x, at / x % y, at / x / y];
-        let items = self.record.items_per_group / self.joined;
-        if count > 1 {
-            let last = group(first + count - 1);
-            return format!(
-                "in work-groups {:?} to {last:?} of {items} work-items",
-                group(first)
-            );
-        }
-        let [x, y, z] = group(first);
-        if items > 1 {
-            return format!("in work-group [{x}, {y}, {z}] of {items} work-items");
-        }
-        let [dx, dy, dz] = self.record.global_offset;
-        format!("in work-item [{}, {}, {}]", x + dx, y + dy, z + dz)
+        place::of_groups(&self.record, self.joined, first, count)
+    }
+
+    /// Where the work-item with this global id is.
+    #[cold]
+    fn around(&self, item: [u64; 3]) -> String {
+        place::of_item(&self.record, self.joined, item)
     }
 
     fn run_metered(
@@ -412,7 +406,7 @@ impl Prepared {
         kernel: &Kernel,
         (first, count): (u64, u64),
         memory: *mut u8,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let args = match &self.args {
             Args::Given => launch.args.as_ptr(),
             Args::Copied(block) => block.as_ptr().cast(),
@@ -441,8 +435,12 @@ impl Prepared {
                 ];
                 // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
                 // keeps alive; the arguments are those of the launch ABI and outlive the call.
-                unsafe { worker.guard.call_until(&self.limit, code, arguments) }
-                    .map_err(|fault| fault.to_string())?;
+                unsafe { worker.guard.call_until(&self.limit, code, arguments) }.map_err(
+                    |fault| Failure {
+                        item: fault.item(),
+                        text: fault.to_string(),
+                    },
+                )?;
             }
             Entry::Interpreted(interpreted) => {
                 let args = match &self.args {

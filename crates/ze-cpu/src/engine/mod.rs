@@ -15,6 +15,7 @@ mod futex;
 mod help;
 mod join;
 mod launch;
+pub(crate) mod place;
 mod share;
 mod spread;
 mod transfer;

@@ -13,13 +13,16 @@
 //!   fault; whoever calls back into Rust disarms the guard first ([`Guard::disarmed`]).
 
 mod berth;
+mod depth;
 mod handler;
 mod slot;
 mod trampoline;
+mod trap;
 pub(crate) mod watchdog;
 
 pub(crate) use handler::{install, reinstall, reinstall_if_replaced};
 pub(crate) use slot::{Guard, solum_callee};
+pub(crate) use trap::{solum_trap, tell};
 
 use std::fmt;
 
@@ -35,7 +38,7 @@ const NO_ADDRESS: usize = usize::MAX;
 const NO_FUNCTION: i32 = -3;
 
 /// What stopped guarded code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Signal number.
     pub(crate) signal: i32,
@@ -43,10 +46,35 @@ pub(crate) struct Fault {
     pub(crate) address: usize,
     /// Address of the instruction.
     pub(crate) instruction: usize,
+    /// What else is known of it.
+    pub(crate) known: Known,
+}
+
+/// What is known of a fault beside its signal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    Nothing,
+    /// The address is the end of the stack.
+    StackEnd,
+    /// The code stopped by itself, and said so.
+    Trapped(Box<trap::Trapped>),
+}
+
+impl Fault {
+    /// The work-item in the launch, if the code told it.
+    pub(crate) fn item(&self) -> Option<[u64; 3]> {
+        match &self.known {
+            Known::Trapped(trapped) => Some(trapped.item),
+            Known::Nothing | Known::StackEnd => None,
+        }
+    }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Known::Trapped(trapped) = &self.known {
+            return write!(f, "{trapped}");
+        }
         match self.signal {
             watchdog::LATE => return f.write_str(&watchdog::text()),
             watchdog::RESET => return f.write_str(watchdog::RESET_TEXT),
@@ -70,6 +98,12 @@ impl fmt::Display for Fault {
             let Self { address, .. } = *self;
             if address == NO_ADDRESS {
                 return write!(f, "{name} at an address that no memory can have");
+            }
+            if self.known == Known::StackEnd {
+                return write!(
+                    f,
+                    "{name} at address {address:#x}: the stack ends here; calls or private arrays of the kernel take more"
+                );
             }
             let near = crate::memory::near(address);
             write!(f, "{name} at address {address:#x}: {what}, {near}")

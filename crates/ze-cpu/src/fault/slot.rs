@@ -4,7 +4,7 @@ use super::berth::{self, Berth};
 use super::handler::install;
 use super::trampoline::solum_guard_call;
 use super::watchdog::Limit;
-use super::{Fault, MXCSR};
+use super::{Fault, Known, MXCSR};
 use crate::numbers::Numbers;
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -263,6 +263,7 @@ impl Guard {
                 signal: super::watchdog::RESET,
                 address: 0,
                 instruction: 0,
+                known: Known::Nothing,
             })
         } else {
             // SAFETY: the caller's promise.
@@ -365,12 +366,19 @@ unsafe fn call(record: *mut Record, code: usize, arguments: [usize; 5]) -> Resul
             signal: super::NO_FUNCTION,
             address: record.pointer,
             instruction: record.instruction,
+            known: Known::Nothing,
         });
     }
+    let known = match signal {
+        libc::SIGILL => super::trap::take().map_or(Known::Nothing, Known::Trapped),
+        libc::SIGSEGV if super::depth::is_below_stack(record.address) => Known::StackEnd,
+        _ => Known::Nothing,
+    };
     Err(Fault {
         signal,
         address: record.address,
         instruction: record.instruction,
+        known,
     })
 }
 

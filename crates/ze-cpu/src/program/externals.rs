@@ -1,5 +1,5 @@
-//! What compiled kernels may call: C's mathematics, memory moves, printf, the look behind a function's pointer. Nothing
-//! else has an address.
+//! What compiled kernels may call: C's mathematics, memory moves, printf, traps, the look behind a function's
+//! pointer. Nothing else has an address.
 
 /// The address of an external function.
 pub(super) fn resolve(name: &str) -> Option<usize> {
@@ -8,6 +8,9 @@ pub(super) fn resolve(name: &str) -> Option<usize> {
     }
     if name == kernel_ir::abi::CALLEE_SYMBOL {
         return Some(crate::fault::solum_callee as *const () as usize);
+    }
+    if name == kernel_ir::abi::TRAP_SYMBOL {
+        return Some(crate::fault::solum_trap as *const () as usize);
     }
     object_loader::mathematics(name)
 }

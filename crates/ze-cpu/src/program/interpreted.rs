@@ -1,10 +1,11 @@
 //! Kernels that `kernel-ir`'s interpreter runs: the same program without a code generator.
 
+use crate::engine::place;
 use crate::fault::Guard;
 use crate::printf::{Formats, Stream};
 use kernel_ir::abi::{self, ModuleInfo};
 use kernel_ir::build::{BuildError, Request};
-use kernel_ir::interpret::{Fault, Memory, Program, Run};
+use kernel_ir::interpret::{Fault, Memory, Program, Run, Stopped};
 use kernel_ir::{front, passes};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::Arc;
@@ -118,7 +119,7 @@ impl InterpretedKernel {
         launch: &abi::Launch,
         first: u64,
         count: u64,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let run = Run {
             kernel: self.kernel,
             args,
@@ -132,8 +133,43 @@ impl InterpretedKernel {
         match self.program.program.run(&run, &mut memory) {
             Ok(()) => Ok(()),
             Err(stopped) if stopped.fault == Fault::Cancelled => Ok(()),
-            Err(stopped) => Err(stopped.to_string()),
+            Err(stopped) => Err(failure(&stopped, launch)),
         }
+    }
+}
+
+/// What stopped a kernel.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The work-item in the launch, where it is known.
+    pub(crate) item: Option<[u64; 3]>,
+    pub(crate) text: String,
+}
+
+fn failure(stopped: &Stopped, launch: &abi::Launch) -> Failure {
+    let Stopped { fault, word, .. } = stopped;
+    let own = matches!(
+        fault,
+        Fault::Access { .. }
+            | Fault::Misaligned { .. }
+            | Fault::Call(_)
+            | Fault::Trap
+            | Fault::Assertion(_)
+    );
+    let near = match fault {
+        Fault::Access { address, .. } => format!(", {}", crate::memory::near(*address as usize)),
+        _ => String::new(),
+    };
+    if let Fault::Assertion(assertion) = fault {
+        crate::fault::tell(assertion);
+    }
+    let place = match word {
+        0 => String::new(),
+        word => format!(" (word {word} of the SPIR-V module)"),
+    };
+    Failure {
+        item: own.then(|| place::item(launch, stopped.group, u64::from(stopped.item))),
+        text: format!("{fault}{near}{place}"),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::environment::{Compiler, Settings};
 use crate::printf::Formats;
 use crate::topology::Machine;
 use container::{Container, Kind};
+pub(crate) use interpreted::Failure;
 use interpreted::{Interpreted, InterpretedKernel};
 use kernel_ir::BuildError;
 use kernel_ir::abi::{KernelInfo, ModuleInfo};
@@ -187,6 +188,7 @@ pub(crate) struct Builder {
     compiler: Compiler,
     cpu: String,
     sub_group_size: u32,
+    lanes: u32,
     cache: Arc<CacheState>,
     /// Programs that are loaded now, by key.
     loaded: Mutex<HashMap<Key, Weak<Loaded>>>,
@@ -220,6 +222,7 @@ impl Builder {
                 .clone()
                 .unwrap_or_else(|| machine.level.to_owned()),
             sub_group_size: settings.sub_group_size,
+            lanes: settings.lanes,
             cache: Arc::new(CacheState {
                 settings: path.map(|path| (path, settings.cache_size)),
                 opened: OnceLock::new(),
@@ -250,6 +253,7 @@ impl Builder {
             cpu: self.cpu.clone(),
             features: String::new(),
             sub_group_size: self.sub_group_size,
+            lanes: self.lanes,
         };
         self.request(&request)
     }

@@ -356,6 +356,11 @@ fn each_fault_is_told_and_survived_a_hundred_times_by_workers_and_by_waiters() {
             let fault = one(program, kernel, 0, helped).unwrap();
             let named = format!("kernel {name:?}: in work-item [0, 0, 0]: {said}");
             assert!(fault.starts_with(&named), "{fault}");
+            assert_eq!(
+                name == "deep",
+                fault.contains("the stack ends here"),
+                "{fault}"
+            );
         }
         // Known to be brief after the first: a waiting thread takes the short way.
         for _ in 0..4 {
@@ -592,6 +597,7 @@ fn plant(fixture: &Fixture, words: &[u8], source: &str) -> Key {
         cpu: fixture.builder.cpu.clone(),
         features: String::new(),
         sub_group_size: 16,
+        lanes: 0,
     };
     let key = fixture.builder.key(&request.encode());
     let kernel = KernelInfo {

@@ -128,6 +128,32 @@ fn printf() -> Vec<Case> {
     vec![one, all]
 }
 
+/// Kernels that would fault in a work-item that is not there.
+fn faults() -> Vec<Case> {
+    let before: Vec<i32> = (0..32).map(|i| i * 3 - 7).collect();
+    let none = || value(u64::MAX);
+    let more: Vec<i32> = before.iter().map(|v| v + 1).collect();
+    let looped: Vec<i32> = (0..32)
+        .map(|i| {
+            let turns = 4 + i as i32 % 4;
+            before[i] * turns + turns * (turns - 1) / 2
+        })
+        .collect();
+    let turned: Vec<i32> = (0..32).map(|i| before[i ^ 15] + 1).collect();
+    let mut all = Vec::new();
+    for kernel in ["traps", "asserts", "asserts_in_c", "spins"] {
+        let args = vec![changed(&before, &more), none()];
+        all.push(case("faults", kernel, 2, 16, args));
+    }
+    let args = vec![changed(&before, &more), none(), value(0u64)];
+    all.push(case("faults", "pokes", 2, 16, args));
+    let args = vec![changed(&before, &looped), none()];
+    all.push(case("faults", "traps_in_loop", 2, 16, args));
+    let args = vec![changed(&before, &turned), none(), Arg::Local(64)];
+    all.push(case("faults", "traps_at_barrier", 2, 16, args));
+    all
+}
+
 fn linked(first: &'static str) -> Case {
     let f: Vec<f32> = (0..8).map(|i| i as f32 * 0.5).collect();
     let after: Vec<f32> = (0..8).map(|i| f[i] * i as f32 + 0.5).collect();
@@ -323,6 +349,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases.extend(globals("globals"));
     cases.extend(also("globals.O0", globals("globals.O0")));
     cases.extend(printf());
+    cases.extend(faults());
     cases.push(linked("linking_a"));
     cases.push(linked("linking_a.O0"));
     cases.extend(specialised());

@@ -1,0 +1,23 @@
+//! Traps and failed assertions: the work-item's ids as a record on the stack, handed to the host's function.
+
+use kernel_ir::ValueId;
+use kernel_ir::abi::TRAP_SYMBOL;
+
+use crate::kernel::Lower;
+
+impl Lower<'_> {
+    /// Ends the launch; `word`: the instruction's place in the SPIR-V module.
+    pub(crate) fn trap(&mut self, args: &[ValueId], word: u32) {
+        let ir = self.ir;
+        let count = args.len() as u64;
+        let record = self.room(ir.array(ir.i64, count), 8);
+        for (at, &arg) in (0..).step_by(8).zip(args) {
+            let value = self.get(arg);
+            let value = self.values.to_memory(value, self.ty(arg));
+            ir.store(value, ir.offset_by(record, at), 8);
+        }
+        let (function, ty) = ir.last_external(TRAP_SYMBOL, &[ir.ptr, ir.i32, ir.i32]);
+        let args = [record, ir.i32c(count as u32), ir.i32c(word)];
+        ir.call(function, ty, &args);
+    }
+}

@@ -1,0 +1,25 @@
+//! Whether a bad address is the end of the stack.
+
+/// How far below its stack an overflow touches: compiled code tries each page.
+const REACH: usize = 64 << 10;
+/// The largest stack thought of.
+const LARGEST: usize = 1 << 30;
+
+/// Whether `address`, which was touched in vain, lies just below the stack that the caller runs on. Reads a file of
+/// the system's where it may be so.
+#[cold]
+pub(super) fn is_below_stack(address: usize) -> bool {
+    let here = 0u8;
+    let here = std::ptr::from_ref(&here) as usize;
+    if address >= here || here - address > LARGEST {
+        return false;
+    }
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let stack = maps.lines().find_map(|line| {
+        let (from, rest) = line.split_once('-')?;
+        let from = usize::from_str_radix(from, 16).ok()?;
+        let to = usize::from_str_radix(rest.split(' ').next()?, 16).ok()?;
+        (from..to).contains(&here).then_some(from)
+    });
+    stack.is_some_and(|from| (from.saturating_sub(REACH)..from).contains(&address))
+}

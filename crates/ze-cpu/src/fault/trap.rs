@@ -1,0 +1,91 @@
+//! Kernels that end their own launch: traps, code that was taken for unreachable, failed assertions.
+
+use super::Guard;
+use kernel_ir::abi::{ASSERTION_WORDS, Assertion, TRAP_TEXT};
+use std::cell::Cell;
+use std::fmt;
+use std::io::Write;
+
+/// What a kernel said when it ended its launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trapped {
+    /// The work-item in the launch.
+    pub(crate) item: [u64; 3],
+    assertion: Option<Assertion>,
+    /// Place of the instruction in the SPIR-V module.
+    word: u32,
+}
+
+impl fmt::Display for Trapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.assertion {
+            Some(assertion) => write!(f, "{assertion}"),
+            None => write!(f, "{TRAP_TEXT} (word {} of the SPIR-V module)", self.word),
+        }
+    }
+}
+
+thread_local! {
+    /// Of this thread, between the trap and the end of the guarded call; null otherwise. No destructor.
+    static TRAPPED: Cell<*mut Trapped> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// What the calling thread's code said before it trapped.
+pub(super) fn take() -> Option<Box<Trapped>> {
+    let trapped = TRAPPED.replace(std::ptr::null_mut());
+    // SAFETY: made by `Box::into_raw` below, and taken once.
+    (!trapped.is_null()).then(|| unsafe { Box::from_raw(trapped) })
+}
+
+/// Tells of a failed assertion where DPC++'s own runtimes do.
+pub(crate) fn tell(assertion: &Assertion) {
+    // A program without stderr has no use for the line.
+    let _ = writeln!(std::io::stderr(), "{assertion}");
+}
+
+/// Called by generated code; see [`kernel_ir::abi::TRAP_SYMBOL`].
+///
+/// # Safety
+/// `record` is the address of `words` words. Called from guarded code only: anywhere else it ends the process.
+pub(crate) unsafe extern "C" fn solum_trap(record: *const u64, words: u32, word: u32) {
+    // Locks and allocations follow: no fault may leave from here.
+    Guard::disarmed(|| {
+        // SAFETY: the caller's promise.
+        let read = || unsafe { trapped(record, words as usize, word) };
+        // A panic (no memory) leaves the trap without words.
+        if let Ok(trapped) = std::panic::catch_unwind(read) {
+            drop(take());
+            TRAPPED.set(Box::into_raw(Box::new(trapped)));
+        }
+    });
+    // SAFETY: the guard makes the fault of it that it is; nothing is left to drop here.
+    unsafe { std::arch::asm!("ud2", options(noreturn)) }
+}
+
+/// # Safety
+/// As [`solum_trap`].
+unsafe fn trapped(record: *const u64, words: usize, word: u32) -> Trapped {
+    // SAFETY: the caller's promise; generated code keeps the record on its stack, aligned.
+    let record = unsafe { std::slice::from_raw_parts(record, words) };
+    let at = |i: usize| record.get(i).copied().unwrap_or(0);
+    let item = [at(0), at(1), at(2)];
+    let assertion = (words >= ASSERTION_WORDS).then(|| {
+        let text = |i| String::from_utf8_lossy(&crate::printf::string_at(at(i))).into_owned();
+        Assertion {
+            global_id: item,
+            local_id: [at(3), at(4), at(5)],
+            expression: text(6),
+            file: text(7),
+            line: at(8) as u32,
+            function: text(9),
+        }
+    });
+    if let Some(assertion) = &assertion {
+        tell(assertion);
+    }
+    Trapped {
+        item,
+        assertion,
+        word,
+    }
+}
