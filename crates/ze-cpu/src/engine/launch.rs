@@ -4,7 +4,7 @@ use super::share::{Body, Cancel, Share};
 use super::worker::Worker;
 use super::{cooperative, join, now_ns, place};
 use crate::fault::watchdog::Limit;
-use crate::fault::{MXCSR, MXCSR_FLUSH};
+use crate::fault::{MXCSR, MXCSR_FLUSH, with_default_modes};
 use crate::printf;
 use crate::program::{CpuProgram, Entry, Failure, Kernel};
 use crate::telemetry::Kind;
@@ -447,7 +447,7 @@ impl Prepared {
                     Args::Given => &launch.args,
                     Args::Copied(block) => block.as_bytes(),
                 };
-                interpreted.run(args, &record, first, count)?;
+                with_default_modes(|| interpreted.run(args, &record, first, count))?;
             }
         }
         Ok(())

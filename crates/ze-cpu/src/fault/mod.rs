@@ -15,12 +15,14 @@
 mod berth;
 mod depth;
 mod handler;
+mod modes;
 mod slot;
 mod trampoline;
 mod trap;
 pub(crate) mod watchdog;
 
 pub(crate) use handler::{install, reinstall, reinstall_if_replaced};
+pub(crate) use modes::with_default_modes;
 pub(crate) use slot::{Guard, solum_callee};
 pub(crate) use trap::{solum_trap, tell};
 
