@@ -14,6 +14,7 @@ use crate::kernel::callable::{Shared, define_all};
 use crate::kernel::{Setting, lower};
 use crate::llvm::Ir;
 use crate::machine::{self, Target};
+use crate::stages::{self, Clock, FRONT_END, INSTRUCTIONS, LANES, LLVM_PASSES, SCALAR_PASSES};
 use crate::values::{Values, global_symbol};
 use crate::{limits, parts, service};
 
@@ -76,9 +77,20 @@ pub(crate) struct Ready {
 impl Ready {
     /// Reads, links and simplifies.
     pub(crate) fn of(request: &Request) -> Result<Self, BuildError> {
+        let mut clock = Clock::start();
         let built = kernel_ir::front::build(request)?;
+        clock.ended(FRONT_END);
         let mut module = built.module;
         kernel_ir::passes::prepare(&mut module)?;
+        clock.ended(SCALAR_PASSES);
+        stages::write(clock, || {
+            let bytes: usize = request
+                .modules
+                .iter()
+                .map(|module| module.words.len())
+                .sum();
+            format!("{bytes} bytes of SPIR-V, kernels: {}", module.kernels.len())
+        });
         Ok(Self {
             module,
             settings: Settings {
@@ -192,6 +204,7 @@ pub(crate) fn part(
     settings: &Settings,
     unresolved: &[String],
 ) -> Reply {
+    let mut clock = Clock::start();
     let ir = Ir::new(c"kernels");
     let info = if unresolved.is_empty() {
         translate(&ir, module, first, settings, None)?
@@ -202,13 +215,17 @@ pub(crate) fn part(
             ..ModuleInfo::default()
         }
     };
+    clock.ended(LANES);
     // A hundredth of the time, and all that stands between a defect of ours and LLVM's undefined behaviour.
     ir.verify()
         .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
     let target = target(settings);
     machine::optimise(&ir, &target).map_err(codegen_error)?;
     machine::suit(&ir, &target);
+    clock.ended(LLVM_PASSES);
     let object = machine::emit(&ir, &target).map_err(codegen_error)?;
+    clock.ended(INSTRUCTIONS);
+    stages::write(clock, || stages::kernels(&info));
     let complaints = ir.complaints();
     if !complaints.is_empty() {
         return Err(codegen_error(format!("LLVM complains: {complaints}")));

@@ -2,18 +2,18 @@
 
 use std::cell::RefCell;
 use std::sync::mpsc::channel;
-use std::time::Instant;
 
 use kernel_ir::abi::ModuleInfo;
 use kernel_ir::build::Compiled;
 use kernel_ir::front::source_lines;
-use kernel_ir::report::{Emit, Explained, Form, KernelReport, Place, Report, Stage};
+use kernel_ir::report::{Emit, Explained, Form, KernelReport, Place, Report};
 use kernel_ir::{BuildError, Kernel, Request};
 
 use crate::compile::{Settings, codegen_error, target, translate};
 use crate::kernel::Lower;
 use crate::llvm::Ir;
 use crate::plan::StopKind;
+use crate::stages::{Clock, FRONT_END, INSTRUCTIONS, LANES, LLVM_PASSES, SCALAR_PASSES};
 use crate::{machine, service};
 
 /// Compiles `request` as [`compile`](crate::compile) does, on a compiler thread, and tells what became of it; any
@@ -42,33 +42,13 @@ pub fn explain(request: &Request, emit: Emit) -> Result<Explained, BuildError> {
     })
 }
 
-/// Stages as they end.
-struct Clock {
-    since: Instant,
-    stages: Vec<Stage>,
-}
-
-impl Clock {
-    fn ended(&mut self, name: &str) {
-        let now = Instant::now();
-        self.stages.push(Stage {
-            name: name.to_owned(),
-            microseconds: u64::try_from((now - self.since).as_micros()).unwrap_or(u64::MAX),
-        });
-        self.since = now;
-    }
-}
-
 fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> {
-    let mut clock = Clock {
-        since: Instant::now(),
-        stages: Vec::new(),
-    };
+    let mut clock = Clock::start();
     let built = kernel_ir::front::build(request)?;
-    clock.ended("front end");
+    clock.ended(FRONT_END);
     let mut module = built.module;
     kernel_ir::passes::prepare(&mut module)?;
-    clock.ended("scalar passes");
+    clock.ended(SCALAR_PASSES);
     let mut output = Vec::new();
     if emit == Emit::Scalar {
         output = kernel_ir::print(&module).into_bytes();
@@ -88,19 +68,19 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
     let ir = Ir::new(c"kernels");
     if built.unresolved.is_empty() {
         let info = translate(&ir, module, 0, &settings, Some(&reports))?;
-        clock.ended("lanes");
+        clock.ended(LANES);
         ir.verify()
             .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
         machine::optimise(&ir, &target).map_err(codegen_error)?;
         machine::suit(&ir, &target);
-        clock.ended("LLVM passes");
+        clock.ended(LLVM_PASSES);
         if emit == Emit::Lanes {
             output = ir.text().into_bytes();
         }
         let assembly = machine::assembly(&ir, &target).map_err(codegen_error)?;
-        clock.since = Instant::now();
+        clock.skip();
         let object = machine::emit(&ir, &target).map_err(codegen_error)?;
-        clock.ended("instructions");
+        clock.ended(INSTRUCTIONS);
         let complaints = ir.complaints();
         if !complaints.is_empty() {
             return Err(codegen_error(format!("LLVM complains: {complaints}")));
@@ -121,7 +101,7 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
     let report = Report {
         cpu: request.cpu.clone(),
         log,
-        stages: clock.stages,
+        stages: clock.stages(),
         kernels,
     };
     Ok((report, output))

@@ -43,6 +43,7 @@ mod printf;
 mod record;
 mod service;
 mod session;
+mod stages;
 mod trap;
 mod values;
 

@@ -56,6 +56,17 @@ pub struct Stage {
     pub microseconds: u64,
 }
 
+/// The line that `SOLUM_LOG=compile` writes: `solum: compile: WHAT: STAGE N.NNN ms, …`.
+#[must_use]
+pub fn log_line(what: &str, stages: &[Stage]) -> String {
+    let times = stages.iter().map(|stage| {
+        let milliseconds = stage.microseconds as f64 / 1e3;
+        format!("{} {milliseconds:.3} ms", stage.name)
+    });
+    let times: Vec<_> = times.collect();
+    format!("solum: compile: {what}: {}\n", times.join(", "))
+}
+
 /// One kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelReport {
@@ -210,4 +221,27 @@ pub fn decode_explained(bytes: &[u8]) -> Result<Result<Explained, BuildError>, W
     };
     r.end()?;
     Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_log_names_what_and_each_stage_in_order() {
+        let stage = |name: &str, microseconds| Stage {
+            name: name.to_owned(),
+            microseconds,
+        };
+        for (what, stages, line) in [
+            ("kernel \"k\"", vec![], "solum: compile: kernel \"k\": \n"),
+            (
+                "program 0123",
+                vec![stage("front end", 7), stage("loading", 1_234_567)],
+                "solum: compile: program 0123: front end 0.007 ms, loading 1234.567 ms\n",
+            ),
+        ] {
+            assert_eq!(log_line(what, &stages), line);
+        }
+    }
 }

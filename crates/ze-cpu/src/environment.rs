@@ -89,6 +89,8 @@ pub struct Settings {
     pub kernel_timeout: Option<usize>,
     /// Waiting threads run work.
     pub help: bool,
+    /// Whether the stages of compiling are told on stderr.
+    pub log_compile: bool,
     /// Whether compiled kernels are named for `perf`.
     pub perf: bool,
 }
@@ -223,6 +225,11 @@ impl Settings {
             memory: bytes("SOLUM_MEMORY_LIMIT")?,
             kernel_timeout: count("SOLUM_KERNEL_TIMEOUT_MS", 86_400_000)?,
             help: switch("SOLUM_HELP")?,
+            log_compile: match get("SOLUM_LOG")?.as_deref().map(str::trim) {
+                None | Some("none") => false,
+                Some("compile") => true,
+                Some(other) => return Err(refuse("SOLUM_LOG", other)),
+            },
             perf: match get("SOLUM_PERF")?.as_deref().map(str::trim) {
                 // A file in a folder that all may write to is nothing for a process with more rights than its user.
                 Some("1") => !privileged,
@@ -380,6 +387,7 @@ mod tests {
             ("SOLUM_MEMORY_LIMIT", "-1"),
             ("SOLUM_SUB_GROUP_SIZE", "64"),
             ("SOLUM_LANES", "2"),
+            ("SOLUM_LOG", "all"),
             ("SOLUM_CPU_TARGET", "zn; rm -rf"),
             ("SOLUM_CPU_TARGET", "znver99"),
         ] {

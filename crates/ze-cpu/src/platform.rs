@@ -68,6 +68,7 @@ impl CpuPlatform {
     fn new(settings: &Settings) -> Self {
         crate::witness::name(settings.witness.as_ref());
         crate::program::perf::want(settings.perf);
+        crate::program::stages::want(settings.log_compile);
         if let Some(milliseconds) = settings.kernel_timeout {
             crate::fault::watchdog::limit(milliseconds as u64);
         }

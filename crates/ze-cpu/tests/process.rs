@@ -11,8 +11,12 @@ use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Platform, Task, Work}
 
 #[path = "process/faults.rs"]
 mod faults;
+#[path = "process/float_modes.rs"]
+mod float_modes;
 #[path = "process/linked.rs"]
 mod linked;
+#[path = "process/logged.rs"]
+mod logged;
 #[path = "process/vanish.rs"]
 mod vanish;
 
@@ -89,6 +93,8 @@ fn roles() {
     match role.as_str() {
         "linked" => return linked::run(),
         "vanish" => return vanish::run(),
+        "float-modes" => return float_modes::run(),
+        "logged" => return logged::run(),
         "faults" => return faults::run(),
         "spins" => return faults::run_without_end(),
         "bad-count" => return linked::run_with_a_bad_count(),
@@ -334,6 +340,55 @@ fn a_loop_without_an_end_loses_its_context_only() {
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{lanes}: {text}");
     }
+}
+
+#[test]
+fn kernels_round_by_themselves_and_leave_the_programs_modes_alone() {
+    run_linked("float-modes");
+}
+
+#[test]
+fn the_log_of_compiling_has_a_line_for_each_program_with_its_stages() {
+    let kept = std::env::temp_dir().join(format!("solum-log-{}", std::process::id()));
+    let engine = if cfg!(feature = "embedded") {
+        ("SOLUM_COMPILER", "llvm")
+    } else {
+        ("SOLUM_COMPILER", "interpreter")
+    };
+    let folder = ("SOLUM_CACHE_DIR", kept.to_str().unwrap());
+    let log = |choice| {
+        let output = program("logged", &[engine, folder, ("SOLUM_LOG", choice)]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{text}");
+        let _ = std::fs::remove_dir_all(&kept);
+        logged::lines(&text)
+    };
+    assert_eq!(log("none"), [""; 0]);
+    // Kernels that are compiled before anybody asks for them come when they come.
+    let unasked = |line: &String| line.starts_with("kernel ") && !line.contains(" of program ");
+    let mut found = log("compile");
+    if engine.1 == "interpreter" {
+        let line = "program P, for the interpreter: key N ms, interpreter N ms";
+        assert_eq!(found, [line; 4]);
+        return;
+    }
+    let own = "kernel \"copies\": lanes N ms, LLVM passes N ms, instructions N ms";
+    assert_eq!(found.remove(1), own);
+    found.retain(|line| !unasked(line));
+    let expected = [
+        "N bytes of SPIR-V, kernels: N: front end N ms, scalar passes N ms",
+        "program P, compiled, kernels: N: key N ms, cache N ms, code generator N ms, loading N ms, cache N ms",
+        "program P, which is loaded: key N ms",
+        "program P, from the cache: key N ms, cache N ms, loading N ms",
+        "N bytes of SPIR-V, kernels: N: front end N ms, scalar passes N ms",
+        "program P, read, kernels to be compiled when they are created: N: key N ms, cache N ms, code generator N ms, \
+         loading N ms, cache N ms",
+    ];
+    let last = found.pop().unwrap();
+    assert_eq!(found, expected);
+    let stages = ", compiled: cache and loading N ms, code generator N ms, loading N ms";
+    let named = last.starts_with("kernel \"") && last.contains(" of program P");
+    assert!(named && last.ends_with(stages), "{last}");
 }
 
 #[test]

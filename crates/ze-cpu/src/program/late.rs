@@ -5,6 +5,7 @@
 
 use super::codegen::{self, Opened, Session};
 use super::container::Kind;
+use super::stages::Stages;
 use super::{Builder, CacheState, Code, Kernel, Loaded, contained, load};
 use crate::cache::Key;
 use crate::census::lock;
@@ -86,6 +87,8 @@ impl Late {
         if code.is_some() {
             return Ok(());
         }
+        let mut stages = Stages::start();
+        let mut how = "from the cache";
         let key = key_of(&self.key, number);
         let kept = self.cache.get().and_then(|cache| cache.get(&key));
         // An entry that does not load is compiled again, never run.
@@ -93,20 +96,30 @@ impl Late {
             let compiled = decode_reply(&bytes).ok()?.ok()?;
             self.load(&compiled, name).ok()
         });
+        stages.ended("cache and loading");
         let (kernel, image) = match kept {
             Some(loaded) => loaded,
             None => {
                 let reply = self.session()?.kernel(number);
+                stages.ended("code generator");
+                how = "compiled";
                 let compiled = reply.as_ref().map_err(told)?;
                 let loaded = self
                     .load(compiled, name)
                     .map_err(|error| format!("loading compiled code: {error}"))?;
+                stages.ended("loading");
                 if let Some(cache) = self.cache.get() {
                     cache.put(&key, &encode_reply(&reply));
                 }
                 loaded
             }
         };
+        stages.tell(|| {
+            format!(
+                "kernel {name:?} of program {}, {how}",
+                super::short(&self.key)
+            )
+        });
         // The code stays as long as the program, whose kernels point to it.
         *code = Some(image);
         let _ = slot.set(kernel);

@@ -11,6 +11,7 @@ mod externals;
 mod interpreted;
 mod late;
 pub(crate) mod perf;
+pub(crate) mod stages;
 
 use crate::cache::{Cache, Key};
 use crate::census::lock;
@@ -28,6 +29,7 @@ use kernel_ir::build::{
 };
 use late::Late;
 use object_loader::Image;
+use stages::Stages;
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
@@ -260,8 +262,12 @@ impl Builder {
 
     fn request(&self, request: &Request) -> Result<Arc<Loaded>, BuildFailure> {
         let encoded = request.encode();
+        let mut stages = Stages::start();
         let key = self.key(&encoded);
+        stages.ended("key");
+        let told = |how: &str| format!("program {}, {how}", short(&key));
         if let Some(loaded) = self.known(&key) {
+            stages.tell(|| told("which is loaded"));
             return Ok(loaded);
         }
         if self.compiler == Compiler::Interpreter {
@@ -269,11 +275,14 @@ impl Builder {
             let identity = Identity::new(&key, "spirv".to_owned());
             let loaded =
                 interpreted_program(request, binary, identity).map_err(|error| failed(&error))?;
+            stages.ended("interpreter");
+            stages.tell(|| told("for the interpreter"));
             // Variables are the program's own: nothing is shared.
             return Ok(Arc::new(loaded));
         }
         let identity = Identity::new(&key, code_for(COMPILER_BUILD, &self.cpu));
         let kept = self.cache.get().and_then(|cache| cache.get(&key));
+        stages.ended("cache");
         // An entry that does not load is compiled again, never run.
         if let Some(bytes) = kept
             && let Some(container) = Container::decode(&bytes)
@@ -282,16 +291,20 @@ impl Builder {
                 && let Some(outline) = late::outline(&container.content)
             {
                 let late = Late::new(self, &key, request, &outline, None);
+                stages.tell(|| told("known to the cache, without its kernels"));
                 return Ok(self.remember(key, Loaded::of(outline, identity, late)));
             }
             if let Ok(Ok(compiled)) = decode_reply(&container.content)
                 && let Ok(loaded) =
                     native_program(compiled, bytes.into(), identity.clone(), Some(request))
             {
+                stages.ended("loading");
+                stages.tell(|| told("from the cache"));
                 return Ok(self.remember(key, loaded));
             }
         }
         let opened = codegen::open(request, late::few()).map_err(|error| failed(&error))?;
+        stages.ended("code generator");
         let (loaded, entry) = match opened {
             codegen::Opened::Outline(outline, session) => {
                 let entry = self.container(Kind::Outline, &request.options, outline.encode());
@@ -311,9 +324,19 @@ impl Builder {
                 (loaded, binary)
             }
         };
+        stages.ended("loading");
         if let Some(cache) = self.cache.get() {
             cache.put(&key, &entry);
+            stages.ended("cache");
         }
+        let kernels = loaded.kernels.len();
+        let made = || match &loaded.body {
+            Body::Late(_) => {
+                format!("read, kernels to be compiled when they are created: {kernels}")
+            }
+            _ => format!("compiled, kernels: {kernels}"),
+        };
+        stages.tell(|| told(&made()));
         Ok(self.remember(key, loaded))
     }
 
@@ -352,8 +375,11 @@ impl Builder {
                     blake3::hash(bytes).as_bytes(),
                     code_for(&container.build, &container.target),
                 );
+                let mut stages = Stages::start();
                 let loaded = native_program(compiled, bytes.into(), identity, None)
                     .map_err(|error| refused(&error))?;
+                stages.ended("loading");
+                stages.tell(|| format!("native binary of {} bytes", bytes.len()));
                 Ok(Arc::new(loaded))
             }
             Kind::Outline => Err(refused("holds no code")),
@@ -433,6 +459,11 @@ impl Builder {
         }
         loaded
     }
+}
+
+/// A program in the log.
+fn short(key: &Key) -> String {
+    key[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether code for `code` runs on a machine whose target is `machine`.

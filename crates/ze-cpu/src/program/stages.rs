@@ -1,0 +1,45 @@
+//! `SOLUM_LOG=compile`: a line on stderr for each program and kernel that is made, with the time of each stage. What
+//! happens inside of the code generator it says itself.
+
+use kernel_ir::report::{Stage, log_line};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether programs that are made from now on are told of.
+pub(crate) fn want(wanted: bool) {
+    WANTED.store(wanted, Ordering::Relaxed);
+}
+
+/// The stages of a program or kernel in the making; nothing where nobody wants to know.
+pub(super) struct Stages(Option<(Instant, Vec<Stage>)>);
+
+impl Stages {
+    /// The first stage begins now.
+    pub(super) fn start() -> Self {
+        let wanted = WANTED.load(Ordering::Relaxed);
+        Self(wanted.then(|| (Instant::now(), Vec::new())))
+    }
+
+    /// A stage ends, and the next one begins.
+    pub(super) fn ended(&mut self, name: &str) {
+        if let Some((since, stages)) = &mut self.0 {
+            let now = Instant::now();
+            stages.push(Stage {
+                name: name.to_owned(),
+                microseconds: u64::try_from((now - *since).as_micros()).unwrap_or(u64::MAX),
+            });
+            *since = now;
+        }
+    }
+
+    /// Tells of what was made, and how.
+    pub(super) fn tell(self, what: impl FnOnce() -> String) {
+        if let Some((_, stages)) = &self.0 {
+            // A program without stderr has no use for the line.
+            let _ = std::io::stderr().write_all(log_line(&what(), stages).as_bytes());
+        }
+    }
+}
