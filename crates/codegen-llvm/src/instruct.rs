@@ -155,6 +155,7 @@ impl Lower<'_> {
                 return Ok(self.call_pointer(*pointer, args, result));
             }
             Op::Printf(format, args) => self.printf(*format, args, word)?,
+            Op::Clock => ir.intrinsic("llvm.readcyclecounter", &[], &[]),
             Op::Trap(args) => {
                 self.trap(args, word);
                 return Ok(None);

@@ -81,6 +81,10 @@ pub trait Memory {
     fn fence(&mut self) {}
     /// A printf of the kernel: format by index, arguments as in [`crate::abi::PRINTF_SYMBOL`].
     fn printf(&mut self, format: u32, arguments: &[u8]) -> i32;
+    /// A counter that goes up with time. The interpreter itself knows no clock.
+    fn clock(&mut self) -> u64 {
+        0
+    }
     /// Whether the run is to stop; asked now and then.
     fn cancelled(&mut self) -> bool {
         false

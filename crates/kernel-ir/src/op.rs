@@ -602,6 +602,8 @@ pub enum Op {
     /// local id, then pointers to the texts of expression, file and function around the line:
     /// `[gx, gy, gz, lx, ly, lz, expression, file, line, function]`.
     Trap(Vec<ValueId>),
+    /// A counter that goes up with time, at a speed of its own; result Int(64).
+    Clock,
     /// The Bool holds.
     Assume(ValueId),
     /// The value, kept from being simplified away (OpCopyObject, freeze).
@@ -679,7 +681,7 @@ impl Op {
                 value.iter_mut().for_each(&mut f);
                 comparator.iter_mut().for_each(f);
             }
-            Op::Alloca { .. } | Op::Fence(..) | Op::Barrier(_) | Op::WorkItem(..) => {}
+            Op::Alloca { .. } | Op::Fence(..) | Op::Barrier(_) | Op::WorkItem(..) | Op::Clock => {}
         }
     }
     /// Whether it may be removed when its result is not used.
@@ -697,6 +699,7 @@ impl Op {
                 | Op::CallIndirect(..)
                 | Op::Printf(..)
                 | Op::Trap(_)
+                | Op::Clock
                 | Op::Assume(_)
                 | Op::Load { volatile: true, .. }
         )

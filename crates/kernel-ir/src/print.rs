@@ -631,6 +631,7 @@ impl<'m> Printer<'m> {
                 let _ = write!(self.out, "printf {format}");
                 self.call(f, args);
             }
+            Op::Clock => self.out.push_str("clock"),
             Op::Trap(args) => {
                 self.out.push_str("trap ");
                 self.call(f, args);

@@ -297,7 +297,11 @@ impl Lower<'_, '_> {
             }
             _ => {}
         }
-        let args = self.all(operands.rest())?;
+        let mut ids = operands.rest().to_vec();
+        if op == Spv::CompositeConstruct {
+            ids.extend_from_slice(&self.further);
+        }
+        let args = self.all(&ids)?;
         let fast = self.flags(id).fast;
         match (op, args.as_slice()) {
             (Spv::CompositeConstruct, _) => Ok(self.emit(Op::Construct(args), ir)),

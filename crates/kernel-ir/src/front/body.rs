@@ -57,11 +57,13 @@ impl<'w> Lower<'_, 'w> {
             };
             self.block = piece.block;
             self.reached.insert(piece.block);
-            for inst in function.body.get(piece.insts.clone()).unwrap_or(&[]) {
+            let insts = function.body.get(piece.insts.clone()).unwrap_or(&[]);
+            for (at, inst) in insts.iter().enumerate() {
                 self.word = inst.word as u32;
                 let Some(op) = Spv::from_u32(u32::from(inst.opcode)) else {
                     return unsupported("unknown instruction").at(inst.word);
                 };
+                self.go_on(op, insts.get(at + 1..).unwrap_or(&[]));
                 match self.terminator(op, inst).at(inst.word)? {
                     Some(term) => self.terminate(term),
                     None => self.instruction(op, inst).at(inst.word)?,
@@ -275,6 +277,25 @@ impl<'w> Lower<'_, 'w> {
         }))
     }
 
+    /// Parts of a composite that did not fit into its instruction, from those that follow it.
+    fn go_on(&mut self, op: Spv, rest: &[Instruction<'w>]) {
+        self.further.clear();
+        match op {
+            Spv::CompositeConstruct => {
+                let number = Spv::CompositeConstructContinuedINTEL as u32;
+                let more = rest
+                    .iter()
+                    .take_while(|inst| u32::from(inst.opcode) == number);
+                for inst in more {
+                    self.further.extend_from_slice(inst.operands);
+                }
+                self.goes_on = true;
+            }
+            Spv::CompositeConstructContinuedINTEL => {}
+            _ => self.goes_on = false,
+        }
+    }
+
     fn instruction(&mut self, op: Spv, inst: &Instruction<'w>) -> Res<()> {
         let mut operands = inst.cursor();
         if self.source.any_rounding {
@@ -335,6 +356,25 @@ impl<'w> Lower<'_, 'w> {
                 let ir = self.f.ty(value);
                 let value = self.emit(Op::Copy(value), ir);
                 self.result(ty, id, value)
+            }
+            Spv::ReadClockKHR => {
+                let (ty, id, scope) = (operands.next()?, operands.next()?, operands.next()?);
+                let scope = self.value(scope)?;
+                if self.known(scope).is_none() {
+                    return unsupported("a scope that is no constant");
+                }
+                let ir = self.value_type(ty)?;
+                let int = self.module.types.int(64);
+                let now = self.emit(Op::Clock, int);
+                let now = self.bitcast(now, ir)?;
+                self.result(ty, id, now)
+            }
+            // Its parts were taken with the instruction before.
+            Spv::CompositeConstructContinuedINTEL => {
+                if self.goes_on {
+                    return Ok(());
+                }
+                invalid("there is nothing before it to go on with")
             }
             Spv::AssumeTrueKHR => {
                 let cond = operands.next()?;

@@ -530,6 +530,8 @@ impl Program {
                 reached: HashSet::new(),
                 private: 0,
                 restores: false,
+                further: Vec::new(),
+                goes_on: false,
             };
             lower.body(function).at(function.word)?;
             if lower.private > super::MAX_PRIVATE {

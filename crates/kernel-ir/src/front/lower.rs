@@ -53,6 +53,10 @@ pub(super) struct Lower<'a, 'w> {
     pub(super) private: u64,
     /// Whether the function gives memory back (OpRestoreMemoryINTEL).
     pub(super) restores: bool,
+    /// Parts of the composite in work that stand in the instructions behind its own.
+    pub(super) further: Vec<u32>,
+    /// Whether the instruction before was a composite, or went on with one.
+    pub(super) goes_on: bool,
 }
 
 impl Lower<'_, '_> {

@@ -235,6 +235,9 @@ pub(super) enum Code {
         src: Slot,
         n: u32,
     },
+    Clock {
+        dst: Slot,
+    },
     /// The work-item is done: code that is reached by no valid program.
     End,
     /// The operands of [`Op::Trap`], in order.
@@ -847,6 +850,7 @@ impl Builder<'_> {
                     dst,
                 }
             }
+            Op::Clock => Code::Clock { dst },
             Op::Trap(args) => Code::Trap(
                 args.iter()
                     .map(|&arg| self.slot(arg))

@@ -544,6 +544,14 @@ impl Lane {
                         }
                         continue 'frame;
                     }
+                    Code::Clock { dst } => {
+                        let now = shared.space.memory.clock();
+                        if *dst != NONE {
+                            r[at(*dst)] = now;
+                        }
+                        pc += 1;
+                        continue;
+                    }
                     Code::Trap(args) => {
                         check!(Err(trapped(&mut shared.space, args, r)))
                     }

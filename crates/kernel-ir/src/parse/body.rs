@@ -338,6 +338,7 @@ impl Parser<'_> {
                 let format = self.lexer.number_u32()?;
                 Op::Printf(format, self.arguments(body)?)
             }
+            "clock" => Op::Clock,
             "trap" => Op::Trap(self.arguments(body)?),
             "assume" => {
                 let [a] = self.exactly(body)?;

@@ -499,6 +499,7 @@ impl Analysis<'_> {
             | Op::Atomic { .. }
             | Op::Call(..)
             | Op::CallIndirect(..)
+            | Op::Clock
             | Op::Printf(..) => Shape::Varying,
             _ => {
                 let mut all = Some(Shape::Uniform);

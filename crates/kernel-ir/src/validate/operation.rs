@@ -253,6 +253,10 @@ pub(super) fn check(m: &Module, f: &Function, inst: &Inst) -> Result {
                 None => Ok(()),
             }
         }
+        Op::Clock => ensure(
+            *m.types.get(must()?) == Type::Int(64),
+            "the result is no i64",
+        ),
         Op::Trap(args) => trap(&c, args),
         Op::Assume(a) => ensure(c.scalar(*a)?.is_bool(), "the operand is no bool"),
         Op::Copy(a) => ensure(f.ty(*a) == must()?, "the result is of another type"),

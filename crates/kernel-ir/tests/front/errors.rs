@@ -57,6 +57,14 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 
 fn bodies() -> Vec<Case> {
     vec![
+        body(
+            "parts that go on from no composite",
+            "OpCompositeConstructContinuedINTEL",
+            "nothing before it to go on with",
+            |a| {
+                a.op(Op::CompositeConstructContinuedINTEL, &[9]);
+            },
+        ),
         body("undefined id", "OpIAdd", "id %90 is not defined", |a| {
             a.op(Op::IAdd, &[2, 40, 9, 90]);
         }),

@@ -50,6 +50,7 @@ fn declarations(asm: &mut Asm) {
         .op(Op::SpecConstantCompositeReplicateEXT, &[14, 76, 46])
         .op(Op::TypePointer, &[23, 7, 2])
         .op(Op::TypePointer, &[24, 7, 14])
+        .op(Op::TypeVector, &[77, 2, 2])
         .op(Op::TypeVector, &[25, 23, 4])
         .op(Op::TypeVector, &[26, 7, 4])
         .op(Op::TypeUntypedPointerKHR, &[27, 7])
@@ -286,6 +287,32 @@ fn cases() -> Vec<(&'static str, Body, u32)> {
             |a| {
                 a.op(Op::CompositeConstructReplicateEXT, &[14, 80, 42])
                     .op(Op::CompositeExtract, &[2, 90, 80, 3]);
+            },
+            7,
+        ),
+        (
+            "CompositeConstructContinuedINTEL, twice",
+            |a| {
+                a.op(Op::CompositeConstruct, &[14, 80, 40, 41])
+                    .op(Op::CompositeConstructContinuedINTEL, &[42])
+                    .op(Op::CompositeConstructContinuedINTEL, &[43])
+                    .op(Op::CompositeExtract, &[2, 90, 80, 2]);
+            },
+            7,
+        ),
+        (
+            "ReadClockKHR, in one number",
+            |a| {
+                a.op(Op::ReadClockKHR, &[8, 80, 10])
+                    .op(Op::UConvert, &[2, 90, 80]);
+            },
+            12,
+        ),
+        (
+            "ReadClockKHR, in two",
+            |a| {
+                a.op(Op::ReadClockKHR, &[77, 80, 10])
+                    .op(Op::CompositeExtract, &[2, 90, 80, 1]);
             },
             7,
         ),

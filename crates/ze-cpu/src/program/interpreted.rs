@@ -253,6 +253,10 @@ impl Memory for Direct<'_> {
         unsafe { &*(self.launch.printf as *const Stream) }.print(format, arguments)
     }
 
+    fn clock(&mut self) -> u64 {
+        crate::engine::now_ns()
+    }
+
     fn cancelled(&mut self) -> bool {
         // SAFETY: 0, or the address of the launch's byte, which lives until the launch has ended.
         let cancel = unsafe { (self.launch.cancel as *const AtomicU8).as_ref() };
