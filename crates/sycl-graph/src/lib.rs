@@ -25,6 +25,7 @@ mod front;
 mod grid;
 mod pages;
 mod plan;
+mod tiling;
 mod view;
 
 pub use access::{Access, Mode};

@@ -1,9 +1,9 @@
 //! Which copies bring a command group's pages to its domain: the fewest pages, then the fewest copies.
 
 use crate::buffer::Part;
+use crate::tiling::Tiling;
 use crate::{Access, Buffer, Cuboid, Domain, Grid, PageSet};
 use std::cmp::Reverse;
-use std::ops::Range;
 
 /// How copies can go between domains.
 pub trait Links {
@@ -124,10 +124,8 @@ impl Transfer {
 /// Above this many pages only one way of putting them together is tried.
 const FEW_PAGES: usize = 4096;
 
-/// So many steps may be taken to find one largest box.
-const FEW_STEPS: usize = 1 << 13;
-
-/// From so many copies on nobody looks for a better way: it would take longer than it saves.
+/// From so many copies on better ways are only looked for where there may be far better ones: it would take longer than
+/// it saves.
 const MANY_COPIES: usize = 16;
 
 impl Buffer {
@@ -260,11 +258,24 @@ impl Buffer {
             _ if self.grid.is_slab() => self.farthest_first(pages, parts, sources),
             _ => self.most_first(pages, parts, sources),
         };
-        for load in loads {
-            for (extent, boxes) in copies(&self.grid, load.boxes, load.parts.is_empty()) {
+        let put_together = |load: Load| {
+            let copies = copies(&self.grid, load.boxes, load.parts.is_empty());
+            (load.from, load.parts, copies)
+        };
+        let mut ways: Vec<_> = loads.into_iter().map(put_together).collect();
+        let count = ways.iter().map(|(.., copies)| copies.len()).sum();
+        // Parts may lie beside pages in any way, so that a search among pages would cut some apart.
+        if parts.is_empty()
+            && let Some(better) = self.fewer_copies(pages, sources, count)
+        {
+            let with_parts = |(from, copies)| (from, Vec::new(), copies);
+            ways = better.into_iter().map(with_parts).collect();
+        }
+        for (from, parts, copies) in ways {
+            for (extent, boxes) in copies {
                 let inside =
                     |part: &&Part| boxes.iter().any(|place| place.contains(&part.elements));
-                let parts: Vec<Part> = load.parts.iter().filter(inside).copied().collect();
+                let parts: Vec<Part> = parts.iter().filter(inside).copied().collect();
                 let mut pages: Vec<Cuboid> = boxes
                     .iter()
                     .map(|place| self.grid.pages_inside(place))
@@ -278,7 +289,7 @@ impl Buffer {
                 }
                 pages.retain(|pages| !pages.is_empty());
                 plan.push(Transfer {
-                    from: load.from,
+                    from,
                     to,
                     extent,
                     pages,
@@ -287,6 +298,51 @@ impl Buffer {
                 });
             }
         }
+    }
+
+    /// Fewer copies than so many that bring these pages, each from one of `sources`, if there are any and looking for them
+    /// costs no more than they save. Never more than half as many again as there must be, wherever that is found out in a
+    /// bounded number of steps.
+    fn fewer_copies(
+        &self,
+        pages: &PageSet,
+        sources: &[Source],
+        count: usize,
+    ) -> Option<Vec<(Domain, Copies)>> {
+        // One copy comes out as one, so that of two none can be spared.
+        if count < 3 || self.grid.is_slab() || self.grid.page_count() > FEW_PAGES {
+            return None;
+        }
+        let some = |source: &&Source| !source.pages.is_empty();
+        let mut sources: Vec<&Source> = sources.iter().filter(some).collect();
+        // Whoever alone has something gives at least one.
+        let alone = |source: &&&Source| {
+            let mut pages = source.pages.clone();
+            let others = sources.iter().filter(|other| other.from != source.from);
+            others.for_each(|other| pages.subtract(&other.pages));
+            !pages.is_empty()
+        };
+        if sources.iter().filter(alone).count() == count {
+            return None;
+        }
+        sources.sort_by_key(|source| (source.cost, source.from));
+        let held: Vec<&PageSet> = sources.iter().map(|source| &source.pages).collect();
+        let tiling = Tiling::new(&self.grid, pages, &held)?;
+        let least = tiling.at_least();
+        let is_far = |count: usize| count * 2 > least * 3;
+        let mut best = None;
+        if is_far(count) || count > least && count < MANY_COPIES {
+            best = tiling.fewer_than(count);
+        }
+        let count = best.as_ref().map_or(count, Vec::len);
+        if is_far(count) {
+            best = tiling.fewest(least..(count * 2).div_ceil(3)).or(best);
+        }
+        let copies = |(source, boxes): (usize, Vec<Cuboid>)| {
+            let boxes = boxes.iter().map(|pages| self.grid.elements(pages));
+            (sources[source].from, fuse(&self.grid, boxes.collect()))
+        };
+        Some(best?.into_iter().map(copies).collect())
     }
 
     fn boxes(&self, pages: &PageSet) -> Vec<Cuboid> {
@@ -382,6 +438,9 @@ impl Buffer {
     }
 }
 
+/// What copies move, each with the boxes of elements that it brings.
+type Copies = Vec<(Extent, Vec<Cuboid>)>;
+
 /// A domain that can give pages to another.
 struct Source {
     from: Domain,
@@ -427,7 +486,7 @@ fn is_direct(links: &dyn Links, from: Domain, to: Domain) -> bool {
 }
 
 /// Boxes of elements as copies, each with the boxes that it brings. Boxes of a line's whole pages need one look.
-fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Vec<(Extent, Vec<Cuboid>)> {
+fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Copies {
     const ORDERS: [&[usize]; 7] = [
         &[2, 1, 0],
         &[1, 2, 0],
@@ -447,127 +506,7 @@ fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Vec<(Extent, Vec<Cubo
             .fold(units.clone(), |boxes, &axis| merge_along(boxes, axis));
         fuse(grid, boxes)
     });
-    let best = ways.min_by_key(Vec::len).unwrap_or_default();
-    // Parts may lie beside pages in any way, so that the largest box would cut some apart.
-    if !(3..MANY_COPIES).contains(&best.len()) || tried == 1 || !whole {
-        return best;
-    }
-    let other = largest_first(grid, &units).map(|boxes| fuse(grid, boxes));
-    let other = other.filter(|other| other.len() < best.len());
-    other.unwrap_or(best)
-}
-
-/// Pages put together by taking the largest box or the longest run of memory that there is again and again; none where
-/// that takes too many steps. Some of what comes out may still become one run.
-fn largest_first(grid: &Grid, units: &[Cuboid]) -> Option<Vec<Cuboid>> {
-    let mut cuts = [const { Vec::new() }; 3];
-    for (axis, cuts) in cuts.iter_mut().enumerate() {
-        cuts.extend(
-            units
-                .iter()
-                .flat_map(|unit| [unit.lower[axis], unit.upper[axis]]),
-        );
-        cuts.sort_unstable();
-        cuts.dedup();
-    }
-    // Cells between the cuts, of which each is a page or nothing.
-    let [planes, rows, row] = cuts.each_ref().map(|cuts| cuts.len().saturating_sub(1));
-    let steps = (planes * rows).checked_mul(planes * rows * row);
-    steps.filter(|steps| *steps <= FEW_STEPS)?;
-    let cell = |x: usize, y: usize, z: usize| (x * rows + y) * row + z;
-    let mut wanted = vec![false; planes * rows * row];
-    let set = |lower: [usize; 3], upper: [usize; 3], to: bool, wanted: &mut [bool]| {
-        for x in lower[0]..upper[0] {
-            for y in lower[1]..upper[1] {
-                wanted[cell(x, y, lower[2])..cell(x, y, upper[2])].fill(to);
-            }
-        }
-    };
-    for unit in units {
-        let place = |corner: [usize; 3]| {
-            [0, 1, 2].map(|axis| cuts[axis].partition_point(|cut| *cut < corner[axis]))
-        };
-        set(place(unit.lower), place(unit.upper), true, &mut wanted);
-    }
-    let (mut boxes, mut taken) = (Vec::new(), 0);
-    let elements = |lower: [usize; 3], upper: [usize; 3]| {
-        let corner = |at: [usize; 3]| [0, 1, 2].map(|axis| cuts[axis][at[axis]]);
-        Cuboid::new(corner(lower), corner(upper))
-    };
-    let page = |at: usize| {
-        let lower = [at / row / rows, at / row % rows, at % row];
-        elements(lower, lower.map(|n| n + 1))
-    };
-    while let Some((lower, upper)) = largest(&wanted, [planes, rows, row]) {
-        let run = longest(&wanted, |first, next| {
-            grid.follows_in_memory(&page(first), &page(next))
-        });
-        if run.len() > Cuboid::new(lower, upper).volume() {
-            boxes.extend(run.clone().map(page));
-            wanted[run].fill(false);
-        } else {
-            boxes.push(elements(lower, upper));
-            set(lower, upper, false, &mut wanted);
-        }
-        taken += 1;
-        if taken == 2 * MANY_COPIES {
-            return None;
-        }
-    }
-    Some(boxes)
-}
-
-/// The most wanted cells of which each follows the one before.
-fn longest(wanted: &[bool], follows: impl Fn(usize, usize) -> bool) -> Range<usize> {
-    let (mut best, mut first) = (0..0, 0);
-    for at in 0..wanted.len() {
-        if !wanted[at] || at == first || !wanted[at - 1] || !follows(at - 1, at) {
-            first = at;
-        }
-        if wanted[at] && at + 1 - first > best.len() {
-            best = first..at + 1;
-        }
-    }
-    best
-}
-
-/// The largest box of wanted cells.
-fn largest(wanted: &[bool], [planes, rows, row]: [usize; 3]) -> Option<([usize; 3], [usize; 3])> {
-    let cell = |x: usize, y: usize, z: usize| (x * rows + y) * row + z;
-    // How many wanted cells follow each other in a row from each one on.
-    let mut runs = vec![0; wanted.len()];
-    for (at, wanted) in wanted.iter().enumerate().rev() {
-        let next = if at % row + 1 < row { runs[at + 1] } else { 0 };
-        runs[at] = if *wanted { next + 1 } else { 0 };
-    }
-    let (mut best, mut most) = (None, 0);
-    let mut shortest = vec![0; rows];
-    for x in 0..planes {
-        for y in 0..rows {
-            for z in 0..row {
-                shortest.fill(usize::MAX);
-                for below in x..planes {
-                    let mut length = usize::MAX;
-                    for beside in y..rows {
-                        shortest[beside] = shortest[beside].min(runs[cell(below, beside, z)]);
-                        length = length.min(shortest[beside]);
-                        let volume = (below + 1 - x) * (beside + 1 - y) * length;
-                        if length == 0 {
-                            break;
-                        }
-                        if volume > most {
-                            most = volume;
-                            best = Some(([x, y, z], [below + 1, beside + 1, z + length]));
-                        }
-                    }
-                    if shortest[y] == 0 {
-                        break;
-                    }
-                }
-            }
-        }
-    }
-    best
+    ways.min_by_key(Vec::len).unwrap_or_default()
 }
 
 /// Merges neighbours along one axis that are alike on the others.
@@ -584,7 +523,7 @@ fn merge_along(mut boxes: Vec<Cuboid>, axis: usize) -> Vec<Cuboid> {
 }
 
 /// Boxes as copies; runs of memory that follow each other become one.
-fn fuse(grid: &Grid, boxes: Vec<Cuboid>) -> Vec<(Extent, Vec<Cuboid>)> {
+fn fuse(grid: &Grid, boxes: Vec<Cuboid>) -> Copies {
     let mut runs = Vec::new();
     let mut copies = Vec::new();
     for place in boxes {

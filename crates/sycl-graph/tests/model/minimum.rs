@@ -8,6 +8,26 @@ use sycl_graph::{Access, Buffer, Cuboid, Dep, Domain, Grid, Links, Mode, Transfe
 /// Every set of pages is one bit a page; grids here have 64 at most.
 type Pages = u64;
 
+/// For what so many copies were asked in vain, and how many more questions may be asked: what is not known then counts as
+/// not enough.
+struct Failed {
+    known: HashSet<(Pages, usize)>,
+    steps: usize,
+}
+
+impl Failed {
+    fn at_most(steps: usize) -> Self {
+        Self {
+            known: HashSet::new(),
+            steps,
+        }
+    }
+
+    fn nothing() -> Self {
+        Self::at_most(usize::MAX)
+    }
+}
+
 /// The sets of pages that one copy can move, by their lowest page: boxes, and runs of memory. Pages are single elements
 /// here, or whole rows of them: successive numbers are a run.
 struct Shapes {
@@ -53,15 +73,17 @@ impl Shapes {
         }
     }
 
-    /// So many copies at least move these pages: of so many no two can come in one.
-    fn at_least(&self, pages: Pages) -> usize {
+    /// So many copies at least move these pages, each from one of `sources`: of so many no two can come in one.
+    fn at_least(&self, pages: Pages, sources: &[Pages]) -> usize {
         let (mut left, mut count) = (pages, 0);
         while left != 0 {
             let one = left.trailing_zeros() as usize;
             for other in one..64.min(self.around.len()) {
-                let together =
-                    self.around[one][other] & !pages == 0 || run_of(one, other + 1) & !pages == 0;
-                left &= !(u64::from(together) << other);
+                let (around, run) = (self.around[one][other], run_of(one, other + 1));
+                let together = |source: &Pages| {
+                    around & !(pages & source) == 0 || run & !(pages & source) == 0
+                };
+                left &= !(u64::from(sources.iter().any(together)) << other);
             }
             count += 1;
         }
@@ -70,19 +92,17 @@ impl Shapes {
 
     /// Whether so many copies can move exactly these pages, each once, each from one of `sources`. `failed` knows for
     /// what that was asked in vain.
-    fn suffice(
-        &self,
-        pages: Pages,
-        copies: usize,
-        sources: &[Pages],
-        failed: &mut HashSet<(Pages, usize)>,
-    ) -> bool {
+    fn suffice(&self, pages: Pages, copies: usize, sources: &[Pages], failed: &mut Failed) -> bool {
         if pages == 0 {
             return true;
         }
-        if self.at_least(pages) > copies || failed.contains(&(pages, copies)) {
+        if failed.steps == 0
+            || self.at_least(pages, sources) > copies
+            || failed.known.contains(&(pages, copies))
+        {
             return false;
         }
+        failed.steps -= 1;
         let possible = |shape: &&Pages| {
             **shape & !pages == 0 && sources.iter().any(|source| **shape & !source == 0)
         };
@@ -92,13 +112,13 @@ impl Shapes {
             (copies > 1 || rest == 0) && self.suffice(rest, copies - 1, sources, failed)
         });
         if !found {
-            failed.insert((pages, copies));
+            failed.known.insert((pages, copies));
         }
         found
     }
 
     fn fewest(&self, pages: Pages, sources: &[Pages]) -> usize {
-        let enough = |copies: &usize| self.suffice(pages, *copies, sources, &mut HashSet::new());
+        let enough = |copies: &usize| self.suffice(pages, *copies, sources, &mut Failed::nothing());
         (0..).find(enough).expect("a page a copy is enough")
     }
 }
@@ -186,7 +206,7 @@ fn check_one(grid: &Grid, shapes: &Shapes, pages: Pages) {
     assert_eq!(brought(grid, &plan, domain(1)), pages);
     let least = (plan.len() * 2).div_ceil(3);
     assert!(
-        pages == 0 || !shapes.suffice(pages, least - 1, &[pages], &mut HashSet::new()),
+        pages == 0 || !shapes.suffice(pages, least - 1, &[pages], &mut Failed::nothing()),
         "{} copies for {pages:#b} on {:?}: {plan:?}",
         plan.len(),
         grid.pages(),
@@ -216,6 +236,15 @@ fn the_same() -> ProptestConfig {
     }
 }
 
+/// The pages from one corner to another.
+fn box_between(grid: &Grid, axes: &[(usize, usize); 3]) -> Pages {
+    let (one, other) = (axes.map(|ends| ends.0), axes.map(|ends| ends.1));
+    let at = |corner: [usize; 3], axis: usize| corner[axis] % grid.pages()[axis];
+    let lower = [0, 1, 2].map(|axis| at(one, axis).min(at(other, axis)));
+    let upper = [0, 1, 2].map(|axis| at(one, axis).max(at(other, axis)) + 1);
+    pages_in(grid, &Cuboid::new(lower, upper))
+}
+
 proptest! {
     #![proptest_config(the_same())]
 
@@ -227,15 +256,93 @@ proptest! {
         hole in proptest::option::weighted(0.3, proptest::array::uniform3((0usize..4, 0usize..4))),
     ) {
         let grid = grid(extent);
-        let of = |axes: &[(usize, usize); 3]| {
-            let at = |axis: usize, n: usize| n % extent[axis];
-            let lower = [0, 1, 2].map(|axis| at(axis, axes[axis].0).min(at(axis, axes[axis].1)));
-            let upper = [0, 1, 2].map(|axis| at(axis, axes[axis].0).max(at(axis, axes[axis].1)) + 1);
-            pages_in(&grid, &Cuboid::new(lower, upper))
-        };
+        let of = |axes: &[(usize, usize); 3]| box_between(&grid, axes);
         let pages = boxes.iter().fold(0, |all, axes| all | of(axes));
         check_one(&grid, &Shapes::of(&grid), pages & !hole.as_ref().map_or(0, of));
     }
+
+    /// Three sources, each with boxes, or with pages anywhere.
+    #[test]
+    fn larger_grids_with_several_sources(
+        extent in prop_oneof![Just([1usize, 4, 4]), Just([2, 3, 4]), Just([3, 3, 3]), Just([4, 4, 4])],
+        sources in proptest::array::uniform3(prop_oneof![
+            3 => proptest::collection::vec(proptest::array::uniform3((0usize..4, 0usize..4)), 1..4)
+                .prop_map(Ok),
+            1 => any::<Pages>().prop_map(Err),
+        ]),
+        hole in proptest::array::uniform3((0usize..4, 0usize..4)),
+    ) {
+        let grid = grid(extent);
+        let of = |axes: &[(usize, usize); 3]| box_between(&grid, axes);
+        let all = u64::MAX >> (64 - grid.page_count());
+        let mut held_by = sources.map(|source| match source {
+            Ok(boxes) => boxes.iter().fold(0, |pages, axes| pages | of(axes)),
+            Err(pages) => pages & all,
+        });
+        held_by[2] &= !of(&hole);
+        check_several(&grid, &Shapes::of(&grid), held_by);
+    }
+}
+
+/// Several sources: the plan is at most half as long again as the shortest. Searches are bounded, so that it is not known
+/// of some of the largest scattered sets; whether it was.
+fn check_several(grid: &Grid, shapes: &Shapes, held_by: [Pages; 3]) -> bool {
+    let buffer = held(*grid, &[(0, held_by[0]), (1, held_by[1]), (2, held_by[2])]);
+    let plan = buffer.plan(domain(3), &everything(grid), &Reach(true));
+    let all = held_by.iter().fold(0, |all, pages| all | pages);
+    assert_eq!(brought(grid, &plan, domain(3)), all);
+    let least = (plan.len() * 2).div_ceil(3);
+    let mut failed = Failed::at_most(20_000);
+    assert!(
+        all == 0 || !shapes.suffice(all, least - 1, &held_by, &mut failed),
+        "{} copies for {held_by:?} on {:?}: {plan:?}",
+        plan.len(),
+        grid.pages(),
+    );
+    failed.steps > 0
+}
+
+/// Every way in which three sources can have the pages of small grids, and what comes first of larger ones.
+#[test]
+fn grids_with_several_sources() {
+    for (extent, step) in [
+        ([1, 2, 2], 1),
+        ([1, 2, 3], 7),
+        ([2, 2, 2], 661),
+        ([1, 3, 3], 5119),
+    ] {
+        let grid = grid(extent);
+        let shapes = Shapes::of(&grid);
+        let count = grid.page_count();
+        for number in (0..8u64.pow(count as u32)).step_by(step) {
+            let of = |holder: usize| -> Pages {
+                let holds = |page: &usize| number >> (3 * page + holder) & 1 == 1;
+                (0..count).filter(holds).map(|page| 1 << page).sum()
+            };
+            assert!(check_several(&grid, &shapes, [of(0), of(1), of(2)]));
+        }
+    }
+}
+
+/// What was found where each source gave all it had, the one with most first: scattered pages of one source spoil the
+/// halves of two others.
+#[test]
+fn scattered_pages_of_one_source_spoil_no_others() {
+    let grid = grid([1, 4, 4]);
+    let columns = |wanted: &dyn Fn(usize) -> bool| -> Pages {
+        (0..16)
+            .filter(|page| wanted(page % 4))
+            .map(|page| 1 << page)
+            .sum()
+    };
+    let (left, right) = (
+        columns(&|column| column < 2),
+        columns(&|column| column >= 2),
+    );
+    let scattered = 0b1010_0101_1010_0101 | 1 << 1;
+    let buffer = held(grid, &[(0, scattered), (1, left), (2, right)]);
+    let plan = buffer.plan(domain(3), &everything(&grid), &Reach(true));
+    assert_eq!(plan.len(), 2, "{plan:?}");
 }
 
 /// Several sources on a line: as few copies as there can be, whether devices reach each other or not. Pages that are not

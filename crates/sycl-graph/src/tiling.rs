@@ -1,0 +1,281 @@
+//! Few boxes and runs of memory that make up pages which several domains have parts of, found by search. Only where
+//! pages fall into few cells: a set of cells is one word then.
+
+use crate::{Cuboid, Grid, PageSet};
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// The most cells.
+const CELLS: usize = 64;
+
+/// So many beginnings of a tiling are followed at a time: fewer miss good ones, more take longer than they save.
+const WIDTH: usize = 8;
+
+/// So many steps may be taken to find a tiling that must be there or be known not to be.
+const STEPS: usize = 1000;
+
+/// Wanted pages as cells of pages that are alike, numbered in the order of memory.
+pub(crate) struct Tiling {
+    /// The first pages of the cells by axis, and where the last one ends.
+    cuts: [Vec<usize>; 3],
+    /// Cells by axis.
+    cells: [usize; 3],
+    /// The cells that begin in memory where the one before ends.
+    follows: u64,
+    wanted: u64,
+    /// What each source has of them.
+    held: Vec<u64>,
+}
+
+/// A tile taken after others.
+#[derive(Clone, Copy)]
+struct Step {
+    missing: u64,
+    tile: u64,
+    before: usize,
+}
+
+impl Tiling {
+    /// The cells of the wanted pages, of which each source has some; none if they are too many.
+    pub(crate) fn new(grid: &Grid, wanted: &PageSet, held: &[&PageSet]) -> Option<Self> {
+        let cuts = match grid.page_count() <= CELLS {
+            true => grid.pages().map(|n| (0..=n).collect()),
+            false => cuts(grid, wanted, held),
+        };
+        let cells = cuts.each_ref().map(|cuts| cuts.len() - 1);
+        let count = cells[0].checked_mul(cells[1])?.checked_mul(cells[2])?;
+        if count > CELLS {
+            return None;
+        }
+        let mut tiling = Self {
+            cuts,
+            cells,
+            follows: 0,
+            wanted: 0,
+            held: vec![0; held.len()],
+        };
+        let mut before = None;
+        for at in 0..count {
+            let pages = tiling.pages(at, at);
+            let first = grid.page_number(pages.lower);
+            tiling.wanted |= u64::from(wanted.contains(first)) << at;
+            for (bits, held) in tiling.held.iter_mut().zip(held) {
+                *bits |= u64::from(held.contains(first)) << at;
+            }
+            let elements = grid.elements(&pages);
+            let follows = before.is_some_and(|before| grid.follows_in_memory(&before, &elements));
+            tiling.follows |= u64::from(follows) << at;
+            before = Some(elements);
+        }
+        Some(tiling)
+    }
+
+    /// So many tiles at least make up what is wanted.
+    pub(crate) fn at_least(&self) -> usize {
+        self.needs(self.wanted)
+    }
+
+    /// Fewer tiles than so many that make up what is wanted, each with the first source that has all of it; none if none
+    /// were found.
+    pub(crate) fn fewer_than(&self, count: usize) -> Option<Vec<(usize, Vec<Cuboid>)>> {
+        let mut steps = vec![Step {
+            missing: self.wanted,
+            tile: 0,
+            before: 0,
+        }];
+        let mut level = 0..1;
+        let mut next = Vec::new();
+        for _ in 1..count {
+            next.clear();
+            for before in level {
+                let missing = steps[before].missing;
+                self.tiles(missing, false, |tile| {
+                    next.push(Step {
+                        missing: missing & !tile,
+                        tile,
+                        before,
+                    });
+                });
+            }
+            next.sort_unstable_by_key(|step| (step.missing.count_ones(), step.missing));
+            next.dedup_by_key(|step| step.missing);
+            next.truncate(WIDTH);
+            level = steps.len()..steps.len() + next.len();
+            steps.extend_from_slice(&next);
+            if let Some(last) = next.first().filter(|step| step.missing == 0) {
+                let mut step = *last;
+                let mut tiles = Vec::new();
+                while step.tile != 0 {
+                    tiles.push(step.tile);
+                    step = steps[step.before];
+                }
+                return Some(self.taken(&tiles));
+            }
+        }
+        None
+    }
+
+    /// As few tiles as there can be, if they are so many; none if more are needed, or it takes too many steps.
+    pub(crate) fn fewest(&self, range: Range<usize>) -> Option<Vec<(usize, Vec<Cuboid>)>> {
+        let mut steps = STEPS;
+        for count in range {
+            let mut tiles = Vec::new();
+            if self.suffice(self.wanted, count, &mut tiles, &mut steps) {
+                return Some(self.taken(&tiles));
+            }
+        }
+        None
+    }
+
+    /// Whether so many tiles make up these cells, and which.
+    fn suffice(&self, cells: u64, count: usize, taken: &mut Vec<u64>, steps: &mut usize) -> bool {
+        if cells == 0 {
+            return true;
+        }
+        if *steps == 0 || self.needs(cells) > count {
+            return false;
+        }
+        *steps -= 1;
+        let mut tiles = Vec::new();
+        self.tiles(cells, true, |tile| tiles.push(tile));
+        tiles.sort_unstable_by_key(|tile| (Reverse(tile.count_ones()), *tile));
+        tiles.dedup();
+        tiles.into_iter().any(|tile| {
+            taken.push(tile);
+            let found = self.suffice(cells & !tile, count - 1, taken, steps);
+            if !found {
+                taken.pop();
+            }
+            found
+        })
+    }
+
+    /// So many tiles at least make up these cells: of so many cells no two lie in one.
+    fn needs(&self, cells: u64) -> usize {
+        let [_, rows, row] = self.cells;
+        let (mut left, mut count) = (cells, 0);
+        while left != 0 {
+            let one = left.trailing_zeros() as usize;
+            let mut others = left;
+            while others != 0 {
+                let other = others.trailing_zeros() as usize;
+                others &= others - 1;
+                let (a, b) = (self.place(one), self.place(other));
+                let lower = [0, 1, 2].map(|axis| a[axis].min(b[axis]));
+                let size = [0, 1, 2].map(|axis| a[axis].max(b[axis]) + 1 - lower[axis]);
+                let at = (lower[0] * rows + lower[1]) * row + lower[2];
+                let (around, run) = (self.tile(at, size), ones(other + 1 - one) << one);
+                let is_run = run & (run - 1) & !self.follows == 0;
+                let together = self
+                    .held
+                    .iter()
+                    .map(|held| held & cells)
+                    .any(|able| around & !able == 0 || is_run && run & !able == 0);
+                left &= !(u64::from(together) << other);
+            }
+            count += 1;
+        }
+        count
+    }
+
+    /// Calls with tiles of these cells that have the lowest one, each of cells that one source has: the longest run, and
+    /// of all boxes those with the longest rows, or with shorter ones too.
+    fn tiles(&self, cells: u64, shorter: bool, mut each: impl FnMut(u64)) {
+        let at = cells.trailing_zeros() as usize;
+        let [x, y, z] = self.place(at);
+        let [planes, rows, row] = self.cells;
+        for held in self.held.iter().filter(|held| **held >> at & 1 == 1) {
+            let able = (cells & held) >> at;
+            let run = (able & (self.follows >> at)) >> 1;
+            each(ones(run.trailing_ones() as usize + 1) << at);
+            // Of each row below the cell's how long it is in all planes so far.
+            let mut lengths = [row - z; CELLS];
+            for deep in 1..=planes - x {
+                let mut length = row - z;
+                for high in 1..=rows - y {
+                    let first = ((deep - 1) * rows + high - 1) * row;
+                    let here = (able >> first).trailing_ones() as usize;
+                    length = length.min(lengths[high - 1]).min(here);
+                    lengths[high - 1] = length;
+                    for length in if shorter { 1 } else { length.max(1) }..=length {
+                        each(self.tile(at, [deep, high, length]));
+                    }
+                }
+                if lengths[0] == 0 {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The cells of a box from its first one on.
+    fn tile(&self, at: usize, [planes, rows, row]: [usize; 3]) -> u64 {
+        let of_row = ones(row);
+        let of_plane = (0..rows).fold(0, |all, n| all | of_row << (n * self.cells[2]));
+        let pitch = self.cells[1] * self.cells[2];
+        (0..planes).fold(0, |all, n| all | of_plane << (n * pitch)) << at
+    }
+
+    /// Each tile with the first source that has it, and as boxes of pages: one, or those of a run.
+    fn taken(&self, tiles: &[u64]) -> Vec<(usize, Vec<Cuboid>)> {
+        let source = |tile: u64| self.held.iter().position(|held| tile & !held == 0);
+        let with_source = |&tile: &u64| Some((source(tile)?, self.boxes(tile)));
+        tiles.iter().filter_map(with_source).collect()
+    }
+
+    fn boxes(&self, tile: u64) -> Vec<Cuboid> {
+        let first = tile.trailing_zeros() as usize;
+        let last = tile.ilog2() as usize;
+        let (a, b) = (self.place(first), self.place(last));
+        let size = [0, 1, 2].map(|axis| (b[axis] + 1).saturating_sub(a[axis]));
+        match self.tile(first, size) == tile {
+            true => vec![self.pages(first, last)],
+            false => (first..=last).map(|at| self.pages(at, at)).collect(),
+        }
+    }
+
+    fn place(&self, at: usize) -> [usize; 3] {
+        let [_, rows, row] = self.cells;
+        [at / row / rows, at / row % rows, at % row]
+    }
+
+    /// The pages of the box from one cell to another.
+    fn pages(&self, first: usize, last: usize) -> Cuboid {
+        let (lower, upper) = (self.place(first), self.place(last));
+        Cuboid::new(
+            [0, 1, 2].map(|axis| self.cuts[axis][lower[axis]]),
+            [0, 1, 2].map(|axis| self.cuts[axis][upper[axis] + 1]),
+        )
+    }
+}
+
+/// So many bits from the lowest on, at most all.
+fn ones(count: usize) -> u64 {
+    u64::MAX.checked_shr((CELLS - count) as u32).unwrap_or(0)
+}
+
+/// The planes between pages that are not alike, and the ends.
+fn cuts(grid: &Grid, wanted: &PageSet, held: &[&PageSet]) -> [Vec<usize>; 3] {
+    let pages = grid.pages();
+    let pitch = [pages[1] * pages[2], pages[2], 1];
+    let mut cut = pages.map(|n| {
+        let mut cut = vec![false; n + 1];
+        (cut[0], cut[n]) = (true, true);
+        cut
+    });
+    let alike = |one: usize, other: usize| {
+        let of_both = |pages: &PageSet| pages.contains(one) == pages.contains(other);
+        of_both(wanted) && held.iter().all(|held| of_both(held))
+    };
+    // Nobody looks at what is not wanted.
+    for number in wanted.iter() {
+        let place = grid.page_box(number).lower;
+        for axis in 0..3 {
+            let (before, after) = (place[axis], place[axis] + 1);
+            let cut = &mut cut[axis];
+            cut[before] = cut[before] || !alike(number, number - pitch[axis]);
+            cut[after] = cut[after] || !alike(number, number + pitch[axis]);
+        }
+    }
+    cut.map(|cut| (0..cut.len()).filter(|at| cut[*at]).collect())
+}
