@@ -81,6 +81,9 @@ impl<'cg> Handler<'cg> {
 
     /// Uses a part of a buffer on the queue's device: copies and conflicts concern the pages that it touches.
     ///
+    /// The kernel gets the address of the whole buffer, and everything of it is memory that the device can reach. But what
+    /// it reads outside of the part may be out of date, and what it writes there may be overwritten by a later copy.
+    ///
     /// # Errors
     /// [`Errc::Invalid`] when it ends outside.
     #[track_caller]

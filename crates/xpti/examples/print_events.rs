@@ -2,12 +2,16 @@
 
 use std::ffi::CStr;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use xpti::{
     DetailLevel, Event, Notification, StreamInfo, Subscriber, Types, UserData, trace_point_type,
 };
 
 struct Printer;
+
+/// Threads that notified so far.
+static THREADS: AtomicU32 = AtomicU32::new(0);
 
 fn describe(event: Option<Event<'_>>) -> String {
     let Some(event) = event else {
@@ -117,6 +121,7 @@ impl Subscriber for Printer {
             UserData::Association(memory) => format!("#{}", memory.user_object_handle),
             data => format!("{:?}", data.function()),
         };
+        thread_local!(static THREAD: u32 = THREADS.fetch_add(1, Ordering::Relaxed));
         let mut lines = format!(
             "{} {kind} {data}",
             notification.stream().name().to_string_lossy()
@@ -125,6 +130,9 @@ impl Subscriber for Printer {
             lines.push_str("\n  ");
             lines.push_str(&text);
         };
+        if std::env::var_os("PRINT_EVENTS_THREADS").is_some() {
+            line(format!("thread {}", THREAD.with(|number| *number)));
+        }
         line(format!("parent {}", describe(notification.parent())));
         line(format!("event {}", describe(notification.event())));
         if let Some(event) = notification.event() {

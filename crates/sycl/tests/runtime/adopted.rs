@@ -1,14 +1,17 @@
-//! Memory of the program's as a buffer's: what the host may use of it, and what may be freed.
+//! Memory of the program's as a buffer's: where its contents go from there, what the host may use of it, and what may be
+//! freed.
 
 use std::ffi::c_void;
 
 use sycl::interop::{BufferInput, Ownership, make_buffer_1d};
 use sycl::usm::{self, PointerType};
-use sycl::{Buffer, Context, Device, Errc, Read, ReadWrite, UsmView};
+use sycl::{Buffer, Context, Device, Errc, Id, Queue, Read, ReadWrite, UsmView, Write};
 
 use crate::groups::{single_queue, submit_add_one};
-use crate::world::{Log, queue};
-use crate::{Test, Where};
+use crate::native::{foreign, kernel_in};
+use crate::native_inputs::copy_natively;
+use crate::world::{Gate, Log, devices, is_discrete, kernel, queue};
+use crate::{Test, Where, copies};
 
 pub(crate) const TESTS: &[Test] = &[
     (
@@ -21,7 +24,318 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Everywhere,
         only_whole_allocations_are_freed,
     ),
+    (
+        "t08_copies_begin_in_the_programs_memory",
+        Where::Everywhere,
+        copies_begin_in_the_programs_memory,
+    ),
+    (
+        "t08_what_was_never_written_is_not_copied",
+        Where::Everywhere,
+        what_was_never_written_is_not_copied,
+    ),
+    (
+        "t32_each_kind_waits_for_its_event",
+        Where::Everywhere,
+        each_kind_waits_for_its_event,
+    ),
+    (
+        "t33_contents_go_between_contexts_and_back",
+        Where::Everywhere,
+        contents_go_between_contexts,
+    ),
+    (
+        "t34_transferred_memory_is_freed_and_not_copied",
+        Where::Everywhere,
+        transferred_memory_is_freed,
+    ),
+    (
+        "t35_interop_memory_of_other_shapes",
+        Where::Everywhere,
+        memory_of_other_shapes,
+    ),
+    (
+        "t36_native_commands_see_and_change_contents",
+        Where::Everywhere,
+        native_commands_see_and_change,
+    ),
 ];
+
+const KINDS: [PointerType; 3] = [PointerType::Host, PointerType::Shared, PointerType::Device];
+
+/// So many times the same value in memory of the program's.
+fn filled(queue: &Queue, kind: PointerType, count: usize, value: i32) -> *mut c_void {
+    let (device, context) = (queue.device(), queue.context());
+    // SAFETY: the caller gives it to a buffer, which frees it.
+    let memory = unsafe { usm::malloc(4 * count, 64, kind, Some(&device), &context) }.unwrap();
+    // SAFETY: memory of so many elements, which nothing else uses.
+    let filled = unsafe { queue.fill(memory.cast::<i32>(), value, count, &[]) };
+    filled.unwrap().wait().unwrap();
+    memory
+}
+
+/// Bound to a device, any kind of memory is what that device uses; another device's copy comes from there. It is freed
+/// with the buffer if that was asked for, once what uses it has ended.
+fn copies_begin_in_the_programs_memory() {
+    let (first, second) = (queue(0), queue(devices().len() - 1));
+    for kind in KINDS {
+        for free_with_buffer in [true, false] {
+            let memory = filled(&first, kind, 64, 7);
+            let log = Log::start();
+            let view = UsmView {
+                device: first.device(),
+                context: first.context(),
+                pointer: memory.cast::<i32>(),
+                initialised: true,
+                free_with_buffer,
+            };
+            // SAFETY: the buffer's alone until its end.
+            let buffer = unsafe { Buffer::from_usm(&[view], 64) }.unwrap();
+            submit_add_one(&first, &buffer, &[]).wait().unwrap();
+            let allocations = || [log.host_allocations(), log.device_allocations()].concat();
+            assert_eq!((allocations(), log.copies()), (vec![], vec![]), "{kind:?}");
+            assert_eq!(buffer.device_ptr(&first.device()).unwrap().cast(), memory);
+            copies::watch();
+            submit_add_one(&second, &buffer, &[]).wait().unwrap();
+            let runs: Vec<_> = copies::take().into_iter().flatten().collect();
+            let there = buffer.device_ptr(&second.device()).unwrap().addr();
+            if is_discrete() || kind == PointerType::Device {
+                let (from, to) = (runs[0], runs[runs.len() - 1]);
+                assert_eq!((from.from, to.to), (memory.addr(), there), "{kind:?}");
+                assert!(
+                    runs.iter().all(|run| run.bytes == 256),
+                    "{kind:?}: {runs:?}"
+                );
+            } else {
+                assert!(
+                    runs.is_empty() && there == memory.addr(),
+                    "{kind:?}: {runs:?}"
+                );
+            }
+            let gate = Gate::of(&first.context());
+            let last = submit_add_one(&first, &buffer, std::slice::from_ref(&gate.event));
+            if free_with_buffer {
+                drop(buffer);
+                let frees = log.frees_of(memory.addr());
+                assert_eq!(frees, 0, "{kind:?}: it is still used");
+                gate.open();
+            } else {
+                // Memory that stays the program's may be used by it once the buffer is no more.
+                gate.holds_up(|| drop(buffer));
+            }
+            last.wait().unwrap();
+            for _ in 0..4 {
+                first.wait().unwrap();
+            }
+            let frees = log.frees_of(memory.addr());
+            assert_eq!(frees, usize::from(free_with_buffer), "{kind:?}");
+            drop(log);
+            if !free_with_buffer {
+                let mut seen = [0; 64];
+                let (context, device) = (first.context(), first.device());
+                copy_natively(&context, &device, seen.as_mut_ptr(), memory.cast(), 256);
+                assert_eq!(seen, [10; 64], "{kind:?}: what was written is in it");
+                // SAFETY: nobody uses it any more.
+                unsafe { usm::free(memory, &context) }.unwrap();
+            }
+        }
+    }
+}
+
+/// Memory that nobody said to be initialised has no contents that could be wanted elsewhere.
+fn what_was_never_written_is_not_copied() {
+    let (first, second) = (queue(0), queue(devices().len() - 1));
+    for kind in KINDS {
+        let view = UsmView {
+            device: first.device(),
+            context: first.context(),
+            pointer: filled(&first, kind, 64, 7).cast::<i32>(),
+            initialised: false,
+            free_with_buffer: true,
+        };
+        let log = Log::start();
+        // SAFETY: given to the buffer.
+        let buffer = unsafe { Buffer::from_usm(&[view], 64) }.unwrap();
+        submit_add_one(&second, &buffer, &[]).wait().unwrap();
+        assert!(log.copies().is_empty(), "{kind:?}");
+        let again = second.submit(|cg| {
+            let all = cg.access(&buffer, Write.no_init())?;
+            cg.fill(&all, 3)
+        });
+        again.unwrap();
+        submit_add_one(&first, &buffer, &[]);
+        assert_eq!(*buffer.host_access(Read).unwrap(), [4; 64], "{kind:?}");
+    }
+}
+
+/// Whose memory it is decides what is allocated and copied; its first use follows the event, wherever that use is.
+fn each_kind_waits_for_its_event() {
+    let (context, device, queue) = single_queue();
+    for kind in KINDS {
+        let memory = filled(&queue, kind, 64, 3);
+        let gate = Gate::of(&context);
+        let input = BufferInput {
+            native_handle: memory,
+            ownership: Ownership::Transfer,
+        };
+        let log = Log::start();
+        // SAFETY: the buffer's alone from here on.
+        let buffer = unsafe { make_buffer_1d::<i32>(input, &context, Some(&gate.event)) }.unwrap();
+        let event = submit_add_one(&queue, &buffer, &[]);
+        gate.holds_up(|| event.wait().unwrap());
+        // Host memory is not where a device with memory of its own computes.
+        let moves = usize::from(kind == PointerType::Host && is_discrete());
+        assert_eq!(log.device_allocations(), vec![256; moves], "{kind:?}");
+        assert_eq!(log.host_allocations(), [0; 0], "{kind:?}");
+        assert_eq!(log.copies(), vec![256; moves], "{kind:?}");
+        let on_device = buffer.device_ptr(&device).unwrap().cast();
+        assert_eq!(on_device == memory, moves == 0, "{kind:?}");
+        let seen = buffer.host_access(Read).unwrap();
+        assert_eq!(*seen, [4; 64]);
+        if kind == PointerType::Host {
+            assert_eq!(seen.as_ptr().addr(), memory.addr());
+        }
+    }
+}
+
+/// From one Level Zero context to another and back, without a wait between.
+fn contents_go_between_contexts() {
+    let (context, device, queue) = single_queue();
+    let (made, _) = foreign();
+    let other = Queue::builder().context(&made).device(&device);
+    let other = other.build().unwrap();
+    let in_other = kernel_in(&made, &device);
+    for kind in KINDS {
+        let input = BufferInput {
+            native_handle: filled(&queue, kind, 64, 97),
+            ownership: Ownership::Transfer,
+        };
+        // SAFETY: the buffer's alone from here on.
+        let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
+        for _ in 0..2 {
+            let submitted = other.submit(|cg| {
+                let a = cg.access(&buffer, ReadWrite)?;
+                cg.parallel_for(&in_other, 64, (&a,))
+            });
+            submitted.unwrap();
+            submit_add_one(&queue, &buffer, &[]);
+        }
+        assert_eq!(buffer.into_vec().unwrap(), [101; 64], "{kind:?}");
+    }
+}
+
+/// Used or not, on its device or elsewhere: the end of the buffer is no reason to copy.
+fn transferred_memory_is_freed() {
+    let (context, _, queue) = single_queue();
+    for kind in KINDS {
+        for (ownership, frees) in [(Ownership::Transfer, 1), (Ownership::Keep, 0)] {
+            let memory = filled(&queue, kind, 64, 1);
+            let input = BufferInput {
+                native_handle: memory,
+                ownership,
+            };
+            // SAFETY: the buffer's alone until its end.
+            let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
+            submit_add_one(&queue, &buffer, &[]).wait().unwrap();
+            let log = Log::start();
+            drop(buffer);
+            for _ in 0..4 {
+                queue.wait().unwrap();
+            }
+            assert_eq!(log.frees_of(memory.addr()), frees, "{kind:?} {ownership:?}");
+            assert!(log.copies().is_empty(), "{kind:?} {ownership:?}");
+            drop(log);
+            if frees == 0 {
+                // SAFETY: nobody uses it any more.
+                unsafe { usm::free(memory, &context) }.unwrap();
+            }
+        }
+    }
+}
+
+/// As many elements as there is memory for, which the driver says to the byte.
+fn memory_of_other_shapes() {
+    let (context, _, queue) = single_queue();
+    for kind in KINDS {
+        for (bytes, elements) in [(96, 24), (100, 25)] {
+            let device = queue.device();
+            // SAFETY: given to the buffer, which frees it.
+            let memory = unsafe { usm::malloc(bytes, 64, kind, Some(&device), &context) }.unwrap();
+            let input = BufferInput {
+                native_handle: memory,
+                ownership: Ownership::Transfer,
+            };
+            // SAFETY: the buffer's alone from here on.
+            let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
+            assert_eq!(buffer.range().0, [elements], "{kind:?}");
+            let plane = buffer.reinterpret::<i32, 2>([4, 6]);
+            if elements != 24 {
+                assert_eq!(plane.unwrap_err().errc(), Errc::Invalid);
+                continue;
+            }
+            let (plane, cube) = (
+                plane.unwrap(),
+                buffer.reinterpret::<i32, 3>([4, 2, 3]).unwrap(),
+            );
+            for (number, value) in buffer.host_access(Write).unwrap().iter_mut().zip(0..) {
+                *number = value;
+            }
+            submit_add_one(&queue, &buffer, &[]);
+            let submitted = queue.submit(|cg| {
+                let a = cg.access(&cube, ReadWrite)?;
+                cg.parallel_for(&kernel("add_one"), 24, (&a,))
+            });
+            submitted.unwrap();
+            let sum: i32 = buffer.host_access(Read).unwrap().iter().sum();
+            assert_eq!(sum, 23 * 24 / 2 + 2 * 24, "{kind:?}");
+            assert_eq!(plane.host_access(Read).unwrap()[Id([3, 0])], 20, "{kind:?}");
+            let seen = cube.host_access(Read).unwrap();
+            assert_eq!(
+                (seen[Id([1, 0, 2])], seen[Id([3, 1, 2])]),
+                (10, 25),
+                "{kind:?}"
+            );
+        }
+    }
+}
+
+/// In a host task, on the memory that the program gave.
+fn native_commands_see_and_change() {
+    let (context, device, queue) = single_queue();
+    for kind in [PointerType::Shared, PointerType::Device] {
+        let memory = filled(&queue, kind, 64, 1);
+        let input = BufferInput {
+            native_handle: memory,
+            ownership: Ownership::Transfer,
+        };
+        // SAFETY: the buffer's alone from here on.
+        let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
+        buffer.host_access(Write).unwrap().fill(98);
+        submit_add_one(&queue, &buffer, &[]);
+        let (inner, on, place) = (context.clone(), device.clone(), memory.addr());
+        let task = queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.host_task((a,), move |handle, (view,)| {
+                let there = handle.native_mem(&view)?.cast::<i32>();
+                let mut seen = [0; 64];
+                copy_natively(&inner, &on, seen.as_mut_ptr(), there, 256);
+                assert_eq!((there.addr(), seen), (place, [99; 64]));
+                copy_natively(
+                    &inner,
+                    &on,
+                    there,
+                    seen.map(|value| 2 * value).as_ptr(),
+                    256,
+                );
+                Ok(())
+            })
+        });
+        let task = task.unwrap();
+        submit_add_one(&queue, &buffer, &[]);
+        task.wait().unwrap();
+        assert_eq!(*buffer.host_access(Read).unwrap(), [199; 64], "{kind:?}");
+    }
+}
 
 type Adopt = fn(*mut c_void, &Context, &Device) -> Buffer<'static, i32>;
 

@@ -2,7 +2,9 @@
 
 use sycl::interop::{self, BufferInput, Ownership, make_buffer_1d};
 use sycl::usm::{self, PointerType};
-use sycl::{Buffer, Context, Errc, Event, NdRange, Queue, Read, ReadWrite, UsmView, Val, Write};
+use sycl::{
+    Buffer, Context, DeviceData, Errc, Event, NdRange, Queue, Read, ReadWrite, UsmView, Val, Write,
+};
 
 use crate::groups::{single_queue, submit_add_one};
 use crate::native::host_memory;
@@ -71,6 +73,11 @@ pub(crate) const TESTS: &[Test] = &[
         release_and_return,
     ),
     ("t18_zero_length", Where::Everywhere, zero_length),
+    (
+        "t18_zero_length_in_every_way",
+        Where::Everywhere,
+        zero_length_in_every_way,
+    ),
     ("t75_oom_device", Where::Discrete, oom_device),
     ("t75_oom_retry", Where::Discrete, oom_retry),
     (
@@ -385,6 +392,85 @@ fn release_and_return() {
     add_one(&queue, &buffer);
     assert_eq!(log.device_allocations(), [256, 256]);
     assert_eq!(buffer.into_vec().unwrap(), [6; 64]);
+}
+
+/// Nothing of nothing, in every way.
+fn zero_length_in_every_way() {
+    let queue = queue(0);
+    let log = Log::start();
+    let nothing: &[i32] = &[];
+    for line in [
+        Buffer::<i32>::new(0).unwrap(),
+        Buffer::from_slice(nothing, 0).unwrap(),
+        Buffer::from_vec(Vec::new(), 0).unwrap(),
+    ] {
+        in_every_mode(&queue, &line, 0);
+        in_every_mode(&queue, &line.sub(0, 0).unwrap(), 0);
+        in_every_mode(&queue, &line.reinterpret::<u8, 1>(0).unwrap(), 0);
+        in_every_mode(&queue, &line.reinterpret::<i32, 2>([0, 7]).unwrap(), [0, 7]);
+        assert!(line.into_vec().unwrap().is_empty());
+    }
+    for range in [[0, 4], [4, 0]] {
+        in_every_mode(&queue, &Buffer::<u16, 2>::new(range).unwrap(), range);
+    }
+    in_every_mode(
+        &queue,
+        &Buffer::<u64, 3>::new([2, 0, 2]).unwrap(),
+        [2, 0, 2],
+    );
+    queue.wait().unwrap();
+    let allocated = [log.device_allocations(), log.host_allocations()].concat();
+    assert_eq!((allocated, log.copies()), (vec![], vec![]));
+    assert_eq!(
+        log.count("zeMemAllocShared") + log.count("zeCommandListAppendMemoryFill"),
+        0
+    );
+    // A part of nothing of a buffer that has something.
+    let some = Buffer::<i32>::new(8).unwrap();
+    in_every_mode(&queue, &some.sub(8, 0).unwrap(), 0);
+    assert!(log.copies().is_empty());
+}
+
+/// Each kind of access to a buffer without elements, and each command on it.
+fn in_every_mode<T: DeviceData + Default, const D: usize>(
+    queue: &Queue,
+    buffer: &Buffer<'_, T, D>,
+    range: impl Into<sycl::Range<D>> + Copy,
+) where
+    sycl::Dim<D>: sycl::SupportedDim,
+{
+    macro_rules! accessed {
+        ($($mode:expr),*) => {$(
+            let barrier = queue.submit(|cg| {
+                cg.access(buffer, $mode)?;
+                cg.barrier()
+            });
+            barrier.unwrap().wait().unwrap();
+            let task = queue.submit(|cg| {
+                let view = cg.host_task_access(buffer, $mode)?;
+                cg.host_task((view,), |_, _| Ok(()))
+            });
+            task.unwrap().wait().unwrap();
+            drop(buffer.host_access($mode).unwrap());
+        )*};
+    }
+    accessed!(Read, Write, ReadWrite, Write.no_init(), ReadWrite.no_init());
+    let other = Buffer::<T, D>::new(range.into()).unwrap();
+    for command in 0..3 {
+        let submitted = queue.submit(|cg| {
+            let all = cg.access(buffer, ReadWrite)?;
+            match command {
+                0 => cg.fill(&all, T::default()),
+                1 => {
+                    let from = cg.access(&other, Read)?;
+                    cg.copy(&from, &all)
+                }
+                _ => cg.update_host(&all),
+            }
+        });
+        submitted.unwrap().wait().unwrap();
+    }
+    buffer.release(&queue.device()).unwrap();
 }
 
 fn zero_length() {

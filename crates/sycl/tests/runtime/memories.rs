@@ -34,6 +34,11 @@ pub(crate) const TESTS: &[Test] = &[
     ),
     ("h12_alignment", Where::Everywhere, alignment),
     (
+        "h12_alignment_of_wide_elements",
+        Where::Everywhere,
+        alignment_of_wide_elements,
+    ),
+    (
         "h12_alignment_of_the_program's_own",
         Where::Discrete,
         own_alignment,
@@ -189,6 +194,33 @@ fn alignment() {
             .addr()
             .is_multiple_of(64)
     );
+}
+
+/// Elements that want more than lines of caches get it, of every memory.
+fn alignment_of_wide_elements() {
+    #[derive(Clone, Copy)]
+    #[repr(C, align(128))]
+    struct Wide([u32; 32]);
+    // SAFETY: an array of numbers without padding.
+    unsafe impl sycl::DeviceData for Wide {}
+    let log = Log::start();
+    let wide = Buffer::from_slice(&[Wide([1; 32]); 3], 3).unwrap();
+    let submitted = queue(0).submit(|cg| {
+        cg.access(&wide, Read)?;
+        cg.barrier()
+    });
+    submitted.unwrap().wait().unwrap();
+    let functions = ["zeMemAllocHost", "zeMemAllocDevice"];
+    let calls: Vec<_> = functions.iter().flat_map(|name| log.calls(name)).collect();
+    assert_eq!(calls.len(), 1 + usize::from(is_discrete()));
+    for call in calls {
+        assert_eq!(argument(&call, "alignment"), 128, "{call}");
+    }
+    let there = wide.device_ptr(&queue(0).device()).unwrap().addr();
+    assert!(there.is_multiple_of(128));
+    let seen = wide.host_access(Read).unwrap();
+    assert!(seen.as_ptr().addr().is_multiple_of(128));
+    assert_eq!(seen[2].0, [1; 32]);
 }
 
 /// Memory of the program's may be aligned less: it is not seen as elements that want more.

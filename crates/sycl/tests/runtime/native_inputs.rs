@@ -153,7 +153,13 @@ fn a_queues_handle_stays_the_same() {
 }
 
 /// Appends a copy of bytes to a list of its own, and waits for it.
-fn copy_natively(context: &Context, device: &Device, to: *mut i32, from: *const i32, bytes: usize) {
+pub(crate) fn copy_natively(
+    context: &Context,
+    device: &Device,
+    to: *mut i32,
+    from: *const i32,
+    bytes: usize,
+) {
     let list = new_list(context, device, 0);
     let (none, waits) = (std::ptr::null_mut(), std::ptr::null_mut());
     call!(command_list.pfnAppendMemoryCopy(list, to.cast(), from.cast(), bytes, none, 0, waits));

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 
-use sycl::{Buffer, Errc, Event, EventStatus, Id, Queue, Read, ReadWrite, Write, interop};
+use sycl::{
+    Buffer, DeviceData, Errc, Event, EventStatus, Id, Queue, Read, ReadWrite, Write, interop,
+};
 
 use crate::groups::{paged, submit_add_one};
 use crate::world::{Gate, Log, argument, context, devices, is_running, kernel, queue};
@@ -25,6 +27,11 @@ pub(crate) const TESTS: &[Test] = &[
         "t66_different_buffers_overlap",
         Where::Everywhere,
         different_buffers_overlap,
+    ),
+    (
+        "h34_views_conflict_by_pages",
+        Where::Everywhere,
+        views_conflict_by_pages,
     ),
     ("t67_in_order_queue", Where::Everywhere, in_order_queue),
     ("t69_fanout_flat", Where::Host, fanout_flat),
@@ -175,7 +182,12 @@ fn conflict_cross_device() {
 }
 
 /// Two kernels that end only when both have begun.
-fn meet(queue: &Queue, one: &Buffer<'_, i32>, other: &Buffer<'_, i32>, parts: [(usize, usize); 2]) {
+fn meet<T: DeviceData>(
+    queue: &Queue,
+    one: &Buffer<'_, T>,
+    other: &Buffer<'_, T>,
+    parts: [(usize, usize); 2],
+) {
     let meet = kernel("meet");
     let flags = sycl::usm::Block::<i32, sycl::usm::SharedKind>::shared(queue, 2).unwrap();
     // SAFETY: the block lives to the function's end.
@@ -200,6 +212,56 @@ fn meet(queue: &Queue, one: &Buffer<'_, i32>, other: &Buffer<'_, i32>, parts: [(
 fn disjoint_halves_overlap() {
     let (queue, buffer) = (queue(0), paged());
     meet(&queue, &buffer, &buffer, [(0, 8), (8, 8)]);
+}
+
+/// Views are the buffer: those on other pages of it run at once, those that share one do not.
+fn views_conflict_by_pages() {
+    let (queue, buffer) = (queue(0), paged());
+    let [one, other] = [0, 8].map(|first| buffer.sub(first, 8).unwrap());
+    meet(&queue, &one, &other, [(0, 8), (0, 8)]);
+    meet(&queue, &one, &buffer, [(0, 8), (8, 8)]);
+    let bytes = buffer.reinterpret::<u8, 1>(64).unwrap();
+    meet(&queue, &bytes, &bytes, [(0, 32), (32, 32)]);
+    // Elements 6 and 7 are of the same page, and so are bytes 20 and 31.
+    let parts = [(0, 7), (7, 9)].map(|(first, count)| buffer.sub(first, count).unwrap());
+    let writes = |view: &Buffer<'_, i32>, after: &[Event]| {
+        let submitted = queue.submit(|cg| {
+            cg.depends_on(after);
+            let all = cg.access(view, Write)?;
+            cg.fill(&all, 1)
+        });
+        submitted.unwrap()
+    };
+    let sets = |first: usize, after: &[Event]| {
+        let submitted = queue.submit(|cg| {
+            cg.depends_on(after);
+            let part = cg.access_ranged(&bytes, Write, 1, first)?;
+            cg.fill(&part, 1)
+        });
+        submitted.unwrap()
+    };
+    let gate = Gate::new();
+    let first = writes(&parts[0], std::slice::from_ref(&gate.event));
+    let second = writes(&parts[1], &[]);
+    gate.holds_up(|| {
+        second.wait().unwrap();
+        assert!(!is_running(&first));
+    });
+    let gate = Gate::new();
+    let first = sets(20, std::slice::from_ref(&gate.event));
+    let second = sets(31, &[]);
+    gate.holds_up(|| {
+        second.wait().unwrap();
+        assert!(!is_running(&first));
+    });
+    // A view and the buffer itself.
+    let gate = Gate::new();
+    let first = writes(&parts[1], std::slice::from_ref(&gate.event));
+    let second = access(&queue, &buffer, 0, (4, 2), &[]);
+    gate.holds_up(|| {
+        second.wait().unwrap();
+        assert!(!is_running(&first));
+    });
 }
 
 fn different_buffers_overlap() {
@@ -374,7 +436,7 @@ fn queue_create_once() {
         .build()
         .unwrap();
     let buffer = paged();
-    for _ in 0..200 {
+    for _ in 0..1000 {
         submit_add_one(&queue, &buffer, &[]);
     }
     queue.wait().unwrap();
@@ -392,7 +454,7 @@ fn queue_create_once() {
         (1, 1)
     );
     drop(log);
-    assert_eq!(buffer.into_vec().unwrap(), [200; 16]);
+    assert_eq!(buffer.into_vec().unwrap(), [1000; 16]);
 }
 
 fn tickets_not_compressed() {

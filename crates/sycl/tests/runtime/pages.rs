@@ -1,12 +1,17 @@
 //! Which pages are copied, and in how many copies: H19 to H30.
 
-use sycl::{Buffer, BufferOptions, Event, Id, Queue, Range, Read, ReadWrite, Val, Write};
+use sycl::{Buffer, BufferOptions, Errc, Event, Id, Queue, Range, Read, ReadWrite, Val, Write};
 
 use crate::world::{Gate, Log, argument, is_running, kernel, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     ("t19_default_pages", Where::Host, default_pages),
+    (
+        "h20_pages_of_the_programs",
+        Where::Host,
+        pages_of_the_programs,
+    ),
     (
         "t47_page_boundary_read",
         Where::Discrete,
@@ -150,6 +155,31 @@ fn default_pages() {
     let tall = Buffer::<f32, 2>::new([1_000_000, 3]).unwrap();
     assert_eq!(tall.page_size(), [1, 5462, 3]);
     assert!(Buffer::<u8>::with_options(8, &pages([0])).is_err());
+}
+
+/// What a program asks for is clipped to the buffer, or refused with the reason.
+fn pages_of_the_programs() {
+    let made = |extent: [usize; 2], page: [usize; 2]| {
+        Buffer::<'_, u8, 2>::with_options(extent, &pages(page))
+    };
+    for (extent, page, got) in [
+        ([8, 8], [3, 5], [1, 3, 5]),
+        ([8, 8], [100, 2], [1, 8, 2]),
+        ([8, 8], [usize::MAX, usize::MAX], [1, 8, 8]),
+        ([8192, 2048], [1, 1], [1, 1, 1]),
+    ] {
+        assert_eq!(made(extent, page).unwrap().page_size(), got, "{page:?}");
+    }
+    for (extent, page, why) in [
+        ([8, 8], [0, 4], "each extent must be at least 1"),
+        ([8, 8], [4, 0], "each extent must be at least 1"),
+        ([8192, 8192], [1, 1], "makes 67108864 pages"),
+        ([8192, 2049], [1, 1], "choose larger pages"),
+    ] {
+        let error = made(extent, page).unwrap_err();
+        assert_eq!(error.errc(), Errc::Invalid, "{page:?}");
+        assert!(error.to_string().contains(why), "{error}");
+    }
 }
 
 fn page_boundary_read() {

@@ -1,7 +1,8 @@
 //! Random programs on random page grids against a sequential model: contents at every look, and after every step exactly
 //! the elements that were copied, and where to.
 //!
-//! `SOLUM_TEST_PROGRAMS` says how many programs run (10000 are the whole of it), or which: `700..900`.
+//! Each world has programs of its own, 10000 in all. `SOLUM_TEST_PROGRAMS` says how many run instead, or which:
+//! `700..900`.
 
 use std::ops::Range as Span;
 
@@ -9,15 +10,17 @@ use sycl::{Buffer, BufferOptions, Device, Id, Kernel, Queue, Range, Read, ReadWr
 
 use crate::groups::Random;
 use crate::world::{devices, has_peers, is_discrete, kernel, queue};
-use crate::{Test, Where, copies};
+use crate::{Test, WORLD, Where, copies};
 
 pub(crate) const TESTS: &[Test] = &[
     ("t61_random_oracle", Where::Everywhere, random_oracle),
     ("t61_random_oracle_with_peers", Where::Peers, random_oracle),
 ];
 
-/// Programs of one run where nobody asks for more.
-const PROGRAMS: u64 = 500;
+/// Programs of one world where nobody asks for more.
+const PROGRAMS: u64 = 2500;
+/// The worlds that have some.
+const WORLDS: [&str; 4] = ["discrete", "batched", "host", "peers"];
 const STEPS: u32 = 14;
 /// Devices that take part; with the host's there are as many domains and one.
 const DEVICES: usize = 3;
@@ -58,6 +61,13 @@ struct Model {
 type Copied = (usize, usize, usize);
 
 impl Model {
+    /// The elements of each page that has some of these.
+    fn pages_with(&self, some: &[usize]) -> Vec<Vec<usize>> {
+        let mut all = self.pages(&self.whole());
+        all.retain(|page| page.iter().any(|element| some.contains(element)));
+        all
+    }
+
     /// The elements of each page that a part overlaps.
     fn pages(&self, part: &Part) -> Vec<Vec<usize>> {
         let span = |axis: usize| {
@@ -259,7 +269,11 @@ fn random_oracle() {
     let number = |text: &str| text.trim().parse::<u64>().unwrap();
     let programs: Span<u64> = match text.split_once("..") {
         Some((first, end)) => number(first)..number(end),
-        None if text.is_empty() => 0..PROGRAMS,
+        None if text.is_empty() => {
+            let world = std::env::var(WORLD).unwrap();
+            let number = WORLDS.iter().position(|name| *name == world).unwrap() as u64;
+            number * PROGRAMS..(number + 1) * PROGRAMS
+        }
         None => 0..number(&text),
     };
     let devices: Vec<Device> = devices().into_iter().take(DEVICES).collect();
@@ -403,6 +417,61 @@ fn host_access(
     format!("host changes {number} {part:?}")
 }
 
+/// Reads or fills successive elements of a buffer by a view of another shape, of all of it or of those alone; or the host
+/// changes them. Pages are touched where they have such elements.
+fn through_a_view(
+    number: usize,
+    (buffer, model): (&Buffer<'static, u32, 3>, &mut Model),
+    random: &mut Random,
+    (queue, domain, value): (&Queue, usize, u32),
+    expected: &mut Vec<Copied>,
+) -> String {
+    let count = model.values.len();
+    let first = random.below(count);
+    let length = 1 + random.below(count - first);
+    let (kind, is_part) = (random.below(3), random.below(2) == 0);
+    let domain = if kind == 2 { 0 } else { domain };
+    let elements: Vec<usize> = (first..first + length).collect();
+    let pages = model.pages_with(&elements);
+    model.uses(domain);
+    for page in &pages {
+        model.bring_page(number, domain, page, expected);
+    }
+    let line = buffer.reinterpret::<i32, 1>(count).unwrap();
+    let (view, at) = match is_part {
+        true => (line.sub(first, length).unwrap(), 0),
+        false => (line, first),
+    };
+    let value = i32::from_ne_bytes(value.to_ne_bytes());
+    let known = u32::from_ne_bytes(value.to_ne_bytes());
+    if kind == 2 {
+        let mut access = view.host_access_ranged(ReadWrite, length, at).unwrap();
+        for (element, known) in access.iter_mut().zip(&model.values[first..]) {
+            let seen = u32::from_ne_bytes(element.to_ne_bytes());
+            assert!(known.is_none_or(|known| known == seen), "host by a view");
+            *element = value;
+        }
+    } else {
+        let submitted = queue.submit(|cg| {
+            if kind == 0 {
+                cg.access_ranged(&view, Read, length, at)?;
+                return cg.barrier();
+            }
+            let a = cg.access_ranged(&view, Write, length, at)?;
+            cg.fill(&a, value)
+        });
+        submitted.unwrap();
+    }
+    if kind != 0 {
+        for page in pages {
+            page.iter()
+                .for_each(|element| model.at[*element] = 1 << domain);
+        }
+        model.values[first..first + length].fill(Some(known));
+    }
+    format!("{kind} of {number} by a view, part {is_part}, {first} and {length} on {domain}")
+}
+
 /// Does something random to a buffer and its model; answers what.
 fn take_step(
     pairs: &mut [Pair; 2],
@@ -429,7 +498,14 @@ fn take_step(
         (other, &mut *one)
     };
     let (buffer, model) = (&pair.buffer, &mut pair.model);
-    match random.below(10) {
+    match random.below(11) {
+        10 => through_a_view(
+            number,
+            (buffer, model),
+            random,
+            (queue, domain, value),
+            expected,
+        ),
         kind @ 0..=2 => {
             let (fresh, reads) = (kind == 0, random.below(2) == 0);
             let stamp = &kernels.stamp;

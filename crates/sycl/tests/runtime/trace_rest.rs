@@ -105,6 +105,10 @@ fn a_task_fails(queue: &Queue, buffer: &Buffer<'_, u32>) {
 
 fn golden_rest() {
     well_formed(&of_stream(&run(&[]), "sycl"));
+    for program in ["traced", "traced rest"] {
+        let said = run_program(program, &[("PRINT_EVENTS_THREADS", "1")]);
+        begins_and_ends_on_one_thread(&of_stream(&said, "sycl"));
+    }
     for (form, compatible) in [("", ""), (".dpcpp", "dpcpp")] {
         let log = run_program("traced rest", &[("SOLUM_XPTI_COMPAT", compatible)]);
         for (stream, name) in [
@@ -118,6 +122,28 @@ fn golden_rest() {
             }
         }
     }
+}
+
+/// But barriers, which end on the thread that lets the command go.
+fn begins_and_ends_on_one_thread(said: &str) {
+    let mut open = HashMap::<(&str, &str), Vec<&str>>::new();
+    let (mut kind, mut thread, mut pairs) = ("", "", 0);
+    for line in said.lines() {
+        if let Some(rest) = line.strip_prefix("sycl ") {
+            kind = rest.split(' ').next().unwrap();
+        } else if let Some(number) = line.trim().strip_prefix("thread ") {
+            thread = number;
+        } else if let Some(event) = line.trim().strip_prefix("event ") {
+            if let Some(what) = kind.strip_suffix("_begin") {
+                open.entry((what, event)).or_default().push(thread);
+            } else if let Some(what) = kind.strip_suffix("_end") {
+                let began = open.get_mut(&(what, event)).and_then(Vec::pop).unwrap();
+                assert!(began == thread || what == "barrier", "{what} of {event}");
+                pairs += 1;
+            }
+        }
+    }
+    assert!(pairs > 10, "{pairs} of them");
 }
 
 /// What begins ends, once; what a task or an edge is of was told before.
