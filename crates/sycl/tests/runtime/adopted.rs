@@ -205,13 +205,18 @@ fn contents_go_between_contexts() {
     let other = Queue::builder().context(&made).device(&device);
     let other = other.build().unwrap();
     let in_other = kernel_in(&made, &device);
-    for kind in KINDS {
-        let input = BufferInput {
-            native_handle: filled(&queue, kind, 64, 97),
-            ownership: Ownership::Transfer,
+    for kind in KINDS.map(Some).into_iter().chain([None]) {
+        let adopted = |kind| {
+            let input = BufferInput {
+                native_handle: filled(&queue, kind, 64, 97),
+                ownership: Ownership::Transfer,
+            };
+            // SAFETY: the buffer's alone from here on.
+            unsafe { make_buffer_1d::<i32>(input, &context, None) }
         };
-        // SAFETY: the buffer's alone from here on.
-        let buffer = unsafe { make_buffer_1d::<i32>(input, &context, None) }.unwrap();
+        // The runtime's own memory at last.
+        let own = || Buffer::from_slice(&[97; 64], 64);
+        let buffer = kind.map_or_else(own, adopted).unwrap();
         for _ in 0..2 {
             let submitted = other.submit(|cg| {
                 let a = cg.access(&buffer, ReadWrite)?;

@@ -19,6 +19,7 @@ mod footprint;
 mod graphs;
 mod groups;
 mod images;
+mod injection;
 mod letting_go;
 mod library;
 mod liveness;
@@ -152,6 +153,7 @@ fn main() -> ExitCode {
         failures::TESTS,
         losses::TESTS,
         lost::TESTS,
+        injection::TESTS,
         native::TESTS,
         native_events::TESTS,
         letting_go::TESTS,
