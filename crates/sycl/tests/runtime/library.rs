@@ -204,6 +204,11 @@ fn sub_devices() {
             .create_sub_devices(&Partition::Equally(units + 1))
             .unwrap_err();
         assert_eq!(error.errc(), Errc::Invalid, "{error}");
+        // Level Zero divides devices as they are made, not by numbers.
+        for by_number in [Partition::Equally(1), Partition::Counts(vec![1, 1])] {
+            let error = device.create_sub_devices(&by_number).unwrap_err();
+            assert_eq!(error.errc(), Errc::FeatureNotSupported, "{error}");
+        }
     }
 }
 

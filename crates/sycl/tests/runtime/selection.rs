@@ -18,6 +18,11 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Tiles,
         subdevice_shares_root,
     ),
+    (
+        "h14_parts_that_are_devices_share_memory",
+        Where::Tiles,
+        parts_that_are_devices_share_memory,
+    ),
     ("parts_run_at_once", Where::Tiles, parts_run_at_once),
     ("t40_ods_grammar_ok", Where::Tiles, grammar_ok),
     ("t41_ods_grammar_bad", Where::Tiles, grammar_bad),
@@ -44,6 +49,9 @@ pub(crate) fn choose() {
                 format!("{}{root}", shim::path_of(get_native(device)))
             });
             println!("= {}", names.collect::<Vec<_>>().join(" "));
+            if std::env::var_os(SHARES).is_some() {
+                return println!("{:?}", shares(&devices));
+            }
             if let Some(first) = devices.first() {
                 let context = first.platform().default_context().unwrap();
                 let of = context.devices();
@@ -73,6 +81,50 @@ pub(crate) fn choose() {
                 Err(error) => println!("queue {:?}", error.errc()),
             }
         }
+    }
+}
+
+/// Has [`choose`] use a buffer on all devices.
+const SHARES: &str = "SOLUM_TEST_SHARES";
+
+/// The sizes of the allocations for a buffer that all devices use, the places where they have it, and its contents.
+fn shares(devices: &[Device]) -> (Vec<u64>, Vec<usize>, i32) {
+    let buffer = Buffer::from_slice(&[1i32; 64], 64).unwrap();
+    let log = Log::start();
+    for device in devices {
+        let queue = Queue::builder().device(device).build().unwrap();
+        let submitted = queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(kernels::add_one, 64, (&a,))
+        });
+        submitted.unwrap();
+    }
+    let places = devices.iter().map(|device| buffer.device_ptr(device));
+    let mut places: Vec<usize> = places.map(|place| place.unwrap().addr()).collect();
+    places.sort_unstable();
+    places.dedup();
+    let allocated = log.device_allocations();
+    drop(log);
+    (allocated, places, buffer.into_vec().unwrap()[63])
+}
+
+/// Parts that the environment makes devices of the process use the memory of the hardware that they are parts of.
+fn parts_that_are_devices_share_memory() {
+    for (selector, count) in [
+        ("level_zero:0", 1),
+        ("level_zero:0.*", 2),
+        ("level_zero:0,0.*", 3),
+        ("level_zero:0.*,0.*.*", 4),
+    ] {
+        let variables = [("ONEAPI_DEVICE_SELECTOR", selector), (SHARES, "1")];
+        let (lines, _) = chosen(&variables);
+        let devices = lines[0].trim_start_matches("= ").split_whitespace().count();
+        assert!(devices >= count, "{selector}: {lines:?}");
+        let (allocated, rest) = lines[1].split_once("], [").unwrap();
+        let (places, sum) = rest.split_once("], ").unwrap();
+        assert_eq!(allocated, "([256", "{selector}: one allocation: {lines:?}");
+        assert!(!places.contains(','), "{selector}: one place: {lines:?}");
+        assert_eq!(sum, format!("{})", 1 + devices), "{selector}");
     }
 }
 
