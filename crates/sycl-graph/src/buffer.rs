@@ -286,12 +286,12 @@ impl Buffer {
     }
 
     /// Says that a domain's memory has lost all that was there, which is poisoned where nobody else holds it. Whether there
-    /// is such.
+    /// is such. What copies to it and from it that are not settled have brought is not known.
     pub fn lose(&mut self, domain: Domain) -> bool {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
         // First, so that what a copy took from elsewhere goes back there.
-        let fate = |transfer: &Transfer, _| match transfer.to == domain {
+        let fate = |transfer: &Transfer, _| match [transfer.from, transfer.to].contains(&domain) {
             true => Fate::Failed,
             false => Fate::Open,
         };

@@ -648,6 +648,12 @@ impl BufferState {
             matches!(ticket.standing(), Standing::Open | Standing::Submitted(_) if ticket.is_unfinished())
         });
         self.held_back.0 = open;
+        // First, so that what was copied before the loss counts as copied.
+        if self.graph.settle(fate, |past| resolve(past).device)
+            && let Some(cause) = cause
+        {
+            self.poison.get_or_insert(cause);
+        }
         let places = self.places.iter_mut().enumerate();
         for (number, place) in places {
             let lost = place.intact.as_mut().and_then(Intact::renew);
@@ -656,11 +662,6 @@ impl BufferState {
             {
                 self.poison.get_or_insert(error);
             }
-        }
-        if self.graph.settle(fate, |past| resolve(past).device)
-            && let Some(cause) = cause
-        {
-            self.poison.get_or_insert(cause);
         }
         let failed = |ticket: &&Arc<Ticket>| matches!(ticket.standing(), Standing::Failed(_));
         over.iter()

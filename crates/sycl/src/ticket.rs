@@ -155,7 +155,8 @@ impl Resolved {
                 self.failed = error;
                 // What was before it on its lane may still run.
                 let begun = lane_of(dep).map(|lane| lane.begun(dep.sequence()));
-                if let Some(begun) = begun.filter(|begun| is_unfinished(*begun)) {
+                let runs = |begun: &Dep| matches!(fate(*begun), (Fate::Open, _));
+                if let Some(begun) = begun.filter(runs) {
                     self.device.add(begun);
                 }
             }

@@ -112,6 +112,10 @@ impl Later {
             }
             Err(error) => return Some(Err(error)),
         };
+        // Once the lane is known: it may be a new one of a device that was lost meanwhile.
+        if let Some(error) = self.ends.iter().find_map(Intact::loss) {
+            return Some(Err(error));
+        }
         let operation = std::slice::from_mut(&mut self.operation);
         Some(append(&lane, &resolved.device, operation, &self.node))
     }
@@ -166,6 +170,12 @@ pub(crate) fn submit(
     if resolved.open.is_empty() {
         match context.choose_for_transfer(&device, &resolved.device)? {
             Way::On(lane) => {
+                // Once the lane is known: it may be a new one of a device that was lost meanwhile.
+                let ends = [transfer.from, transfer.to].into_iter();
+                let mut ends = ends.filter_map(|end| state.intact(end));
+                if let Some(error) = ends.find_map(Intact::loss) {
+                    return Err(Error::because("the source of a copy was lost", &error));
+                }
                 let operation = std::slice::from_mut(&mut operation);
                 let dep = append(&lane, &resolved.device, operation, &node)?;
                 state.graph.commit_transfer(transfer, dep);

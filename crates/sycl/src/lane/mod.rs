@@ -411,6 +411,7 @@ impl Lane {
         if self.failures.is_device_lost() {
             // Appended while it was lost.
             self.progress.end_all();
+            return true;
         }
         let begun = inner.begun(sequence);
         if begun != sequence && self.is_done(begun) {
