@@ -79,6 +79,8 @@ pub(crate) struct Lower<'a> {
     known: Vec<Option<Val>>,
     /// 64 bytes that lanes which are off read and write.
     nowhere: Option<Val>,
+    /// Where traps write what they tell: none comes back.
+    pub(crate) trap_record: Option<Val>,
     /// Where atomic operations are gathered.
     pub(crate) windows: Vec<crate::lanes::Window>,
     rooms: HashMap<ValueId, Val>,
@@ -305,6 +307,7 @@ impl<'a> Lower<'a> {
             stack_allocas: HashMap::new(),
             known: vec![None; function.values.len()],
             nowhere: None,
+            trap_record: None,
             wrap_flags: true,
             windows: Vec::new(),
             rooms: HashMap::new(),

@@ -1,7 +1,7 @@
 //! Traps and failed assertions: the work-item's ids as a record on the stack, handed to the host's function.
 
 use kernel_ir::ValueId;
-use kernel_ir::abi::TRAP_SYMBOL;
+use kernel_ir::abi::{ASSERTION_WORDS, TRAP_SYMBOL};
 
 use crate::kernel::Lower;
 
@@ -10,7 +10,11 @@ impl Lower<'_> {
     pub(crate) fn trap(&mut self, args: &[ValueId], word: u32) {
         let ir = self.ir;
         let count = args.len() as u64;
-        let record = self.room(ir.array(ir.i64, count), 8);
+        let record = match self.trap_record {
+            Some(made) => made,
+            None => self.room(ir.array(ir.i64, ASSERTION_WORDS as u64), 8),
+        };
+        self.trap_record = Some(record);
         for (at, &arg) in (0..).step_by(8).zip(args) {
             let value = self.get(arg);
             let value = self.values.to_memory(value, self.ty(arg));

@@ -16,6 +16,7 @@ mod meet;
 mod number;
 mod promote;
 pub mod shape;
+mod sides;
 mod slots;
 mod spaces;
 mod targets;
@@ -25,7 +26,7 @@ use crate::build::{BuildError, BuildErrorKind};
 use crate::ir::{FunctionId, Module};
 
 pub use cfg::loop_contiguous_order;
-pub use facts::{KernelFacts, addressed_functions, facts};
+pub use facts::{KernelFacts, addressed_functions, facts, ids};
 pub use flatten::flatten;
 pub use work_group::identity;
 
@@ -76,6 +77,7 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
         let function = &mut module.functions[id.index()];
         indices::in_plain_words(&mut module.types, &module.constants, function);
         improve(module, id);
+        sides::lead_on(&mut module.functions[id.index()]);
         meet::meet_before_reading(&module.types, &mut module.functions[id.index()]);
     }
     Ok(())

@@ -334,7 +334,7 @@ fn a_loop_without_an_end_loses_its_context_only() {
         let variables = [
             ("SOLUM_LANES", lanes),
             ("SOLUM_CACHE", "0"),
-            ("SOLUM_KERNEL_TIMEOUT_MS", "100"),
+            ("SOLUM_KERNEL_TIMEOUT_MS", "1000"),
         ];
         let output = program("spins", &variables);
         let text = String::from_utf8_lossy(&output.stderr);

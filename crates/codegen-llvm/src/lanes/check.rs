@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{
     BinaryOp, BlockId, Builtin, ConvertOp, Function, InstId, MathFn, Op, Predicate, Type, TypeId,
@@ -167,12 +168,14 @@ pub(super) fn together(low: &Lower<'_>, region: &Region, shapes: &Shapes) -> Vec
 
 /// Whether the function asks where its work-item is beyond the first dimension.
 fn has_rows(function: &Function) -> bool {
-    function.blocks.iter().flat_map(|b| &b.insts).any(|inst| {
-        let op = &function.insts[inst.index()].op;
-        matches!(op, Op::WorkItem(
-            Builtin::GlobalInvocationId | Builtin::LocalInvocationId | Builtin::WorkgroupId,
-            dimension,
-        ) if *dimension != 0)
+    ids(function).iter().any(|id| {
+        matches!(
+            id,
+            (
+                Builtin::GlobalInvocationId | Builtin::LocalInvocationId | Builtin::WorkgroupId,
+                1..
+            )
+        )
     })
 }
 

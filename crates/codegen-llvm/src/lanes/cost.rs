@@ -65,6 +65,7 @@ pub(super) fn costs(module: &Module, region: &Region, width: u32) -> (u64, u64) 
                 Op::Atomic { .. }
                 | Op::CopyMemory { .. }
                 | Op::Printf(..)
+                | Op::Clock
                 | Op::Call(..)
                 | Op::CallIndirect(..) => (4, 8 * lanes),
                 Op::Math(math, ..) => {

@@ -51,7 +51,6 @@ pub(super) fn jam(
             Op::Atomic { .. }
             | Op::CopyMemory { .. }
             | Op::Printf(..)
-            | Op::Trap(_)
             | Op::Group(..)
             | Op::Call(..)
             | Op::CallIndirect(..) => {

@@ -1,5 +1,6 @@
 //! How many work-items run side by side, where it is only a matter of speed.
 
+use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{Builtin, MathFn, Op, Type, ValueId};
 
@@ -57,12 +58,11 @@ pub(super) fn narrower(low: &Lower<'_>, width: u32, instructions: usize) -> Vec<
     if low.group_size.is_some() || instructions > TWICE {
         return Vec::new();
     }
-    let dimensions = low.function.blocks.iter().flat_map(|b| &b.insts);
-    let dimensions = dimensions.filter_map(|i| match low.function.insts[i.index()].op {
-        Op::WorkItem(
-            Builtin::GlobalInvocationId | Builtin::LocalInvocationId | Builtin::WorkgroupId,
-            dimension,
-        ) => Some(dimension),
+    let dimensions = ids(low.function).into_iter();
+    let dimensions = dimensions.filter_map(|(builtin, dimension)| match builtin {
+        Builtin::GlobalInvocationId | Builtin::LocalInvocationId | Builtin::WorkgroupId => {
+            Some(dimension)
+        }
         _ => None,
     });
     let some: &[u32] = match dimensions.max() {
@@ -81,10 +81,10 @@ pub(super) fn for_chains(low: &Lower<'_>, region: &Region, usual: u32) -> u32 {
     };
     let function = &region.function;
     let row = low.group_size.map(|size| u64::from(size[0]));
-    let flat = function.blocks.iter().flat_map(|b| &b.insts).all(|inst| {
+    let flat = ids(function).iter().all(|id| {
         !matches!(
-            function.insts[inst.index()].op,
-            Op::WorkItem(
+            id,
+            (
                 Builtin::GlobalInvocationId | Builtin::LocalInvocationId,
                 1..
             )

@@ -796,7 +796,10 @@ fn trapped(space: &mut Space<'_>, args: &[Slot], registers: &[u64]) -> Fault {
     }
     // A text that cannot be read is left out: the assertion has failed all the same.
     let mut text = |i: usize| {
-        let bytes = read_string(space, value(i)).unwrap_or_default();
+        let bytes = match value(i) {
+            0 => Vec::new(),
+            address => read_string(space, address).unwrap_or_default(),
+        };
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let (expression, file, function) = (text(6), text(7), text(9));

@@ -45,7 +45,7 @@ pub struct KernelFacts {
     /// Calls that are not inlined.
     pub uses_calls: bool,
     /// A work-group may wait for what another one does, or tell in which order they ran: it reads atomically or as
-    /// volatile what others may write, orders such accesses, prints, or calls what is not known.
+    /// volatile what others may write, orders such accesses, prints, reads a clock, or calls what is not known.
     pub meets_groups: bool,
     /// A work-item may ask which group it is in, where in it, or how large that is.
     pub asks_for_group: bool,
@@ -138,17 +138,39 @@ pub fn addressed_functions(module: &Module) -> Vec<FunctionId> {
     all
 }
 
-/// Whether `function` itself looks at what other work-groups do. An atomic whose result nobody uses tells nothing.
-fn meets_groups(module: &Module, function: &Function) -> bool {
-    let insts = || function.blocks.iter().flat_map(|b| &b.insts);
+/// Values that an operation which `counts`, or a branch, reads.
+fn used(function: &Function, counts: impl Fn(&Op) -> bool) -> Vec<bool> {
     let mut used = vec![false; function.values.len()];
     let mut note = |v: ValueId| used[v.index()] = true;
-    for id in insts() {
-        function.insts[id.index()].op.operands(&mut note);
+    for id in function.blocks.iter().flat_map(|b| &b.insts) {
+        let op = &function.insts[id.index()].op;
+        if counts(op) {
+            op.operands(&mut note);
+        }
     }
     for block in &function.blocks {
         block.term.operand().into_iter().for_each(&mut note);
     }
+    used
+}
+
+/// What `function` asks about its work-item, by dimension; not what only a trap tells of it.
+pub fn ids(function: &Function) -> Vec<(Builtin, u8)> {
+    let used = used(function, |op| !matches!(op, Op::Trap(_)));
+    let insts = function.blocks.iter().flat_map(|b| &b.insts);
+    let insts = insts.map(|id| &function.insts[id.index()]);
+    let asked = insts.filter_map(|inst| match (&inst.op, inst.result) {
+        (Op::WorkItem(builtin, dimension), Some(id)) if used[id.index()] => {
+            Some((*builtin, *dimension))
+        }
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// Whether `function` itself looks at what other work-groups do. An atomic whose result nobody uses tells nothing.
+fn meets_groups(module: &Module, function: &Function) -> bool {
+    let used = used(function, |_| true);
     let is_shared = |ptr: ValueId| {
         let Type::Ptr(space) = module.types.get(function.ty(ptr)) else {
             return true;
@@ -158,12 +180,13 @@ fn meets_groups(module: &Module, function: &Function) -> bool {
             AddressSpace::Private | AddressSpace::Local | AddressSpace::Constant
         )
     };
-    insts().any(|id| {
+    let mut insts = function.blocks.iter().flat_map(|b| &b.insts);
+    insts.any(|id| {
         let inst = &function.insts[id.index()];
+        let is_used = || inst.result.is_some_and(|result| used[result.index()]);
         match inst.op {
-            Op::Atomic { ptr, .. } => {
-                is_shared(ptr) && inst.result.is_some_and(|result| used[result.index()])
-            }
+            Op::Atomic { ptr, .. } => is_shared(ptr) && is_used(),
+            Op::Clock => is_used(),
             Op::Load { ptr, volatile, .. } => volatile && is_shared(ptr),
             Op::Fence(scope, _) => matches!(scope, Scope::CrossDevice | Scope::Device),
             Op::Printf(..) | Op::CallIndirect(..) => true,

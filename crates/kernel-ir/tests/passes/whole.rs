@@ -1,7 +1,7 @@
 //! `prepare`: modules before and after.
 
 use kernel_ir::passes::prepare;
-use kernel_ir::{Module, parse, print, validate};
+use kernel_ir::{Builtin, Module, parse, print, validate};
 
 /// Prepares `text`; the result is valid.
 pub(super) fn prepared(text: &str) -> Module {
@@ -161,4 +161,66 @@ fn work_group_operations_become_scratch_and_barriers() {
     assert_eq!(facts.local_per_item.len(), 3, "{text}");
     assert_eq!(facts.local_fixed.len(), 2, "{text}");
     assert_eq!(text.matches("barrier Workgroup").count(), 12, "{text}");
+}
+
+/// A side that traps, beside one whose values come together with those of others, and before a way back of a loop.
+#[test]
+fn traps_lead_on_to_where_the_others_go_but_not_back() {
+    let kernel = |then: &str, otherwise: &str| {
+        format!(
+            "kernel @k(%p: ptr<global>, %n: i64) {{
+             e:
+               %x: i64 = wi.GlobalInvocationId 0
+               %y: i64 = wi.GlobalInvocationId 1
+               %z: i64 = wi.GlobalInvocationId 2
+               %q: ptr<global> = offset %p [%x * 8]
+               br loop
+             loop:
+               %i: i64 = phi e: i64 0, on: %j
+               %j: i64 = iadd %i, i64 1
+               %c: bool = cmp.ult %i, %n
+               br_if %c, more, on
+             more:
+               %v: i64 = load %q align 8
+               %d: bool = cmp.ult %v, %n
+               br_if %d, {then}, {otherwise}
+             bad:
+               trap(%x, %y, %z)
+               unreachable
+             on:
+               %s: i64 = phi loop: i64 0, more: %v
+               store %q, %s align 8
+               %f: bool = cmp.ult %s, %j
+               br_if %f, loop, out
+             out:
+               ret
+             }}"
+        )
+    };
+    for text in [kernel("on", "bad"), kernel("bad", "on")] {
+        let module = prepared(&text);
+        let text = print(&module);
+        assert!(text.contains("trap "), "{text}");
+        assert!(!text.contains("unreachable"), "{text}");
+        let asked = kernel_ir::passes::ids(&module.functions[0]);
+        assert_eq!(asked, [(Builtin::GlobalInvocationId, 0)], "{text}");
+    }
+    let module = prepared(
+        "kernel @k(%p: ptr<global>, %n: i64) {
+         e:
+           %x: i64 = wi.GlobalInvocationId 0
+           br loop
+         loop:
+           %i: i64 = phi e: i64 0, loop: %j
+           %j: i64 = iadd %i, i64 1
+           %v: i64 = load %p align 8 volatile
+           %c: bool = cmp.ult %v, %j
+           br_if %c, loop, bad
+         bad:
+           trap(%x, %x, %x)
+           unreachable
+         }",
+    );
+    let text = print(&module);
+    assert!(text.contains("unreachable"), "{text}");
 }

@@ -369,8 +369,10 @@ unsafe fn call(record: *mut Record, code: usize, arguments: [usize; 5]) -> Resul
             known: Known::Nothing,
         });
     }
+    // Also where another fault came first, such as the end of its time: the next one is not this trap.
+    let trapped = super::trap::take();
     let known = match signal {
-        libc::SIGILL => super::trap::take().map_or(Known::Nothing, Known::Trapped),
+        libc::SIGILL => trapped.map_or(Known::Nothing, Known::Trapped),
         libc::SIGSEGV if super::depth::is_below_stack(record.address) => Known::StackEnd,
         _ => Known::Nothing,
     };

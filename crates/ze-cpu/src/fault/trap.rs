@@ -4,7 +4,9 @@ use super::Guard;
 use kernel_ir::abi::{ASSERTION_WORDS, Assertion, TRAP_TEXT};
 use std::cell::Cell;
 use std::fmt;
-use std::io::Write;
+
+/// Bytes of stack that reading and telling a trap's words takes at most.
+const ROOM: usize = 32 << 10;
 
 /// What a kernel said when it ended its launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +41,11 @@ pub(super) fn take() -> Option<Box<Trapped>> {
 
 /// Tells of a failed assertion where DPC++'s own runtimes do.
 pub(crate) fn tell(assertion: &Assertion) {
+    let line = format!("{assertion}\n");
+    // At once, so that nothing comes between, and past the lock that a thread may hold while it waits for this launch.
     // A program without stderr has no use for the line.
-    let _ = writeln!(std::io::stderr(), "{assertion}");
+    // SAFETY: a system call that reads the text.
+    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
 }
 
 /// Called by generated code; see [`kernel_ir::abi::TRAP_SYMBOL`].
@@ -48,7 +53,16 @@ pub(crate) fn tell(assertion: &Assertion) {
 /// # Safety
 /// `record` is the address of `words` words. Called from guarded code only: anywhere else it ends the process.
 pub(crate) unsafe extern "C" fn solum_trap(record: *const u64, words: u32, word: u32) {
-    // Locks and allocations follow: no fault may leave from here.
+    // Locks and allocations follow, of which no fault may leave: a stack that is too short for them ends here.
+    // SAFETY: only reads; a fault is the guard's, with nothing to drop here.
+    unsafe {
+        std::arch::asm!(
+            "mov {there}, byte ptr [rsp - {room}]",
+            there = out(reg_byte) _,
+            room = const ROOM,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
     Guard::disarmed(|| {
         // SAFETY: the caller's promise.
         let read = || unsafe { trapped(record, words as usize, word) };
