@@ -200,6 +200,11 @@ impl Buffer {
                 false => behind.push(source),
             }
         }
+        // What nobody has any more, since it was lost, cannot come from anywhere.
+        let mut held = PageSet::none(&self.grid);
+        let all = sources.iter().chain(&behind);
+        all.for_each(|source| held.unite(&source.pages));
+        missing.intersect(&held);
         // What has no direct way is collected on the host, and goes on from there with what is there already.
         let mut staged = missing.clone();
         sources

@@ -11,8 +11,8 @@ const CELLS: usize = 64;
 /// So many beginnings of a tiling are followed at a time: fewer miss good ones, more take longer than they save.
 const WIDTH: usize = 8;
 
-/// So many steps may be taken to find a tiling that must be there or be known not to be.
-const STEPS: usize = 1000;
+/// So many sets of cells may be looked at to find a tiling that must be there or be known not to be.
+const STEPS: usize = 4000;
 
 /// Wanted pages as cells of pages that are alike, numbered in the order of memory.
 pub(crate) struct Tiling {
@@ -25,6 +25,8 @@ pub(crate) struct Tiling {
     wanted: u64,
     /// What each source has of them.
     held: Vec<u64>,
+    /// Of each cell and each wanted one behind it, what a tile that has both has: by box, and by run or all if none has.
+    pairs: Vec<(u64, u64)>,
 }
 
 /// A tile taken after others.
@@ -36,7 +38,7 @@ struct Step {
 }
 
 impl Tiling {
-    /// The cells of the wanted pages, of which each source has some; none if they are too many.
+    /// The cells of the wanted pages, of which each source has some; none if they are too many, or nobody has some.
     pub(crate) fn new(grid: &Grid, wanted: &PageSet, held: &[&PageSet]) -> Option<Self> {
         let cuts = match grid.page_count() <= CELLS {
             true => grid.pages().map(|n| (0..=n).collect()),
@@ -53,6 +55,7 @@ impl Tiling {
             follows: 0,
             wanted: 0,
             held: vec![0; held.len()],
+            pairs: Vec::new(),
         };
         let mut before = None;
         for at in 0..count {
@@ -67,7 +70,32 @@ impl Tiling {
             tiling.follows |= u64::from(follows) << at;
             before = Some(elements);
         }
+        let all = tiling.held.iter().fold(0, |all, held| all | held);
+        if tiling.wanted & !all != 0 {
+            return None;
+        }
+        tiling.pairs = tiling.pairs();
         Some(tiling)
+    }
+
+    fn pairs(&self) -> Vec<(u64, u64)> {
+        let [planes, rows, row] = self.cells;
+        let count = planes * rows * row;
+        let places: Vec<[usize; 3]> = (0..count).map(|at| self.place(at)).collect();
+        let mut pairs = vec![(u64::MAX, u64::MAX); count * count];
+        for one in bits(self.wanted) {
+            for other in bits(self.wanted).filter(|other| *other > one) {
+                let (a, b) = (places[one], places[other]);
+                let lower = [0, 1, 2].map(|axis| a[axis].min(b[axis]));
+                let size = [0, 1, 2].map(|axis| a[axis].max(b[axis]) + 1 - lower[axis]);
+                let at = (lower[0] * rows + lower[1]) * row + lower[2];
+                let run = ones(other + 1 - one) << one;
+                let is_run = run & (run - 1) & !self.follows == 0;
+                let run = if is_run { run } else { u64::MAX };
+                pairs[one * count + other] = (self.tile(at, size), run);
+            }
+        }
+        pairs
     }
 
     /// So many tiles at least make up what is wanted.
@@ -132,10 +160,13 @@ impl Tiling {
         if cells == 0 {
             return true;
         }
-        if *steps == 0 || self.needs(cells) > count {
+        if *steps == 0 {
             return false;
         }
         *steps -= 1;
+        if self.needs(cells) > count {
+            return false;
+        }
         let mut tiles = Vec::new();
         self.tiles(cells, true, |tile| tiles.push(tile));
         tiles.sort_unstable_by_key(|tile| (Reverse(tile.count_ones()), *tile));
@@ -152,30 +183,22 @@ impl Tiling {
 
     /// So many tiles at least make up these cells: of so many cells no two lie in one.
     fn needs(&self, cells: u64) -> usize {
-        let [_, rows, row] = self.cells;
-        let (mut left, mut count) = (cells, 0);
+        let count = self.cells.iter().product::<usize>();
+        let (mut left, mut needed) = (cells, 0);
         while left != 0 {
             let one = left.trailing_zeros() as usize;
-            let mut others = left;
-            while others != 0 {
-                let other = others.trailing_zeros() as usize;
-                others &= others - 1;
-                let (a, b) = (self.place(one), self.place(other));
-                let lower = [0, 1, 2].map(|axis| a[axis].min(b[axis]));
-                let size = [0, 1, 2].map(|axis| a[axis].max(b[axis]) + 1 - lower[axis]);
-                let at = (lower[0] * rows + lower[1]) * row + lower[2];
-                let (around, run) = (self.tile(at, size), ones(other + 1 - one) << one);
-                let is_run = run & (run - 1) & !self.follows == 0;
-                let together = self
-                    .held
-                    .iter()
-                    .map(|held| held & cells)
-                    .any(|able| around & !able == 0 || is_run && run & !able == 0);
-                left &= !(u64::from(together) << other);
+            left &= left - 1;
+            for other in bits(left) {
+                let (around, run) = self.pairs[one * count + other];
+                let able = |held: &u64| {
+                    let out = !(held & cells);
+                    around & out == 0 || run & out == 0
+                };
+                left &= !(u64::from(self.held.iter().any(able)) << other);
             }
-            count += 1;
+            needed += 1;
         }
-        count
+        needed
     }
 
     /// Calls with tiles of these cells that have the lowest one, each of cells that one source has: the longest run, and
@@ -197,6 +220,9 @@ impl Tiling {
                     let here = (able >> first).trailing_ones() as usize;
                     length = length.min(lengths[high - 1]).min(here);
                     lengths[high - 1] = length;
+                    if length == 0 {
+                        break;
+                    }
                     for length in if shorter { 1 } else { length.max(1) }..=length {
                         each(self.tile(at, [deep, high, length]));
                     }
@@ -247,6 +273,15 @@ impl Tiling {
             [0, 1, 2].map(|axis| self.cuts[axis][upper[axis] + 1]),
         )
     }
+}
+
+/// The cells of a set.
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let at = (set != 0).then(|| set.trailing_zeros() as usize);
+        set &= set.wrapping_sub(1);
+        at
+    })
 }
 
 /// So many bits from the lowest on, at most all.
