@@ -173,7 +173,7 @@ fn traps_lead_on_to_where_the_others_go_but_not_back() {
                %x: i64 = wi.GlobalInvocationId 0
                %y: i64 = wi.GlobalInvocationId 1
                %z: i64 = wi.GlobalInvocationId 2
-               %q: ptr<global> = offset %p [%x * 8]
+               %q: ptr<global> = offset %p [%x * 8 + 0]
                br loop
              loop:
                %i: i64 = phi e: i64 0, on: %j

@@ -705,6 +705,35 @@ fn what_lost_memory_had_alone_is_poisoned() {
     }
 }
 
+/// Copies that have ended are there, those that may not have are not.
+#[test]
+fn what_was_copied_from_memory_before_it_was_lost_stays() {
+    for settled in [true, false] {
+        let mut buffer = in_pieces();
+        commit(&mut buffer, 2, 1, Mode::Read, 0, 16);
+        commit(&mut buffer, 3, 0, Mode::Read, 0, 16);
+        if settled {
+            assert!(!buffer.settle(|_| Fate::Ended, |_| Deps::default()));
+        }
+        assert_eq!(buffer.lose(domain(1)), !settled);
+    }
+}
+
+#[test]
+fn what_nobody_has_any_more_comes_from_nowhere() {
+    let mut buffer = in_pieces();
+    commit(&mut buffer, 2, 2, Mode::ReadWrite, 8, 16);
+    assert!(buffer.lose(domain(2)));
+    buffer.clear_poison();
+    let lost = Access {
+        mode: Mode::Read,
+        elements: Cuboid::new([0, 0, 8], [1, 1, 16]),
+    };
+    for to in [Domain::HOST, domain(1), domain(2), domain(3)] {
+        assert!(buffer.plan(to, &[lost], &All).is_empty());
+    }
+}
+
 /// What a failed writer had followed may still run.
 #[test]
 fn what_later_writers_follow_after_a_failure() {
