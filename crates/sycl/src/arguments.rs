@@ -164,6 +164,21 @@ impl Arguments {
         })
     }
 
+    /// What tools are told of each, while none is added or moved: its kind as they number it, where its value is now, and its size.
+    #[cfg(feature = "xpti")]
+    pub(crate) fn told(&self) -> impl Iterator<Item = (i32, *const c_void, usize)> + '_ {
+        self.slots.iter().map(|slot| {
+            let kind = match slot.kind {
+                ArgumentKind::Value => 1,
+                ArgumentKind::Sampler => 2,
+                ArgumentKind::Pointer if slot.access == NO_ACCESS => 3,
+                ArgumentKind::Pointer | ArgumentKind::Local | ArgumentKind::Image { .. } => 0,
+            };
+            let value = &self.bytes[slot.offset as usize..];
+            (kind, value.as_ptr().cast(), slot.size as usize)
+        })
+    }
+
     /// Whether they are what a kernel takes.
     pub(crate) fn check(
         &self,

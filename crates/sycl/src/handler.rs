@@ -331,7 +331,7 @@ impl<'cg> Handler<'cg> {
         kernel: K,
         arguments: A,
     ) -> Result<Command<'cg>> {
-        self.launch(&kernel, arguments, Some([1; 3]), [1; 3], [0; 3])
+        self.launch(&kernel, arguments, 1, Some([1; 3]), [1; 3], [0; 3])
     }
 
     /// Runs a kernel with a work-item for each place of a range, in groups as the driver suggests.
@@ -348,7 +348,7 @@ impl<'cg> Handler<'cg> {
         Dim<D>: SupportedDim,
     {
         let items = to_xyz("range", range.into())?;
-        self.launch(&kernel, arguments, None, items, [0; 3])
+        self.launch(&kernel, arguments, D, None, items, [0; 3])
     }
 
     /// As [`Self::parallel_for`], with ids that begin at `offset`.
@@ -369,7 +369,7 @@ impl<'cg> Handler<'cg> {
         let mut offset = coordinates(offset.into().0);
         offset.reverse();
         let offset = to_xyz("offset", Range([offset[2], offset[1], offset[0]]))?;
-        self.launch(&kernel, arguments, None, items, offset)
+        self.launch(&kernel, arguments, D, None, items, offset)
     }
 
     /// Runs a kernel with work-items in groups of the given shape.
@@ -402,13 +402,14 @@ impl<'cg> Handler<'cg> {
                 range.local.size()
             ));
         }
-        self.launch(&kernel, arguments, Some(size), items, [0; 3])
+        self.launch(&kernel, arguments, D, Some(size), items, [0; 3])
     }
 
     fn launch<K: Launch<'cg, A>, A>(
         self,
         kernel: &K,
         arguments: A,
+        dimensions: usize,
         size: Option<[u32; 3]>,
         items: [u32; 3],
         offset: [u32; 3],
@@ -437,6 +438,7 @@ impl<'cg> Handler<'cg> {
         group.action = Some(Action::Launch(Shape {
             kernel: function.0,
             handle,
+            dimensions,
             groups,
             size,
             offset,

@@ -86,6 +86,9 @@ pub(crate) struct Launch {
 pub(crate) struct Shape {
     pub(crate) kernel: Arc<KernelInner>,
     pub(crate) handle: ze_kernel_handle_t,
+    /// The program's; all others are 1.
+    #[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+    pub(crate) dimensions: usize,
     pub(crate) groups: [u32; 3],
     pub(crate) size: [u32; 3],
     pub(crate) offset: [u32; 3],
@@ -408,6 +411,17 @@ fn region_of(origin: [usize; 3], size: [usize; 3]) -> ze_copy_region_t {
 }
 
 impl Shape {
+    /// Work-items in all, those of a group, and the first one's id, in the order of the program's dimensions.
+    #[cfg(feature = "xpti")]
+    pub(crate) fn items(&self) -> [[usize; 3]; 3] {
+        let in_order = |mut xyz: [u32; 3]| {
+            xyz[..self.dimensions.clamp(1, 3)].reverse();
+            xyz.map(|n| n as usize)
+        };
+        let all = [0, 1, 2].map(|axis| self.groups[axis] * self.size[axis]);
+        [all, self.size, self.offset].map(in_order)
+    }
+
     pub(crate) fn append(&self, arguments: &mut Arguments, to: &mut Target<'_>) -> Result<()> {
         let (api, list, signal, count) = (to.api, to.list, to.signal, to.wait_count());
         let waits = to.waits();

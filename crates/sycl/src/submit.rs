@@ -61,9 +61,9 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     });
     inner.refuse_lost()?;
     check_targets(&group.records)?;
-    let node = Node::group(site, inner, label(group.action.as_ref()));
+    let node = Node::group(site, inner, label(group.action.as_ref(), &group.arguments));
     say(COMMANDS, || {
-        let name = label(group.action.as_ref()).name;
+        let name = label(group.action.as_ref(), &group.arguments).name;
         format!("submits {name}{site} to {}", name_of(Some(&inner.device)))
     });
     let mut order = inner
@@ -240,20 +240,24 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
 }
 
 /// What tools call a group.
-fn label(action: Option<&Action>) -> Label<'_> {
-    let (name, kernel, transfer) = match action {
-        None => ("barrier", false, false),
-        Some(Action::Launch(shape)) => (shape.kernel.name.as_str(), true, false),
-        Some(Action::Copy { .. }) => ("copy acc to acc", false, false),
-        Some(Action::Fill { .. } | Action::StagedFill { .. }) => ("fill", false, false),
+fn label<'a>(action: Option<&'a Action>, arguments: &'a Arguments) -> Label<'a> {
+    let (name, transfer) = match action {
+        None => ("barrier", false),
+        Some(Action::Launch(shape)) => (shape.kernel.name.as_str(), false),
+        Some(Action::Copy { .. }) => ("copy acc to acc", false),
+        Some(Action::Fill { .. } | Action::StagedFill { .. }) => ("fill", false),
         Some(Action::Operations(operations, _)) => match operations.first() {
-            Some(Operation::Fill { .. }) => ("fill usm", false, true),
-            Some(Operation::Prefetch { .. }) => ("prefetch usm", false, false),
-            Some(Operation::Advise { .. }) => ("advise usm", false, false),
-            _ => ("memcpy", false, true),
+            Some(Operation::Fill { .. }) => ("fill usm", true),
+            Some(Operation::Prefetch { .. }) => ("prefetch usm", false),
+            Some(Operation::Advise { .. }) => ("advise usm", false),
+            _ => ("memcpy", true),
         },
-        Some(Action::HostTask(_)) => ("host task", false, false),
-        Some(Action::Replay(_)) => ("command graph", false, false),
+        Some(Action::HostTask(_)) => ("host task", false),
+        Some(Action::Replay(_)) => ("command graph", false),
+    };
+    let kernel = match action {
+        Some(Action::Launch(shape)) => Some((shape, arguments)),
+        _ => None,
     };
     let memory = match action {
         Some(Action::Operations(operations, _)) => operations.first().and_then(Operation::memory),

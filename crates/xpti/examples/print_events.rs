@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use xpti::{
-    DetailLevel, Event, Notification, StreamInfo, Subscriber, Types, UserData, trace_point_type,
+    DetailLevel, Event, Notification, StreamInfo, Subscriber, Types, UserData, Value,
+    trace_point_type,
 };
 
 struct Printer;
@@ -39,6 +40,36 @@ fn optional(value: xpti::sys::optional_u32) -> String {
     match value.engaged {
         0 => "-".to_owned(),
         _ => value.value.to_string(),
+    }
+}
+
+/// A value; of an argument of a kernel not where it is.
+fn shown(key: &str, value: &Value<'_>) -> String {
+    let Value::Binary(bytes) = value else {
+        return format!("{value:?}");
+    };
+    let number = |at: usize| {
+        let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
+        word.map_or(0, u32::from_ne_bytes)
+    };
+    match (key, bytes.len()) {
+        ("enqueue_kernel_data", 80) => {
+            let numbers: Vec<u32> = (0..80).step_by(8).map(number).collect();
+            format!(
+                "global {:?} local {:?} offset {:?} args {}",
+                &numbers[..3],
+                &numbers[3..6],
+                &numbers[6..9],
+                numbers[9]
+            )
+        }
+        (key, 24) if key.starts_with("arg") => format!(
+            "kind {} size {} index {}",
+            number(0),
+            number(16),
+            number(20)
+        ),
+        _ => format!("{value:?}"),
     }
 }
 
@@ -137,7 +168,7 @@ impl Subscriber for Printer {
         line(format!("event {}", describe(notification.event())));
         if let Some(event) = notification.event() {
             for (key, value) in event.metadata() {
-                line(format!("{key} = {value:?}"));
+                line(format!("{key} = {}", shown(&key, &value)));
             }
             if event.source_id() != 0 {
                 line(format!(

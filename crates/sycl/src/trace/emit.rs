@@ -13,10 +13,12 @@ use xpti::{DetailLevel, Listeners, Location, NodeKind, Stash, Stream, Value, Vis
 use xpti::{event_type, trace_point_type as point};
 
 use super::{Label, Reason, Site, UsedMemory};
+use crate::arguments::Arguments;
 use crate::device::{Device, DeviceType};
 use crate::error::Error;
 use crate::image::{Filtering, ImageFormat, Sampler};
 use crate::lane::{Kept, NativeLane};
+use crate::operation::Shape;
 use crate::queue::QueueInner;
 
 macro_rules! streams {
@@ -60,6 +62,11 @@ fn both(send: impl Fn(&'static Stream)) {
 /// Somebody wants to know source locations: the default level and above.
 fn wants_locations() -> bool {
     any(&DEBUG).is_some() || matches!(SYCL.detail(), DetailLevel::Normal | DetailLevel::Verbose)
+}
+
+/// Somebody wants to know what kernels are called with.
+fn wants_arguments() -> bool {
+    any(&DEBUG).is_some() || SYCL.detail() == DetailLevel::Verbose
 }
 
 /// Announces the streams, in the order that tools know, and creates the graph; at the first enumeration of platforms.
@@ -183,6 +190,26 @@ fn describe_device(device: &Device, visit: &mut Visit) {
     );
 }
 
+/// As `offload_kernel_enqueue_data_t`, and each argument as `offload_kernel_arg_data_t`, whose gaps are zero so that equal
+/// ones are one object.
+fn describe_launch(shape: &Shape, arguments: &Arguments, visit: &mut Visit) {
+    let binary = |words: &[[u8; 8]]| Value::Binary(Cow::Owned(words.concat()));
+    let mut words: Vec<[u8; 8]> = Vec::with_capacity(10);
+    words.extend(shape.items().as_flattened().iter().map(|n| n.to_ne_bytes()));
+    words.push(arguments.told().count().to_ne_bytes());
+    visit.set(c"enqueue_kernel_data", binary(&words));
+    for (index, (kind, value, size)) in (0_u32..).zip(arguments.told()) {
+        let mut first = [0; 8];
+        first[..4].copy_from_slice(&kind.to_ne_bytes());
+        let mut last = [0; 8];
+        let size = i32::try_from(size).unwrap_or(i32::MAX);
+        last[..4].copy_from_slice(&size.to_ne_bytes());
+        last[4..].copy_from_slice(&index.to_ne_bytes());
+        let key = c_text(&format!("arg{index}"));
+        visit.set(&key, binary(&[first, value.addr().to_ne_bytes(), last]));
+    }
+}
+
 fn describe_memory(memory: UsedMemory, visit: &mut Visit) {
     let number = |number: usize| Value::Unsigned(number as u64);
     match memory {
@@ -268,8 +295,11 @@ impl Node {
         Self::create(kind, &site.location(c_text(label.name)), number, |visit| {
             describe_device(&queue.device, visit);
             visit.set(c"kernel_name", label.name);
-            if label.kernel {
+            if let Some((shape, arguments)) = label.kernel {
                 visit.set(c"from_source", true);
+                if wants_arguments() {
+                    describe_launch(shape, arguments, visit);
+                }
             }
             visit.set(c"queue_id", Value::Unsigned(number));
             if let Some(memory) = label.memory {

@@ -23,6 +23,9 @@ pub(crate) use history::{History, Part};
 #[cfg(not(feature = "xpti"))]
 pub(crate) use silent::*;
 
+use crate::arguments::Arguments;
+use crate::operation::Shape;
+
 /// Where the program called, and in which function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
@@ -82,12 +85,12 @@ fn enclosing(closure: &str) -> &str {
 }
 
 /// What a command is called and where its kernel comes from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
 pub(crate) struct Label<'a> {
     pub(crate) name: &'a str,
-    /// A kernel of the program's.
-    pub(crate) kernel: bool,
+    /// A kernel of the program's, and what it is called with.
+    pub(crate) kernel: Option<(&'a Shape, &'a Arguments)>,
     /// It only moves memory.
     pub(crate) transfer: bool,
     /// USM that it reads or writes.
