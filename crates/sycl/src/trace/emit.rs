@@ -12,13 +12,12 @@ use xpti::sys::{
 use xpti::{DetailLevel, Listeners, Location, NodeKind, Stash, Stream, Value, Visit};
 use xpti::{event_type, trace_point_type as point};
 
-use super::{Label, Reason, Site, UsedMemory};
-use crate::arguments::Arguments;
-use crate::device::{Device, DeviceType};
+use super::describe::{describe_device, describe_launch, describe_memory, number_of};
+use super::{Label, Reason, Site};
+use crate::device::Device;
 use crate::error::Error;
 use crate::image::{Filtering, ImageFormat, Sampler};
 use crate::lane::{Kept, NativeLane};
-use crate::operation::Shape;
 use crate::queue::QueueInner;
 
 macro_rules! streams {
@@ -126,7 +125,7 @@ fn layer(stream: &'static Stream, name: &'static CStr) -> Option<(&'static Visit
     Some((visit, listeners))
 }
 
-fn c_text(text: &str) -> CString {
+pub(super) fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
@@ -167,71 +166,6 @@ impl Site {
                 c"sym_column_no",
                 Value::Signed(i64::from(self.location.column())),
             );
-        }
-    }
-}
-
-/// A device's number; the host's is 0.
-fn number_of(device: Option<&Device>) -> u64 {
-    device.map_or(0, |device| device.handle().addr() as u64)
-}
-
-fn describe_device(device: &Device, visit: &mut Visit) {
-    let kind = match device.kind() {
-        DeviceType::Cpu => "CPU",
-        DeviceType::Gpu => "GPU",
-        DeviceType::Accelerator | DeviceType::Custom => "ACC",
-    };
-    visit.set(c"sycl_device", Value::Unsigned(number_of(Some(device))));
-    visit.set(c"sycl_device_type", kind);
-    visit.set(
-        c"sycl_device_name",
-        crate::ze::text(&device.0.properties.name).as_str(),
-    );
-}
-
-/// As `offload_kernel_enqueue_data_t`, and each argument as `offload_kernel_arg_data_t`, whose gaps are zero so that equal
-/// ones are one object.
-fn describe_launch(shape: &Shape, arguments: &Arguments, visit: &mut Visit) {
-    let binary = |words: &[[u8; 8]]| Value::Binary(Cow::Owned(words.concat()));
-    let mut words: Vec<[u8; 8]> = Vec::with_capacity(10);
-    words.extend(shape.items().as_flattened().iter().map(|n| n.to_ne_bytes()));
-    words.push(arguments.told().count().to_ne_bytes());
-    visit.set(c"enqueue_kernel_data", binary(&words));
-    for (index, (kind, value, size)) in (0_u32..).zip(arguments.told()) {
-        let mut first = [0; 8];
-        first[..4].copy_from_slice(&kind.to_ne_bytes());
-        let mut last = [0; 8];
-        let size = i32::try_from(size).unwrap_or(i32::MAX);
-        last[..4].copy_from_slice(&size.to_ne_bytes());
-        last[4..].copy_from_slice(&index.to_ne_bytes());
-        let key = c_text(&format!("arg{index}"));
-        visit.set(&key, binary(&[first, value.addr().to_ne_bytes(), last]));
-    }
-}
-
-fn describe_memory(memory: UsedMemory, visit: &mut Visit) {
-    let number = |number: usize| Value::Unsigned(number as u64);
-    match memory {
-        UsedMemory::Copied {
-            target,
-            source,
-            bytes,
-        } => {
-            visit.set(c"src_memory_ptr", number(source));
-            visit.set(c"dest_memory_ptr", number(target));
-            visit.set(c"memory_size", number(bytes));
-        }
-        UsedMemory::InPlace {
-            pointer,
-            bytes,
-            value,
-        } => {
-            visit.set(c"memory_ptr", number(pointer));
-            visit.set(c"memory_size", number(bytes));
-            if let Some(value) = value {
-                visit.set(c"value_set", Value::Signed(i64::from(value)));
-            }
         }
     }
 }

@@ -10,6 +10,8 @@
 //! is kept only while somebody listens to them.
 
 #[cfg(feature = "xpti")]
+mod describe;
+#[cfg(feature = "xpti")]
 mod emit;
 #[cfg(feature = "xpti")]
 mod history;

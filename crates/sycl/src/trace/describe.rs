@@ -1,0 +1,76 @@
+//! What is told of devices, memory and launches, as metadata.
+
+use std::borrow::Cow;
+
+use xpti::{Value, Visit};
+
+use super::UsedMemory;
+use super::emit::c_text;
+use crate::arguments::Arguments;
+use crate::device::{Device, DeviceType};
+use crate::operation::Shape;
+
+/// A device's number; the host's is 0.
+pub(super) fn number_of(device: Option<&Device>) -> u64 {
+    device.map_or(0, |device| device.handle().addr() as u64)
+}
+
+pub(super) fn describe_device(device: &Device, visit: &mut Visit) {
+    let kind = match device.kind() {
+        DeviceType::Cpu => "CPU",
+        DeviceType::Gpu => "GPU",
+        DeviceType::Accelerator | DeviceType::Custom => "ACC",
+    };
+    visit.set(c"sycl_device", Value::Unsigned(number_of(Some(device))));
+    visit.set(c"sycl_device_type", kind);
+    visit.set(
+        c"sycl_device_name",
+        crate::ze::text(&device.0.properties.name).as_str(),
+    );
+}
+
+/// As `offload_kernel_enqueue_data_t`, and each argument as `offload_kernel_arg_data_t`, whose gaps are zero so that equal
+/// ones are one object.
+pub(super) fn describe_launch(shape: &Shape, arguments: &Arguments, visit: &mut Visit) {
+    let binary = |words: &[[u8; 8]]| Value::Binary(Cow::Owned(words.concat()));
+    let mut words: Vec<[u8; 8]> = Vec::with_capacity(10);
+    words.extend(shape.items().as_flattened().iter().map(|n| n.to_ne_bytes()));
+    words.push(arguments.told().count().to_ne_bytes());
+    visit.set(c"enqueue_kernel_data", binary(&words));
+    for (index, (kind, value, size)) in (0_u32..).zip(arguments.told()) {
+        let mut first = [0; 8];
+        first[..4].copy_from_slice(&kind.to_ne_bytes());
+        let mut last = [0; 8];
+        let size = i32::try_from(size).unwrap_or(i32::MAX);
+        last[..4].copy_from_slice(&size.to_ne_bytes());
+        last[4..].copy_from_slice(&index.to_ne_bytes());
+        let key = c_text(&format!("arg{index}"));
+        visit.set(&key, binary(&[first, value.addr().to_ne_bytes(), last]));
+    }
+}
+
+pub(super) fn describe_memory(memory: UsedMemory, visit: &mut Visit) {
+    let number = |number: usize| Value::Unsigned(number as u64);
+    match memory {
+        UsedMemory::Copied {
+            target,
+            source,
+            bytes,
+        } => {
+            visit.set(c"src_memory_ptr", number(source));
+            visit.set(c"dest_memory_ptr", number(target));
+            visit.set(c"memory_size", number(bytes));
+        }
+        UsedMemory::InPlace {
+            pointer,
+            bytes,
+            value,
+        } => {
+            visit.set(c"memory_ptr", number(pointer));
+            visit.set(c"memory_size", number(bytes));
+            if let Some(value) = value {
+                visit.set(c"value_set", Value::Signed(i64::from(value)));
+            }
+        }
+    }
+}
