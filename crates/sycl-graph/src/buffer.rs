@@ -285,6 +285,11 @@ impl Buffer {
         }
     }
 
+    /// Copies that nobody has said of how they ended, in the order of their commits.
+    pub fn copies_under_way(&self) -> impl Iterator<Item = Dep> + '_ {
+        self.copies.iter().map(|(_, copy)| *copy)
+    }
+
     /// Says that a domain's memory has lost all that was there, which is poisoned where nobody else holds it. Whether there
     /// is such. What copies to it and from it that are not settled have brought is not known.
     pub fn lose(&mut self, domain: Domain) -> bool {

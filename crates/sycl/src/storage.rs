@@ -25,7 +25,7 @@ use crate::operation::{ImageCopy, Operation};
 use crate::platform::complain;
 use crate::selector::DefaultSelector;
 use crate::ticket::{
-    Standing, Ticket, fate, is_open_or_failed, resolve, wait_for, would_wait_for_itself,
+    Standing, Ticket, fate, is_open_or_failed, probe, resolve, wait_for, would_wait_for_itself,
 };
 use crate::transfer::bring_to_host;
 use crate::usm::PointerType;
@@ -648,6 +648,13 @@ impl BufferState {
             matches!(ticket.standing(), Standing::Open | Standing::Submitted(_) if ticket.is_unfinished())
         });
         self.held_back.0 = open;
+        let loss = |place: &Place| place.intact.as_ref().and_then(Intact::loss);
+        if self.places.iter().any(|place| loss(place).is_some()) {
+            // Maybe nobody has asked yet whether what was copied before is there.
+            self.graph.copies_under_way().for_each(|copy| {
+                probe(copy);
+            });
+        }
         // First, so that what was copied before the loss counts as copied.
         if self.graph.settle(fate, |past| resolve(past).device)
             && let Some(cause) = cause

@@ -174,7 +174,7 @@ pub(crate) fn submit(
                 let ends = [transfer.from, transfer.to].into_iter();
                 let mut ends = ends.filter_map(|end| state.intact(end));
                 if let Some(error) = ends.find_map(Intact::loss) {
-                    return Err(Error::because("the source of a copy was lost", &error));
+                    return Err(Error::because("memory of a copy was lost", &error));
                 }
                 let operation = std::slice::from_mut(&mut operation);
                 let dep = append(&lane, &resolved.device, operation, &node)?;

@@ -95,13 +95,15 @@ fn lost_to_all_its_queues() {
 /// By pages, and also where nothing was under way.
 fn what_only_a_lost_device_had() {
     let [first, second] = [queue(0), queue(1)];
-    let [alone, both, host, other] = [paged(), paged(), paged(), paged()];
+    let [alone, both, host, other, read] = [(); 5].map(|()| paged());
     submit_add_one(&first, &alone, &[]).wait().unwrap();
     alone.host_access_ranged(ReadWrite, 4, 0).unwrap().fill(7);
     submit_add_one(&first, &both, &[]).wait().unwrap();
     drop(both.host_access(Read).unwrap());
     access(&first, &host, 0, (0, 16), &[]).wait().unwrap();
     submit_add_one(&second, &other, &[]).wait().unwrap();
+    submit_add_one(&first, &read, &[]).wait().unwrap();
+    access(&second, &read, 0, (0, 16), &[]).wait().unwrap();
     let gate = Gate::new();
     let lost = first.submit_barrier(std::slice::from_ref(&gate.event));
     {
@@ -119,6 +121,8 @@ fn what_only_a_lost_device_had() {
     assert!(log.copies().is_empty());
     drop(log);
     assert_eq!(*other.host_access(Read).unwrap(), [1; 16]);
+    // The copy had ended, but nobody had waited for it.
+    assert_eq!(*read.host_access(Read).unwrap(), [1; 16]);
     // A queue that is made anew finds nothing of what was there.
     let queue = queue(0);
     let log = Log::start();

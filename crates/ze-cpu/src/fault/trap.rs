@@ -5,6 +5,9 @@ use kernel_ir::abi::{ASSERTION_WORDS, Assertion, TRAP_TEXT};
 use std::cell::Cell;
 use std::fmt;
 
+/// Bytes of a page, at least.
+const PAGE: usize = 4096;
+
 /// Bytes of stack that reading and telling a trap's words takes at most.
 const ROOM: usize = 32 << 10;
 
@@ -44,8 +47,18 @@ pub(crate) fn tell(assertion: &Assertion) {
     let line = format!("{assertion}\n");
     // At once, so that nothing comes between, and past the lock that a thread may hold while it waits for this launch.
     // A program without stderr has no use for the line.
-    // SAFETY: a system call that reads the text.
-    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+    let mut rest = line.as_bytes();
+    while !rest.is_empty() {
+        // SAFETY: a system call that reads the text.
+        let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
+        match usize::try_from(written) {
+            Ok(0) => return,
+            Ok(bytes) => rest = &rest[bytes..],
+            Err(_) if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {
+            }
+            Err(_) => return,
+        }
+    }
 }
 
 /// Called by generated code; see [`kernel_ir::abi::TRAP_SYMBOL`].
@@ -54,14 +67,17 @@ pub(crate) fn tell(assertion: &Assertion) {
 /// `record` is the address of `words` words. Called from guarded code only: anywhere else it ends the process.
 pub(crate) unsafe extern "C" fn solum_trap(record: *const u64, words: u32, word: u32) {
     // Locks and allocations follow, of which no fault may leave: a stack that is too short for them ends here.
-    // SAFETY: only reads; a fault is the guard's, with nothing to drop here.
-    unsafe {
-        std::arch::asm!(
-            "mov {there}, byte ptr [rsp - {room}]",
-            there = out(reg_byte) _,
-            room = const ROOM,
-            options(nostack, readonly, preserves_flags),
-        );
+    // Page by page, as what lies beyond a guard page may be another's.
+    for below in (PAGE..=ROOM).step_by(PAGE) {
+        // SAFETY: only reads; a fault is the guard's, with nothing to drop here.
+        unsafe {
+            std::arch::asm!(
+                "mov {there}, byte ptr [rsp + {at}]",
+                there = out(reg_byte) _,
+                at = in(reg) below.wrapping_neg(),
+                options(nostack, readonly, preserves_flags),
+            );
+        }
     }
     Guard::disarmed(|| {
         // SAFETY: the caller's promise.
