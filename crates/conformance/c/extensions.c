@@ -785,6 +785,36 @@ static void bindless(void) {
   holds_its_words(made);
 }
 
+// A list that waits for a word that it writes before, and then copies it.
+static void memory_sync(void) {
+  struct {
+    ze_structure_type_t stype;
+    const void *pNext;
+    uint32_t bytes;
+  } size = {(ze_structure_type_t)0x00030017, NULL, 0};
+  device_with(&size);
+  CHECK(size.bytes == 4);
+  ze_result_t (*wait)(ze_command_list_handle_t, const uint32_t *, void *, uint32_t, ze_event_handle_t);
+  ze_result_t (*write)(ze_command_list_handle_t, const uint32_t *, void *, uint64_t);
+  void *address = NULL;
+  OK(zeDriverGetExtensionFunctionAddress(client.driver, "zexCommandListAppendWaitOnMemory", &address));
+  memcpy(&wait, &address, sizeof wait);
+  OK(zeDriverGetExtensionFunctionAddress(client.driver, "zexCommandListAppendWriteToMemory", &address));
+  memcpy(&write, &address, sizeof write);
+  ze_host_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+  void *memory = NULL;
+  OK(zeMemAllocHost(client.context, &desc, 64, 64, &memory));
+  volatile uint64_t *words = memory;
+  words[0] = words[1] = 0;
+  uint32_t equal[] = {1, 4}, scope = 4;
+  OK(write(client.list, &scope, memory, 7));
+  OK(wait(client.list, equal, memory, 7, NULL));
+  OK(zeCommandListAppendMemoryCopy(client.list, (char *)memory + 8, memory, 8, NULL, 0, NULL));
+  finish();
+  CHECK(words[1] == 7);
+  OK(zeMemFree(client.context, memory));
+}
+
 #include "extensions_tools.h"
 
 // --- the table ------------------------------------------------------------------------------------------------------
@@ -850,6 +880,7 @@ static const struct row {
     {"ZE_extension_rtas", 13, structures_ext},
     {"ZE_extension_subgroups", 0, sub_groups},
     {"ZE_extension_virtual_mem_readonly_properties", 0, read_only_pages},
+    {"ZE_intel_experimental_command_list_memory_sync", 1, memory_sync},
 };
 enum { ROWS = sizeof rows / sizeof rows[0], NEWEST = 17 };
 
