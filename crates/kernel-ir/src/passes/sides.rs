@@ -34,7 +34,7 @@ pub(super) fn lead_on(f: &mut Function) {
             continue;
         };
         let other = if then == side { otherwise } else { then };
-        // Straight back to the head of a loop would make the trap one more way round it.
+        // A way back would make the trap a part of the loop.
         if other == side || ends(f, other) || dominators.dominates(other, from) {
             continue;
         }
