@@ -62,13 +62,19 @@ impl Part {
     /// A known piece of the page without what of it did not come to `target` after all, and that where it was before.
     fn taken_from(self, piece: &Piece, target: Domain) -> impl Iterator<Item = Piece> + use<> {
         let (holder, back) = (piece.holder, piece.elements.intersection(&self.elements));
-        let back = (holder == target && !back.is_empty()).then_some(Piece {
+        let back = match holder == target {
+            true => back,
+            false => Cuboid::of([0; 3]),
+        };
+        let returned = Piece {
             elements: back,
             holder: self.holder,
-        });
-        let gone = back.map_or(Cuboid::of([0; 3]), |back| back.elements);
-        let rest = piece.elements.without(&gone);
-        back.into_iter()
+        };
+        // Without a way back nobody has it any more.
+        let returned = (!back.is_empty() && !self.gone).then_some(returned);
+        let rest = piece.elements.without(&back);
+        returned
+            .into_iter()
             .chain(rest.map(move |elements| Piece { elements, holder }))
     }
 }
@@ -90,7 +96,8 @@ pub struct Buffer {
     pub(crate) grid: Grid,
     pub(crate) written: PageSet,
     pub(crate) holdings: Vec<Option<Holding>>,
-    /// Pages that are valid nowhere because they were written in part, with the parts by page number.
+    /// Pages that are valid nowhere because they were written in part, with the parts by page number. Parts that were lost
+    /// are not among them.
     pub(crate) pieces: BTreeMap<usize, Vec<Piece>>,
     front: Front,
     /// The last work of each lane that uses the buffer, and tickets: what may still run where something failed, and how
@@ -265,6 +272,8 @@ impl Buffer {
             match fate(&transfer, dep) {
                 Fate::Open => newer.push((transfer, dep)),
                 Fate::Ended => {}
+                // What it brought went with that memory.
+                Fate::Failed if transfer.given_up => {}
                 Fate::Failed => {
                     self.revoke(&transfer, lost);
                     let others = self.copies.iter_mut().chain(&mut newer);
@@ -291,14 +300,16 @@ impl Buffer {
     }
 
     /// Says that a domain's memory has lost all that was there, which is poisoned where nobody else holds it. Whether there
-    /// is such. What copies to it and from it that are not settled have brought is not known.
+    /// is such. What copies to it and from it that are not settled have brought is not known, nor what others have taken
+    /// from there on.
     pub fn lose(&mut self, domain: Domain) -> bool {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
-        // First, so that what a copy took from elsewhere goes back there.
-        let fate = |transfer: &Transfer, _| match [transfer.from, transfer.to].contains(&domain) {
-            true => Fate::Failed,
-            false => Fate::Open,
+        let mut doubted = self.doubted_copies(domain);
+        // First, so that what a copy took from elsewhere goes back there. The newest is asked about first.
+        let fate = |_: &Transfer, _| match doubted.pop() {
+            Some(true) => Fate::Failed,
+            Some(false) | None => Fate::Open,
         };
         self.take_copies_back(fate, &mut lost);
         if let Some(holding) = self
@@ -312,13 +323,30 @@ impl Buffer {
         for holding in self.holdings.iter().flatten() {
             lost.subtract(&holding.valid);
         }
-        for (&page, pieces) in &self.pieces {
-            if pieces.iter().any(|piece| piece.holder == domain) {
+        self.pieces.retain(|&page, pieces| {
+            let before = pieces.len();
+            pieces.retain(|piece| piece.holder != domain);
+            if pieces.len() < before {
                 lost.insert(page);
             }
-        }
+            !pieces.is_empty()
+        });
         self.bar_ways_back(domain);
         self.poison_pages(lost)
+    }
+
+    /// Of each copy, in the order of their commits, whether what it brings is in doubt when a domain's memory is lost.
+    fn doubted_copies(&self, lost: Domain) -> Vec<bool> {
+        let mut doubted: Vec<&Transfer> = Vec::new();
+        let copies = self.copies.iter().map(|(copy, _)| copy);
+        let is_doubted = copies.map(|copy| {
+            let mut before = doubted.iter();
+            let takes_one = before.any(|other| copy.takes_from(other, &self.grid));
+            let is_doubted = copy.uses(lost) || takes_one;
+            doubted.extend(is_doubted.then_some(copy));
+            is_doubted
+        });
+        is_doubted.collect()
     }
 
     /// What copies had taken from a domain does not go back there.
@@ -390,6 +418,7 @@ impl Buffer {
             }
         }
         all_lost.unite(&lost);
+        self.pieces.retain(|_, pieces| !pieces.is_empty());
     }
 
     /// Says that a command group with these accesses was submitted on `domain` as `dep`: what it writes is outdated
@@ -432,7 +461,10 @@ impl Buffer {
         }
         // The memory that the domain gets next has nothing of this: neither what copies brought, nor what one that is
         // taken back had taken.
-        self.copies.retain(|(transfer, _)| transfer.to != domain);
+        let copies = self.copies.iter_mut().map(|(transfer, _)| transfer);
+        copies
+            .filter(|transfer| transfer.to == domain)
+            .for_each(|transfer| transfer.given_up = true);
         self.bar_ways_back(domain);
     }
 

@@ -82,6 +82,8 @@ pub struct Transfer {
     pub(crate) parts: Vec<Part>,
     /// Its parts only pass through the host: they do not count as there.
     pub(crate) passing: bool,
+    /// The memory that it brings them to was given up since.
+    pub(crate) given_up: bool,
 }
 
 impl Transfer {
@@ -98,6 +100,21 @@ impl Transfer {
         let mut parts = self.parts.iter().filter(|part| part.page == page);
         self.pages.iter().any(|pages| pages.overlaps(&place))
             || parts.any(|part| part.elements.overlaps(elements))
+    }
+
+    /// Whether what it brings counts on a domain's memory as that is now.
+    pub(crate) fn uses(&self, domain: Domain) -> bool {
+        self.from == domain || self.to == domain && !self.given_up
+    }
+
+    /// Whether it takes pages from where another one, committed before, brought some of them.
+    pub(crate) fn takes_from(&self, other: &Self, grid: &Grid) -> bool {
+        let mut own = self.page_boxes(grid);
+        let is_brought = |pages: &Cuboid| {
+            let mut brought = other.page_boxes(grid);
+            brought.any(|(others, _)| others.overlaps(pages))
+        };
+        self.from == other.to && own.any(|(pages, _)| is_brought(&pages))
     }
 
     /// Another copy failed: where it may have written, there is no way back for what this one took.
@@ -300,6 +317,7 @@ impl Buffer {
                     pages,
                     parts,
                     passing: false,
+                    given_up: false,
                 });
             }
         }

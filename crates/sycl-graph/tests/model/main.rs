@@ -719,6 +719,99 @@ fn what_was_copied_from_memory_before_it_was_lost_stays() {
     }
 }
 
+/// Domains that only their neighbours reach, the host aside; those from 5 on reach nobody but the host.
+struct Chain;
+
+impl Links for Chain {
+    fn cost(&self, from: Domain, to: Domain) -> Option<u32> {
+        let (from, to) = (from.number(), to.number());
+        (from.abs_diff(to) == 1 && from.max(to) < 5).then_some(1)
+    }
+}
+
+/// However many copies lie between, also through the host, and though memory between was given up meanwhile.
+#[test]
+fn what_was_copied_on_from_memory_before_it_was_lost_is_known_by_the_first_copy() {
+    // Where it is read in turn, how many copies have ended, whether the first of the memories is given up, and is it lost.
+    for (readers, ended, given_up, lost) in [
+        (&[2, 3, 4][..], 0, false, true),
+        (&[2, 3, 4], 1, false, false),
+        (&[2, 3, 4], 3, false, false),
+        (&[2, 3, 4], 0, true, true),
+        (&[2, 3, 4], 2, true, false),
+        (&[0, 6], 0, false, true),
+        (&[6], 0, false, true),
+        (&[6], 1, false, false),
+    ] {
+        let grid = Grid::new([1, 1, 16], 1, Some([1, 1, 8])).expect("a valid grid");
+        let mut buffer = Buffer::new(grid);
+        buffer.adopt(Domain::HOST);
+        commit(&mut buffer, 1, 1, Mode::ReadWrite, 0, 8);
+        assert!(!buffer.settle(|_| Fate::Ended, |_| Deps::default()));
+        let page = |number: usize| Access {
+            mode: Mode::Read,
+            elements: Cuboid::new([0, 0, 8 * number], [1, 1, 8 * number + 8]),
+        };
+        let mut copies = 0;
+        for &reader in readers {
+            for transfer in buffer.plan(domain(reader), &[page(0)], &Chain) {
+                copies += 1;
+                buffer.commit_transfer(transfer, Dep::new(1, copies));
+            }
+        }
+        assert_eq!(copies, if readers.contains(&4) { 3 } else { 2 });
+        // Another page by another way to where one of the copies is from.
+        commit(&mut buffer, 2, 3, Mode::Read, 8, 16);
+        if given_up {
+            buffer.release(domain(readers[0]));
+        }
+        let fate = |dep: Dep| match dep.lane() == 1 && dep.sequence() <= ended {
+            true => Fate::Ended,
+            false => Fate::Open,
+        };
+        assert!(!buffer.settle(fate, |_| Deps::default()));
+        let what = format!("{readers:?} {ended} {given_up}");
+        assert_eq!(buffer.lose(domain(1)), lost, "{what}");
+        assert_eq!(buffer.is_poisoned(&page(0)), lost, "{what}");
+        let held = (0..7).any(|on| buffer.is_valid(domain(on), 0));
+        assert_eq!(held, !lost, "{what}");
+        assert!(!buffer.is_poisoned(&page(1)), "{what}");
+        let both = [0, 3].map(|on| buffer.is_valid(domain(on), 1));
+        assert_eq!(both, [true; 2], "{what}");
+    }
+}
+
+/// Whichever way a piece was lost, and whoever takes the rest as it is.
+#[test]
+fn a_lost_piece_comes_from_nowhere() {
+    let lose: [fn(&mut Buffer); 3] = [
+        // Its memory was lost, before or while it was copied.
+        |buffer| assert!(buffer.lose(domain(1))),
+        |buffer| {
+            commit(buffer, 2, 2, Mode::Read, 0, 8);
+            assert!(buffer.lose(domain(1)));
+        },
+        // It was copied away before its memory was given up, and that copy failed.
+        |buffer| {
+            for transfer in buffer.plan_release(domain(1), &All) {
+                buffer.commit_transfer(transfer, Dep::new(0, 2));
+            }
+            buffer.release(domain(1));
+            assert!(fails_behind(buffer, 1));
+        },
+    ];
+    for (number, lose) in lose.into_iter().enumerate() {
+        let mut buffer = in_pieces();
+        lose(&mut buffer);
+        buffer.clear_poison();
+        let mut found = sources(&buffer, 3);
+        assert!(found.iter().all(|(from, _)| *from != 1), "{number}");
+        found.sort_unstable_by_key(|(_, byte)| *byte);
+        let rest = found.into_iter().map(|(_, byte)| byte);
+        assert!(rest.eq(2..16), "{number}");
+    }
+}
+
 #[test]
 fn what_nobody_has_any_more_comes_from_nowhere() {
     let mut buffer = in_pieces();
