@@ -11,7 +11,7 @@ use sycl_graph::{Dep, Deps};
 use crate::context::NativeContext;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::lane::{Kept, Lane, Profile, lane_of};
+use crate::lane::{Kept, Lane, Profile, lane_of, lose_if_lost};
 use crate::queue::{Queue, Reports};
 use crate::registry;
 use crate::ticket::{Standing, Ticket, is_unfinished, when_closed};
@@ -78,7 +78,7 @@ impl OwnEvent {
             event: std::ptr::null_mut(),
         };
         // SAFETY: a live context, valid inputs and outputs; no devices means all of them.
-        unsafe {
+        let made = unsafe {
             ze!(
                 api,
                 zeEventPoolCreate = event_pool.pfnCreate(
@@ -88,13 +88,16 @@ impl OwnEvent {
                     std::ptr::null_mut(),
                     &raw mut own.pool
                 )
-            )?;
-            ze!(
-                api,
-                zeEventCreate =
-                    event.pfnCreate(own.pool, &raw const event_desc, &raw mut own.event)
-            )?;
-        }
+            )
+            .and_then(|()| {
+                ze!(
+                    api,
+                    zeEventCreate =
+                        event.pfnCreate(own.pool, &raw const event_desc, &raw mut own.event)
+                )
+            })
+        };
+        lose_if_lost(context, None, made)?;
         registry::own(own.event);
         Ok(own)
     }

@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::graveyard::bury;
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::handler::{Command, Handler};
-use crate::lane::Target;
+use crate::lane::{Target, lose_if_lost};
 use crate::operation::Operation;
 use crate::queue::Queue;
 use crate::submit::{operations_of, submit};
@@ -136,9 +136,10 @@ impl Graph {
             flags: ZE_COMMAND_LIST_FLAG_IN_ORDER,
             ..Default::default()
         };
+        let told = |result| lose_if_lost(&context.0.native, Some(&device), result);
         let mut list = std::ptr::null_mut();
         // SAFETY: live handles, valid input and output.
-        unsafe {
+        told(unsafe {
             ze!(
                 api,
                 zeCommandListCreate = command_list.pfnCreate(
@@ -147,8 +148,8 @@ impl Graph {
                     &raw const desc,
                     &raw mut list
                 )
-            )?;
-        }
+            )
+        })?;
         let mut graph = GraphInner {
             context: context.clone(),
             device: device.clone(),
@@ -173,7 +174,7 @@ impl Graph {
                 .extend(pointers.iter().map(|pointer| pointer.addr()));
             let (mut operations, keep) = operations_of(group.action, group.arguments, &pointers);
             for operation in &mut operations {
-                operation.append(&mut Target::recording(api, list))?;
+                told(operation.append(&mut Target::recording(api, list)))?;
             }
             kept.push((operations, keep));
             // Those of this group say nothing of each other: it reads before it writes.
@@ -184,7 +185,7 @@ impl Graph {
             }
         }
         // SAFETY: a live list.
-        unsafe { ze!(api, zeCommandListClose = command_list.pfnClose(list))? };
+        told(unsafe { ze!(api, zeCommandListClose = command_list.pfnClose(list)) })?;
         graph.operations = Mutex::new(kept);
         Ok(ExecutableGraph(Arc::new(graph)))
     }

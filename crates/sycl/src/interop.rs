@@ -510,14 +510,7 @@ pub unsafe fn make_kernel_bundle(
     context: &Context,
 ) -> Result<KernelBundle<Executable>> {
     not_null("the module", input.native_handle)?;
-    let api = context.api();
-    let mut module = Module {
-        device: context.0.devices[0].clone(),
-        handle: input.native_handle,
-        api,
-        owned: false,
-        log: String::new(),
-    };
+    let mut module = Module::of_handle(context, input.native_handle);
     module.try_a_kernel()?;
     adopt("module", input.native_handle, input.ownership, |owned| {
         module.owned = owned;
@@ -548,13 +541,13 @@ pub unsafe fn make_kernel(input: KernelInput, context: &Context) -> Result<Kerne
     if bundle.inner.context.handle() != context.handle() {
         return Err(Error::invalid("the bundle is of another context"));
     }
-    let name = kernel_name(module.api, input.native_handle)?;
+    let name = module.told(kernel_name(module.api, input.native_handle))?;
     if !module.kernel_names()?.contains(&name) {
         return Err(Error::invalid(format!(
             "the bundle's module has no kernel {name}"
         )));
     }
-    let count = argument_count(module.api, input.native_handle)?;
+    let count = module.told(argument_count(module.api, input.native_handle))?;
     adopt("kernel", input.native_handle, input.ownership, |owned| {
         Ok(Kernel(std::sync::Arc::new(KernelInner {
             bundle: bundle.clone(),

@@ -491,23 +491,10 @@ impl KernelBundle<Executable> {
             owned: true,
         };
         for module in &self.inner.modules {
-            let api = module.api;
-            let desc = ze_kernel_desc_t {
-                pKernelName: name.as_ptr(),
-                ..Default::default()
-            };
-            let mut handle = std::ptr::null_mut();
-            // SAFETY: a live module, valid input and output.
-            unsafe {
-                ze!(
-                    api,
-                    zeKernelCreate =
-                        kernel.pfnCreate(module.handle, &raw const desc, &raw mut handle)
-                )?;
-            }
+            let (api, handle) = (module.api, module.create_kernel(name)?);
             own(handle);
             kernel.handles.push((module.device.clone(), handle));
-            kernel.count = argument_count(api, handle)?;
+            kernel.count = module.told(argument_count(api, handle))?;
             let all = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST
                 | ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE
                 | ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
@@ -546,22 +533,22 @@ impl KernelBundle<Executable> {
         let api = module.api;
         let mut size = 0;
         // SAFETY: a live module; a null output asks for the size.
-        unsafe {
+        module.told(unsafe {
             ze!(
                 api,
                 zeModuleGetNativeBinary =
                     module.pfnGetNativeBinary(module.handle, &raw mut size, std::ptr::null_mut())
-            )?;
-        }
+            )
+        })?;
         let mut bytes = vec![0; size];
         // SAFETY: a live module and an output of that size.
-        unsafe {
+        module.told(unsafe {
             ze!(
                 api,
                 zeModuleGetNativeBinary =
                     module.pfnGetNativeBinary(module.handle, &raw mut size, bytes.as_mut_ptr())
-            )?;
-        }
+            )
+        })?;
         Ok(bytes)
     }
 

@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::error::{Errc, Result};
 use crate::graveyard::{sweep_some, wait_for_one};
 use crate::image::native;
+use crate::lane::lose_if_lost;
 use crate::log::{MEMORY, name_of, say};
 use crate::ze::ze;
 
@@ -123,7 +124,7 @@ pub(crate) fn allocate_host(
     let desc = ze_host_mem_alloc_desc_t::default();
     let mut pointer = std::ptr::null_mut();
     // SAFETY: a live context, valid input and output.
-    unsafe {
+    let allocated = unsafe {
         ze!(
             api,
             zeMemAllocHost = mem.pfnAllocHost(
@@ -133,8 +134,9 @@ pub(crate) fn allocate_host(
                 alignment,
                 &raw mut pointer
             )
-        )?;
-    }
+        )
+    };
+    lose_if_lost(context, None, allocated)?;
     say(MEMORY, || {
         format!("{pointer:p}: {bytes} bytes of host memory")
     });
@@ -152,7 +154,7 @@ pub(crate) fn allocate_device(
     let desc = ze_device_mem_alloc_desc_t::default();
     let mut pointer = std::ptr::null_mut();
     // SAFETY: live handles, valid input and output.
-    unsafe {
+    let allocated = unsafe {
         ze!(
             api,
             zeMemAllocDevice = mem.pfnAllocDevice(
@@ -163,8 +165,9 @@ pub(crate) fn allocate_device(
                 device.handle(),
                 &raw mut pointer
             )
-        )?;
-    }
+        )
+    };
+    lose_if_lost(context, Some(device), allocated)?;
     say(MEMORY, || {
         let of = name_of(Some(device));
         format!("{pointer:p}: {bytes} bytes of device memory of {of}")
@@ -187,7 +190,7 @@ pub(crate) fn allocate_shared(
     let handle = device.map_or(std::ptr::null_mut(), Device::handle);
     let mut pointer = std::ptr::null_mut();
     // SAFETY: live handles, valid inputs and output.
-    unsafe {
+    let allocated = unsafe {
         ze!(
             api,
             zeMemAllocShared = mem.pfnAllocShared(
@@ -199,8 +202,9 @@ pub(crate) fn allocate_shared(
                 handle,
                 &raw mut pointer
             )
-        )?;
-    }
+        )
+    };
+    lose_if_lost(context, device, allocated)?;
     say(MEMORY, || {
         let of = name_of(device);
         format!("{pointer:p}: {bytes} bytes of shared memory of {of}")

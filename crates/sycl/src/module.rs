@@ -1,12 +1,14 @@
 //! Modules of Level Zero: device code that is built for one device, with what the compiler said of it.
 
 use std::ffi::{CStr, CString, c_char};
+use std::sync::Arc;
 
 use level_zero::sys::*;
 
-use crate::context::Context;
+use crate::context::{Context, NativeContext};
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
+use crate::lane::lose_if_lost;
 use crate::log::{CHOICES, name_of, say};
 use crate::registry::{disown, own};
 use crate::ze::{Api, enumerate, ze};
@@ -19,6 +21,9 @@ pub(crate) struct Module {
     pub(crate) owned: bool,
     /// What the compiler said.
     pub(crate) log: String,
+    native: Arc<NativeContext>,
+    /// The device is the context's first: the program did not say for which it made the module.
+    is_of_any: bool,
 }
 
 // SAFETY: module functions may be called from simultaneous threads (spec, core "Module").
@@ -37,6 +42,42 @@ impl Drop for Module {
 }
 
 impl Module {
+    /// One that the program made, for some device of the context.
+    pub(crate) fn of_handle(context: &Context, handle: ze_module_handle_t) -> Self {
+        Self {
+            device: context.0.devices[0].clone(),
+            handle,
+            api: context.api(),
+            owned: false,
+            log: String::new(),
+            native: Arc::clone(&context.0.native),
+            is_of_any: context.0.devices.len() > 1,
+        }
+    }
+
+    /// What a call for it or for its kernels answered; if the device is lost by that, that is seen to first.
+    pub(crate) fn told<T>(&self, result: Result<T>) -> Result<T> {
+        let device = Some(&self.device).filter(|_| !self.is_of_any);
+        lose_if_lost(&self.native, device, result)
+    }
+
+    /// Makes a kernel.
+    pub(crate) fn create_kernel(&self, name: &CStr) -> Result<ze_kernel_handle_t> {
+        let desc = ze_kernel_desc_t {
+            pKernelName: name.as_ptr(),
+            ..Default::default()
+        };
+        let mut kernel = std::ptr::null_mut();
+        // SAFETY: a live module, valid input and output.
+        let made = unsafe {
+            ze!(
+                self.api,
+                zeKernelCreate = kernel.pfnCreate(self.handle, &raw const desc, &raw mut kernel)
+            )
+        };
+        self.told(made).map(|()| kernel)
+    }
+
     /// Makes a kernel and destroys it.
     ///
     /// # Errors
@@ -52,19 +93,9 @@ impl Module {
         };
         let name = CString::new(name.as_str())
             .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
-        let desc = ze_kernel_desc_t {
-            pKernelName: name.as_ptr(),
-            ..Default::default()
-        };
-        let (api, mut kernel) = (self.api, std::ptr::null_mut());
-        // SAFETY: a live module, valid input and output; what is created is destroyed.
-        unsafe {
-            ze!(
-                api,
-                zeKernelCreate = kernel.pfnCreate(self.handle, &raw const desc, &raw mut kernel)
-            )?;
-            ze!(api, zeKernelDestroy = kernel.pfnDestroy(kernel))
-        }
+        let kernel = self.create_kernel(&name)?;
+        // SAFETY: just made.
+        unsafe { ze!(self.api, zeKernelDestroy = kernel.pfnDestroy(kernel)) }
     }
 
     /// Resolves its imports out of itself.
@@ -82,7 +113,7 @@ impl Module {
             )
         };
         let text = take_log(api, log);
-        linked.map_err(|error| with_log(error, &text))
+        self.told(linked).map_err(|error| with_log(error, &text))
     }
 
     /// Whether it has imports, which somebody may have resolved.
@@ -100,15 +131,19 @@ impl Module {
 
     pub(crate) fn kernel_names(&self) -> Result<Vec<String>> {
         let api = self.api;
-        let names = enumerate(std::ptr::null(), |count, array: *mut *const c_char| {
-            // SAFETY: a live module; `count` and `array` follow the two-call idiom.
-            unsafe {
-                ze!(
-                    api,
-                    zeModuleGetKernelNames = module.pfnGetKernelNames(self.handle, count, array)
-                )
-            }
-        })?;
+        let names = self.told(enumerate(
+            std::ptr::null(),
+            |count, array: *mut *const c_char| {
+                // SAFETY: a live module; `count` and `array` follow the two-call idiom.
+                unsafe {
+                    ze!(
+                        api,
+                        zeModuleGetKernelNames =
+                            module.pfnGetKernelNames(self.handle, count, array)
+                    )
+                }
+            },
+        ))?;
         let text = |name: &*const c_char| {
             // SAFETY: not null, and NUL-terminated text that lives as long as the module.
             unsafe { CStr::from_ptr(*name) }
@@ -148,6 +183,7 @@ pub(crate) fn create_module(
             )
         )
     };
+    let built = lose_if_lost(&context.0.native, Some(device), built);
     let text = take_log(api, log);
     match built {
         Ok(()) => {
@@ -158,6 +194,8 @@ pub(crate) fn create_module(
                 api,
                 owned: true,
                 log: text,
+                native: Arc::clone(&context.0.native),
+                is_of_any: false,
             };
             say(CHOICES, || {
                 let names = module.kernel_names().unwrap_or_default().join(", ");

@@ -18,7 +18,7 @@ use crate::event::Event;
 use crate::graveyard::{Kept, bury, settle};
 use crate::group::TargetMemory;
 use crate::image::native::{self, Shape};
-use crate::lane::{Intact, failures, lose_if_lost};
+use crate::lane::{Intact, failures, is_lost};
 use crate::log::{MEMORY, name_of, say};
 use crate::memory::{End, Memory, allocate_device, allocate_host, with_room};
 use crate::operation::{ImageCopy, Operation};
@@ -365,7 +365,7 @@ impl BufferState {
                 self.views.push((hardware, view));
                 Ok(Some(pointer))
             }
-            Err(error) if error.errc() == Errc::MemoryAllocation => Err(error),
+            Err(error) if error.errc() == Errc::MemoryAllocation || is_lost(&error) => Err(error),
             Err(_) => {
                 self.views_refused = true;
                 Ok(None)
@@ -517,12 +517,10 @@ impl BufferState {
                     Some(shape) => with_room(|| native::create(native, device, shape, None))
                         .map(|image| image.cast()),
                 };
-                let allocated = self
-                    .history
-                    .allocate(number, bytes, "device", allocate, address);
                 (
                     context.clone(),
-                    lose_if_lost(native, Some(device), allocated)?,
+                    self.history
+                        .allocate(number, bytes, "device", allocate, address)?,
                 )
             }
         };

@@ -11,6 +11,7 @@ use super::sampler::{Addressing, Filtering, Sampler};
 use crate::context::{Context, NativeContext};
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
+use crate::lane::{is_lost, lose_if_lost};
 use crate::memory::{allocate_host, free};
 use crate::operation::{ImageCopy, Operation};
 use crate::registry::{disown, own};
@@ -86,7 +87,7 @@ pub(crate) fn create(
             )
         )
     };
-    match made {
+    match lose_if_lost(context, Some(device), made) {
         Ok(()) => {
             own(image);
             Ok(image)
@@ -138,7 +139,9 @@ fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
     let tried = (|| {
         let image = match create(native, device, &TRIED, Some(rows)) {
             Ok(image) => image,
-            Err(error) if error.errc() == Errc::MemoryAllocation => return Err(error),
+            Err(error) if error.errc() == Errc::MemoryAllocation || is_lost(&error) => {
+                return Err(error);
+            }
             Err(_) => return Ok(false),
         };
         let (first, second) = (rows, rows.wrapping_add(TRIED_BYTES));
@@ -217,7 +220,7 @@ pub(crate) fn create_sampler(
             )
         )
     };
-    match made {
+    match lose_if_lost(context, Some(device), made) {
         Ok(()) => Ok(handle),
         Err(error) if error.errc() == Errc::Runtime => {
             Err(Error::because("the device has no such sampler", &error))

@@ -113,7 +113,8 @@ impl Intact {
     }
 }
 
-fn is_lost(error: &Error) -> bool {
+/// Whether a call answered that its device is lost.
+pub(crate) fn is_lost(error: &Error) -> bool {
     error.backend_code() == Some(ZE_RESULT_ERROR_DEVICE_LOST) && error.cause().is_none()
 }
 

@@ -37,7 +37,7 @@ pub(crate) use failures::{count_failure, failures};
 pub(crate) use gates::{Chosen, SideLanes, Way};
 use gates::{Gated, Gates};
 use home::{Batches, Home, Kind, destroy_list};
-pub(crate) use losses::{Intact, Losses, lose_if_lost};
+pub(crate) use losses::{Intact, Losses, is_lost, lose_if_lost};
 pub(crate) use pins::{Kept, Pinned};
 pub(crate) use target::Target;
 

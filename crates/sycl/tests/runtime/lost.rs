@@ -5,15 +5,17 @@ use std::process::Command;
 use level_zero::sys::*;
 use sycl::interop::get_native;
 use sycl::{
-    Buffer, Context, Device, Event, EventStatus, KernelBundle, Queue, Read, ReadWrite, Submission,
-    Write,
+    Buffer, Context, Device, Event, EventStatus, Graph, KernelBundle, Queue, Read, ReadWrite,
+    Submission, UnsampledImage, Write, usm,
 };
 
-use crate::groups::{paged, submit_add_one};
+use crate::groups::{RGBA8, paged, submit_add_one};
 use crate::losses::{losing, refused_as_poisoned, try_add_one};
 use crate::native::{foreign, kernel_in};
 use crate::order::access;
-use crate::world::{Gate, Log, context, devices, is_discrete, is_running, queue, words};
+use crate::world::{
+    Gate, Log, bundle, context, devices, immediate, is_discrete, is_running, queue, words,
+};
 use crate::{Test, WORLD, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -31,6 +33,16 @@ pub(crate) const TESTS: &[Test] = &[
         "whatever_call_tells_a_device_is_lost",
         Where::Everywhere,
         whatever_call_tells,
+    ),
+    (
+        "whatever_is_made_tells_a_device_is_lost",
+        Where::Everywhere,
+        whatever_is_made_tells,
+    ),
+    (
+        "the_hosts_memory_tells_a_context_is_lost",
+        Where::Everywhere,
+        hosts_memory_tells,
     ),
     (
         "after_a_fault_a_new_context_goes_on",
@@ -182,6 +194,83 @@ fn whatever_call_tells() {
         assert_eq!(event.status(), EventStatus::Failed, "{function}");
         for queue in [&queue, &bystander] {
             assert_eq!(code_of(try_add_one(queue, &paged())), LOST, "{function}");
+        }
+    }
+}
+
+/// Memory, code, kernels, graphs and images: all lanes end with it.
+fn whatever_is_made_tells() {
+    type Ask = fn(&Queue) -> Option<ze_result_t>;
+    let build: Ask = |queue| {
+        // SAFETY: the tests' kernels.
+        let made =
+            unsafe { KernelBundle::from_spirv(&queue.context(), &[queue.device()], &words()) };
+        code_of(made.unwrap().build(c""))
+    };
+    let kernel: Ask = |_| code_of(bundle().kernel(c"add_one"));
+    let graph: Ask = |queue| code_of(Graph::new(queue).finalize());
+    let cases: [(&str, Ask); 9] = [
+        ("zeMemAllocDevice", |queue| {
+            code_of(usm::Block::<i32, usm::DeviceKind>::device(queue, 4))
+        }),
+        ("zeMemAllocShared", |queue| {
+            code_of(usm::Block::<i32, usm::SharedKind>::shared(queue, 4))
+        }),
+        ("zeModuleCreate", build),
+        ("zeModuleGetNativeBinary", |queue| {
+            code_of(bundle().native_binary(&queue.device()))
+        }),
+        ("zeKernelCreate", kernel),
+        ("zeKernelGetProperties", kernel),
+        ("zeCommandListCreate", graph),
+        ("zeCommandListClose", graph),
+        ("zeImageCreate", |queue| {
+            let image = UnsampledImage::<2>::new(RGBA8, [2, 2]).unwrap();
+            code_of(queue.submit(|cg| {
+                let _image = cg.image(&image, Write.no_init())?;
+                cg.barrier()
+            }))
+        }),
+    ];
+    bundle();
+    for (function, ask) in cases {
+        let [queue, bystander] = [immediate(), self::queue(0)];
+        let gate = Gate::new();
+        let event = bystander.submit_barrier(std::slice::from_ref(&gate.event));
+        let event = event.unwrap();
+        {
+            let log = Log::with(&format!("fail {function} DEVICE_LOST"));
+            assert_eq!(ask(&queue), LOST, "{function}");
+            assert_eq!(log.count(function), 1);
+        }
+        gate.open();
+        assert_eq!(event.status(), EventStatus::Failed, "{function}");
+        for queue in [&queue, &bystander] {
+            assert_eq!(code_of(try_add_one(queue, &paged())), LOST, "{function}");
+        }
+    }
+}
+
+/// It is no device's: without a word of the driver's on the context nothing is lost.
+fn hosts_memory_tells() {
+    for is_lost in [false, true] {
+        let (context, _) = foreign();
+        let queues: Vec<Queue> = devices()
+            .iter()
+            .map(|device| queue_in(&context, device))
+            .collect();
+        let script = match is_lost {
+            true => "fail zeMemAllocHost DEVICE_LOST\nfail zeContextGetStatus DEVICE_LOST",
+            false => "fail zeMemAllocHost DEVICE_LOST",
+        };
+        {
+            let _log = Log::with(script);
+            let made = usm::Block::<i32, usm::HostKind>::host(&queues[0], 4);
+            assert_eq!(code_of(made), LOST);
+        }
+        for queue in &queues {
+            let submitted = queue.submit_barrier(&[]);
+            assert_eq!(submitted.is_err(), is_lost);
         }
     }
 }
