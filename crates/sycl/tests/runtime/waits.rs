@@ -1,7 +1,9 @@
 //! Threads that wait, and what may not end meanwhile.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use level_zero::sys::*;
 use sycl::interop::{EventInput, Ownership, get_native, make_event};
@@ -41,6 +43,20 @@ thread_local! {
     static STICKS: Cell<bool> = const { Cell::new(false) };
 }
 
+/// When it ends nobody sticks any more, also where the test has failed before.
+struct LetGo;
+
+/// Nobody sticks any more.
+static LET_GO: AtomicBool = AtomicBool::new(false);
+
+impl Drop for LetGo {
+    fn drop(&mut self) {
+        LET_GO.store(true, Ordering::SeqCst);
+        *stuck() = None;
+        CHANGED.notify_all();
+    }
+}
+
 fn stuck() -> MutexGuard<'static, Option<usize>> {
     STUCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -53,7 +69,8 @@ unsafe extern "C" fn synchronize(event: ze_event_handle_t, timeout: u64) -> ze_r
         let mut now = stuck();
         *now = Some(event.addr());
         CHANGED.notify_all();
-        let freed = CHANGED.wait_while(now, |now| now.is_some());
+        let sticks = |now: &mut Option<usize>| now.is_some() && !LET_GO.load(Ordering::SeqCst);
+        let freed = CHANGED.wait_while(now, sticks);
         drop(freed);
     }
     code
@@ -88,14 +105,15 @@ fn no_event_is_destroyed_under_a_wait() {
             STICKS.set(true);
             event.wait().unwrap();
         });
+        let let_go = LetGo;
         gate.open();
-        let now = CHANGED.wait_while(stuck(), |now| now.is_none());
-        let handle = now.unwrap().unwrap();
+        let limit = Duration::from_secs(60);
+        let now = CHANGED.wait_timeout_while(stuck(), limit, |now| now.is_none());
+        let handle = now.unwrap().0.expect("the wait has not ended");
         drop(queue);
         other.wait().unwrap();
         assert_eq!(destroyed(handle), 0, "a thread waits for it");
-        *stuck() = None;
-        CHANGED.notify_all();
+        drop(let_go);
         waiter.join().unwrap();
         other.wait().unwrap();
         assert_eq!(destroyed(handle), 1);
