@@ -11,7 +11,7 @@ use sycl_graph::Deps;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graveyard::{Kept, bury};
+use crate::graveyard::Kept;
 use crate::image::{Sampler, native};
 use crate::info::Info;
 use crate::lane::{Chosen, Lane, LaneOptions, Losses, SideLanes, Way};
@@ -29,10 +29,17 @@ pub(crate) struct ContextInner {
     pub(crate) devices: Vec<Device>,
     pub(crate) native: Arc<NativeContext>,
     /// Lanes for copies to and from a device, made when first needed, and anew when the device was lost.
-    transfers: Mutex<Vec<(Device, &'static Lane)>>,
+    transfers: Mutex<Vec<TransferLane>>,
     /// For copies that wait for events of the program's.
     sides: SideLanes,
     pub(crate) embedded: crate::embedded::Remembered,
+}
+
+struct TransferLane {
+    device: Device,
+    lane: &'static Lane,
+    /// Whoever has chosen the lane has this until it has used it.
+    users: Arc<()>,
 }
 
 impl Drop for ContextInner {
@@ -41,9 +48,9 @@ impl Drop for ContextInner {
             .transfers
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        let lanes = lanes.drain(..).map(|(_, lane)| lane);
+        let lanes = lanes.drain(..).map(|known| known.lane);
         for lane in lanes.chain(self.sides.each()) {
-            bury(lane.users(), self.native.kept(), || lane.close());
+            lane.close_later();
         }
     }
 }
@@ -200,25 +207,35 @@ impl Context {
     }
 
     /// The lane for copies to and from a device's memory.
-    pub(crate) fn transfer_lane(&self, device: &Device) -> Result<&'static Lane> {
+    pub(crate) fn transfer_lane(&self, device: &Device) -> Result<Chosen<'static>> {
         let transfers = &self.0.transfers;
         let mut lanes = transfers.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is lost may still be somebody's choice: it stays.
-        let mut known = lanes.iter().filter(|(_, lane)| !lane.is_lost());
-        if let Some((_, lane)) = known.find(|(of, _)| of == device) {
-            return Ok(lane);
+        let mut known = lanes.iter().filter(|known| !known.lane.is_lost());
+        if let Some(known) = known.find(|known| known.device == *device) {
+            return Ok(Chosen::used(known.lane, &known.users));
         }
-        let lane = self.create_transfer_lane(device)?;
-        lanes.push((device.clone(), lane));
-        Ok(lane)
+        let (lane, users) = (self.create_transfer_lane(device)?, Arc::default());
+        let chosen = Chosen::used(lane, &users);
+        // What is lost may still be somebody's choice: it stays as long.
+        let is_over = |known: &mut TransferLane| {
+            known.lane.is_lost() && Arc::get_mut(&mut known.users).is_some()
+        };
+        for over in lanes.extract_if(.., is_over) {
+            over.lane.close_later();
+        }
+        lanes.push(TransferLane {
+            device: device.clone(),
+            lane,
+            users,
+        });
+        Ok(chosen)
     }
 
     /// Where a copy goes that follows `after`.
     pub(crate) fn choose_for_transfer(&self, device: &Device, after: &Deps) -> Result<Way<'_>> {
         let gates = Lane::gates_of(after);
         if gates.is_empty() {
-            let lane = self.transfer_lane(device)?;
-            return Ok(Way::On(Chosen::usual(lane)));
+            return Ok(Way::On(self.transfer_lane(device)?));
         }
         let make = || self.create_transfer_lane(device);
         self.0.sides.choose(device, after, &gates, 1, make)

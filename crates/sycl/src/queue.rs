@@ -13,10 +13,10 @@ use crate::device::Device;
 use crate::environment::{self, Lists, MOST_LANES};
 use crate::error::{AsyncHandler, Error, Result};
 use crate::event::{Event, Followers};
-use crate::graveyard::{bury, settle, sweep};
+use crate::graveyard::{settle, sweep};
 use crate::group::Group;
 use crate::handler::{Command, Handler};
-use crate::lane::{Chosen, Lane, LaneOptions, NativeLane, SideLanes, Way};
+use crate::lane::{Chosen, Intact, Lane, LaneOptions, NativeLane, SideLanes, Way, lost};
 use crate::log::{CHOICES, name_of, say};
 use crate::platform::complain;
 use crate::selector::{DefaultSelector, Selector};
@@ -78,6 +78,8 @@ pub(crate) struct QueueInner {
     pub(crate) device: Device,
     pub(crate) props: QueueProps,
     options: LaneOptions,
+    /// Since it was made.
+    intact: Intact,
     lanes: [OnceLock<&'static Lane>; MOST_LANES],
     making: Mutex<()>,
     width: usize,
@@ -87,6 +89,9 @@ pub(crate) struct QueueInner {
     threads: Option<Mutex<Vec<ThreadId>>>,
     /// The last command of an in-order queue.
     pub(crate) order: Mutex<Option<Dep>>,
+    /// Of an in-order queue's commands the last that failed on no lane, and why, until the queue is waited for. A lane
+    /// knows by itself what failed there.
+    failed: Mutex<Option<(Dep, Error)>>,
     /// Tickets of commands that were not on a lane at once.
     tickets: Promises,
     /// Events of this queue that keep others.
@@ -123,9 +128,7 @@ impl Drop for End {
         }
         // Failures have gone to who submitted the work.
         drop(wait_for(&open));
-        for lane in queue.lanes() {
-            drop(lane.wait(lane.tail().sequence()));
-        }
+        drop(wait_for(&queue.tails()));
         drop(queue);
         settle(&native);
     }
@@ -243,7 +246,8 @@ impl QueueBuilder {
         self
     }
 
-    /// Commands run in the order of submission.
+    /// Commands run in the order of submission. What comes after one that failed fails too, with the first cause, until the
+    /// queue is waited for.
     #[must_use]
     pub fn in_order(mut self) -> Self {
         self.props.in_order = true;
@@ -406,6 +410,7 @@ impl Queue {
         let native = Arc::downgrade(&context.0.native);
         let sides = (!props.in_order).then(SideLanes::default);
         let inner = Arc::new(QueueInner {
+            intact: Intact::new(&context.0.native, &device),
             context,
             device,
             props,
@@ -416,6 +421,7 @@ impl Queue {
             sides,
             threads: None,
             order: Mutex::new(None),
+            failed: Mutex::new(None),
             tickets: Promises::default(),
             followers: Followers::default(),
             reports: Arc::new(Reports {
@@ -515,10 +521,9 @@ impl Queue {
     }
 
     fn wait_now(&self) -> Result<()> {
-        let mut result = self.0.tickets.wait();
-        for lane in self.0.lanes() {
-            result = result.and(lane.wait(lane.tail().sequence()));
-        }
+        let result = self.0.tickets.wait();
+        let result = result.and(wait_for(&self.0.tails()));
+        self.0.go_on();
         sweep();
         result
     }
@@ -567,8 +572,61 @@ impl QueueInner {
         if let Some(lane) = self.lanes[number].get() {
             return Ok(lane);
         }
-        let lane = Lane::create(&self.context.0.native, &self.device, self.options)?;
+        let lane = self.create_lane()?;
         Ok(self.lanes[number].get_or_init(|| lane))
+    }
+
+    /// One more, unless the device was lost since the queue was made: what is there then is not what the program put there.
+    fn create_lane(&self) -> Result<&'static Lane> {
+        let lane = Lane::create(&self.context.0.native, &self.device, self.options)?;
+        // Once it is known: from here on a loss is the lane's too.
+        match self.intact.loss() {
+            None => Ok(lane),
+            Some(error) => {
+                lane.close();
+                Err(lost(&error))
+            }
+        }
+    }
+
+    /// The last commands on its lanes.
+    fn tails(&self) -> Deps {
+        let mut tails = Deps::default();
+        self.usual_lanes().for_each(|lane| tails.add(lane.tail()));
+        let sides = self.sides.as_ref().map(SideLanes::tails);
+        sides.iter().for_each(|sides| tails.merge(sides));
+        tails
+    }
+
+    /// A command of an in-order queue that was on no lane failed: before its ticket says so.
+    pub(crate) fn fails_behind(&self, command: Dep, error: &Error) {
+        if self.props.in_order {
+            *lock(&self.failed) = Some((command, error.clone()));
+        }
+    }
+
+    /// Refuses to follow the last command of an in-order queue if that failed. Whether it is open was asked before.
+    #[cold]
+    pub(crate) fn refuse_behind(&self, last: Dep) -> Result<()> {
+        match &*lock(&self.failed) {
+            Some((failed, error)) if *failed == last => Err(Error::because(
+                "what the group comes after in its queue failed",
+                error,
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The program has been told what failed: the next command comes after nothing.
+    fn go_on(&self) {
+        if lock(&self.failed).is_none() {
+            return;
+        }
+        let mut order = lock(&self.order);
+        let failed = lock(&self.failed).take();
+        if failed.is_some_and(|(failed, _)| *order == Some(failed)) {
+            *order = None;
+        }
     }
 
     /// Its lanes so far.
@@ -594,7 +652,7 @@ impl QueueInner {
             let gates = Lane::gates_of(deps);
             if !gates.is_empty() {
                 return sides.choose(&self.device, deps, &gates, self.width, || {
-                    Lane::create(&self.context.0.native, &self.device, self.options)
+                    self.create_lane()
                 });
             }
         }
@@ -658,7 +716,7 @@ impl QueueInner {
 
     /// Everything submitted so far.
     pub(crate) fn everything(&self, deps: &mut Deps) {
-        self.lanes().for_each(|lane| deps.add(lane.tail()));
+        deps.merge(&self.tails());
         let tickets = self.tickets.get();
         tickets.iter().for_each(|ticket| deps.add(ticket.dep()));
     }
@@ -683,7 +741,7 @@ impl Drop for QueueInner {
         self.trace.destroyed();
         for lane in self.lanes() {
             lane.flush_all();
-            bury(lane.users(), self.context.0.native.kept(), || lane.close());
+            lane.close_later();
         }
     }
 }

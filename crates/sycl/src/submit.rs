@@ -127,6 +127,10 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         false => resolve_in(&inner.context.0.native, &deps),
     };
     refuse_failed(&resolved)?;
+    let last = order.as_ref().and_then(|last| **last);
+    if let Some(last) = last.filter(|last| last.is_ticket()) {
+        inner.refuse_behind(last)?;
+    }
     let profile = inner.props.enable_profiling.then(|| {
         Arc::new(Profile {
             submit: device_clock(&inner.device),
@@ -656,6 +660,7 @@ impl Later {
                 state.lose(list, error);
             }
         }
+        self.queue.fails_behind(self.ticket.dep(), error);
         self.tell(|ticket| ticket.fail(error));
     }
 }

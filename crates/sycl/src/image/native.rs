@@ -132,7 +132,8 @@ const TRIED_BYTES: usize = 24;
 
 fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
     let native = &context.0.native;
-    let lane = context.transfer_lane(device)?;
+    let chosen = context.transfer_lane(device)?;
+    let lane = chosen.lane;
     let rows: *mut u8 = allocate_host(native, 2 * TRIED_BYTES, 64)?.cast();
     // A copy that was not seen to end may still run: then nothing is given back.
     let mut ended = true;

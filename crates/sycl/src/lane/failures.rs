@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use work_progress::Progress;
 
 use super::Lane;
+use super::losses::lost;
 use crate::context::NativeContext;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
@@ -140,11 +141,8 @@ impl Failures {
         }
         let known = self.known();
         let cause = known.failures.last().map(|failure| &failure.error);
-        let text = "nothing runs here any more";
-        Err(cause.map_or_else(
-            || Error::new(Errc::Runtime, text),
-            |cause| Error::because(text, cause).with_code(cause.errc()),
-        ))
+        let unknown = || Error::new(Errc::Runtime, "nothing runs here any more");
+        Err(cause.map_or_else(unknown, lost))
     }
 }
 

@@ -4,7 +4,7 @@
 //! a lane knows its gates, and work that has some goes to side lanes, of which each has only such gates as the work has.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
@@ -135,12 +135,25 @@ pub(crate) enum Way<'a> {
 pub(crate) struct Chosen<'a> {
     pub(crate) lane: &'static Lane,
     _alone: Option<MutexGuard<'a, Vec<Side>>>,
+    _user: Option<Arc<()>>,
 }
 
 impl Chosen<'_> {
     /// A lane of work without gates.
     pub(crate) fn usual(lane: &'static Lane) -> Self {
-        Self { lane, _alone: None }
+        Self {
+            lane,
+            _alone: None,
+            _user: None,
+        }
+    }
+
+    /// As [`Self::usual`], of a lane that is closed when it is nobody's choice.
+    pub(crate) fn used(lane: &'static Lane, user: &Arc<()>) -> Self {
+        Self {
+            _user: Some(Arc::clone(user)),
+            ..Self::usual(lane)
+        }
     }
 }
 
@@ -149,6 +162,9 @@ struct Side {
     lane: &'static Lane,
 }
 
+/// So many lanes that take no more work are kept.
+const LOST: usize = 4;
+
 /// Lanes for work that has gates.
 #[derive(Default)]
 pub(crate) struct SideLanes(Mutex<Vec<Side>>);
@@ -156,6 +172,14 @@ pub(crate) struct SideLanes(Mutex<Vec<Side>>);
 impl SideLanes {
     fn lock(&self) -> MutexGuard<'_, Vec<Side>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last commands on its lanes so far.
+    pub(crate) fn tails(&self) -> Deps {
+        let mut tails = Deps::default();
+        let sides = self.lock();
+        sides.iter().for_each(|side| tails.add(side.lane.tail()));
+        tails
     }
 
     /// Its lanes so far.
@@ -200,11 +224,24 @@ impl SideLanes {
             }
             None => {
                 let (device, lane) = (device.clone(), make()?);
+                // Whoever chooses one has the list's lock until it has used it. The latest tell whoever waits for all.
+                let mut lost = sides.iter().filter(|side| side.lane.is_lost()).count();
+                sides.retain(|side| {
+                    let stays = lost <= LOST || !side.lane.is_lost();
+                    if !stays {
+                        lost -= 1;
+                        side.lane.close_later();
+                    }
+                    stays
+                });
                 sides.push(Side { device, lane });
                 lane
             }
         };
-        let _alone = Some(sides);
-        Ok(Way::On(Chosen { lane, _alone }))
+        Ok(Way::On(Chosen {
+            lane,
+            _alone: Some(sides),
+            _user: None,
+        }))
     }
 }

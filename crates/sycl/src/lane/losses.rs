@@ -135,6 +135,11 @@ pub(crate) fn lose_if_lost<T>(
 /// One loss after another.
 static LOSING: Mutex<()> = Mutex::new(());
 
+/// Why nothing more is done where something was lost.
+pub(crate) fn lost(cause: &Error) -> Error {
+    Error::because("nothing runs here any more", cause).with_code(cause.errc())
+}
+
 fn lose(context: &NativeContext, device: Option<&Device>, own: Option<&Lane>, error: &Error) {
     let _one = LOSING.lock().unwrap_or_else(PoisonError::into_inner);
     // Others on the lane may have been told as well, later than that.

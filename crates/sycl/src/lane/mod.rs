@@ -30,6 +30,7 @@ use work_progress::{Progress, Ring};
 use crate::context::NativeContext;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
+use crate::graveyard::bury;
 use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
 use failures::Failures;
@@ -37,7 +38,7 @@ pub(crate) use failures::{count_failure, failures};
 pub(crate) use gates::{Chosen, SideLanes, Way};
 use gates::{Gated, Gates};
 use home::{Batches, Home, Kind, destroy_list};
-pub(crate) use losses::{Intact, Losses, is_lost, lose_if_lost};
+pub(crate) use losses::{Intact, Losses, is_lost, lose_if_lost, lost};
 pub(crate) use pins::{Kept, Pinned};
 pub(crate) use target::Target;
 
@@ -646,6 +647,13 @@ impl Lane {
         // Before the look: who lets go of an event only then closes it.
         self.closing.store(true, Ordering::SeqCst);
         self.close_unless_used(inner);
+    }
+
+    /// Closes it as soon as what it runs, and what waits for that, has ended. Nobody chooses it any more.
+    pub(crate) fn close_later(&'static self) {
+        let context = self.native_context();
+        let kept = context.map(|context| context.kept());
+        bury(self.users(), kept.unwrap_or_default(), || self.close());
     }
 
     /// As [`Self::close`], for who has let go of an event.

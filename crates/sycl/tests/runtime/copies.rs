@@ -1,6 +1,7 @@
 //! The copies that the runtime appends, with every run of bytes that they move: what the recorder, which writes down
 //! calls, does not see of a region.
 
+use std::cell::RefCell;
 use std::ffi::{CStr, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -121,6 +122,30 @@ unsafe extern "C" fn append_copy_region(
     }
 }
 
+thread_local! {
+    /// What happens while this thread makes its next immediate list.
+    static MEANWHILE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+/// Does something while the calling thread makes its next immediate list.
+pub(crate) fn while_a_list_is_made(work: impl FnOnce() + 'static) {
+    MEANWHILE.set(Some(Box::new(work)));
+}
+
+unsafe extern "C" fn create_immediate(
+    context: ze_context_handle_t,
+    device: ze_device_handle_t,
+    desc: *const ze_command_queue_desc_t,
+    list: *mut ze_command_list_handle_t,
+) -> ze_result_t {
+    if let Some(work) = MEANWHILE.take() {
+        work();
+    }
+    let real = shim::list().pfnCreateImmediate.unwrap();
+    // SAFETY: the caller's contract.
+    unsafe { real(context, device, desc, list) }
+}
+
 unsafe extern "C" fn list_table(
     version: ze_api_version_t,
     table: *mut ze_command_list_dditable_t,
@@ -128,13 +153,14 @@ unsafe extern "C" fn list_table(
     // SAFETY: the caller's contract.
     unsafe {
         shim::list_table(version, table, |table| {
+            table.pfnCreateImmediate = Some(create_immediate);
             table.pfnAppendMemoryCopy = Some(append_copy);
             table.pfnAppendMemoryCopyRegion = Some(append_copy_region);
         })
     }
 }
 
-/// The driver, with its copies watched and waits that can be made to stick.
+/// The driver, with its copies watched, waits that can be made to stick, and something that happens meanwhile.
 pub(crate) fn watched(name: &CStr) -> *const () {
     match name.to_bytes() {
         b"zeGetEventProcAddrTable" => crate::waits::event_table as *const (),

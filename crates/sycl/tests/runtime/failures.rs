@@ -24,6 +24,11 @@ pub(crate) const TESTS: &[Test] = &[
         fails_at_every_call,
     ),
     ("t73_host_task_error", Where::Everywhere, host_task_error),
+    (
+        "what_comes_after_a_failure_in_order_fails",
+        Where::Everywhere,
+        in_order_after_a_failure,
+    ),
     ("t74_wait_and_throw", Where::Everywhere, wait_and_throw),
     ("t76_append_fails", Where::Discrete, append_fails),
     (
@@ -107,6 +112,35 @@ fn host_task_error() {
             .to_string()
             .contains("out of tea")
     );
+    drop(queue.throw_asynchronous());
+}
+
+/// Whether it was submitted before the failure or after it, until the program is told of all.
+fn in_order_after_a_failure() {
+    let queue = Queue::builder().device(&devices()[0]).in_order();
+    let queue = queue.async_handler(|_| ()).build().unwrap();
+    let buffer = paged();
+    let held = buffer.host_access(ReadWrite).unwrap();
+    let task = queue.submit(|cg| {
+        let view = cg.host_task_access(&buffer, Read)?;
+        cg.host_task((view,), |_, _| Err(Error::new(Errc::Runtime, "no paper")))
+    });
+    let before = submit_add_one(&queue, &paged(), &[]);
+    drop(held);
+    assert!(task.unwrap().wait().is_err());
+    let first = |error: &Error| error.cause().map(ToString::to_string);
+    let error = before.wait().unwrap_err();
+    assert_eq!(first(&error).as_deref(), Some("no paper"));
+    for _ in 0..2 {
+        let refused = queue.submit_barrier(&[]).unwrap_err();
+        assert_eq!(first(&refused).as_deref(), Some("no paper"), "{refused}");
+        let refused = queue.submit(|cg| cg.host_task((), |_, ()| Ok(())));
+        let refused = refused.unwrap_err();
+        assert_eq!(first(&refused).as_deref(), Some("no paper"), "{refused}");
+    }
+    assert!(queue.wait().is_err());
+    submit_add_one(&queue, &paged(), &[]).wait().unwrap();
+    queue.wait().unwrap();
     drop(queue.throw_asynchronous());
 }
 

@@ -9,6 +9,7 @@ use sycl::{
     Submission, UnsampledImage, Write, usm,
 };
 
+use crate::copies::while_a_list_is_made;
 use crate::groups::{RGBA8, paged, submit_add_one};
 use crate::losses::{losing, refused_as_poisoned, try_add_one};
 use crate::native::{foreign, kernel_in};
@@ -43,6 +44,16 @@ pub(crate) const TESTS: &[Test] = &[
         "the_hosts_memory_tells_a_context_is_lost",
         Where::Everywhere,
         hosts_memory_tells,
+    ),
+    (
+        "a_queue_gets_no_lane_of_a_device_lost_meanwhile",
+        Where::Everywhere,
+        lost_meanwhile,
+    ),
+    (
+        "lost_lanes_are_not_kept",
+        Where::Everywhere,
+        lost_lanes_are_not_kept,
     ),
     (
         "after_a_fault_a_new_context_goes_on",
@@ -273,6 +284,81 @@ fn hosts_memory_tells() {
             assert_eq!(submitted.is_err(), is_lost);
         }
     }
+}
+
+/// Which would take work whose memory has lost what the program put there. While a lane is made, for what waits for an
+/// event of the program's and for what does not, another one's work tells that the device is lost.
+fn lost_meanwhile() {
+    for has_gate in [true, false] {
+        let [queue, bystander] = [immediate(), immediate()];
+        let gate = Gate::new();
+        let event = bystander.submit_barrier(std::slice::from_ref(&gate.event));
+        let event = event.unwrap();
+        queue.submit_barrier(&[]).unwrap();
+        // What has ended is not known to have, so that the next command has reason to go elsewhere.
+        let log =
+            Log::with("fail zeEventHostSynchronize DEVICE_LOST\nfail zeEventQueryStatus NOT_READY");
+        let lost = event.clone();
+        while_a_list_is_made(move || assert_eq!(code_of(lost.wait()), LOST));
+        let after = match has_gate {
+            true => std::slice::from_ref(&gate.event),
+            false => &[],
+        };
+        let refused = queue.submit(|cg| {
+            cg.depends_on(after);
+            cg.barrier()
+        });
+        assert_eq!(event.status(), EventStatus::Failed, "{has_gate}");
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.backend_code(), LOST, "{has_gate}: {refused}");
+        let text = refused.to_string();
+        assert!(text.contains("nothing runs here"), "{has_gate}: {text}");
+        assert_eq!(log.count("zeCommandListDestroy"), 1, "{has_gate}");
+        drop(log);
+        gate.open();
+    }
+}
+
+/// What is made again and again because a device is lost again and again ends as often.
+fn lost_lanes_are_not_kept() {
+    const LOSSES: usize = 40;
+    let (context, _) = foreign();
+    let device = devices()[0].clone();
+    let kernel = kernel_in(&context, &device);
+    let mut left: Vec<i64> = Vec::new();
+    for _ in 0..LOSSES {
+        let log = losing();
+        let queue = Queue::builder().context(&context).device(&device);
+        let queue = queue.submission(Submission::Immediate).build().unwrap();
+        let gate = Gate::of(&context);
+        let buffer = paged();
+        let submitted = queue.submit(|cg| {
+            cg.depends_on(std::slice::from_ref(&gate.event));
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&kernel, 16, (&a,))
+        });
+        // Where the device has memory of its own, a copy that waits for the gate, and one that does not.
+        assert!(buffer.host_access(Read).is_err());
+        let other = Buffer::from_vec(vec![0i32; 16], 16).unwrap();
+        let copied = queue_in(&context, &device).submit(|cg| {
+            cg.access(&other, Read)?;
+            cg.barrier()
+        });
+        drop(copied.unwrap());
+        {
+            let last = queue_in(&context, &device);
+            let lost = last.submit_barrier(std::slice::from_ref(&gate.event));
+            assert_eq!(code_of(lost.unwrap().wait()), LOST);
+        }
+        gate.open();
+        drop((submitted, queue, buffer, other, gate));
+        let count = |function| i64::try_from(log.count(function)).unwrap();
+        let made = count("zeCommandListCreateImmediate") + count("zeCommandQueueCreate");
+        let ended = count("zeCommandListDestroy") + count("zeCommandQueueDestroy");
+        left.push(made - ended);
+    }
+    let kept: i64 = left.iter().sum();
+    assert!(kept <= 12, "{left:?}");
 }
 
 /// A kernel writes where there is nothing, in a program of its own.
