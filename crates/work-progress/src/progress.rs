@@ -101,15 +101,16 @@ impl Progress {
     /// Ends one [`Self::pin`] of this number; needs no lock.
     #[inline]
     pub fn unpin(&self, number: u64) {
-        self.pins[group(number)].fetch_sub(1, Ordering::SeqCst);
+        self.pins[group(number)].fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Whether any number is pinned. With a flag that is set, [`Ordering::SeqCst`], before this and looked at after
-    /// [`Self::unpin`], either this sees no pin or that sees the flag. The caller holds the ring's lock.
+    /// Whether any number is pinned. With a flag that is set before this and looked at after [`Self::unpin`], either this
+    /// sees no pin or that sees the flag. The caller holds the ring's lock.
     #[must_use]
     pub fn has_pins(&self) -> bool {
         let mut pins = self.pins.iter();
-        pins.any(|pins| pins.load(Ordering::SeqCst) != 0)
+        // It writes, so that an `unpin` that it does not see follows it, and sees what was before it.
+        pins.any(|pins| pins.fetch_add(0, Ordering::AcqRel) != 0)
     }
 
     /// Whether this number may be pinned. The caller holds the ring's lock.

@@ -151,7 +151,7 @@ mod alone {
 #[cfg(loom)]
 mod interleavings {
     use super::*;
-    use loom::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+    use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
     use loom::sync::{Arc, Condvar, Mutex};
     use loom::thread;
 
@@ -228,6 +228,80 @@ mod interleavings {
                 .iter()
                 .map(|resets| resets.load(Ordering::Relaxed));
             assert_eq!(used.sum::<usize>(), 1);
+        });
+    }
+
+    /// A lane that somebody closes, and that whoever lets go of the last pin closes where that was in the way.
+    struct Closing {
+        progress: Progress,
+        /// It has its events.
+        open: Mutex<bool>,
+        closing: AtomicBool,
+        closed: AtomicUsize,
+    }
+
+    impl Closing {
+        fn pin(&self) -> bool {
+            let open = self.open.lock().unwrap();
+            if *open {
+                self.progress.pin(1);
+            }
+            *open
+        }
+
+        /// Looks at the event, and away.
+        fn look(&self) {
+            assert_eq!(self.closed.load(Ordering::Relaxed), 0, "under a look");
+            self.progress.unpin(1);
+            if self.closing.load(Ordering::Relaxed) {
+                self.close_unless_used(&mut self.open.lock().unwrap());
+            }
+        }
+
+        fn close(&self) {
+            let mut open = self.open.lock().unwrap();
+            self.closing.store(true, Ordering::Relaxed);
+            self.close_unless_used(&mut open);
+        }
+
+        fn close_unless_used(&self, open: &mut bool) {
+            if !self.closing.load(Ordering::Relaxed) || self.progress.has_pins() {
+                return;
+            }
+            self.closing.store(false, Ordering::Relaxed);
+            *open = false;
+            self.closed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Nobody's event is destroyed under a look, and somebody destroys them: once.
+    #[test]
+    fn a_lane_is_closed_by_whoever_is_last() {
+        loom::model(|| {
+            let lane = Arc::new(Closing {
+                progress: Progress::new(),
+                open: Mutex::new(true),
+                closing: AtomicBool::new(false),
+                closed: AtomicUsize::new(0),
+            });
+            assert!(lane.pin());
+            let looking = thread::spawn({
+                let lane = lane.clone();
+                move || lane.look()
+            });
+            let other = thread::spawn({
+                let lane = lane.clone();
+                move || {
+                    if lane.pin() {
+                        lane.look();
+                    }
+                }
+            });
+            lane.close();
+            looking.join().unwrap();
+            other.join().unwrap();
+            assert_eq!(lane.closed.load(Ordering::Relaxed), 1);
+            assert!(!lane.progress.has_pins());
         });
     }
 

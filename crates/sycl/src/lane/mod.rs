@@ -644,8 +644,8 @@ impl Lane {
     /// from a wait for it. All that [`Self::users`] named has ended.
     pub(crate) fn close(&'static self) {
         let inner = self.inner();
-        // Before the look: who lets go of an event only then closes it.
-        self.closing.store(true, Ordering::SeqCst);
+        // Before the look, which puts the two in order: who lets go of an event only then closes it.
+        self.closing.store(true, Ordering::Relaxed);
         self.close_unless_used(inner);
     }
 
@@ -658,7 +658,7 @@ impl Lane {
 
     /// As [`Self::close`], for who has let go of an event.
     fn close_if_due(&'static self) {
-        if self.closing.load(Ordering::SeqCst) {
+        if self.closing.load(Ordering::Relaxed) {
             self.close_unless_used(self.inner());
         }
     }
