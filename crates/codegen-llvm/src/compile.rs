@@ -244,13 +244,13 @@ pub(crate) fn translate(
 ) -> Result<ModuleInfo, BuildError> {
     limits::check(&module)?;
     machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
-    // Lanes side by side run kernels in a form of their own where that has fewer branches.
+    // Lanes side by side run kernels in a form of their own where one suits them better.
     let bodies: Vec<FunctionId> = module.kernels.iter().map(|k| k.function).collect();
-    let flat: Vec<Option<kernel_ir::Function>> = bodies
+    let suited: Vec<Option<kernel_ir::Function>> = bodies
         .into_iter()
         .map(|body| {
             let wanted = settings.wide && settings.options.opt_level > 0;
-            wanted.then(|| kernel_ir::passes::flatten(&mut module, body))?
+            wanted.then(|| kernel_ir::passes::side_by_side(&mut module, body))?
         })
         .collect();
     let module = &module;
@@ -293,7 +293,7 @@ pub(crate) fn translate(
             lanes: settings.lanes,
             symbol: &kernel_info.symbol.clone(),
             reports,
-            flat: flat[i].as_ref(),
+            suited: suited[i].as_ref(),
             registers: machine::vector_registers(&settings.cpu, &settings.features),
         };
         lower(&setting, kernel, &mut kernel_info)?;

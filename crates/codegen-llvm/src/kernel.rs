@@ -113,8 +113,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) reports: Option<&'a RefCell<Vec<KernelReport>>>,
     /// Bytes of the processor's vector registers.
     pub(crate) registers: u64,
-    /// The kernel without the branches that lanes side by side are better off without.
-    pub(crate) flat: Option<&'a Function>,
+    /// The kernel as suits lanes side by side, where that is another form.
+    pub(crate) suited: Option<&'a Function>,
 }
 
 pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
@@ -205,7 +205,7 @@ pub(crate) fn lower(
     if setting.wide {
         // Side by side these are scalars mostly, and addresses keep their shapes.
         let mut own = None;
-        for function in setting.flat.into_iter().chain([function]) {
+        for function in setting.suited.into_iter().chain([function]) {
             let constants = &module.constants;
             let plan = Plan::new(function, constants, Some(REMADE_ONCE), LanesRun::InStep);
             let before = (low.function, std::mem::replace(&mut low.plan, plan));

@@ -27,6 +27,7 @@ mod jam;
 mod memory;
 mod narrow;
 mod operate;
+mod range;
 mod region;
 mod strided;
 mod sub_group;
@@ -55,6 +56,8 @@ const INSTRUCTIONS: usize = 1500;
 const WITH_SUB_GROUPS: usize = 200;
 /// Instructions of all regions together: blocks may be in several.
 const COPIES: usize = 4000;
+/// What part of a chunk's work-items, or less, runs one by one where only they have work.
+const FEW: u64 = 4;
 /// Scalars in a value.
 const LEAVES: usize = 32;
 /// Bytes of private arrays of all lanes, on the stack.
@@ -90,6 +93,8 @@ pub(crate) struct Form {
     in_sub_group: HashSet<ValueId>,
     /// Results of extensions that must not wrap around in a chunk, with the steps of what they extend.
     exact: Vec<(ValueId, i64)>,
+    /// Extensions that do not, whatever the launch.
+    certain: HashSet<InstId>,
     /// Byte offset per work-item of each private array that lives in the state area.
     arrays: HashMap<ValueId, (u64, u64)>,
     /// Element sizes of the private arrays that are laid out by lane.
@@ -243,6 +248,14 @@ pub(crate) fn form(
         items,
         in_sub_group: known.in_sub_group,
         exact: known.exact,
+        certain: known
+            .certain
+            .iter()
+            .filter_map(|v| match function.values[v.index()].def {
+                kernel_ir::ValueDef::Inst(inst) => Some(inst),
+                _ => None,
+            })
+            .collect(),
         arrays,
         by_lane: known.arrays.element,
         gathered: match sub_groups {
@@ -530,66 +543,82 @@ fn chunks(
         }
     } else {
         ir.at_end(chunk);
-        if let Some(jam) = jam
-            && several > 1
+        let mut may_fail = true;
+        if narrow
+            .as_ref()
+            .is_some_and(|_| narrow::is_scattered(low, region))
         {
-            let [many, few, many_done] =
-                [c"several", c"few", c"several.done"].map(|name| low.new_block(name));
-            let left = ir.sub(sx, get(x));
-            let enough = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width * several));
-            ir.cond_br(enough, many, few);
-            ir.at_end(many);
-            let here = [x, y, z].map(get);
-            let all = (0..several).map(|c| {
-                place_among(low, here, [1; 3], [0; 3]);
-                let x = ir.add(low.item.local[0], ir.i64c(c * width));
-                place(low, [x, here[1], here[2]]);
-                Instance::new(low.item)
-            });
-            let all = all.collect();
-            let failed = in_step(low, form, region, jam, all, kept, many_done, next)?;
-            if let Some(failed) = failed {
-                ir.at_end(failed);
-                ir.br(few);
-            }
-            ir.at_end(many_done);
-            advance(width * several, chunk, row_end);
-            ir.at_end(few);
-        }
-        let [vector, vector_done] = [c"vector", c"vector.done"].map(|name| low.new_block(name));
-        if whole_rows {
-            ir.br(vector);
-        } else {
-            // Does a whole chunk fit?
-            let left = ir.sub(length(), get(x));
-            let whole = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width));
-            let mut part = low.new_block(c"part");
-            ir.cond_br(whole, vector, part);
-            for &few in &form.narrower {
-                let [narrow, rest, done] =
-                    [c"narrow", c"part", c"narrow.done"].map(|name| low.new_block(name));
-                ir.at_end(part);
-                let enough = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(u64::from(few)));
-                ir.cond_br(enough, narrow, rest);
-                ir.at_end(narrow);
-                place(low, [x, y, z].map(get));
-                let lanes = Lanes::new(low, form, region, few, kept, done, next);
-                tested(lanes, whole_row.is_some(), [x, i, end], one)?;
-                ir.at_end(done);
-                advance(u64::from(few), chunk, row_end);
-                part = rest;
-            }
-            ir.at_end(part);
             put(get(x), i);
             put(length(), end);
             ir.br(one);
+        } else {
+            if let Some(jam) = jam
+                && several > 1
+            {
+                let [many, few, many_done] =
+                    [c"several", c"few", c"several.done"].map(|name| low.new_block(name));
+                let left = ir.sub(sx, get(x));
+                let enough = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width * several));
+                ir.cond_br(enough, many, few);
+                ir.at_end(many);
+                let here = [x, y, z].map(get);
+                let all = (0..several).map(|c| {
+                    place_among(low, here, [1; 3], [0; 3]);
+                    let x = ir.add(low.item.local[0], ir.i64c(c * width));
+                    place(low, [x, here[1], here[2]]);
+                    Instance::new(low.item)
+                });
+                let all = all.collect();
+                let failed = in_step(low, form, region, jam, all, kept, many_done, next)?;
+                if let Some(failed) = failed {
+                    ir.at_end(failed);
+                    ir.br(few);
+                }
+                ir.at_end(many_done);
+                advance(width * several, chunk, row_end);
+                ir.at_end(few);
+            }
+            let [vector, vector_done] = [c"vector", c"vector.done"].map(|name| low.new_block(name));
+            if whole_rows {
+                ir.br(vector);
+            } else {
+                // Does a whole chunk fit?
+                let left = ir.sub(sx, get(x));
+                let mut whole = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width));
+                if row_stop.is_some() {
+                    // A few work-items with work are done sooner by themselves.
+                    let rest = ir.sub(length(), get(x));
+                    let many = ir.icmp(IntPred::LLVMIntUGT, rest, ir.i64c(width / FEW));
+                    whole = ir.and(whole, many);
+                }
+                let mut part = low.new_block(c"part");
+                ir.cond_br(whole, vector, part);
+                for &few in &form.narrower {
+                    let [narrow, rest, done] =
+                        [c"narrow", c"part", c"narrow.done"].map(|name| low.new_block(name));
+                    ir.at_end(part);
+                    let enough = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(u64::from(few)));
+                    ir.cond_br(enough, narrow, rest);
+                    ir.at_end(narrow);
+                    place(low, [x, y, z].map(get));
+                    let lanes = Lanes::new(low, form, region, few, kept, done, next);
+                    tested(lanes, whole_row.is_some(), [x, i, end], row_stop, one)?;
+                    ir.at_end(done);
+                    advance(u64::from(few), chunk, row_end);
+                    part = rest;
+                }
+                ir.at_end(part);
+                put(get(x), i);
+                put(length(), end);
+                ir.br(one);
+            }
+            ir.at_end(vector);
+            place(low, [x, y, z].map(get));
+            let lanes = Lanes::new(low, form, region, form.width, kept, vector_done, next);
+            may_fail = tested(lanes, whole_row.is_some(), [x, i, end], row_stop, one)?;
+            ir.at_end(vector_done);
+            advance(width, chunk, row_end);
         }
-        ir.at_end(vector);
-        place(low, [x, y, z].map(get));
-        let lanes = Lanes::new(low, form, region, form.width, kept, vector_done, next);
-        let may_fail = tested(lanes, whole_row.is_some(), [x, i, end], one)?;
-        ir.at_end(vector_done);
-        advance(width, chunk, row_end);
 
         // One work-item after another.
         ir.at_end(one);
@@ -654,11 +683,13 @@ fn in_step(
 }
 
 /// A chunk, or its work-items in `one` where an assumption fails: variables `x`, the chunk's first, `i` and `end`,
-/// between which `one` goes. Whether that may be; `row`: what holds for its row was tested.
+/// between which `one` goes, no further than `row_stop`. Whether that may be; `row`: what holds for its row was
+/// tested.
 fn tested(
     mut lanes: Lanes<'_, '_, '_>,
     row: bool,
     [x, i, end]: [Val; 3],
+    row_stop: Option<Val>,
     one: Bb,
 ) -> Result<bool, BuildError> {
     let ir = lanes.low.ir;
@@ -670,7 +701,11 @@ fn tested(
         ir.at_end(failed);
         let first = ir.load(ir.i64, x, 8);
         ir.store(first, i, 8);
-        let behind = ir.add(first, ir.i64c(u64::from(lanes.width)));
+        let mut behind = ir.add(first, ir.i64c(u64::from(lanes.width)));
+        if let Some(stop) = row_stop {
+            let stop = ir.load(ir.i64, stop, 8);
+            behind = ir.intrinsic("llvm.umin", &[ir.i64], &[behind, stop]);
+        }
         ir.store(behind, end, 8);
         ir.br(one);
         ir.at_end(body);
@@ -741,7 +776,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             left_uses: HashMap::new(),
             block_at_hand: BlockId(0),
             arrays: HashMap::new(),
-            proved: HashSet::new(),
+            proved: form.certain.clone(),
             at_hand: None,
             rows: HashMap::new(),
             spans: Vec::new(),

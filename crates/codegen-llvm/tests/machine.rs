@@ -25,6 +25,7 @@ mod machine {
     mod raw;
     mod rows;
     mod sandbox;
+    mod unroll;
     #[path = "../../../kernel-ir/tests/interpret/work_items.rs"]
     mod work_items;
 }

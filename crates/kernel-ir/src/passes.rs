@@ -20,14 +20,14 @@ mod sides;
 mod slots;
 mod spaces;
 mod targets;
+mod unroll;
 mod work_group;
 
 use crate::build::{BuildError, BuildErrorKind};
-use crate::ir::{FunctionId, Module};
+use crate::ir::{Function, FunctionId, Module};
 
 pub use cfg::loop_contiguous_order;
 pub use facts::{KernelFacts, addressed_functions, facts, ids};
-pub use flatten::flatten;
 pub use work_group::identity;
 
 /// Brings a valid module into the form that back ends take: direct calls are inlined, calls through
@@ -81,6 +81,17 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
         meet::meet_before_reading(&module.types, &mut module.functions[id.index()]);
     }
     Ok(())
+}
+
+/// A function in the form that suits work-items that run side by side, those of a row: loops over barriers in which
+/// the distance between their elements changes are unrolled, and branches on little work are gone. `None` when it has
+/// neither. The module gets the constants that it needs.
+#[must_use]
+pub fn side_by_side(module: &mut Module, id: FunctionId) -> Option<Function> {
+    let mut f = module.functions[id.index()].clone();
+    let unrolled = unroll::unroll(module, &mut f);
+    let flat = flatten::flatten(module, &mut f);
+    (unrolled || flat).then_some(f)
 }
 
 /// Simplifies one function.

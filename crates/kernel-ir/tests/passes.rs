@@ -11,6 +11,7 @@ mod passes {
     mod shapes;
     mod simplify;
     mod text;
+    mod unroll;
     mod validity;
     mod whole;
 }

@@ -60,6 +60,7 @@ pub(crate) const TABLE: Chosen = Chosen {
     ip_version_cpu: 0,
     timestamp_valid_bits: 63,
     kernel_timestamp_valid_bits: 63,
+    // Kernels rely on groups of `MOST_ITEMS` work-items at most.
     max_group_size: 1024,
     local_memory: 64 << 10,
     sub_group_sizes: [8, 16, 32],
@@ -249,6 +250,7 @@ mod tests {
             assert!(id & 0xff00 != 0x5600 && id & 0xfff != 0x201);
         }
         const {
+            assert!(TABLE.max_group_size <= kernel_ir::abi::MOST_ITEMS);
             assert!(TABLE.timestamp_valid_bits < 64 && TABLE.kernel_timestamp_valid_bits < 64);
         }
     }

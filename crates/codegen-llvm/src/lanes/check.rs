@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{
-    BinaryOp, BlockId, Builtin, ConvertOp, Function, InstId, MathFn, Op, Predicate, Type, TypeId,
-    UnaryOp, ValueDef, ValueId,
+    BinaryOp, BlockId, Builtin, ConvertOp, Function, InstId, MathFn, Module, Op, Predicate, Type,
+    TypeId, UnaryOp, ValueDef, ValueId,
 };
 
 use super::Lanes;
@@ -127,23 +127,29 @@ pub(super) fn extension(op: &Op) -> Option<(ConvertOp, ValueId)> {
     }
 }
 
-/// Results of extensions that a test at the start of each chunk makes sure of.
-pub(super) fn exact(function: &Function, shapes: &Shapes) -> Vec<ValueId> {
-    let mut found = Vec::new();
+/// Results of extensions that do not wrap around: for certain, and because a test at the start of each chunk makes
+/// sure of it.
+pub(super) fn exact(module: &Module, function: &Function, shapes: &Shapes) -> [Vec<ValueId>; 2] {
+    let (mut certain, mut found) = (Vec::new(), Vec::new());
     for block in function.reverse_post_order() {
         for &inst in &function.blocks[block.index()].insts {
             let inst = &function.insts[inst.index()];
-            let (Some((_, from)), Some(result)) = (extension(&inst.op), inst.result) else {
+            let (Some((op, from)), Some(result)) = (extension(&inst.op), inst.result) else {
                 continue;
             };
             let steps = |v: ValueId| shapes.of(v).step().is_some_and(|s| s != 0);
-            if steps(from) && steps(result) && from_ids(function, from, DEPTH) {
+            if !(steps(from) && steps(result)) {
+                continue;
+            }
+            if super::range::is_kept(module, function, op, from) {
+                certain.push(result);
+            } else if from_ids(function, from, DEPTH) {
                 found.push(result);
             }
         }
     }
     found.truncate(TESTS);
-    found
+    [certain, found]
 }
 
 /// Whether the branch at the end of `block` can be found beforehand to be one way for all, and mostly is.
@@ -267,7 +273,7 @@ impl Lanes<'_, '_, '_> {
             .form
             .exact
             .iter()
-            .any(|&(v, step)| self.is_of_row(v, step))
+            .any(|&(v, step)| self.is_of_row(v, step) && self.relies_on(v))
         {
             return None;
         }
@@ -280,7 +286,7 @@ impl Lanes<'_, '_, '_> {
             let Some((_, op, from)) = self.extended(result) else {
                 continue;
             };
-            if !self.is_of_row(result, step) {
+            if !self.is_of_row(result, step) || !self.relies_on(result) {
                 continue;
             }
             let first = self.first_beforehand(from, &mut firsts);
@@ -303,6 +309,14 @@ impl Lanes<'_, '_, '_> {
         self.low.clear_near();
         self.near.clear();
         tests.into_iter().reduce(|a, b| ir.and(a, b))
+    }
+
+    /// Whether the region has to know that `result` does not wrap around: it makes it, or is given what work-items
+    /// made before.
+    fn relies_on(&self, result: ValueId) -> bool {
+        let region = self.region;
+        let made = region.block_of(result).is_some();
+        made || region.live.iter().any(|v| self.form.items.contains_key(v))
     }
 
     /// Whether the extension that makes `result` is tested for rows: small steps in enough bits, which few rows
@@ -358,7 +372,7 @@ impl Lanes<'_, '_, '_> {
                 continue;
             };
             self.proved.insert(inst);
-            if row && self.is_of_row(result, step) {
+            if row && self.is_of_row(result, step) || !self.relies_on(result) {
                 continue;
             }
             let first = self.first_beforehand(from, &mut firsts);

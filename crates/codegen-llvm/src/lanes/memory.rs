@@ -372,6 +372,9 @@ impl Lanes<'_, '_, '_> {
                     self.store_row(low, &[row], ty, align.min(size), false);
                     return Ok(());
                 }
+                if self.store_strided(ptr, value) {
+                    return Ok(());
+                }
                 return self.scatter(ptr, value, align);
             }
         };

@@ -7,9 +7,10 @@
 
 use std::collections::HashMap;
 
+use kernel_ir::passes::shape::Shape;
 use kernel_ir::{
-    BinaryOp, BlockId, Builtin, Constant, ConvertOp, Op, Predicate, Terminator, Type, UnaryOp,
-    ValueDef, ValueId,
+    AddressSpace, BinaryOp, BlockId, Builtin, Constant, ConvertOp, Op, Predicate, Terminator, Type,
+    UnaryOp, ValueDef, ValueId,
 };
 
 use super::region::Region;
@@ -56,6 +57,8 @@ struct Bound {
     ids: ValueId,
     limit: ValueId,
     steps: Steps,
+    /// Whether `ids` does not wrap around along the row, whatever the launch.
+    kept: bool,
     /// What must not wrap around along the row, apart from `ids`: integers that are extended.
     exact: Vec<(ValueId, ConvertOp, Steps)>,
 }
@@ -65,6 +68,37 @@ pub(super) struct Narrow {
     bounds: Vec<Bound>,
     /// Work-items of a chunk.
     pub(super) width: u32,
+}
+
+/// Instructions of a region of which little but accesses is left.
+const SCATTERED: usize = 24;
+
+/// Whether a region does little but read and write where lanes lie anywhere: side by side that takes as many accesses
+/// as one work-item after another, and the lanes' addresses on top of it.
+pub(super) fn is_scattered(low: &Lower<'_>, region: &Region) -> bool {
+    let Some(shapes) = &region.shapes else {
+        return false;
+    };
+    let function = &region.function;
+    let (mut count, mut accesses) = (0, 0);
+    for &block in region.cfg.reverse_post_order() {
+        for inst in &function.blocks[block.index()].insts {
+            let inst = &function.insts[inst.index()];
+            match &inst.op {
+                Op::Load { ptr, .. } | Op::Store { ptr, .. } => {
+                    let types = &low.values.module.types;
+                    let local = *types.get(low.ty(*ptr)) == Type::Ptr(AddressSpace::Local);
+                    if shapes.of(*ptr) != Shape::Varying || !local {
+                        return false;
+                    }
+                    accesses += 1;
+                }
+                op if op.is_pure() => count += 1,
+                _ => return false,
+            }
+        }
+    }
+    accesses > 0 && count <= SCATTERED && region.loops.loops.is_empty()
 }
 
 struct Search<'s> {
@@ -213,11 +247,18 @@ impl Search<'_> {
         let mut exact = Vec::new();
         let steps = self.steps(ids, DEPTH, &mut exact)?;
         let same = self.steps(limit, DEPTH, &mut Vec::new())? == Steps::NONE;
-        (same && steps.chunk > 0 && steps.lane >= 0).then_some(Bound {
+        let (_, _, signed) = pred_of(predicate)?;
+        let op = if signed {
+            ConvertOp::SExt
+        } else {
+            ConvertOp::ZExt
+        };
+        (same && steps.chunk > 0 && steps.lane >= 0).then(|| Bound {
             predicate,
             ids,
             limit,
             steps,
+            kept: self.is_kept(op, ids),
             exact,
         })
     }
@@ -238,6 +279,12 @@ impl Search<'_> {
         made.is_none_or(|at| !self.reaches(at, &[self.guard], None))
             && self.region.live.binary_search(&v).is_ok()
             && self.form.uniform.contains(&v)
+    }
+
+    /// Whether extending `v` is known to give the number that it was made as.
+    fn is_kept(&self, op: ConvertOp, v: ValueId) -> bool {
+        let module = self.low.values.module;
+        super::range::is_kept(module, &self.region.function, op, v)
     }
 
     /// How `v`, made of ids and of what is the same for all by a few steps of arithmetic, differs along a row.
@@ -267,7 +314,9 @@ impl Search<'_> {
                     if steps.chunk < 0 || steps.lane < 0 {
                         return None;
                     }
-                    exact.push((*a, *op, steps));
+                    if !self.is_kept(*op, *a) {
+                        exact.push((*a, *op, steps));
+                    }
                 }
                 Some(steps)
             }
@@ -344,8 +393,8 @@ fn pred_of(predicate: Predicate) -> Option<Ends> {
 }
 
 impl Lanes<'_, '_, '_> {
-    /// The ids between which the row at hand (its first work-item is) has work, multiples of the width: the first,
-    /// and the one behind the last; `length`: the row's. `once`: at least one chunk. None where they are equal.
+    /// The ids between which the row at hand (its first work-item is) has work: the first, a multiple of the width,
+    /// and the one behind the last; `length`: the row's. `once`: at least one. None where they are equal.
     pub(super) fn narrowed(&mut self, narrow: &Narrow, length: Val, once: Val) -> [Val; 2] {
         let ir = self.low.ir;
         let width = u64::from(narrow.width);
@@ -365,7 +414,7 @@ impl Lanes<'_, '_, '_> {
         // Nothing but what the group shares: no chunk has work of its own.
         let (mut from, mut to) = match narrow.bounds.as_slice() {
             [] => (none, none),
-            _ => (none, chunks),
+            _ => (none, length),
         };
         for bound in &narrow.bounds {
             let Some((end, start, signed)) = pred_of(bound.predicate) else {
@@ -378,7 +427,11 @@ impl Lanes<'_, '_, '_> {
             };
             let [ids, limit] =
                 [bound.ids, bound.limit].map(|v| self.frozen_beforehand(v, &mut made));
-            let mut holds = self.stays(ids, op, bound.steps, narrow.width, chunks);
+            let mut holds = if bound.kept {
+                ir.int_const(ir.i1, 1)
+            } else {
+                self.stays(ids, op, bound.steps, narrow.width, chunks)
+            };
             for &(v, op, steps) in &bound.exact {
                 let first = self.frozen_beforehand(v, &mut made);
                 holds = ir.and(holds, self.stays(first, op, steps, narrow.width, chunks));
@@ -389,19 +442,30 @@ impl Lanes<'_, '_, '_> {
             } else {
                 (IntPred::LLVMIntULT, IntPred::LLVMIntULE)
             };
-            let step = ir.i64c(bound.steps.chunk.cast_unsigned());
             let one = ir.i64c(1);
-            // Chunks of that step that begin before the distance is gone, or as it is.
-            let within = |far: Val, inside: bool| {
+            // Steps of that size that begin before the distance is gone, or as it is.
+            let within = |far: Val, inside: bool, step: i64| {
                 let far = if inside { far } else { ir.sub(far, one) };
-                ir.add(ir.bin(Opcode::LLVMUDiv, far, step), one)
+                let step = ir.i64c(step.cast_unsigned());
+                let steps = ir.bin(Opcode::LLVMUDiv, far, step);
+                // Further than the row is far enough: one more is no overflow then.
+                let steps = ir.intrinsic("llvm.umin", &[ir.i64], &[steps, length]);
+                ir.add(steps, one)
             };
+            let chunk = bound.steps.chunk;
             if let Some(inside) = end {
                 let pred = if inside { below_or_same } else { below };
                 let some = ir.icmp(pred, ids, limit);
-                let far = within(ir.sub(limit, ids), inside);
+                let far = ir.sub(limit, ids);
+                // To the very work-item, where each is as far from the one before it.
+                let far = match bound.steps.lane {
+                    lane @ 1.. if lane.checked_mul(width.cast_signed()) == Some(chunk) => {
+                        within(far, inside, lane)
+                    }
+                    _ => ir.mul(within(far, inside, chunk), ir.i64c(width)),
+                };
                 let behind = ir.select(some, far, none);
-                let behind = ir.select(holds, behind, chunks);
+                let behind = ir.select(holds, behind, length);
                 to = ir.intrinsic("llvm.umin", &[ir.i64], &[to, behind]);
             }
             if let Some(inside) = start {
@@ -410,7 +474,7 @@ impl Lanes<'_, '_, '_> {
                 // The chunks whose last lane does not come that far.
                 let pred = if inside { below } else { below_or_same };
                 let some = ir.icmp(pred, last, limit);
-                let far = within(ir.sub(limit, last), !inside);
+                let far = within(ir.sub(limit, last), !inside, chunk);
                 let before = ir.select(some, far, none);
                 let before = ir.select(holds, before, none);
                 from = ir.intrinsic("llvm.umax", &[ir.i64], &[from, before]);
@@ -418,14 +482,13 @@ impl Lanes<'_, '_, '_> {
         }
         self.low.clear_near();
         self.near.clear();
+        let from = ir.mul(from, ir.i64c(width));
         let empty = ir.icmp(IntPred::LLVMIntUGE, from, to);
         let from = ir.select(empty, none, from);
         let least = ir.cast(Opcode::LLVMZExt, once, ir.i64);
         let to = ir.select(empty, least, to);
-        let width = ir.i64c(width);
-        let to = ir.mul(to, width);
         let to = ir.intrinsic("llvm.umin", &[ir.i64], &[to, length]);
-        [ir.mul(from, width), to]
+        [from, to]
     }
 
     fn wide(&self, v: Val, op: ConvertOp) -> Val {

@@ -90,6 +90,8 @@ pub(super) struct Known {
     pub(super) group: HashSet<ValueId>,
     /// Others that are the same in each sub-group, where lanes are those of one.
     pub(super) in_sub_group: HashSet<ValueId>,
+    /// Extensions that are known not to wrap around.
+    pub(super) certain: Vec<ValueId>,
     /// Extensions that are tested at the start of each chunk, with the steps of what they extend.
     pub(super) exact: Vec<(ValueId, i64)>,
 }
@@ -113,12 +115,12 @@ impl Known {
         };
         let plain = shape::shapes_given(module, &function, Together::Row, &places);
         let function = &function;
-        let exact = super::check::exact(function, &plain);
+        let [certain, exact] = super::check::exact(module, function, &plain);
         let given = Given {
-            exact: exact.clone(),
+            exact: [certain.as_slice(), &exact].concat(),
             ..places
         };
-        let shapes = if exact.is_empty() {
+        let shapes = if given.exact.is_empty() {
             plain
         } else {
             shape::shapes_given(module, function, Together::Row, &given)
@@ -152,6 +154,7 @@ impl Known {
             arrays,
             shapes,
             apart,
+            certain,
             exact,
         }
     }
@@ -291,7 +294,10 @@ fn region(low: &Lower<'_>, known: &Known, after: Option<usize>, first: usize) ->
             .map(|&v| (v, known.row_shape(v)))
             .collect(),
         together,
-        exact: known.exact.iter().map(|e| e.0).collect(),
+        exact: {
+            let tested = known.exact.iter().map(|e| e.0);
+            tested.chain(known.certain.iter().copied()).collect()
+        },
         arrays: known.arrays.steps(),
     };
     let plain = shape::shapes_given(module, &region.function, Together::Row, &given(Vec::new()));

@@ -3,10 +3,15 @@
 
 use std::collections::HashSet;
 
-use kernel_ir::{BlockId, Op, TypeId, ValueDef, ValueId};
+use kernel_ir::{BinaryOp, BlockId, Constant, ConvertOp, Op, TypeId, ValueDef, ValueId};
 
 use super::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
+
+/// Elements from lane to lane up to which rows under masks are fewer accesses than one for each lane.
+const APART: i64 = 8;
+/// Operations from an index back to where a row begins.
+const DEPTH: usize = 12;
 
 /// What an address is but for a constant: base, index and stride.
 type Origin = (ValueId, Option<(ValueId, i64)>);
@@ -22,6 +27,8 @@ pub(super) struct Span {
     size: u64,
     /// The type of the rows' elements.
     element: Ty,
+    /// Elements of the first row before the lowest one that is wanted.
+    lead: u64,
     /// Constant offsets of the first lane's elements: the lowest and the highest.
     offsets: (i64, i64),
     /// Each with the number of its first element.
@@ -91,13 +98,13 @@ impl Lanes<'_, '_, '_> {
         let span = match known {
             Some(span) => span.clone(),
             None => {
-                let made = self.read_span(first, origin, offset, rep.step, ty, align);
+                let made = self.read_span(ptr, first, origin, offset, rep.step, ty, align);
                 self.spans.push(made.clone());
                 made
             }
         };
         let apart = rep.step / bytes;
-        let begin = ((offset - span.offsets.0) / bytes) as u64;
+        let begin = span.lead + ((offset - span.offsets.0) / bytes) as u64;
         let lanes = u64::from(self.width);
         let wanted: Vec<u64> = (0..lanes)
             .map(|lane| {
@@ -112,8 +119,10 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Reads the rows for the load at hand and those behind it that read members of the same structures.
+    #[expect(clippy::too_many_arguments, reason = "an access and where it lies")]
     fn read_span(
         &self,
+        ptr: ValueId,
         first: Val,
         origin: Origin,
         offset: i64,
@@ -157,6 +166,38 @@ impl Lanes<'_, '_, '_> {
         let begin = ir.offset_by(first, (low - offset + back).cast_unsigned());
         let row = ir.vector(self.low.values.memory(ty), self.width);
         let align = crate::memory::sane_align(align).min(size);
+        // Rows that begin where memory's lines do, under masks that keep them within the span.
+        if (low, high) == (offset, offset)
+            && let Some(lead) = self.lead(ptr, apart, size).filter(|_| step > 0)
+            && self.low.has_masked(ty)
+        {
+            let begin = ir.offset_by(begin, (lead * size).wrapping_neg());
+            let wanted = lead..lead + count;
+            let rows = (0..wanted.end.div_ceil(lanes)).map(|i| {
+                let at = i * lanes;
+                let inside: Vec<bool> = (at..at + lanes).map(|e| wanted.contains(&e)).collect();
+                let from = ir.offset_by(begin, at * size);
+                let all = inside.iter().all(|inside| *inside);
+                let loaded = if all {
+                    ir.load(row, from, align)
+                } else {
+                    let mask = self.constant_mask(&inside);
+                    let args = [from, mask, ir.poison(row)];
+                    ir.intrinsic("llvm.masked.load", &[row, ir.ptr], &args)
+                };
+                (at, loaded)
+            });
+            return Span {
+                block: self.block_at_hand,
+                origin,
+                step,
+                size,
+                element: self.low.values.memory(ty),
+                lead,
+                offsets: (low, high),
+                rows: rows.collect(),
+            };
+        }
         // The last one ends where the span does: nothing is read that lies behind all lanes' elements.
         let rows = (0..count.div_ceil(lanes))
             .map(|i| (i * lanes).min(count - lanes))
@@ -168,8 +209,107 @@ impl Lanes<'_, '_, '_> {
             step,
             size,
             element: self.low.values.memory(ty),
+            lead: 0,
             offsets: (low, high),
             rows,
+        }
+    }
+
+    /// Writes elements of lanes that lie a few elements apart as rows under masks: what lies between them is not
+    /// touched. Whether that is how it is done.
+    pub(super) fn store_strided(&mut self, ptr: ValueId, value: ValueId) -> bool {
+        let rep = self.rep(ptr);
+        let ty = self.low.ty(value);
+        let types = &self.low.values.module.types;
+        let size = types.size_of(ty);
+        let (Some(first), None) = (rep.first, rep.holds) else {
+            return false;
+        };
+        let apart = rep.step / (size as i64).max(1);
+        if self.mask.is_some()
+            || self.present.is_some()
+            || types.scalar_of(ty) != Some(ty)
+            || !self.low.has_mask_registers()
+            || !self.low.has_masked(ty)
+            || rep.step % size as i64 != 0
+            || !(2..=APART).contains(&apart)
+        {
+            return false;
+        }
+        let all = self.vectors(value)[0];
+        let ir = self.low.ir;
+        let row = ir.vector(self.low.values.memory(ty), self.width);
+        let all = ir.cast(Opcode::LLVMZExt, all, row);
+        let (lanes, apart) = (u64::from(self.width), apart.unsigned_abs());
+        let lead = self.lead(ptr, apart, size).unwrap_or(0);
+        let first = ir.offset_by(first, (lead * size).wrapping_neg());
+        for begin in (0..lead + (lanes - 1) * apart + 1).step_by(self.width as usize) {
+            // The lane whose element each place of the row is.
+            let owner = |at: u64| {
+                let far = at.checked_sub(lead)?;
+                (far % apart == 0 && far / apart < lanes).then_some(far / apart)
+            };
+            let owners: Vec<Option<u64>> = (begin..begin + lanes).map(owner).collect();
+            let order: Vec<u32> = owners
+                .iter()
+                .map(|owner| owner.map_or(u32::MAX, |lane| lane as u32))
+                .collect();
+            let mask: Vec<bool> = owners.iter().map(Option::is_some).collect();
+            let part = ir.shuffle(all, all, &order);
+            let at = ir.offset_by(first, begin * size);
+            let args = [part, at, self.constant_mask(&mask)];
+            ir.intrinsic("llvm.masked.store", &[row, ir.ptr], &args);
+        }
+        true
+    }
+
+    fn constant_mask(&self, lanes: &[bool]) -> Val {
+        let ir = self.low.ir;
+        let lanes = lanes.iter().map(|&on| ir.int_const(ir.i1, u64::from(on)));
+        ir.const_vector(&lanes.collect::<Vec<_>>())
+    }
+
+    /// Elements between the first lane's and one before it at which a row of memory's probably begins, where the
+    /// processor's masks make it cheap to begin there: any number below `apart` is right.
+    fn lead(&self, ptr: ValueId, apart: u64, size: u64) -> Option<u64> {
+        if !self.low.has_mask_registers() || !apart.is_power_of_two() {
+            return None;
+        }
+        let (mut at, mut bytes) = (ptr, 0u64);
+        while let ValueDef::Inst(inst) = self.f.values[at.index()].def
+            && let Op::PtrOffset { ptr, index, offset } = self.f.insts[inst.index()].op
+        {
+            bytes = bytes.wrapping_add(offset.cast_unsigned());
+            if let Some((index, stride)) = index {
+                let index = self.first_bits(index, DEPTH);
+                bytes = bytes.wrapping_add(index.wrapping_mul(stride.cast_unsigned()));
+            }
+            at = ptr;
+        }
+        Some(bytes / size % apart)
+    }
+
+    /// The low bits of an integer for a work-item whose place is a multiple of some power of two; zero where nothing
+    /// is known.
+    fn first_bits(&self, v: ValueId, depth: usize) -> u64 {
+        let inst = match self.f.values[v.index()].def {
+            ValueDef::Const(c) => {
+                return match self.low.values.module.constants.get(c) {
+                    Constant::Int(n) => *n,
+                    _ => 0,
+                };
+            }
+            ValueDef::Inst(inst) if depth > 0 => &self.f.insts[inst.index()],
+            _ => return 0,
+        };
+        let of = |v: ValueId| self.first_bits(v, depth - 1);
+        match inst.op {
+            Op::Convert(ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc, a, _) => of(a),
+            Op::Binary(BinaryOp::IAdd, a, b, _) => of(a).wrapping_add(of(b)),
+            Op::Binary(BinaryOp::ISub, a, b, _) => of(a).wrapping_sub(of(b)),
+            Op::Binary(BinaryOp::IMul, a, b, _) => of(a).wrapping_mul(of(b)),
+            Op::Binary(BinaryOp::Shl, a, by, _) => of(a).wrapping_shl(of(by) as u32),
+            _ => 0,
         }
     }
 

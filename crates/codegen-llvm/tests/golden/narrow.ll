@@ -236,197 +236,196 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %168 = udiv i64 %167, 16
   %169 = freeze i32 0
   %170 = freeze i32 %67
-  %171 = sub i64 %168, 1
-  %172 = mul i64 %171, 16
-  %173 = add i64 %172, 15
-  %174 = zext i32 %169 to i64
-  %175 = add i64 %174, %173
-  %176 = icmp ule i64 %175, 4294967295
-  %177 = zext i32 %169 to i64
-  %178 = zext i32 %170 to i64
-  %179 = icmp ult i64 %177, %178
-  %180 = sub i64 %178, %177
-  %181 = sub i64 %180, 1
-  %182 = udiv i64 %181, 16
-  %183 = add i64 %182, 1
-  %184 = select i1 %179, i64 %183, i64 0
-  %185 = select i1 %176, i64 %184, i64 %168
-  %186 = call i64 @llvm.umin.i64(i64 %168, i64 %185)
-  %187 = icmp uge i64 0, %186
-  %188 = select i1 %187, i64 0, i64 0
-  %189 = zext i1 %166 to i64
-  %190 = select i1 %187, i64 %189, i64 %186
-  %191 = mul i64 %190, 16
-  %192 = call i64 @llvm.umin.i64(i64 %191, i64 %31)
-  %193 = mul i64 %188, 16
-  store i64 %193, ptr %16, align 8
-  store i64 %192, ptr %21, align 8
-  %194 = icmp ult i64 %193, %192
-  br i1 %194, label %212, label %201
+  %171 = zext i32 %169 to i64
+  %172 = zext i32 %170 to i64
+  %173 = icmp ult i64 %171, %172
+  %174 = sub i64 %172, %171
+  %175 = sub i64 %174, 1
+  %176 = udiv i64 %175, 1
+  %177 = call i64 @llvm.umin.i64(i64 %176, i64 %31)
+  %178 = add i64 %177, 1
+  %179 = select i1 %173, i64 %178, i64 0
+  %180 = select i1 true, i64 %179, i64 %31
+  %181 = call i64 @llvm.umin.i64(i64 %31, i64 %180)
+  %182 = icmp uge i64 0, %181
+  %183 = select i1 %182, i64 0, i64 0
+  %184 = zext i1 %166 to i64
+  %185 = select i1 %182, i64 %184, i64 %181
+  %186 = call i64 @llvm.umin.i64(i64 %185, i64 %31)
+  store i64 %183, ptr %16, align 8
+  store i64 %186, ptr %21, align 8
+  %187 = icmp ult i64 %183, %186
+  br i1 %187, label %209, label %198
 
-195:
-  %196 = load i64, ptr %21, align 8
-  %197 = load i64, ptr %16, align 8
-  %198 = sub i64 %196, %197
-  %199 = icmp uge i64 %198, 16
-  br i1 %199, label %213, label %238
+188:
+  %189 = load i64, ptr %16, align 8
+  %190 = sub i64 %31, %189
+  %191 = icmp uge i64 %190, 16
+  %192 = load i64, ptr %21, align 8
+  %193 = load i64, ptr %16, align 8
+  %194 = sub i64 %192, %193
+  %195 = icmp ugt i64 %194, 4
+  %196 = and i1 %191, %195
+  br i1 %196, label %210, label %235
 
-200:
-  br label %264
+197:
+  br label %263
 
-201:
-  %202 = load i64, ptr %17, align 8
-  %203 = add i64 %202, 1
-  store i64 %203, ptr %17, align 8
-  %204 = load i64, ptr %17, align 8
-  %205 = icmp ult i64 %204, %34
-  br i1 %205, label %158, label %206
+198:
+  %199 = load i64, ptr %17, align 8
+  %200 = add i64 %199, 1
+  store i64 %200, ptr %17, align 8
+  %201 = load i64, ptr %17, align 8
+  %202 = icmp ult i64 %201, %34
+  br i1 %202, label %158, label %203
 
-206:
-  %207 = load i64, ptr %18, align 8
-  %208 = add i64 %207, 1
-  store i64 %208, ptr %18, align 8
-  %209 = load i64, ptr %18, align 8
-  %210 = icmp ult i64 %209, %37
-  br i1 %210, label %157, label %211
+203:
+  %204 = load i64, ptr %18, align 8
+  %205 = add i64 %204, 1
+  store i64 %205, ptr %18, align 8
+  %206 = load i64, ptr %18, align 8
+  %207 = icmp ult i64 %206, %37
+  br i1 %207, label %157, label %208
 
-211:
+208:
   br label %90
 
-212:
-  br label %195
+209:
+  br label %188
 
-213:
-  %214 = load i64, ptr %16, align 8
-  %215 = load i64, ptr %17, align 8
-  %216 = load i64, ptr %18, align 8
-  %217 = mul i64 %216, %34
-  %218 = add i64 %217, %215
-  %219 = mul i64 %218, %31
-  %220 = add i64 %219, %214
-  %221 = insertelement <16 x i64> poison, i64 %214, i32 0
-  %222 = shufflevector <16 x i64> %221, <16 x i64> poison, <16 x i32> zeroinitializer
-  %223 = add <16 x i64> %222, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
-  %224 = trunc <16 x i64> %223 to <16 x i32>
-  %225 = insertelement <16 x i32> poison, i32 %67, i32 0
-  %226 = shufflevector <16 x i32> %225, <16 x i32> poison, <16 x i32> zeroinitializer
-  %227 = icmp ult <16 x i32> %224, %226
-  %228 = bitcast <16 x i1> %227 to i16
-  %229 = icmp eq i16 %228, 0
-  %230 = icmp eq i16 %228, -1
-  %231 = or i1 %229, %230
-  br i1 %231, label %241, label %242
+210:
+  %211 = load i64, ptr %16, align 8
+  %212 = load i64, ptr %17, align 8
+  %213 = load i64, ptr %18, align 8
+  %214 = mul i64 %213, %34
+  %215 = add i64 %214, %212
+  %216 = mul i64 %215, %31
+  %217 = add i64 %216, %211
+  %218 = insertelement <16 x i64> poison, i64 %211, i32 0
+  %219 = shufflevector <16 x i64> %218, <16 x i64> poison, <16 x i32> zeroinitializer
+  %220 = add <16 x i64> %219, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %221 = trunc <16 x i64> %220 to <16 x i32>
+  %222 = insertelement <16 x i32> poison, i32 %67, i32 0
+  %223 = shufflevector <16 x i32> %222, <16 x i32> poison, <16 x i32> zeroinitializer
+  %224 = icmp ult <16 x i32> %221, %223
+  %225 = bitcast <16 x i1> %224 to i16
+  %226 = icmp eq i16 %225, 0
+  %227 = icmp eq i16 %225, -1
+  %228 = or i1 %226, %227
+  br i1 %228, label %238, label %239
 
-232:
-  %233 = load i64, ptr %16, align 8
-  %234 = add i64 %233, 16
-  store i64 %234, ptr %16, align 8
-  %235 = load i64, ptr %16, align 8
-  %236 = load i64, ptr %21, align 8
-  %237 = icmp ult i64 %235, %236
-  br i1 %237, label %195, label %201
+229:
+  %230 = load i64, ptr %16, align 8
+  %231 = add i64 %230, 16
+  store i64 %231, ptr %16, align 8
+  %232 = load i64, ptr %16, align 8
+  %233 = load i64, ptr %21, align 8
+  %234 = icmp ult i64 %232, %233
+  br i1 %234, label %188, label %198
+
+235:
+  %236 = load i64, ptr %16, align 8
+  store i64 %236, ptr %19, align 8
+  %237 = load i64, ptr %21, align 8
+  store i64 %237, ptr %20, align 8
+  br label %197
 
 238:
-  %239 = load i64, ptr %16, align 8
-  store i64 %239, ptr %19, align 8
-  %240 = load i64, ptr %21, align 8
-  store i64 %240, ptr %20, align 8
-  br label %200
-
-241:
   store <16 x i1> zeroinitializer, ptr %24, align 2
   store <16 x i1> zeroinitializer, ptr %25, align 2
   store <16 x i1> zeroinitializer, ptr %26, align 2
-  br label %245
+  br label %244
 
-242:
-  %243 = load i64, ptr %16, align 8
-  store i64 %243, ptr %19, align 8
-  %244 = add i64 %243, 16
-  store i64 %244, ptr %20, align 8
-  br label %200
+239:
+  %240 = load i64, ptr %16, align 8
+  store i64 %240, ptr %19, align 8
+  %241 = add i64 %240, 16
+  %242 = load i64, ptr %21, align 8
+  %243 = call i64 @llvm.umin.i64(i64 %241, i64 %242)
+  store i64 %243, ptr %20, align 8
+  br label %197
 
-245:
+244:
   store <16 x i1> zeroinitializer, ptr %24, align 2
-  %246 = trunc i64 %214 to i32
-  %247 = insertelement <16 x i32> poison, i32 %246, i32 0
-  %248 = shufflevector <16 x i32> %247, <16 x i32> poison, <16 x i32> zeroinitializer
-  %249 = add <16 x i32> %248, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %250 = insertelement <16 x i32> poison, i32 %67, i32 0
-  %251 = shufflevector <16 x i32> %250, <16 x i32> poison, <16 x i32> zeroinitializer
-  %252 = icmp ult <16 x i32> %249, %251
-  %253 = mul i64 %214, 4
-  %254 = getelementptr i8, ptr %65, i64 %253
-  store ptr %254, ptr %27, align 8
-  %255 = trunc i64 %214 to i32
-  %256 = icmp ult i32 %255, %67
-  br i1 %256, label %262, label %263
+  %245 = trunc i64 %211 to i32
+  %246 = insertelement <16 x i32> poison, i32 %245, i32 0
+  %247 = shufflevector <16 x i32> %246, <16 x i32> poison, <16 x i32> zeroinitializer
+  %248 = add <16 x i32> %247, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %249 = insertelement <16 x i32> poison, i32 %67, i32 0
+  %250 = shufflevector <16 x i32> %249, <16 x i32> poison, <16 x i32> zeroinitializer
+  %251 = icmp ult <16 x i32> %248, %250
+  %252 = mul i64 %211, 4
+  %253 = getelementptr i8, ptr %65, i64 %252
+  store ptr %253, ptr %27, align 8
+  %254 = trunc i64 %211 to i32
+  %255 = icmp ult i32 %254, %67
+  br i1 %255, label %261, label %262
 
-257:
+256:
   store <16 x i1> zeroinitializer, ptr %25, align 2
-  %258 = load ptr, ptr %27, align 8
-  %259 = insertelement <16 x i32> poison, i32 %67, i32 0
-  %260 = shufflevector <16 x i32> %259, <16 x i32> poison, <16 x i32> zeroinitializer
-  store <16 x i32> %260, ptr %258, align 4
-  br label %261
+  %257 = load ptr, ptr %27, align 8
+  %258 = insertelement <16 x i32> poison, i32 %67, i32 0
+  %259 = shufflevector <16 x i32> %258, <16 x i32> poison, <16 x i32> zeroinitializer
+  store <16 x i32> %259, ptr %257, align 4
+  br label %260
+
+260:
+  store <16 x i1> zeroinitializer, ptr %26, align 2
+  store i32 -1, ptr %7, align 4
+  br label %229
 
 261:
-  store <16 x i1> zeroinitializer, ptr %26, align 2
-  store i32 -1, ptr %7, align 4
-  br label %232
+  br label %256
 
 262:
-  br label %257
+  br label %260
 
 263:
-  br label %261
+  %264 = load i64, ptr %19, align 8
+  %265 = load i64, ptr %17, align 8
+  %266 = load i64, ptr %18, align 8
+  %267 = mul i64 %266, %34
+  %268 = add i64 %267, %265
+  %269 = mul i64 %268, %31
+  %270 = add i64 %269, %264
+  br label %282
 
-264:
-  %265 = load i64, ptr %19, align 8
-  %266 = load i64, ptr %17, align 8
-  %267 = load i64, ptr %18, align 8
-  %268 = mul i64 %267, %34
-  %269 = add i64 %268, %266
-  %270 = mul i64 %269, %31
-  %271 = add i64 %270, %265
-  br label %283
+271:
+  %272 = load i64, ptr %19, align 8
+  %273 = add i64 %272, 1
+  store i64 %273, ptr %19, align 8
+  %274 = load i64, ptr %19, align 8
+  %275 = load i64, ptr %20, align 8
+  %276 = icmp ult i64 %274, %275
+  br i1 %276, label %263, label %277
 
-272:
-  %273 = load i64, ptr %19, align 8
-  %274 = add i64 %273, 1
-  store i64 %274, ptr %19, align 8
-  %275 = load i64, ptr %19, align 8
-  %276 = load i64, ptr %20, align 8
-  %277 = icmp ult i64 %275, %276
-  br i1 %277, label %264, label %278
-
-278:
+277:
+  %278 = load i64, ptr %20, align 8
+  store i64 %278, ptr %16, align 8
   %279 = load i64, ptr %20, align 8
-  store i64 %279, ptr %16, align 8
-  %280 = load i64, ptr %20, align 8
-  %281 = load i64, ptr %21, align 8
-  %282 = icmp ult i64 %280, %281
-  br i1 %282, label %195, label %201
+  %280 = load i64, ptr %21, align 8
+  %281 = icmp ult i64 %279, %280
+  br i1 %281, label %188, label %198
 
-283:
-  %284 = trunc i64 %265 to i32
-  %285 = icmp ult i32 %284, %67
-  %286 = mul i64 %265, 4
-  %287 = getelementptr i8, ptr %65, i64 %286
-  store ptr %287, ptr %28, align 8
-  br i1 %285, label %291, label %292
+282:
+  %283 = trunc i64 %264 to i32
+  %284 = icmp ult i32 %283, %67
+  %285 = mul i64 %264, 4
+  %286 = getelementptr i8, ptr %65, i64 %285
+  store ptr %286, ptr %28, align 8
+  br i1 %284, label %290, label %291
 
-288:
-  %289 = load ptr, ptr %28, align 8
-  store i32 %67, ptr %289, align 4
-  br label %290
+287:
+  %288 = load ptr, ptr %28, align 8
+  store i32 %67, ptr %288, align 4
+  br label %289
+
+289:
+  store i32 -1, ptr %7, align 4
+  br label %271
 
 290:
-  store i32 -1, ptr %7, align 4
-  br label %272
+  br label %287
 
 291:
-  br label %288
-
-292:
-  br label %290
+  br label %289

@@ -133,10 +133,10 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %115 = shufflevector <8 x i64> %114, <8 x i64> poison, <8 x i32> zeroinitializer
   %116 = icmp ult <8 x i64> %95, %115
   store <8 x i1> zeroinitializer, ptr %14, align 1
-  br label %169
+  br label %165
 
 117:
-  br label %131
+  br label %128
 
 118:
   store i64 0, ptr %8, align 8
@@ -154,177 +154,171 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %125 = add i64 %124, %122
   %126 = mul i64 %125, %25
   %127 = add i64 %126, %121
-  %128 = trunc i64 %121 to i32
-  %129 = add i32 %128, 7
-  %130 = icmp sge i32 %129, %128
-  br i1 %130, label %141, label %135
+  store <8 x i1> zeroinitializer, ptr %13, align 1
+  br label %138
 
-131:
-  %132 = load i64, ptr %10, align 8
-  %133 = add i64 %132, 8
-  store i64 %133, ptr %10, align 8
-  %134 = icmp ult i64 %133, %25
-  br i1 %134, label %120, label %137
+128:
+  %129 = load i64, ptr %10, align 8
+  %130 = add i64 %129, 8
+  store i64 %130, ptr %10, align 8
+  %131 = icmp ult i64 %130, %25
+  br i1 %131, label %120, label %134
 
-135:
+132:                                              ; No predecessors!
   store i64 %127, ptr %8, align 8
-  %136 = add i64 %127, 8
-  store i64 %136, ptr %9, align 8
+  %133 = add i64 %127, 8
+  store i64 %133, ptr %9, align 8
   br label %91
 
-137:
+134:
   store i64 0, ptr %10, align 8
-  %138 = load i64, ptr %11, align 8
-  %139 = add i64 %138, 1
-  store i64 %139, ptr %11, align 8
-  %140 = icmp ult i64 %139, %28
-  br i1 %140, label %120, label %161
+  %135 = load i64, ptr %11, align 8
+  %136 = add i64 %135, 1
+  store i64 %136, ptr %11, align 8
+  %137 = icmp ult i64 %136, %28
+  br i1 %137, label %120, label %157
 
-141:
+138:
   store <8 x i1> zeroinitializer, ptr %13, align 1
-  br label %142
-
-142:
-  store <8 x i1> zeroinitializer, ptr %13, align 1
-  %143 = insertelement <8 x i64> poison, i64 %121, i32 0
-  %144 = shufflevector <8 x i64> %143, <8 x i64> poison, <8 x i32> zeroinitializer
-  %145 = add <8 x i64> %144, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %146 = uitofp <8 x i64> %145 to <8 x float>
-  %147 = mul i64 %121, 4
+  %139 = insertelement <8 x i64> poison, i64 %121, i32 0
+  %140 = shufflevector <8 x i64> %139, <8 x i64> poison, <8 x i32> zeroinitializer
+  %141 = add <8 x i64> %140, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %142 = uitofp <8 x i64> %141 to <8 x float>
+  %143 = mul i64 %121, 4
+  %144 = getelementptr i8, ptr %61, i64 %143
+  store <8 x float> %142, ptr %144, align 4
+  %145 = trunc i64 %121 to i32
+  %146 = sext i32 %145 to i64
+  %147 = mul i64 %146, 4
   %148 = getelementptr i8, ptr %61, i64 %147
-  store <8 x float> %146, ptr %148, align 4
-  %149 = trunc i64 %121 to i32
-  %150 = sext i32 %149 to i64
-  %151 = mul i64 %150, 4
-  %152 = getelementptr i8, ptr %61, i64 %151
-  %153 = load <8 x float>, ptr %152, align 4
-  %154 = fmul <8 x float> %153, splat (float 2.000000e+00)
-  %155 = add i64 %79, %121
-  %156 = mul i64 %155, 4
-  %157 = getelementptr i8, ptr %58, i64 %156
-  %158 = load <8 x float>, ptr %157, align 4
-  %159 = fmul <8 x float> %158, splat (float 2.000000e+00)
-  %160 = fadd <8 x float> %154, %159
-  store <8 x float> %160, ptr %157, align 4
+  %149 = load <8 x float>, ptr %148, align 4
+  %150 = fmul <8 x float> %149, splat (float 2.000000e+00)
+  %151 = add i64 %79, %121
+  %152 = mul i64 %151, 4
+  %153 = getelementptr i8, ptr %58, i64 %152
+  %154 = load <8 x float>, ptr %153, align 4
+  %155 = fmul <8 x float> %154, splat (float 2.000000e+00)
+  %156 = fadd <8 x float> %150, %155
+  store <8 x float> %156, ptr %153, align 4
   store i32 -1, ptr %7, align 4
-  br label %131
+  br label %128
+
+157:
+  store i64 0, ptr %11, align 8
+  %158 = load i64, ptr %12, align 8
+  %159 = add i64 %158, 1
+  store i64 %159, ptr %12, align 8
+  %160 = icmp ult i64 %159, %31
+  br i1 %160, label %120, label %119
 
 161:
-  store i64 0, ptr %11, align 8
-  %162 = load i64, ptr %12, align 8
-  %163 = add i64 %162, 1
-  store i64 %163, ptr %12, align 8
-  %164 = icmp ult i64 %163, %31
-  br i1 %164, label %120, label %119
+  %162 = add i64 %92, 8
+  store i64 %162, ptr %8, align 8
+  %163 = load i64, ptr %9, align 8
+  %164 = icmp ult i64 %162, %163
+  br i1 %164, label %91, label %237
 
 165:
-  %166 = add i64 %92, 8
-  store i64 %166, ptr %8, align 8
-  %167 = load i64, ptr %9, align 8
-  %168 = icmp ult i64 %166, %167
-  br i1 %168, label %91, label %241
-
-169:
   store <8 x i1> zeroinitializer, ptr %14, align 1
-  %170 = uitofp <8 x i64> %107 to <8 x float>
-  %171 = mul <8 x i64> %107, splat (i64 4)
-  %172 = getelementptr i8, ptr %61, <8 x i64> %171
-  store <8 x ptr> %172, ptr %15, align 64
-  store <8 x float> %170, ptr %16, align 64
-  %173 = bitcast <8 x i1> %116 to i8
-  %174 = zext i8 %173 to i64
-  br label %175
+  %166 = uitofp <8 x i64> %107 to <8 x float>
+  %167 = mul <8 x i64> %107, splat (i64 4)
+  %168 = getelementptr i8, ptr %61, <8 x i64> %167
+  store <8 x ptr> %168, ptr %15, align 64
+  store <8 x float> %166, ptr %16, align 64
+  %169 = bitcast <8 x i1> %116 to i8
+  %170 = zext i8 %169 to i64
+  br label %171
 
-175:
-  %176 = phi i64 [ %174, %169 ], [ %183, %175 ]
-  %177 = call i64 @llvm.cttz.i64(i64 %176, i1 true)
-  %178 = getelementptr ptr, ptr %15, i64 %177
-  %179 = load ptr, ptr %178, align 1
-  %180 = getelementptr float, ptr %16, i64 %177
-  %181 = load float, ptr %180, align 1
-  store float %181, ptr %179, align 4
-  %182 = sub i64 %176, 1
-  %183 = and i64 %176, %182
-  %184 = icmp ne i64 %183, 0
-  br i1 %184, label %175, label %185
+171:
+  %172 = phi i64 [ %170, %165 ], [ %179, %171 ]
+  %173 = call i64 @llvm.cttz.i64(i64 %172, i1 true)
+  %174 = getelementptr ptr, ptr %15, i64 %173
+  %175 = load ptr, ptr %174, align 1
+  %176 = getelementptr float, ptr %16, i64 %173
+  %177 = load float, ptr %176, align 1
+  store float %177, ptr %175, align 4
+  %178 = sub i64 %172, 1
+  %179 = and i64 %172, %178
+  %180 = icmp ne i64 %179, 0
+  br i1 %180, label %171, label %181
 
-185:
-  %186 = trunc <8 x i64> %107 to <8 x i32>
-  %187 = sext <8 x i32> %186 to <8 x i64>
-  %188 = mul <8 x i64> %187, splat (i64 4)
-  %189 = getelementptr i8, ptr %61, <8 x i64> %188
-  store <8 x ptr> %189, ptr %17, align 64
-  %190 = bitcast <8 x i1> %116 to i8
-  %191 = zext i8 %190 to i64
-  br label %192
+181:
+  %182 = trunc <8 x i64> %107 to <8 x i32>
+  %183 = sext <8 x i32> %182 to <8 x i64>
+  %184 = mul <8 x i64> %183, splat (i64 4)
+  %185 = getelementptr i8, ptr %61, <8 x i64> %184
+  store <8 x ptr> %185, ptr %17, align 64
+  %186 = bitcast <8 x i1> %116 to i8
+  %187 = zext i8 %186 to i64
+  br label %188
 
-192:
-  %193 = phi i64 [ %191, %185 ], [ %200, %192 ]
-  %194 = call i64 @llvm.cttz.i64(i64 %193, i1 true)
-  %195 = getelementptr ptr, ptr %17, i64 %194
-  %196 = load ptr, ptr %195, align 1
-  %197 = load float, ptr %196, align 4
-  %198 = getelementptr float, ptr %18, i64 %194
-  store float %197, ptr %198, align 1
-  %199 = sub i64 %193, 1
-  %200 = and i64 %193, %199
-  %201 = icmp ne i64 %200, 0
-  br i1 %201, label %192, label %202
+188:
+  %189 = phi i64 [ %187, %181 ], [ %196, %188 ]
+  %190 = call i64 @llvm.cttz.i64(i64 %189, i1 true)
+  %191 = getelementptr ptr, ptr %17, i64 %190
+  %192 = load ptr, ptr %191, align 1
+  %193 = load float, ptr %192, align 4
+  %194 = getelementptr float, ptr %18, i64 %190
+  store float %193, ptr %194, align 1
+  %195 = sub i64 %189, 1
+  %196 = and i64 %189, %195
+  %197 = icmp ne i64 %196, 0
+  br i1 %197, label %188, label %198
 
-202:
-  %203 = load <8 x float>, ptr %18, align 64
-  %204 = freeze <8 x float> %203
-  %205 = fmul <8 x float> %204, splat (float 2.000000e+00)
-  %206 = insertelement <8 x i64> poison, i64 %79, i32 0
-  %207 = shufflevector <8 x i64> %206, <8 x i64> poison, <8 x i32> zeroinitializer
-  %208 = add <8 x i64> %207, %107
-  %209 = mul <8 x i64> %208, splat (i64 4)
-  %210 = getelementptr i8, ptr %58, <8 x i64> %209
-  store <8 x ptr> %210, ptr %19, align 64
-  %211 = bitcast <8 x i1> %116 to i8
-  %212 = zext i8 %211 to i64
-  br label %213
+198:
+  %199 = load <8 x float>, ptr %18, align 64
+  %200 = freeze <8 x float> %199
+  %201 = fmul <8 x float> %200, splat (float 2.000000e+00)
+  %202 = insertelement <8 x i64> poison, i64 %79, i32 0
+  %203 = shufflevector <8 x i64> %202, <8 x i64> poison, <8 x i32> zeroinitializer
+  %204 = add <8 x i64> %203, %107
+  %205 = mul <8 x i64> %204, splat (i64 4)
+  %206 = getelementptr i8, ptr %58, <8 x i64> %205
+  store <8 x ptr> %206, ptr %19, align 64
+  %207 = bitcast <8 x i1> %116 to i8
+  %208 = zext i8 %207 to i64
+  br label %209
 
-213:
-  %214 = phi i64 [ %212, %202 ], [ %221, %213 ]
-  %215 = call i64 @llvm.cttz.i64(i64 %214, i1 true)
-  %216 = getelementptr ptr, ptr %19, i64 %215
-  %217 = load ptr, ptr %216, align 1
-  %218 = load float, ptr %217, align 4
-  %219 = getelementptr float, ptr %20, i64 %215
-  store float %218, ptr %219, align 1
-  %220 = sub i64 %214, 1
-  %221 = and i64 %214, %220
-  %222 = icmp ne i64 %221, 0
-  br i1 %222, label %213, label %223
+209:
+  %210 = phi i64 [ %208, %198 ], [ %217, %209 ]
+  %211 = call i64 @llvm.cttz.i64(i64 %210, i1 true)
+  %212 = getelementptr ptr, ptr %19, i64 %211
+  %213 = load ptr, ptr %212, align 1
+  %214 = load float, ptr %213, align 4
+  %215 = getelementptr float, ptr %20, i64 %211
+  store float %214, ptr %215, align 1
+  %216 = sub i64 %210, 1
+  %217 = and i64 %210, %216
+  %218 = icmp ne i64 %217, 0
+  br i1 %218, label %209, label %219
 
-223:
-  %224 = load <8 x float>, ptr %20, align 64
-  %225 = freeze <8 x float> %224
-  %226 = fmul <8 x float> %225, splat (float 2.000000e+00)
-  %227 = fadd <8 x float> %205, %226
-  store <8 x ptr> %210, ptr %21, align 64
-  store <8 x float> %227, ptr %22, align 64
-  %228 = bitcast <8 x i1> %116 to i8
-  %229 = zext i8 %228 to i64
-  br label %230
+219:
+  %220 = load <8 x float>, ptr %20, align 64
+  %221 = freeze <8 x float> %220
+  %222 = fmul <8 x float> %221, splat (float 2.000000e+00)
+  %223 = fadd <8 x float> %201, %222
+  store <8 x ptr> %206, ptr %21, align 64
+  store <8 x float> %223, ptr %22, align 64
+  %224 = bitcast <8 x i1> %116 to i8
+  %225 = zext i8 %224 to i64
+  br label %226
 
-230:
-  %231 = phi i64 [ %229, %223 ], [ %238, %230 ]
-  %232 = call i64 @llvm.cttz.i64(i64 %231, i1 true)
-  %233 = getelementptr ptr, ptr %21, i64 %232
-  %234 = load ptr, ptr %233, align 1
-  %235 = getelementptr float, ptr %22, i64 %232
-  %236 = load float, ptr %235, align 1
-  store float %236, ptr %234, align 4
-  %237 = sub i64 %231, 1
-  %238 = and i64 %231, %237
-  %239 = icmp ne i64 %238, 0
-  br i1 %239, label %230, label %240
+226:
+  %227 = phi i64 [ %225, %219 ], [ %234, %226 ]
+  %228 = call i64 @llvm.cttz.i64(i64 %227, i1 true)
+  %229 = getelementptr ptr, ptr %21, i64 %228
+  %230 = load ptr, ptr %229, align 1
+  %231 = getelementptr float, ptr %22, i64 %228
+  %232 = load float, ptr %231, align 1
+  store float %232, ptr %230, align 4
+  %233 = sub i64 %227, 1
+  %234 = and i64 %227, %233
+  %235 = icmp ne i64 %234, 0
+  br i1 %235, label %226, label %236
 
-240:
+236:
   store i32 -1, ptr %7, align 4
-  br label %165
+  br label %161
 
-241:
+237:
   br i1 %89, label %117, label %119

@@ -145,7 +145,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
 130:
   %131 = and i64 %56, 7
   %132 = icmp eq i64 %131, 0
-  br i1 %132, label %513, label %541
+  br i1 %132, label %505, label %533
 
 133:
   store i64 0, ptr %10, align 8
@@ -312,7 +312,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store i64 0, ptr %19, align 8
   store i64 0, ptr %20, align 8
   store i64 0, ptr %21, align 8
-  br label %324
+  br label %320
 
 238:
   %239 = load i64, ptr %17, align 8
@@ -349,10 +349,10 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store i32 poison, ptr %40, align 4
   store i64 poison, ptr %41, align 8
   store i32 poison, ptr %42, align 4
-  br label %442
+  br label %434
 
 264:
-  br label %313
+  br label %309
 
 265:
   %266 = mul i64 0, %59
@@ -363,51 +363,47 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %271 = udiv i64 %270, 8
   %272 = freeze i64 %269
   %273 = freeze i64 0
-  %274 = sub i64 %271, 1
-  %275 = mul i64 %274, 8
-  %276 = add i64 %275, 7
-  %277 = add i64 %272, %276
-  %278 = icmp uge i64 %277, %272
-  %279 = icmp ule i64 %272, %273
-  %280 = sub i64 %273, %272
-  %281 = udiv i64 %280, 8
-  %282 = add i64 %281, 1
-  %283 = select i1 %279, i64 %282, i64 0
-  %284 = select i1 %278, i64 %283, i64 %271
-  %285 = call i64 @llvm.umin.i64(i64 %271, i64 %284)
-  %286 = add i64 %272, 7
-  %287 = icmp ult i64 %286, %273
-  %288 = sub i64 %273, %286
-  %289 = sub i64 %288, 1
-  %290 = udiv i64 %289, 8
-  %291 = add i64 %290, 1
-  %292 = select i1 %287, i64 %291, i64 0
-  %293 = select i1 %278, i64 %292, i64 0
-  %294 = call i64 @llvm.umax.i64(i64 0, i64 %293)
-  %295 = icmp uge i64 %294, %285
-  %296 = select i1 %295, i64 0, i64 %294
-  %297 = select i1 %295, i64 1, i64 %285
-  %298 = mul i64 %297, 8
-  %299 = call i64 @llvm.umin.i64(i64 %298, i64 %80)
-  %300 = mul i64 %296, 8
-  %301 = icmp eq i64 %56, %80
-  %302 = select i1 %301, i64 %300, i64 0
-  %303 = select i1 %301, i64 %299, i64 %80
-  store i64 %302, ptr %17, align 8
-  store i64 %303, ptr %18, align 8
+  %274 = icmp ule i64 %272, %273
+  %275 = sub i64 %273, %272
+  %276 = udiv i64 %275, 1
+  %277 = call i64 @llvm.umin.i64(i64 %276, i64 %80)
+  %278 = add i64 %277, 1
+  %279 = select i1 %274, i64 %278, i64 0
+  %280 = select i1 true, i64 %279, i64 %80
+  %281 = call i64 @llvm.umin.i64(i64 %80, i64 %280)
+  %282 = add i64 %272, 7
+  %283 = icmp ult i64 %282, %273
+  %284 = sub i64 %273, %282
+  %285 = sub i64 %284, 1
+  %286 = udiv i64 %285, 8
+  %287 = call i64 @llvm.umin.i64(i64 %286, i64 %80)
+  %288 = add i64 %287, 1
+  %289 = select i1 %283, i64 %288, i64 0
+  %290 = select i1 true, i64 %289, i64 0
+  %291 = call i64 @llvm.umax.i64(i64 0, i64 %290)
+  %292 = mul i64 %291, 8
+  %293 = icmp uge i64 %292, %281
+  %294 = select i1 %293, i64 0, i64 %292
+  %295 = select i1 %293, i64 1, i64 %281
+  %296 = call i64 @llvm.umin.i64(i64 %295, i64 %80)
+  %297 = icmp eq i64 %56, %80
+  %298 = select i1 %297, i64 %294, i64 0
+  %299 = select i1 %297, i64 %296, i64 %80
+  store i64 %298, ptr %17, align 8
+  store i64 %299, ptr %18, align 8
   br label %238
 
-304:
+300:
   br label %130
 
-305:
-  %306 = load i64, ptr %19, align 8
-  %307 = load i64, ptr %20, align 8
-  %308 = load i64, ptr %21, align 8
-  %309 = mul i64 %308, %59
-  %310 = add i64 %309, %307
-  %311 = mul i64 %310, %56
-  %312 = add i64 %311, %306
+301:
+  %302 = load i64, ptr %19, align 8
+  %303 = load i64, ptr %20, align 8
+  %304 = load i64, ptr %21, align 8
+  %305 = mul i64 %304, %59
+  %306 = add i64 %305, %303
+  %307 = mul i64 %306, %56
+  %308 = add i64 %307, %302
   store <8 x i1> zeroinitializer, ptr %23, align 1
   store <8 x i1> zeroinitializer, ptr %24, align 1
   store <8 x i1> zeroinitializer, ptr %25, align 1
@@ -417,264 +413,268 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store i32 poison, ptr %29, align 4
   store i64 poison, ptr %30, align 8
   store i32 poison, ptr %31, align 4
-  br label %366
+  br label %358
 
-313:
-  %314 = load i64, ptr %19, align 8
-  %315 = add i64 %314, 8
-  store i64 %315, ptr %19, align 8
-  %316 = load i64, ptr %22, align 8
-  %317 = icmp ult i64 %315, %316
-  br i1 %317, label %305, label %320
+309:
+  %310 = load i64, ptr %19, align 8
+  %311 = add i64 %310, 8
+  store i64 %311, ptr %19, align 8
+  %312 = load i64, ptr %22, align 8
+  %313 = icmp ult i64 %311, %312
+  br i1 %313, label %301, label %316
 
-318:                                              ; No predecessors!
-  store i64 %312, ptr %17, align 8
-  %319 = add i64 %312, 8
-  store i64 %319, ptr %18, align 8
+314:                                              ; No predecessors!
+  store i64 %308, ptr %17, align 8
+  %315 = add i64 %308, 8
+  store i64 %315, ptr %18, align 8
   br label %238
 
-320:
+316:
   store i64 0, ptr %19, align 8
+  %317 = load i64, ptr %20, align 8
+  %318 = add i64 %317, 1
+  store i64 %318, ptr %20, align 8
+  %319 = icmp ult i64 %318, %59
+  br i1 %319, label %320, label %426
+
+320:
   %321 = load i64, ptr %20, align 8
-  %322 = add i64 %321, 1
-  store i64 %322, ptr %20, align 8
-  %323 = icmp ult i64 %322, %59
-  br i1 %323, label %324, label %434
+  %322 = load i64, ptr %21, align 8
+  %323 = mul i64 %322, %59
+  %324 = add i64 %323, %321
+  %325 = mul i64 %324, %56
+  %326 = add i64 %325, 0
+  %327 = or i64 %321, %322
+  %328 = icmp eq i64 %327, 0
+  %329 = add i64 %56, 7
+  %330 = udiv i64 %329, 8
+  %331 = freeze i64 %326
+  %332 = freeze i64 0
+  %333 = icmp ule i64 %331, %332
+  %334 = sub i64 %332, %331
+  %335 = udiv i64 %334, 1
+  %336 = call i64 @llvm.umin.i64(i64 %335, i64 %56)
+  %337 = add i64 %336, 1
+  %338 = select i1 %333, i64 %337, i64 0
+  %339 = select i1 true, i64 %338, i64 %56
+  %340 = call i64 @llvm.umin.i64(i64 %56, i64 %339)
+  %341 = add i64 %331, 7
+  %342 = icmp ult i64 %341, %332
+  %343 = sub i64 %332, %341
+  %344 = sub i64 %343, 1
+  %345 = udiv i64 %344, 8
+  %346 = call i64 @llvm.umin.i64(i64 %345, i64 %56)
+  %347 = add i64 %346, 1
+  %348 = select i1 %342, i64 %347, i64 0
+  %349 = select i1 true, i64 %348, i64 0
+  %350 = call i64 @llvm.umax.i64(i64 0, i64 %349)
+  %351 = mul i64 %350, 8
+  %352 = icmp uge i64 %351, %340
+  %353 = select i1 %352, i64 0, i64 %351
+  %354 = zext i1 %328 to i64
+  %355 = select i1 %352, i64 %354, i64 %340
+  %356 = call i64 @llvm.umin.i64(i64 %355, i64 %56)
+  store i64 %353, ptr %19, align 8
+  store i64 %356, ptr %22, align 8
+  %357 = icmp ult i64 %353, %356
+  br i1 %357, label %301, label %316
 
-324:
-  %325 = load i64, ptr %20, align 8
-  %326 = load i64, ptr %21, align 8
-  %327 = mul i64 %326, %59
-  %328 = add i64 %327, %325
-  %329 = mul i64 %328, %56
-  %330 = add i64 %329, 0
-  %331 = or i64 %325, %326
-  %332 = icmp eq i64 %331, 0
-  %333 = add i64 %56, 7
-  %334 = udiv i64 %333, 8
-  %335 = freeze i64 %330
-  %336 = freeze i64 0
-  %337 = sub i64 %334, 1
-  %338 = mul i64 %337, 8
-  %339 = add i64 %338, 7
-  %340 = add i64 %335, %339
-  %341 = icmp uge i64 %340, %335
-  %342 = icmp ule i64 %335, %336
-  %343 = sub i64 %336, %335
-  %344 = udiv i64 %343, 8
-  %345 = add i64 %344, 1
-  %346 = select i1 %342, i64 %345, i64 0
-  %347 = select i1 %341, i64 %346, i64 %334
-  %348 = call i64 @llvm.umin.i64(i64 %334, i64 %347)
-  %349 = add i64 %335, 7
-  %350 = icmp ult i64 %349, %336
-  %351 = sub i64 %336, %349
-  %352 = sub i64 %351, 1
-  %353 = udiv i64 %352, 8
-  %354 = add i64 %353, 1
-  %355 = select i1 %350, i64 %354, i64 0
-  %356 = select i1 %341, i64 %355, i64 0
-  %357 = call i64 @llvm.umax.i64(i64 0, i64 %356)
-  %358 = icmp uge i64 %357, %348
-  %359 = select i1 %358, i64 0, i64 %357
-  %360 = zext i1 %332 to i64
-  %361 = select i1 %358, i64 %360, i64 %348
-  %362 = mul i64 %361, 8
-  %363 = call i64 @llvm.umin.i64(i64 %362, i64 %56)
-  %364 = mul i64 %359, 8
-  store i64 %364, ptr %19, align 8
-  store i64 %363, ptr %22, align 8
-  %365 = icmp ult i64 %364, %363
-  br i1 %365, label %305, label %320
-
-366:
+358:
   store <8 x i1> zeroinitializer, ptr %23, align 1
-  %367 = insertelement <8 x i64> poison, i64 %312, i32 0
-  %368 = shufflevector <8 x i64> %367, <8 x i64> poison, <8 x i32> zeroinitializer
-  %369 = add <8 x i64> %368, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %370 = icmp eq <8 x i64> %369, zeroinitializer
-  %371 = mul i64 %56, %59
-  %372 = mul i64 %371, %62
-  store i64 %372, ptr %32, align 8
-  %373 = icmp ugt i64 %372, 1
-  store i1 %373, ptr %33, align 1
-  %374 = xor <8 x i1> %370, splat (i1 true)
-  %375 = load <8 x i1>, ptr %24, align 1
-  %376 = or <8 x i1> %375, %370
-  store <8 x i1> %376, ptr %24, align 1
-  %377 = load <8 x i1>, ptr %28, align 1
-  %378 = or <8 x i1> %377, %374
-  store <8 x i1> %378, ptr %28, align 1
-  br label %415
+  %359 = insertelement <8 x i64> poison, i64 %308, i32 0
+  %360 = shufflevector <8 x i64> %359, <8 x i64> poison, <8 x i32> zeroinitializer
+  %361 = add <8 x i64> %360, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %362 = icmp eq <8 x i64> %361, zeroinitializer
+  %363 = mul i64 %56, %59
+  %364 = mul i64 %363, %62
+  store i64 %364, ptr %32, align 8
+  %365 = icmp ugt i64 %364, 1
+  store i1 %365, ptr %33, align 1
+  %366 = xor <8 x i1> %362, splat (i1 true)
+  %367 = load <8 x i1>, ptr %24, align 1
+  %368 = or <8 x i1> %367, %362
+  store <8 x i1> %368, ptr %24, align 1
+  %369 = load <8 x i1>, ptr %28, align 1
+  %370 = or <8 x i1> %369, %366
+  store <8 x i1> %370, ptr %28, align 1
+  br label %407
 
-379:
-  %380 = load <8 x i1>, ptr %24, align 1
+371:
+  %372 = load <8 x i1>, ptr %24, align 1
   store <8 x i1> zeroinitializer, ptr %24, align 1
-  %381 = load i32, ptr %94, align 4
-  %382 = load i1, ptr %33, align 1
-  br i1 %382, label %421, label %424
+  %373 = load i32, ptr %94, align 4
+  %374 = load i1, ptr %33, align 1
+  br i1 %374, label %413, label %416
 
-383:
-  %384 = load <8 x i1>, ptr %25, align 1
+375:
+  %376 = load <8 x i1>, ptr %25, align 1
   store <8 x i1> zeroinitializer, ptr %25, align 1
-  %385 = load i32, ptr %29, align 4
-  %386 = load i64, ptr %30, align 8
-  %387 = mul i64 %386, 4
-  %388 = getelementptr i8, ptr %94, i64 %387
-  %389 = load i32, ptr %388, align 4
-  %390 = call i32 @llvm.umax.i32(i32 %385, i32 %389)
-  %391 = add i64 %386, 1
-  %392 = load i64, ptr %32, align 8
-  %393 = icmp ult i64 %391, %392
-  br i1 %393, label %427, label %431
+  %377 = load i32, ptr %29, align 4
+  %378 = load i64, ptr %30, align 8
+  %379 = mul i64 %378, 4
+  %380 = getelementptr i8, ptr %94, i64 %379
+  %381 = load i32, ptr %380, align 4
+  %382 = call i32 @llvm.umax.i32(i32 %377, i32 %381)
+  %383 = add i64 %378, 1
+  %384 = load i64, ptr %32, align 8
+  %385 = icmp ult i64 %383, %384
+  br i1 %385, label %419, label %423
 
-394:
-  %395 = load <8 x i1>, ptr %27, align 1
+386:
+  %387 = load <8 x i1>, ptr %27, align 1
   store <8 x i1> zeroinitializer, ptr %27, align 1
-  %396 = load i32, ptr %31, align 4
-  store i32 %396, ptr %4, align 4
-  %397 = load <8 x i1>, ptr %28, align 1
-  %398 = or <8 x i1> %397, %395
-  store <8 x i1> %398, ptr %28, align 1
-  br label %399
+  %388 = load i32, ptr %31, align 4
+  store i32 %388, ptr %4, align 4
+  %389 = load <8 x i1>, ptr %28, align 1
+  %390 = or <8 x i1> %389, %387
+  store <8 x i1> %390, ptr %28, align 1
+  br label %391
 
-399:
+391:
   store <8 x i1> zeroinitializer, ptr %28, align 1
+  %392 = add i64 %80, 7
+  %393 = and i64 %392, -8
+  %394 = mul i64 %393, 0
+  %395 = udiv i64 %308, 8
+  %396 = mul i64 %395, 4
+  %397 = add i64 %394, %396
+  %398 = getelementptr i8, ptr %88, i64 %397
+  %399 = load i32, ptr %398, align 4
   %400 = add i64 %80, 7
   %401 = and i64 %400, -8
   %402 = mul i64 %401, 0
-  %403 = udiv i64 %312, 8
+  %403 = udiv i64 %308, 8
   %404 = mul i64 %403, 4
   %405 = add i64 %402, %404
   %406 = getelementptr i8, ptr %88, i64 %405
-  %407 = load i32, ptr %406, align 4
-  %408 = add i64 %80, 7
-  %409 = and i64 %408, -8
-  %410 = mul i64 %409, 0
-  %411 = udiv i64 %312, 8
-  %412 = mul i64 %411, 4
-  %413 = add i64 %410, %412
-  %414 = getelementptr i8, ptr %88, i64 %413
-  store i32 %407, ptr %414, align 4
+  store i32 %399, ptr %406, align 4
   store i32 2, ptr %7, align 4
-  br label %313
+  br label %309
 
-415:
-  %416 = load <8 x i1>, ptr %24, align 1
-  %417 = bitcast <8 x i1> %416 to i8
-  %418 = icmp ne i8 %417, 0
-  br i1 %418, label %419, label %420
+407:
+  %408 = load <8 x i1>, ptr %24, align 1
+  %409 = bitcast <8 x i1> %408 to i8
+  %410 = icmp ne i8 %409, 0
+  br i1 %410, label %411, label %412
+
+411:
+  br label %371
+
+412:
+  store <8 x i1> zeroinitializer, ptr %24, align 1
+  br label %391
+
+413:
+  store i32 %373, ptr %29, align 4
+  store i64 1, ptr %30, align 8
+  %414 = load <8 x i1>, ptr %25, align 1
+  %415 = or <8 x i1> %414, %372
+  store <8 x i1> %415, ptr %25, align 1
+  br label %375
+
+416:
+  store i32 %373, ptr %31, align 4
+  %417 = load <8 x i1>, ptr %27, align 1
+  %418 = or <8 x i1> %417, %372
+  store <8 x i1> %418, ptr %27, align 1
+  br label %386
 
 419:
-  br label %379
-
-420:
-  store <8 x i1> zeroinitializer, ptr %24, align 1
-  br label %399
-
-421:
-  store i32 %381, ptr %29, align 4
-  store i64 1, ptr %30, align 8
-  %422 = load <8 x i1>, ptr %25, align 1
-  %423 = or <8 x i1> %422, %380
-  store <8 x i1> %423, ptr %25, align 1
-  br label %383
-
-424:
-  store i32 %381, ptr %31, align 4
-  %425 = load <8 x i1>, ptr %27, align 1
-  %426 = or <8 x i1> %425, %380
-  store <8 x i1> %426, ptr %27, align 1
-  br label %394
-
-427:
-  store i32 %390, ptr %29, align 4
-  store i64 %391, ptr %30, align 8
-  %428 = load <8 x i1>, ptr %26, align 1
-  %429 = or <8 x i1> %428, %384
-  store <8 x i1> %429, ptr %26, align 1
-  %430 = load <8 x i1>, ptr %26, align 1
-  store <8 x i1> %430, ptr %25, align 1
+  store i32 %382, ptr %29, align 4
+  store i64 %383, ptr %30, align 8
+  %420 = load <8 x i1>, ptr %26, align 1
+  %421 = or <8 x i1> %420, %376
+  store <8 x i1> %421, ptr %26, align 1
+  %422 = load <8 x i1>, ptr %26, align 1
+  store <8 x i1> %422, ptr %25, align 1
   store <8 x i1> zeroinitializer, ptr %26, align 1
-  br label %383
+  br label %375
 
-431:
-  store i32 %390, ptr %31, align 4
-  %432 = load <8 x i1>, ptr %27, align 1
-  %433 = or <8 x i1> %432, %384
-  store <8 x i1> %433, ptr %27, align 1
-  br label %394
+423:
+  store i32 %382, ptr %31, align 4
+  %424 = load <8 x i1>, ptr %27, align 1
+  %425 = or <8 x i1> %424, %376
+  store <8 x i1> %425, ptr %27, align 1
+  br label %386
+
+426:
+  store i64 0, ptr %20, align 8
+  %427 = load i64, ptr %21, align 8
+  %428 = add i64 %427, 1
+  store i64 %428, ptr %21, align 8
+  %429 = icmp ult i64 %428, %62
+  br i1 %429, label %320, label %300
+
+430:
+  %431 = add i64 %239, 8
+  store i64 %431, ptr %17, align 8
+  %432 = load i64, ptr %18, align 8
+  %433 = icmp ult i64 %431, %432
+  br i1 %433, label %238, label %504
 
 434:
-  store i64 0, ptr %20, align 8
-  %435 = load i64, ptr %21, align 8
-  %436 = add i64 %435, 1
-  store i64 %436, ptr %21, align 8
-  %437 = icmp ult i64 %436, %62
-  br i1 %437, label %324, label %304
-
-438:
-  %439 = add i64 %239, 8
-  store i64 %439, ptr %17, align 8
-  %440 = load i64, ptr %18, align 8
-  %441 = icmp ult i64 %439, %440
-  br i1 %441, label %238, label %512
-
-442:
   store <8 x i1> zeroinitializer, ptr %34, align 1
-  %443 = insertelement <8 x i64> poison, i64 %239, i32 0
-  %444 = shufflevector <8 x i64> %443, <8 x i64> poison, <8 x i32> zeroinitializer
-  %445 = add <8 x i64> %444, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %446 = icmp eq <8 x i64> %445, zeroinitializer
-  %447 = mul i64 %56, %59
-  %448 = mul i64 %447, %62
-  store i64 %448, ptr %43, align 8
-  %449 = icmp ugt i64 %448, 1
-  store i1 %449, ptr %44, align 1
-  %450 = xor <8 x i1> %446, splat (i1 true)
-  %451 = select <8 x i1> %263, <8 x i1> %446, <8 x i1> zeroinitializer
-  %452 = select <8 x i1> %263, <8 x i1> %450, <8 x i1> zeroinitializer
-  %453 = load <8 x i1>, ptr %35, align 1
-  %454 = or <8 x i1> %453, %451
-  store <8 x i1> %454, ptr %35, align 1
-  %455 = load <8 x i1>, ptr %39, align 1
-  %456 = or <8 x i1> %455, %452
-  store <8 x i1> %456, ptr %39, align 1
-  br label %493
+  %435 = insertelement <8 x i64> poison, i64 %239, i32 0
+  %436 = shufflevector <8 x i64> %435, <8 x i64> poison, <8 x i32> zeroinitializer
+  %437 = add <8 x i64> %436, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %438 = icmp eq <8 x i64> %437, zeroinitializer
+  %439 = mul i64 %56, %59
+  %440 = mul i64 %439, %62
+  store i64 %440, ptr %43, align 8
+  %441 = icmp ugt i64 %440, 1
+  store i1 %441, ptr %44, align 1
+  %442 = xor <8 x i1> %438, splat (i1 true)
+  %443 = select <8 x i1> %263, <8 x i1> %438, <8 x i1> zeroinitializer
+  %444 = select <8 x i1> %263, <8 x i1> %442, <8 x i1> zeroinitializer
+  %445 = load <8 x i1>, ptr %35, align 1
+  %446 = or <8 x i1> %445, %443
+  store <8 x i1> %446, ptr %35, align 1
+  %447 = load <8 x i1>, ptr %39, align 1
+  %448 = or <8 x i1> %447, %444
+  store <8 x i1> %448, ptr %39, align 1
+  br label %485
 
-457:
-  %458 = load <8 x i1>, ptr %35, align 1
+449:
+  %450 = load <8 x i1>, ptr %35, align 1
   store <8 x i1> zeroinitializer, ptr %35, align 1
-  %459 = load i32, ptr %94, align 4
-  %460 = load i1, ptr %44, align 1
-  br i1 %460, label %499, label %502
+  %451 = load i32, ptr %94, align 4
+  %452 = load i1, ptr %44, align 1
+  br i1 %452, label %491, label %494
 
-461:
-  %462 = load <8 x i1>, ptr %36, align 1
+453:
+  %454 = load <8 x i1>, ptr %36, align 1
   store <8 x i1> zeroinitializer, ptr %36, align 1
-  %463 = load i32, ptr %40, align 4
-  %464 = load i64, ptr %41, align 8
-  %465 = mul i64 %464, 4
-  %466 = getelementptr i8, ptr %94, i64 %465
-  %467 = load i32, ptr %466, align 4
-  %468 = call i32 @llvm.umax.i32(i32 %463, i32 %467)
-  %469 = add i64 %464, 1
-  %470 = load i64, ptr %43, align 8
-  %471 = icmp ult i64 %469, %470
-  br i1 %471, label %505, label %509
+  %455 = load i32, ptr %40, align 4
+  %456 = load i64, ptr %41, align 8
+  %457 = mul i64 %456, 4
+  %458 = getelementptr i8, ptr %94, i64 %457
+  %459 = load i32, ptr %458, align 4
+  %460 = call i32 @llvm.umax.i32(i32 %455, i32 %459)
+  %461 = add i64 %456, 1
+  %462 = load i64, ptr %43, align 8
+  %463 = icmp ult i64 %461, %462
+  br i1 %463, label %497, label %501
 
-472:
-  %473 = load <8 x i1>, ptr %38, align 1
+464:
+  %465 = load <8 x i1>, ptr %38, align 1
   store <8 x i1> zeroinitializer, ptr %38, align 1
-  %474 = load i32, ptr %42, align 4
-  store i32 %474, ptr %4, align 4
-  %475 = load <8 x i1>, ptr %39, align 1
-  %476 = or <8 x i1> %475, %473
-  store <8 x i1> %476, ptr %39, align 1
-  br label %477
+  %466 = load i32, ptr %42, align 4
+  store i32 %466, ptr %4, align 4
+  %467 = load <8 x i1>, ptr %39, align 1
+  %468 = or <8 x i1> %467, %465
+  store <8 x i1> %468, ptr %39, align 1
+  br label %469
 
-477:
+469:
   store <8 x i1> zeroinitializer, ptr %39, align 1
+  %470 = add i64 %80, 7
+  %471 = and i64 %470, -8
+  %472 = mul i64 %471, 0
+  %473 = udiv i64 %239, 8
+  %474 = mul i64 %473, 4
+  %475 = add i64 %472, %474
+  %476 = getelementptr i8, ptr %88, i64 %475
+  %477 = load i32, ptr %476, align 4
   %478 = add i64 %80, 7
   %479 = and i64 %478, -8
   %480 = mul i64 %479, 0
@@ -682,222 +682,214 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %482 = mul i64 %481, 4
   %483 = add i64 %480, %482
   %484 = getelementptr i8, ptr %88, i64 %483
-  %485 = load i32, ptr %484, align 4
-  %486 = add i64 %80, 7
-  %487 = and i64 %486, -8
-  %488 = mul i64 %487, 0
-  %489 = udiv i64 %239, 8
-  %490 = mul i64 %489, 4
-  %491 = add i64 %488, %490
-  %492 = getelementptr i8, ptr %88, i64 %491
-  store i32 %485, ptr %492, align 4
+  store i32 %477, ptr %484, align 4
   store i32 2, ptr %7, align 4
-  br label %438
+  br label %430
 
-493:
-  %494 = load <8 x i1>, ptr %35, align 1
-  %495 = bitcast <8 x i1> %494 to i8
-  %496 = icmp ne i8 %495, 0
-  br i1 %496, label %497, label %498
+485:
+  %486 = load <8 x i1>, ptr %35, align 1
+  %487 = bitcast <8 x i1> %486 to i8
+  %488 = icmp ne i8 %487, 0
+  br i1 %488, label %489, label %490
+
+489:
+  br label %449
+
+490:
+  store <8 x i1> zeroinitializer, ptr %35, align 1
+  br label %469
+
+491:
+  store i32 %451, ptr %40, align 4
+  store i64 1, ptr %41, align 8
+  %492 = load <8 x i1>, ptr %36, align 1
+  %493 = or <8 x i1> %492, %450
+  store <8 x i1> %493, ptr %36, align 1
+  br label %453
+
+494:
+  store i32 %451, ptr %42, align 4
+  %495 = load <8 x i1>, ptr %38, align 1
+  %496 = or <8 x i1> %495, %450
+  store <8 x i1> %496, ptr %38, align 1
+  br label %464
 
 497:
-  br label %457
+  store i32 %460, ptr %40, align 4
+  store i64 %461, ptr %41, align 8
+  %498 = load <8 x i1>, ptr %37, align 1
+  %499 = or <8 x i1> %498, %454
+  store <8 x i1> %499, ptr %37, align 1
+  %500 = load <8 x i1>, ptr %37, align 1
+  store <8 x i1> %500, ptr %36, align 1
+  store <8 x i1> zeroinitializer, ptr %37, align 1
+  br label %453
 
-498:
-  store <8 x i1> zeroinitializer, ptr %35, align 1
-  br label %477
+501:
+  store i32 %460, ptr %42, align 4
+  %502 = load <8 x i1>, ptr %38, align 1
+  %503 = or <8 x i1> %502, %454
+  store <8 x i1> %503, ptr %38, align 1
+  br label %464
 
-499:
-  store i32 %459, ptr %40, align 4
-  store i64 1, ptr %41, align 8
-  %500 = load <8 x i1>, ptr %36, align 1
-  %501 = or <8 x i1> %500, %458
-  store <8 x i1> %501, ptr %36, align 1
-  br label %461
-
-502:
-  store i32 %459, ptr %42, align 4
-  %503 = load <8 x i1>, ptr %38, align 1
-  %504 = or <8 x i1> %503, %458
-  store <8 x i1> %504, ptr %38, align 1
-  br label %472
+504:
+  br i1 %129, label %264, label %300
 
 505:
-  store i32 %468, ptr %40, align 4
-  store i64 %469, ptr %41, align 8
-  %506 = load <8 x i1>, ptr %37, align 1
-  %507 = or <8 x i1> %506, %462
-  store <8 x i1> %507, ptr %37, align 1
-  %508 = load <8 x i1>, ptr %37, align 1
-  store <8 x i1> %508, ptr %36, align 1
-  store <8 x i1> zeroinitializer, ptr %37, align 1
-  br label %461
-
-509:
-  store i32 %468, ptr %42, align 4
-  %510 = load <8 x i1>, ptr %38, align 1
-  %511 = or <8 x i1> %510, %462
-  store <8 x i1> %511, ptr %38, align 1
-  br label %472
-
-512:
-  br i1 %129, label %264, label %304
-
-513:
   store i64 0, ptr %47, align 8
   store i64 0, ptr %48, align 8
   store i64 0, ptr %49, align 8
+  br label %535
+
+506:
+  %507 = load i64, ptr %45, align 8
+  %508 = insertelement <8 x i64> poison, i64 %507, i32 0
+  %509 = shufflevector <8 x i64> %508, <8 x i64> poison, <8 x i32> zeroinitializer
+  %510 = add <8 x i64> %509, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %511 = insertelement <8 x i64> poison, i64 %56, i32 0
+  %512 = shufflevector <8 x i64> %511, <8 x i64> poison, <8 x i32> zeroinitializer
+  %513 = insertelement <8 x i64> poison, i64 %59, i32 0
+  %514 = shufflevector <8 x i64> %513, <8 x i64> poison, <8 x i32> zeroinitializer
+  %515 = insertelement <8 x i64> poison, i64 %62, i32 0
+  %516 = shufflevector <8 x i64> %515, <8 x i64> poison, <8 x i32> zeroinitializer
+  %517 = uitofp <8 x i64> %510 to <8 x double>
+  %518 = uitofp <8 x i64> %512 to <8 x double>
+  %519 = fdiv <8 x double> %517, %518
+  %520 = fptoui <8 x double> %519 to <8 x i64>
+  %521 = mul <8 x i64> %520, %512
+  %522 = sub <8 x i64> %510, %521
+  %523 = uitofp <8 x i64> %520 to <8 x double>
+  %524 = uitofp <8 x i64> %514 to <8 x double>
+  %525 = fdiv <8 x double> %523, %524
+  %526 = fptoui <8 x double> %525 to <8 x i64>
+  %527 = mul <8 x i64> %526, %514
+  %528 = sub <8 x i64> %520, %527
+  %529 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %530 = shufflevector <8 x i64> %529, <8 x i64> poison, <8 x i32> zeroinitializer
+  %531 = icmp ult <8 x i64> %510, %530
+  store <8 x i1> zeroinitializer, ptr %51, align 1
+  br label %577
+
+532:
   br label %543
 
-514:
-  %515 = load i64, ptr %45, align 8
-  %516 = insertelement <8 x i64> poison, i64 %515, i32 0
-  %517 = shufflevector <8 x i64> %516, <8 x i64> poison, <8 x i32> zeroinitializer
-  %518 = add <8 x i64> %517, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %519 = insertelement <8 x i64> poison, i64 %56, i32 0
-  %520 = shufflevector <8 x i64> %519, <8 x i64> poison, <8 x i32> zeroinitializer
-  %521 = insertelement <8 x i64> poison, i64 %59, i32 0
-  %522 = shufflevector <8 x i64> %521, <8 x i64> poison, <8 x i32> zeroinitializer
-  %523 = insertelement <8 x i64> poison, i64 %62, i32 0
-  %524 = shufflevector <8 x i64> %523, <8 x i64> poison, <8 x i32> zeroinitializer
-  %525 = uitofp <8 x i64> %518 to <8 x double>
-  %526 = uitofp <8 x i64> %520 to <8 x double>
-  %527 = fdiv <8 x double> %525, %526
-  %528 = fptoui <8 x double> %527 to <8 x i64>
-  %529 = mul <8 x i64> %528, %520
-  %530 = sub <8 x i64> %518, %529
-  %531 = uitofp <8 x i64> %528 to <8 x double>
-  %532 = uitofp <8 x i64> %522 to <8 x double>
-  %533 = fdiv <8 x double> %531, %532
-  %534 = fptoui <8 x double> %533 to <8 x i64>
-  %535 = mul <8 x i64> %534, %522
-  %536 = sub <8 x i64> %528, %535
-  %537 = insertelement <8 x i64> poison, i64 %80, i32 0
-  %538 = shufflevector <8 x i64> %537, <8 x i64> poison, <8 x i32> zeroinitializer
-  %539 = icmp ult <8 x i64> %518, %538
-  store <8 x i1> zeroinitializer, ptr %51, align 1
-  br label %585
-
-540:
-  br label %551
-
-541:
+533:
   store i64 0, ptr %45, align 8
   store i64 %80, ptr %46, align 8
-  br label %514
+  br label %506
 
-542:
+534:
   br label %121
+
+535:
+  %536 = load i64, ptr %47, align 8
+  %537 = load i64, ptr %48, align 8
+  %538 = load i64, ptr %49, align 8
+  %539 = mul i64 %538, %59
+  %540 = add i64 %539, %537
+  %541 = mul i64 %540, %56
+  %542 = add i64 %541, %536
+  store <8 x i1> zeroinitializer, ptr %50, align 1
+  br label %553
 
 543:
   %544 = load i64, ptr %47, align 8
-  %545 = load i64, ptr %48, align 8
-  %546 = load i64, ptr %49, align 8
-  %547 = mul i64 %546, %59
-  %548 = add i64 %547, %545
-  %549 = mul i64 %548, %56
-  %550 = add i64 %549, %544
-  store <8 x i1> zeroinitializer, ptr %50, align 1
-  br label %561
+  %545 = add i64 %544, 8
+  store i64 %545, ptr %47, align 8
+  %546 = icmp ult i64 %545, %56
+  br i1 %546, label %535, label %549
 
-551:
-  %552 = load i64, ptr %47, align 8
-  %553 = add i64 %552, 8
-  store i64 %553, ptr %47, align 8
-  %554 = icmp ult i64 %553, %56
-  br i1 %554, label %543, label %557
+547:                                              ; No predecessors!
+  store i64 %542, ptr %45, align 8
+  %548 = add i64 %542, 8
+  store i64 %548, ptr %46, align 8
+  br label %506
 
-555:                                              ; No predecessors!
-  store i64 %550, ptr %45, align 8
-  %556 = add i64 %550, 8
-  store i64 %556, ptr %46, align 8
-  br label %514
-
-557:
+549:
   store i64 0, ptr %47, align 8
-  %558 = load i64, ptr %48, align 8
-  %559 = add i64 %558, 1
-  store i64 %559, ptr %48, align 8
-  %560 = icmp ult i64 %559, %59
-  br i1 %560, label %543, label %577
+  %550 = load i64, ptr %48, align 8
+  %551 = add i64 %550, 1
+  store i64 %551, ptr %48, align 8
+  %552 = icmp ult i64 %551, %59
+  br i1 %552, label %535, label %569
 
-561:
+553:
   store <8 x i1> zeroinitializer, ptr %50, align 1
-  %562 = add i64 %116, %544
-  %563 = mul i64 %562, 4
-  %564 = getelementptr i8, ptr %91, i64 %563
-  %565 = load i32, ptr %4, align 4
-  %566 = add i64 %80, 7
-  %567 = and i64 %566, -8
-  %568 = mul i64 %567, 0
-  %569 = udiv i64 %550, 8
-  %570 = mul i64 %569, 4
-  %571 = add i64 %568, %570
-  %572 = getelementptr i8, ptr %88, i64 %571
-  %573 = load i32, ptr %572, align 4
-  %574 = add i32 %565, %573
-  %575 = insertelement <8 x i32> poison, i32 %574, i32 0
-  %576 = shufflevector <8 x i32> %575, <8 x i32> poison, <8 x i32> zeroinitializer
-  store <8 x i32> %576, ptr %564, align 4
+  %554 = add i64 %116, %536
+  %555 = mul i64 %554, 4
+  %556 = getelementptr i8, ptr %91, i64 %555
+  %557 = load i32, ptr %4, align 4
+  %558 = add i64 %80, 7
+  %559 = and i64 %558, -8
+  %560 = mul i64 %559, 0
+  %561 = udiv i64 %542, 8
+  %562 = mul i64 %561, 4
+  %563 = add i64 %560, %562
+  %564 = getelementptr i8, ptr %88, i64 %563
+  %565 = load i32, ptr %564, align 4
+  %566 = add i32 %557, %565
+  %567 = insertelement <8 x i32> poison, i32 %566, i32 0
+  %568 = shufflevector <8 x i32> %567, <8 x i32> poison, <8 x i32> zeroinitializer
+  store <8 x i32> %568, ptr %556, align 4
   store i32 -1, ptr %7, align 4
-  br label %551
+  br label %543
+
+569:
+  store i64 0, ptr %48, align 8
+  %570 = load i64, ptr %49, align 8
+  %571 = add i64 %570, 1
+  store i64 %571, ptr %49, align 8
+  %572 = icmp ult i64 %571, %62
+  br i1 %572, label %535, label %534
+
+573:
+  %574 = add i64 %507, 8
+  store i64 %574, ptr %45, align 8
+  %575 = load i64, ptr %46, align 8
+  %576 = icmp ult i64 %574, %575
+  br i1 %576, label %506, label %608
 
 577:
-  store i64 0, ptr %48, align 8
-  %578 = load i64, ptr %49, align 8
-  %579 = add i64 %578, 1
-  store i64 %579, ptr %49, align 8
-  %580 = icmp ult i64 %579, %62
-  br i1 %580, label %543, label %542
-
-581:
-  %582 = add i64 %515, 8
-  store i64 %582, ptr %45, align 8
-  %583 = load i64, ptr %46, align 8
-  %584 = icmp ult i64 %582, %583
-  br i1 %584, label %514, label %616
-
-585:
   store <8 x i1> zeroinitializer, ptr %51, align 1
-  %586 = insertelement <8 x i64> poison, i64 %116, i32 0
-  %587 = shufflevector <8 x i64> %586, <8 x i64> poison, <8 x i32> zeroinitializer
-  %588 = add <8 x i64> %587, %530
-  %589 = mul <8 x i64> %588, splat (i64 4)
-  %590 = getelementptr i8, ptr %91, <8 x i64> %589
-  %591 = load i32, ptr %4, align 4
-  %592 = add i64 %80, 7
-  %593 = and i64 %592, -8
-  %594 = mul i64 %593, 0
-  %595 = udiv i64 %515, 8
-  %596 = mul i64 %595, 4
-  %597 = add i64 %594, %596
-  %598 = getelementptr i8, ptr %88, i64 %597
-  %599 = load i32, ptr %598, align 4
-  %600 = add i32 %591, %599
-  %601 = insertelement <8 x i32> poison, i32 %600, i32 0
-  %602 = shufflevector <8 x i32> %601, <8 x i32> poison, <8 x i32> zeroinitializer
-  store <8 x ptr> %590, ptr %52, align 64
-  store <8 x i32> %602, ptr %53, align 64
-  %603 = bitcast <8 x i1> %539 to i8
-  %604 = zext i8 %603 to i64
-  br label %605
+  %578 = insertelement <8 x i64> poison, i64 %116, i32 0
+  %579 = shufflevector <8 x i64> %578, <8 x i64> poison, <8 x i32> zeroinitializer
+  %580 = add <8 x i64> %579, %522
+  %581 = mul <8 x i64> %580, splat (i64 4)
+  %582 = getelementptr i8, ptr %91, <8 x i64> %581
+  %583 = load i32, ptr %4, align 4
+  %584 = add i64 %80, 7
+  %585 = and i64 %584, -8
+  %586 = mul i64 %585, 0
+  %587 = udiv i64 %507, 8
+  %588 = mul i64 %587, 4
+  %589 = add i64 %586, %588
+  %590 = getelementptr i8, ptr %88, i64 %589
+  %591 = load i32, ptr %590, align 4
+  %592 = add i32 %583, %591
+  %593 = insertelement <8 x i32> poison, i32 %592, i32 0
+  %594 = shufflevector <8 x i32> %593, <8 x i32> poison, <8 x i32> zeroinitializer
+  store <8 x ptr> %582, ptr %52, align 64
+  store <8 x i32> %594, ptr %53, align 64
+  %595 = bitcast <8 x i1> %531 to i8
+  %596 = zext i8 %595 to i64
+  br label %597
 
-605:
-  %606 = phi i64 [ %604, %585 ], [ %613, %605 ]
-  %607 = call i64 @llvm.cttz.i64(i64 %606, i1 true)
-  %608 = getelementptr ptr, ptr %52, i64 %607
-  %609 = load ptr, ptr %608, align 1
-  %610 = getelementptr i32, ptr %53, i64 %607
-  %611 = load i32, ptr %610, align 1
-  store i32 %611, ptr %609, align 4
-  %612 = sub i64 %606, 1
-  %613 = and i64 %606, %612
-  %614 = icmp ne i64 %613, 0
-  br i1 %614, label %605, label %615
+597:
+  %598 = phi i64 [ %596, %577 ], [ %605, %597 ]
+  %599 = call i64 @llvm.cttz.i64(i64 %598, i1 true)
+  %600 = getelementptr ptr, ptr %52, i64 %599
+  %601 = load ptr, ptr %600, align 1
+  %602 = getelementptr i32, ptr %53, i64 %599
+  %603 = load i32, ptr %602, align 1
+  store i32 %603, ptr %601, align 4
+  %604 = sub i64 %598, 1
+  %605 = and i64 %598, %604
+  %606 = icmp ne i64 %605, 0
+  br i1 %606, label %597, label %607
 
-615:
+607:
   store i32 -1, ptr %7, align 4
-  br label %581
+  br label %573
 
-616:
-  br i1 %132, label %540, label %542
+608:
+  br i1 %132, label %532, label %534

@@ -156,7 +156,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
 142:
   %143 = and i64 %75, 7
   %144 = icmp eq i64 %143, 0
-  br i1 %144, label %320, label %349
+  br i1 %144, label %316, label %345
 
 145:
   store i64 0, ptr %12, align 8
@@ -196,10 +196,10 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %26, align 1
   store <8 x i1> zeroinitializer, ptr %27, align 1
   store i32 poison, ptr %28, align 4
-  br label %249
+  br label %245
 
 172:
-  br label %188
+  br label %185
 
 173:
   store i64 0, ptr %10, align 8
@@ -222,291 +222,285 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %182 = add i64 %181, %179
   %183 = mul i64 %182, %75
   %184 = add i64 %183, %178
-  %185 = trunc i64 %178 to i32
-  %186 = add i32 %185, 7
-  %187 = icmp uge i32 %186, %185
-  br i1 %187, label %198, label %192
-
-188:
-  %189 = load i64, ptr %12, align 8
-  %190 = add i64 %189, 8
-  store i64 %190, ptr %12, align 8
-  %191 = icmp ult i64 %190, %75
-  br i1 %191, label %177, label %194
-
-192:
-  store i64 %184, ptr %10, align 8
-  %193 = add i64 %184, 8
-  store i64 %193, ptr %11, align 8
-  br label %146
-
-194:
-  store i64 0, ptr %12, align 8
-  %195 = load i64, ptr %13, align 8
-  %196 = add i64 %195, 1
-  store i64 %196, ptr %13, align 8
-  %197 = icmp ult i64 %196, %78
-  br i1 %197, label %177, label %241
-
-198:
   store <8 x i1> zeroinitializer, ptr %15, align 1
   store <8 x i1> zeroinitializer, ptr %16, align 1
   store <8 x i1> zeroinitializer, ptr %17, align 1
   store <8 x i1> zeroinitializer, ptr %18, align 1
   store <8 x i1> zeroinitializer, ptr %19, align 1
   store i32 poison, ptr %20, align 4
-  br label %199
+  br label %195
 
-199:
+185:
+  %186 = load i64, ptr %12, align 8
+  %187 = add i64 %186, 8
+  store i64 %187, ptr %12, align 8
+  %188 = icmp ult i64 %187, %75
+  br i1 %188, label %177, label %191
+
+189:                                              ; No predecessors!
+  store i64 %184, ptr %10, align 8
+  %190 = add i64 %184, 8
+  store i64 %190, ptr %11, align 8
+  br label %146
+
+191:
+  store i64 0, ptr %12, align 8
+  %192 = load i64, ptr %13, align 8
+  %193 = add i64 %192, 1
+  store i64 %193, ptr %13, align 8
+  %194 = icmp ult i64 %193, %78
+  br i1 %194, label %177, label %237
+
+195:
   store <8 x i1> zeroinitializer, ptr %15, align 1
-  %200 = add i64 %131, %178
+  %196 = add i64 %131, %178
+  %197 = mul i64 %196, 4
+  %198 = getelementptr i8, ptr %108, i64 %197
+  %199 = trunc i64 %178 to i32
+  %200 = zext i32 %199 to i64
   %201 = mul i64 %200, 4
-  %202 = getelementptr i8, ptr %108, i64 %201
-  %203 = trunc i64 %178 to i32
-  %204 = zext i32 %203 to i64
-  %205 = mul i64 %204, 4
-  %206 = getelementptr i8, ptr %113, i64 %205
-  %207 = lshr i64 %75, 1
-  %208 = trunc i64 %207 to i32
-  %209 = icmp eq i32 %208, 0
-  %210 = insertelement <8 x i32> poison, i32 %203, i32 0
-  %211 = shufflevector <8 x i32> %210, <8 x i32> poison, <8 x i32> zeroinitializer
-  %212 = add <8 x i32> %211, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %213 = icmp eq <8 x i32> %212, zeroinitializer
-  store <8 x i1> %213, ptr %21, align 1
-  %214 = mul i64 %127, 4
-  %215 = getelementptr i8, ptr %110, i64 %214
-  store ptr %215, ptr %22, align 8
-  %216 = load <8 x float>, ptr %202, align 4
-  store <8 x float> %216, ptr %206, align 4
-  br i1 %209, label %233, label %234
+  %202 = getelementptr i8, ptr %113, i64 %201
+  %203 = lshr i64 %75, 1
+  %204 = trunc i64 %203 to i32
+  %205 = icmp eq i32 %204, 0
+  %206 = insertelement <8 x i32> poison, i32 %199, i32 0
+  %207 = shufflevector <8 x i32> %206, <8 x i32> poison, <8 x i32> zeroinitializer
+  %208 = add <8 x i32> %207, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %209 = icmp eq <8 x i32> %208, zeroinitializer
+  store <8 x i1> %209, ptr %21, align 1
+  %210 = mul i64 %127, 4
+  %211 = getelementptr i8, ptr %110, i64 %210
+  store ptr %211, ptr %22, align 8
+  %212 = load <8 x float>, ptr %198, align 4
+  store <8 x float> %212, ptr %202, align 4
+  br i1 %205, label %229, label %230
 
-217:
+213:
   store <8 x i1> zeroinitializer, ptr %16, align 1
-  %218 = load i32, ptr %20, align 4
-  store i32 %218, ptr %8, align 4
+  %214 = load i32, ptr %20, align 4
+  store i32 %214, ptr %8, align 4
   store i32 1, ptr %9, align 4
-  br label %188
+  br label %185
 
-219:
+215:
   store <8 x i1> zeroinitializer, ptr %17, align 1
-  %220 = load <8 x i1>, ptr %21, align 1
-  %221 = xor <8 x i1> %220, splat (i1 true)
-  %222 = load <8 x i1>, ptr %18, align 1
-  %223 = or <8 x i1> %222, %220
-  store <8 x i1> %223, ptr %18, align 1
-  %224 = load <8 x i1>, ptr %19, align 1
-  %225 = or <8 x i1> %224, %221
-  store <8 x i1> %225, ptr %19, align 1
-  br label %235
+  %216 = load <8 x i1>, ptr %21, align 1
+  %217 = xor <8 x i1> %216, splat (i1 true)
+  %218 = load <8 x i1>, ptr %18, align 1
+  %219 = or <8 x i1> %218, %216
+  store <8 x i1> %219, ptr %18, align 1
+  %220 = load <8 x i1>, ptr %19, align 1
+  %221 = or <8 x i1> %220, %217
+  store <8 x i1> %221, ptr %19, align 1
+  br label %231
 
-226:
-  %227 = load <8 x i1>, ptr %18, align 1
+222:
+  %223 = load <8 x i1>, ptr %18, align 1
   store <8 x i1> zeroinitializer, ptr %18, align 1
-  %228 = load float, ptr %113, align 4
-  %229 = load ptr, ptr %22, align 8
-  store float %228, ptr %229, align 4
-  %230 = load <8 x i1>, ptr %19, align 1
-  %231 = or <8 x i1> %230, %227
-  store <8 x i1> %231, ptr %19, align 1
-  br label %232
+  %224 = load float, ptr %113, align 4
+  %225 = load ptr, ptr %22, align 8
+  store float %224, ptr %225, align 4
+  %226 = load <8 x i1>, ptr %19, align 1
+  %227 = or <8 x i1> %226, %223
+  store <8 x i1> %227, ptr %19, align 1
+  br label %228
 
-232:
+228:
   store <8 x i1> zeroinitializer, ptr %19, align 1
   store i32 -1, ptr %9, align 4
-  br label %188
+  br label %185
 
-233:
-  br label %219
+229:
+  br label %215
 
-234:
-  store i32 %208, ptr %20, align 4
-  br label %217
+230:
+  store i32 %204, ptr %20, align 4
+  br label %213
+
+231:
+  %232 = load <8 x i1>, ptr %18, align 1
+  %233 = bitcast <8 x i1> %232 to i8
+  %234 = icmp ne i8 %233, 0
+  br i1 %234, label %235, label %236
 
 235:
-  %236 = load <8 x i1>, ptr %18, align 1
-  %237 = bitcast <8 x i1> %236 to i8
-  %238 = icmp ne i8 %237, 0
-  br i1 %238, label %239, label %240
+  br label %222
 
-239:
-  br label %226
-
-240:
+236:
   store <8 x i1> zeroinitializer, ptr %18, align 1
-  br label %232
+  br label %228
+
+237:
+  store i64 0, ptr %13, align 8
+  %238 = load i64, ptr %14, align 8
+  %239 = add i64 %238, 1
+  store i64 %239, ptr %14, align 8
+  %240 = icmp ult i64 %239, %81
+  br i1 %240, label %177, label %174
 
 241:
-  store i64 0, ptr %13, align 8
-  %242 = load i64, ptr %14, align 8
-  %243 = add i64 %242, 1
-  store i64 %243, ptr %14, align 8
-  %244 = icmp ult i64 %243, %81
-  br i1 %244, label %177, label %174
+  %242 = add i64 %147, 8
+  store i64 %242, ptr %10, align 8
+  %243 = load i64, ptr %11, align 8
+  %244 = icmp ult i64 %242, %243
+  br i1 %244, label %146, label %315
 
 245:
-  %246 = add i64 %147, 8
-  store i64 %246, ptr %10, align 8
-  %247 = load i64, ptr %11, align 8
-  %248 = icmp ult i64 %246, %247
-  br i1 %248, label %146, label %319
-
-249:
   store <8 x i1> zeroinitializer, ptr %23, align 1
-  %250 = insertelement <8 x i64> poison, i64 %131, i32 0
-  %251 = shufflevector <8 x i64> %250, <8 x i64> poison, <8 x i32> zeroinitializer
-  %252 = add <8 x i64> %251, %162
+  %246 = insertelement <8 x i64> poison, i64 %131, i32 0
+  %247 = shufflevector <8 x i64> %246, <8 x i64> poison, <8 x i32> zeroinitializer
+  %248 = add <8 x i64> %247, %162
+  %249 = mul <8 x i64> %248, splat (i64 4)
+  %250 = getelementptr i8, ptr %108, <8 x i64> %249
+  %251 = trunc <8 x i64> %162 to <8 x i32>
+  %252 = zext <8 x i32> %251 to <8 x i64>
   %253 = mul <8 x i64> %252, splat (i64 4)
-  %254 = getelementptr i8, ptr %108, <8 x i64> %253
-  %255 = trunc <8 x i64> %162 to <8 x i32>
-  %256 = zext <8 x i32> %255 to <8 x i64>
-  %257 = mul <8 x i64> %256, splat (i64 4)
-  %258 = getelementptr i8, ptr %113, <8 x i64> %257
-  %259 = lshr i64 %75, 1
-  %260 = trunc i64 %259 to i32
-  %261 = icmp eq i32 %260, 0
-  %262 = icmp eq <8 x i32> %255, zeroinitializer
-  store <8 x i1> %262, ptr %29, align 1
-  %263 = mul i64 %127, 4
-  %264 = getelementptr i8, ptr %110, i64 %263
-  store ptr %264, ptr %30, align 8
-  store <8 x ptr> %254, ptr %31, align 64
-  %265 = bitcast <8 x i1> %171 to i8
-  %266 = zext i8 %265 to i64
-  br label %285
+  %254 = getelementptr i8, ptr %113, <8 x i64> %253
+  %255 = lshr i64 %75, 1
+  %256 = trunc i64 %255 to i32
+  %257 = icmp eq i32 %256, 0
+  %258 = icmp eq <8 x i32> %251, zeroinitializer
+  store <8 x i1> %258, ptr %29, align 1
+  %259 = mul i64 %127, 4
+  %260 = getelementptr i8, ptr %110, i64 %259
+  store ptr %260, ptr %30, align 8
+  store <8 x ptr> %250, ptr %31, align 64
+  %261 = bitcast <8 x i1> %171 to i8
+  %262 = zext i8 %261 to i64
+  br label %281
 
-267:
+263:
   store <8 x i1> zeroinitializer, ptr %24, align 1
-  %268 = load i32, ptr %28, align 4
-  store i32 %268, ptr %8, align 4
+  %264 = load i32, ptr %28, align 4
+  store i32 %264, ptr %8, align 4
   store i32 1, ptr %9, align 4
-  br label %245
+  br label %241
 
-269:
+265:
   store <8 x i1> zeroinitializer, ptr %25, align 1
-  %270 = load <8 x i1>, ptr %29, align 1
-  %271 = xor <8 x i1> %270, splat (i1 true)
-  %272 = select <8 x i1> %171, <8 x i1> %270, <8 x i1> zeroinitializer
-  %273 = select <8 x i1> %171, <8 x i1> %271, <8 x i1> zeroinitializer
-  %274 = load <8 x i1>, ptr %26, align 1
-  %275 = or <8 x i1> %274, %272
-  store <8 x i1> %275, ptr %26, align 1
-  %276 = load <8 x i1>, ptr %27, align 1
-  %277 = or <8 x i1> %276, %273
-  store <8 x i1> %277, ptr %27, align 1
-  br label %313
+  %266 = load <8 x i1>, ptr %29, align 1
+  %267 = xor <8 x i1> %266, splat (i1 true)
+  %268 = select <8 x i1> %171, <8 x i1> %266, <8 x i1> zeroinitializer
+  %269 = select <8 x i1> %171, <8 x i1> %267, <8 x i1> zeroinitializer
+  %270 = load <8 x i1>, ptr %26, align 1
+  %271 = or <8 x i1> %270, %268
+  store <8 x i1> %271, ptr %26, align 1
+  %272 = load <8 x i1>, ptr %27, align 1
+  %273 = or <8 x i1> %272, %269
+  store <8 x i1> %273, ptr %27, align 1
+  br label %309
 
-278:
-  %279 = load <8 x i1>, ptr %26, align 1
+274:
+  %275 = load <8 x i1>, ptr %26, align 1
   store <8 x i1> zeroinitializer, ptr %26, align 1
-  %280 = load float, ptr %113, align 4
-  %281 = load ptr, ptr %30, align 8
-  store float %280, ptr %281, align 4
-  %282 = load <8 x i1>, ptr %27, align 1
-  %283 = or <8 x i1> %282, %279
-  store <8 x i1> %283, ptr %27, align 1
-  br label %284
+  %276 = load float, ptr %113, align 4
+  %277 = load ptr, ptr %30, align 8
+  store float %276, ptr %277, align 4
+  %278 = load <8 x i1>, ptr %27, align 1
+  %279 = or <8 x i1> %278, %275
+  store <8 x i1> %279, ptr %27, align 1
+  br label %280
 
-284:
+280:
   store <8 x i1> zeroinitializer, ptr %27, align 1
   store i32 -1, ptr %9, align 4
-  br label %245
+  br label %241
 
-285:
-  %286 = phi i64 [ %266, %249 ], [ %293, %285 ]
-  %287 = call i64 @llvm.cttz.i64(i64 %286, i1 true)
-  %288 = getelementptr ptr, ptr %31, i64 %287
-  %289 = load ptr, ptr %288, align 1
-  %290 = load float, ptr %289, align 4
-  %291 = getelementptr float, ptr %32, i64 %287
-  store float %290, ptr %291, align 1
-  %292 = sub i64 %286, 1
-  %293 = and i64 %286, %292
-  %294 = icmp ne i64 %293, 0
-  br i1 %294, label %285, label %295
+281:
+  %282 = phi i64 [ %262, %245 ], [ %289, %281 ]
+  %283 = call i64 @llvm.cttz.i64(i64 %282, i1 true)
+  %284 = getelementptr ptr, ptr %31, i64 %283
+  %285 = load ptr, ptr %284, align 1
+  %286 = load float, ptr %285, align 4
+  %287 = getelementptr float, ptr %32, i64 %283
+  store float %286, ptr %287, align 1
+  %288 = sub i64 %282, 1
+  %289 = and i64 %282, %288
+  %290 = icmp ne i64 %289, 0
+  br i1 %290, label %281, label %291
 
-295:
-  %296 = load <8 x float>, ptr %32, align 64
-  %297 = freeze <8 x float> %296
-  store <8 x ptr> %258, ptr %33, align 64
-  store <8 x float> %297, ptr %34, align 64
-  %298 = bitcast <8 x i1> %171 to i8
-  %299 = zext i8 %298 to i64
-  br label %300
+291:
+  %292 = load <8 x float>, ptr %32, align 64
+  %293 = freeze <8 x float> %292
+  store <8 x ptr> %254, ptr %33, align 64
+  store <8 x float> %293, ptr %34, align 64
+  %294 = bitcast <8 x i1> %171 to i8
+  %295 = zext i8 %294 to i64
+  br label %296
 
-300:
-  %301 = phi i64 [ %299, %295 ], [ %308, %300 ]
-  %302 = call i64 @llvm.cttz.i64(i64 %301, i1 true)
-  %303 = getelementptr ptr, ptr %33, i64 %302
-  %304 = load ptr, ptr %303, align 1
-  %305 = getelementptr float, ptr %34, i64 %302
-  %306 = load float, ptr %305, align 1
-  store float %306, ptr %304, align 4
-  %307 = sub i64 %301, 1
-  %308 = and i64 %301, %307
-  %309 = icmp ne i64 %308, 0
-  br i1 %309, label %300, label %310
+296:
+  %297 = phi i64 [ %295, %291 ], [ %304, %296 ]
+  %298 = call i64 @llvm.cttz.i64(i64 %297, i1 true)
+  %299 = getelementptr ptr, ptr %33, i64 %298
+  %300 = load ptr, ptr %299, align 1
+  %301 = getelementptr float, ptr %34, i64 %298
+  %302 = load float, ptr %301, align 1
+  store float %302, ptr %300, align 4
+  %303 = sub i64 %297, 1
+  %304 = and i64 %297, %303
+  %305 = icmp ne i64 %304, 0
+  br i1 %305, label %296, label %306
 
-310:
-  br i1 %261, label %311, label %312
+306:
+  br i1 %257, label %307, label %308
 
-311:
-  br label %269
+307:
+  br label %265
 
-312:
-  store i32 %260, ptr %28, align 4
-  br label %267
+308:
+  store i32 %256, ptr %28, align 4
+  br label %263
+
+309:
+  %310 = load <8 x i1>, ptr %26, align 1
+  %311 = bitcast <8 x i1> %310 to i8
+  %312 = icmp ne i8 %311, 0
+  br i1 %312, label %313, label %314
 
 313:
-  %314 = load <8 x i1>, ptr %26, align 1
-  %315 = bitcast <8 x i1> %314 to i8
-  %316 = icmp ne i8 %315, 0
-  br i1 %316, label %317, label %318
+  br label %274
 
-317:
-  br label %278
-
-318:
+314:
   store <8 x i1> zeroinitializer, ptr %26, align 1
-  br label %284
+  br label %280
 
-319:
+315:
   br i1 %141, label %172, label %174
 
-320:
+316:
   store i64 0, ptr %37, align 8
   store i64 0, ptr %38, align 8
   store i64 0, ptr %39, align 8
-  br label %353
+  br label %349
 
-321:
-  %322 = load i64, ptr %35, align 8
-  %323 = insertelement <8 x i64> poison, i64 %322, i32 0
-  %324 = shufflevector <8 x i64> %323, <8 x i64> poison, <8 x i32> zeroinitializer
-  %325 = add <8 x i64> %324, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %326 = insertelement <8 x i64> poison, i64 %75, i32 0
+317:
+  %318 = load i64, ptr %35, align 8
+  %319 = insertelement <8 x i64> poison, i64 %318, i32 0
+  %320 = shufflevector <8 x i64> %319, <8 x i64> poison, <8 x i32> zeroinitializer
+  %321 = add <8 x i64> %320, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
+  %322 = insertelement <8 x i64> poison, i64 %75, i32 0
+  %323 = shufflevector <8 x i64> %322, <8 x i64> poison, <8 x i32> zeroinitializer
+  %324 = insertelement <8 x i64> poison, i64 %78, i32 0
+  %325 = shufflevector <8 x i64> %324, <8 x i64> poison, <8 x i32> zeroinitializer
+  %326 = insertelement <8 x i64> poison, i64 %81, i32 0
   %327 = shufflevector <8 x i64> %326, <8 x i64> poison, <8 x i32> zeroinitializer
-  %328 = insertelement <8 x i64> poison, i64 %78, i32 0
-  %329 = shufflevector <8 x i64> %328, <8 x i64> poison, <8 x i32> zeroinitializer
-  %330 = insertelement <8 x i64> poison, i64 %81, i32 0
-  %331 = shufflevector <8 x i64> %330, <8 x i64> poison, <8 x i32> zeroinitializer
-  %332 = uitofp <8 x i64> %325 to <8 x double>
-  %333 = uitofp <8 x i64> %327 to <8 x double>
-  %334 = fdiv <8 x double> %332, %333
-  %335 = fptoui <8 x double> %334 to <8 x i64>
-  %336 = mul <8 x i64> %335, %327
-  %337 = sub <8 x i64> %325, %336
-  %338 = uitofp <8 x i64> %335 to <8 x double>
-  %339 = uitofp <8 x i64> %329 to <8 x double>
-  %340 = fdiv <8 x double> %338, %339
-  %341 = fptoui <8 x double> %340 to <8 x i64>
-  %342 = mul <8 x i64> %341, %329
-  %343 = sub <8 x i64> %335, %342
-  %344 = insertelement <8 x i64> poison, i64 %99, i32 0
-  %345 = shufflevector <8 x i64> %344, <8 x i64> poison, <8 x i32> zeroinitializer
-  %346 = icmp ult <8 x i64> %325, %345
-  %347 = load i32, ptr %7, align 4
-  store i32 %347, ptr %54, align 4
+  %328 = uitofp <8 x i64> %321 to <8 x double>
+  %329 = uitofp <8 x i64> %323 to <8 x double>
+  %330 = fdiv <8 x double> %328, %329
+  %331 = fptoui <8 x double> %330 to <8 x i64>
+  %332 = mul <8 x i64> %331, %323
+  %333 = sub <8 x i64> %321, %332
+  %334 = uitofp <8 x i64> %331 to <8 x double>
+  %335 = uitofp <8 x i64> %325 to <8 x double>
+  %336 = fdiv <8 x double> %334, %335
+  %337 = fptoui <8 x double> %336 to <8 x i64>
+  %338 = mul <8 x i64> %337, %325
+  %339 = sub <8 x i64> %331, %338
+  %340 = insertelement <8 x i64> poison, i64 %99, i32 0
+  %341 = shufflevector <8 x i64> %340, <8 x i64> poison, <8 x i32> zeroinitializer
+  %342 = icmp ult <8 x i64> %321, %341
+  %343 = load i32, ptr %7, align 4
+  store i32 %343, ptr %54, align 4
   store <8 x i1> zeroinitializer, ptr %55, align 1
   store <8 x i1> zeroinitializer, ptr %56, align 1
   store <8 x i1> zeroinitializer, ptr %57, align 1
@@ -515,61 +509,34 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %60, align 1
   store <8 x i1> zeroinitializer, ptr %61, align 1
   store i32 poison, ptr %62, align 4
-  br label %494
+  br label %486
 
-348:
-  br label %364
+344:
+  br label %358
 
-349:
+345:
   store i64 0, ptr %35, align 8
   store i64 %99, ptr %36, align 8
-  br label %321
+  br label %317
 
-350:
-  %351 = load i32, ptr %8, align 4
-  store i32 %351, ptr %7, align 4
-  %352 = load i32, ptr %9, align 4
-  switch i32 %352, label %136 [
+346:
+  %347 = load i32, ptr %8, align 4
+  store i32 %347, ptr %7, align 4
+  %348 = load i32, ptr %9, align 4
+  switch i32 %348, label %136 [
     i32 1, label %142
   ]
 
-353:
-  %354 = load i64, ptr %37, align 8
-  %355 = load i64, ptr %38, align 8
-  %356 = load i64, ptr %39, align 8
-  %357 = mul i64 %356, %78
-  %358 = add i64 %357, %355
-  %359 = mul i64 %358, %75
-  %360 = add i64 %359, %354
-  %361 = trunc i64 %354 to i32
-  %362 = add i32 %361, 7
-  %363 = icmp uge i32 %362, %361
-  br i1 %363, label %374, label %368
-
-364:
-  %365 = load i64, ptr %37, align 8
-  %366 = add i64 %365, 8
-  store i64 %366, ptr %37, align 8
-  %367 = icmp ult i64 %366, %75
-  br i1 %367, label %353, label %370
-
-368:
-  store i64 %360, ptr %35, align 8
-  %369 = add i64 %360, 8
-  store i64 %369, ptr %36, align 8
-  br label %321
-
-370:
-  store i64 0, ptr %37, align 8
-  %371 = load i64, ptr %38, align 8
-  %372 = add i64 %371, 1
-  store i64 %372, ptr %38, align 8
-  %373 = icmp ult i64 %372, %78
-  br i1 %373, label %353, label %486
-
-374:
-  %375 = load i32, ptr %7, align 4
-  store i32 %375, ptr %40, align 4
+349:
+  %350 = load i64, ptr %37, align 8
+  %351 = load i64, ptr %38, align 8
+  %352 = load i64, ptr %39, align 8
+  %353 = mul i64 %352, %78
+  %354 = add i64 %353, %351
+  %355 = mul i64 %354, %75
+  %356 = add i64 %355, %350
+  %357 = load i32, ptr %7, align 4
+  store i32 %357, ptr %40, align 4
   store <8 x i1> zeroinitializer, ptr %41, align 1
   store <8 x i1> zeroinitializer, ptr %42, align 1
   store <8 x i1> zeroinitializer, ptr %43, align 1
@@ -578,380 +545,401 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %46, align 1
   store <8 x i1> zeroinitializer, ptr %47, align 1
   store i32 poison, ptr %48, align 4
-  br label %376
+  br label %368
 
-376:
+358:
+  %359 = load i64, ptr %37, align 8
+  %360 = add i64 %359, 8
+  store i64 %360, ptr %37, align 8
+  %361 = icmp ult i64 %360, %75
+  br i1 %361, label %349, label %364
+
+362:                                              ; No predecessors!
+  store i64 %356, ptr %35, align 8
+  %363 = add i64 %356, 8
+  store i64 %363, ptr %36, align 8
+  br label %317
+
+364:
+  store i64 0, ptr %37, align 8
+  %365 = load i64, ptr %38, align 8
+  %366 = add i64 %365, 1
+  store i64 %366, ptr %38, align 8
+  %367 = icmp ult i64 %366, %78
+  br i1 %367, label %349, label %478
+
+368:
   store <8 x i1> zeroinitializer, ptr %41, align 1
-  %377 = trunc i64 %354 to i32
-  store i32 %377, ptr %49, align 4
-  %378 = zext i32 %377 to i64
-  %379 = mul i64 %378, 4
-  %380 = getelementptr i8, ptr %113, i64 %379
-  store ptr %380, ptr %50, align 8
-  %381 = insertelement <8 x i32> poison, i32 %377, i32 0
-  %382 = shufflevector <8 x i32> %381, <8 x i32> poison, <8 x i32> zeroinitializer
-  %383 = add <8 x i32> %382, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %384 = icmp eq <8 x i32> %383, zeroinitializer
-  store <8 x i1> %384, ptr %51, align 1
-  %385 = mul i64 %127, 4
-  %386 = getelementptr i8, ptr %110, i64 %385
-  store ptr %386, ptr %52, align 8
-  %387 = load i32, ptr %40, align 4
-  %388 = insertelement <8 x i32> poison, i32 %387, i32 0
-  %389 = shufflevector <8 x i32> %388, <8 x i32> poison, <8 x i32> zeroinitializer
-  %390 = insertelement <8 x i32> poison, i32 %377, i32 0
-  %391 = shufflevector <8 x i32> %390, <8 x i32> poison, <8 x i32> zeroinitializer
-  %392 = add <8 x i32> %391, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %393 = icmp ugt <8 x i32> %389, %392
-  %394 = xor <8 x i1> %393, splat (i1 true)
-  %395 = load <8 x i1>, ptr %42, align 1
-  %396 = or <8 x i1> %395, %393
-  store <8 x i1> %396, ptr %42, align 1
-  %397 = load <8 x i1>, ptr %43, align 1
-  %398 = or <8 x i1> %397, %394
-  store <8 x i1> %398, ptr %43, align 1
-  br label %435
+  %369 = trunc i64 %350 to i32
+  store i32 %369, ptr %49, align 4
+  %370 = zext i32 %369 to i64
+  %371 = mul i64 %370, 4
+  %372 = getelementptr i8, ptr %113, i64 %371
+  store ptr %372, ptr %50, align 8
+  %373 = insertelement <8 x i32> poison, i32 %369, i32 0
+  %374 = shufflevector <8 x i32> %373, <8 x i32> poison, <8 x i32> zeroinitializer
+  %375 = add <8 x i32> %374, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %376 = icmp eq <8 x i32> %375, zeroinitializer
+  store <8 x i1> %376, ptr %51, align 1
+  %377 = mul i64 %127, 4
+  %378 = getelementptr i8, ptr %110, i64 %377
+  store ptr %378, ptr %52, align 8
+  %379 = load i32, ptr %40, align 4
+  %380 = insertelement <8 x i32> poison, i32 %379, i32 0
+  %381 = shufflevector <8 x i32> %380, <8 x i32> poison, <8 x i32> zeroinitializer
+  %382 = insertelement <8 x i32> poison, i32 %369, i32 0
+  %383 = shufflevector <8 x i32> %382, <8 x i32> poison, <8 x i32> zeroinitializer
+  %384 = add <8 x i32> %383, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %385 = icmp ugt <8 x i32> %381, %384
+  %386 = xor <8 x i1> %385, splat (i1 true)
+  %387 = load <8 x i1>, ptr %42, align 1
+  %388 = or <8 x i1> %387, %385
+  store <8 x i1> %388, ptr %42, align 1
+  %389 = load <8 x i1>, ptr %43, align 1
+  %390 = or <8 x i1> %389, %386
+  store <8 x i1> %390, ptr %43, align 1
+  br label %427
 
-399:
-  %400 = load <8 x i1>, ptr %42, align 1
+391:
+  %392 = load <8 x i1>, ptr %42, align 1
   store <8 x i1> zeroinitializer, ptr %42, align 1
-  %401 = load i32, ptr %40, align 4
-  %402 = load i32, ptr %49, align 4
-  %403 = add i32 %401, %402
-  %404 = add i32 %403, 7
-  %405 = icmp uge i32 %404, %403
-  %406 = zext i32 %403 to i64
-  %407 = insertelement <8 x i32> poison, i32 %403, i32 0
-  %408 = shufflevector <8 x i32> %407, <8 x i32> poison, <8 x i32> zeroinitializer
-  %409 = add <8 x i32> %408, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %410 = zext <8 x i32> %409 to <8 x i64>
-  %411 = mul i64 %406, 4
-  %412 = getelementptr i8, ptr %113, i64 %411
-  %413 = mul <8 x i64> %410, splat (i64 4)
-  %414 = getelementptr i8, ptr %113, <8 x i64> %413
-  br i1 %405, label %441, label %443
+  %393 = load i32, ptr %40, align 4
+  %394 = load i32, ptr %49, align 4
+  %395 = add i32 %393, %394
+  %396 = add i32 %395, 7
+  %397 = icmp uge i32 %396, %395
+  %398 = zext i32 %395 to i64
+  %399 = insertelement <8 x i32> poison, i32 %395, i32 0
+  %400 = shufflevector <8 x i32> %399, <8 x i32> poison, <8 x i32> zeroinitializer
+  %401 = add <8 x i32> %400, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %402 = zext <8 x i32> %401 to <8 x i64>
+  %403 = mul i64 %398, 4
+  %404 = getelementptr i8, ptr %113, i64 %403
+  %405 = mul <8 x i64> %402, splat (i64 4)
+  %406 = getelementptr i8, ptr %113, <8 x i64> %405
+  br i1 %397, label %433, label %435
 
-415:
+407:
   store <8 x i1> zeroinitializer, ptr %43, align 1
-  %416 = load i32, ptr %40, align 4
-  %417 = lshr i32 %416, 1
-  %418 = icmp eq i32 %417, 0
-  br i1 %418, label %478, label %479
+  %408 = load i32, ptr %40, align 4
+  %409 = lshr i32 %408, 1
+  %410 = icmp eq i32 %409, 0
+  br i1 %410, label %470, label %471
 
-419:
+411:
   store <8 x i1> zeroinitializer, ptr %44, align 1
-  %420 = load i32, ptr %48, align 4
-  store i32 %420, ptr %40, align 4
-  store i32 %420, ptr %8, align 4
+  %412 = load i32, ptr %48, align 4
+  store i32 %412, ptr %40, align 4
+  store i32 %412, ptr %8, align 4
   store i32 1, ptr %9, align 4
-  br label %364
+  br label %358
 
-421:
+413:
   store <8 x i1> zeroinitializer, ptr %45, align 1
-  %422 = load <8 x i1>, ptr %51, align 1
-  %423 = xor <8 x i1> %422, splat (i1 true)
-  %424 = load <8 x i1>, ptr %46, align 1
-  %425 = or <8 x i1> %424, %422
-  store <8 x i1> %425, ptr %46, align 1
-  %426 = load <8 x i1>, ptr %47, align 1
-  %427 = or <8 x i1> %426, %423
-  store <8 x i1> %427, ptr %47, align 1
-  br label %480
+  %414 = load <8 x i1>, ptr %51, align 1
+  %415 = xor <8 x i1> %414, splat (i1 true)
+  %416 = load <8 x i1>, ptr %46, align 1
+  %417 = or <8 x i1> %416, %414
+  store <8 x i1> %417, ptr %46, align 1
+  %418 = load <8 x i1>, ptr %47, align 1
+  %419 = or <8 x i1> %418, %415
+  store <8 x i1> %419, ptr %47, align 1
+  br label %472
 
-428:
-  %429 = load <8 x i1>, ptr %46, align 1
+420:
+  %421 = load <8 x i1>, ptr %46, align 1
   store <8 x i1> zeroinitializer, ptr %46, align 1
-  %430 = load float, ptr %113, align 4
-  %431 = load ptr, ptr %52, align 8
-  store float %430, ptr %431, align 4
-  %432 = load <8 x i1>, ptr %47, align 1
-  %433 = or <8 x i1> %432, %429
-  store <8 x i1> %433, ptr %47, align 1
-  br label %434
+  %422 = load float, ptr %113, align 4
+  %423 = load ptr, ptr %52, align 8
+  store float %422, ptr %423, align 4
+  %424 = load <8 x i1>, ptr %47, align 1
+  %425 = or <8 x i1> %424, %421
+  store <8 x i1> %425, ptr %47, align 1
+  br label %426
 
-434:
+426:
   store <8 x i1> zeroinitializer, ptr %47, align 1
   store i32 -1, ptr %9, align 4
-  br label %364
+  br label %358
+
+427:
+  %428 = load <8 x i1>, ptr %42, align 1
+  %429 = bitcast <8 x i1> %428 to i8
+  %430 = icmp ne i8 %429, 0
+  br i1 %430, label %431, label %432
+
+431:
+  br label %391
+
+432:
+  store <8 x i1> zeroinitializer, ptr %42, align 1
+  br label %407
+
+433:
+  %434 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %404, <8 x i1> %392, <8 x float> poison)
+  br label %463
 
 435:
-  %436 = load <8 x i1>, ptr %42, align 1
-  %437 = bitcast <8 x i1> %436 to i8
-  %438 = icmp ne i8 %437, 0
-  br i1 %438, label %439, label %440
+  %436 = insertelement <8 x ptr> poison, ptr %53, i32 0
+  %437 = shufflevector <8 x ptr> %436, <8 x ptr> poison, <8 x i32> zeroinitializer
+  %438 = select <8 x i1> %392, <8 x ptr> %406, <8 x ptr> %437
+  %439 = extractelement <8 x ptr> %438, i32 0
+  %440 = extractelement <8 x ptr> %438, i32 1
+  %441 = extractelement <8 x ptr> %438, i32 2
+  %442 = extractelement <8 x ptr> %438, i32 3
+  %443 = extractelement <8 x ptr> %438, i32 4
+  %444 = extractelement <8 x ptr> %438, i32 5
+  %445 = extractelement <8 x ptr> %438, i32 6
+  %446 = extractelement <8 x ptr> %438, i32 7
+  %447 = load float, ptr %439, align 4
+  %448 = insertelement <8 x float> poison, float %447, i32 0
+  %449 = load float, ptr %440, align 4
+  %450 = insertelement <8 x float> %448, float %449, i32 1
+  %451 = load float, ptr %441, align 4
+  %452 = insertelement <8 x float> %450, float %451, i32 2
+  %453 = load float, ptr %442, align 4
+  %454 = insertelement <8 x float> %452, float %453, i32 3
+  %455 = load float, ptr %443, align 4
+  %456 = insertelement <8 x float> %454, float %455, i32 4
+  %457 = load float, ptr %444, align 4
+  %458 = insertelement <8 x float> %456, float %457, i32 5
+  %459 = load float, ptr %445, align 4
+  %460 = insertelement <8 x float> %458, float %459, i32 6
+  %461 = load float, ptr %446, align 4
+  %462 = insertelement <8 x float> %460, float %461, i32 7
+  br label %463
 
-439:
-  br label %399
+463:
+  %464 = phi <8 x float> [ %434, %433 ], [ %462, %435 ]
+  %465 = load ptr, ptr %50, align 8
+  %466 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %465, <8 x i1> %392, <8 x float> poison)
+  %467 = fadd <8 x float> %464, %466
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %467, ptr %465, <8 x i1> %392)
+  %468 = load <8 x i1>, ptr %43, align 1
+  %469 = or <8 x i1> %468, %392
+  store <8 x i1> %469, ptr %43, align 1
+  br label %407
 
-440:
-  store <8 x i1> zeroinitializer, ptr %42, align 1
-  br label %415
-
-441:
-  %442 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %412, <8 x i1> %400, <8 x float> poison)
-  br label %471
-
-443:
-  %444 = insertelement <8 x ptr> poison, ptr %53, i32 0
-  %445 = shufflevector <8 x ptr> %444, <8 x ptr> poison, <8 x i32> zeroinitializer
-  %446 = select <8 x i1> %400, <8 x ptr> %414, <8 x ptr> %445
-  %447 = extractelement <8 x ptr> %446, i32 0
-  %448 = extractelement <8 x ptr> %446, i32 1
-  %449 = extractelement <8 x ptr> %446, i32 2
-  %450 = extractelement <8 x ptr> %446, i32 3
-  %451 = extractelement <8 x ptr> %446, i32 4
-  %452 = extractelement <8 x ptr> %446, i32 5
-  %453 = extractelement <8 x ptr> %446, i32 6
-  %454 = extractelement <8 x ptr> %446, i32 7
-  %455 = load float, ptr %447, align 4
-  %456 = insertelement <8 x float> poison, float %455, i32 0
-  %457 = load float, ptr %448, align 4
-  %458 = insertelement <8 x float> %456, float %457, i32 1
-  %459 = load float, ptr %449, align 4
-  %460 = insertelement <8 x float> %458, float %459, i32 2
-  %461 = load float, ptr %450, align 4
-  %462 = insertelement <8 x float> %460, float %461, i32 3
-  %463 = load float, ptr %451, align 4
-  %464 = insertelement <8 x float> %462, float %463, i32 4
-  %465 = load float, ptr %452, align 4
-  %466 = insertelement <8 x float> %464, float %465, i32 5
-  %467 = load float, ptr %453, align 4
-  %468 = insertelement <8 x float> %466, float %467, i32 6
-  %469 = load float, ptr %454, align 4
-  %470 = insertelement <8 x float> %468, float %469, i32 7
-  br label %471
+470:
+  br label %413
 
 471:
-  %472 = phi <8 x float> [ %442, %441 ], [ %470, %443 ]
-  %473 = load ptr, ptr %50, align 8
-  %474 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %473, <8 x i1> %400, <8 x float> poison)
-  %475 = fadd <8 x float> %472, %474
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %475, ptr %473, <8 x i1> %400)
-  %476 = load <8 x i1>, ptr %43, align 1
-  %477 = or <8 x i1> %476, %400
-  store <8 x i1> %477, ptr %43, align 1
-  br label %415
+  store i32 %409, ptr %48, align 4
+  br label %411
+
+472:
+  %473 = load <8 x i1>, ptr %46, align 1
+  %474 = bitcast <8 x i1> %473 to i8
+  %475 = icmp ne i8 %474, 0
+  br i1 %475, label %476, label %477
+
+476:
+  br label %420
+
+477:
+  store <8 x i1> zeroinitializer, ptr %46, align 1
+  br label %426
 
 478:
-  br label %421
+  store i64 0, ptr %38, align 8
+  %479 = load i64, ptr %39, align 8
+  %480 = add i64 %479, 1
+  store i64 %480, ptr %39, align 8
+  %481 = icmp ult i64 %480, %81
+  br i1 %481, label %349, label %346
 
-479:
-  store i32 %417, ptr %48, align 4
-  br label %419
-
-480:
-  %481 = load <8 x i1>, ptr %46, align 1
-  %482 = bitcast <8 x i1> %481 to i8
-  %483 = icmp ne i8 %482, 0
-  br i1 %483, label %484, label %485
-
-484:
-  br label %428
-
-485:
-  store <8 x i1> zeroinitializer, ptr %46, align 1
-  br label %434
+482:
+  %483 = add i64 %318, 8
+  store i64 %483, ptr %35, align 8
+  %484 = load i64, ptr %36, align 8
+  %485 = icmp ult i64 %483, %484
+  br i1 %485, label %317, label %598
 
 486:
-  store i64 0, ptr %38, align 8
-  %487 = load i64, ptr %39, align 8
-  %488 = add i64 %487, 1
-  store i64 %488, ptr %39, align 8
-  %489 = icmp ult i64 %488, %81
-  br i1 %489, label %353, label %350
-
-490:
-  %491 = add i64 %322, 8
-  store i64 %491, ptr %35, align 8
-  %492 = load i64, ptr %36, align 8
-  %493 = icmp ult i64 %491, %492
-  br i1 %493, label %321, label %606
-
-494:
   store <8 x i1> zeroinitializer, ptr %55, align 1
-  %495 = trunc <8 x i64> %337 to <8 x i32>
-  store <8 x i32> %495, ptr %63, align 32
-  %496 = zext <8 x i32> %495 to <8 x i64>
-  %497 = mul <8 x i64> %496, splat (i64 4)
-  %498 = getelementptr i8, ptr %113, <8 x i64> %497
-  store <8 x ptr> %498, ptr %64, align 64
-  %499 = icmp eq <8 x i32> %495, zeroinitializer
-  store <8 x i1> %499, ptr %65, align 1
-  %500 = mul i64 %127, 4
-  %501 = getelementptr i8, ptr %110, i64 %500
-  store ptr %501, ptr %66, align 8
-  %502 = load i32, ptr %54, align 4
-  %503 = insertelement <8 x i32> poison, i32 %502, i32 0
-  %504 = shufflevector <8 x i32> %503, <8 x i32> poison, <8 x i32> zeroinitializer
-  %505 = icmp ugt <8 x i32> %504, %495
-  %506 = xor <8 x i1> %505, splat (i1 true)
-  %507 = select <8 x i1> %346, <8 x i1> %505, <8 x i1> zeroinitializer
-  %508 = select <8 x i1> %346, <8 x i1> %506, <8 x i1> zeroinitializer
-  %509 = load <8 x i1>, ptr %56, align 1
-  %510 = or <8 x i1> %509, %507
-  store <8 x i1> %510, ptr %56, align 1
-  %511 = load <8 x i1>, ptr %57, align 1
-  %512 = or <8 x i1> %511, %508
-  store <8 x i1> %512, ptr %57, align 1
-  br label %547
+  %487 = trunc <8 x i64> %333 to <8 x i32>
+  store <8 x i32> %487, ptr %63, align 32
+  %488 = zext <8 x i32> %487 to <8 x i64>
+  %489 = mul <8 x i64> %488, splat (i64 4)
+  %490 = getelementptr i8, ptr %113, <8 x i64> %489
+  store <8 x ptr> %490, ptr %64, align 64
+  %491 = icmp eq <8 x i32> %487, zeroinitializer
+  store <8 x i1> %491, ptr %65, align 1
+  %492 = mul i64 %127, 4
+  %493 = getelementptr i8, ptr %110, i64 %492
+  store ptr %493, ptr %66, align 8
+  %494 = load i32, ptr %54, align 4
+  %495 = insertelement <8 x i32> poison, i32 %494, i32 0
+  %496 = shufflevector <8 x i32> %495, <8 x i32> poison, <8 x i32> zeroinitializer
+  %497 = icmp ugt <8 x i32> %496, %487
+  %498 = xor <8 x i1> %497, splat (i1 true)
+  %499 = select <8 x i1> %342, <8 x i1> %497, <8 x i1> zeroinitializer
+  %500 = select <8 x i1> %342, <8 x i1> %498, <8 x i1> zeroinitializer
+  %501 = load <8 x i1>, ptr %56, align 1
+  %502 = or <8 x i1> %501, %499
+  store <8 x i1> %502, ptr %56, align 1
+  %503 = load <8 x i1>, ptr %57, align 1
+  %504 = or <8 x i1> %503, %500
+  store <8 x i1> %504, ptr %57, align 1
+  br label %539
 
-513:
-  %514 = load <8 x i1>, ptr %56, align 1
+505:
+  %506 = load <8 x i1>, ptr %56, align 1
   store <8 x i1> zeroinitializer, ptr %56, align 1
-  %515 = load i32, ptr %54, align 4
-  %516 = load <8 x i32>, ptr %63, align 32
-  %517 = insertelement <8 x i32> poison, i32 %515, i32 0
-  %518 = shufflevector <8 x i32> %517, <8 x i32> poison, <8 x i32> zeroinitializer
-  %519 = add <8 x i32> %518, %516
-  %520 = zext <8 x i32> %519 to <8 x i64>
-  %521 = mul <8 x i64> %520, splat (i64 4)
-  %522 = getelementptr i8, ptr %113, <8 x i64> %521
-  store <8 x ptr> %522, ptr %67, align 64
-  %523 = bitcast <8 x i1> %514 to i8
-  %524 = zext i8 %523 to i64
-  br label %553
+  %507 = load i32, ptr %54, align 4
+  %508 = load <8 x i32>, ptr %63, align 32
+  %509 = insertelement <8 x i32> poison, i32 %507, i32 0
+  %510 = shufflevector <8 x i32> %509, <8 x i32> poison, <8 x i32> zeroinitializer
+  %511 = add <8 x i32> %510, %508
+  %512 = zext <8 x i32> %511 to <8 x i64>
+  %513 = mul <8 x i64> %512, splat (i64 4)
+  %514 = getelementptr i8, ptr %113, <8 x i64> %513
+  store <8 x ptr> %514, ptr %67, align 64
+  %515 = bitcast <8 x i1> %506 to i8
+  %516 = zext i8 %515 to i64
+  br label %545
 
-525:
+517:
   store <8 x i1> zeroinitializer, ptr %57, align 1
-  %526 = load i32, ptr %54, align 4
-  %527 = lshr i32 %526, 1
-  %528 = icmp eq i32 %527, 0
-  br i1 %528, label %598, label %599
+  %518 = load i32, ptr %54, align 4
+  %519 = lshr i32 %518, 1
+  %520 = icmp eq i32 %519, 0
+  br i1 %520, label %590, label %591
 
-529:
+521:
   store <8 x i1> zeroinitializer, ptr %58, align 1
-  %530 = load i32, ptr %62, align 4
-  store i32 %530, ptr %54, align 4
-  store i32 %530, ptr %8, align 4
+  %522 = load i32, ptr %62, align 4
+  store i32 %522, ptr %54, align 4
+  store i32 %522, ptr %8, align 4
   store i32 1, ptr %9, align 4
-  br label %490
+  br label %482
 
-531:
+523:
   store <8 x i1> zeroinitializer, ptr %59, align 1
-  %532 = load <8 x i1>, ptr %65, align 1
-  %533 = xor <8 x i1> %532, splat (i1 true)
-  %534 = select <8 x i1> %346, <8 x i1> %532, <8 x i1> zeroinitializer
-  %535 = select <8 x i1> %346, <8 x i1> %533, <8 x i1> zeroinitializer
-  %536 = load <8 x i1>, ptr %60, align 1
-  %537 = or <8 x i1> %536, %534
-  store <8 x i1> %537, ptr %60, align 1
-  %538 = load <8 x i1>, ptr %61, align 1
-  %539 = or <8 x i1> %538, %535
-  store <8 x i1> %539, ptr %61, align 1
-  br label %600
+  %524 = load <8 x i1>, ptr %65, align 1
+  %525 = xor <8 x i1> %524, splat (i1 true)
+  %526 = select <8 x i1> %342, <8 x i1> %524, <8 x i1> zeroinitializer
+  %527 = select <8 x i1> %342, <8 x i1> %525, <8 x i1> zeroinitializer
+  %528 = load <8 x i1>, ptr %60, align 1
+  %529 = or <8 x i1> %528, %526
+  store <8 x i1> %529, ptr %60, align 1
+  %530 = load <8 x i1>, ptr %61, align 1
+  %531 = or <8 x i1> %530, %527
+  store <8 x i1> %531, ptr %61, align 1
+  br label %592
 
-540:
-  %541 = load <8 x i1>, ptr %60, align 1
+532:
+  %533 = load <8 x i1>, ptr %60, align 1
   store <8 x i1> zeroinitializer, ptr %60, align 1
-  %542 = load float, ptr %113, align 4
-  %543 = load ptr, ptr %66, align 8
-  store float %542, ptr %543, align 4
-  %544 = load <8 x i1>, ptr %61, align 1
-  %545 = or <8 x i1> %544, %541
-  store <8 x i1> %545, ptr %61, align 1
-  br label %546
+  %534 = load float, ptr %113, align 4
+  %535 = load ptr, ptr %66, align 8
+  store float %534, ptr %535, align 4
+  %536 = load <8 x i1>, ptr %61, align 1
+  %537 = or <8 x i1> %536, %533
+  store <8 x i1> %537, ptr %61, align 1
+  br label %538
 
-546:
+538:
   store <8 x i1> zeroinitializer, ptr %61, align 1
   store i32 -1, ptr %9, align 4
-  br label %490
+  br label %482
 
-547:
-  %548 = load <8 x i1>, ptr %56, align 1
-  %549 = bitcast <8 x i1> %548 to i8
-  %550 = icmp ne i8 %549, 0
-  br i1 %550, label %551, label %552
+539:
+  %540 = load <8 x i1>, ptr %56, align 1
+  %541 = bitcast <8 x i1> %540 to i8
+  %542 = icmp ne i8 %541, 0
+  br i1 %542, label %543, label %544
 
-551:
-  br label %513
+543:
+  br label %505
 
-552:
+544:
   store <8 x i1> zeroinitializer, ptr %56, align 1
-  br label %525
+  br label %517
 
-553:
-  %554 = phi i64 [ %524, %513 ], [ %561, %553 ]
-  %555 = call i64 @llvm.cttz.i64(i64 %554, i1 true)
-  %556 = getelementptr ptr, ptr %67, i64 %555
-  %557 = load ptr, ptr %556, align 1
-  %558 = load float, ptr %557, align 4
-  %559 = getelementptr float, ptr %68, i64 %555
-  store float %558, ptr %559, align 1
-  %560 = sub i64 %554, 1
-  %561 = and i64 %554, %560
-  %562 = icmp ne i64 %561, 0
-  br i1 %562, label %553, label %563
+545:
+  %546 = phi i64 [ %516, %505 ], [ %553, %545 ]
+  %547 = call i64 @llvm.cttz.i64(i64 %546, i1 true)
+  %548 = getelementptr ptr, ptr %67, i64 %547
+  %549 = load ptr, ptr %548, align 1
+  %550 = load float, ptr %549, align 4
+  %551 = getelementptr float, ptr %68, i64 %547
+  store float %550, ptr %551, align 1
+  %552 = sub i64 %546, 1
+  %553 = and i64 %546, %552
+  %554 = icmp ne i64 %553, 0
+  br i1 %554, label %545, label %555
 
-563:
-  %564 = load <8 x float>, ptr %68, align 64
-  %565 = freeze <8 x float> %564
-  %566 = load <8 x ptr>, ptr %64, align 64
-  store <8 x ptr> %566, ptr %69, align 64
-  %567 = bitcast <8 x i1> %514 to i8
-  %568 = zext i8 %567 to i64
-  br label %569
+555:
+  %556 = load <8 x float>, ptr %68, align 64
+  %557 = freeze <8 x float> %556
+  %558 = load <8 x ptr>, ptr %64, align 64
+  store <8 x ptr> %558, ptr %69, align 64
+  %559 = bitcast <8 x i1> %506 to i8
+  %560 = zext i8 %559 to i64
+  br label %561
 
-569:
-  %570 = phi i64 [ %568, %563 ], [ %577, %569 ]
-  %571 = call i64 @llvm.cttz.i64(i64 %570, i1 true)
-  %572 = getelementptr ptr, ptr %69, i64 %571
-  %573 = load ptr, ptr %572, align 1
-  %574 = load float, ptr %573, align 4
-  %575 = getelementptr float, ptr %70, i64 %571
-  store float %574, ptr %575, align 1
-  %576 = sub i64 %570, 1
-  %577 = and i64 %570, %576
-  %578 = icmp ne i64 %577, 0
-  br i1 %578, label %569, label %579
+561:
+  %562 = phi i64 [ %560, %555 ], [ %569, %561 ]
+  %563 = call i64 @llvm.cttz.i64(i64 %562, i1 true)
+  %564 = getelementptr ptr, ptr %69, i64 %563
+  %565 = load ptr, ptr %564, align 1
+  %566 = load float, ptr %565, align 4
+  %567 = getelementptr float, ptr %70, i64 %563
+  store float %566, ptr %567, align 1
+  %568 = sub i64 %562, 1
+  %569 = and i64 %562, %568
+  %570 = icmp ne i64 %569, 0
+  br i1 %570, label %561, label %571
 
-579:
-  %580 = load <8 x float>, ptr %70, align 64
-  %581 = freeze <8 x float> %580
-  %582 = fadd <8 x float> %565, %581
-  store <8 x ptr> %566, ptr %71, align 64
-  store <8 x float> %582, ptr %72, align 64
-  %583 = bitcast <8 x i1> %514 to i8
-  %584 = zext i8 %583 to i64
-  br label %585
+571:
+  %572 = load <8 x float>, ptr %70, align 64
+  %573 = freeze <8 x float> %572
+  %574 = fadd <8 x float> %557, %573
+  store <8 x ptr> %558, ptr %71, align 64
+  store <8 x float> %574, ptr %72, align 64
+  %575 = bitcast <8 x i1> %506 to i8
+  %576 = zext i8 %575 to i64
+  br label %577
 
-585:
-  %586 = phi i64 [ %584, %579 ], [ %593, %585 ]
-  %587 = call i64 @llvm.cttz.i64(i64 %586, i1 true)
-  %588 = getelementptr ptr, ptr %71, i64 %587
-  %589 = load ptr, ptr %588, align 1
-  %590 = getelementptr float, ptr %72, i64 %587
-  %591 = load float, ptr %590, align 1
-  store float %591, ptr %589, align 4
-  %592 = sub i64 %586, 1
-  %593 = and i64 %586, %592
-  %594 = icmp ne i64 %593, 0
-  br i1 %594, label %585, label %595
+577:
+  %578 = phi i64 [ %576, %571 ], [ %585, %577 ]
+  %579 = call i64 @llvm.cttz.i64(i64 %578, i1 true)
+  %580 = getelementptr ptr, ptr %71, i64 %579
+  %581 = load ptr, ptr %580, align 1
+  %582 = getelementptr float, ptr %72, i64 %579
+  %583 = load float, ptr %582, align 1
+  store float %583, ptr %581, align 4
+  %584 = sub i64 %578, 1
+  %585 = and i64 %578, %584
+  %586 = icmp ne i64 %585, 0
+  br i1 %586, label %577, label %587
 
-595:
-  %596 = load <8 x i1>, ptr %57, align 1
-  %597 = or <8 x i1> %596, %514
-  store <8 x i1> %597, ptr %57, align 1
-  br label %525
+587:
+  %588 = load <8 x i1>, ptr %57, align 1
+  %589 = or <8 x i1> %588, %506
+  store <8 x i1> %589, ptr %57, align 1
+  br label %517
+
+590:
+  br label %523
+
+591:
+  store i32 %519, ptr %62, align 4
+  br label %521
+
+592:
+  %593 = load <8 x i1>, ptr %60, align 1
+  %594 = bitcast <8 x i1> %593 to i8
+  %595 = icmp ne i8 %594, 0
+  br i1 %595, label %596, label %597
+
+596:
+  br label %532
+
+597:
+  store <8 x i1> zeroinitializer, ptr %60, align 1
+  br label %538
 
 598:
-  br label %531
-
-599:
-  store i32 %527, ptr %62, align 4
-  br label %529
-
-600:
-  %601 = load <8 x i1>, ptr %60, align 1
-  %602 = bitcast <8 x i1> %601 to i8
-  %603 = icmp ne i8 %602, 0
-  br i1 %603, label %604, label %605
-
-604:
-  br label %540
-
-605:
-  store <8 x i1> zeroinitializer, ptr %60, align 1
-  br label %546
-
-606:
-  br i1 %144, label %348, label %350
+  br i1 %144, label %344, label %346

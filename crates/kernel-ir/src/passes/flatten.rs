@@ -6,8 +6,8 @@ use super::cfg::{Cfg, Loops};
 use super::edit::{self, Edit};
 use super::shape::{self, Lanes};
 use crate::ir::{
-    BinaryOp, BlockId, ConvertOp, Function, FunctionId, InstId, MathFn, Module, Op, Predicate,
-    Terminator, ValueId,
+    BinaryOp, BlockId, ConvertOp, Function, InstId, MathFn, Module, Op, Predicate, Terminator,
+    ValueId,
 };
 use crate::types::Type;
 
@@ -18,23 +18,20 @@ const SIDES: usize = 40;
 /// Branches within branches.
 const ROUNDS: usize = 4;
 
-/// The function with such branches gone, for lanes of a row; `None` when it has none. The module gets the
-/// constants that it needs.
-#[must_use]
-pub fn flatten(module: &mut Module, id: FunctionId) -> Option<Function> {
-    let mut f = module.functions[id.index()].clone();
+/// Takes such branches from `f`, for lanes of a row; whether there were any.
+pub(super) fn flatten(module: &mut Module, f: &mut Function) -> bool {
     let mut changed = false;
     for _ in 0..ROUNDS {
-        if !has_sides(&f) {
+        if !has_sides(f) {
             break;
         }
-        let shapes = shape::shapes(module, &f, Lanes::Row);
+        let shapes = shape::shapes(module, f, Lanes::Row);
         let parts: Vec<BlockId> = f
             .reverse_post_order()
             .into_iter()
             .filter(|&b| shapes.is_divergent(b))
             .collect();
-        let mut e = Edit::new(&mut module.types, &mut module.constants, &mut f);
+        let mut e = Edit::new(&mut module.types, &mut module.constants, f);
         let mut again = false;
         // Inner branches first.
         for &block in parts.iter().rev() {
@@ -45,9 +42,9 @@ pub fn flatten(module: &mut Module, id: FunctionId) -> Option<Function> {
         }
         changed = true;
         super::simplify(&mut e);
-        edit::compact(&mut f);
+        edit::compact(f);
     }
-    changed.then_some(f)
+    changed
 }
 
 /// Whether any branch has a side that could go.
