@@ -295,6 +295,7 @@ pub(crate) fn translate(
             reports,
             suited: suited[i].as_ref(),
             registers: machine::vector_registers(&settings.cpu, &settings.features),
+            gathers: machine::has_fast_gathers(&settings.cpu, &settings.features),
         };
         lower(&setting, kernel, &mut kernel_info)?;
         info.kernels.push(kernel_info);
@@ -305,6 +306,7 @@ pub(crate) fn translate(
             module.kernels.iter().all(|kernel| kernel.contract),
         ),
         registers: machine::vector_registers(&settings.cpu, &settings.features),
+        gathers: machine::has_fast_gathers(&settings.cpu, &settings.features),
         sub_group_size: settings.sub_group_size,
     };
     define_all(&values, &shared)?;

@@ -57,6 +57,8 @@ pub(crate) struct Lower<'a> {
     pub(crate) group_size: Option<[u32; 3]>,
     /// Bytes of the processor's vector registers.
     pub(crate) registers: u64,
+    /// Whether its gathers and scatters are faster than an access for each lane.
+    pub(crate) gathers: bool,
     /// LLVM's fast-math flags that every float operation gets.
     pub(crate) fast: u32,
     /// Whether what the module says of overflow holds for the values at hand: the first lane of a vector may be one that
@@ -113,6 +115,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) reports: Option<&'a RefCell<Vec<KernelReport>>>,
     /// Bytes of the processor's vector registers.
     pub(crate) registers: u64,
+    /// Whether its gathers and scatters are faster than an access for each lane.
+    pub(crate) gathers: bool,
     /// The kernel as suits lanes side by side, where that is another form.
     pub(crate) suited: Option<&'a Function>,
 }
@@ -189,6 +193,7 @@ pub(crate) fn lower(
         sub_group_size: setting.sub_group_size,
         group_size,
         registers: setting.registers,
+        gathers: setting.gathers,
         fast: setting.fast,
         launch,
         ..Lower::new(
@@ -280,6 +285,7 @@ impl<'a> Lower<'a> {
             sub_group_size: 1,
             group_size: None,
             registers: 0,
+            gathers: false,
             fast: 0,
             entry,
             llvm_function,

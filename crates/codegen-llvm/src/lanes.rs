@@ -23,6 +23,7 @@ mod collective;
 mod cost;
 mod describe;
 mod flow;
+mod gather;
 mod jam;
 mod memory;
 mod narrow;

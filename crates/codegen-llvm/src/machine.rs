@@ -36,7 +36,7 @@ pub(crate) const WIDE_REGISTERS: u64 = 32 * 64;
 
 /// Bytes of the vector registers of LLVM's processor `cpu`.
 pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {
-    const WIDE: [&str; 15] = [
+    const WIDE: [&str; 16] = [
         "x86-64-v4",
         "znver4",
         "znver5",
@@ -52,6 +52,7 @@ pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {
         "emeraldrapids",
         "graniterapids",
         "graniterapids-d",
+        "diamondrapids",
     ];
     let asked = |name: &str| features.split(',').any(|f| f == name);
     if (WIDE.contains(&cpu) && !asked("-avx512f")) || asked("+avx512vl") {
@@ -59,6 +60,20 @@ pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {
     } else {
         16 * 32
     }
+}
+
+/// Whether the gathers and scatters of AVX-512 are there and faster than an access for each lane: by the processor's name
+/// or by LLVM's feature.
+pub(crate) fn has_fast_gathers(cpu: &str, features: &str) -> bool {
+    const FAST: [&str; 5] = [
+        "sapphirerapids",
+        "emeraldrapids",
+        "graniterapids",
+        "graniterapids-d",
+        "diamondrapids",
+    ];
+    let asked = features.split(',').any(|f| f == "+fast-gather");
+    (asked || FAST.contains(&cpu)) && vector_registers(cpu, features) == WIDE_REGISTERS
 }
 
 /// What LLVM lets nobody say otherwise: where to split a value's registers is looked for in regions of a hundred

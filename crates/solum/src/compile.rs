@@ -206,9 +206,9 @@ fn print_json(document: &Document<'_>) {
 fn request(options: &Options) -> Result<Request, Failure> {
     let wanted = options.target.clone();
     let wanted = wanted.or_else(|| std::env::var("SOLUM_CPU_TARGET").ok());
-    let cpu = match wanted.as_deref().map(str::trim) {
-        None | Some("native") => cpu_target::host().to_owned(),
-        Some(name) if cpu_target::NAMES.contains(&name) => name.to_owned(),
+    let (cpu, features) = match wanted.as_deref().map(str::trim) {
+        None | Some("native") => (cpu_target::host().to_owned(), cpu_target::host_features()),
+        Some(name) if cpu_target::NAMES.contains(&name) => (name.to_owned(), ""),
         Some(name) => {
             return Err(Failure::cannot(format!(
                 "{name:?} is no processor; there are: native, {}",
@@ -267,7 +267,7 @@ fn request(options: &Options) -> Result<Request, Failure> {
         modules: modules.into_iter().map(|(module, _)| module).collect(),
         options: options.options.clone(),
         cpu,
-        features: String::new(),
+        features: features.to_owned(),
         // The option's parser lets nothing else through.
         sub_group_size: options.sub_group_size.parse().unwrap_or(16),
         lanes: options.lanes.parse().unwrap_or(0),

@@ -25,6 +25,8 @@ pub(crate) struct Machine {
     pub(crate) clock_mhz: u32,
     /// LLVM's name for what code may use.
     pub(crate) level: &'static str,
+    /// What is best on it beside that, as LLVM's features.
+    pub(crate) features: &'static str,
 }
 
 impl Machine {
@@ -64,6 +66,7 @@ impl Machine {
                 None => base_mhz.map_or(1000, |mhz| mhz.clamp(1.0, 100_000.0) as u32),
             },
             level: cpu_target::host(),
+            features: cpu_target::host_features(),
         }
     }
 }

@@ -52,6 +52,7 @@ pub(crate) struct Within {
 pub(crate) struct Shared {
     pub(crate) fast: u32,
     pub(crate) registers: u64,
+    pub(crate) gathers: bool,
     pub(crate) sub_group_size: u32,
 }
 
@@ -263,6 +264,7 @@ fn define(values: &Values<'_>, shared: &Shared, id: FunctionId) -> Result<(), Bu
     };
     low.fast = shared.fast;
     low.registers = shared.registers;
+    low.gathers = shared.gathers;
     low.sub_group_size = shared.sub_group_size;
     for (value, size, align) in private_arrays(function) {
         let room = low.room(ir.array(ir.i8, size), align);

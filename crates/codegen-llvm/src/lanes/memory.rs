@@ -305,6 +305,10 @@ impl Lanes<'_, '_, '_> {
             return self.gather_in_loop(ptr, ty, align);
         }
         if let Some(tuple) = self.tuple(ty) {
+            if self.at_once(tuple.bytes()) {
+                let words = self.gather_at_once(ptr, self.word(tuple));
+                return self.split_words(tuple, words);
+            }
             let align = sane_align(align);
             let at = self.addresses(ptr, tuple.bytes());
             if !tuple.is_word() {
@@ -319,6 +323,9 @@ impl Lanes<'_, '_, '_> {
                 words = ir.insert_element(words, one, ir.i32c(lane as u32));
             }
             return self.split_words(tuple, words);
+        }
+        if let Some(scalar) = self.scalar_at_once(ty) {
+            return vec![self.gather_at_once(ptr, scalar)];
         }
         let mut leaves = Vec::new();
         crate::values::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
@@ -517,9 +524,20 @@ impl Lanes<'_, '_, '_> {
             })?;
             return Ok(());
         }
+        let size = self.low.values.module.types.size_of(ty);
+        if let Some(tuple) = tuple.filter(|tuple| self.at_once(tuple.bytes())) {
+            let parts = self.vectors(value);
+            let words = self.join_words(tuple, &parts);
+            self.scatter_at_once(ptr, words);
+            return Ok(());
+        }
+        if self.scalar_at_once(ty).is_some() {
+            let row = self.vectors(value)[0];
+            self.scatter_at_once(ptr, row);
+            return Ok(());
+        }
         let rep = self.rep(value);
         let shared = rep.first.filter(|_| rep.is_uniform());
-        let size = self.low.values.module.types.size_of(ty);
         let at = self.addresses(ptr, size);
         if let Some(one) = shared {
             for at in at {

@@ -136,6 +136,12 @@ impl<'a> Mathematics<'a> {
         if lanes < LANES || !(scalar == ir.double || scalar == ir.float) {
             return None;
         }
+        // The code of the library's form takes its place where the processor has no estimate.
+        if math == MathFn::Rsqrt
+            && let Some(root) = self.real(*args.first()?).inverse_root()
+        {
+            return Some(root.v);
+        }
         match form(math) {
             Form::Inline => self.body(math, args),
             Form::Apart => self.apart(math, args, result),

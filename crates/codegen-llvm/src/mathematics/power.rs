@@ -2,6 +2,7 @@
 
 use super::coefficients::CBRT;
 use super::lane::{Real, Whole};
+use crate::llvm::Val;
 
 /// Products with logarithms are cut off here: beyond, the result is 0 or infinite.
 const FAR: f64 = 1600.0;
@@ -139,6 +140,46 @@ impl<'a> Real<'a> {
         let root = tiny.pick(root * f64::powi(2.0, -18), root);
         let same = size.is(0.0) | size.is(f64::INFINITY) | self.is_nan();
         same.pick(self, root.sign_of(self))
+    }
+
+    /// One by the root of floats, by the estimate of AVX-512, which is good to 14 bits for all numbers, and a step of
+    /// Newton's: a fourth of the time of a root and a division, and 1.2 units in the last place off at most.
+    pub(super) fn inverse_root(self) -> Option<Self> {
+        let estimate = self.estimated_inverse_root()?;
+        let error = (-(self * estimate)).fma(estimate, self.number(1.0));
+        let better = (estimate * self.number(0.5)).fma(error, estimate);
+        // Of zeros, infinities and what has no root the estimate is the answer.
+        Some(better.either_nan(better).pick(estimate, better))
+    }
+
+    fn estimated_inverse_root(self) -> Option<Self> {
+        let ir = self.m.ir;
+        if self.is_double() || self.m.registers < super::AVX512 {
+            return None;
+        }
+        let zero = |v: Val| ir.null(ir.type_of(v));
+        let of = |name, v: Val, bits| {
+            let all = ir.int_const(ir.int(bits), u64::MAX);
+            ir.intrinsic(name, &[], &[v, zero(v), all])
+        };
+        const NAMES: [&str; 2] = [
+            "llvm.x86.avx512.rsqrt14.ps.256",
+            "llvm.x86.avx512.rsqrt14.ps.512",
+        ];
+        let root = match ir.lanes(self.ty())? {
+            8 => of(NAMES[0], self.v, 8),
+            16 => of(NAMES[1], self.v, 16),
+            32 => {
+                let half = |first: u32| {
+                    let lanes: Vec<u32> = (first..first + 16).collect();
+                    of(NAMES[1], ir.shuffle(self.v, self.v, &lanes), 16)
+                };
+                let lanes: Vec<u32> = (0..32).collect();
+                ir.shuffle(half(0), half(16), &lanes)
+            }
+            _ => return None,
+        };
+        Some(self.with(root))
     }
 
     /// One by the root, by the processor's estimate and a step of Newton's where it has one.

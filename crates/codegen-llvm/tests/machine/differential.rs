@@ -99,6 +99,9 @@ fn compare_text(seed: u64, text: &str, [width, height]: [u32; 2], sub_group: u32
     settings.lanes = [None, Some(4), Some(8), Some(16), Some(32)][seed as usize % 5];
     if seed % 4 == 1 && v4() {
         settings.cpu = "x86-64-v4".into();
+        if seed % 8 == 1 {
+            settings.features = "+fast-gather".into();
+        }
     }
     if seed % 7 == 3 {
         settings.options.opt_level = 0;

@@ -712,7 +712,14 @@ const SHAPES: [([u32; 3], Option<u32>); 10] = [
     ([64, 1, 2], None),
 ];
 
-fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>, required: bool) {
+fn same(
+    name: &str,
+    text: &str,
+    size: [u32; 3],
+    lanes: Option<u32>,
+    required: bool,
+    features: &str,
+) {
     let input: Vec<u32> = (0..WORDS as u32 * 4)
         .map(|i| i.wrapping_mul(2_654_435_761).rotate_left(11) & 0x3fff_ffff)
         .collect();
@@ -737,6 +744,7 @@ fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>, required: bo
     // Masks have registers of their own there.
     if required && v4() {
         settings.cpu = "x86-64-v4".into();
+        settings.features = features.into();
     }
     let native = Native::new(prepared, settings);
     let info = &native.info.kernels[0];
@@ -757,8 +765,9 @@ fn same(name: &str, text: &str, size: [u32; 3], lanes: Option<u32>, required: bo
 fn every_way_to_memory_in_every_shape_of_group() {
     for (name, text) in KERNELS {
         for (size, lanes) in SHAPES {
-            for required in [false, true] {
-                same(name, text, size, lanes, required);
+            // Without masks in registers, with them, and with gathers.
+            for (required, features) in [(false, ""), (true, ""), (true, "+fast-gather")] {
+                same(name, text, size, lanes, required, features);
             }
         }
     }

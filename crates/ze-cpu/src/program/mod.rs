@@ -189,6 +189,7 @@ type Module = (Vec<u8>, Vec<(u32, Vec<u8>)>);
 pub(crate) struct Builder {
     compiler: Compiler,
     cpu: String,
+    features: &'static str,
     sub_group_size: u32,
     lanes: u32,
     cache: Arc<CacheState>,
@@ -223,6 +224,11 @@ impl Builder {
                 .cpu_target
                 .clone()
                 .unwrap_or_else(|| machine.level.to_owned()),
+            // Who names a processor gets what that has.
+            features: match settings.cpu_target {
+                Some(_) => "",
+                None => machine.features,
+            },
             sub_group_size: settings.sub_group_size,
             lanes: settings.lanes,
             cache: Arc::new(CacheState {
@@ -253,7 +259,7 @@ impl Builder {
                 .collect(),
             options: options.to_owned(),
             cpu: self.cpu.clone(),
-            features: String::new(),
+            features: self.features.to_owned(),
             sub_group_size: self.sub_group_size,
             lanes: self.lanes,
         };

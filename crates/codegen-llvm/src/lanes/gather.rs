@@ -1,0 +1,135 @@
+//! Gathers and scatters by the processor's own instructions, where those are faster than an access for each lane.
+//!
+//! They take one base and 32-bit offsets for sixteen lanes at once, and 64-bit addresses for eight: what lies in small
+//! memories, the group's and the work-item's own, is told by offsets. Lanes that are off touch nothing, and where two
+//! lanes write one element the later one stays, as with accesses in the order of lanes.
+
+use kernel_ir::{AddressSpace, ConvertOp, Op, Type, TypeId, ValueDef, ValueId};
+
+use super::Lanes;
+use crate::llvm::{Opcode, Ty, Val};
+
+/// Fewer lanes than this go one by one.
+const FEWEST: u32 = 8;
+
+impl Lanes<'_, '_, '_> {
+    /// Whether lanes' elements of so many bytes come and go at once.
+    pub(super) fn at_once(&self, bytes: u64) -> bool {
+        self.low.gathers && self.present.is_none() && self.width >= FEWEST && matches!(bytes, 4 | 8)
+    }
+
+    /// What a scalar is in memory, if lanes' scalars of that type come and go at once.
+    pub(super) fn scalar_at_once(&self, ty: TypeId) -> Option<Ty> {
+        let types = &self.low.values.module.types;
+        let is_scalar = matches!(types.get(ty), Type::Int(_) | Type::Float(_));
+        let at_once = is_scalar && self.at_once(types.size_of(ty));
+        at_once.then(|| self.low.values.memory(ty))
+    }
+
+    /// Running lanes' elements; `scalar`'s size is one that [`Self::at_once`] allows.
+    pub(super) fn gather_at_once(&mut self, ptr: ValueId, scalar: Ty) -> Val {
+        let ir = self.low.ir;
+        let from = self.lane_pointers(ptr);
+        let row = ir.vector(scalar, self.width);
+        let types = [row, ir.type_of(from)];
+        let mask = self.mask_or_all();
+        ir.intrinsic("llvm.masked.gather", &types, &[from, mask, ir.poison(row)])
+    }
+
+    /// Writes running lanes' elements.
+    pub(super) fn scatter_at_once(&mut self, ptr: ValueId, row: Val) {
+        let ir = self.low.ir;
+        let to = self.lane_pointers(ptr);
+        let types = [ir.type_of(row), ir.type_of(to)];
+        let mask = self.mask_or_all();
+        ir.intrinsic("llvm.masked.scatter", &types, &[row, to, mask]);
+    }
+
+    fn mask_or_all(&self) -> Val {
+        let ir = self.low.ir;
+        let all = || ir.const_vector(&vec![ir.int_const(ir.i1, 1); self.width as usize]);
+        self.mask.unwrap_or_else(all)
+    }
+
+    /// Addresses of all lanes, as one base and narrow offsets where they are.
+    fn lane_pointers(&mut self, ptr: ValueId) -> Val {
+        let rep = self.rep(ptr);
+        if let Some(first) = rep.first.filter(|_| rep.holds.is_none()) {
+            let ir = self.low.ir;
+            return ir.offset(first, self.steps(ir.i64, rep.step));
+        }
+        let by_base = self.by_base(ptr);
+        by_base.unwrap_or_else(|| self.spread(ptr, &rep)[0])
+    }
+
+    /// Addresses of all lanes beside one base; none where they have none, or offsets could need more than 32 bits.
+    fn by_base(&mut self, ptr: ValueId) -> Option<Val> {
+        let ir = self.low.ir;
+        let module = self.low.values.module;
+        let made_of = |lanes: &Self, v: ValueId| match lanes.f.values[v.index()].def {
+            ValueDef::Inst(inst) => Some((inst, lanes.f.insts[inst.index()].op.clone())),
+            _ => None,
+        };
+        // Seen from the block that made it only: in others what it is made of may be another turn's.
+        let (inst, op) = made_of(self, ptr)?;
+        if !self.f.blocks[self.block_at_hand.index()]
+            .insts
+            .contains(&inst)
+        {
+            return None;
+        }
+        let Op::PtrOffset {
+            ptr: base,
+            index: Some((index, stride)),
+            offset,
+        } = op
+        else {
+            return None;
+        };
+        if !self.is_at_hand(base) || !self.is_at_hand(index) {
+            return None;
+        }
+        let at = self.rep(base);
+        let first = at.first.filter(|_| at.holds.is_none())?;
+        let first = ir.offset_by(first, offset.cast_unsigned());
+        let space = module.types.get(self.low.ty(ptr));
+        // No offset inside of them needs more; others mean nothing.
+        if matches!(
+            space,
+            Type::Ptr(AddressSpace::Local | AddressSpace::Private)
+        ) {
+            let index = self.vectors(index)[0];
+            let narrow = ir.vector(ir.i32, self.width);
+            let index = ir.zext_or_trunc(index, narrow);
+            let stride = self.splat(ir.int_const(ir.i32, stride.cast_unsigned()));
+            let bytes = ir.mul(index, stride);
+            let bytes = match at.step {
+                0 => bytes,
+                step => ir.add(bytes, self.steps(ir.i32, step)),
+            };
+            let wide = ir.vector(ir.i64, self.width);
+            let bytes = ir.cast(Opcode::LLVMSExt, bytes, wide);
+            return Some(ir.offset(first, bytes));
+        }
+        let (_, Op::Convert(ConvertOp::SExt, narrow, _)) = made_of(self, index)? else {
+            return None;
+        };
+        let is_int = module.types.size_of(self.low.ty(narrow)) == 4;
+        let near = self.near.contains_key(&narrow) && at.is_uniform();
+        if !near || !is_int || !matches!(stride, 1 | 2 | 4 | 8) {
+            return None;
+        }
+        let wide = ir.vector(ir.i64, self.width);
+        let index = self.vectors(narrow)[0];
+        let index = ir.cast(Opcode::LLVMSExt, index, wide);
+        Some(ir.element(ir.int(stride as u32 * 8), first, index))
+    }
+
+    /// Whether what is known of `v` is its value here.
+    fn is_at_hand(&self, v: ValueId) -> bool {
+        !matches!(self.f.values[v.index()].def, ValueDef::Inst(_))
+            || self.near.contains_key(&v)
+            || self.stored.contains_key(&v)
+            || self.arrays.contains_key(&v)
+    }
+}
