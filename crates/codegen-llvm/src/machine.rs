@@ -73,7 +73,8 @@ pub(crate) fn has_fast_gathers(cpu: &str, features: &str) -> bool {
         "diamondrapids",
     ];
     let asked = features.split(',').any(|f| f == "+fast-gather");
-    (asked || FAST.contains(&cpu)) && vector_registers(cpu, features) == WIDE_REGISTERS
+    let refused = features.split(',').any(|f| f == "-fast-gather");
+    (asked || FAST.contains(&cpu)) && !refused && vector_registers(cpu, features) == WIDE_REGISTERS
 }
 
 /// What LLVM lets nobody say otherwise: where to split a value's registers is looked for in regions of a hundred

@@ -63,7 +63,7 @@ const _: () = {
     assert!(offset_of!(Launch, cancel) as u64 == launch_offset::CANCEL);
 };
 
-/// Work-items of a group, at most: kernels rely on it, whoever launches them refuses larger groups.
+/// Work-items of a group, at most: kernels rely on it, whoever runs them refuses larger groups.
 pub const MOST_ITEMS: u32 = 1 << 16;
 
 /// External functions that generated code may call, beside C's mathematics (`sinf`, `sin`, ...: the

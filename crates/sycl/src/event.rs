@@ -330,7 +330,10 @@ impl Event {
             EventKind::Device(dep) => {
                 lane_of(*dep).map_or(Ok(()), |lane| lane.wait(dep.sequence()))
             }
-            EventKind::Ticket(ticket) => ticket.wait(),
+            EventKind::Ticket(ticket) => ticket.wait().inspect_err(|_| {
+                let reports = self.0.reports.as_ref();
+                reports.inspect(|reports| reports.told(ticket.dep().sequence() + 1));
+            }),
             EventKind::Native(lane) => lane.wait(lane.tail().sequence()),
         }
     }

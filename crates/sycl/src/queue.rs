@@ -21,7 +21,7 @@ use crate::log::{CHOICES, name_of, say};
 use crate::platform::complain;
 use crate::selector::{DefaultSelector, Selector};
 use crate::submit::submit;
-use crate::ticket::{Promises, Ticket, is_in_a_host_task, wait_for, would_wait_for_itself};
+use crate::ticket::{self, Promises, Ticket, is_in_a_host_task, wait_for, would_wait_for_itself};
 
 /// How urgent a queue's work is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,9 +89,6 @@ pub(crate) struct QueueInner {
     threads: Option<Mutex<Vec<ThreadId>>>,
     /// The last command of an in-order queue.
     pub(crate) order: Mutex<Option<Dep>>,
-    /// Of an in-order queue's commands the last that failed on no lane, and why, until the queue is waited for. A lane
-    /// knows by itself what failed there.
-    failed: Mutex<Option<(Dep, Error)>>,
     /// Tickets of commands that were not on a lane at once.
     tickets: Promises,
     /// Events of this queue that keep others.
@@ -140,6 +137,9 @@ pub(crate) struct Reports {
     /// Not kept by events: one that stays the program's may be destroyed before they are dropped.
     pub(crate) context: Weak<NativeContext>,
     errors: Mutex<Vec<Error>>,
+    /// Of an in-order queue's commands the last that failed on no lane, and why, until the program is told. A lane knows by
+    /// itself what failed there.
+    behind: Mutex<Option<(Dep, Error)>>,
     handler: Option<Box<AsyncHandler>>,
 }
 
@@ -148,8 +148,37 @@ impl Reports {
         lock(&self.errors).push(error);
     }
 
+    /// A command of an in-order queue that was on no lane failed: before its ticket says so.
+    pub(crate) fn fails_behind(&self, command: Dep, error: &Error) {
+        *lock(&self.behind) = Some((command, error.clone()));
+    }
+
+    /// Refuses to follow the last command of an in-order queue if that failed.
+    #[cold]
+    pub(crate) fn refuse_behind(&self, last: Dep) -> Result<()> {
+        match &*lock(&self.behind) {
+            Some((failed, error)) if *failed == last => Err(Error::because(
+                "what the group comes after in its queue failed",
+                error,
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The program has been told what failed of the tickets before number `end`: the next command goes on.
+    pub(crate) fn told(&self, end: u64) {
+        let mut behind = lock(&self.behind);
+        if behind
+            .as_ref()
+            .is_some_and(|(failed, _)| failed.sequence() < end)
+        {
+            *behind = None;
+        }
+    }
+
     /// Hands everything to the handler; the oldest error, if there was one.
     pub(crate) fn throw(&self) -> Result<()> {
+        self.told(ticket::end());
         let errors = std::mem::take(&mut *lock(&self.errors));
         let Some(first) = errors.first() else {
             return Ok(());
@@ -247,7 +276,7 @@ impl QueueBuilder {
     }
 
     /// Commands run in the order of submission. What comes after one that failed fails too, with the first cause, until the
-    /// queue is waited for.
+    /// program has waited for the queue or for the failed command, or asked for asynchronous errors.
     #[must_use]
     pub fn in_order(mut self) -> Self {
         self.props.in_order = true;
@@ -421,12 +450,12 @@ impl Queue {
             sides,
             threads: None,
             order: Mutex::new(None),
-            failed: Mutex::new(None),
             tickets: Promises::default(),
             followers: Followers::default(),
             reports: Arc::new(Reports {
                 context: native,
                 errors: Mutex::default(),
+                behind: Mutex::default(),
                 handler,
             }),
             trace: crate::trace::QueueTrace::default(),
@@ -521,9 +550,10 @@ impl Queue {
     }
 
     fn wait_now(&self) -> Result<()> {
+        let end = ticket::end();
         let result = self.0.tickets.wait();
         let result = result.and(wait_for(&self.0.tails()));
-        self.0.go_on();
+        self.0.reports.told(end);
         sweep();
         result
     }
@@ -596,37 +626,6 @@ impl QueueInner {
         let sides = self.sides.as_ref().map(SideLanes::tails);
         sides.iter().for_each(|sides| tails.merge(sides));
         tails
-    }
-
-    /// A command of an in-order queue that was on no lane failed: before its ticket says so.
-    pub(crate) fn fails_behind(&self, command: Dep, error: &Error) {
-        if self.props.in_order {
-            *lock(&self.failed) = Some((command, error.clone()));
-        }
-    }
-
-    /// Refuses to follow the last command of an in-order queue if that failed. Whether it is open was asked before.
-    #[cold]
-    pub(crate) fn refuse_behind(&self, last: Dep) -> Result<()> {
-        match &*lock(&self.failed) {
-            Some((failed, error)) if *failed == last => Err(Error::because(
-                "what the group comes after in its queue failed",
-                error,
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// The program has been told what failed: the next command comes after nothing.
-    fn go_on(&self) {
-        if lock(&self.failed).is_none() {
-            return;
-        }
-        let mut order = lock(&self.order);
-        let failed = lock(&self.failed).take();
-        if failed.is_some_and(|(failed, _)| *order == Some(failed)) {
-            *order = None;
-        }
     }
 
     /// Its lanes so far.

@@ -128,8 +128,11 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     };
     refuse_failed(&resolved)?;
     let last = order.as_ref().and_then(|last| **last);
-    if let Some(last) = last.filter(|last| last.is_ticket()) {
-        inner.refuse_behind(last)?;
+    if let Some(last) = last.filter(|last| last.is_ticket())
+        && let Err(error) = inner.reports.refuse_behind(last)
+    {
+        resolved.give_up();
+        return Err(error);
     }
     let profile = inner.props.enable_profiling.then(|| {
         Arc::new(Profile {
@@ -660,7 +663,9 @@ impl Later {
                 state.lose(list, error);
             }
         }
-        self.queue.fails_behind(self.ticket.dep(), error);
+        if self.queue.props.in_order {
+            self.queue.reports.fails_behind(self.ticket.dep(), error);
+        }
         self.tell(|ticket| ticket.fail(error));
     }
 }

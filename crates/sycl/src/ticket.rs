@@ -60,6 +60,11 @@ const SHARDS: usize = 16;
 type Shard = Option<HashMap<u64, Arc<Ticket>>>;
 static TABLE: [Mutex<Shard>; SHARDS] = [const { Mutex::new(None) }; SHARDS];
 static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// All tickets so far have lower numbers.
+pub(crate) fn end() -> u64 {
+    NEXT.load(Ordering::Relaxed)
+}
 /// Tickets are swept once in so many.
 const SWEEP: u64 = 256;
 

@@ -207,8 +207,13 @@ impl Resolved {
             }
         }
         if self.failed.is_some() {
-            unwatch(&self.open);
+            self.give_up();
         }
+    }
+
+    /// Nobody follows what is open after all.
+    pub(crate) fn give_up(&self) {
+        unwatch(&self.open);
     }
 }
 

@@ -105,7 +105,7 @@ impl Progress {
     }
 
     /// Whether any number is pinned. With a flag that is set before this and looked at after [`Self::unpin`], either this
-    /// sees no pin or that sees the flag. The caller holds the ring's lock.
+    /// sees no pin or the `unpin` of the pin that it saw sees the flag. The caller holds the ring's lock.
     #[must_use]
     pub fn has_pins(&self) -> bool {
         let mut pins = self.pins.iter();

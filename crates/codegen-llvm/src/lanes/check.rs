@@ -137,11 +137,11 @@ pub(super) fn exact(module: &Module, function: &Function, shapes: &Shapes) -> [V
             let (Some((op, from)), Some(result)) = (extension(&inst.op), inst.result) else {
                 continue;
             };
-            let steps = |v: ValueId| shapes.of(v).step().is_some_and(|s| s != 0);
-            if !(steps(from) && steps(result)) {
+            let step = |v: ValueId| shapes.of(v).step().filter(|&s| s != 0);
+            let (Some(step), Some(_)) = (step(from), step(result)) else {
                 continue;
-            }
-            if super::range::is_kept(module, function, op, from) {
+            };
+            if super::range::is_kept(module, function, op, from, &[step]) {
                 certain.push(result);
             } else if from_ids(function, from, DEPTH) {
                 found.push(result);

@@ -93,11 +93,16 @@ impl Lanes<'_, '_, '_> {
         let first = at.first.filter(|_| at.holds.is_none())?;
         let first = ir.offset_by(first, offset.cast_unsigned());
         let space = module.types.get(self.low.ty(ptr));
-        // No offset inside of them needs more; others mean nothing.
-        if matches!(
-            space,
-            Type::Ptr(AddressSpace::Local | AddressSpace::Private)
-        ) {
+        // No offset inside of them needs more; others are undefined.
+        let is_small = match space {
+            Type::Ptr(AddressSpace::Local) => true,
+            Type::Ptr(AddressSpace::Private) => {
+                let lanes = u64::from(self.width);
+                self.form.stride.saturating_mul(lanes) < 1 << 31
+            }
+            _ => false,
+        };
+        if is_small {
             let index = self.vectors(index)[0];
             let narrow = ir.vector(ir.i32, self.width);
             let index = ir.zext_or_trunc(index, narrow);

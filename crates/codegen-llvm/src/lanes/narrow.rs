@@ -73,10 +73,10 @@ pub(super) struct Narrow {
 /// Instructions of a region of which little but accesses is left.
 const SCATTERED: usize = 24;
 
-/// Whether a region does little but read and write where lanes lie anywhere: side by side that takes as many accesses
-/// as one work-item after another, and the lanes' addresses on top of it.
+/// Whether a region does little but read and write where lanes lie anywhere: where the processor has no fast gathers,
+/// that takes as many accesses side by side as one work-item after another, and the lanes' addresses on top of it.
 pub(super) fn is_scattered(low: &Lower<'_>, region: &Region) -> bool {
-    let Some(shapes) = &region.shapes else {
+    let Some(shapes) = region.shapes.as_ref().filter(|_| !low.gathers) else {
         return false;
     };
     let function = &region.function;
@@ -258,7 +258,7 @@ impl Search<'_> {
             ids,
             limit,
             steps,
-            kept: self.is_kept(op, ids),
+            kept: self.is_kept(op, ids, steps),
             exact,
         })
     }
@@ -282,9 +282,9 @@ impl Search<'_> {
     }
 
     /// Whether extending `v` is known to give the number that it was made as.
-    fn is_kept(&self, op: ConvertOp, v: ValueId) -> bool {
-        let module = self.low.values.module;
-        super::range::is_kept(module, &self.region.function, op, v)
+    fn is_kept(&self, op: ConvertOp, v: ValueId, steps: Steps) -> bool {
+        let (module, function) = (self.low.values.module, &self.region.function);
+        super::range::is_kept(module, function, op, v, &[steps.chunk, steps.lane])
     }
 
     /// How `v`, made of ids and of what is the same for all by a few steps of arithmetic, differs along a row.
@@ -314,7 +314,7 @@ impl Search<'_> {
                     if steps.chunk < 0 || steps.lane < 0 {
                         return None;
                     }
-                    if !self.is_kept(*op, *a) {
+                    if !self.is_kept(*op, *a, steps) {
                         exact.push((*a, *op, steps));
                     }
                 }

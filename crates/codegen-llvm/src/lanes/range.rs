@@ -63,9 +63,21 @@ fn range(module: &Module, function: &Function, v: ValueId, depth: usize) -> Opti
     }
 }
 
-/// Whether extending `v`, which is made of places in the group, gives the number that it was made as.
-pub(super) fn is_kept(module: &Module, function: &Function, op: ConvertOp, v: ValueId) -> bool {
-    keeps(module, function, op, v, DEPTH)
+/// Whether extending `v`, which is made of places in the group and differs by `steps` along a row, gives the number that
+/// it was made as. Steps that do not fit its width were reckoned with constants that are not the numbers meant: -2 is
+/// 65534 among integers of 16 bits.
+pub(super) fn is_kept(
+    module: &Module,
+    function: &Function,
+    op: ConvertOp,
+    v: ValueId,
+    steps: &[i64],
+) -> bool {
+    let Type::Int(bits) = *module.types.get(function.ty(v)) else {
+        return false;
+    };
+    let fits = |step: &i64| step.unsigned_abs() < 1 << (bits - 1);
+    steps.iter().all(fits) && keeps(module, function, op, v, DEPTH)
 }
 
 fn keeps(module: &Module, function: &Function, op: ConvertOp, v: ValueId, depth: usize) -> bool {

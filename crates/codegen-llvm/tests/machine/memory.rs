@@ -11,7 +11,46 @@ const WORDS: usize = 1 << 14;
 const GROUPS: u32 = 3;
 
 /// Kernels take `%in`, `%out` and `%n: i32`, which is 37. Indices stay within `WORDS`.
-const KERNELS: [(&str, &str); 18] = [
+const KERNELS: [(&str, &str); 19] = [
+    (
+        "steps below zero of several widths, by factors that are written as large numbers",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %y: i64 = wi.LocalInvocationId 1
+  %z: i64 = wi.LocalInvocationId 2
+  %sx: i64 = wi.GlobalSize 0
+  %sy: i64 = wi.GlobalSize 1
+  %plane: i64 = imul %z, %sy
+  %row: i64 = iadd %plane, %y
+  %start: i64 = imul %row, %sx
+  %id: i64 = iadd %start, %g
+  %l: i64 = wi.LocalInvocationId 0
+  %l32: i32 = to.trunc %l
+  %l16: i16 = to.trunc %l
+  %m32: i32 = imul %l32, i32 4294967293
+  %a32: i32 = iadd %m32, i32 200000
+  %far: i64 = to.zext %a32
+  %a: i64 = iadd %far, i64 -185000
+  %b32: i32 = iadd %m32, i32 15000
+  %b: i64 = to.sext %b32
+  %m16: i16 = imul %l16, i16 65533
+  %a16: i16 = iadd %m16, i16 9000
+  %c: i64 = to.zext %a16
+  %pa: ptr<global> = offset %in [%a * 4 + 0]
+  %pb: ptr<global> = offset %in [%b * 2 + 0]
+  %pc: ptr<global> = offset %in [%c * 4 + 0]
+  %va: i32 = load %pa align 4
+  %vb: i16 = load %pb align 2
+  %vc: i32 = load %pc align 4
+  %wb: i32 = to.zext %vb
+  %r1: i32 = xor %va, %wb
+  %r2: i32 = iadd %r1, %vc
+  %q: ptr<global> = offset %out [%id * 4 + 0]
+  store %q, %r2 align 4
+  ret
+}",
+    ),
     (
         "elements a few places apart, members of structures, bytes and long words, backwards",
         "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {

@@ -25,7 +25,7 @@ const TURNS: usize = 16;
 const NEAR: u64 = 8;
 /// Loops of a function.
 const LOOPS: usize = 8;
-/// Instructions of a function afterwards.
+/// Instructions and blocks of a function afterwards.
 const INSTRUCTIONS: usize = 1000;
 /// Barriers of a function afterwards: back ends compile what lies between two like a kernel of its own.
 const BARRIERS: usize = 32;
@@ -84,10 +84,15 @@ fn find(module: &Module, f: &Function) -> Option<Turning> {
     if barriers == 0 || talks_in_sub_groups(f) {
         return None;
     }
+    // Blocks' ends count too.
+    let size = |block: BlockId| f.blocks[block.index()].insts.len() + 1;
+    let instructions: usize = (0..f.blocks.len()).map(|b| size(BlockId(b as u32))).sum();
+    if instructions > INSTRUCTIONS {
+        return None;
+    }
     let cfg = Cfg::new(f);
     let loops = Loops::new(&cfg);
     let dominators = Dominators::new(&cfg);
-    let instructions: usize = f.blocks.iter().map(|b| b.insts.len()).sum();
     let shapes = OnceCell::new();
     for (l, this) in loops.loops.iter().enumerate() {
         let own = this.blocks.iter().map(|&b| barriers_of(b)).sum::<usize>();
@@ -105,11 +110,7 @@ fn find(module: &Module, f: &Function) -> Option<Turning> {
             continue;
         };
         found.turns = turns;
-        let len: usize = this
-            .blocks
-            .iter()
-            .map(|b| f.blocks[b.index()].insts.len())
-            .sum();
+        let len: usize = this.blocks.iter().map(|&b| size(b)).sum();
         let shapes = || shapes.get_or_init(|| shape::shapes(module, f, Lanes::Row));
         let near = near(module, f, this, &found.turns, shapes);
         let Some((part, count)) = part(module, f, &found, &near) else {
@@ -502,7 +503,8 @@ impl Turning {
             otherwise: self.this.header,
         };
         // What is behind the loop is behind the last turn.
-        for block in (0..old).filter(|&b| !self.this.blocks.contains(&BlockId(b as u32))) {
+        let inside: HashSet<usize> = self.this.blocks.iter().map(|b| b.index()).collect();
+        for block in (0..old).filter(|block| !inside.contains(block)) {
             let Function { blocks, insts, .. } = &mut *f;
             let block = &mut blocks[block];
             let mut own = |v: &mut ValueId| *v = values.get(v).copied().unwrap_or(*v);

@@ -223,7 +223,7 @@ pub(crate) fn create_sampler(
     };
     match lose_if_lost(context, Some(device), made) {
         Ok(()) => Ok(handle),
-        Err(error) if error.errc() == Errc::Runtime => {
+        Err(error) if error.errc() == Errc::Runtime && !is_lost(&error) => {
             Err(Error::because("the device has no such sampler", &error))
         }
         Err(error) => Err(error),

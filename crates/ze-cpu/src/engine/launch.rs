@@ -20,8 +20,8 @@ const LOOK_NS: f64 = 100_000.0;
 const BRIEF_NS: f64 = 3_000.0;
 /// Most memory that a work-group may have: locals, scratch, state across barriers.
 const MOST_MEMORY: u64 = 16 << 30;
-/// Most work-items of a group.
-const MOST_ITEMS: u64 = 1 << 20;
+/// Most work-items of a group: kernels rely on it.
+const MOST_ITEMS: u64 = kernel_ir::abi::MOST_ITEMS as u64;
 
 /// Where a launch ended.
 pub(super) enum End {

@@ -359,6 +359,7 @@ impl Builder {
                 let mut request = Request::decode(&container.content)
                     .map_err(|error| refused(&error.to_string()))?;
                 request.cpu.clone_from(&self.cpu);
+                request.features = self.features.to_owned();
                 self.request(&request)
             }
             Kind::Code if self.compiler == Compiler::Interpreter => Err(refused(

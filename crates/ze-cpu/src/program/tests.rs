@@ -595,7 +595,7 @@ fn plant(fixture: &Fixture, words: &[u8], source: &str) -> Key {
             .collect(),
         options: options.clone(),
         cpu: fixture.builder.cpu.clone(),
-        features: String::new(),
+        features: fixture.builder.features.to_owned(),
         sub_group_size: 16,
         lanes: 0,
     };
