@@ -52,8 +52,8 @@ pub const NAMES: [&str; 44] = [
     "core-avx2",
 ];
 
-/// The x86-64 level of this machine, under LLVM's name. A level rather than a model: its cache entries are good on
-/// every machine of the level, and tuning for a model gained nothing in our measurements.
+/// The x86-64 level of this machine, under LLVM's name. A level rather than a model: its code runs on every
+/// machine of the level, and tuning for a model gained nothing in our measurements but for [`host_features`].
 ///
 /// Of the vector widths the wider is taken wherever it is there: on a processor of level 4 its code took 0.78 of the
 /// processor time of level 3's (geometric mean of 19 of the benchmark's kernels), and none took 3 % more.

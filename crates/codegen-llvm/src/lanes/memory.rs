@@ -1,4 +1,5 @@
-//! Loads and stores: one wide access where lanes lie side by side, else one for each lane.
+//! Loads and stores: one wide access where lanes lie side by side, else the processor's gathers where they are fast
+//! (`gather.rs`), else one access for each lane.
 
 use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueDef, ValueId};
 
@@ -298,7 +299,7 @@ impl Lanes<'_, '_, '_> {
         (block == self.block_at_hand).then_some(first)
     }
 
-    /// Each lane's element by an access of its own.
+    /// Lanes' elements from anywhere: at once where the processor is fast at it, else by an access for each lane.
     fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let ir = self.low.ir;
         if self.present.is_some() {
@@ -506,7 +507,7 @@ impl Lanes<'_, '_, '_> {
         made.unwrap_or_default()
     }
 
-    /// Each lane's element by an access of its own, in the order of lanes.
+    /// Lanes' elements to anywhere, as in the order of lanes: at once or one by one, as [`Self::gather`].
     fn scatter(&mut self, ptr: ValueId, value: ValueId, align: u64) -> Result<(), BuildError> {
         let ir = self.low.ir;
         let ty = self.low.ty(value);
