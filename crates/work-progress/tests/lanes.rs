@@ -151,6 +151,7 @@ mod alone {
 #[cfg(loom)]
 mod interleavings {
     use super::*;
+    use loom::cell::UnsafeCell;
     use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
     use loom::sync::{Arc, Condvar, Mutex};
     use loom::thread;
@@ -238,7 +239,12 @@ mod interleavings {
         open: Mutex<bool>,
         closing: AtomicBool,
         closed: AtomicUsize,
+        /// What is read in a look and destroyed by whoever closes: loom finds an end that is not ordered after all looks.
+        event: UnsafeCell<()>,
     }
+
+    // SAFETY: `event` is what the model is about: loom ends the test where two threads may have it at once.
+    unsafe impl Sync for Closing {}
 
     impl Closing {
         fn pin(&self) -> bool {
@@ -251,6 +257,7 @@ mod interleavings {
 
         /// Looks at the event, and away.
         fn look(&self) {
+            self.event.with(|_event| ());
             assert_eq!(self.closed.load(Ordering::Relaxed), 0, "under a look");
             self.progress.unpin(1);
             if self.closing.load(Ordering::Relaxed) {
@@ -270,6 +277,7 @@ mod interleavings {
             }
             self.closing.store(false, Ordering::Relaxed);
             *open = false;
+            self.event.with_mut(|_event| ());
             self.closed.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -283,6 +291,7 @@ mod interleavings {
                 open: Mutex::new(true),
                 closing: AtomicBool::new(false),
                 closed: AtomicUsize::new(0),
+                event: UnsafeCell::new(()),
             });
             assert!(lane.pin());
             let looking = thread::spawn({
