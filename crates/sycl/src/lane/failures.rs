@@ -1,7 +1,9 @@
 //! What of the lanes' work did not happen: its device was lost ([`super::losses`]), or its list could not be executed.
 //!
 //! Numbers that failed are known for good, also when their lane's place has another list by then: a buffer may be looked
-//! at long afterwards, and finds out then what it has not got.
+//! at long afterwards, and finds out then what it has not got. Of a place whose lists were lost more often than [`MOST`]
+//! times it is only known that old numbers may have failed; whoever asks for a number that the place's present list has,
+//! and that has not failed, reads one word.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,8 +28,13 @@ pub(crate) fn count_failure() {
     COUNT.fetch_add(1, Ordering::Release);
 }
 
+/// So many lists of a place are told apart.
+const MOST: usize = 64;
+
 /// One lane's.
 pub(super) struct Failures {
+    /// The greatest number that failed; all that come, while its list is lost. 0 if none did.
+    last: AtomicU64,
     /// The least number that ever failed.
     first: AtomicU64,
     /// Nothing runs on its list any more.
@@ -54,6 +61,7 @@ struct Failure {
 impl Failures {
     pub(super) const fn none() -> Self {
         Self {
+            last: AtomicU64::new(0),
             first: AtomicU64::new(u64::MAX),
             lost: AtomicBool::new(false),
             device_lost: AtomicBool::new(false),
@@ -90,7 +98,8 @@ impl Failures {
                 error: error.clone(),
             }),
         }
-        self.first.fetch_min(behind + 1, Ordering::Release);
+        self.first.fetch_min(behind + 1, Ordering::Relaxed);
+        self.last.store(u64::MAX, Ordering::Release);
         self.lost.store(true, Ordering::Release);
         count_failure();
     }
@@ -117,11 +126,42 @@ impl Failures {
         let mut known = self.known();
         known.of = (0, None);
         let failures = &mut known.failures;
-        if let Some(failure) = failures.last_mut().filter(|known| known.last == u64::MAX) {
+        let open = failures.last_mut().filter(|known| known.last == u64::MAX);
+        let failed = open.is_some_and(|failure| {
             failure.last = last;
+            failure.first <= last
+        });
+        if !failed && self.is_lost() {
+            failures.pop();
         }
+        forget_differences(failures);
+        let first = failures.first().map_or(u64::MAX, |failure| failure.first);
+        let last = failures.last().map_or(0, |failure| failure.last);
+        self.first.store(first, Ordering::Relaxed);
+        self.last.store(last, Ordering::Release);
         self.device_lost.store(false, Ordering::Release);
-        self.lost.swap(false, Ordering::AcqRel)
+        self.lost.store(false, Ordering::Release);
+        failed
+    }
+
+    /// Whether a number may be one that failed.
+    #[inline]
+    fn may_have(&self, sequence: u64) -> bool {
+        // No number is 0. Who sees the greatest sees the least that goes with it, or one that is less.
+        sequence <= self.last.load(Ordering::Acquire)
+            && sequence >= self.first.load(Ordering::Relaxed)
+    }
+
+    /// Why a number failed.
+    #[inline]
+    fn of(&self, sequence: u64) -> Option<Error> {
+        if !self.may_have(sequence) {
+            return None;
+        }
+        let known = self.known();
+        let is_of = |failure: &&Failure| (failure.first..=failure.last).contains(&sequence);
+        let mut failures = known.failures.iter();
+        failures.find(is_of).map(|failure| failure.error.clone())
     }
 
     /// Whether its device was lost.
@@ -146,6 +186,19 @@ impl Failures {
     }
 }
 
+/// Where there are too many, two become one: those without work between them, or else the oldest. Of what was between
+/// these nobody can say any more that it went well.
+fn forget_differences(failures: &mut Vec<Failure>) {
+    while failures.len() > MOST {
+        // The number after a list's last is nobody's: see `Lane::close_unless_used`.
+        let mut pairs = failures.windows(2);
+        let place = pairs.position(|pair| pair[1].first <= pair[0].last + 2);
+        let place = place.unwrap_or(0);
+        let later = failures.remove(place + 1);
+        failures[place].last = later.last;
+    }
+}
+
 impl Lane {
     /// Whether its list takes no more work.
     pub(crate) fn is_lost(&self) -> bool {
@@ -163,12 +216,72 @@ impl Lane {
     /// Why a command did not happen, or nobody can say that it did.
     #[inline]
     pub(crate) fn failure(&self, sequence: u64) -> Option<Error> {
-        if sequence < self.failures.first.load(Ordering::Acquire) {
-            return None;
+        self.failures.of(sequence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error() -> Error {
+        Error::new(Errc::Runtime, "it failed")
+    }
+
+    /// Nobody takes a lock for what is not among them: here it would never get that.
+    #[test]
+    fn who_asks_for_what_has_not_failed_reads_a_word() {
+        let failures = Failures::none();
+        let has = |numbers: &[u64]| {
+            let _locked = failures.known();
+            let mut numbers = numbers.iter();
+            numbers.all(|number| !failures.may_have(*number) && failures.of(*number).is_none())
+        };
+        assert!(has(&[1, 10, u64::MAX]));
+        failures.begin(9, &error());
+        assert!(has(&[1, 9]) && failures.of(10).is_some() && failures.of(1 << 40).is_some());
+        assert!(failures.end(12), "of these some failed");
+        assert!(
+            has(&[1, 9, 13, 1 << 40]) && failures.of(10).is_some() && failures.of(12).is_some()
+        );
+    }
+
+    /// A list that was lost with nothing on it leaves nothing behind.
+    #[test]
+    fn what_failed_with_nothing_on_it_is_forgotten() {
+        let failures = Failures::none();
+        failures.begin(4, &error());
+        assert!(failures.is_lost() && failures.of(5).is_some());
+        assert!(!failures.end(4), "nothing failed");
+        assert!(!failures.is_lost() && failures.known().failures.is_empty());
+        assert!(!failures.may_have(4) && !failures.may_have(5));
+        assert!(!failures.end(7), "nor on a list that went well");
+        failures.begin(7, &error());
+        assert!(failures.end(8) && failures.of(8).is_some());
+        assert!(!failures.end(20) && failures.of(8).is_some() && failures.of(9).is_none());
+    }
+
+    /// However often its lists are lost: all that failed is known to have, and of what went well the latest.
+    #[test]
+    fn a_place_keeps_so_many_failures() {
+        let failures = Failures::none();
+        let (mut failed, mut well) = (Vec::new(), Vec::new());
+        let mut last = 0;
+        for list in 0..10_000_u64 {
+            // Every third list has no command but one that fails.
+            let before = if list % 3 == 0 { 0 } else { list % 50 };
+            failures.begin(last + before, &error());
+            well.extend((1..=before).map(|number| last + number));
+            last += before + 1;
+            failed.push(last);
+            assert!(failures.end(last));
+            assert!(failures.known().failures.len() <= MOST);
+            // Nobody's.
+            last += 1;
         }
-        let known = self.failures.known();
-        let of = |failure: &&Failure| (failure.first..=failure.last).contains(&sequence);
-        let mut failures = known.failures.iter();
-        failures.find(of).map(|failure| failure.error.clone())
+        let has = |number: &u64| failures.of(*number).is_some();
+        assert!(failed.iter().all(has));
+        assert!(!well.iter().rev().take(500).any(has), "of the latest lists");
+        assert!(!has(&(last + 1)));
     }
 }
