@@ -2,6 +2,11 @@
 //!
 //! A context that stays the program's may be destroyed as soon as nothing of the program's is left in it: what is freed
 //! with such a context is marked with it, so that [`settle`] can wait until nothing more will be.
+//!
+//! Locks: the list of graves is locked under whatever a submission has locked (a queue's order, buffers, lists of lanes),
+//! never with a lane's or a ticket's lock, which come under it, one at a time, when work is asked for. What is freed is
+//! freed without it, by whoever comes by, who may have buffers locked: it locks no buffer, and of lists of lanes only that
+//! of a queue or context that ends with it.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

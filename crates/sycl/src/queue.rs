@@ -21,7 +21,9 @@ use crate::log::{CHOICES, name_of, say};
 use crate::platform::complain;
 use crate::selector::{DefaultSelector, Selector};
 use crate::submit::submit;
-use crate::ticket::{self, Promises, Ticket, is_in_a_host_task, wait_for, would_wait_for_itself};
+use crate::ticket::{
+    self, Promises, Ticket, drop_never_ends, is_in_a_host_task, wait_for, would_wait_for_itself,
+};
 
 /// How urgent a queue's work is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,11 +118,11 @@ impl Drop for End {
         let open = queue.tickets.deps();
         if would_wait_for_itself(&open) {
             // What the task captured cannot wait for the task's end: that lets go of the rest.
-            if is_in_a_host_task() || std::thread::panicking() {
+            if is_in_a_host_task() {
                 return;
             }
-            panic!(
-                "this drop would never end: the queue's work waits for a host accessor that the calling thread holds"
+            return drop_never_ends(
+                "the queue's work waits for a host accessor that the calling thread holds",
             );
         }
         // Failures have gone to who submitted the work.

@@ -25,7 +25,8 @@ use crate::operation::{ImageCopy, Operation};
 use crate::platform::complain;
 use crate::selector::DefaultSelector;
 use crate::ticket::{
-    Standing, Ticket, fate, is_open_or_failed, probe, resolve, wait_for, would_wait_for_itself,
+    Standing, Ticket, drop_never_ends, fate, is_open_or_failed, probe, resolve, wait_for,
+    would_wait_for_itself,
 };
 use crate::transfer::bring_to_host;
 use crate::usm::PointerType;
@@ -198,14 +199,11 @@ impl Drop for Handle {
         let users = self.core.last_use();
         let blocks = receive.is_some() && write_back || self.core.lock().keeps_memory();
         if blocks && would_wait_for_itself(&users) {
-            let text = "this drop would never end: the buffer's last use waits for a host accessor that the calling thread holds, or for the host task that it runs";
-            if std::thread::panicking() {
-                // The memory may still be used: it is never freed.
-                std::mem::forget(Arc::clone(&self.core));
-                return;
-            }
+            // The memory may still be used: it is never freed.
             std::mem::forget(Arc::clone(&self.core));
-            panic!("{text}");
+            return drop_never_ends(
+                "the buffer's last use waits for a host accessor that the calling thread holds, or for the host task that it runs",
+            );
         }
         if let Some(receive) = receive.filter(|_| write_back) {
             let accesses = {
@@ -232,8 +230,9 @@ impl Drop for Handle {
         let awaited = state.available.as_ref();
         let awaited = awaited.filter(|event| event.is_last_and_awaits_the_program());
         let awaited = awaited.cloned();
-        let kept = state.natives().filter(|native| !native.is_owned()).cloned();
-        self.settle.0.extend(kept);
+        let natives = state.natives().into_iter();
+        let kept = natives.filter(|native| !native.is_owned());
+        self.settle.0.extend(kept.cloned());
         drop(state);
         // The program may destroy it from here on.
         if let Some(event) = awaited {
@@ -257,7 +256,9 @@ impl Drop for BufferCore {
         let empty = memories.is_empty();
         let natives = memories.iter().chain(views.iter().map(|(_, view)| view));
         let natives = natives.flat_map(|memory| memory.context.0.native.kept());
-        let kept: Kept = natives.collect();
+        let mut kept: Kept = natives.collect();
+        kept.sort_unstable();
+        kept.dedup();
         let (number, image) = (self.number, self.image.is_some());
         let ending = state.history.ending();
         let end = move || {
@@ -710,11 +711,18 @@ impl BufferState {
         PlaceLinks(&self.places)
     }
 
-    /// The contexts that it has memory of.
-    pub(crate) fn natives(&self) -> impl Iterator<Item = &Arc<NativeContext>> {
+    /// The contexts that it has memory of, each once.
+    pub(crate) fn natives(&self) -> SmallVec<[&Arc<NativeContext>; 2]> {
         let memories = self.places.iter().filter_map(|place| place.memory.as_ref());
         let memories = memories.chain(self.views.iter().map(|(_, view)| view));
-        memories.map(|memory| &memory.context.0.native)
+        let mut natives: SmallVec<[&Arc<NativeContext>; 2]> = SmallVec::new();
+        for memory in memories {
+            let native = &memory.context.0.native;
+            if !natives.iter().any(|known| Arc::ptr_eq(known, native)) {
+                natives.push(native);
+            }
+        }
+        natives
     }
 
     fn keeps_memory(&self) -> bool {

@@ -397,6 +397,12 @@ pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
         .any(|ticket| ticket.is_open() && ticket.waits_for_this_thread())
 }
 
+/// A drop that would wait for what only the calling thread ends waits for nothing: the program is told by a panic, unless
+/// one is what it comes from.
+pub(crate) fn drop_never_ends(why: &str) {
+    assert!(std::thread::panicking(), "this drop would never end: {why}");
+}
+
 /// Whether work is not known to have ended; nobody is asked.
 pub(crate) fn is_unfinished(dep: Dep) -> bool {
     match dep.is_ticket() {

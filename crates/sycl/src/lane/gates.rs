@@ -2,6 +2,11 @@
 //!
 //! A thread may wait for work before it opens a gate. So nothing that does not follow a gate is put behind what does:
 //! a lane knows its gates, and work that has some goes to side lanes, of which each has only such gates as the work has.
+//!
+//! Locks: a list of side lanes is locked from a choice until the command is on its lane ([`Chosen`]), after a queue's order
+//! and the buffers of a group, of which none is locked under it; no two lists are. Under it come lanes' locks, one at a
+//! time, where a lane is made also [`super::losses`]' and the numbers of lanes, and where one is closed the graveyard's.
+//! So it is with a context's list of lanes for copies, which is locked for the choice only.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
