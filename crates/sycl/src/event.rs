@@ -77,6 +77,7 @@ impl OwnEvent {
             pool: std::ptr::null_mut(),
             event: std::ptr::null_mut(),
         };
+        let before = context.losses.moment();
         // SAFETY: a live context, valid inputs and outputs; no devices means all of them.
         let made = unsafe {
             ze!(
@@ -97,7 +98,7 @@ impl OwnEvent {
                 )
             })
         };
-        lose_if_lost(context, None, made)?;
+        lose_if_lost(context, None, before, made)?;
         registry::own(own.event);
         Ok(own)
     }

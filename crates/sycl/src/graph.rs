@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::graveyard::bury;
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::handler::{Command, Handler};
-use crate::lane::{Target, lose_if_lost};
+use crate::lane::{Moment, Target, lose_if_lost};
 use crate::operation::Operation;
 use crate::queue::Queue;
 use crate::submit::{operations_of, submit};
@@ -56,6 +56,7 @@ impl std::fmt::Debug for ExecutableGraph {
 pub(crate) struct GraphInner {
     context: Context,
     device: Device,
+    made: Moment,
     pub(crate) list: ze_command_list_handle_t,
     groups: usize,
     records: Vec<Record>,
@@ -136,7 +137,8 @@ impl Graph {
             flags: ZE_COMMAND_LIST_FLAG_IN_ORDER,
             ..Default::default()
         };
-        let told = |result| lose_if_lost(&context.0.native, Some(&device), result);
+        let before = context.0.native.losses.moment();
+        let told = |result| lose_if_lost(&context.0.native, Some(&device), before, result);
         let mut list = std::ptr::null_mut();
         // SAFETY: live handles, valid input and output.
         told(unsafe {
@@ -153,6 +155,7 @@ impl Graph {
         let mut graph = GraphInner {
             context: context.clone(),
             device: device.clone(),
+            made: before,
             list,
             groups: self.groups.len(),
             records: Vec::new(),
@@ -209,6 +212,12 @@ impl GraphInner {
             // The group that made the contents writes these pages for the whole graph.
             access.mode = Mode::NoInitReadWrite;
         }
+    }
+
+    /// Why its device was lost since it was made.
+    pub(crate) fn loss(&self) -> Option<Error> {
+        let losses = &self.context.0.native.losses;
+        losses.since(Some(&self.device.hardware()), self.made)
     }
 
     pub(crate) fn is_at(&self, pointers: &[*mut u8]) -> bool {

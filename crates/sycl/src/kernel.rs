@@ -664,6 +664,13 @@ impl KernelInner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Why a handle's device was lost since the code was built.
+    pub(crate) fn loss(&self, handle: ze_kernel_handle_t) -> Option<Error> {
+        // One of each module, in their order.
+        let place = self.handles.iter().position(|(_, of)| *of == handle)?;
+        self.bundle.inner.modules.get(place)?.loss()
+    }
+
     pub(crate) fn knows_arguments(&self) -> bool {
         self.known.is_some()
     }

@@ -123,6 +123,7 @@ pub(crate) fn allocate_host(
     let api = context.api;
     let desc = ze_host_mem_alloc_desc_t::default();
     let mut pointer = std::ptr::null_mut();
+    let before = context.losses.moment();
     // SAFETY: a live context, valid input and output.
     let allocated = unsafe {
         ze!(
@@ -136,7 +137,7 @@ pub(crate) fn allocate_host(
             )
         )
     };
-    lose_if_lost(context, None, allocated)?;
+    lose_if_lost(context, None, before, allocated)?;
     say(MEMORY, || {
         format!("{pointer:p}: {bytes} bytes of host memory")
     });
@@ -153,6 +154,7 @@ pub(crate) fn allocate_device(
     let api = context.api;
     let desc = ze_device_mem_alloc_desc_t::default();
     let mut pointer = std::ptr::null_mut();
+    let before = context.losses.moment();
     // SAFETY: live handles, valid input and output.
     let allocated = unsafe {
         ze!(
@@ -167,7 +169,7 @@ pub(crate) fn allocate_device(
             )
         )
     };
-    lose_if_lost(context, Some(device), allocated)?;
+    lose_if_lost(context, Some(device), before, allocated)?;
     say(MEMORY, || {
         let of = name_of(Some(device));
         format!("{pointer:p}: {bytes} bytes of device memory of {of}")
@@ -189,6 +191,7 @@ pub(crate) fn allocate_shared(
     );
     let handle = device.map_or(std::ptr::null_mut(), Device::handle);
     let mut pointer = std::ptr::null_mut();
+    let before = context.losses.moment();
     // SAFETY: live handles, valid inputs and output.
     let allocated = unsafe {
         ze!(
@@ -204,7 +207,7 @@ pub(crate) fn allocate_shared(
             )
         )
     };
-    lose_if_lost(context, device, allocated)?;
+    lose_if_lost(context, device, before, allocated)?;
     say(MEMORY, || {
         let of = name_of(device);
         format!("{pointer:p}: {bytes} bytes of shared memory of {of}")

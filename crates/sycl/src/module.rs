@@ -8,7 +8,7 @@ use level_zero::sys::*;
 use crate::context::{Context, NativeContext};
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
-use crate::lane::lose_if_lost;
+use crate::lane::{Moment, lose_if_lost};
 use crate::log::{CHOICES, name_of, say};
 use crate::registry::{disown, own};
 use crate::ze::{Api, enumerate, ze};
@@ -22,6 +22,7 @@ pub(crate) struct Module {
     /// What the compiler said.
     pub(crate) log: String,
     native: Arc<NativeContext>,
+    made: Moment,
     /// The device is the context's first: the program did not say for which it made the module.
     is_of_any: bool,
 }
@@ -50,6 +51,7 @@ impl Module {
             api: context.api(),
             owned: false,
             log: String::new(),
+            made: context.0.native.losses.moment(),
             native: Arc::clone(&context.0.native),
             is_of_any: context.0.devices.len() > 1,
         }
@@ -57,8 +59,17 @@ impl Module {
 
     /// What a call for it or for its kernels answered; if the device is lost by that, that is seen to first.
     pub(crate) fn told<T>(&self, result: Result<T>) -> Result<T> {
-        let device = Some(&self.device).filter(|_| !self.is_of_any);
-        lose_if_lost(&self.native, device, result)
+        lose_if_lost(&self.native, self.known_device(), self.made, result)
+    }
+
+    /// Why its device was lost since it was made.
+    pub(crate) fn loss(&self) -> Option<Error> {
+        let hardware = self.known_device().map(Device::hardware);
+        self.native.losses.since(hardware.as_ref(), self.made)
+    }
+
+    fn known_device(&self) -> Option<&Device> {
+        Some(&self.device).filter(|_| !self.is_of_any)
     }
 
     /// Makes a kernel.
@@ -170,6 +181,7 @@ pub(crate) fn create_module(
     let api = context.api();
     let mut handle = std::ptr::null_mut();
     let mut log = std::ptr::null_mut();
+    let before = context.0.native.losses.moment();
     // SAFETY: live handles; the description and what it points to live for the call; valid outputs.
     let built = unsafe {
         ze!(
@@ -183,7 +195,7 @@ pub(crate) fn create_module(
             )
         )
     };
-    let built = lose_if_lost(&context.0.native, Some(device), built);
+    let built = lose_if_lost(&context.0.native, Some(device), before, built);
     let text = take_log(api, log);
     match built {
         Ok(()) => {
@@ -195,6 +207,7 @@ pub(crate) fn create_module(
                 owned: true,
                 log: text,
                 native: Arc::clone(&context.0.native),
+                made: before,
                 is_of_any: false,
             };
             say(CHOICES, || {

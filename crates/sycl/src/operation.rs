@@ -11,7 +11,7 @@ use crate::arguments::Arguments;
 use crate::error::Result;
 use crate::graph::GraphInner;
 use crate::kernel::KernelInner;
-use crate::lane::Target;
+use crate::lane::{Target, outlived};
 use crate::trace::UsedMemory;
 use crate::ze::{Api, ze};
 
@@ -324,7 +324,7 @@ impl Operation {
             Self::Replay(graph) => {
                 let mut recorded = graph.list;
                 // SAFETY: live handles; what the list uses is kept by its graph and its buffers.
-                unsafe {
+                let appended = unsafe {
                     ze!(
                         api,
                         zeCommandListImmediateAppendCommandListsExp = command_list_exp
@@ -337,7 +337,8 @@ impl Operation {
                                 waits
                             )
                     )
-                }
+                };
+                appended.map_err(|error| outlived(error, || graph.loss()))
             }
             Self::Barrier => {
                 // SAFETY: live handles.
@@ -423,6 +424,11 @@ impl Shape {
     }
 
     pub(crate) fn append(&self, arguments: &mut Arguments, to: &mut Target<'_>) -> Result<()> {
+        let appended = self.append_to(arguments, to);
+        appended.map_err(|error| outlived(error, || self.kernel.loss(self.handle)))
+    }
+
+    fn append_to(&self, arguments: &mut Arguments, to: &mut Target<'_>) -> Result<()> {
         let (api, list, signal, count) = (to.api, to.list, to.signal, to.wait_count());
         let waits = to.waits();
         let groups = ze_group_count_t {

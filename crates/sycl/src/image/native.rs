@@ -75,6 +75,7 @@ pub(crate) fn create(
         ..Default::default()
     };
     let mut image = std::ptr::null_mut();
+    let before = context.losses.moment();
     // SAFETY: live handles; the description and what it points to live for the call; a valid output.
     let made = unsafe {
         ze!(
@@ -87,7 +88,7 @@ pub(crate) fn create(
             )
         )
     };
-    match lose_if_lost(context, Some(device), made) {
+    match lose_if_lost(context, Some(device), before, made) {
         Ok(()) => {
             own(image);
             Ok(image)
@@ -209,6 +210,7 @@ pub(crate) fn create_sampler(
         ..Default::default()
     };
     let mut handle = std::ptr::null_mut();
+    let before = context.losses.moment();
     // SAFETY: live handles, valid input and output.
     let made = unsafe {
         ze!(
@@ -221,7 +223,7 @@ pub(crate) fn create_sampler(
             )
         )
     };
-    match lose_if_lost(context, Some(device), made) {
+    match lose_if_lost(context, Some(device), before, made) {
         Ok(()) => Ok(handle),
         Err(error) if error.errc() == Errc::Runtime && !is_lost(&error) => {
             Err(Error::because("the device has no such sampler", &error))

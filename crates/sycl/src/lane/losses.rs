@@ -5,7 +5,11 @@
 //! driver says so of the context as a whole (Level Zero, "Contexts": it is no longer valid then), all of its lanes. What is
 //! made anew later goes on working if the driver lets it: lists in the same context, or everything in a new one.
 //!
-//! Nothing here takes a lane's lock, so that its holder may come here.
+//! What was made before a loss may say so late: an allocation that was under way, a module, a lane that nobody asked
+//! meanwhile. Whoever asks knows the [`Moment`] from which its answer counts, and what was lost since is not lost again.
+//!
+//! Locks: `LOSING`, then a context's `known` losses, then the numbers of lanes (`FREE`), then each lane's failures, one at a
+//! time. Nothing here takes a lane's own lock, so that its holder may come here.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,23 +24,28 @@ use crate::error::{Error, Result};
 /// What was lost of a context.
 #[derive(Default)]
 pub(crate) struct Losses {
-    /// How often something was: see [`Intact`].
+    /// How often something was.
     count: AtomicU64,
     known: Mutex<Known>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// Why nothing works in it any more.
-    all: Option<Error>,
+    /// When and why all of it was: nothing works in it any more.
+    all: Option<(Moment, Error)>,
+    /// Each device's last.
     devices: Vec<Loss>,
 }
 
 struct Loss {
     hardware: Device,
-    count: u64,
+    at: Moment,
     error: Error,
 }
+
+/// A place in the order of a context's losses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Moment(u64);
 
 impl Losses {
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -48,36 +57,41 @@ impl Losses {
         self.count.load(Ordering::Acquire) > 0 && self.known().all.is_some()
     }
 
-    /// How often a device was lost, and why at last.
-    fn of(&self, hardware: &Device) -> (u64, Option<Error>) {
-        if self.count.load(Ordering::Acquire) == 0 {
-            return (0, None);
-        }
-        let known = self.known();
-        let mut devices = known.devices.iter();
-        let device = devices.find(|loss| loss.hardware == *hardware);
-        let (count, error) = device.map_or((0, None), |loss| (loss.count, Some(&loss.error)));
-        let all = u64::from(known.all.is_some());
-        (count + all, known.all.as_ref().or(error).cloned())
+    /// After all losses that are known by now.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment(self.count.load(Ordering::Acquire))
     }
 
+    /// Why a device, or all, was lost since then.
+    pub(crate) fn since(&self, hardware: Option<&Device>, moment: Moment) -> Option<Error> {
+        if self.moment() <= moment {
+            return None;
+        }
+        let known = self.known();
+        if let Some((_, error)) = known.all.as_ref().filter(|(at, _)| *at > moment) {
+            return Some(error.clone());
+        }
+        let mut devices = known.devices.iter();
+        let device = devices.find(|loss| Some(&loss.hardware) == hardware && loss.at > moment);
+        device.map(|loss| loss.error.clone())
+    }
+
+    /// One more. The caller has `LOSING`.
     fn add(&self, hardware: Option<&Device>, all: bool, error: &Error) {
         let mut known = self.known();
+        let at = Moment(self.moment().0 + 1);
         if all {
-            known.all = Some(error.clone());
+            known.all = Some((at, error.clone()));
         }
         if let Some(hardware) = hardware {
-            let mut devices = known.devices.iter_mut();
-            match devices.find(|loss| loss.hardware == *hardware) {
-                Some(loss) => (loss.count, loss.error) = (loss.count + 1, error.clone()),
-                None => known.devices.push(Loss {
-                    hardware: hardware.clone(),
-                    count: 1,
-                    error: error.clone(),
-                }),
-            }
+            known.devices.retain(|loss| loss.hardware != *hardware);
+            known.devices.push(Loss {
+                hardware: hardware.clone(),
+                at,
+                error: error.clone(),
+            });
         }
-        self.count.fetch_add(1, Ordering::Release);
+        self.count.store(at.0, Ordering::Release);
     }
 }
 
@@ -86,30 +100,29 @@ impl Losses {
 pub(crate) struct Intact {
     context: Arc<NativeContext>,
     hardware: Device,
-    losses: u64,
+    since: Moment,
 }
 
 impl Intact {
     pub(crate) fn new(context: &Arc<NativeContext>, device: &Device) -> Self {
-        let hardware = device.hardware();
         Self {
             context: Arc::clone(context),
-            losses: context.losses.of(&hardware).0,
-            hardware,
+            since: context.losses.moment(),
+            hardware: device.hardware(),
         }
     }
 
     /// Why it was lost since it was made, or since the last call of this.
     pub(crate) fn renew(&mut self) -> Option<Error> {
+        let now = self.context.losses.moment();
         let error = self.loss()?;
-        self.losses = self.context.losses.of(&self.hardware).0;
+        self.since = now;
         Some(error)
     }
 
     /// Why it was lost since then.
     pub(crate) fn loss(&self) -> Option<Error> {
-        let (losses, error) = self.context.losses.of(&self.hardware);
-        error.filter(|_| losses != self.losses)
+        self.context.losses.since(Some(&self.hardware), self.since)
     }
 }
 
@@ -118,18 +131,40 @@ pub(crate) fn is_lost(error: &Error) -> bool {
     error.backend_code() == Some(ZE_RESULT_ERROR_DEVICE_LOST) && error.cause().is_none()
 }
 
-/// What a call for a device answered; if the device is lost, that is seen to first.
+/// What a call for a device answered; if the device is lost, that is seen to first. `before` is when the call began, or
+/// when what it is for was made.
 pub(crate) fn lose_if_lost<T>(
     context: &NativeContext,
     device: Option<&Device>,
+    before: Moment,
     result: Result<T>,
 ) -> Result<T> {
     if let Err(error) = result.as_ref()
         && is_lost(error)
     {
-        lose(context, device, None, error);
+        lose(context, device, &Asked::Since(before), error);
     }
     result
+}
+
+/// What a call with something made earlier answered: where that was lost since, the answer says nothing of what was made
+/// after it.
+#[cold]
+pub(crate) fn outlived(error: Error, loss: impl FnOnce() -> Option<Error>) -> Error {
+    match is_lost(&error) && loss().is_some() {
+        true => {
+            Error::because("it was made before its device was lost", &error).with_code(error.errc())
+        }
+        false => error,
+    }
+}
+
+/// Who was told that a device is lost.
+enum Asked<'a> {
+    /// It knows by itself whether its device was lost since it was made.
+    Lane(&'a Lane),
+    /// Another, whose answer counts from a moment on.
+    Since(Moment),
 }
 
 /// One loss after another.
@@ -140,16 +175,22 @@ pub(crate) fn lost(cause: &Error) -> Error {
     Error::because("nothing runs here any more", cause).with_code(cause.errc())
 }
 
-fn lose(context: &NativeContext, device: Option<&Device>, own: Option<&Lane>, error: &Error) {
+fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, error: &Error) {
     let _one = LOSING.lock().unwrap_or_else(PoisonError::into_inner);
-    // Others on the lane may have been told as well, later than that.
-    let told = own.is_some_and(|lane| lane.failures.is_device_lost());
+    let hardware = device.map(Device::hardware);
+    // Others may have been told as well, and what they lost made anew since.
+    let (own, told) = match asked {
+        Asked::Lane(lane) => (Some(*lane), lane.failures.is_device_lost()),
+        Asked::Since(before) => {
+            let lost = context.losses.since(hardware.as_ref(), *before);
+            (None, lost.is_some())
+        }
+    };
     if told || context.losses.all() {
         own.inspect(|lane| lane.failures.lose(&lane.progress, |_, _| true, error));
         return;
     }
     let all = context.is_lost();
-    let hardware = device.map(Device::hardware);
     // Before any failure is seen, so that whoever sees one finds out what was lost.
     context.losses.add(hardware.as_ref(), all, error);
     let (context, hardware) = (
@@ -171,7 +212,22 @@ impl Lane {
     /// If the device is lost by a call's answer for this lane, sees to that; whether it is.
     pub(super) fn lose_if_lost(&self, inner: &Inner, error: &Error) -> bool {
         let home = inner.home.as_ref().filter(|_| is_lost(error));
-        let lost = home.map(|home| lose(&home.context, home.device.as_ref(), Some(self), error));
+        let lost = home.map(|home| {
+            lose(
+                &home.context,
+                home.device.as_ref(),
+                &Asked::Lane(self),
+                error,
+            )
+        });
         lost.is_some()
+    }
+
+    /// It is lost with what was lost of its context since a moment, before which its list may have been made. From here on
+    /// it is told of losses.
+    pub(super) fn lose_since(&self, context: &NativeContext, device: &Device, before: Moment) {
+        if let Some(error) = context.losses.since(Some(&device.hardware()), before) {
+            self.failures.lose(&self.progress, |_, _| true, &error);
+        }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) use failures::{count_failure, failures};
 pub(crate) use gates::{Chosen, SideLanes, Way};
 use gates::{Gated, Gates};
 use home::{Batches, Home, Kind, destroy_list};
-pub(crate) use losses::{Intact, Losses, is_lost, lose_if_lost, lost};
+pub(crate) use losses::{Intact, Losses, Moment, is_lost, lose_if_lost, lost, outlived};
 pub(crate) use pins::{Kept, Pinned};
 pub(crate) use target::Target;
 
@@ -191,13 +191,16 @@ impl Lane {
         device: &Device,
         options: LaneOptions,
     ) -> Result<&'static Self> {
+        let before = context.losses.moment();
         let native = Self::create_native(context, device, &options);
-        let native = lose_if_lost(context, Some(device), native)?;
+        let native = lose_if_lost(context, Some(device), before, native)?;
         match native {
             NativeLane::Queue(queue) => own(queue),
             NativeLane::List(list) => own(list),
         };
-        Self::adopt(context, device, native, options)
+        let lane = Self::adopt(context, device, native, options)?;
+        lane.lose_since(context, device, before);
+        Ok(lane)
     }
 
     fn create_native(

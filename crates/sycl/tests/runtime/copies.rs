@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use level_zero::sys::*;
 
@@ -122,14 +122,30 @@ unsafe extern "C" fn append_copy_region(
     }
 }
 
-thread_local! {
-    /// What happens while this thread makes its next immediate list.
-    static MEANWHILE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+/// What a thread makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Made {
+    /// An immediate list.
+    List,
+    /// Memory of a device's.
+    Memory,
 }
 
-/// Does something while the calling thread makes its next immediate list.
-pub(crate) fn while_a_list_is_made(work: impl FnOnce() + 'static) {
-    MEANWHILE.set(Some(Box::new(work)));
+type Meanwhile = (Made, Box<dyn FnOnce() -> ze_result_t>);
+
+thread_local! {
+    /// What happens while this thread makes its next such thing, and what that answers.
+    static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
+}
+
+/// Does something while the calling thread makes its next such thing, which is not made unless that answers success.
+pub(crate) fn while_made(made: Made, work: impl FnOnce() -> ze_result_t + 'static) {
+    MEANWHILE.set(Some((made, Box::new(work))));
+}
+
+fn meanwhile(made: Made) -> ze_result_t {
+    let work = MEANWHILE.with_borrow_mut(|known| known.take_if(|(of, _)| *of == made));
+    work.map_or(ZE_RESULT_SUCCESS, |(_, work)| work())
 }
 
 unsafe extern "C" fn create_immediate(
@@ -138,12 +154,49 @@ unsafe extern "C" fn create_immediate(
     desc: *const ze_command_queue_desc_t,
     list: *mut ze_command_list_handle_t,
 ) -> ze_result_t {
-    if let Some(work) = MEANWHILE.take() {
-        work();
+    let code = meanwhile(Made::List);
+    if code != ZE_RESULT_SUCCESS {
+        return code;
     }
     let real = shim::list().pfnCreateImmediate.unwrap();
     // SAFETY: the caller's contract.
     unsafe { real(context, device, desc, list) }
+}
+
+static MEMORY: OnceLock<ze_mem_dditable_t> = OnceLock::new();
+
+unsafe extern "C" fn alloc_device(
+    context: ze_context_handle_t,
+    desc: *const ze_device_mem_alloc_desc_t,
+    size: usize,
+    alignment: usize,
+    device: ze_device_handle_t,
+    pointer: *mut *mut c_void,
+) -> ze_result_t {
+    let code = meanwhile(Made::Memory);
+    if code != ZE_RESULT_SUCCESS {
+        return code;
+    }
+    let real = MEMORY.get().unwrap().pfnAllocDevice.unwrap();
+    // SAFETY: the caller's contract.
+    unsafe { real(context, desc, size, alignment, device, pointer) }
+}
+
+unsafe extern "C" fn memory_table(
+    version: ze_api_version_t,
+    table: *mut ze_mem_dditable_t,
+) -> ze_result_t {
+    let getter = shim::real(c"zeGetMemProcAddrTable");
+    // SAFETY: the export of this name has this signature; the caller gives a table with room.
+    unsafe {
+        let getter: ze_pfnGetMemProcAddrTable_t = std::mem::transmute(getter);
+        let code = getter.unwrap()(version, table);
+        if code == ZE_RESULT_SUCCESS {
+            let _ = MEMORY.set(*table);
+            (*table).pfnAllocDevice = Some(alloc_device);
+        }
+        code
+    }
 }
 
 unsafe extern "C" fn list_table(
@@ -165,6 +218,7 @@ pub(crate) fn watched(name: &CStr) -> *const () {
     match name.to_bytes() {
         b"zeGetEventProcAddrTable" => crate::waits::event_table as *const (),
         b"zeGetCommandListProcAddrTable" => list_table as *const (),
+        b"zeGetMemProcAddrTable" => memory_table as *const (),
         _ => shim::real(name),
     }
 }

@@ -5,18 +5,16 @@ use std::process::Command;
 use level_zero::sys::*;
 use sycl::interop::get_native;
 use sycl::{
-    Buffer, Context, Device, Event, EventStatus, Graph, KernelBundle, Queue, Read, ReadWrite,
-    Submission, UnsampledImage, Write, usm,
+    Buffer, Context, Device, Event, EventStatus, Graph, Kernel, KernelBundle, Queue, Read,
+    ReadWrite, Submission, UnsampledImage, Write, usm,
 };
 
-use crate::copies::while_a_list_is_made;
+use crate::copies::{Made, while_made};
 use crate::groups::{RGBA8, paged, submit_add_one};
 use crate::losses::{losing, refused_as_poisoned, try_add_one};
 use crate::native::{foreign, kernel_in};
 use crate::order::access;
-use crate::world::{
-    Gate, Log, bundle, context, devices, immediate, is_discrete, is_running, queue, words,
-};
+use crate::world::{Gate, Log, context, devices, immediate, is_discrete, is_running, queue, words};
 use crate::{Test, WORLD, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -67,11 +65,11 @@ fn queue_in(context: &Context, device: &Device) -> Queue {
     queue.build().unwrap()
 }
 
-fn code_of(failed: sycl::Result<impl std::fmt::Debug>) -> Option<ze_result_t> {
+pub(crate) fn code_of(failed: sycl::Result<impl std::fmt::Debug>) -> Option<ze_result_t> {
     failed.unwrap_err().backend_code()
 }
 
-const LOST: Option<ze_result_t> = Some(ZE_RESULT_ERROR_DEVICE_LOST);
+pub(crate) const LOST: Option<ze_result_t> = Some(ZE_RESULT_ERROR_DEVICE_LOST);
 
 /// Those made in the same context before, not those made later; other devices and contexts go on.
 fn lost_to_all_its_queues() {
@@ -160,32 +158,43 @@ fn what_only_a_lost_device_had() {
 
 /// A wait, a look at the status, an append, a list that is executed, an allocation: all lanes end with it.
 fn whatever_call_tells() {
-    type Ask = fn(&Queue, &Event) -> Option<ze_result_t>;
-    let submit: Ask = |queue, _| code_of(try_add_one(queue, &paged()));
+    type Ask = fn(&Queue, &Event, &Kernel) -> Option<ze_result_t>;
+    fn submit(queue: &Queue, kernel: &Kernel) -> sycl::Result<Event> {
+        let buffer = paged();
+        queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(kernel, 16, (&a,))
+        })
+    }
+    let tells: Ask = |queue, _, kernel| code_of(submit(queue, kernel));
     let cases: [(&str, Submission, Ask); 5] = [
         (
             "zeEventHostSynchronize",
             Submission::Immediate,
-            |_, event| code_of(event.wait()),
+            |_, event, _| code_of(event.wait()),
         ),
-        ("zeEventQueryStatus", Submission::Immediate, |_, event| {
-            assert_eq!(event.status(), EventStatus::Failed);
-            code_of(event.wait())
-        }),
+        (
+            "zeEventQueryStatus",
+            Submission::Immediate,
+            |_, event, _| {
+                assert_eq!(event.status(), EventStatus::Failed);
+                code_of(event.wait())
+            },
+        ),
         (
             "zeCommandListAppendLaunchKernelWithArguments",
             Submission::Immediate,
-            submit,
+            tells,
         ),
         (
             "zeCommandQueueExecuteCommandLists",
             Submission::Batched,
-            |queue, _| {
-                let submitted = try_add_one(queue, &paged());
+            |queue, _, kernel| {
+                let submitted = submit(queue, kernel);
                 code_of(submitted.and_then(|event| event.wait()))
             },
         ),
-        ("zeMemAllocDevice", Submission::Immediate, submit),
+        ("zeMemAllocDevice", Submission::Immediate, tells),
     ];
     for (function, submission, ask) in cases {
         if function.starts_with("zeMem") && !is_discrete() {
@@ -197,9 +206,11 @@ fn whatever_call_tells() {
         let gate = Gate::new();
         let event = bystander.submit_barrier(std::slice::from_ref(&gate.event));
         let event = event.unwrap();
+        // What was built before an earlier loss says nothing of what was made since.
+        let kernel = kernel_in(&queue.context(), &queue.device());
         {
             let _log = Log::with(&format!("fail {function} DEVICE_LOST"));
-            assert_eq!(ask(&queue, &event), LOST, "{function}");
+            assert_eq!(ask(&queue, &event, &kernel), LOST, "{function}");
         }
         gate.open();
         assert_eq!(event.status(), EventStatus::Failed, "{function}");
@@ -211,31 +222,31 @@ fn whatever_call_tells() {
 
 /// Memory, code, kernels, graphs and images: all lanes end with it.
 fn whatever_is_made_tells() {
-    type Ask = fn(&Queue) -> Option<ze_result_t>;
-    let build: Ask = |queue| {
+    type Ask = fn(&Queue, &KernelBundle<sycl::Executable>) -> Option<ze_result_t>;
+    let build: Ask = |queue, _| {
         // SAFETY: the tests' kernels.
         let made =
             unsafe { KernelBundle::from_spirv(&queue.context(), &[queue.device()], &words()) };
         code_of(made.unwrap().build(c""))
     };
-    let kernel: Ask = |_| code_of(bundle().kernel(c"add_one"));
-    let graph: Ask = |queue| code_of(Graph::new(queue).finalize());
+    let kernel: Ask = |_, built| code_of(built.kernel(c"add_one"));
+    let graph: Ask = |queue, _| code_of(Graph::new(queue).finalize());
     let cases: [(&str, Ask); 9] = [
-        ("zeMemAllocDevice", |queue| {
+        ("zeMemAllocDevice", |queue, _| {
             code_of(usm::Block::<i32, usm::DeviceKind>::device(queue, 4))
         }),
-        ("zeMemAllocShared", |queue| {
+        ("zeMemAllocShared", |queue, _| {
             code_of(usm::Block::<i32, usm::SharedKind>::shared(queue, 4))
         }),
         ("zeModuleCreate", build),
-        ("zeModuleGetNativeBinary", |queue| {
-            code_of(bundle().native_binary(&queue.device()))
+        ("zeModuleGetNativeBinary", |queue, built| {
+            code_of(built.native_binary(&queue.device()))
         }),
         ("zeKernelCreate", kernel),
         ("zeKernelGetProperties", kernel),
         ("zeCommandListCreate", graph),
         ("zeCommandListClose", graph),
-        ("zeImageCreate", |queue| {
+        ("zeImageCreate", |queue, _| {
             let image = UnsampledImage::<2>::new(RGBA8, [2, 2]).unwrap();
             code_of(queue.submit(|cg| {
                 let _image = cg.image(&image, Write.no_init())?;
@@ -243,15 +254,15 @@ fn whatever_is_made_tells() {
             }))
         }),
     ];
-    bundle();
     for (function, ask) in cases {
         let [queue, bystander] = [immediate(), self::queue(0)];
+        let built = bundle_in(&queue.context());
         let gate = Gate::new();
         let event = bystander.submit_barrier(std::slice::from_ref(&gate.event));
         let event = event.unwrap();
         {
             let log = Log::with(&format!("fail {function} DEVICE_LOST"));
-            assert_eq!(ask(&queue), LOST, "{function}");
+            assert_eq!(ask(&queue, &built), LOST, "{function}");
             assert_eq!(log.count(function), 1);
         }
         gate.open();
@@ -299,7 +310,10 @@ fn lost_meanwhile() {
         let log =
             Log::with("fail zeEventHostSynchronize DEVICE_LOST\nfail zeEventQueryStatus NOT_READY");
         let lost = event.clone();
-        while_a_list_is_made(move || assert_eq!(code_of(lost.wait()), LOST));
+        while_made(Made::List, move || {
+            assert_eq!(code_of(lost.wait()), LOST);
+            ZE_RESULT_SUCCESS
+        });
         let after = match has_gate {
             true => std::slice::from_ref(&gate.event),
             false => &[],
@@ -379,7 +393,7 @@ fn after_a_fault() {
     assert!(!text.lines().any(|line| line.ends_with("LEAK")), "{text}");
 }
 
-fn bundle_in(context: &Context) -> KernelBundle<sycl::Executable> {
+pub(crate) fn bundle_in(context: &Context) -> KernelBundle<sycl::Executable> {
     // SAFETY: the kernels stay inside what they are given, but for one.
     let input = unsafe { KernelBundle::from_spirv(context, &devices(), &words()) };
     input.unwrap().build(c"").unwrap()

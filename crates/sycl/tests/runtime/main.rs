@@ -8,6 +8,7 @@
 
 mod adopted;
 mod allocation;
+mod anew;
 mod basics;
 mod bundles;
 mod compile_fail;
@@ -153,6 +154,7 @@ fn main() -> ExitCode {
         failures::TESTS,
         losses::TESTS,
         lost::TESTS,
+        anew::TESTS,
         injection::TESTS,
         native::TESTS,
         native_events::TESTS,

@@ -1,7 +1,6 @@
 //! Threads that wait, and what may not end meanwhile.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -34,46 +33,75 @@ pub(crate) const TESTS: &[Test] = &[
 
 static EVENT: OnceLock<ze_event_dditable_t> = OnceLock::new();
 
-/// The event that a thread has waited for and cannot return from.
-static STUCK: Mutex<Option<usize>> = Mutex::new(None);
+/// Where threads stick that have waited and cannot return.
+#[derive(Clone, Copy)]
+struct Sticking {
+    /// Whether they do.
+    on: bool,
+    /// The event that one of them has waited for.
+    event: Option<usize>,
+}
+
+static STICKING: Mutex<Sticking> = Mutex::new(Sticking {
+    on: false,
+    event: None,
+});
 static CHANGED: Condvar = Condvar::new();
 
 thread_local! {
-    /// This thread's next wait ends, but does not return before somebody lets it.
-    static STICKS: Cell<bool> = const { Cell::new(false) };
+    /// This thread's next wait ends, but does not return before somebody lets it; then with this answer.
+    static STICKS: Cell<Option<ze_result_t>> = const { Cell::new(None) };
 }
 
-/// When it ends nobody sticks any more, also where the test has failed before.
-struct LetGo;
+/// The calling thread's next wait sticks while somebody is [`Sticks`], and answers this then.
+pub(crate) fn stick(answer: ze_result_t) {
+    STICKS.set(Some(answer));
+}
 
-/// Nobody sticks any more.
-static LET_GO: AtomicBool = AtomicBool::new(false);
+/// While it lives threads stick; when it ends none does any more, also where the test has failed before.
+pub(crate) struct Sticks(());
 
-impl Drop for LetGo {
+impl Sticks {
+    pub(crate) fn new() -> Self {
+        *sticking() = Sticking {
+            on: true,
+            event: None,
+        };
+        Self(())
+    }
+
+    /// The event that a thread sticks at, once one does.
+    pub(crate) fn event(&self) -> usize {
+        let limit = Duration::from_secs(60);
+        let now = CHANGED.wait_timeout_while(sticking(), limit, |now| now.event.is_none());
+        now.unwrap().0.event.expect("the wait has not ended")
+    }
+}
+
+impl Drop for Sticks {
     fn drop(&mut self) {
-        LET_GO.store(true, Ordering::SeqCst);
-        *stuck() = None;
+        sticking().on = false;
         CHANGED.notify_all();
     }
 }
 
-fn stuck() -> MutexGuard<'static, Option<usize>> {
-    STUCK.lock().unwrap_or_else(PoisonError::into_inner)
+fn sticking() -> MutexGuard<'static, Sticking> {
+    STICKING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 unsafe extern "C" fn synchronize(event: ze_event_handle_t, timeout: u64) -> ze_result_t {
     let real = EVENT.get().unwrap().pfnHostSynchronize.unwrap();
     // SAFETY: the caller's contract.
     let code = unsafe { real(event, timeout) };
-    if code == ZE_RESULT_SUCCESS && STICKS.take() {
-        let mut now = stuck();
-        *now = Some(event.addr());
-        CHANGED.notify_all();
-        let sticks = |now: &mut Option<usize>| now.is_some() && !LET_GO.load(Ordering::SeqCst);
-        let freed = CHANGED.wait_while(now, sticks);
-        drop(freed);
-    }
-    code
+    let Some(answer) = STICKS.get().filter(|_| code == ZE_RESULT_SUCCESS) else {
+        return code;
+    };
+    STICKS.set(None);
+    let mut now = sticking();
+    now.event = Some(event.addr());
+    CHANGED.notify_all();
+    drop(CHANGED.wait_while(now, |now| now.on));
+    answer
 }
 
 /// The driver's table of events, with waits that stick.
@@ -101,19 +129,17 @@ fn no_event_is_destroyed_under_a_wait() {
     let log = Log::start();
     let destroyed = |handle| log.places("zeEventDestroy", "hEvent", handle).len();
     std::thread::scope(|scope| {
+        let sticks = Sticks::new();
         let waiter = scope.spawn(|| {
-            STICKS.set(true);
+            stick(ZE_RESULT_SUCCESS);
             event.wait().unwrap();
         });
-        let let_go = LetGo;
         gate.open();
-        let limit = Duration::from_secs(60);
-        let now = CHANGED.wait_timeout_while(stuck(), limit, |now| now.is_none());
-        let handle = now.unwrap().0.expect("the wait has not ended");
+        let handle = sticks.event();
         drop(queue);
         other.wait().unwrap();
         assert_eq!(destroyed(handle), 0, "a thread waits for it");
-        drop(let_go);
+        drop(sticks);
         waiter.join().unwrap();
         other.wait().unwrap();
         assert_eq!(destroyed(handle), 1);
