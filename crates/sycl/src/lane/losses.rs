@@ -5,6 +5,11 @@
 //! driver says so of the context as a whole (Level Zero, "Contexts": it is no longer valid then), all of its lanes. What is
 //! made anew later goes on working if the driver lets it: lists in the same context, or everything in a new one.
 //!
+//! Only what waits on the host to be appended fails with what it follows. A command that was on another device by then
+//! follows lost work by that device's own means, and is not doubted, though a copy that it read is: which commands of an
+//! ordered list need what others of it brought is not known, and all of them failing would end what has nothing to do with
+//! the loss.
+//!
 //! What was made before a loss may say so late: an allocation that was under way, a module, a lane that nobody asked
 //! meanwhile. Whoever asks knows the [`Moment`] from which its answer counts, and what was lost since is not lost again.
 //!

@@ -104,7 +104,9 @@ fn a_task_fails(queue: &Queue, buffer: &Buffer<'_, u32>) {
 }
 
 fn golden_rest() {
-    well_formed(&of_stream(&run(&[]), "sycl"));
+    let said = run(&[]);
+    well_formed(&of_stream(&said, "sycl"));
+    buffers_live_once(&of_stream(&said, "sycl.experimental.buffer"));
     for program in ["traced", "traced rest"] {
         let said = run_program(program, &[("PRINT_EVENTS_THREADS", "1")]);
         begins_and_ends_on_one_thread(&of_stream(&said, "sycl"));
@@ -117,8 +119,9 @@ fn golden_rest() {
         ] {
             let said = of_stream(&log, stream);
             golden(&format!("{name}{form}.txt"), &said);
-            if stream == "sycl" {
-                well_formed(&said);
+            match stream {
+                "sycl" => well_formed(&said),
+                _ => buffers_live_once(&said),
             }
         }
     }
@@ -187,4 +190,30 @@ fn well_formed(said: &str) {
     open.retain(|_, left| *left > 0);
     assert!(open.is_empty(), "never ends: {open:?}");
     assert!(!nodes.is_empty());
+}
+
+/// A buffer is told of first and last once; in between no more of its memory goes than came.
+fn buffers_live_once(said: &str) {
+    let mut alive = HashMap::<&str, usize>::new();
+    let mut ended = 0;
+    for line in said.lines() {
+        let Some(rest) = line.strip_prefix("sycl.experimental.buffer offload_alloc_") else {
+            continue;
+        };
+        let mut words = rest.split(' ');
+        let (what, buffer) = (words.next().unwrap(), words.next().unwrap());
+        let memories = alive.get_mut(buffer);
+        match (what, memories) {
+            ("construct", None) => drop(alive.insert(buffer, 0)),
+            ("associate", Some(memories)) => *memories += 1,
+            ("release", Some(memories)) if *memories > 0 => *memories -= 1,
+            ("accessor", Some(_)) => {}
+            ("destruct", Some(_)) => {
+                alive.remove(buffer);
+                ended += 1;
+            }
+            (_, known) => panic!("{line}: {known:?}"),
+        }
+    }
+    assert!(alive.is_empty() && ended > 0, "{alive:?}, {ended} ended");
 }
