@@ -37,6 +37,11 @@ struct Recorded {
     arguments: Arguments,
 }
 
+// SAFETY: handles and pointers of commands that nobody has begun: they belong to no thread, as those of an `Operation`.
+unsafe impl Send for Recorded {}
+// SAFETY: nothing is done through a shared one.
+unsafe impl Sync for Recorded {}
+
 impl std::fmt::Debug for Recorded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Recorded").finish_non_exhaustive()

@@ -189,5 +189,8 @@ fn types_are_shared_by_threads() {
     shared::<sycl::DefaultSelector>();
     shared::<sycl::Profiling>();
     shared::<sycl::ExecutableGraph>();
+    shared::<sycl::Graph>();
+    shared::<sycl::QueueBuilder>();
+    shared::<sycl::BufferOptions<2>>();
     shared::<usm::Block<f32, usm::SharedKind>>();
 }
