@@ -5,6 +5,7 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   fail<TAB>pattern<TAB>reason    these tests do not pass; "not run: ..." keeps them from being started
   skip<TAB>pattern<TAB>reason    these tests may skip themselves
   pass<TAB>count                 so many tests of the area pass at least
+  none<TAB>reason                the program has no test
   env<TAB>NAME=VALUE             the area runs with that variable
   argument<TAB>TEXT<TAB>reason   the program is started with that argument
   seconds<TAB>count<TAB>reason   so long each of its tests may take
@@ -60,7 +61,7 @@ class Expectations:
 
     def __init__(self, area):
         self.fails, self.skips, self.timing, self.single, self.settings, self.least, self.environment, self.serial = {}, {}, {}, {}, {}, 0, {}, False
-        self.arguments, self.seconds = [], 0
+        self.arguments, self.seconds, self.none = [], 0, False
         path = HERE / "expect" / f"{area}.txt"
         for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
             kind, *rest = line.split("\t")
@@ -76,6 +77,8 @@ class Expectations:
                 self.arguments.append(rest[0])
             elif kind == "seconds" and len(rest) == 2 and rest[0].isdigit() and rest[1]:
                 self.seconds = int(rest[0])
+            elif kind == "none" and len(rest) == 1:
+                self.none = True
             elif kind == "serial" and len(rest) == 1:
                 self.serial = True
             elif kind == "env" and len(rest) == 1 and "=" in rest[0]:
@@ -249,8 +252,10 @@ def main():
             expected = expectations[area] = expectations_of(area)
             names = [name for name in list_tests(arguments, programs[area])
                      if first_match(tuple(arguments.filter.split(":")), name) and (not patterns or first_match(tuple(patterns[area]), name))]
-            if not names:
+            if not names and not expected.none:
                 wrong.append(f"{area}: no test found")
+            if names and expected.none:
+                wrong.append(f"{area}: has tests, take the line `none` out of the list")
             dangerous = {name for name in names if expected.fails.get(first_match(expected.fails, name), "").startswith("not run:")}
             skipped[area] = len(dangerous)
             names = [name for name in names if name not in dangerous]
