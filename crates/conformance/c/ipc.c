@@ -1,5 +1,6 @@
 // Two processes share memory, physical memory and events by handles; then one of them dies, and the other goes on.
-// With argv[2] "child" this is the second process, started with exec: it reads the handles from standard input.
+// With argv[2] this is the second process, started with exec. As "child" and "dies" it reads the handles from standard
+// input; as "exports" it is the one that gives them, to standard output, and dies of what its parent does.
 #include "client.h"
 #include <signal.h>
 #include <sys/wait.h>
@@ -175,8 +176,97 @@ static pid_t start(const char *self, const char *spirv, const char *role, const 
   return pid;
 }
 
+// Gives handles and waits for ever, a list of its own too.
+static int exports(const char *spirv) {
+  struct client client;
+  client_open(&client, spirv);
+  struct letter letter = {0};
+  float *memory = client_shared(&client, N * 4);
+  for (int i = 0; i < N; ++i) memory[i] = (float)i;
+  OK(zeMemGetIpcHandle(client.context, memory, &letter.memory));
+  OK(zeMemGetIpcHandle(client.context, client_shared(&client, 4), &letter.neighbour));
+  ze_event_pool_desc_t pool_desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC};
+  pool_desc.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC;
+  pool_desc.count = 2;
+  ze_event_pool_handle_t pool;
+  OK(zeEventPoolCreate(client.context, &pool_desc, 0, NULL, &pool));
+  OK(zeEventPoolGetIpcHandle(pool, &letter.pool));
+  ze_event_handle_t never = event_of(pool, 0), signalled = event_of(pool, 1);
+  OK(zeEventHostSignal(signalled));
+  ze_event_handle_t begin = counter(&client, ZE_EVENT_COUNTER_BASED_FLAG_IPC);
+  OK(zeEventCounterBasedGetIpcHandle(begin, &letter.start));
+  OK(zeCommandListAppendBarrier(client.list, begin, 1, &never));
+  CHECK(write(1, &letter, sizeof letter) == sizeof letter);
+  OK(zeEventHostSynchronize(never, UINT64_MAX));
+  return 1;
+}
+
+// What was opened stays when the process that gave it is killed: memory as it was, events to be given by whoever is left.
+static void outlives_the_exporter(struct client *client, const char *self, const char *spirv) {
+  int ends[2];
+  CHECK(pipe(ends) == 0);
+  pid_t pid = fork();
+  CHECK(pid >= 0);
+  if (pid == 0) {
+    dup2(ends[1], 1);
+    close(ends[0]);
+    execl(self, self, spirv, "exports", NULL);
+    _exit(127);
+  }
+  close(ends[1]);
+  struct letter letter;
+  CHECK(read(ends[0], &letter, sizeof letter) == sizeof letter);
+  close(ends[0]);
+  float *memory;
+  OK(zeMemOpenIpcHandle(client->context, client->device, letter.memory, 0, (void **)&memory));
+  ze_event_pool_handle_t pool;
+  OK(zeEventPoolOpenIpcHandle(client->context, letter.pool, &pool));
+  ze_event_handle_t never = event_of(pool, 0), signalled = event_of(pool, 1), begin;
+  OK(zeEventCounterBasedOpenIpcHandle(client->context, letter.start, &begin));
+  // Work of ours that waits for the other's when that dies.
+  ze_event_handle_t after = counter(client, 0);
+  float *b = client_shared(client, N * 4);
+  for (int i = 0; i < N; ++i) b[i] = 1.0f;
+  ze_kernel_handle_t kernel = client_kernel(client, "add");
+  uint32_t n = N;
+  OK(zeKernelSetGroupSize(kernel, 64, 1, 1));
+  OK(zeKernelSetArgumentValue(kernel, 0, sizeof memory, &memory));
+  OK(zeKernelSetArgumentValue(kernel, 1, sizeof b, &b));
+  OK(zeKernelSetArgumentValue(kernel, 2, sizeof memory, &memory));
+  OK(zeKernelSetArgumentValue(kernel, 3, sizeof n, &n));
+  ze_group_count_t groups = {(N + 63) / 64, 1, 1};
+  ze_event_handle_t before[2] = {never, signalled};
+  OK(zeCommandListAppendLaunchKernel(client->list, kernel, &groups, after, 2, before));
+
+  int status;
+  CHECK(kill(pid, SIGKILL) == 0);
+  CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+  for (int i = 0; i < N; ++i) CHECK(memory[i] == (float)i);
+  CHECK(zeEventHostSynchronize(after, 1000000) == ZE_RESULT_NOT_READY);
+  // Nobody is left to give it.
+  CHECK(zeEventHostSynchronize(begin, 1000000) == ZE_RESULT_NOT_READY);
+  // What was not opened is out of reach, and the text says why.
+  void *nothing;
+  CHECK(zeMemOpenIpcHandle(client->context, client->device, letter.neighbour, 0, &nothing) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  const char *text = NULL;
+  OK(zeDriverGetLastErrorDescription(client->driver, &text));
+  CHECK(text && strstr(text, "the sender has ended"));
+  OK(zeEventHostSignal(never));
+  OK(zeEventHostSynchronize(after, UINT64_MAX));
+  for (int i = 0; i < N; ++i) CHECK(memory[i] == (float)i + 1.0f);
+  OK(zeKernelDestroy(kernel));
+  OK(zeEventDestroy(after));
+  OK(zeEventCounterBasedCloseIpcHandle(begin));
+  OK(zeEventDestroy(never));
+  OK(zeEventDestroy(signalled));
+  OK(zeEventPoolCloseIpcHandle(pool));
+  OK(zeMemCloseIpcHandle(client->context, memory));
+  OK(zeMemFree(client->context, b));
+}
+
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
+  if (argc == 3 && strcmp(argv[2], "exports") == 0) return exports(argv[1]);
   if (argc == 3) return child(argv[1], strcmp(argv[2], "dies") == 0);
   struct client client;
   client_open(&client, argv[1]);
@@ -185,6 +275,7 @@ int main(int argc, char **argv) {
   CHECK(ipc.flags == (ZE_IPC_PROPERTY_FLAG_MEMORY | ZE_IPC_PROPERTY_FLAG_EVENT_POOL));
 
   anywhere(&client);
+  outlives_the_exporter(&client, argv[0], argv[1]);
 
   struct letter letter;
   float *memory = client_shared(&client, N * 4);
