@@ -115,6 +115,18 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// Changes one command, and nothing besides.
+    fn one(
+        recording: &'a mut Recording,
+        index: usize,
+        edit: impl FnOnce(&mut Command),
+    ) -> ZeResult {
+        let mut change = Self::of(recording);
+        edit(change.command(index)?);
+        change.commit();
+        Ok(())
+    }
+
     fn command(&mut self, index: usize) -> ZeResult<&mut Command> {
         Ok(match self.commands.entry(index) {
             Entry::Occupied(changed) => changed.into_mut(),
@@ -315,14 +327,12 @@ pub(crate) fn zeCommandListUpdateMutableCommandSignalEventExp(
     with(&hCommandList, |recording, mutable| {
         let slot = mutable.slot(commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT)?;
         let signal = hSignalEvent.0.map(|event| event.signalled());
-        let mut change = Change::of(recording);
-        let command = change.command(slot.last)?;
-        (command.signal, command.counts) = match signal {
-            Some((signal, counts)) => (Some(signal), counts),
-            None => (None, false),
-        };
-        change.commit();
-        Ok(())
+        Change::one(recording, slot.last, |command| {
+            (command.signal, command.counts) = match signal {
+                Some((signal, counts)) => (Some(signal), counts),
+                None => (None, false),
+            };
+        })
     })
 }
 
@@ -355,10 +365,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandWaitEventsExp(
                 waits.push(unsafe { Event::from_handle(handle, "phWaitEvents[i]") }?.waited());
             }
         }
-        let mut change = Change::of(recording);
-        change.command(slot.first)?.waits = waits;
-        change.commit();
-        Ok(())
+        Change::one(recording, slot.first, |command| command.waits = waits)
     })
 }
 

@@ -100,6 +100,47 @@ fn read(context: ze_context_handle_t, image: ze_image_handle_t, bytes: usize) ->
     content
 }
 
+/// A sampler of normalised coordinates.
+fn sampler(
+    context: ze_context_handle_t,
+    address: ze_sampler_address_mode_t,
+    filter: ze_sampler_filter_mode_t,
+) -> ze_sampler_handle_t {
+    let desc = ze_sampler_desc_t {
+        addressMode: address,
+        filterMode: filter,
+        isNormalized: 1,
+        ..Default::default()
+    };
+    let mut sampler = null_mut();
+    ok!(Sampler.pfnCreate(context, device(0), &raw const desc, &raw mut sampler));
+    sampler
+}
+
+/// One group of a kernel that looks at `image` through `sampler`, after `gates`.
+fn look(
+    list: ze_command_list_handle_t,
+    kernel: ze_kernel_handle_t,
+    (image, sampler): (ze_image_handle_t, ze_sampler_handle_t),
+    gates: &mut [ze_event_handle_t],
+) {
+    assert_eq!(arg(kernel, 0, image), ZE_RESULT_SUCCESS);
+    assert_eq!(arg(kernel, 1, sampler), ZE_RESULT_SUCCESS);
+    let groups = ze_group_count_t {
+        groupCountX: 1,
+        groupCountY: 1,
+        groupCountZ: 1,
+    };
+    ok!(CommandList.pfnAppendLaunchKernel(
+        list,
+        kernel,
+        &raw const groups,
+        null_mut(),
+        gates.len() as u32,
+        gates.as_mut_ptr()
+    ));
+}
+
 #[test]
 fn what_cannot_be_an_image_is_refused_by_name() {
     let context = context();
@@ -417,34 +458,14 @@ fn a_launch_keeps_its_image() {
         image,
         &raw mut view
     ));
-    let sampler_desc = ze_sampler_desc_t {
-        isNormalized: 1,
-        ..Default::default()
-    };
-    let mut sampler = null_mut();
-    ok!(Sampler.pfnCreate(
+    let sampler = sampler(
         context,
-        device(0),
-        &raw const sampler_desc,
-        &raw mut sampler
-    ));
+        ZE_SAMPLER_ADDRESS_MODE_NONE,
+        ZE_SAMPLER_FILTER_MODE_NEAREST,
+    );
     let kernel = kernel(context, c"look");
-    assert_eq!(arg(kernel, 0, view), ZE_RESULT_SUCCESS);
-    assert_eq!(arg(kernel, 1, sampler), ZE_RESULT_SUCCESS);
-    let groups = ze_group_count_t {
-        groupCountX: 1,
-        groupCountY: 1,
-        groupCountZ: 1,
-    };
     let list = immediate(context, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, 0);
-    ok!(CommandList.pfnAppendLaunchKernel(
-        list,
-        kernel,
-        &raw const groups,
-        null_mut(),
-        1,
-        &raw const gate as *mut _
-    ));
+    look(list, kernel, (view, sampler), &mut [gate]);
     // The last element is written through the view's record, which is the handle's no longer.
     ok!(Image.pfnDestroy(view));
     ok!(Kernel.pfnDestroy(kernel));
@@ -496,36 +517,14 @@ fn kernels_get_records_and_words() {
         &desc(ZE_IMAGE_TYPE_2D, ZE_IMAGE_FORMAT_LAYOUT_32, [4, 2, 1]),
     );
     fill(context, image, 32);
-    let sampler_desc = ze_sampler_desc_t {
-        addressMode: ZE_SAMPLER_ADDRESS_MODE_MIRROR,
-        filterMode: ZE_SAMPLER_FILTER_MODE_LINEAR,
-        isNormalized: 1,
-        ..Default::default()
-    };
-    let mut sampler = null_mut();
-    ok!(Sampler.pfnCreate(
+    let sampler = sampler(
         context,
-        device(0),
-        &raw const sampler_desc,
-        &raw mut sampler
-    ));
+        ZE_SAMPLER_ADDRESS_MODE_MIRROR,
+        ZE_SAMPLER_FILTER_MODE_LINEAR,
+    );
     let kernel = kernel(context, c"look");
-    assert_eq!(arg(kernel, 0, image), ZE_RESULT_SUCCESS);
-    assert_eq!(arg(kernel, 1, sampler), ZE_RESULT_SUCCESS);
-    let groups = ze_group_count_t {
-        groupCountX: 1,
-        groupCountY: 1,
-        groupCountZ: 1,
-    };
     finished(context, |list| {
-        ok!(CommandList.pfnAppendLaunchKernel(
-            list,
-            kernel,
-            &raw const groups,
-            null_mut(),
-            0,
-            null_mut()
-        ));
+        look(list, kernel, (image, sampler), &mut []);
         // The launch has the sampler's word: the handle may go.
         ok!(Sampler.pfnDestroy(sampler));
     });
