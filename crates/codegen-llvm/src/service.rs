@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use kernel_ir::build::Reply;
 use kernel_ir::{BuildError, BuildErrorKind};
+use signal_mask::HeldSignals;
 
 /// Virtual; instruction selection recurses over the operands of a block.
 const STACK: usize = 256 << 20;
@@ -219,7 +220,7 @@ fn start_threads() {
         return;
     }
     // The program's handlers run on the program's threads.
-    let _blocked = BlockedSignals::new();
+    let _held = HeldSignals::all();
     while state.threads < limit && state.waiting() > state.idle {
         let started = std::thread::Builder::new()
             .name("solum-codegen".into())
@@ -236,37 +237,6 @@ fn start_threads() {
         state.threads += 1;
         // Counted idle from the start, so that one job starts one thread.
         state.idle += 1;
-    }
-}
-
-/// All signals but those that code raises are blocked on this thread, and on those it starts, while this lives.
-struct BlockedSignals(Option<libc::sigset_t>);
-
-impl BlockedSignals {
-    fn new() -> Self {
-        use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
-        // SAFETY: zero bytes are a valid set; both are filled before they are read.
-        unsafe {
-            let mut set: libc::sigset_t = std::mem::zeroed();
-            let mut before: libc::sigset_t = std::mem::zeroed();
-            libc::sigfillset(&mut set);
-            for raised in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] {
-                libc::sigdelset(&mut set, raised);
-            }
-            Self(
-                (libc::pthread_sigmask(libc::SIG_SETMASK, &set, &mut before) == 0)
-                    .then_some(before),
-            )
-        }
-    }
-}
-
-impl Drop for BlockedSignals {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            // SAFETY: puts back the mask that this thread had.
-            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
-        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use signal_mask::HeldSignals;
 use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
@@ -103,6 +104,7 @@ fn call(watch: &mut Watch) -> bool {
         true
     } else {
         let thread = std::thread::Builder::new().name("sycl watch".to_owned());
+        let _held = HeldSignals::all();
         thread.spawn(serve).is_ok()
     };
     watch.is_served

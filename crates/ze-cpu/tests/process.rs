@@ -117,6 +117,28 @@ fn roles() {
             assert_eq!(run(&platform, Work::Nothing), None);
             assert!(threads() >= of_the_harness + 2, "two workers at least");
         }
+        "signals" => {
+            assert_eq!(run(&platform, Work::Nothing), None);
+            let (told, tell) = std::sync::mpsc::channel();
+            assert!(platform.poll(Box::new(move || {
+                let _ = told.send(());
+                true
+            })));
+            tell.recv().unwrap();
+            let ours = threads_of_ours();
+            for name in ["solum-0", "solum-poll", "solum-watchdog"] {
+                assert!(
+                    ours.iter().any(|(ours, _)| ours == name),
+                    "{name}: {ours:?}"
+                );
+            }
+            for (name, blocked) in ours {
+                for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGUSR1, libc::SIGCHLD] {
+                    assert!(blocked >> (signal - 1) & 1 == 1, "{name} takes {signal}");
+                }
+                assert!(blocked >> (libc::SIGSEGV - 1) & 1 == 0, "{name}");
+            }
+        }
         "exit" => {
             // Ends while workers copy, sleep and spin.
             let len = 256u64 << 20;
@@ -196,6 +218,24 @@ fn roles() {
     }
 }
 
+/// Names of the threads that the driver has started, with the signals that they have blocked, a bit each.
+fn threads_of_ours() -> Vec<(String, u64)> {
+    let of = |status: &str, key: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(key));
+        line.unwrap_or_default().trim().to_owned()
+    };
+    let mut ours = Vec::new();
+    for task in std::fs::read_dir("/proc/self/task").unwrap() {
+        let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap();
+        let name = of(&status, "Name:");
+        if name.starts_with("solum") {
+            let blocked = of(&status, "SigBlk:");
+            ours.push((name, u64::from_str_radix(&blocked, 16).unwrap()));
+        }
+    }
+    ours
+}
+
 /// A null read that is no kernel's.
 fn crash() {
     // SAFETY: none: this is the crash that the test is about.
@@ -237,6 +277,13 @@ fn threads_start_with_the_first_submission() {
         "{}",
         String::from_utf8_lossy(&output.stdout)
     );
+}
+
+#[test]
+fn no_thread_of_the_driver_takes_the_programs_signals() {
+    let output = program("signals", &[("SOLUM_KERNEL_TIMEOUT_MS", "600000")]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
 }
 
 #[test]

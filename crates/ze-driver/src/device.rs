@@ -5,6 +5,7 @@
 //! from any thread at any time, from inside [`Task::finished`] too.
 
 use crate::address_space::AddressSpace;
+use signal_mask::HeldSignals;
 use std::any::Any;
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
@@ -106,13 +107,16 @@ pub trait Platform: Send + Sync {
         None
     }
     /// Calls `look` about once a millisecond from a thread of its own until it returns `false`: for what other
-    /// processes do without telling.
-    fn poll(&self, mut look: Box<dyn FnMut() -> bool + Send>) {
-        std::thread::spawn(move || {
+    /// processes do without telling. Whether there is such a thread.
+    fn poll(&self, mut look: Box<dyn FnMut() -> bool + Send>) -> bool {
+        let _held = HeldSignals::all();
+        let thread = std::thread::Builder::new().name("solum-poll".to_owned());
+        let started = thread.spawn(move || {
             while look() {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         });
+        started.is_ok()
     }
 }
 

@@ -458,7 +458,7 @@ fn watch(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
     if watched.len() > 1 {
         return;
     }
-    platform.poll(Box::new(|| {
+    let served = platform.poll(Box::new(|| {
         // A copy: driving a lane may make it hang on another watched signal.
         let now = lock(&WATCHED).clone();
         for signal in now {
@@ -468,6 +468,10 @@ fn watch(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
         watched.retain(|signal| !lock(&signal.lanes).is_empty());
         !watched.is_empty()
     }));
+    if !served {
+        // Who waits on the host looks by itself; the next lane that hangs on a signal tries again.
+        watched.clear();
+    }
 }
 
 /// Blocks until `done` or the timeout in ns (`u64::MAX`: none); returns `done()`.

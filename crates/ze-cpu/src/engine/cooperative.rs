@@ -4,8 +4,9 @@
 use super::launch::{End, Prepared};
 use super::share::{Body, Share};
 use super::worker::Worker;
-use super::{Engine, STACK, block_signals, restore_signals};
+use super::{Engine, STACK};
 use crate::census::lock;
+use signal_mask::HeldSignals;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use work_group_pool::Plan;
 use ze_driver::device::Task;
@@ -43,7 +44,7 @@ pub(super) fn run(
     let body = Body::Kernel(Box::new(prepared));
     let share = Share::new(Arc::clone(task), 0, groups, Plan::SINGLY, start_ns, body);
     let gate = Arc::new(Gate::default());
-    let before = block_signals();
+    let held = HeldSignals::all();
     let mut started = 0;
     for _ in 0..groups {
         let (share, gate) = (Arc::clone(&share), Arc::clone(&gate));
@@ -61,7 +62,7 @@ pub(super) fn run(
         }
         started += 1;
     }
-    restore_signals(before);
+    drop(held);
     if gate.decide(started, groups) {
         End::Shared
     } else {

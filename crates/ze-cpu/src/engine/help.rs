@@ -5,8 +5,9 @@
 //! work runs on a stack, a signal stack and a signal mask of ours; all of the thread's own come back.
 
 use super::worker::{Block, Worker};
-use super::{Engine, Job, RAISED, berth, now_ns, restore_signals};
+use super::{Engine, Job, berth, now_ns};
 use crate::fault;
+use signal_mask::HeldSignals;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use work_group_pool::Waits;
@@ -166,7 +167,7 @@ impl Engine {
             Ok(()) => return true,
             Err(task) => task,
         };
-        let before = hold_signals();
+        let held = hold_signals();
         let mut stack = Stack::take();
         let worker = stack
             .as_mut()
@@ -193,7 +194,7 @@ impl Engine {
                 false
             }
         };
-        restore_signals(before);
+        drop(held);
         helped
     }
 }
@@ -203,8 +204,8 @@ impl Engine {
 const ENDINGS: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
 /// Holds back signals that are not raised by code, but for [`ENDINGS`] without a handler, and puts our fault handlers
-/// back if need be. Gives the thread's own mask.
-fn hold_signals() -> Option<libc::sigset_t> {
+/// back if need be.
+fn hold_signals() -> Option<HeldSignals> {
     static CHECKED: AtomicU64 = AtomicU64::new(0);
     /// Signals of `ENDINGS` without a handler, a bit each.
     static OPEN: AtomicU32 = AtomicU32::new(0);
@@ -228,37 +229,11 @@ fn hold_signals() -> Option<libc::sigset_t> {
         fault::reinstall_if_replaced();
     }
     let open = OPEN.load(Ordering::Relaxed);
-    // SAFETY: the sets are filled before they are read; zero bytes are a valid set.
-    unsafe {
-        let mut held: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut held);
-        for signal in RAISED {
-            libc::sigdelset(&mut held, signal);
-        }
-        for (bit, signal) in ENDINGS.into_iter().enumerate() {
-            if open >> bit & 1 == 1 {
-                libc::sigdelset(&mut held, signal);
-            }
-        }
-        // Added to the thread's own, so that what that has blocked stays so.
-        if libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before) != 0 {
-            return None;
-        }
-        let blocked = RAISED
-            .into_iter()
-            .any(|signal| libc::sigismember(&before, signal) == 1);
-        berth::trust(!blocked, now);
-        if blocked {
-            // A fault whose signal is blocked would end the process.
-            let mut raised: libc::sigset_t = std::mem::zeroed();
-            for signal in RAISED {
-                libc::sigaddset(&mut raised, signal);
-            }
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raised, std::ptr::null_mut());
-        }
-        Some(before)
-    }
+    let is_open = |(bit, _): &(usize, i32)| open >> bit & 1 == 1;
+    let left_open = ENDINGS.into_iter().enumerate().filter(is_open);
+    let held = HeldSignals::all_but(left_open.map(|(_, signal)| signal))?;
+    berth::trust(!held.raised_were_blocked(), now);
+    Some(held)
 }
 
 /// Host functions are the workers' alone; cooperative launches need threads of their own.

@@ -30,6 +30,7 @@ pub(crate) use futex::now_ns;
 use help::on_stack;
 pub(crate) use launch::is_brief;
 use share::Share;
+use signal_mask::HeldSignals;
 use spread::Spread;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Once};
@@ -384,7 +385,8 @@ impl Engine {
 
     fn start_workers(&'static self) {
         fault::install();
-        let before = block_signals();
+        // The program's handlers run on the program's threads.
+        let _held = HeldSignals::all();
         for number in 0..self.workers {
             let thread = std::thread::Builder::new()
                 .name(format!("solum-{number}"))
@@ -409,7 +411,6 @@ impl Engine {
                 self.running.fetch_add(1, Ordering::AcqRel);
             }
         }
-        restore_signals(before);
     }
 }
 
@@ -425,42 +426,6 @@ fn stay_on(cpus: &[usize]) {
             libc::CPU_SET(cpu, &mut set);
         }
         libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
-    }
-}
-
-/// Signals that code raises.
-const RAISED: [i32; 7] = [
-    libc::SIGSEGV,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGABRT,
-    libc::SIGSYS,
-];
-
-/// Blocks all signals that are not raised by code, for threads started next: the program's handlers
-/// run on the program's threads.
-fn block_signals() -> Option<libc::sigset_t> {
-    // SAFETY: the sets are filled before they are read; zero bytes are a valid set.
-    unsafe {
-        let mut set: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut set);
-        for signal in RAISED {
-            libc::sigdelset(&mut set, signal);
-        }
-        (libc::pthread_sigmask(libc::SIG_SETMASK, &set, &mut before) == 0).then_some(before)
-    }
-}
-
-/// Puts back what [`block_signals`] gave.
-fn restore_signals(before: Option<libc::sigset_t>) {
-    if let Some(before) = before {
-        // SAFETY: puts back the mask that this thread had.
-        unsafe {
-            libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
-        }
     }
 }
 

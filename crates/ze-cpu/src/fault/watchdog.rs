@@ -8,6 +8,7 @@
 
 use super::slot::deadlines;
 use crate::engine::now_ns;
+use signal_mask::HeldSignals;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -126,6 +127,7 @@ pub(crate) fn limit(milliseconds: u64) {
     LIMIT.store(milliseconds.saturating_mul(1_000_000), Ordering::Relaxed);
     ONCE.call_once(|| {
         // A system without another thread has no limit; the kernels run all the same.
+        let _held = HeldSignals::all();
         let _ = std::thread::Builder::new()
             .name("solum-watchdog".to_owned())
             .spawn(watch);

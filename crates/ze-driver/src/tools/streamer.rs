@@ -16,6 +16,7 @@ use crate::tables;
 use crate::tools::metric::MetricGroup;
 use crate::tools::report::{self, Sample};
 use level_zero_sys::*;
+use signal_mask::HeldSignals;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -172,7 +173,10 @@ pub(crate) fn zetMetricStreamerOpen(
     });
     let (stream, period) = (Arc::clone(&shared), u64::from(desc.samplingPeriod));
     let thread = std::thread::Builder::new().name("solum-metrics".to_owned());
-    if let Err(why) = thread.spawn(move || stream.run(period)) {
+    let held = HeldSignals::all();
+    let started = thread.spawn(move || stream.run(period));
+    drop(held);
+    if let Err(why) = started {
         return error(
             ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
             format!("the system gives no thread to read counters on: {why}"),
