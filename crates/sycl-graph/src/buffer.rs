@@ -426,15 +426,15 @@ impl Buffer {
     pub fn commit_accesses(&mut self, domain: Domain, accesses: &[Access], dep: Dep) {
         self.tickets += usize::from(dep.is_ticket());
         self.past.add(dep);
-        let content = accesses.iter().filter(|access| access.mode.needs_content());
-        let content: SmallVec<[Cuboid; 2]> = content
-            .map(|access| self.grid.page_range(&access.elements))
-            .collect();
         for access in accesses.iter().filter(|access| access.mode.writes()) {
             if access.mode.needs_content() {
                 let pages = self.grid.page_range(&access.elements);
                 self.overwrite(domain, &pages);
             } else {
+                let content = accesses.iter().filter(|access| access.mode.needs_content());
+                let content: SmallVec<[Cuboid; 2]> = content
+                    .map(|access| self.grid.page_range(&access.elements))
+                    .collect();
                 self.overwrite_without_reading(domain, &access.elements, &content);
             }
         }

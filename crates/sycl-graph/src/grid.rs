@@ -203,8 +203,15 @@ impl Grid {
         }
         let mut range = inside;
         for axis in 0..3 {
-            range.lower[axis] = inside.lower[axis] / self.page[axis];
-            range.upper[axis] = inside.upper[axis].div_ceil(self.page[axis]);
+            // Most accesses begin and end with the buffer, and divisions cost more than all else here.
+            range.lower[axis] = match inside.lower[axis] {
+                0 => 0,
+                first => first / self.page[axis],
+            };
+            range.upper[axis] = match inside.upper[axis] {
+                end if end == self.extent[axis] => self.pages[axis],
+                end => end.div_ceil(self.page[axis]),
+            };
         }
         range
     }

@@ -32,7 +32,7 @@ struct Use {
     core: Arc<BufferCore>,
     /// Accesses by the domain they are in: the device's, and the host's for host tasks.
     device: Option<(Domain, Accesses)>,
-    host: Accesses,
+    host: Vec<Access>,
 }
 
 /// What is no longer used is freed once in so many submissions to a lane.
@@ -61,7 +61,9 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     });
     inner.refuse_lost()?;
     check_targets(&group.records)?;
-    let node = Node::group(site, inner, label(group.action.as_ref(), &group.arguments));
+    let node = Node::group(site, inner, || {
+        label(group.action.as_ref(), &group.arguments)
+    });
     say(COMMANDS, || {
         let name = label(group.action.as_ref(), &group.arguments).name;
         format!("submits {name}{site} to {}", name_of(Some(&inner.device)))
@@ -109,7 +111,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         ));
     }
     for (entry, state) in uses.iter().zip(&mut locked) {
-        for (domain, list) in entry.lists() {
+        entry.lists().try_for_each(|(domain, list)| {
             let plan = state.graph.plan(domain, list, &state.links());
             for transfer in plan {
                 transfer::submit(&entry.core, state, transfer, Some(&inner.reports))?;
@@ -119,7 +121,8 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
             state
                 .history
                 .used(entry.core.number, state.graph.grid(), list, &node);
-        }
+            Ok::<(), Error>(())
+        })?;
     }
     let on_host = matches!(group.action, Some(Action::HostTask(_)));
     let mut resolved = match on_host {
@@ -320,7 +323,7 @@ fn place_of(
             Use {
                 core: record.core,
                 device: None,
-                host: Accesses::new(),
+                host: Vec::new(),
             },
         );
         for (number, ..) in firsts.iter_mut() {
@@ -329,16 +332,14 @@ fn place_of(
     }
     firsts.push((found, record.target, record.first_byte));
     let entry = &mut uses[found];
-    let list = match record.target {
-        TargetMemory::Device => {
-            &mut entry
-                .device
-                .get_or_insert((Domain::HOST, Accesses::new()))
-                .1
+    let accesses = &record.accesses;
+    match (record.target, &mut entry.device) {
+        (TargetMemory::Device, Some((_, list))) => list.extend_from_slice(accesses),
+        (TargetMemory::Device, none) => {
+            *none = Some((Domain::HOST, Accesses::from_slice(accesses)));
         }
-        TargetMemory::Host => &mut entry.host,
-    };
-    list.extend(record.accesses);
+        (TargetMemory::Host, _) => entry.host.extend_from_slice(accesses),
+    }
     found
 }
 
@@ -378,18 +379,18 @@ fn overlap(one: &Record, other: &Record) -> bool {
 }
 
 fn lock_all(uses: &Uses) -> SmallVec<[MutexGuard<'static, BufferState>; 4]> {
-    uses.iter()
-        .map(|entry| {
-            let guard = entry.core.lock();
-            // SAFETY: only the lifetime changes: the group's own `Arc`, which outlives the guards, keeps the buffer; the
-            // guards are dropped before the list of uses is moved on or dropped, being declared after it.
-            unsafe {
-                std::mem::transmute::<MutexGuard<'_, BufferState>, MutexGuard<'static, BufferState>>(
-                    guard,
-                )
-            }
-        })
-        .collect()
+    let mut locked = SmallVec::new();
+    for entry in uses {
+        let guard = entry.core.lock();
+        // SAFETY: only the lifetime changes: the group's own `Arc`, which outlives the guards, keeps the buffer; the guards
+        // are dropped before the list of uses is moved on or dropped, being declared after it.
+        locked.push(unsafe {
+            std::mem::transmute::<MutexGuard<'_, BufferState>, MutexGuard<'static, BufferState>>(
+                guard,
+            )
+        });
+    }
+    locked
 }
 
 fn prepare(queue: &QueueInner, entry: &mut Use, state: &mut BufferState) -> Result<()> {
@@ -403,9 +404,9 @@ fn prepare(queue: &QueueInner, entry: &mut Use, state: &mut BufferState) -> Resu
 
 fn commit(uses: &Uses, locked: &mut [MutexGuard<'static, BufferState>], dep: Dep) {
     for (entry, state) in uses.iter().zip(locked) {
-        for (domain, list) in entry.lists() {
+        entry.lists().for_each(|(domain, list)| {
             state.graph.commit_accesses(domain, list, dep);
-        }
+        });
         state.graph.tidy(is_open_or_failed);
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use level_zero::sys::*;
 use smallvec::SmallVec;
 
+use super::gates::SOME;
 use super::home::{Home, Kind};
 use super::{Inner, Lane, LaneOptions, Slot};
 use crate::context::NativeContext;
@@ -36,6 +37,7 @@ impl Lane {
         lane.failures.start(context, None);
         lane.context
             .store(Arc::as_ptr(context).addr(), Ordering::Release);
+        SOME.store(true, Ordering::Release);
         lane.is_event.store(true, Ordering::Release);
         let sequence = lane.progress.next();
         drop(inner.ring.restart(sequence));

@@ -8,7 +8,7 @@
 //! time, where a lane is made also [`super::losses`]' and the numbers of lanes, and where one is closed the graveyard's.
 //! So it is with a context's list of lanes for copies, which is locked for the choice only.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
@@ -26,6 +26,9 @@ pub(super) struct Gated {
     first: Dep,
     gate: Dep,
 }
+
+/// Whether there ever was an event of the program's: most programs have none, and need no look at any lane.
+pub(super) static SOME: AtomicBool = AtomicBool::new(false);
 
 pub(super) type Gates = SmallVec<[Gated; 4]>;
 
@@ -72,6 +75,9 @@ impl Lane {
     #[inline]
     pub(super) fn known_gates(work: &Deps) -> Gates {
         let mut gates = Gates::new();
+        if !SOME.load(Ordering::Acquire) {
+            return gates;
+        }
         for dep in work.iter() {
             if let Some(lane) = lane_of(dep).filter(|lane| lane.may_be_gated()) {
                 lane.add_gates(dep, &mut gates);

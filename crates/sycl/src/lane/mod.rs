@@ -503,7 +503,9 @@ impl Lane {
         for dep in after.iter().filter(|dep| dep.lane() != self.id) {
             let Some(lane) = lane_of(dep) else { continue };
             // Asking costs less than a wait for what has ended.
-            pinned.extend(lane.pin_if(dep.sequence(), true));
+            if let Some(event) = lane.pin_if(dep.sequence(), true) {
+                pinned.push(event);
+            }
             if let Some(error) = lane.failure(dep.sequence()) {
                 return Err(Error::because("what this would follow failed", &error));
             }

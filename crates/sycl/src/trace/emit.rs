@@ -217,10 +217,15 @@ impl Node {
     }
 
     /// A command group's.
-    pub(crate) fn group(site: Site, queue: &QueueInner, label: Label<'_>) -> Self {
+    pub(crate) fn group<'a>(
+        site: Site,
+        queue: &QueueInner,
+        label: impl FnOnce() -> Label<'a>,
+    ) -> Self {
         if graph_listeners().is_none() {
             return Self(None);
         }
+        let label = label();
         let kind = match label.transfer {
             true => NodeKind::MemoryTransfer,
             false => NodeKind::CommandGroup,

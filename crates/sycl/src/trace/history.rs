@@ -72,11 +72,9 @@ impl History {
     /// A command uses the buffer, after everything that its accesses conflict with.
     pub(crate) fn used(&mut self, number: u64, grid: &Grid, accesses: &[Access], node: &Node) {
         if !node.is_some() || !wants_edges() {
-            *self = Self {
-                allocations: std::mem::take(&mut self.allocations),
-                image: self.image,
-                ..Self::default()
-            };
+            if !self.uses.is_empty() || !self.before.is_empty() {
+                (self.uses, self.before) = Default::default();
+            }
             return;
         }
         let Some(first) = accesses.first() else {
