@@ -1,10 +1,12 @@
 //! LLVM IR as it is made, before LLVM's passes, for kernels that each show one property; and every stage from SPIR-V
 //! to there, for kernels that each need something of all stages. After a change that is meant, run with
-//! `SOLUM_BLESS=1` and read the difference.
+//! `SOLUM_BLESS=1` and read the difference. Of some properties only whether the IR has them is asked: those need no
+//! processor of theirs.
 
 use std::path::Path;
 
 use codegen_llvm::Settings;
+use kernel_ir::abi::MOST_ITEMS;
 use kernel_ir::build::SpirvInput;
 use kernel_ir::{Module, Options, Request, passes};
 
@@ -33,6 +35,22 @@ fn lowered(name: &str, module: &Module, options: Options, wide: bool) -> String 
             )
         })
         .collect()
+}
+
+/// All of LLVM's IR of a kernel in text form, in so many lanes.
+fn in_lanes(text: &str, lanes: u32, cpu: &str, features: &str) -> String {
+    let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    kernel_ir::validate(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    passes::prepare(&mut module).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let settings = Settings {
+        cpu: cpu.into(),
+        features: features.into(),
+        sub_group_size: 8,
+        options: Options::default(),
+        wide: true,
+        lanes: Some(lanes),
+    };
+    codegen_llvm::llvm_text(&module, &settings).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 /// `made` against the file, which is written anew when blessed.
@@ -136,4 +154,134 @@ fn sub_group() {
 #[test]
 fn narrow() {
     check("narrow", true);
+}
+
+/// Elements that lie anywhere come and go at once where the processor is told to be fast at it, and one by one else.
+#[test]
+fn gathers_where_they_are_fast() {
+    const V4: &str = "x86-64-v4";
+    for (cpu, features, lanes, element, at_once) in [
+        (V4, "", 16, "i32", false),
+        (V4, "+fast-gather", 16, "i32", true),
+        (V4, "+fast-gather", 8, "i64", true),
+        (V4, "+fast-gather", 32, "f32", true),
+        // Too few to be worth it, and none of the processor's sizes.
+        (V4, "+fast-gather", 4, "i32", false),
+        (V4, "+fast-gather", 16, "i16", false),
+        (V4, "+fast-gather,-fast-gather", 16, "i32", false),
+        ("x86-64-v3", "+fast-gather", 16, "i32", false),
+        ("sapphirerapids", "", 16, "i32", true),
+        ("sapphirerapids", "-fast-gather", 16, "i32", false),
+        ("sapphirerapids", "-avx512f", 16, "i32", false),
+        ("icelake-server", "", 16, "i32", false),
+    ] {
+        let bytes = element[1..].parse::<u32>().expect("bits") / 8;
+        let text = format!(
+            "kernel @k(%at: ptr<global>, %in: ptr<global>, %out: ptr<global>) {{
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %a: ptr<global> = offset %at [%g * 4 + 0]
+  %i: i32 = load %a align 4
+  %w: i64 = to.sext %i
+  %p: ptr<global> = offset %in [%w * {bytes} + 0]
+  %v: {element} = load %p align {bytes}
+  %q: ptr<global> = offset %out [%w * {bytes} + 0]
+  store %q, %v align {bytes}
+  ret
+}}"
+        );
+        let made = in_lanes(&text, lanes, cpu, features);
+        let has = |name: &str| {
+            let mut calls = made.lines().filter(|line| line.contains("call "));
+            calls.any(|line| line.contains(name))
+        };
+        let found = ["llvm.masked.gather", "llvm.masked.scatter"].map(has);
+        let what = format!("{lanes} of {element} on {cpu} with {features:?}");
+        assert_eq!(found, [at_once; 2], "{what}\n{made}");
+    }
+}
+
+/// Integers made of a work-item's place in its group are tested only where those of the largest group would wrap around.
+#[test]
+fn places_in_a_group_have_limits() {
+    let last = i64::from(MOST_ITEMS) - 1;
+    let (signed, unsigned) = (i64::from(i32::MAX), i64::from(u32::MAX));
+    let (half, whole) = (signed / last, unsigned / last);
+    let left = signed - half * last;
+    for (bits, extension, factor, plus, tested) in [
+        (32, "sext", half, left, false),
+        (32, "sext", half, left + 1, true),
+        (32, "sext", half + 1, 0, true),
+        (32, "zext", whole, unsigned - whole * last, false),
+        (32, "zext", whole + 1, 0, true),
+        (32, "zext", 1, -1, true),
+        (16, "zext", 1, 0, last > i64::from(u16::MAX)),
+        (16, "sext", 1, 0, last > i64::from(i16::MAX)),
+        (8, "zext", 1, 0, true),
+    ] {
+        let constant = |n: i64| n & ((1 << bits) - 1);
+        let (times, more) = (constant(factor), constant(plus));
+        for id in [
+            "LocalInvocationId",
+            "LocalInvocationIndex",
+            "GlobalInvocationId",
+        ] {
+            let text = format!(
+                "kernel @k(%in: ptr<global>, %out: ptr<global>) {{
+b0:
+  %l: i64 = wi.{id} 0
+  %n: i{bits} = to.trunc %l
+  %m: i{bits} = imul %n, i{bits} {times}
+  %a: i{bits} = iadd %m, i{bits} {more}
+  %w: i64 = to.{extension} %a
+  %p: ptr<global> = offset %in [%w * 4 + 0]
+  %v: i32 = load %p align 4
+  %q: ptr<global> = offset %out [%l * 4 + 0]
+  store %q, %v align 4
+  ret
+}}"
+            );
+            let made = in_lanes(&text, 16, "x86-64-v3", "");
+            // Of the narrow integers, or of what they would be without an end; or the test cannot hold.
+            let narrow = format!(" i{bits} ");
+            let is_test = |line: &str| {
+                let compares = line.contains(" icmp ");
+                compares && (line.contains(&narrow) || line.contains(" eq i64 "))
+                    || line.contains("br i1 false")
+            };
+            let is_tested = made.lines().any(is_test);
+            let wanted = tested || id == "GlobalInvocationId";
+            assert_eq!(is_tested, wanted, "{text}\n{made}");
+        }
+    }
+}
+
+/// Of a kernel that asks for more work-items than a group can have code is made, which nobody will run.
+#[test]
+fn groups_beyond_the_limit_are_compiled() {
+    let text = "kernel @k(%out: ptr<global>) {
+b0:
+  %l: i64 = wi.LocalInvocationId 0
+  %n: i32 = to.trunc %l
+  %m: i32 = imul %n, i32 32768
+  %w: i64 = to.sext %m
+  barrier Workgroup
+  %q: ptr<global> = offset %out [%w * 4 + 0]
+  store %q, %n align 4
+  ret
+}";
+    for size in [
+        [MOST_ITEMS, 1, 1],
+        [MOST_ITEMS + 1, 1, 1],
+        [1 << 16, 1 << 16, 1],
+        [u32::MAX; 3],
+    ] {
+        let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
+        passes::prepare(&mut module).unwrap_or_else(|e| panic!("{e}"));
+        module.kernels[0].required_group_size = Some(size);
+        for wide in [true, false] {
+            let made = lowered("beyond", &module, Options::default(), wide);
+            assert!(!made.is_empty(), "{size:?}, side by side: {wide}");
+        }
+    }
 }

@@ -217,6 +217,31 @@ fn every_group_of_a_launch_runs_once_however_it_is_shared() {
 }
 
 #[test]
+fn groups_are_no_larger_than_kernels_rely_on() {
+    let engine = Engine::new(2, true);
+    let program = program();
+    let most = kernel_ir::abi::MOST_ITEMS;
+    let mut out = vec![0u64; most as usize];
+    for (size, runs) in [
+        ([most, 1, 1], true),
+        ([256, most / 256, 1], true),
+        ([most + 1, 1, 1], false),
+        ([256, most / 256, 2], false),
+        ([u32::MAX; 3], false),
+        ([1, 0, 1], false),
+    ] {
+        out.fill(0);
+        let mut launch = launch(&program, 0, &[out.as_mut_ptr() as u64, 1], [1, 1, 1]);
+        launch.group_size = size;
+        let fault = end(&submit(engine, launch));
+        assert_eq!(fault.is_none(), runs, "{size:?}: {fault:?}");
+        let limit = format!("allowed: 1 to {most}");
+        assert!(fault.is_none_or(|why| why.contains(&limit)), "{size:?}");
+        assert_eq!(out.iter().all(|n| *n != 0), runs, "{size:?}");
+    }
+}
+
+#[test]
 fn local_memory_of_every_kind_is_there_and_aligned() {
     let engine = Engine::new(2, true);
     let program = program();

@@ -334,7 +334,8 @@ unsafe fn image_or_sampler(
     Ok(record)
 }
 
-/// A kernel by name; core/module.yml.
+/// A kernel by name; core/module.yml. INVALID_GROUP_SIZE_DIMENSION for one that requires groups larger than the
+/// device's: no launch could have them.
 #[ze_entry(ze_pfnKernelCreate_t)]
 pub(crate) fn zeKernelCreate(
     hModule: Handle<'_, Module>,
@@ -376,7 +377,10 @@ pub(crate) fn zeKernelCreate(
     let facts = built_late(program.kernel(index))?;
     let group_size = match facts.required_group_size {
         [0, 0, 0] => [1, 1, 1],
-        required => required,
+        required => {
+            check_group_size(facts, hModule.device().facts(), required)?;
+            required
+        }
     };
     let pointers = facts.args.iter().map(|arg| {
         let is_word = (arg.kind, arg.size, arg.offset % 8) == (KernelArgKind::Pointer, 8, 0);

@@ -305,6 +305,10 @@ impl Platform for Fake {
             kernel("fault", &[]),
             kernel("look", &[(Image, 8, 0), (Sampler, 8, 8)]),
             kernel("late", &[]),
+            KernelFacts {
+                required_group_size: [2048, 1, 1],
+                ..kernel("vast", &[])
+            },
         ];
         Ok(Arc::new(FakeProgram {
             names: kernels.iter().map(|kernel| kernel.name.clone()).collect(),

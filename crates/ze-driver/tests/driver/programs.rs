@@ -107,7 +107,8 @@ fn names_of_a_module_are_looked_up() {
         .iter()
         .map(|name| unsafe { CStr::from_ptr(*name) })
         .collect();
-    assert_eq!(names, [c"add", c"count", c"fault", c"look", c"late"]);
+    let wanted = [c"add", c"count", c"fault", c"look", c"late", c"vast"];
+    assert_eq!(names, wanted);
     let (mut at, mut size) = (null_mut(), 0);
     ok!(Module.pfnGetGlobalPointer(module, c"table".as_ptr(), &raw mut size, &raw mut at));
     assert_eq!((at as usize, size), (0x1000, 16));
@@ -124,6 +125,8 @@ fn names_of_a_module_are_looked_up() {
     for (name, want) in [
         (c"add", ZE_RESULT_SUCCESS),
         (c"none", ZE_RESULT_ERROR_INVALID_KERNEL_NAME),
+        // More work-items than the device has in a group.
+        (c"vast", ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION),
         (c"late", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE),
     ] {
         let desc = ze_kernel_desc_t {
