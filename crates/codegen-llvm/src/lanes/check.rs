@@ -15,8 +15,10 @@ use super::region::Region;
 use crate::kernel::Lower;
 use crate::llvm::{IntPred, Opcode, Val};
 
-/// Instructions computed beforehand for one test.
+/// Instructions computed beforehand for one test, one of the other, and ways on which they are come to: what is made of
+/// itself twice over has more than anyone can follow.
 const DEPTH: usize = 16;
+const VISITS: usize = 1000;
 
 /// Extensions that are tested for one chunk at most.
 const TESTS: usize = 32;
@@ -26,11 +28,16 @@ const MASKED: usize = 80;
 const ROW_STEP: u64 = 1 << 12;
 
 /// Whether `v` is made of ids, arguments and constants by a few steps of arithmetic.
-fn from_ids(function: &Function, v: ValueId, depth: usize) -> bool {
+fn from_ids(function: &Function, v: ValueId) -> bool {
+    made_of_ids(function, v, DEPTH, &mut 0)
+}
+
+fn made_of_ids(function: &Function, v: ValueId, depth: usize, visits: &mut usize) -> bool {
+    *visits += 1;
     let ValueDef::Inst(inst) = function.values[v.index()].def else {
         return true;
     };
-    if depth == 0 {
+    if depth == 0 || *visits >= VISITS {
         return false;
     }
     let op = &function.insts[inst.index()].op;
@@ -52,7 +59,7 @@ fn from_ids(function: &Function, v: ValueId, depth: usize) -> bool {
     };
     let mut all = simple;
     if all {
-        op.operands(|v| all = all && from_ids(function, v, depth - 1));
+        op.operands(|v| all = all && made_of_ids(function, v, depth - 1, visits));
     }
     all
 }
@@ -143,7 +150,7 @@ pub(super) fn exact(module: &Module, function: &Function, shapes: &Shapes) -> [V
             };
             if super::range::is_kept(module, function, op, from, &[step]) {
                 certain.push(result);
-            } else if from_ids(function, from, DEPTH) {
+            } else if from_ids(function, from) {
                 found.push(result);
             }
         }
@@ -157,7 +164,7 @@ pub(super) fn can_test(region: &Region, shapes: &Shapes, block: BlockId) -> bool
     let term = &region.function.blocks[block.index()].term;
     matches!(term, kernel_ir::Terminator::CondBr { .. })
         && term.operand().is_some_and(|cond| {
-            from_ids(&region.function, cond, DEPTH) && rarely_parts(region, shapes, cond, DEPTH)
+            from_ids(&region.function, cond) && rarely_parts(region, shapes, cond, DEPTH)
         })
 }
 
@@ -478,5 +485,44 @@ impl Lanes<'_, '_, '_> {
             self.low.values.module.types.get(self.low.ty(v)),
             Type::Int(_)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_of_itself_twice_over_is_given_up_on() {
+        for (line, made_of_ids) in [
+            ("iadd X, X", true),
+            ("select %c, X, %l", true),
+            ("select %c, X, X", true),
+            ("udiv X, X", false),
+        ] {
+            for count in [1, 4, 12, 15, 40] {
+                let lines = (1..=count).map(|i| {
+                    let x = if i == 1 {
+                        "%l".into()
+                    } else {
+                        format!("%x{}", i - 1)
+                    };
+                    format!("  %x{i}: i64 = {}\n", line.replace('X', &x))
+                });
+                let text = format!(
+                    "kernel @k(%out: ptr<global>, %n: i64) {{\nb0:\n  %l: i64 = wi.LocalInvocationId 0
+  %c: bool = cmp.ult %l, %n\n{}  store %out, %x{count} align 8\n  ret\n}}",
+                    lines.collect::<String>()
+                );
+                let module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                let function = &module.functions[0];
+                let last = function.insts.iter().rev().find_map(|inst| inst.result);
+                let last = last.expect("a chain");
+                let mut visits = 0;
+                let found = super::made_of_ids(function, last, DEPTH, &mut visits);
+                assert!(visits <= VISITS + count, "{count} times {line:?}: {visits}");
+                assert!(found == made_of_ids || count > 4, "{count} times {line:?}");
+            }
+        }
     }
 }
