@@ -246,11 +246,12 @@ pub(crate) fn translate(
     machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
     // Lanes side by side run kernels in a form of their own where one suits them better.
     let bodies: Vec<FunctionId> = module.kernels.iter().map(|k| k.function).collect();
-    let suited: Vec<Option<kernel_ir::Function>> = bodies
+    let wanted = settings.wide && settings.options.opt_level > 0;
+    let suited: Vec<Vec<kernel_ir::Function>> = bodies
         .into_iter()
-        .map(|body| {
-            let wanted = settings.wide && settings.options.opt_level > 0;
-            wanted.then(|| kernel_ir::passes::side_by_side(&mut module, body))?
+        .map(|body| match wanted {
+            true => kernel_ir::passes::side_by_side(&mut module, body),
+            false => Vec::new(),
         })
         .collect();
     let module = &module;
@@ -293,7 +294,7 @@ pub(crate) fn translate(
             lanes: settings.lanes,
             symbol: &kernel_info.symbol.clone(),
             reports,
-            suited: suited[i].as_ref(),
+            suited: &suited[i],
             registers: machine::vector_registers(&settings.cpu, &settings.features),
             gathers: machine::has_fast_gathers(&settings.cpu, &settings.features),
         };

@@ -117,8 +117,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) registers: u64,
     /// Whether its gathers and scatters are faster than an access for each lane.
     pub(crate) gathers: bool,
-    /// The kernel as suits lanes side by side, where that is another form.
-    pub(crate) suited: Option<&'a Function>,
+    /// The kernel as suits lanes side by side, where those are other forms; the first that can be is taken.
+    pub(crate) suited: &'a [Function],
 }
 
 pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
@@ -210,7 +210,7 @@ pub(crate) fn lower(
     if setting.wide {
         // Side by side these are scalars mostly, and addresses keep their shapes.
         let mut own = None;
-        for function in setting.suited.into_iter().chain([function]) {
+        for function in setting.suited.iter().chain([function]) {
             let constants = &module.constants;
             let plan = Plan::new(function, constants, Some(REMADE_ONCE), LanesRun::InStep);
             let before = (low.function, std::mem::replace(&mut low.plan, plan));

@@ -83,15 +83,23 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// A function in the form that suits work-items that run side by side, those of a row: loops over barriers in which
-/// the distance between their elements changes are unrolled, and branches on little work are gone. `None` when it has
-/// neither. The module gets the constants that it needs.
+/// A function in the forms that suit work-items that run side by side, those of a row; the best first. Branches on
+/// little work are gone; in the first of two, which is larger and may be too large for who asks, loops over barriers in
+/// which the distance between work-items' elements changes are unrolled as well. None when it has neither. The module
+/// gets the constants that they need.
 #[must_use]
-pub fn side_by_side(module: &mut Module, id: FunctionId) -> Option<Function> {
+pub fn side_by_side(module: &mut Module, id: FunctionId) -> Vec<Function> {
+    let mut forms = Vec::new();
     let mut f = module.functions[id.index()].clone();
-    let unrolled = unroll::unroll(module, &mut f);
-    let flat = flatten::flatten(module, &mut f);
-    (unrolled || flat).then_some(f)
+    if unroll::unroll(module, &mut f) {
+        flatten::flatten(module, &mut f);
+        forms.push(f);
+        f = module.functions[id.index()].clone();
+    }
+    if flatten::flatten(module, &mut f) {
+        forms.push(f);
+    }
+    forms
 }
 
 /// Simplifies one function.

@@ -259,7 +259,8 @@ fn check(what: &str, text: &str, required: Option<[u32; 2]>, unrolled: bool) {
     };
     let mut wide = prepared.clone();
     let body = wide.kernels[0].function;
-    if let Some(f) = kernel_ir::passes::side_by_side(&mut wide, body) {
+    let mut forms = kernel_ir::passes::side_by_side(&mut wide, body).into_iter();
+    if let Some(f) = forms.next() {
         wide.functions[body.index()] = f;
     }
     kernel_ir::validate(&wide).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));

@@ -4,15 +4,24 @@ use super::whole::prepared;
 use kernel_ir::passes::side_by_side;
 use kernel_ir::{Module, print, validate};
 
-/// The only kernel as lanes run it.
-fn for_lanes(text: &str) -> Module {
+/// The only kernel in all forms that lanes may run, the best first.
+fn forms(text: &str) -> Vec<Module> {
     let mut module = prepared(text);
     let body = module.kernels[0].function;
-    if let Some(f) = side_by_side(&mut module, body) {
+    let mut bodies = side_by_side(&mut module, body);
+    bodies.push(module.functions[body.index()].clone());
+    let modules = bodies.into_iter().map(|f| {
+        let mut module = module.clone();
         module.functions[body.index()] = f;
-    }
-    validate(&module).unwrap_or_else(|e| panic!("{e}\n{}", print(&module)));
-    module
+        validate(&module).unwrap_or_else(|e| panic!("{e}\n{}", print(&module)));
+        module
+    });
+    modules.collect()
+}
+
+/// The only kernel as lanes run it.
+fn for_lanes(text: &str) -> Module {
+    forms(text).swap_remove(0)
 }
 
 /// A tree of three turns: the loop's phis, the end of its turn, and what work-items do that take part.
@@ -203,5 +212,35 @@ fn near_turns_at_the_end() {
     assert!(text.contains("store %0, i64 256 align 8"), "{text}");
     for d in [32, 64, 128, 256] {
         assert!(text.contains(&format!(", i64 {d}\n")), "{d}: {text}");
+    }
+}
+
+/// Who finds the unrolled form too large is given one that has neither turns more nor branches on little work.
+#[test]
+fn the_form_behind_the_unrolled_one_is_flat() {
+    let sides = "%odd: bool = cmp.ult %l, %n
+           br_if %odd, side, both
+         side:
+           %more: i64 = iadd %l, %off
+           br both
+         both:
+           %v: i64 = phi work: %l, side: %more";
+    let flat = format!(
+        "{sides}\n           {}",
+        WORK.replace("i32 1 align 4", "%v align 8")
+    );
+    for (what, work, counts) in [
+        ("neither", "store %t, i32 1 align 4", vec![(1, 2)]),
+        ("turns", WORK, vec![(3, 3), (1, 2)]),
+        ("sides and turns", &flat, vec![(3, 3), (1, 2), (1, 3)]),
+    ] {
+        let forms = forms(&tree(PHIS, NEXT, work));
+        let found = forms.iter().map(|form| {
+            let text = print(form);
+            let [barriers, branches] =
+                ["barrier Workgroup", "br_if"].map(|op| text.matches(op).count());
+            (barriers, branches)
+        });
+        assert_eq!(found.collect::<Vec<_>>(), counts, "{what}");
     }
 }
