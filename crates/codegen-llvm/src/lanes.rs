@@ -40,7 +40,7 @@ mod window;
 use std::collections::{HashMap, HashSet};
 
 use kernel_ir::passes::shape::{Shape, Shapes};
-use kernel_ir::{BlockId, BuildError, Function, GroupScope, InstId, Kernel, Op, ValueId};
+use kernel_ir::{BlockId, BuildError, Function, GroupScope, InstId, Kernel, Op, ValueDef, ValueId};
 
 use crate::kernel::Lower;
 use crate::llvm::{Bb, IntPred, Val};
@@ -253,7 +253,7 @@ pub(crate) fn form(
             .certain
             .iter()
             .filter_map(|v| match function.values[v.index()].def {
-                kernel_ir::ValueDef::Inst(inst) => Some(inst),
+                ValueDef::Inst(inst) => Some(inst),
                 _ => None,
             })
             .collect(),
@@ -835,6 +835,14 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
         }
         let last = u64::from(self.form.width - 1);
         ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last))
+    }
+
+    /// The instruction that makes `v`, and what it does.
+    fn made_by(&self, v: ValueId) -> Option<(InstId, &'r Op)> {
+        match self.f.values[v.index()].def {
+            ValueDef::Inst(inst) => Some((inst, &self.f.insts[inst.index()].op)),
+            _ => None,
+        }
     }
 
     fn shape(&self, v: ValueId) -> Shape {

@@ -54,12 +54,22 @@ pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {
         "graniterapids-d",
         "diamondrapids",
     ];
-    let asked = |name: &str| features.split(',').any(|f| f == name);
-    if (WIDE.contains(&cpu) && !asked("-avx512f")) || asked("+avx512vl") {
+    let by_name = WIDE.contains(&cpu) && asked(features, "+avx512f") != Some(false);
+    if by_name || asked(features, "+avx512vl") == Some(true) {
         WIDE_REGISTERS
     } else {
         16 * 32
     }
+}
+
+/// Whether `features` want that feature; none where they do not name it. As for LLVM, the last word counts.
+fn asked(features: &str, feature: &str) -> Option<bool> {
+    let name = feature.trim_start_matches('+');
+    let mut words = features.rsplit(',');
+    words.find_map(|word| {
+        let named = word.strip_prefix(['+', '-'])? == name;
+        named.then_some(word.starts_with('+'))
+    })
 }
 
 /// Whether the gathers and scatters of AVX-512 are there and faster than an access for each lane: by the processor's name
@@ -72,9 +82,8 @@ pub(crate) fn has_fast_gathers(cpu: &str, features: &str) -> bool {
         "graniterapids-d",
         "diamondrapids",
     ];
-    let asked = features.split(',').any(|f| f == "+fast-gather");
-    let refused = features.split(',').any(|f| f == "-fast-gather");
-    (asked || FAST.contains(&cpu)) && !refused && vector_registers(cpu, features) == WIDE_REGISTERS
+    let is_fast = asked(features, cpu_target::FAST_GATHERS);
+    is_fast.unwrap_or(FAST.contains(&cpu)) && vector_registers(cpu, features) == WIDE_REGISTERS
 }
 
 /// What LLVM lets nobody say otherwise: where to split a value's registers is looked for in regions of a hundred

@@ -160,16 +160,18 @@ fn narrow() {
 #[test]
 fn gathers_where_they_are_fast() {
     const V4: &str = "x86-64-v4";
+    const FAST: &str = cpu_target::FAST_GATHERS;
     for (cpu, features, lanes, element, at_once) in [
         (V4, "", 16, "i32", false),
-        (V4, "+fast-gather", 16, "i32", true),
-        (V4, "+fast-gather", 8, "i64", true),
-        (V4, "+fast-gather", 32, "f32", true),
+        (V4, FAST, 16, "i32", true),
+        (V4, FAST, 8, "i64", true),
+        (V4, FAST, 32, "f32", true),
         // Too few to be worth it, and none of the processor's sizes.
-        (V4, "+fast-gather", 4, "i32", false),
-        (V4, "+fast-gather", 16, "i16", false),
+        (V4, FAST, 4, "i32", false),
+        (V4, FAST, 16, "i16", false),
         (V4, "+fast-gather,-fast-gather", 16, "i32", false),
-        ("x86-64-v3", "+fast-gather", 16, "i32", false),
+        (V4, "-fast-gather,+fast-gather", 16, "i32", true),
+        ("x86-64-v3", FAST, 16, "i32", false),
         ("sapphirerapids", "", 16, "i32", true),
         ("sapphirerapids", "-fast-gather", 16, "i32", false),
         ("sapphirerapids", "-avx512f", 16, "i32", false),
@@ -212,6 +214,8 @@ fn places_in_a_group_have_limits() {
         (32, "sext", half, left, false),
         (32, "sext", half, left + 1, true),
         (32, "sext", half + 1, 0, true),
+        (32, "sext", -half, -left - 1, false),
+        (32, "sext", -half, -left - 2, true),
         (32, "zext", whole, unsigned - whole * last, false),
         (32, "zext", whole + 1, 0, true),
         (32, "zext", 1, -1, true),

@@ -9,7 +9,7 @@
 //! - Instructions of a block are evaluated in order; `Phi`s stand first and read their inputs at once.
 
 pub use crate::op::*;
-use crate::types::{AddressSpace, ConstId, Constants, TypeId, Types};
+use crate::types::{AddressSpace, ConstId, Constant, Constants, Type, TypeId, Types, sign_extend};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
@@ -51,6 +51,21 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
     /// Format strings of [`Op::Printf`], without the final zero.
     pub printf_formats: Vec<Vec<u8>>,
+}
+
+impl Module {
+    /// The integer that `v` of `function` is known to be, negative where its highest bit is set: in which sense
+    /// distances and ends are reckoned, whatever the width.
+    #[must_use]
+    pub fn known_signed(&self, function: &Function, v: ValueId) -> Option<i64> {
+        let ValueDef::Const(c) = function.values[v.index()].def else {
+            return None;
+        };
+        match (self.constants.get(c), self.types.get(function.ty(v))) {
+            (Constant::Int(n), Type::Int(bits)) => Some(sign_extend(*n, *bits)),
+            _ => None,
+        }
+    }
 }
 
 /// A variable that outlives a work-item.

@@ -232,6 +232,12 @@ pub enum Constant {
     FunctionAddress(crate::ir::FunctionId),
 }
 
+/// The number that the low `bits` are, negative where the highest of them is set.
+pub(crate) fn sign_extend(value: u64, bits: impl Into<u32>) -> i64 {
+    let unused = 64 - bits.into().clamp(1, 64);
+    (value << unused).cast_signed() >> unused
+}
+
 /// The interner of constants.
 #[derive(Clone, Debug, Default)]
 pub struct Constants {

@@ -3,9 +3,7 @@
 //! At one address for all: what the lanes do to it together is one operation. At addresses of their own: one
 //! after another, without a loop where memory is this thread's only.
 
-use kernel_ir::{
-    AtomicOp, BuildError, Constant, Op, Order, Reduction, Type, TypeId, ValueDef, ValueId,
-};
+use kernel_ir::{AtomicOp, BuildError, Op, Order, Reduction, Type, TypeId, ValueId};
 
 use super::Lanes;
 use super::values::Rep;
@@ -201,22 +199,11 @@ impl Lanes<'_, '_, '_> {
         if update.result.is_none() {
             return Rep::uniform(old);
         }
-        let constant = match self.f.values[value.index()].def {
-            ValueDef::Const(c) => match self.low.values.module.constants.get(c) {
-                Constant::Int(n) if ir.int_width(ty) >= 32 => Some(n.cast_signed()),
-                _ => None,
-            },
-            _ => None,
-        };
+        let constant = self.low.values.module.known_signed(self.f, value);
         let minus = update.op == AtomicOp::ISub;
         if self.mask.is_none()
-            && let Some(n) = constant
+            && let Some(n) = constant.filter(|_| ir.int_width(ty) >= 32)
         {
-            let n = if ir.int_width(ty) == 32 {
-                i64::from(n as i32)
-            } else {
-                n
-            };
             return Rep::affine(old, if minus { n.wrapping_neg() } else { n });
         }
         let before = before.unwrap_or_else(|| self.steps(ty, 1));

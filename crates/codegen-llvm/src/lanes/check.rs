@@ -144,11 +144,11 @@ pub(super) fn exact(module: &Module, function: &Function, shapes: &Shapes) -> [V
             let (Some((op, from)), Some(result)) = (extension(&inst.op), inst.result) else {
                 continue;
             };
-            let step = |v: ValueId| shapes.of(v).step().filter(|&s| s != 0);
-            let (Some(step), Some(_)) = (step(from), step(result)) else {
+            let steps = |v: ValueId| shapes.of(v).step().is_some_and(|s| s != 0);
+            if !(steps(from) && steps(result)) {
                 continue;
-            };
-            if super::range::is_kept(module, function, op, from, &[step]) {
+            }
+            if super::range::is_kept(module, function, op, from) {
                 certain.push(result);
             } else if from_ids(function, from) {
                 found.push(result);

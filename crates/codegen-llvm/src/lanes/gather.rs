@@ -4,7 +4,7 @@
 //! memories, the group's and the work-item's own, is told by offsets. Lanes that are off touch nothing, and where two
 //! lanes write one element the later one stays, as with accesses in the order of lanes.
 
-use kernel_ir::{AddressSpace, ConvertOp, Op, Type, TypeId, ValueDef, ValueId};
+use kernel_ir::{AddressSpace, Op, Type, TypeId, ValueDef, ValueId};
 
 use super::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
@@ -58,27 +58,35 @@ impl Lanes<'_, '_, '_> {
             let ir = self.low.ir;
             return ir.offset(first, self.steps(ir.i64, rep.step));
         }
-        let by_base = self.by_base(ptr);
+        let by_base = self.by_small_offsets(ptr);
+        let by_base = by_base.or_else(|| self.by_narrow_index(ptr));
         by_base.unwrap_or_else(|| self.spread(ptr, &rep)[0])
     }
 
-    /// Addresses of all lanes beside one base; none where they have none, or offsets could need more than 32 bits.
-    fn by_base(&mut self, ptr: ValueId) -> Option<Val> {
+    /// Addresses of all lanes in a memory whose offsets need no more than 32 bits, beside one base.
+    fn by_small_offsets(&mut self, ptr: ValueId) -> Option<Val> {
         let ir = self.low.ir;
-        let module = self.low.values.module;
-        let made_of = |lanes: &Self, v: ValueId| match lanes.f.values[v.index()].def {
-            ValueDef::Inst(inst) => Some((inst, lanes.f.insts[inst.index()].op.clone())),
-            _ => None,
+        // No offset inside of them needs more; others are undefined.
+        let is_small = match self.low.values.module.types.get(self.low.ty(ptr)) {
+            Type::Ptr(AddressSpace::Local) => true,
+            Type::Ptr(AddressSpace::Private) => {
+                let lanes = u64::from(self.width);
+                self.form.stride.saturating_mul(lanes) < 1 << 31
+            }
+            _ => false,
         };
+        if !is_small {
+            return None;
+        }
         // Seen from the block that made it only: in others what it is made of may be another turn's.
-        let (inst, op) = made_of(self, ptr)?;
+        let (inst, op) = self.made_by(ptr)?;
         if !self.f.blocks[self.block_at_hand.index()]
             .insts
             .contains(&inst)
         {
             return None;
         }
-        let Op::PtrOffset {
+        let &Op::PtrOffset {
             ptr: base,
             index: Some((index, stride)),
             offset,
@@ -92,41 +100,30 @@ impl Lanes<'_, '_, '_> {
         let at = self.rep(base);
         let first = at.first.filter(|_| at.holds.is_none())?;
         let first = ir.offset_by(first, offset.cast_unsigned());
-        let space = module.types.get(self.low.ty(ptr));
-        // No offset inside of them needs more; others are undefined.
-        let is_small = match space {
-            Type::Ptr(AddressSpace::Local) => true,
-            Type::Ptr(AddressSpace::Private) => {
-                let lanes = u64::from(self.width);
-                self.form.stride.saturating_mul(lanes) < 1 << 31
-            }
-            _ => false,
+        let index = self.vectors(index)[0];
+        let narrow = ir.vector(ir.i32, self.width);
+        let index = ir.zext_or_trunc(index, narrow);
+        let stride = self.splat(ir.int_const(ir.i32, stride.cast_unsigned()));
+        let bytes = ir.mul(index, stride);
+        let bytes = match at.step {
+            0 => bytes,
+            step => ir.add(bytes, self.steps(ir.i32, step)),
         };
-        if is_small {
-            let index = self.vectors(index)[0];
-            let narrow = ir.vector(ir.i32, self.width);
-            let index = ir.zext_or_trunc(index, narrow);
-            let stride = self.splat(ir.int_const(ir.i32, stride.cast_unsigned()));
-            let bytes = ir.mul(index, stride);
-            let bytes = match at.step {
-                0 => bytes,
-                step => ir.add(bytes, self.steps(ir.i32, step)),
-            };
-            let wide = ir.vector(ir.i64, self.width);
-            let bytes = ir.cast(Opcode::LLVMSExt, bytes, wide);
-            return Some(ir.offset(first, bytes));
-        }
-        let (_, Op::Convert(ConvertOp::SExt, narrow, _)) = made_of(self, index)? else {
-            return None;
-        };
-        let is_int = module.types.size_of(self.low.ty(narrow)) == 4;
-        let near = self.near.contains_key(&narrow) && at.is_uniform();
-        if !near || !is_int || !matches!(stride, 1 | 2 | 4 | 8) {
-            return None;
-        }
         let wide = ir.vector(ir.i64, self.width);
-        let index = self.vectors(narrow)[0];
-        let index = ir.cast(Opcode::LLVMSExt, index, wide);
+        let bytes = ir.cast(Opcode::LLVMSExt, bytes, wide);
+        Some(ir.offset(first, bytes))
+    }
+
+    /// Addresses of all lanes beside one base, where their index has 32 bits and a sign.
+    fn by_narrow_index(&mut self, ptr: ValueId) -> Option<Val> {
+        let ir = self.low.ir;
+        let (base, index, stride, offset, signed) = self.narrow_index(ptr)?;
+        let is_word = ir.scalar(ir.type_of(index)) == ir.i32;
+        if !signed || !is_word || !matches!(stride, 1 | 2 | 4 | 8) {
+            return None;
+        }
+        let index = ir.cast(Opcode::LLVMSExt, index, ir.vector(ir.i64, self.width));
+        let first = ir.offset_by(base, offset.cast_unsigned());
         Some(ir.element(ir.int(stride as u32 * 8), first, index))
     }
 

@@ -1,7 +1,7 @@
 //! Loads and stores: one wide access where lanes lie side by side, else the processor's gathers where they are fast
 //! (`gather.rs`), else one access for each lane.
 
-use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueDef, ValueId};
+use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueId};
 
 use super::Lanes;
 use super::tuples::Tuple;
@@ -249,19 +249,16 @@ impl Lanes<'_, '_, '_> {
     /// A pointer that is one base and a narrow index: base, index, stride, offset, whether signed. Lanes need no
     /// vectors of 64-bit addresses then.
     pub(super) fn narrow_index(&mut self, ptr: ValueId) -> Option<(Val, Val, i64, i64, bool)> {
-        let op_of = |lanes: &Self, v: ValueId| match lanes.f.values[v.index()].def {
-            ValueDef::Inst(inst) => Some(lanes.f.insts[inst.index()].op.clone()),
-            _ => None,
-        };
-        let Op::PtrOffset {
+        let &Op::PtrOffset {
             ptr: base,
             index: Some((index, stride)),
             offset,
-        } = op_of(self, ptr)?
+        } = self.made_by(ptr)?.1
         else {
             return None;
         };
-        let Op::Convert(op @ (ConvertOp::SExt | ConvertOp::ZExt), narrow, _) = op_of(self, index)?
+        let &Op::Convert(op @ (ConvertOp::SExt | ConvertOp::ZExt), narrow, _) =
+            self.made_by(index)?.1
         else {
             return None;
         };
@@ -281,18 +278,14 @@ impl Lanes<'_, '_, '_> {
     /// Where the narrow index of a pointer lies in memory, lane after lane: it was loaded from there in this block,
     /// and nothing was written since.
     pub(super) fn row_of_index(&self, ptr: ValueId) -> Option<Val> {
-        let made_of = |v: ValueId| match self.f.values[v.index()].def {
-            ValueDef::Inst(inst) => Some(&self.f.insts[inst.index()].op),
-            _ => None,
-        };
-        let Some(Op::PtrOffset {
+        let Op::PtrOffset {
             index: Some((index, _)),
             ..
-        }) = made_of(ptr)
+        } = self.made_by(ptr)?.1
         else {
             return None;
         };
-        let Some(Op::Convert(_, narrow, _)) = made_of(*index) else {
+        let Op::Convert(_, narrow, _) = self.made_by(*index)?.1 else {
             return None;
         };
         let &(block, first) = self.rows.get(narrow)?;

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use kernel_ir::passes::shape::Shape;
 use kernel_ir::{
-    AddressSpace, BinaryOp, BlockId, Builtin, Constant, ConvertOp, Op, Predicate, Terminator, Type,
-    UnaryOp, ValueDef, ValueId,
+    AddressSpace, BinaryOp, BlockId, Builtin, ConvertOp, Op, Predicate, Terminator, Type, UnaryOp,
+    ValueDef, ValueId,
 };
 
 use super::region::Region;
@@ -57,9 +57,7 @@ struct Bound {
     ids: ValueId,
     limit: ValueId,
     steps: Steps,
-    /// Whether `ids` does not wrap around along the row, whatever the launch.
-    kept: bool,
-    /// What must not wrap around along the row, apart from `ids`: integers that are extended.
+    /// What must not wrap around along the row, unless it cannot: `ids`, and integers that are extended.
     exact: Vec<(ValueId, ConvertOp, Steps)>,
 }
 
@@ -253,12 +251,14 @@ impl Search<'_> {
         } else {
             ConvertOp::ZExt
         };
-        (same && steps.chunk > 0 && steps.lane >= 0).then(|| Bound {
+        if !self.is_kept(op, ids) {
+            exact.push((ids, op, steps));
+        }
+        (same && steps.chunk > 0 && steps.lane >= 0).then_some(Bound {
             predicate,
             ids,
             limit,
             steps,
-            kept: self.is_kept(op, ids, steps),
             exact,
         })
     }
@@ -282,9 +282,8 @@ impl Search<'_> {
     }
 
     /// Whether extending `v` is known to give the number that it was made as.
-    fn is_kept(&self, op: ConvertOp, v: ValueId, steps: Steps) -> bool {
-        let (module, function) = (self.low.values.module, &self.region.function);
-        super::range::is_kept(module, function, op, v, &[steps.chunk, steps.lane])
+    fn is_kept(&self, op: ConvertOp, v: ValueId) -> bool {
+        super::range::is_kept(self.low.values.module, &self.region.function, op, v)
     }
 
     /// How `v`, made of ids and of what is the same for all by a few steps of arithmetic, differs along a row.
@@ -314,7 +313,7 @@ impl Search<'_> {
                     if steps.chunk < 0 || steps.lane < 0 {
                         return None;
                     }
-                    if !self.is_kept(*op, *a, steps) {
+                    if !self.is_kept(*op, *a) {
                         exact.push((*a, *op, steps));
                     }
                 }
@@ -363,13 +362,8 @@ impl Search<'_> {
     }
 
     fn known(&self, v: ValueId) -> Option<i64> {
-        let ValueDef::Const(c) = self.region.function.values[v.index()].def else {
-            return None;
-        };
-        match self.low.values.module.constants.get(c) {
-            Constant::Int(n) => Some(n.cast_signed()),
-            _ => None,
-        }
+        let module = self.low.values.module;
+        module.known_signed(&self.region.function, v)
     }
 }
 
@@ -427,11 +421,7 @@ impl Lanes<'_, '_, '_> {
             };
             let [ids, limit] =
                 [bound.ids, bound.limit].map(|v| self.frozen_beforehand(v, &mut made));
-            let mut holds = if bound.kept {
-                ir.int_const(ir.i1, 1)
-            } else {
-                self.stays(ids, op, bound.steps, narrow.width, chunks)
-            };
+            let mut holds = ir.int_const(ir.i1, 1);
             for &(v, op, steps) in &bound.exact {
                 let first = self.frozen_beforehand(v, &mut made);
                 holds = ir.and(holds, self.stays(first, op, steps, narrow.width, chunks));

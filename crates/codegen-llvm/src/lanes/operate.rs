@@ -2,8 +2,7 @@
 
 use kernel_ir::passes::shape::Shape;
 use kernel_ir::{
-    BinaryOp, BuildError, Builtin, Constant, ConvertOp, InstId, Op, TypeId, UnaryOp, ValueDef,
-    ValueId,
+    BinaryOp, BuildError, Builtin, ConvertOp, InstId, Op, TypeId, UnaryOp, ValueDef, ValueId,
 };
 
 use super::Lanes;
@@ -180,13 +179,7 @@ impl Lanes<'_, '_, '_> {
         if self.leaves(result).len() != 1 {
             return None;
         }
-        let constant = |v: ValueId| match self.f.values[v.index()].def {
-            ValueDef::Const(c) => match self.low.values.module.constants.get(c) {
-                Constant::Int(n) => Some(n.cast_signed()),
-                _ => None,
-            },
-            _ => None,
-        };
+        let constant = |v: ValueId| self.low.values.module.known_signed(self.f, v);
         let step = match op {
             Op::Binary(BinaryOp::IAdd, ..) => steps[0].wrapping_add(steps[1]),
             Op::Binary(BinaryOp::ISub, ..) => steps[0].wrapping_sub(steps[1]),

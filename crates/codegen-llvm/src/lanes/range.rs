@@ -2,9 +2,7 @@
 //! at run time to know that neighbours' values do not wrap around.
 
 use kernel_ir::abi::MOST_ITEMS;
-use kernel_ir::{
-    BinaryOp, Builtin, Constant, ConvertOp, Function, Module, Op, Type, ValueDef, ValueId,
-};
+use kernel_ir::{BinaryOp, Builtin, ConvertOp, Function, Module, Op, Type, ValueDef, ValueId};
 
 /// Operations from an integer back to what it is made of, on one way and on all together: what is made of itself
 /// twice over has more ways than anyone can follow.
@@ -23,15 +21,12 @@ impl Search<'_> {
     /// The ends of a number that equals the value modulo its width, both inside; `None` where nothing is known.
     fn range(&mut self, v: ValueId, depth: usize) -> Option<[i128; 2]> {
         self.visits += 1;
-        let Type::Int(bits) = *self.module.types.get(self.function.ty(v)) else {
+        if !matches!(self.module.types.get(self.function.ty(v)), Type::Int(_)) {
             return None;
-        };
+        }
         let inst = match self.function.values[v.index()].def {
-            ValueDef::Const(c) => {
-                let Constant::Int(n) = *self.module.constants.get(c) else {
-                    return None;
-                };
-                let n = i128::from((n << (64 - bits)).cast_signed() >> (64 - bits));
+            ValueDef::Const(_) => {
+                let n = i128::from(self.module.known_signed(self.function, v)?);
                 return (n.unsigned_abs() <= FAR).then_some([n, n]);
             }
             ValueDef::Inst(inst) => &self.function.insts[inst.index()],
@@ -85,26 +80,15 @@ impl Search<'_> {
     }
 }
 
-/// Whether extending `v`, which is made of places in the group and differs by `steps` along a row, gives the number that
-/// it was made as. Steps that do not fit its width were reckoned with constants that are not the numbers meant: -2 is
-/// 65534 among integers of 16 bits.
-pub(super) fn is_kept(
-    module: &Module,
-    function: &Function,
-    op: ConvertOp,
-    v: ValueId,
-    steps: &[i64],
-) -> bool {
-    let Type::Int(bits) = *module.types.get(function.ty(v)) else {
-        return false;
-    };
+/// Whether extending `v`, which is made of places in the group, gives the number that it was made as, in the sense of
+/// [`Module::known_signed`], in which steps along a row are reckoned too.
+pub(super) fn is_kept(module: &Module, function: &Function, op: ConvertOp, v: ValueId) -> bool {
     let mut search = Search {
         module,
         function,
         visits: 0,
     };
-    let fits = |step: &i64| step.unsigned_abs() < 1 << (bits - 1);
-    steps.iter().all(fits) && search.extended(op, v, DEPTH).is_some()
+    search.extended(op, v, DEPTH).is_some()
 }
 
 #[cfg(test)]

@@ -3,13 +3,12 @@
 
 use std::collections::HashSet;
 
-use kernel_ir::{BinaryOp, BlockId, Constant, ConvertOp, Op, TypeId, ValueDef, ValueId};
+use kernel_ir::passes::shape::NEAR;
+use kernel_ir::{BinaryOp, BlockId, ConvertOp, Op, TypeId, ValueDef, ValueId};
 
 use super::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
 
-/// Elements from lane to lane up to which rows under masks are fewer accesses than one for each lane.
-const APART: i64 = 8;
 /// Operations from an index back to where a row begins.
 const DEPTH: usize = 12;
 
@@ -41,7 +40,7 @@ impl Lanes<'_, '_, '_> {
         match apart {
             -1 => true,
             0 | 1 => false,
-            _ if self.low.has_mask_registers() => apart.abs() <= 8,
+            _ if self.low.has_mask_registers() => apart.unsigned_abs() <= NEAR,
             _ => apart.abs() <= 4 || (apart % 2 != 0 && apart.abs() <= 7),
         }
     }
@@ -166,11 +165,11 @@ impl Lanes<'_, '_, '_> {
         let begin = ir.offset_by(first, (low - offset + back).cast_unsigned());
         let row = ir.vector(self.low.values.memory(ty), self.width);
         let align = crate::memory::sane_align(align).min(size);
-        // Rows that begin where memory's lines do, under masks that keep them within the span.
-        if (low, high) == (offset, offset)
-            && let Some(lead) = self.lead(ptr, apart, size).filter(|_| step > 0)
-            && self.low.has_masked(ty)
-        {
+        let lead = self.lead(ptr, apart, size);
+        let alone = (low, high) == (offset, offset) && step > 0 && self.low.has_masked(ty);
+        let lead = lead.filter(|_| alone);
+        let rows: Vec<(u64, Val)> = if let Some(lead) = lead {
+            // They begin where memory's lines do, under masks that keep them within the span.
             let begin = ir.offset_by(begin, (lead * size).wrapping_neg());
             let wanted = lead..lead + count;
             let rows = (0..wanted.end.div_ceil(lanes)).map(|i| {
@@ -187,29 +186,20 @@ impl Lanes<'_, '_, '_> {
                 };
                 (at, loaded)
             });
-            return Span {
-                block: self.block_at_hand,
-                origin,
-                step,
-                size,
-                element: self.low.values.memory(ty),
-                lead,
-                offsets: (low, high),
-                rows: rows.collect(),
-            };
-        }
-        // The last one ends where the span does: nothing is read that lies behind all lanes' elements.
-        let rows = (0..count.div_ceil(lanes))
-            .map(|i| (i * lanes).min(count - lanes))
-            .map(|at| (at, ir.load(row, ir.offset_by(begin, at * size), align)))
-            .collect();
+            rows.collect()
+        } else {
+            // The last one ends where the span does: nothing is read that lies behind all lanes' elements.
+            let places = (0..count.div_ceil(lanes)).map(|i| (i * lanes).min(count - lanes));
+            let load = |at: u64| ir.load(row, ir.offset_by(begin, at * size), align);
+            places.map(|at| (at, load(at))).collect()
+        };
         Span {
             block: self.block_at_hand,
             origin,
             step,
             size,
             element: self.low.values.memory(ty),
-            lead: 0,
+            lead: lead.unwrap_or(0),
             offsets: (low, high),
             rows,
         }
@@ -232,7 +222,7 @@ impl Lanes<'_, '_, '_> {
             || !self.low.has_mask_registers()
             || !self.low.has_masked(ty)
             || rep.step % size as i64 != 0
-            || !(2..=APART).contains(&apart)
+            || !(2..=NEAR.cast_signed()).contains(&apart)
         {
             return false;
         }
@@ -293,11 +283,9 @@ impl Lanes<'_, '_, '_> {
     /// is known.
     fn first_bits(&self, v: ValueId, depth: usize) -> u64 {
         let inst = match self.f.values[v.index()].def {
-            ValueDef::Const(c) => {
-                return match self.low.values.module.constants.get(c) {
-                    Constant::Int(n) => *n,
-                    _ => 0,
-                };
+            ValueDef::Const(_) => {
+                let known = self.low.values.module.known_signed(self.f, v);
+                return known.map_or(0, i64::cast_unsigned);
             }
             ValueDef::Inst(inst) if depth > 0 => &self.f.insts[inst.index()],
             _ => return 0,

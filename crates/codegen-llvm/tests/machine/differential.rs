@@ -100,7 +100,7 @@ fn compare_text(seed: u64, text: &str, [width, height]: [u32; 2], sub_group: u32
     if seed % 4 == 1 && v4() {
         settings.cpu = "x86-64-v4".into();
         if seed % 8 == 1 {
-            settings.features = "+fast-gather".into();
+            settings.features = cpu_target::FAST_GATHERS.into();
         }
     }
     if seed % 7 == 3 {

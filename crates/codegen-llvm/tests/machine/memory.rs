@@ -11,7 +11,39 @@ const WORDS: usize = 1 << 14;
 const GROUPS: u32 = 3;
 
 /// Kernels take `%in`, `%out` and `%n: i32`, which is 37. Indices stay within `WORDS`.
-const KERNELS: [(&str, &str); 19] = [
+const KERNELS: [(&str, &str); 20] = [
+    (
+        "steps below zero that wrap around in no group: nothing is tested at run time",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %y: i64 = wi.LocalInvocationId 1
+  %z: i64 = wi.LocalInvocationId 2
+  %sx: i64 = wi.GlobalSize 0
+  %sy: i64 = wi.GlobalSize 1
+  %plane: i64 = imul %z, %sy
+  %row: i64 = iadd %plane, %y
+  %start: i64 = imul %row, %sx
+  %id: i64 = iadd %start, %g
+  %l: i64 = wi.LocalInvocationId 0
+  %l32: i32 = to.trunc %l
+  %m32: i32 = imul %l32, i32 4294967293
+  %a32: i32 = iadd %m32, i32 200000
+  %far: i64 = to.zext %a32
+  %a: i64 = iadd %far, i64 -185000
+  %b32: i32 = iadd %m32, i32 15000
+  %b: i64 = to.sext %b32
+  %pa: ptr<global> = offset %in [%a * 4 + 0]
+  %pb: ptr<global> = offset %in [%b * 2 + 0]
+  %va: i32 = load %pa align 4
+  %vb: i16 = load %pb align 2
+  %wb: i32 = to.zext %vb
+  %r: i32 = xor %va, %wb
+  %q: ptr<global> = offset %out [%id * 4 + 0]
+  store %q, %r align 4
+  ret
+}",
+    ),
     (
         "steps below zero of several widths, by factors that are written as large numbers",
         "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
@@ -805,7 +837,8 @@ fn every_way_to_memory_in_every_shape_of_group() {
     for (name, text) in KERNELS {
         for (size, lanes) in SHAPES {
             // Without masks in registers, with them, and with gathers.
-            for (required, features) in [(false, ""), (true, ""), (true, "+fast-gather")] {
+            for (required, features) in [(false, ""), (true, ""), (true, cpu_target::FAST_GATHERS)]
+            {
                 same(name, text, size, lanes, required, features);
             }
         }

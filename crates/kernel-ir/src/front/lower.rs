@@ -447,7 +447,7 @@ impl Lower<'_, '_> {
             64 => Ok(value),
             bits => {
                 if let Some(known) = self.known(value) {
-                    return Ok(self.int(64, super::table::sign_extend(known, bits) as u64));
+                    return Ok(self.int(64, crate::types::sign_extend(known, bits) as u64));
                 }
                 let ty = self.module.types.int(64);
                 Ok(self.convert(ConvertOp::SExt, value, ty))

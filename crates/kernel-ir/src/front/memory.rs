@@ -2,7 +2,8 @@
 
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
-use super::table::{Entity, Kind, sign_extend};
+use super::table::{Entity, Kind};
+use crate::types::sign_extend;
 use crate::{
     AddressSpace, BinaryOp, BlockId, ConvertOp, Op, Predicate, Type, TypeId, ValueDef, ValueId,
 };

@@ -2,7 +2,8 @@
 
 use super::declare::{Declare, null};
 use super::fault::{Res, invalid, unsupported};
-use super::table::{Entity, Kind, low_bits, sign_extend};
+use super::table::{Entity, Kind, low_bits};
+use crate::types::sign_extend;
 use crate::{AddressSpace, ConstId, Constant, Module, Type, TypeId};
 use spirv::Op;
 use spirv_reader::Operands;

@@ -252,12 +252,6 @@ pub(super) fn integer(module: &Module, constant: ConstId) -> Option<u64> {
     }
 }
 
-/// Sign-extends the low `bits` of `value`.
-pub(super) fn sign_extend(value: u64, bits: u8) -> i64 {
-    let shift = 64 - u32::from(bits.clamp(1, 64));
-    ((value << shift) as i64) >> shift
-}
-
 /// The low `bits` of `value`.
 pub(super) fn low_bits(value: u64, bits: u8) -> u64 {
     if bits >= 64 {

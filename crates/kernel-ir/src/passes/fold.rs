@@ -5,6 +5,7 @@
 //! denormal 32-bit floats are flushed.
 
 use crate::ir::{BinaryOp, ConvertOp, MathFn, Predicate, Rounding, UnaryOp};
+use crate::types::sign_extend;
 
 /// The kind of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +35,6 @@ impl Scalar {
     pub fn ones(self) -> u64 {
         u64::MAX >> (64 - self.bits().clamp(1, 64))
     }
-}
-
-fn signed(v: u64, bits: u32) -> i64 {
-    (v << (64 - bits)).cast_signed() >> (64 - bits)
 }
 
 /// A float format: digits, exponents, and the place of its fields.
@@ -298,9 +295,9 @@ fn float_binary(op: BinaryOp, width: u8, a: u64, b: u64) -> Option<u64> {
 fn int_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     use BinaryOp as B;
     let (bits, ones) = (scalar.bits(), scalar.ones());
-    let (sa, sb) = (signed(a, bits), signed(b, bits));
+    let (sa, sb) = (sign_extend(a, bits), sign_extend(b, bits));
     let (least, most) = (
-        i128::from(signed(1 << (bits - 1), bits)),
+        i128::from(sign_extend(1 << (bits - 1), bits)),
         i128::from(ones >> 1),
     );
     let overflows = i128::from(sa) == least && sb == -1;
@@ -386,7 +383,7 @@ pub fn unary(op: UnaryOp, scalar: Scalar, a: u64) -> Option<u64> {
         U::CountLeadingZeros => u64::from(a.leading_zeros() - unused),
         U::CountTrailingZeros => u64::from(a.trailing_zeros().min(bits)),
         U::BitReverse => a.reverse_bits() >> unused,
-        U::SAbs => signed(a, bits).unsigned_abs(),
+        U::SAbs => sign_extend(a, bits).unsigned_abs(),
         _ => return None,
     };
     Some(v & ones)
@@ -422,7 +419,7 @@ pub fn compare(p: Predicate, scalar: Scalar, a: u64, b: u64) -> Option<bool> {
             _ => return None,
         });
     }
-    let (sa, sb) = (signed(a, scalar.bits()), signed(b, scalar.bits()));
+    let (sa, sb) = (sign_extend(a, scalar.bits()), sign_extend(b, scalar.bits()));
     Some(match p {
         P::IEq => a == b,
         P::INe => a != b,
@@ -443,7 +440,7 @@ pub fn compare(p: Predicate, scalar: Scalar, a: u64, b: u64) -> Option<bool> {
 pub fn convert(op: ConvertOp, from: Scalar, to: Scalar, rounding: Rounding, a: u64) -> Option<u64> {
     use ConvertOp as C;
     let (bits, ones) = (from.bits(), to.ones());
-    let signed_a = i128::from(signed(a, bits));
+    let signed_a = i128::from(sign_extend(a, bits));
     let (least, most) = (-(i128::from(ones >> 1)) - 1, i128::from(ones >> 1));
     let from_format = match from {
         Scalar::Float(width) if is_denormal_f32(a, width) => return None,

@@ -101,6 +101,10 @@ impl Shapes {
     }
 }
 
+/// Elements from lane to lane up to which lanes are near each other: rows of memory, of which each lane picks its own,
+/// are then fewer accesses than one for each lane.
+pub const NEAR: u64 = 8;
+
 /// Blocks visited for all divergent branches together; beyond it everything counts as varying.
 const BUDGET: usize = 20_000_000;
 
@@ -367,19 +371,13 @@ impl Analysis<'_> {
         Some(shape)
     }
 
-    fn known_int(&self, v: ValueId) -> Option<i64> {
-        let ValueDef::Const(c) = self.f.values[v.index()].def else {
-            return None;
-        };
-        match self.module.constants.get(c) {
-            Constant::Int(n) => Some(n.cast_signed()),
-            _ => None,
-        }
+    fn known(&self, v: ValueId) -> Option<i64> {
+        self.module.known_signed(self.f, v)
     }
 
     /// A step after a shift to the right by the constant `by`, if all of it is left.
     fn shifted_out(&self, step: i64, by: ValueId) -> Option<i64> {
-        let by = u32::try_from(self.known_int(by)?).ok()?;
+        let by = u32::try_from(self.known(by)?).ok()?;
         let kept = step.checked_shr(by)?;
         (kept.checked_shl(by)? == step).then_some(kept)
     }
@@ -399,11 +397,11 @@ impl Analysis<'_> {
                     (_, Some(0), Some(0)) => Shape::Uniform,
                     (BinaryOp::IAdd, Some(x), Some(y)) => Shape::stride(x.wrapping_add(y)),
                     (BinaryOp::ISub, Some(x), Some(y)) => Shape::stride(x.wrapping_sub(y)),
-                    (BinaryOp::IMul, Some(x), Some(_)) if self.known_int(*b).is_some() => {
-                        Shape::stride(x.wrapping_mul(self.known_int(*b)?))
+                    (BinaryOp::IMul, Some(x), Some(_)) if self.known(*b).is_some() => {
+                        Shape::stride(x.wrapping_mul(self.known(*b)?))
                     }
-                    (BinaryOp::Shl, Some(x), Some(_)) if self.known_int(*b).is_some() => {
-                        let by = self.known_int(*b)?;
+                    (BinaryOp::Shl, Some(x), Some(_)) if self.known(*b).is_some() => {
+                        let by = self.known(*b)?;
                         Shape::stride(x.wrapping_mul(1i64.checked_shl(by as u32).unwrap_or(0)))
                     }
                     // What is shifted out is the same in all lanes.

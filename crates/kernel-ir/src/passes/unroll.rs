@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use super::cfg::{Cfg, Dominators, Loop, Loops};
 use super::edit::{self, Edit, Replacements};
 use super::fold::{self, Scalar};
-use super::shape::{self, Lanes, Shapes};
+use super::shape::{self, Lanes, NEAR, Shapes};
 use crate::ir::{
     BinaryOp, BlockId, Function, GroupScope, InstId, Module, Op, Predicate, Scope, Terminator,
     ValueDef, ValueId,
@@ -21,8 +21,6 @@ use crate::types::{Constant, Type};
 
 /// Turns of a loop.
 const TURNS: usize = 16;
-/// Elements between neighbours that are near.
-const NEAR: u64 = 8;
 /// Loops of a function.
 const LOOPS: usize = 8;
 /// Instructions and blocks of a function afterwards.
