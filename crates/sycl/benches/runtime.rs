@@ -17,6 +17,7 @@ use sycl::interop::get_native;
 use sycl::{
     Buffer, BufferOptions, Event, Kernel, KernelBundle, NdRange, Queue, Range, Read, ReadWrite, usm,
 };
+use sycl_graph::{Access, Cuboid, Dep, Domain, Grid, Links, Mode};
 
 static SPIRV: &[u8] = include_bytes!("../kernels/tests.spv");
 
@@ -255,6 +256,68 @@ fn touch(
     submitted.unwrap()
 }
 
+/// Pages of the stencil's buffers, and elements of one.
+const SLABS: usize = 64;
+const SLAB: usize = 256;
+
+fn slabs() -> BufferOptions<1> {
+    BufferOptions {
+        page_size: Some(Range([SLAB])),
+        ..BufferOptions::default()
+    }
+}
+
+/// Two memories with a direct way between them.
+struct Beside;
+
+impl Links for Beside {
+    fn cost(&self, _: Domain, _: Domain) -> Option<u32> {
+        Some(1)
+    }
+}
+
+/// What it costs to find the copies of a task where two devices write in turns, with the bookkeeping and without any
+/// device. The peer is the same where nothing has to be copied.
+fn planning(out: &Out) {
+    let grid = Grid::new([1, 512, 512], 4, Some([1, 16, 16])).unwrap();
+    let devices = [1, 2].map(|number| Domain::new(number).unwrap());
+    let all = grid.whole();
+    let page = Cuboid::new([0, 32, 32], [1, 48, 48]);
+    let tile = Cuboid::new([0, 64, 64], [1, 192, 192]);
+    let turns = |count: usize, places: &[Cuboid], devices: [Domain; 2]| {
+        let mut state = sycl_graph::Buffer::new(grid);
+        state.adopt(devices[0]);
+        for turn in 0..count {
+            let access = |elements| Access {
+                mode: Mode::ReadWrite,
+                elements,
+            };
+            let accesses = [access(places[turn % places.len()])];
+            let (device, work) = (devices[turn % 2], Dep::new(0, turn as u64 + 1));
+            for copy in state.plan(device, &accesses, &Beside) {
+                state.commit_transfer(copy, work);
+            }
+            state.commit_accesses(device, &accesses, work);
+            state.tidy(|_| false);
+        }
+    };
+    let same = [devices[0]; 2];
+    for (name, places) in [
+        ("plan-page", &[page][..]),
+        ("plan-tile", &[tile]),
+        ("plan-whole", &[all]),
+        // Each finds what it wants in both memories.
+        ("plan-mixed", &[all, tile, page]),
+    ] {
+        out.row(
+            name,
+            10_000,
+            |count| turns(count, places, devices),
+            |count| turns(count, places, same),
+        );
+    }
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let out = Out {
@@ -357,6 +420,56 @@ fn main() {
             |count| raw.many(count),
         );
     }
+    let sides = [(); 2].map(|()| Buffer::from_slice_with(&[0; 16384], 16384, &slabs()).unwrap());
+    out.row(
+        "stencil",
+        100 * SLABS,
+        |count| {
+            for step in 0..count / SLABS {
+                let (from, to) = (&sides[step % 2], &sides[(step + 1) % 2]);
+                for slab in 0..SLABS {
+                    let first = slab.saturating_sub(1) * SLAB;
+                    let end = (slab + 2).min(SLABS) * SLAB;
+                    let submitted = queue.submit(|cg| {
+                        cg.access_ranged(from, Read, end - first, first)?;
+                        let a = cg.access_ranged(to, ReadWrite, SLAB, slab * SLAB)?;
+                        cg.parallel_for_nd(&store, NdRange::new(1, 1), (&a,))
+                    });
+                    submitted.unwrap();
+                }
+            }
+            queue.wait().unwrap();
+        },
+        |count| raw.many(count),
+    );
+    for threads in [1, 2, 4] {
+        let own: Vec<_> = (0..threads)
+            .map(|_| (Queue::new().unwrap(), buffer()))
+            .collect();
+        // Kernels set their arguments: each thread has one of its own.
+        let kernels: Vec<_> = own
+            .iter()
+            .map(|_| bundle.kernel(c"store").unwrap())
+            .collect();
+        out.row(
+            &format!("threads-{threads}"),
+            10_000,
+            |count| {
+                std::thread::scope(|scope| {
+                    for ((queue, buffer), kernel) in own.iter().zip(&kernels) {
+                        scope.spawn(move || {
+                            for _ in 0..count / threads {
+                                touch(queue, kernel, &[], (buffer, 0, 16384));
+                            }
+                            queue.wait().unwrap();
+                        });
+                    }
+                });
+            },
+            |count| raw.many(count),
+        );
+    }
+    planning(&out);
     let in_order = Queue::builder().in_order().build().unwrap();
     let block = usm::Block::<i32, usm::SharedKind>::shared(&in_order, 64).unwrap();
     out.row(
