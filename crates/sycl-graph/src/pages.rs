@@ -79,6 +79,19 @@ impl PageSet {
         }
     }
 
+    /// The box that its pages make up, if they do.
+    pub(crate) fn as_box(&self, grid: &Grid) -> Option<Cuboid> {
+        let first = self.iter().next()?;
+        let word = self.words.iter().rposition(|word| *word != 0)?;
+        let last = word * 64 + self.words[word].ilog2() as usize;
+        // Pages are numbered as memory goes: a box has its corners first and last.
+        let pages = Cuboid::new(grid.page_box(first).lower, grid.page_box(last).upper);
+        let has = |(word, mask): (usize, u64)| self.words[word] & mask == mask;
+        let is_whole = pages.volume() == self.count
+            && runs(grid, &pages).all(|(first, end)| masks(first, end).all(has));
+        is_whole.then_some(pages)
+    }
+
     /// Keeps what is also in `other`.
     pub fn intersect(&mut self, other: &Self) {
         self.count = 0;
@@ -181,6 +194,12 @@ mod tests {
                 prop_assert_eq!(set.iter().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
                 prop_assert_eq!(set.count(), model.len());
                 prop_assert_eq!(set.is_full(), model.len() == grid.page_count());
+                let places = model.iter().map(|page| grid.page_box(*page));
+                let around = places.reduce(|a, b| Cuboid::new(
+                    [0, 1, 2].map(|axis| a.lower[axis].min(b.lower[axis])),
+                    [0, 1, 2].map(|axis| a.upper[axis].max(b.upper[axis])),
+                ));
+                prop_assert_eq!(set.as_box(&grid), around.filter(|around| around.volume() == model.len()));
             }
         }
     }

@@ -274,7 +274,10 @@ impl Buffer {
         let loads = match whole {
             Some(source) if parts.is_empty() => vec![Load {
                 from: source.from,
-                boxes: self.boxes(pages),
+                boxes: match pages.as_box(&self.grid) {
+                    Some(all) => vec![self.grid.elements(&all)],
+                    None => self.boxes(pages),
+                },
                 parts: Vec::new(),
             }],
             _ if self.grid.is_slab() => self.farthest_first(pages, parts, sources),
@@ -508,7 +511,8 @@ fn is_direct(links: &dyn Links, from: Domain, to: Domain) -> bool {
     from == Domain::HOST || to == Domain::HOST || links.cost(from, to).is_some()
 }
 
-/// Boxes of elements as copies, each with the boxes that it brings. Boxes of a line's whole pages need one look.
+/// Boxes of elements as copies, each with the boxes that it brings. One box, and those of a line's whole pages, need one
+/// look.
 fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Copies {
     const ORDERS: [&[usize]; 7] = [
         &[2, 1, 0],
@@ -519,7 +523,8 @@ fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Copies {
         &[0, 1, 2],
         &[2],
     ];
-    let tried = match (grid.is_slab() && whole) || units.len() > FEW_PAGES {
+    let needs_one = units.len() == 1 || (grid.is_slab() && whole);
+    let tried = match needs_one || units.len() > FEW_PAGES {
         true => 1,
         false => ORDERS.len(),
     };
