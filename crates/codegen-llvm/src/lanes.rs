@@ -334,7 +334,10 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Form, done: Bb) -> Result<(), Bui
     let ir = low.ir;
     low.record.stride = form.stride.max(1);
     let mut kept = HashMap::new();
-    for &v in &form.uniform {
+    // In an order of their own, so that one kernel gives one text.
+    let mut uniform: Vec<ValueId> = form.uniform.iter().copied().collect();
+    uniform.sort_unstable_by_key(|v| v.index());
+    for v in uniform {
         let ty = low.values.register(low.ty(v));
         kept.insert(v, Kept::Group(low.room(ty, 0), low.room(ty, 0)));
     }

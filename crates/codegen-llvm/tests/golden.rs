@@ -289,3 +289,27 @@ b0:
         }
     }
 }
+
+/// Sets of values have another order each time.
+#[test]
+fn one_kernel_gives_one_text() {
+    let kept = |i: usize| {
+        format!(
+            "  %a{i}: ptr<global> = offset %in [%g * 8 + {}]\n  %k{i}: i64 = load %a{i} align 8\n",
+            8 * i
+        )
+    };
+    let used = |i: usize| {
+        format!("  %p{i}: ptr<global> = offset %out [%k{i} * 8 + 0]\n  store %p{i}, %l align 8\n")
+    };
+    let text = format!(
+        "kernel @k(%in: ptr<global>, %out: ptr<global>) {{\nb0:\n  %l: i64 = wi.LocalInvocationId 0
+  %g: i64 = wi.WorkgroupId 0\n{}  barrier Workgroup\n{}  ret\n}}",
+        (0..12).map(kept).collect::<String>(),
+        (0..12).map(used).collect::<String>()
+    );
+    let first = in_lanes(&text, 8, "x86-64-v3", "");
+    for _ in 0..4 {
+        assert!(first == in_lanes(&text, 8, "x86-64-v3", ""), "{first}");
+    }
+}
