@@ -404,6 +404,7 @@ fn main() {
     }
     let options = BufferOptions {
         page_size: Some(Range([16])),
+        ..BufferOptions::default()
     };
     let pages = Buffer::<i32>::from_slice_with(&[0; 16384], 16384, &options).unwrap();
     for count in [10, 1_000, 100_000] {

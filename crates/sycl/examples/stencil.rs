@@ -58,6 +58,7 @@ fn main() -> Result<()> {
     // A page is a row: what is copied and what conflicts is counted in rows.
     let options = BufferOptions {
         page_size: Some(Range([1, WIDTH])),
+        ..BufferOptions::default()
     };
     let mut now = Buffer::from_slice_with(&plate(), [HEIGHT, WIDTH], &options)?;
     let mut next = Buffer::<f32, 2>::with_options([HEIGHT, WIDTH], &options)?;

@@ -71,17 +71,22 @@ where
 }
 
 /// Where buffers differ from the default.
-///
-/// A device's parts always share its one allocation; that each has a memory of its own cannot be chosen.
 #[derive(Clone, Debug)]
 pub struct BufferOptions<const D: usize> {
     /// Elements of a page, the unit of copies and conflicts; chosen by size if `None`.
     pub page_size: Option<Range<D>>,
+    /// Each part of a device, and the whole, counts as a physical device with an allocation of its own, and what one
+    /// writes is copied to the next that needs it; otherwise they share one. Off by default. It is for parts with memory
+    /// of their own, far from each other; where the memory is the host's all use that in any case.
+    pub separate_tiles: bool,
 }
 
 impl<const D: usize> Default for BufferOptions<D> {
     fn default() -> Self {
-        Self { page_size: None }
+        Self {
+            page_size: None,
+            separate_tiles: false,
+        }
     }
 }
 
@@ -252,6 +257,9 @@ where
         }?;
         let alignment = align_of::<T>().max(64);
         let core = BufferCore::new(grid, alignment, None);
+        if options.separate_tiles {
+            core.lock().separate_tiles();
+        }
         let (site, element) = (crate::trace::Site::here(), std::any::type_name::<T>());
         crate::trace::buffer_made(site, core.number, host, element, size_of::<T>(), &range.0);
         Ok(Self {

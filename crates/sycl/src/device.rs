@@ -381,6 +381,18 @@ impl Device {
         false
     }
 
+    /// The part of it, or of a part, that has a handle.
+    pub(crate) fn part(&self, handle: ze_device_handle_t) -> Option<Self> {
+        let mut open: Vec<&Self> = self.parts().iter().collect();
+        while let Some(part) = open.pop() {
+            if part.handle() == handle {
+                return Some(part.clone());
+            }
+            open.extend(part.parts());
+        }
+        None
+    }
+
     /// Whether it can reach the other's memory directly.
     pub(crate) fn can_access_peer(&self, other: &Self) -> bool {
         let api = self.api();

@@ -14,6 +14,7 @@ use crate::graveyard::{sweep_some, wait_for_one};
 use crate::image::native;
 use crate::lane::lose_if_lost;
 use crate::log::{MEMORY, name_of, say};
+use crate::trace::Site;
 use crate::ze::ze;
 
 /// What becomes of memory at its buffer's end.
@@ -94,12 +95,19 @@ impl Drop for Memory {
 
 /// Frees USM of this runtime's; a failure has nobody to go to.
 pub(crate) fn free(context: &Arc<NativeContext>, pointer: *mut c_void) {
+    crate::trace::freeing(pointer, || free_untold(context, pointer));
+}
+
+/// Frees the program's own USM, as [`free`].
+pub(crate) fn free_usm(context: &Arc<NativeContext>, pointer: *mut c_void, site: Option<Site>) {
+    crate::trace::usm_freeing(site, pointer, || free_untold(context, pointer));
+}
+
+fn free_untold(context: &Arc<NativeContext>, pointer: *mut c_void) {
     let api = context.api;
     say(MEMORY, || format!("frees {pointer:p}"));
-    let _ = crate::trace::freeing(pointer, || {
-        // SAFETY: allocated in this context, freed once, and no command uses it any more.
-        unsafe { ze!(api, zeMemFree = mem.pfnFree(context.handle, pointer)) }
-    });
+    // SAFETY: allocated in this context, freed once, and no command uses it any more.
+    let _ = unsafe { ze!(api, zeMemFree = mem.pfnFree(context.handle, pointer)) };
 }
 
 /// Runs an allocation; when memory is short, again after what is no longer used has been freed.

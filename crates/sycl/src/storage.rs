@@ -73,6 +73,8 @@ pub(crate) struct BufferState {
     /// That of the memory least aligned, the program's own included.
     least_alignment: usize,
     image: Option<Shape>,
+    /// Each part of a device has a memory of its own.
+    separate_tiles: bool,
     /// An image's native images over its rows on the host, by device; no more are tried once the driver refused one.
     views: SmallVec<[(Device, Memory); 1]>,
     views_refused: bool,
@@ -98,11 +100,11 @@ struct Place {
 }
 
 impl Place {
-    /// Whether it is that of a root device in a context.
-    fn is_of(&self, context: &Context, hardware: &Device) -> bool {
+    /// Whether it is that of a device that has one of its own, in a context.
+    fn is_of(&self, context: &Context, home: &Device) -> bool {
         let device = self.device.as_ref();
         device.is_some_and(|(of, known)| {
-            known == hardware && Arc::ptr_eq(&of.0.native, &context.0.native)
+            known == home && Arc::ptr_eq(&of.0.native, &context.0.native)
         })
     }
 }
@@ -170,6 +172,7 @@ impl BufferCore {
                 alignment,
                 least_alignment: alignment,
                 image,
+                separate_tiles: false,
                 views: SmallVec::new(),
                 views_refused: false,
                 available: None,
@@ -407,11 +410,24 @@ impl BufferState {
         }
     }
 
+    /// From its making on, each part of a device has a memory of its own, and so has the whole.
+    pub(crate) fn separate_tiles(&mut self) {
+        self.separate_tiles = true;
+    }
+
+    /// The device whose memory a device uses: the whole hardware's unless its parts have their own.
+    fn home(&self, device: &Device) -> Device {
+        match self.separate_tiles {
+            true => device.clone(),
+            false => device.hardware(),
+        }
+    }
+
     /// The domain of a device in a context that has a memory of its own there.
     fn own_domain(&mut self, context: &Context, device: &Device) -> Result<Domain> {
-        let hardware = device.hardware();
+        let home = self.home(device);
         let mut places = self.places.iter();
-        let known = places.position(|place| place.is_of(context, &hardware));
+        let known = places.position(|place| place.is_of(context, &home));
         let number = known.unwrap_or(self.places.len());
         let domain = Domain::new(number).ok_or_else(|| {
             Error::new(
@@ -424,8 +440,8 @@ impl BufferState {
         })?;
         if known.is_none() {
             self.places.push(Place {
-                intact: Some(Intact::new(&context.0.native, &hardware)),
-                device: Some((context.clone(), hardware)),
+                intact: Some(Intact::new(&context.0.native, &home)),
+                device: Some((context.clone(), home)),
                 memory: None,
             });
         }
@@ -434,9 +450,9 @@ impl BufferState {
 
     /// The place of a device in a context, where it has one of its own.
     fn place_of(&self, context: &Context, device: &Device) -> Option<&Place> {
-        let hardware = device.hardware();
+        let home = self.home(device);
         let mut places = self.places.iter();
-        places.find(|place| place.is_of(context, &hardware))
+        places.find(|place| place.is_of(context, &home))
     }
 
     /// Whether the host's memory is, or would be, of a context.
@@ -447,14 +463,14 @@ impl BufferState {
 
     /// The domains of a device in all contexts that have memory there.
     pub(crate) fn known_domains(&self, device: &Device) -> impl Iterator<Item = Domain> + use<> {
-        let hardware = device.hardware();
+        let home = self.home(device);
         let is_at_home = |memory: &Memory| {
             let place = self.place_of(&memory.context, device);
             place.is_some_and(|place| place.memory.is_some())
         };
         let is_known = |place: &Place| match (&place.device, &place.memory) {
             (_, None) => false,
-            (Some((_, known)), _) => *known == hardware,
+            (Some((_, known)), _) => *known == home,
             (None, Some(memory)) => device.uses_host_memory() && !is_at_home(memory),
         };
         let places = self.places.iter().enumerate();

@@ -13,10 +13,13 @@ use crate::error::{Errc, Error, Result};
 use crate::event::Event;
 use crate::graveyard::bury;
 use crate::lane::all_tails;
-use crate::memory::{allocate_device, allocate_host, allocate_shared, free as free_now, with_room};
+use crate::memory::{
+    allocate_device, allocate_host, allocate_shared, free as free_now, free_usm, with_room,
+};
 use crate::operation::{Operation, Region};
 use crate::queue::Queue;
 use crate::range::DeviceData;
+use crate::trace::Site;
 use crate::ze::ze;
 
 /// A kind of USM, as a type.
@@ -94,11 +97,11 @@ impl<T: DeviceData, K: Kind> std::fmt::Debug for Block<T, K> {
 
 impl<T: DeviceData, K: Kind> Drop for Block<T, K> {
     fn drop(&mut self) {
-        free_later(&self.context.0.native, self.pointer.cast());
+        free_later(&self.context.0.native, self.pointer.cast(), None);
     }
 }
 
-fn free_later(native: &Arc<NativeContext>, pointer: *mut c_void) {
+fn free_later(native: &Arc<NativeContext>, pointer: *mut c_void, site: Option<Site>) {
     if pointer.is_null() {
         return;
     }
@@ -108,11 +111,13 @@ fn free_later(native: &Arc<NativeContext>, pointer: *mut c_void) {
     after.merge(&all_tails(native));
     let (native, address) = (Arc::clone(native), pointer.expose_provenance());
     bury(after, native.kept(), move || {
-        free_now(&native, std::ptr::with_exposed_provenance_mut(address));
+        let pointer = std::ptr::with_exposed_provenance_mut(address);
+        free_usm(&native, pointer, site);
     });
 }
 
 impl<T: DeviceData, K: Kind> Block<T, K> {
+    #[track_caller]
     fn allocate(context: &Context, device: Option<&Device>, count: usize) -> Result<Self> {
         let bytes = count
             .checked_mul(size_of::<T>())
@@ -158,6 +163,7 @@ impl<T: DeviceData> Block<T, DeviceKind> {
     ///
     /// # Errors
     /// [`Errc::MemoryAllocation`].
+    #[track_caller]
     pub fn device(queue: &Queue, count: usize) -> Result<Self> {
         Self::allocate(&queue.0.context, Some(&queue.0.device), count)
     }
@@ -167,6 +173,7 @@ impl<T: DeviceData> Block<T, HostKind> {
     ///
     /// # Errors
     /// [`Errc::MemoryAllocation`].
+    #[track_caller]
     pub fn host(queue: &Queue, count: usize) -> Result<Self> {
         Self::allocate(&queue.0.context, None, count)
     }
@@ -176,6 +183,7 @@ impl<T: DeviceData> Block<T, SharedKind> {
     ///
     /// # Errors
     /// [`Errc::MemoryAllocation`].
+    #[track_caller]
     pub fn shared(queue: &Queue, count: usize) -> Result<Self> {
         Self::allocate(&queue.0.context, Some(&queue.0.device), count)
     }
@@ -210,6 +218,7 @@ impl<T: DeviceData, K: HostVisible> Block<T, K> {
 /// # Errors
 /// [`Errc::Invalid`] for device memory without a device, or one outside the context, or no kind;
 /// [`Errc::MemoryAllocation`].
+#[track_caller]
 pub unsafe fn malloc(
     bytes: usize,
     alignment: usize,
@@ -234,7 +243,8 @@ pub unsafe fn malloc(
     };
     let address =
         |result: &Result<*mut c_void>| result.as_ref().map_or(0, |pointer| pointer.addr());
-    crate::trace::allocating(0, bytes, allocate, address)
+    let of = (kind, device);
+    crate::trace::usm_allocating(Site::here(), of, bytes, allocate, address)
 }
 
 /// Frees what [`malloc`] or [`Block::into_raw`] gave, when the commands submitted so far have ended.
@@ -244,6 +254,7 @@ pub unsafe fn malloc(
 ///
 /// # Errors
 /// [`Errc::Invalid`] for a pointer that is not the first byte of USM of this context, or a buffer's.
+#[track_caller]
 pub unsafe fn free(pointer: *mut c_void, context: &Context) -> Result<()> {
     if pointer.is_null() {
         return Ok(());
@@ -260,7 +271,7 @@ pub unsafe fn free(pointer: *mut c_void, context: &Context) -> Result<()> {
             "the memory belongs to a buffer: use Buffer::release",
         ));
     }
-    free_later(native, pointer);
+    free_later(native, pointer, Some(Site::here()));
     Ok(())
 }
 
@@ -329,13 +340,16 @@ pub fn pointer_type(pointer: *const c_void, context: &Context) -> PointerType {
 pub fn pointer_device(pointer: *const c_void, context: &Context) -> Result<Device> {
     let (kind, handle) = properties_of(&context.0.native, pointer)?;
     let devices = context.devices();
+    let near = || {
+        let whole = |device: &Device| [device.clone(), device.hardware()];
+        devices.iter().flat_map(whole)
+    };
     let found = match kind {
         PointerType::Unknown => None,
         PointerType::Host => devices.first().cloned(),
-        PointerType::Device | PointerType::Shared => devices
-            .iter()
-            .flat_map(|device| [device.clone(), device.hardware()])
-            .find(|device| device.handle() == handle),
+        PointerType::Device | PointerType::Shared => near()
+            .find(|device| device.handle() == handle)
+            .or_else(|| near().find_map(|device| device.part(handle))),
     };
     found.ok_or_else(|| Error::invalid(format!("{pointer:p} is not USM of this context")))
 }

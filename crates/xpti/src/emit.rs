@@ -6,10 +6,14 @@
 //! Identity. A node's id is that of its location, and `node_create` is sent at the first visit of a location only: further
 //! visits are further instances of that node, told by their task notifications. `SOLUM_XPTI_COMPAT=dpcpp` sends it at every
 //! visit, with the kind alone as user data, as DPC++ 2026.2 does.
+//!
+//! Memory of the program's own. Its notifications are those of a buffer's memory, with a struct and without an event.
+//! `SOLUM_XPTI_USM_UD=string` sends DPC++'s instead: the function's name, with where it was called as event. Whoever
+//! listens tells the two apart by the event.
 
 use core::ffi::{CStr, c_void};
 use std::collections::HashSet;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::io::Write as _;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -32,30 +36,15 @@ pub enum Compat {
 }
 
 impl Compat {
+    /// By name, the default first.
+    const ALL: [(&'static str, Self); 2] = [("seed", Self::Seed), ("dpcpp", Self::Dpcpp)];
+
     /// What `SOLUM_XPTI_COMPAT` says, read once: `seed`, the default, or `dpcpp`. Another value is told on stderr and means
     /// the default.
     pub fn current() -> Self {
-        static CURRENT: LazyLock<Compat> = LazyLock::new(|| {
-            let value = std::env::var_os("SOLUM_XPTI_COMPAT").unwrap_or_default();
-            Compat::of(value.to_str()).unwrap_or_else(|| {
-                // A closed stderr is no reason to stop.
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "xpti: SOLUM_XPTI_COMPAT={}: allowed are seed and dpcpp",
-                    value.display()
-                );
-                Compat::Seed
-            })
-        });
+        static CURRENT: LazyLock<Compat> =
+            LazyLock::new(|| chosen("SOLUM_XPTI_COMPAT", &Compat::ALL));
         *CURRENT
-    }
-
-    fn of(value: Option<&str>) -> Option<Self> {
-        match value? {
-            "" | "seed" => Some(Self::Seed),
-            "dpcpp" => Some(Self::Dpcpp),
-            _ => None,
-        }
     }
 
     /// Whether a node at this location is to be announced now, on the stream of this name.
@@ -67,6 +56,80 @@ impl Compat {
                 .unwrap_or_else(PoisonError::into_inner)
                 .insert((stream, uid))
     }
+}
+
+/// What notifications of the program's own memory carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsmData {
+    /// `mem_alloc_data_t`, as those of buffers.
+    Struct,
+    /// As DPC++ 2026.2: the name of the function.
+    String,
+}
+
+impl UsmData {
+    /// By name, the default first.
+    const ALL: [(&'static str, Self); 2] = [("struct", Self::Struct), ("string", Self::String)];
+
+    /// What `SOLUM_XPTI_USM_UD` says, read once: `struct`, the default, or `string`. Another value is told on stderr and
+    /// means the default.
+    pub fn current() -> Self {
+        static CURRENT: LazyLock<UsmData> =
+            LazyLock::new(|| chosen("SOLUM_XPTI_USM_UD", &UsmData::ALL));
+        *CURRENT
+    }
+}
+
+/// By which function a program asks for memory of its own, or gives it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsmCall {
+    /// It asks for memory of the host.
+    AllocateHost,
+    /// It asks for a device's or shared memory.
+    Allocate,
+    /// It gives memory back.
+    Free,
+}
+
+impl UsmCall {
+    /// The name that is sent.
+    pub const fn name(self) -> &'static CStr {
+        match self {
+            Self::AllocateHost => c"malloc_host",
+            Self::Allocate => c"usm::alignedAlloc",
+            Self::Free => c"usm::free",
+        }
+    }
+
+    const fn begin(self) -> u16 {
+        match self {
+            Self::AllocateHost | Self::Allocate => point::MEM_ALLOC_BEGIN,
+            Self::Free => point::MEM_RELEASE_BEGIN,
+        }
+    }
+}
+
+/// What a variable chooses; what is not understood is told on stderr and means the first, as an empty one does.
+fn chosen<T: Copy>(variable: &str, all: &[(&str, T); 2]) -> T {
+    let value = std::env::var_os(variable).unwrap_or_default();
+    named(&value, all).unwrap_or_else(|| {
+        let [(first, default), (second, _)] = *all;
+        // A closed stderr is no reason to stop.
+        let _ = writeln!(
+            std::io::stderr(),
+            "xpti: {variable}={}: allowed are {first} and {second}",
+            value.display()
+        );
+        default
+    })
+}
+
+fn named<T: Copy>(value: &OsStr, all: &[(&str, T); 2]) -> Option<T> {
+    if value.is_empty() {
+        return Some(all[0].1);
+    }
+    let mut all = all.iter();
+    all.find(|(name, _)| value == *name).map(|(_, of)| *of)
 }
 
 /// What a node of SYCL's graph does.
@@ -409,6 +472,35 @@ impl Stream {
         );
     }
 
+    /// The program's own memory is asked for or given back, in DPC++'s form: `at` says where and how much. The answer is for
+    /// [`Self::usm_end`].
+    pub fn usm_begin(&'static self, call: UsmCall, graph: Option<&Visit>, at: &Visit) -> u64 {
+        self.usm(point::NODE_CREATE, call, graph, at, None);
+        self.usm(call.begin(), call, graph, at, None)
+    }
+
+    /// It was; `at` now says what the answer is.
+    pub fn usm_end(&'static self, call: UsmCall, graph: Option<&Visit>, at: &Visit, instance: u64) {
+        self.usm(call.begin() | 1, call, graph, at, Some(instance));
+    }
+
+    fn usm(
+        &'static self,
+        kind: u16,
+        call: UsmCall,
+        graph: Option<&Visit>,
+        at: &Visit,
+        instance: Option<u64>,
+    ) -> u64 {
+        let Some(listeners) = self.listeners(kind) else {
+            return instance.unwrap_or(0);
+        };
+        let instance = instance.unwrap_or_else(|| listeners.framework().unique_id());
+        // SAFETY: text, as these types have it where there is an event.
+        unsafe { listeners.send(graph, Some(at), instance, call.name().as_ptr().cast()) };
+        instance
+    }
+
     /// A buffer is made.
     pub fn buffer_construct(
         &'static self,
@@ -525,13 +617,20 @@ mod tests {
     #[test]
     fn only_one_word_chooses_the_other_form() {
         for (value, compat) in [
-            (None, None),
-            (Some(""), Some(Compat::Seed)),
-            (Some("seed"), Some(Compat::Seed)),
-            (Some("DPCPP"), None),
-            (Some("dpcpp"), Some(Compat::Dpcpp)),
+            ("", Some(Compat::Seed)),
+            ("seed", Some(Compat::Seed)),
+            ("DPCPP", None),
+            ("dpcpp", Some(Compat::Dpcpp)),
         ] {
-            assert_eq!(Compat::of(value), compat, "{value:?}");
+            assert_eq!(named(OsStr::new(value), &Compat::ALL), compat, "{value:?}");
+        }
+        for (value, data) in [
+            ("", Some(UsmData::Struct)),
+            ("struct", Some(UsmData::Struct)),
+            ("text", None),
+            ("string", Some(UsmData::String)),
+        ] {
+            assert_eq!(named(OsStr::new(value), &UsmData::ALL), data, "{value:?}");
         }
         assert_eq!(
             with_address(c"event.wait", 0xAB),

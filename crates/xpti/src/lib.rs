@@ -21,7 +21,7 @@ mod stream;
 pub mod subscriber;
 mod visit;
 
-pub use emit::{Compat, NodeKind, Span};
+pub use emit::{Compat, NodeKind, Span, UsmCall, UsmData};
 pub use framework::Framework;
 pub use metadata::{Metadata, Value};
 pub use notification::{Event, Notification, Payload, UserData};

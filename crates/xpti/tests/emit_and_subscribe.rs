@@ -25,7 +25,8 @@ fn emit(variables: &[(&str, Option<&str>)]) -> Output {
             built().join("examples/libprint_events.so"),
         )
         .env("XPTI_TRACE_ENABLE", "1")
-        .env_remove("SOLUM_XPTI_COMPAT");
+        .env_remove("SOLUM_XPTI_COMPAT")
+        .env_remove("SOLUM_XPTI_USM_UD");
     for (name, value) in variables {
         match value {
             Some(value) => program.env(name, value),

@@ -194,6 +194,7 @@ mod tests {
             ("SOLUM_COMPILER", "gcc", State::Fail, "llvm, interpreter"),
             ("SOLUM_CACHE", "maybe", State::Fail, "0, 1"),
             ("SOLUM_XPTI_LOG", "much", State::Warn, "0, 1, 2, 3"),
+            ("SOLUM_XPTI_USM_UD", "text", State::Warn, "struct, string"),
             ("SYCL_DEVICE_ALLOWLIST", "x", State::Ok, "hides"),
             ("SOLUM_DEVICES", "cpu:2,discrete", State::Ok, ""),
             ("SOLUM_WORKER", "2", State::Warn, "SOLUM_WORKERS"),

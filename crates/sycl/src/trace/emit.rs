@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use xpti::sys::{
-    mem_alloc_data_t, offload_accessor_data_t, offload_association_data_t, offload_buffer_data_t,
+    offload_accessor_data_t, offload_association_data_t, offload_buffer_data_t,
     offload_image_accessor_data_t, offload_image_data_t, optional_u32,
 };
 use xpti::{DetailLevel, Listeners, Location, NodeKind, Stash, Stream, Value, Visit};
@@ -44,7 +44,7 @@ streams! {
 pub(super) static GRAPH: [&Stream; 2] = [&SYCL, &DEBUG];
 
 /// Somebody listens to any type of a stream.
-fn any(stream: &'static Stream) -> Option<Listeners> {
+pub(super) fn any(stream: &'static Stream) -> Option<Listeners> {
     stream.listeners(0)
 }
 
@@ -111,7 +111,10 @@ pub(super) fn graph() -> Option<&'static Visit> {
 }
 
 /// The event that all notifications of a layer have as parent.
-fn layer(stream: &'static Stream, name: &'static CStr) -> Option<(&'static Visit, Listeners)> {
+pub(super) fn layer(
+    stream: &'static Stream,
+    name: &'static CStr,
+) -> Option<(&'static Visit, Listeners)> {
     static LAYERS: Mutex<Vec<(usize, &'static Visit)>> = Mutex::new(Vec::new());
     let listeners = any(stream)?;
     let key = std::ptr::from_ref(stream).addr();
@@ -130,7 +133,7 @@ pub(super) fn c_text(text: &str) -> CString {
 }
 
 impl Site {
-    fn location(&self, name: CString) -> Location {
+    pub(super) fn location(&self, name: CString) -> Location {
         #[cfg(feature = "source-locations")]
         let (file, line, column) = (
             Cow::Owned(c_text(self.location.file())),
@@ -479,51 +482,8 @@ pub(crate) fn diagnostic(error: &Error) {
     both(|stream| stream.diagnostics(parent.as_ref(), &text));
 }
 
-const MEMORY_LAYER: &CStr = c"oneapi.level_zero.experimental.mem_alloc";
 const BUFFER_LAYER: &CStr = c"oneapi.experimental.buffer";
 const IMAGE_LAYER: &CStr = c"oneapi.experimental.image";
-
-fn allocation(object: usize, pointer: usize, bytes: usize) -> mem_alloc_data_t {
-    mem_alloc_data_t {
-        mem_object_handle: object,
-        alloc_pointer: pointer,
-        alloc_size: bytes,
-        guard_zone_size: 0,
-        reserved: std::ptr::null(),
-    }
-}
-
-/// Memory is allocated: for a buffer of this number, or for the program itself (0).
-pub(crate) fn allocating<R>(
-    object: usize,
-    bytes: usize,
-    allocate: impl FnOnce() -> R,
-    pointer: impl Fn(&R) -> usize,
-) -> R {
-    let Some((layer, _)) = layer(&MEMORY, MEMORY_LAYER) else {
-        return allocate();
-    };
-    let instance = MEMORY.mem_alloc_begin(layer, &allocation(object, 0, bytes));
-    let result = allocate();
-    MEMORY.mem_alloc_end(
-        layer,
-        instance,
-        &allocation(object, pointer(&result), bytes),
-    );
-    result
-}
-
-/// Memory is given back.
-pub(crate) fn freeing<R>(pointer: *const c_void, free: impl FnOnce() -> R) -> R {
-    let Some((layer, _)) = layer(&MEMORY, MEMORY_LAYER) else {
-        return free();
-    };
-    let data = allocation(0, pointer.addr(), 0);
-    let instance = MEMORY.mem_release_begin(layer, &data);
-    let result = free();
-    MEMORY.mem_release_end(layer, instance, &data);
-    result
-}
 
 /// A buffer is made. Its number stands for it.
 pub(crate) fn buffer_made(

@@ -15,6 +15,8 @@ mod describe;
 mod emit;
 #[cfg(feature = "xpti")]
 mod history;
+#[cfg(feature = "xpti")]
+mod memory;
 #[cfg(not(feature = "xpti"))]
 mod silent;
 
@@ -22,6 +24,8 @@ mod silent;
 pub(crate) use emit::*;
 #[cfg(feature = "xpti")]
 pub(crate) use history::{History, Part};
+#[cfg(feature = "xpti")]
+pub(crate) use memory::*;
 #[cfg(not(feature = "xpti"))]
 pub(crate) use silent::*;
 

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::image::{ImageFormat, Sampler};
 use crate::memory::Memory;
 use crate::queue::QueueInner;
+use crate::usm::PointerType;
 
 /// Nothing.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +42,7 @@ impl QueueTrace {
     pub(crate) fn destroyed(&self) {}
 }
 impl Node {
-    pub(crate) fn group(_: Site, _: &QueueInner, _: Label<'_>) -> Self {
+    pub(crate) fn group<'a>(_: Site, _: &QueueInner, _: impl FnOnce() -> Label<'a>) -> Self {
         Self(())
     }
     #[inline]
@@ -102,15 +103,19 @@ pub(crate) fn wait_for_queue<R>(_: Site, _: &QueueInner, wait: impl FnOnce() -> 
     wait()
 }
 pub(crate) fn diagnostic(_: &Error) {}
-pub(crate) fn allocating<R>(
-    _: usize,
+pub(crate) fn freeing<R>(_: *const c_void, free: impl FnOnce() -> R) -> R {
+    free()
+}
+pub(crate) fn usm_allocating<R>(
+    _: Site,
+    _: (PointerType, Option<&Device>),
     _: usize,
     allocate: impl FnOnce() -> R,
     _: impl Fn(&R) -> usize,
 ) -> R {
     allocate()
 }
-pub(crate) fn freeing<R>(_: *const c_void, free: impl FnOnce() -> R) -> R {
+pub(crate) fn usm_freeing<R>(_: Option<Site>, _: *const c_void, free: impl FnOnce() -> R) -> R {
     free()
 }
 pub(crate) fn buffer_made(_: Site, _: u64, _: usize, _: &'static str, _: usize, _: &[usize]) {}

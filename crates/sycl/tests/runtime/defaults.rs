@@ -120,6 +120,7 @@ fn one_allocation_and_no_copy() {
         for page in [8, 5, ELEMENTS] {
             let options = BufferOptions {
                 page_size: Some(Range([page])),
+                ..BufferOptions::default()
             };
             let log = Log::start();
             let mut expected = [2; ELEMENTS];

@@ -25,6 +25,7 @@ pub(crate) fn single_queue() -> (Context, Device, Queue) {
 pub(crate) fn paged() -> Buffer<'static, i32> {
     let options = BufferOptions {
         page_size: Some(Range([4])),
+        ..BufferOptions::default()
     };
     Buffer::from_slice_with(&[0i32; 16], 16, &options).unwrap()
 }

@@ -79,6 +79,7 @@ fn program(context: &Context, submission: Submission, handler: Arc<Mutex<Vec<Err
     }
     let options = BufferOptions {
         page_size: Some(Range([8])),
+        ..BufferOptions::default()
     };
     let buffer = Buffer::from_slice_with(&[1i32; 64], 64, &options)?;
     let add = |queue: &Queue| {

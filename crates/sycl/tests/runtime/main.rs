@@ -40,6 +40,7 @@ mod selection;
 mod shim;
 mod submission;
 mod surface;
+mod tiles;
 mod trace;
 mod trace_rest;
 mod usm;
@@ -109,6 +110,10 @@ fn main() -> ExitCode {
         footprint::program();
         return ExitCode::SUCCESS;
     }
+    if world == "own tiles" {
+        tiles::of_the_driver();
+        return ExitCode::SUCCESS;
+    }
     if world == "tell" {
         variables::tell();
         return ExitCode::SUCCESS;
@@ -173,6 +178,7 @@ fn main() -> ExitCode {
         loaders::TESTS,
         submission::TESTS,
         surface::TESTS,
+        tiles::TESTS,
         usm::TESTS,
         bundles::TESTS,
         footprint::TESTS,

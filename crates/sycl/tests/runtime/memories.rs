@@ -295,6 +295,7 @@ fn release_in_every_context() {
         .unwrap();
     let options = BufferOptions {
         page_size: Some(Range([16])),
+        ..BufferOptions::default()
     };
     let buffer = Buffer::from_slice_with(&[1i32; 64], 64, &options).unwrap();
     submit_add_one(&own, &buffer, &[]).wait().unwrap();

@@ -79,6 +79,7 @@ pub(crate) const TESTS: &[Test] = &[
 fn pages<const D: usize>(page: [usize; D]) -> BufferOptions<D> {
     BufferOptions {
         page_size: Some(Range(page)),
+        ..BufferOptions::default()
     }
 }
 

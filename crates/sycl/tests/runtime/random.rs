@@ -213,6 +213,7 @@ impl Pair {
         let page = extent.map(|n| 1 + random.below(n));
         let options = BufferOptions {
             page_size: Some(Range(page)),
+            ..BufferOptions::default()
         };
         let count: usize = extent.iter().product();
         let initial = random.below(4) > 0;

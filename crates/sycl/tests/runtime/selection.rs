@@ -348,6 +348,7 @@ fn parts_run_at_once() {
     });
     let options = sycl::BufferOptions {
         page_size: Some(sycl::Range([8])),
+        ..sycl::BufferOptions::default()
     };
     let buffer = Buffer::from_slice_with(&[0i32; 16], 16, &options).unwrap();
     let flags = sycl::usm::Block::<i32, sycl::usm::HostKind>::host(&queues[0], 2).unwrap();

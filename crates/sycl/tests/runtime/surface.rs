@@ -314,6 +314,7 @@ fn a_host_task_may_use_everything() {
     let (context, device, queue) = single_queue();
     let options = BufferOptions {
         page_size: Some(Range([8])),
+        ..BufferOptions::default()
     };
     let buffer = Buffer::from_slice_with(&[1i32; 16], 16, &options).unwrap();
     let (neighbour, own) = (buffer.clone(), queue.clone());

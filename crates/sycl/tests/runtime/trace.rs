@@ -43,6 +43,7 @@ pub(crate) fn program() {
     {
         let pages = BufferOptions {
             page_size: Some(Range([32])),
+            ..BufferOptions::default()
         };
         let b = Buffer::<u32>::with_options([64], &pages).unwrap();
         for _ in 0..2 {
@@ -234,7 +235,8 @@ pub(crate) fn run_program(name: &str, variables: &[(&str, &str)]) -> String {
             built().join("examples/libprint_events.so"),
         )
         .env("XPTI_TRACE_ENABLE", "1")
-        .env_remove("SOLUM_XPTI_COMPAT");
+        .env_remove("SOLUM_XPTI_COMPAT")
+        .env_remove("SOLUM_XPTI_USM_UD");
     program.envs(variables.iter().copied());
     let output = program.output().unwrap();
     assert!(
@@ -339,6 +341,18 @@ fn golden_logs() {
             golden(file, &of_stream(&appends(log), stream));
         }
     }
+    // The program's own memory in DPC++'s form.
+    let named = run(&[("SOLUM_XPTI_USM_UD", "string")]);
+    let memory = "sycl.experimental.mem_alloc";
+    // Memory may be where earlier memory was.
+    let lines = named.lines().map(|line| match line {
+        line if line.starts_with("  memory_ptr = ") => "  memory_ptr = (its address)\n".to_owned(),
+        line => format!("{line}\n"),
+    });
+    let plain: String = lines.collect();
+    golden("mem_alloc.string.txt", &of_stream(&plain, memory));
+    let misread = run(&[("SOLUM_XPTI_USM_UD", "text")]);
+    golden("mem_alloc.txt", &of_stream(&misread, memory));
     let begun = seed
         .lines()
         .filter(|line| line.starts_with("init "))

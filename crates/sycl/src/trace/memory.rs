@@ -1,0 +1,125 @@
+//! Memory, as stream `sycl.experimental.mem_alloc` tells of it: that of buffers and images, and the program's own.
+
+use std::ffi::{CStr, c_void};
+
+use xpti::sys::mem_alloc_data_t;
+use xpti::{Location, UsmCall, UsmData, Value, Visit};
+
+use super::Site;
+use super::emit::{MEMORY, any, graph, layer};
+use crate::device::Device;
+use crate::usm::PointerType;
+
+const MEMORY_LAYER: &CStr = c"oneapi.level_zero.experimental.mem_alloc";
+
+fn allocation(object: usize, pointer: usize, bytes: usize) -> mem_alloc_data_t {
+    mem_alloc_data_t {
+        mem_object_handle: object,
+        alloc_pointer: pointer,
+        alloc_size: bytes,
+        guard_zone_size: 0,
+        reserved: std::ptr::null(),
+    }
+}
+
+/// Memory is allocated: for a buffer of this number, or for the program itself (0).
+pub(crate) fn allocating<R>(
+    object: usize,
+    bytes: usize,
+    allocate: impl FnOnce() -> R,
+    pointer: impl Fn(&R) -> usize,
+) -> R {
+    let Some((layer, _)) = layer(&MEMORY, MEMORY_LAYER) else {
+        return allocate();
+    };
+    let instance = MEMORY.mem_alloc_begin(layer, &allocation(object, 0, bytes));
+    let result = allocate();
+    MEMORY.mem_alloc_end(
+        layer,
+        instance,
+        &allocation(object, pointer(&result), bytes),
+    );
+    result
+}
+
+/// Memory is given back.
+pub(crate) fn freeing<R>(pointer: *const c_void, free: impl FnOnce() -> R) -> R {
+    let Some((layer, _)) = layer(&MEMORY, MEMORY_LAYER) else {
+        return free();
+    };
+    let data = allocation(0, pointer.addr(), 0);
+    let instance = MEMORY.mem_release_begin(layer, &data);
+    let result = free();
+    MEMORY.mem_release_end(layer, instance, &data);
+    result
+}
+
+/// The program's own memory is allocated.
+pub(crate) fn usm_allocating<R>(
+    site: Site,
+    (kind, device): (PointerType, Option<&Device>),
+    bytes: usize,
+    allocate: impl FnOnce() -> R,
+    pointer: impl Fn(&R) -> usize,
+) -> R {
+    let call = match kind {
+        PointerType::Host => UsmCall::AllocateHost,
+        _ => UsmCall::Allocate,
+    };
+    let Some(mut visit) = usm_visit(call, Some(site)) else {
+        return allocating(0, bytes, allocate, pointer);
+    };
+    visit.set(c"memory_size", Value::Unsigned(bytes as u64));
+    match (kind, device) {
+        (PointerType::Host, _) => {
+            visit.set(c"sycl_device", Value::Unsigned(0));
+            visit.set(c"sycl_device_name", "Host");
+        }
+        (_, Some(device)) => {
+            let name = crate::ze::text(&device.0.properties.name);
+            visit.set(c"sycl_device_name", name.as_str());
+        }
+        (_, None) => {}
+    }
+    let (result, instance) = {
+        let _scope = visit.enter();
+        let instance = MEMORY.usm_begin(call, graph(), &visit);
+        (allocate(), instance)
+    };
+    let address = pointer(&result) as u64;
+    visit.set(c"memory_ptr", Value::Unsigned(address));
+    let _scope = visit.enter();
+    MEMORY.usm_end(call, graph(), &visit, instance);
+    result
+}
+
+/// The program's own memory is given back; without a place when a block ends.
+pub(crate) fn usm_freeing<R>(
+    site: Option<Site>,
+    pointer: *const c_void,
+    free: impl FnOnce() -> R,
+) -> R {
+    let Some(mut visit) = usm_visit(UsmCall::Free, site) else {
+        return freeing(pointer, free);
+    };
+    let address = pointer.addr() as u64;
+    visit.set(c"memory_ptr", Value::Unsigned(address));
+    let _scope = visit.enter();
+    let instance = MEMORY.usm_begin(UsmCall::Free, graph(), &visit);
+    let result = free();
+    MEMORY.usm_end(UsmCall::Free, graph(), &visit, instance);
+    result
+}
+
+/// Where the program called, if somebody listens and DPC++'s form was asked for.
+fn usm_visit(call: UsmCall, site: Option<Site>) -> Option<Visit> {
+    let listeners = any(&MEMORY)?;
+    if UsmData::current() == UsmData::Struct {
+        return None;
+    }
+    let name = call.name();
+    listeners.visit(&match site {
+        Some(site) => site.location(name.to_owned()),
+        None => Location::new(name, c"", 0, 0),
+    })
+}
