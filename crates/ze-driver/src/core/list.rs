@@ -117,7 +117,9 @@ impl<'a> Sync<'a> {
 }
 
 /// What the first of some commands waits for, and what the last signals, with whether that counts.
-fn links(sync: &Sync<'_>) -> (Vec<Arc<Signal>>, Option<(Arc<Signal>, bool)>) {
+type Links = (Vec<Arc<Signal>>, Option<(Arc<Signal>, bool)>);
+
+fn links(sync: &Sync<'_>) -> Links {
     // Waits first: a counter-based event may be both waited for and signalled anew.
     let mut waits: Vec<_> = sync.waits.iter().map(|event| event.waited()).collect();
     waits.extend(sync.condition.iter().map(Arc::clone));
