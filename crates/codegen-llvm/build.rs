@@ -1,7 +1,15 @@
 //! Links LLVM 22: statically by default, exactly the components in use; `SOLUM_LLVM=shared` takes the
 //! distribution's shared library instead, for short edit-test cycles. `LLVM_CONFIG` names llvm-config.
+//!
+//! Without LLVM 22 but with an installed `libsolum_codegen.so.1` the crate is empty, and whoever depends on it opens that
+//! library at run time: `DEP_SOLUM_CODEGEN_LINKED` is set in their build scripts exactly where LLVM is linked.
 
+use source::{LIBRARY, Source, choose};
+use std::ffi::{CStr, CString};
 use std::process::{Command, exit};
+
+#[path = "build/source.rs"]
+mod source;
 
 /// What the code generator uses; llvm-config adds what these need.
 const COMPONENTS: [&str; 4] = ["x86codegen", "x86desc", "x86info", "passes"];
@@ -10,21 +18,46 @@ fn main() {
     println!("cargo:rerun-if-env-changed=LLVM_CONFIG");
     println!("cargo:rerun-if-env-changed=SOLUM_LLVM");
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
+    println!("cargo::rustc-check-cfg=cfg(llvm)");
     let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".into());
-    let version = ask(&config, &["--version"]);
-    if !version.starts_with("22.") {
-        fail(&format!(
-            "{config} is of LLVM {version}; LLVM 22 is needed: apt install llvm-22-dev, or set LLVM_CONFIG"
-        ));
+    match choose(&config, answer(&config, &["--version"]), opens) {
+        Ok(Source::Linked(version)) => link(&config, &version),
+        Ok(Source::Opened(why)) => {
+            println!("cargo:rerun-if-env-changed=LD_LIBRARY_PATH");
+            println!("cargo::warning={why}: programs open the installed {LIBRARY}");
+        }
+        Err(message) => fail(&message),
     }
+}
+
+/// Whether the system's linker finds the library: what a program will ask it.
+fn opens() -> Result<(), String> {
+    let name = CString::new(LIBRARY).map_err(|error| error.to_string())?;
+    // SAFETY: a library of ours, whose initialisers do nothing; an error's text is valid until the next call.
+    unsafe {
+        if !libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL).is_null() {
+            return Ok(());
+        }
+        let error = libc::dlerror();
+        if error.is_null() {
+            return Err(format!("{LIBRARY} cannot be opened"));
+        }
+        Err(CStr::from_ptr(error).to_string_lossy().into_owned())
+    }
+}
+
+fn link(config: &str, version: &str) {
+    println!("cargo::rustc-cfg=llvm");
+    println!("cargo::metadata=linked={version}");
     println!("cargo:rustc-env=SOLUM_LLVM_VERSION={version}");
     println!(
         "cargo:rustc-link-search=native={}",
-        ask(&config, &["--libdir"])
+        ask(config, &["--libdir"])
     );
     match std::env::var("SOLUM_LLVM").as_deref() {
         Ok("shared") => println!("cargo:rustc-link-lib=dylib=LLVM-22"),
-        Ok("static" | "") | Err(_) => link_statically(&config),
+        Ok("static" | "") | Err(_) => link_statically(config),
         Ok(other) => fail(&format!("SOLUM_LLVM is {other:?}; allowed: static, shared")),
     }
 }
@@ -57,17 +90,20 @@ fn link_statically(config: &str) {
 }
 
 fn ask(program: &str, arguments: &[&str]) -> String {
+    answer(program, arguments).unwrap_or_else(|error| fail(&error))
+}
+
+fn answer(program: &str, arguments: &[&str]) -> Result<String, String> {
     match Command::new(program).args(arguments).output() {
-        Ok(out) if out.status.success() => String::from_utf8_lossy(&out.stdout).trim().to_owned(),
-        Ok(out) => fail(&format!(
+        Ok(out) if out.status.success() => {
+            Ok(String::from_utf8_lossy(&out.stdout).trim().to_owned())
+        }
+        Ok(out) => Err(format!(
             "{program} {} failed: {}",
             arguments.join(" "),
             String::from_utf8_lossy(&out.stderr).trim()
         )),
-        Err(error) => fail(&format!(
-            "{program} cannot be run ({error}): apt install llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev, \
-             or set LLVM_CONFIG"
-        )),
+        Err(error) => Err(format!("{program} cannot be run ({error})")),
     }
 }
 

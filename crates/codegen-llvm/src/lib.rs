@@ -14,7 +14,11 @@
 //! - Generated code never traps on arithmetic, and branches on no undefined value.
 //! - Nothing here reads files or the environment.
 //!
+//! Empty where it was built without LLVM 22 (`build.rs`): programs then open an installed `libsolum_codegen.so.1`.
+//!
 //! Non-goals: loading objects, caching them, knowing the host's processor. Those belong to `ze-cpu`.
+
+#![cfg(llvm)]
 
 mod archive;
 mod arguments;

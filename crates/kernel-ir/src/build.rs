@@ -6,6 +6,22 @@ use crate::wire::{Reader, WireError, Writer};
 /// without opening the code generator.
 pub const COMPILER_BUILD: &str = env!("SOLUM_COMPILER_BUILD");
 
+/// Whether a code generator of build `generator` compiles for a driver of build `driver`: from the same sources, and with
+/// the same LLVM where the driver was built with one at hand.
+#[must_use]
+pub fn serves(generator: &str, driver: &str) -> bool {
+    generator == driver
+        || driver
+            .split_once("-llvm-")
+            .zip(generator.split_once("-llvm"))
+            .is_some_and(|((version, sources), (of, with))| {
+                version == of
+                    && with
+                        .rsplit_once('-')
+                        .is_some_and(|(_, from)| from == sources)
+            })
+}
+
 /// What is to be compiled. The bytes of [`Self::encode`] are also what the cache key is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
@@ -373,4 +389,29 @@ pub fn decode_begun(bytes: &[u8]) -> Result<Result<Begun, BuildError>, WireError
         return Ok(Ok(Begun::Outline(Outline::decode(content)?)));
     }
     Ok(decode_reply(content)?.map(Begun::Whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::serves;
+
+    #[test]
+    fn a_driver_built_without_llvm_takes_a_generator_with_any() {
+        for (generator, driver, expected) in [
+            ("0.1.0-llvm22.1.8-ab", "0.1.0-llvm22.1.8-ab", true),
+            ("0.1.0-llvm22.1.8-ab", "0.1.0-llvm-ab", true),
+            ("0.1.0-llvm22.1.0-rc1-ab", "0.1.0-llvm-ab", true),
+            ("0.1.0-llvm22.1.8-ab", "0.1.0-llvm-cd", false),
+            ("0.2.0-llvm22.1.8-ab", "0.1.0-llvm-ab", false),
+            ("0.1.0-llvm22.1.7-ab", "0.1.0-llvm22.1.8-ab", false),
+            ("0.1.0-llvm-ab", "0.1.0-llvm22.1.8-ab", false),
+            ("", "0.1.0-llvm-ab", false),
+        ] {
+            assert_eq!(
+                serves(generator, driver),
+                expected,
+                "{generator} for {driver}"
+            );
+        }
+    }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use kernel_ir::Request;
-use kernel_ir::build::{COMPILER_BUILD, SpirvInput};
+use kernel_ir::build::{COMPILER_BUILD, SpirvInput, serves};
 use kernel_ir::report::{
     Access, AccessKind, Emit, Explained, Form, KernelReport, Pattern, Place, Report,
     decode_explained,
@@ -318,7 +318,8 @@ fn ask(request: &Request, emit: Emit) -> Result<Explained, Failure> {
     };
     let ((build_id, explain), free) = functions.ok_or_else(old)?;
     // SAFETY: it gives a C string that lives for ever.
-    if unsafe { CStr::from_ptr(build_id()) }.to_str() != Ok(COMPILER_BUILD) {
+    let build = unsafe { CStr::from_ptr(build_id()) }.to_string_lossy();
+    if !serves(&build, COMPILER_BUILD) {
         return Err(old());
     }
     let index = Emit::ALL.iter().position(|known| *known == emit);

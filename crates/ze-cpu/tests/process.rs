@@ -336,7 +336,7 @@ fn a_call_through_a_pointer_to_no_function_loses_the_context_only() {
 /// Runs `role` with the interpreter, and with the code generator where that is linked in.
 fn run_linked(role: &str) {
     let mut engines = vec![("SOLUM_COMPILER", "interpreter")];
-    if cfg!(feature = "embedded") {
+    if cfg!(linked_generator) {
         // Nothing from an earlier run: the code generator inside must make the code.
         engines.push(("SOLUM_CACHE", "0"));
     }
@@ -356,7 +356,7 @@ fn kernels_that_fault_lose_their_context_only_a_hundred_times() {
     let folder = std::env::temp_dir().join(format!("solum-faults-{}", std::process::id()));
     let kept = folder.to_str().unwrap();
     let mut engines = vec![("SOLUM_COMPILER", "interpreter")];
-    if cfg!(feature = "embedded") {
+    if cfg!(linked_generator) {
         engines.extend([("SOLUM_LANES", "auto"), ("SOLUM_LANES", "1")]);
     }
     for engine in engines {
@@ -374,7 +374,7 @@ fn kernels_that_fault_lose_their_context_only_a_hundred_times() {
 
 #[test]
 fn a_loop_without_an_end_loses_its_context_only() {
-    if !cfg!(feature = "embedded") {
+    if !cfg!(linked_generator) {
         return;
     }
     for lanes in ["auto", "1"] {
@@ -397,7 +397,7 @@ fn kernels_round_by_themselves_and_leave_the_programs_modes_alone() {
 #[test]
 fn the_log_of_compiling_has_a_line_for_each_program_with_its_stages() {
     let kept = std::env::temp_dir().join(format!("solum-log-{}", std::process::id()));
-    let engine = if cfg!(feature = "embedded") {
+    let engine = if cfg!(linked_generator) {
         ("SOLUM_COMPILER", "llvm")
     } else {
         ("SOLUM_COMPILER", "interpreter")

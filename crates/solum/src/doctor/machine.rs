@@ -93,7 +93,7 @@ pub(crate) fn permissions(privileged: bool) -> Vec<Check> {
     checks
 }
 
-/// The code generator beside our driver.
+/// The code generator beside our driver, or where the system's linker looks.
 pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Check {
     const AREA: &str = "llvm";
     if setting
@@ -110,22 +110,24 @@ pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Che
     let folders: Vec<&Path> = driver.parent().into_iter().collect();
     let resolved = driver.canonicalize().ok();
     let resolved = resolved.as_deref().and_then(Path::parent);
-    let file = folders
+    let beside = folders
         .into_iter()
         .chain(resolved)
         .flat_map(|folder| GENERATOR.iter().map(move |name| folder.join(name)))
         .find(|path| path.exists());
-    let Some(file) = file else {
-        return Check::fail(
-            AREA,
-            "the code generator is not found",
-            format!("no {} beside {}", GENERATOR[0], driver.display()),
-            cure,
-        );
-    };
+    let nowhere = beside.is_none();
+    let file = beside.unwrap_or_else(|| GENERATOR[0].into());
     let outcome = probe::run(setting, "library", OsStr::new(&file), &FUNCTIONS, LIMIT);
     let shown = file.display();
     if let Some(reason) = outcome.refused() {
+        if nowhere {
+            return Check::fail(
+                AREA,
+                "the code generator is not found",
+                format!("not beside {}; {reason}", driver.display()),
+                cure,
+            );
+        }
         return Check::fail(AREA, format!("{shown} cannot be opened"), reason, cure);
     }
     if outcome.end != probe::End::Done {

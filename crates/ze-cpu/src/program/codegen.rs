@@ -2,7 +2,7 @@
 
 use crate::census::lock;
 use kernel_ir::build::{
-    Begun, COMPILER_BUILD, Compiled, Outline, Reply, decode_begun, decode_reply,
+    Begun, COMPILER_BUILD, Compiled, Outline, Reply, decode_begun, decode_reply, serves,
 };
 use kernel_ir::wire::WireError;
 use kernel_ir::{BuildError, BuildErrorKind, Request};
@@ -184,10 +184,13 @@ fn find() -> Result<Library, String> {
             return open_at(&path).map_err(|why| format!("{}: {why}", path.display()));
         }
     }
-    Err(format!(
-        "the code generator is not installed beside the driver; tried {}",
-        tried.join(", ")
-    ))
+    // A name without a directory: wherever the system's linker looks.
+    open_at(Path::new(NAMES[0])).map_err(|why| {
+        format!(
+            "the code generator is not installed beside the driver (tried {}); where the system's linker looks: {why}",
+            tried.join(", ")
+        )
+    })
 }
 
 /// Where the file lies that holds this code: as it was opened, and where a link leads.
@@ -253,7 +256,7 @@ fn open_at(path: &Path) -> Result<Library, String> {
     unsafe {
         let build_id = std::mem::transmute::<*mut c_void, BuildId>(build_id);
         let build = CStr::from_ptr(build_id()).to_string_lossy().into_owned();
-        if build != COMPILER_BUILD {
+        if !serves(&build, COMPILER_BUILD) {
             return Err(format!(
                 "is of build {build}, the driver of {COMPILER_BUILD}: install both from one build"
             ));

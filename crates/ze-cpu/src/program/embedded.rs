@@ -1,4 +1,4 @@
-//! The code generator, linked in (feature `embedded`): nothing is opened.
+//! The code generator, linked in (feature `embedded`, built where LLVM 22 is): nothing is opened.
 
 use kernel_ir::build::{Compiled, Outline, Reply};
 use kernel_ir::{BuildError, BuildErrorKind, Request};

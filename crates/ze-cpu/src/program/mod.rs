@@ -1,8 +1,8 @@
 //! Programs: from SPIR-V, a native binary or the cache to kernels that can be launched.
 
-#[cfg(not(feature = "embedded"))]
+#[cfg(not(linked_generator))]
 mod codegen;
-#[cfg(feature = "embedded")]
+#[cfg(linked_generator)]
 #[path = "embedded.rs"]
 mod codegen;
 mod container;
