@@ -1,11 +1,12 @@
 //! Which signals a thread holds back while it does a device's work.
 //!
-//! The program's signal handlers run on the program's threads: every thread that a library of ours starts is started
-//! while a [`HeldSignals`] lives, and inherits its mask. What code itself raises is never held back: a fault whose
+//! The program's signal handlers run on the program's threads: every thread that the driver or its compiler starts is
+//! started while a [`HeldSignals`] lives, and inherits its mask. What code itself raises is never held back: a fault whose
 //! signal is blocked would end the process.
 //!
 //! Invariant: when the value is dropped, its thread has the mask back that it had before.
-//! Not here: handlers (`ze-cpu`'s faults), and masks around `fork`.
+//! Not here: handlers (`ze-cpu`'s faults), masks around `fork`, and SYCL's threads, which run host tasks: those are the
+//! program's code and have its mask.
 
 use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, c_int, sigset_t};
 use std::marker::PhantomData;

@@ -2,6 +2,9 @@
 //!
 //! Kernels are one work-item with one store, so that what is measured is the runtime. `./x bench sycl` runs this; with
 //! `--json` each row is an object on a line, as the other benchmarks print it. Timing here is never a test.
+//!
+//! Where `SOLUM_PEER_SYCL` names the program of tests/sycl/queues.cpp and `SOLUM_ARTEFACTS` the folder of `solum` and the
+//! libraries, cases that it knows are run by DPC++ over the same driver too, each right after ours.
 
 #![expect(
     clippy::print_stdout,
@@ -223,6 +226,13 @@ impl Out {
         mine.sort_by(f64::total_cmp);
         theirs.sort_by(f64::total_cmp);
         let (min, median, raw) = (mine[0], mine[runs / 2], theirs[0]);
+        let dpcpp = dpcpp(case, count, runs.min(RUNS));
+        if let Some((least, middle)) = dpcpp.filter(|_| self.json) {
+            println!(
+                "{{\"bench\":\"sycl\",\"case\":\"{case}\",\"unit\":\"ns\",\"ours\":{min:.1},\"peer\":\"DPC++\",\"peer_value\":{least:.1},\"ratio\":{:.3},\"min\":{min:.1},\"median\":{median:.1},\"peer_median\":{middle:.1},\"runs\":{runs}}}",
+                least / min
+            );
+        }
         if self.json {
             println!(
                 "{{\"bench\":\"sycl\",\"case\":\"{case}\",\"unit\":\"ns\",\"ours\":{min:.1},\"peer\":\"raw\",\"peer_value\":{raw:.1},\"ratio\":{:.3},\"min\":{min:.1},\"median\":{median:.1},\"runs\":{runs}}}",
@@ -235,8 +245,33 @@ impl Out {
                 theirs[runs / 2],
                 min - raw
             );
+            if let Some((least, middle)) = dpcpp {
+                println!(
+                    "     {:<18} DPC++ {least:>7.0} (median {middle:.0})   {:.1} times ours",
+                    "",
+                    least / min
+                );
+            }
         }
     }
+}
+
+/// The least and the median nanoseconds of a task under DPC++'s runtime, where that is there and knows the case.
+fn dpcpp(case: &str, count: usize, runs: usize) -> Option<(f64, f64)> {
+    let (program, artefacts) = (
+        std::env::var_os("SOLUM_PEER_SYCL")?,
+        std::env::var_os("SOLUM_ARTEFACTS")?,
+    );
+    let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/tests.spv");
+    let said = std::process::Command::new(std::path::Path::new(&artefacts).join("solum"))
+        .args(["run", "--as", "gpu", "--"])
+        .arg(program)
+        .args([kernels, case, &count.to_string(), &runs.to_string()])
+        .output()
+        .ok()?;
+    let said = String::from_utf8(said.stdout).ok()?;
+    let (least, median) = said.trim().split_once(' ')?;
+    Some((least.parse().ok()?, median.parse().ok()?))
 }
 
 fn touch(

@@ -62,10 +62,13 @@ impl Module {
         lose_if_lost(&self.native, self.known_device(), self.made, result)
     }
 
-    /// Why its device was lost since it was made.
+    /// Why its device was lost since it was made; where that may be any of its context, why one of them was.
     pub(crate) fn loss(&self) -> Option<Error> {
-        let hardware = self.known_device().map(Device::hardware);
-        self.native.losses.since(hardware.as_ref(), self.made)
+        let losses = &self.native.losses;
+        match self.known_device() {
+            Some(device) => losses.since(Some(&device.hardware()), self.made),
+            None => losses.any_since(self.made),
+        }
     }
 
     fn known_device(&self) -> Option<&Device> {
@@ -104,7 +107,15 @@ impl Module {
         };
         let name = CString::new(name.as_str())
             .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
-        let kernel = self.create_kernel(&name)?;
+        let kernel = match self.create_kernel(&name) {
+            // Linked it is; that a device has no such groups matters only to who wants this kernel.
+            Err(error)
+                if error.backend_code() == Some(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION) =>
+            {
+                return Ok(());
+            }
+            made => made?,
+        };
         // SAFETY: just made.
         unsafe { ze!(self.api, zeKernelDestroy = kernel.pfnDestroy(kernel)) }
     }

@@ -417,7 +417,7 @@ impl BufferState {
 
     /// The device whose memory a device uses: the whole hardware's unless its parts have their own.
     fn home(&self, device: &Device) -> Device {
-        match self.separate_tiles {
+        match self.separate_tiles && !device.uses_host_memory() {
             true => device.clone(),
             false => device.hardware(),
         }

@@ -7,7 +7,6 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use signal_mask::HeldSignals;
 use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
@@ -103,8 +102,8 @@ fn call(watch: &mut Watch) -> bool {
         CALLED.notify_one();
         true
     } else {
+        // With the program's signals: threads for host tasks, which are the program's code, are started from it.
         let thread = std::thread::Builder::new().name("sycl watch".to_owned());
-        let _held = HeldSignals::all();
         thread.spawn(serve).is_ok()
     };
     watch.is_served

@@ -125,13 +125,24 @@ fn roles() {
                 true
             })));
             tell.recv().unwrap();
-            let ours = threads_of_ours();
-            for name in ["solum-0", "solum-poll", "solum-watchdog"] {
+            // A thread gives itself its name once it runs.
+            let wanted = ["solum-0", "solum-poll", "solum-watchdog"];
+            let all = |ours: &[(String, u64)]| {
+                let is_there = |name: &&str| ours.iter().any(|(ours, _)| ours == name);
+                wanted.iter().all(is_there)
+            };
+            let begun = std::time::Instant::now();
+            let ours = loop {
+                let ours = threads_of_ours();
+                if all(&ours) {
+                    break ours;
+                }
                 assert!(
-                    ours.iter().any(|(ours, _)| ours == name),
-                    "{name}: {ours:?}"
+                    begun.elapsed() < std::time::Duration::from_secs(60),
+                    "{ours:?}"
                 );
-            }
+                std::thread::yield_now();
+            };
             for (name, blocked) in ours {
                 for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGUSR1, libc::SIGCHLD] {
                     assert!(blocked >> (signal - 1) & 1 == 1, "{name} takes {signal}");

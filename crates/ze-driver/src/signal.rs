@@ -469,7 +469,7 @@ fn watch(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
         !watched.is_empty()
     }));
     if !served {
-        // Who waits on the host looks by itself; the next lane that hangs on a signal tries again.
+        // A host's wait for the signal itself looks by itself; for what is behind it, the next lane that hangs tries again.
         watched.clear();
     }
 }

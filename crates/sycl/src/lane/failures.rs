@@ -2,8 +2,8 @@
 //!
 //! Numbers that failed are known for good, also when their lane's place has another list by then: a buffer may be looked
 //! at long afterwards, and finds out then what it has not got. Of a place whose lists were lost more often than [`MOST`]
-//! times it is only known that old numbers may have failed; whoever asks for a number that the place's present list has,
-//! and that has not failed, reads one word.
+//! times it is only known that old numbers may have failed; whoever asks for a number that the place's present list has
+//! reads one word while that list is not lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

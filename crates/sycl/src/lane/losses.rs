@@ -81,6 +81,20 @@ impl Losses {
         device.map(|loss| loss.error.clone())
     }
 
+    /// As [`Self::since`], of whatever device: its last.
+    pub(crate) fn any_since(&self, moment: Moment) -> Option<Error> {
+        if self.moment() <= moment {
+            return None;
+        }
+        let known = self.known();
+        let all = known.all.iter().map(|(at, error)| (*at, error));
+        let devices = known.devices.iter().map(|loss| (loss.at, &loss.error));
+        let later = all.chain(devices).filter(|(at, _)| *at > moment);
+        later
+            .max_by_key(|(at, _)| *at)
+            .map(|(_, error)| error.clone())
+    }
+
     /// One more. The caller has `LOSING`.
     fn add(&self, hardware: Option<&Device>, all: bool, error: &Error) {
         let mut known = self.known();
@@ -119,9 +133,9 @@ impl Intact {
 
     /// Why it was lost since it was made, or since the last call of this.
     pub(crate) fn renew(&mut self) -> Option<Error> {
-        let now = self.context.losses.moment();
         let error = self.loss()?;
-        self.since = now;
+        // What is lost between the two is seen to with it.
+        self.since = self.context.losses.moment();
         Some(error)
     }
 

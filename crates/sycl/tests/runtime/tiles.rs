@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use sycl::{
-    AtOffset, Buffer, BufferOptions, Device, Partition, Platform, Queue, Range, Read, ReadWrite,
+    AtOffset, Buffer, BufferOptions, Context, Device, Partition, Platform, Queue, Range, Read,
+    ReadWrite,
 };
 
 use crate::world::{Log, devices};
@@ -18,7 +19,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "h14_tiles_without_a_memory_of_their_own_use_the_hosts",
         Where::Host,
-        on_devices_without_tiles,
+        on_tiles_over_the_hosts_memory,
     ),
     (
         "h14_devices_without_tiles_are_as_ever",
@@ -53,7 +54,17 @@ fn with(separate_tiles: bool) -> Buffer<'static, i32> {
 /// Adds one to `range` elements from `offset` on, on a device.
 fn add(buffer: &Buffer<'static, i32>, device: &Device, range: usize, offset: usize) {
     let context = Platform::all().unwrap()[0].default_context().unwrap();
-    let queue = Queue::builder().context(&context).device(device);
+    add_in(&context, buffer, device, range, offset);
+}
+
+fn add_in(
+    context: &Context,
+    buffer: &Buffer<'static, i32>,
+    device: &Device,
+    range: usize,
+    offset: usize,
+) {
+    let queue = Queue::builder().context(context).device(device);
     let queue = queue.build().unwrap();
     let added = queue.submit(|cg| {
         let a = cg.access_ranged(buffer, ReadWrite, range, offset)?;
@@ -143,17 +154,53 @@ fn on_devices_without_tiles() {
     assert_eq!(asked[0], asked[1]);
 }
 
-/// In a process of its own: a device with a memory of its own, of two parts.
+/// In a process of its own: one device of two parts.
 pub(crate) fn of_the_driver() {
     crate::world::enter();
-    in_turn(&devices()[0]);
+    let root = &devices()[0];
+    match std::env::var("SOLUM_DEVICES").is_ok_and(|devices| devices.ends_with("discrete")) {
+        true => in_turn(root),
+        false => over_the_hosts_memory(root),
+    }
 }
 
-fn on_the_drivers_tiles() {
+/// In the context of the buffer's host memory and in another one, parts use what the whole uses.
+fn over_the_hosts_memory(root: &Device) {
+    let parts = root
+        .create_sub_devices(&Partition::AffinityNextPartitionable)
+        .unwrap();
+    let other = Context::new(std::slice::from_ref(root)).unwrap();
+    let seen = [false, true].map(|separate_tiles| {
+        let log = Log::start();
+        let buffer = with(separate_tiles);
+        for device in [root, &parts[0], &parts[1]] {
+            add(&buffer, device, ELEMENTS, 0);
+        }
+        assert_eq!(log.copies(), [], "{separate_tiles}");
+        for device in [root, &parts[0], &parts[1]] {
+            add_in(&other, &buffer, device, ELEMENTS, 0);
+        }
+        let seen = (log.device_allocations(), log.copies());
+        drop(log);
+        assert_eq!(buffer.into_vec().unwrap(), [7; ELEMENTS]);
+        seen
+    });
+    assert_eq!(seen[0], seen[1]);
+}
+
+fn in_a_process(devices: &str) {
     let status = Command::new(std::env::current_exe().unwrap())
         .env(WORLD, "own tiles")
-        .env("SOLUM_DEVICES", "cpu:1,discrete")
+        .env("SOLUM_DEVICES", devices)
         .env("SOLUM_SUB_DEVICES", "2")
         .status();
     assert!(status.unwrap().success());
+}
+
+fn on_the_drivers_tiles() {
+    in_a_process("cpu:1,discrete");
+}
+
+fn on_tiles_over_the_hosts_memory() {
+    in_a_process("cpu:1");
 }
