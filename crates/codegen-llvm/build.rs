@@ -25,6 +25,10 @@ fn main() {
         Ok(Source::Linked(version)) => link(&config, &version),
         Ok(Source::Opened(why)) => {
             println!("cargo:rerun-if-env-changed=LD_LIBRARY_PATH");
+            // Written anew when anything is installed: LLVM, or another library.
+            if std::path::Path::new("/etc/ld.so.cache").exists() {
+                println!("cargo:rerun-if-changed=/etc/ld.so.cache");
+            }
             println!("cargo::warning={why}: programs open the installed {LIBRARY}");
         }
         Err(message) => fail(&message),

@@ -29,6 +29,11 @@ fn main() {
         // Another is not linked: the code generator is then a library that says itself what it has.
         .filter(|version| version.starts_with("22."))
         .unwrap_or_default();
+    // Written anew when LLVM is installed later.
+    let installed = "/etc/ld.so.cache";
+    if llvm.is_empty() && Path::new(installed).exists() {
+        println!("cargo:rerun-if-changed={installed}");
+    }
     println!(
         "cargo:rustc-env=SOLUM_COMPILER_BUILD={}-llvm{}-{:016x}{:016x}",
         std::env::var("CARGO_PKG_VERSION").unwrap_or_default(),

@@ -3,6 +3,8 @@
 //! `SOLUM_BLESS=1` and read the difference. Of some properties only whether the IR has them is asked: those need no
 //! processor of theirs.
 
+#![cfg(llvm)]
+
 use std::path::Path;
 
 use codegen_llvm::Settings;
@@ -308,8 +310,32 @@ fn one_kernel_gives_one_text() {
         (0..12).map(kept).collect::<String>(),
         (0..12).map(used).collect::<String>()
     );
-    let first = in_lanes(&text, 8, "x86-64-v3", "");
-    for _ in 0..4 {
-        assert!(first == in_lanes(&text, 8, "x86-64-v3", ""), "{first}");
+    let left = |i: usize| {
+        let ty = ["i64", "i32", "i16"][i % 3];
+        (
+            format!(
+                "  %a{i}: ptr<global> = offset %in [%i * 8 + {}]\n  %k{i}: {ty} = load %a{i} align 8\n",
+                8 * i
+            ),
+            format!(
+                "  %p{i}: ptr<global> = offset %out [%l * 128 + {}]\n  store %p{i}, %k{i} align 8\n",
+                8 * i
+            ),
+        )
+    };
+    let (made, stored): (Vec<_>, Vec<_>) = (0..12).map(left).unzip();
+    let behind_a_loop = format!(
+        "kernel @k(%in: ptr<global>, %out: ptr<global>) {{\nb0:\n  %l: i64 = wi.LocalInvocationId 0
+  %t: ptr<global> = offset %in [%l * 8 + 0]\n  %turns: i64 = load %t align 8\n  br b1\nb1:
+  %i: i64 = phi b0: i64 0, b1: %i2\n{}  %i2: i64 = iadd %i, i64 1\n  %on: bool = cmp.ult %i2, %turns
+  br_if %on, b1, b2\nb2:\n{}  ret\n}}",
+        made.concat(),
+        stored.concat()
+    );
+    for text in [text, behind_a_loop] {
+        let first = in_lanes(&text, 8, "x86-64-v3", "");
+        for _ in 0..4 {
+            assert!(first == in_lanes(&text, 8, "x86-64-v3", ""), "{first}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The guard around LLVM: what is wrong with a request fails that request, and nothing else.
 
+#![cfg(llvm)]
+
 #[path = "../../kernel-ir/tests/mutations/damage.rs"]
 mod damage;
 

@@ -1,6 +1,8 @@
 //! Compiled kernels against the interpreter: the interpreter's own tests, run on machine code as well, and
 //! what only machine code has.
 
+#![cfg(llvm)]
+
 mod machine {
     mod accuracy;
     mod differential;

@@ -1,5 +1,7 @@
 //! Kernels that are compiled one by one are those of the whole program.
 
+#![cfg(llvm)]
+
 use codegen_llvm::{Opened, Session};
 use kernel_ir::build::{Outline, SpirvInput};
 use kernel_ir::{BuildErrorKind, Request};

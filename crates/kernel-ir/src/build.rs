@@ -2,8 +2,8 @@
 
 use crate::wire::{Reader, WireError, Writer};
 
-/// Names this build of the compiler (sources and LLVM version): part of the key of every cache, known
-/// without opening the code generator.
+/// Names this build of the compiler: part of the key of every cache, known without opening the code generator. Its sources
+/// and the version of LLVM, but for the version where it was built without LLVM ([`serves`]).
 pub const COMPILER_BUILD: &str = env!("SOLUM_COMPILER_BUILD");
 
 /// Whether a code generator of build `generator` compiles for a driver of build `driver`: from the same sources, and with

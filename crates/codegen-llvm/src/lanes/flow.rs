@@ -258,7 +258,8 @@ impl Lanes<'_, '_, '_> {
                 chain.phis.insert(result, room);
             }
         }
-        let uses: Vec<(ValueId, u32)> = self.left_uses.iter().map(|(&v, &l)| (v, l)).collect();
+        let mut uses: Vec<(ValueId, u32)> = self.left_uses.iter().map(|(&v, &l)| (v, l)).collect();
+        uses.sort_unstable_by_key(|(v, _)| v.index());
         for (v, l) in uses {
             let room = self.phi_room(v, None);
             chain.left.insert(v, (l, room));

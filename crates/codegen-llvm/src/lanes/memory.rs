@@ -262,8 +262,12 @@ impl Lanes<'_, '_, '_> {
         else {
             return None;
         };
-        // Seen from the block that made them only: elsewhere they have no variable.
-        if !self.near.contains_key(&ptr) || !self.near.contains_key(&index) {
+        // Seen from the block that made them only: elsewhere what they are made of may have no variable, or another turn's
+        // value.
+        let is_of_here = |v: ValueId| {
+            self.near.contains_key(&v) && self.region.block_of(v) == Some(self.block_at_hand)
+        };
+        if !is_of_here(ptr) || !is_of_here(index) {
             return None;
         }
         let near = self.near.get(&narrow)?.clone();

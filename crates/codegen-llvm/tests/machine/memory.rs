@@ -11,7 +11,72 @@ const WORDS: usize = 1 << 14;
 const GROUPS: u32 = 3;
 
 /// Kernels take `%in`, `%out` and `%n: i32`, which is 37. Indices stay within `WORDS`.
-const KERNELS: [(&str, &str); 20] = [
+const KERNELS: [(&str, &str); 22] = [
+    (
+        "an address of another block, which alone knows the row that it is in",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %y: i64 = wi.LocalInvocationId 1
+  %z: i64 = wi.LocalInvocationId 2
+  %sx: i64 = wi.GlobalSize 0
+  %sy: i64 = wi.GlobalSize 1
+  %plane: i64 = imul %z, %sy
+  %line: i64 = iadd %plane, %y
+  %start: i64 = imul %line, %sx
+  %id: i64 = iadd %start, %g
+  %id32: i32 = to.trunc %id
+  %place: i32 = xor %id32, i32 5
+  %row: ptr<global> = offset %out [%sx * 4 + 64]
+  %w: i64 = to.sext %place
+  %p: ptr<global> = offset %row [%w * 4 + 0]
+  %v: i32 = load %p align 4
+  %c: bool = cmp.ult %n, i32 100
+  br_if %c, b1, b2
+b1:
+  %q: ptr<global> = offset %out [%w * 4 + 32768]
+  store %q, %place align 4
+  %sum: i32 = iadd %v, %place
+  store %p, %sum align 4
+  br b2
+b2:
+  ret
+}",
+    ),
+    (
+        "an address behind a loop that work-items leave at turns of their own, each with the row of its last",
+        "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %y: i64 = wi.LocalInvocationId 1
+  %z: i64 = wi.LocalInvocationId 2
+  %sx: i64 = wi.GlobalSize 0
+  %sy: i64 = wi.GlobalSize 1
+  %plane: i64 = imul %z, %sy
+  %line: i64 = iadd %plane, %y
+  %start: i64 = imul %line, %sx
+  %id: i64 = iadd %start, %g
+  %id32: i32 = to.trunc %id
+  %place: i32 = xor %id32, i32 5
+  %some: i64 = and %id, i64 3
+  br b1
+b1:
+  %i: i64 = phi b0: i64 0, b1: %i2
+  %row: ptr<global> = offset %out [%i * 4096 + 0]
+  %w: i64 = to.sext %place
+  %p: ptr<global> = offset %row [%w * 4 + 0]
+  %v: i32 = load %p align 4
+  %i2: i64 = iadd %i, i64 1
+  %on: bool = cmp.ule %i2, %some
+  br_if %on, b1, b2
+b2:
+  %q: ptr<global> = offset %out [%w * 4 + 32768]
+  store %q, %place align 4
+  %sum: i32 = iadd %v, %place
+  store %p, %sum align 4
+  ret
+}",
+    ),
     (
         "steps below zero that wrap around in no group: nothing is tested at run time",
         "kernel @k(%in: ptr<global>, %out: ptr<global>, %n: i32) {
