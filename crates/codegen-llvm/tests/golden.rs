@@ -205,6 +205,48 @@ b0:
     }
 }
 
+/// Lanes as far apart as integers go, or members that lie so far apart in one structure, are no rows to read.
+#[test]
+fn far_elements_are_read_one_by_one() {
+    let far = i64::MAX;
+    for cpu in ["x86-64-v2", "x86-64-v3", "x86-64-v4"] {
+        for (index, first, second) in [
+            ("shl %l, i64 63", 0, 1),
+            ("shl %l, i64 62", 0, 1),
+            ("imul %l, i64 -9223372036854775808", 0, 1),
+            ("imul %l, i64 -9223372036854775807", 0, 1),
+            ("imul %l, i64 3", 0, far),
+            ("imul %l, i64 3", far, -1),
+            ("imul %l, i64 3", -far - 1, far),
+            ("imul %l, i64 -1", far, -far),
+        ] {
+            let text = format!(
+                "kernel @k(%in: ptr<global>, %out: ptr<global>) {{
+b0:
+  %l: i64 = wi.GlobalInvocationId 0
+  %i: i64 = {index}
+  %p: ptr<global> = offset %in [%i * 1 + {first}]
+  %r: ptr<global> = offset %in [%i * 1 + {second}]
+  %v: i8 = load %p align 1
+  %w: i8 = load %r align 1
+  %s: i8 = iadd %v, %w
+  %q: ptr<global> = offset %out [%l * 1 + 0]
+  store %q, %s align 1
+  ret
+}}"
+            );
+            for lanes in [8, 16] {
+                let made = in_lanes(&text, lanes, cpu, "");
+                let loads = made
+                    .lines()
+                    .filter(|line| line.contains(" load i8,") || line.contains(" load <"));
+                let loads = loads.count();
+                assert!(loads <= 4 * lanes as usize, "{loads} loads, {cpu}\n{text}");
+            }
+        }
+    }
+}
+
 /// Integers made of a work-item's place in its group are tested only where those of the largest group would wrap around.
 #[test]
 fn places_in_a_group_have_limits() {

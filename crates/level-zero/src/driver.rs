@@ -263,7 +263,7 @@ impl std::fmt::Debug for Device {
 
 /// A fixed array of C characters up to its NUL or its end.
 fn bounded_text(array: &[c_char]) -> String {
-    let bytes: Vec<u8> = array.iter().map(|&c| c.cast_unsigned()).collect();
+    let bytes: Vec<u8> = array.iter().flat_map(|c| c.to_ne_bytes()).collect();
     CStr::from_bytes_until_nul(&bytes).map_or_else(
         |_| String::from_utf8_lossy(&bytes).into_owned(),
         |text| text.to_string_lossy().into_owned(),

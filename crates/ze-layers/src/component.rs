@@ -33,7 +33,7 @@ pub unsafe fn component_version(name: &str, version: *mut zel_component_version_
         .iter_mut()
         .zip(name.bytes().take(room))
     {
-        *place = byte.cast_signed();
+        *place = core::ffi::c_char::from_ne_bytes([byte]);
     }
     ZE_RESULT_SUCCESS
 }

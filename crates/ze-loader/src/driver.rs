@@ -264,7 +264,7 @@ unsafe fn missing_extension(
                 .name
                 .iter()
                 .zip(wanted)
-                .all(|(have, want)| have.cast_unsigned() == *want)
+                .all(|(have, want)| have.to_ne_bytes()[0] == *want)
     });
     let Some(found) = found else {
         return Ok(Some(LEGACY.into()));

@@ -99,7 +99,7 @@ fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> b
             // One item is always alone with its answer: of a row some chunk parts, and often it is the only one.
             let one = matches!(predicate, Predicate::IEq | Predicate::INe);
             // A large step parts lanes often.
-            let near = |s: Option<i64>| s.is_some_and(|s| s.abs() <= 4);
+            let near = |s: Option<i64>| s.is_some_and(|s| s.unsigned_abs() <= 4);
             !float && !one && near(step(*a)) && near(step(*b))
         }
         Op::Binary(

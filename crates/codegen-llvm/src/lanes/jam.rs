@@ -196,8 +196,12 @@ fn gain(low: &Lower<'_>, region: &Region, shapes: &Shapes, width: u32) -> Option
                 let ptr = match &inst.op {
                     Op::Load { ptr, .. } => ptr,
                     Op::Store { ptr, value, .. } => {
-                        let size = types.size_of(function.ty(*value)) as i64;
-                        if shapes.of(*ptr).step().is_none_or(|s| s.abs() > size) {
+                        let size = types.size_of(function.ty(*value));
+                        if shapes
+                            .of(*ptr)
+                            .step()
+                            .is_none_or(|s| s.unsigned_abs() > size)
+                        {
                             return None;
                         }
                         continue;

@@ -236,7 +236,7 @@ impl Lanes<'_, '_, '_> {
             && let Some(first) = rep.first
         {
             return (0..i64::from(self.width))
-                .map(|l| ir.offset_by(first, (l * rep.step) as u64))
+                .map(|l| ir.offset_by(first, l.wrapping_mul(rep.step).cast_unsigned()))
                 .collect();
         }
         let all = self.spread(ptr, &rep)[0];

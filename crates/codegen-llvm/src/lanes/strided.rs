@@ -37,11 +37,12 @@ pub(super) struct Span {
 impl Lanes<'_, '_, '_> {
     /// Elements from lane to lane that are worth it.
     fn is_near(&self, apart: i64) -> bool {
+        let far = apart.unsigned_abs();
         match apart {
             -1 => true,
             0 | 1 => false,
-            _ if self.low.has_mask_registers() => apart.unsigned_abs() <= NEAR,
-            _ => apart.abs() <= 4 || (apart % 2 != 0 && apart.abs() <= 7),
+            _ if self.low.has_mask_registers() => far <= NEAR,
+            _ => far <= 4 || (far % 2 != 0 && far <= 7),
         }
     }
 
@@ -149,7 +150,7 @@ impl Lanes<'_, '_, '_> {
             // All of them lie in one structure, and will be read.
             let together = upper
                 .checked_sub(lower)
-                .is_some_and(|far| far % bytes == 0 && far + bytes <= step.abs());
+                .is_some_and(|far| far % bytes == 0 && far <= step.abs() - bytes);
             if other == origin && together && types.size_of(self.low.ty(result)) == size {
                 (low, high) = (lower, upper);
             }

@@ -300,7 +300,7 @@ impl Element for ze_driver_extension_properties_t {
 fn text(array: &[c_char]) -> String {
     let bytes: Vec<u8> = array
         .iter()
-        .map(|c| c.cast_unsigned())
+        .flat_map(|c| c.to_ne_bytes())
         .take_while(|c| *c != 0)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()

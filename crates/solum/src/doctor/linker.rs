@@ -131,23 +131,21 @@ impl System {
 
 /// The x86-64 levels that glibc looks for below `glibc-hwcaps`.
 fn levels() -> Vec<&'static str> {
-    let mut levels = Vec::new();
     #[cfg(target_arch = "x86_64")]
     {
         let v2 = is_x86_feature_detected!("sse4.2") && is_x86_feature_detected!("popcnt");
         let v3 = v2 && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
         let v4 = v3 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
-        for (has, name) in [
+        let levels = [
             (v4, "glibc-hwcaps/x86-64-v4"),
             (v3, "glibc-hwcaps/x86-64-v3"),
             (v2, "glibc-hwcaps/x86-64-v2"),
-        ] {
-            if has {
-                levels.push(name);
-            }
-        }
+        ];
+        let has = levels.into_iter().filter(|(has, _)| *has);
+        has.map(|(_, name)| name).collect()
     }
-    levels
+    #[cfg(not(target_arch = "x86_64"))]
+    Vec::new()
 }
 
 /// Entries of `ld.so.cache` for 64-bit x86; a file of another format has none.

@@ -132,7 +132,7 @@ fn versions(library: &Library) -> Option<Step> {
         let bytes: Vec<u8> = component
             .component_name
             .iter()
-            .map(|c| c.cast_unsigned())
+            .flat_map(|c| c.to_ne_bytes())
             .collect();
         CStr::from_bytes_until_nul(&bytes).is_ok_and(|name| name == c"loader")
     })?;

@@ -229,7 +229,7 @@ impl Calls {
                 .core
                 .name
                 .iter()
-                .map(|c| c.cast_unsigned())
+                .flat_map(|c| c.to_ne_bytes())
                 .take_while(|c| *c != 0)
                 .collect();
             let uuid = properties.core.uuid.id;
