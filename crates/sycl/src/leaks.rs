@@ -6,7 +6,6 @@
 use std::fmt::Write as _;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 use crate::environment;
 use crate::platform::{complain, drop_default_contexts};
@@ -121,12 +120,7 @@ extern "C" fn finish() {
     // A panic has nowhere to go at the end of the process.
     let _ = std::panic::catch_unwind(|| {
         // What still runs has its time to end, but not for ever.
-        for _ in 0..200 {
-            if crate::graveyard::sweep_all() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        crate::exit::wait_until(crate::graveyard::sweep_all);
         drop_default_contexts();
         crate::graveyard::sweep_all();
         complain(&report(|counts| counts.load(Ordering::Relaxed)));

@@ -206,6 +206,7 @@ pub(crate) fn create_module(
             )
         )
     };
+    crate::exit::compiler_is_loaded();
     let built = lose_if_lost(&context.0.native, Some(device), before, built);
     let text = take_log(api, log);
     match built {

@@ -103,6 +103,7 @@ pub(crate) fn drivers() -> Result<&'static [Platform]> {
             })
             .collect();
         crate::leaks::start();
+        crate::exit::start();
         environment::check().inspect_err(|error| complain(&error.to_string()))?;
         for platform in &platforms {
             let roots = DeviceInner::roots(*platform).unwrap_or_default();

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::ThreadId;
 
 use sycl_graph::{Dep, Deps, Fate};
@@ -72,6 +72,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
 fn shard(number: u64) -> MutexGuard<'static, Shard> {
     lock(&TABLE[(number % SHARDS as u64) as usize])
 }
@@ -93,6 +101,17 @@ pub(crate) fn probe(dep: Dep) -> bool {
         Some(Standing::Submitted(dep)) => on_lane(dep),
         Some(Standing::Open) => false,
     }
+}
+
+/// Whether some work is not on a device yet, or is a host task that has not ended; also where that cannot be seen because
+/// somebody has a lock. What a host accessor is held for is not such.
+pub(crate) fn may_work() -> bool {
+    let works = |ticket: &Arc<Ticket>| {
+        !ticket.is_held()
+            && try_lock(&ticket.state).is_none_or(|state| matches!(*state, State::Open(_)))
+    };
+    let mut shards = TABLE.iter().map(try_lock);
+    shards.any(|shard| shard.is_none_or(|known| known.iter().flat_map(HashMap::values).any(works)))
 }
 
 /// How work stands, and why it failed; nobody is asked.

@@ -365,12 +365,15 @@ impl Lane {
         if sequence <= self.executed.load(Ordering::Acquire) {
             return;
         }
-        let mut inner = self.inner();
+        self.flush_locked(&mut self.inner());
+    }
+
+    fn flush_locked(&self, inner: &mut Inner) {
         if self.failures.is_device_lost() {
             return;
         }
         let flushed = inner.home.as_mut().map_or(Ok(()), Home::execute);
-        self.executed(&mut inner, &flushed);
+        self.executed(inner, &flushed);
     }
 
     /// The list that was being recorded has been executed, or could not be.
@@ -389,17 +392,35 @@ impl Lane {
         self.flush(self.progress.last());
     }
 
+    fn try_inner(&self) -> Option<MutexGuard<'_, Inner>> {
+        match self.inner.try_lock() {
+            Ok(inner) => Some(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
     /// As [`Self::probe`], unless another thread has the lane's lock: for who has another lane's.
     fn try_probe(&self, sequence: u64) -> bool {
-        if self.is_done(sequence) {
+        self.is_done(sequence)
+            || self
+                .try_inner()
+                .is_some_and(|inner| self.probe_locked(&inner, sequence))
+    }
+
+    /// As [`Self::poll`] of the last command, unless somebody has the lane's lock.
+    fn try_poll_last(&self) -> bool {
+        let last = self.progress.last();
+        if self.is_done(last) {
             return true;
         }
-        let inner = match self.inner.try_lock() {
-            Ok(inner) => inner,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return false,
+        let Some(mut inner) = self.try_inner() else {
+            return false;
         };
-        self.probe_locked(&inner, sequence)
+        if last > self.executed.load(Ordering::Acquire) {
+            self.flush_locked(&mut inner);
+        }
+        self.probe_locked(&inner, last)
     }
 
     /// Asks the device whether a command has ended.
@@ -831,4 +852,13 @@ pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
         .filter(|lane| !lane.is_event.load(Ordering::Acquire))
         .for_each(|lane| tails.add(lane.begun(lane.tail().sequence())));
     tails
+}
+
+/// Has devices begin everything and asks whether all of it has ended; no lock is waited for. What somebody else signals is
+/// not such.
+pub(crate) fn try_all() -> bool {
+    let lanes = (0..Dep::TICKETS).map_while(of);
+    let ours = lanes.filter(|lane| !lane.is_event.load(Ordering::Acquire));
+    // Not only up to the first that runs: each has to begin.
+    ours.filter(|lane| !lane.try_poll_last()).count() == 0
 }

@@ -21,6 +21,7 @@ mod graphs;
 mod groups;
 mod images;
 mod injection;
+mod leaving;
 mod letting_go;
 mod library;
 mod liveness;
@@ -110,6 +111,10 @@ fn main() -> ExitCode {
         footprint::program();
         return ExitCode::SUCCESS;
     }
+    if world == "leaves" {
+        leaving::program();
+        return ExitCode::SUCCESS;
+    }
     if world == "own tiles" {
         tiles::of_the_driver();
         return ExitCode::SUCCESS;
@@ -163,6 +168,7 @@ fn main() -> ExitCode {
         injection::TESTS,
         native::TESTS,
         native_events::TESTS,
+        leaving::TESTS,
         letting_go::TESTS,
         endings::TESTS,
         liveness::TESTS,

@@ -1,0 +1,68 @@
+//! The end of the process: what was submitted and never waited for has its time to end, two seconds at most.
+//!
+//! Invariants: nothing of this is on the way of a command; no lock is waited for, whoever has it may be the very thread that
+//! leaves; drivers still answer, since what they do at the end happens later. Not here: nothing is unloaded, and what ends
+//! the process at once (`abort`, `_exit`, a signal) is not held up.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Once, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::lane::try_all;
+use crate::ticket::{self, is_in_a_host_task};
+
+/// As long as the end of the process is held up at most.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks at most.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The process whose work this is: a fork has none of the threads that do it.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
+/// To be called when drivers are loaded: what is registered later happens earlier, so that they still answer then.
+pub(crate) fn start() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        OWNER.store(std::process::id(), Ordering::Relaxed);
+        register();
+    });
+}
+
+/// To be called when a module is built: its compiler may have been loaded only now, and would end before what was
+/// registered earlier, while host tasks may still need it.
+pub(crate) fn compiler_is_loaded() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(register);
+}
+
+fn register() {
+    // SAFETY: a function without arguments that does not unwind.
+    let _ = unsafe { libc::atexit(finish) };
+}
+
+extern "C" fn finish() {
+    // What this thread runs would be waited for by itself.
+    if OWNER.load(Ordering::Relaxed) != std::process::id() || is_in_a_host_task() {
+        return;
+    }
+    // A panic has nowhere to go at the end of the process.
+    let _ = std::panic::catch_unwind(|| wait_until(nothing_runs));
+}
+
+/// Looks until it is so, or the process has been held up for long enough; all who wait here share that time.
+pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
+    static END: OnceLock<Instant> = OnceLock::new();
+    let end = *END.get_or_init(|| Instant::now() + PATIENCE);
+    let mut pause = Duration::from_micros(20);
+    while !is_so() && Instant::now() < end {
+        std::thread::sleep(pause);
+        pause = PAUSE.min(2 * pause);
+    }
+}
+
+/// Whether nothing is on a device or about to come there, and no host task runs.
+fn nothing_runs() -> bool {
+    let before = ticket::end();
+    // In this order: what ends as a ticket is on a lane by then, or has submitted what it wanted to.
+    !ticket::may_work() && try_all() && ticket::end() == before
+}
