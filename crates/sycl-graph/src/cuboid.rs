@@ -86,14 +86,14 @@ impl Cuboid {
 
     /// The box that both make together, if they are neighbours along one axis and alike on the others.
     pub fn merged(&self, other: &Self) -> Option<Self> {
-        let unlike: Vec<usize> = (0..3)
-            .filter(|&axis| {
-                self.lower[axis] != other.lower[axis] || self.upper[axis] != other.upper[axis]
-            })
-            .collect();
-        let &[axis] = unlike.as_slice() else {
-            return None;
+        let is_unlike = |axis: &usize| {
+            self.lower[*axis] != other.lower[*axis] || self.upper[*axis] != other.upper[*axis]
         };
+        let mut unlike = (0..3).filter(is_unlike);
+        let axis = unlike.next()?;
+        if unlike.next().is_some() {
+            return None;
+        }
         let (first, second) = if self.lower[axis] < other.lower[axis] {
             (self, other)
         } else {

@@ -1,6 +1,10 @@
 //! Sets of pages as bits, with their count, so that "all" and "none" need no scan.
 
 use crate::{Cuboid, Grid};
+use smallvec::{SmallVec, smallvec};
+
+/// Planes between pages by axis, ascending: the first is 0, the last one the axis' end.
+pub(crate) type Cuts = [SmallVec<[usize; 8]>; 3];
 
 /// A set of a grid's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,9 +69,23 @@ impl PageSet {
         if self.count == if into { self.total } else { 0 } {
             return;
         }
+        if pages.contains(&grid.whole_pages()) {
+            self.fill(into);
+            return;
+        }
         for (first, end) in runs(grid, pages) {
             self.change(first, end, into);
         }
+    }
+
+    fn fill(&mut self, into: bool) {
+        self.words.fill(if into { u64::MAX } else { 0 });
+        let behind = self.words.len() * 64 - self.total;
+        if let Some(last) = self.words.last_mut() {
+            // The bits behind the last page are in no set.
+            *last &= u64::MAX >> behind;
+        }
+        self.count = if into { self.total } else { 0 };
     }
 
     fn change(&mut self, first: usize, end: usize, into: bool) {
@@ -94,6 +112,9 @@ impl PageSet {
 
     /// Keeps what is also in `other`.
     pub fn intersect(&mut self, other: &Self) {
+        if self.is_empty() || other.is_full() {
+            return;
+        }
         self.count = 0;
         for (word, with) in self.words.iter_mut().zip(&other.words) {
             *word &= with;
@@ -103,6 +124,9 @@ impl PageSet {
 
     /// Puts in what is in `other`.
     pub fn unite(&mut self, other: &Self) {
+        if self.is_full() || other.is_empty() {
+            return;
+        }
         self.count = 0;
         for (word, with) in self.words.iter_mut().zip(&other.words) {
             *word |= with;
@@ -112,11 +136,44 @@ impl PageSet {
 
     /// Takes out what is in `other`.
     pub fn subtract(&mut self, other: &Self) {
+        if self.is_empty() || other.is_empty() {
+            return;
+        }
         self.count = 0;
         for (word, with) in self.words.iter_mut().zip(&other.words) {
             *word &= !with;
             self.count += word.count_ones() as usize;
         }
+    }
+
+    /// Its pages as boxes: the cells between planes on whose sides some of them are not alike.
+    pub(crate) fn cells(&self, grid: &Grid, cuts: &Cuts) -> Vec<Cuboid> {
+        let between = |axis: usize| cuts[axis].windows(2).map(|ends| (ends[0], ends[1]));
+        let mut cells = Vec::new();
+        for x in between(0) {
+            for y in between(1) {
+                let all = between(2).map(|z| Cuboid::new([x.0, y.0, z.0], [x.1, y.1, z.1]));
+                cells.extend(all.filter(|cell| self.contains(grid.page_number(cell.lower))));
+            }
+        }
+        cells
+    }
+
+    /// So many bits from one on, at most a word's.
+    fn bits(&self, first: usize, count: usize) -> u64 {
+        let (word, shift) = (first / 64, first % 64);
+        let low = self.words[word] >> shift;
+        let high = match self.words.get(word + 1) {
+            Some(next) if shift > 0 => next << (64 - shift),
+            _ => 0,
+        };
+        (low | high) & (u64::MAX >> (64 - count.clamp(1, 64)))
+    }
+
+    /// Whether so many pages from one on are as those from another one on.
+    fn is_alike(&self, one: usize, other: usize, count: usize) -> bool {
+        let mut parts = (0..count).step_by(64);
+        parts.all(|at| self.bits(one + at, count - at) == self.bits(other + at, count - at))
     }
 
     /// Its pages' numbers, ascending.
@@ -130,6 +187,51 @@ impl PageSet {
             })
         })
     }
+}
+
+/// The planes on whose sides pages are not alike in one of these sets, and the ends.
+pub(crate) fn cuts(grid: &Grid, sets: &[&PageSet]) -> Cuts {
+    let [planes, rows, row] = grid.pages();
+    let mut marks = grid
+        .pages()
+        .map(|n| -> SmallVec<[u64; 2]> { smallvec![0; n / 64 + 1] });
+    let mark = |marks: &mut [u64], at: usize| marks[at / 64] |= 1 << (at % 64);
+    for set in sets.iter().filter(|set| !set.is_empty() && !set.is_full()) {
+        for line in 0..planes * rows {
+            let first = line * row;
+            let mut before = 0;
+            for (word, at) in (0..row).step_by(64).enumerate() {
+                let bits = set.bits(first + at, row - at);
+                let inside = u64::MAX >> (64 - (row - at).min(64));
+                marks[2][word] |= (bits ^ (bits << 1 | before)) & inside;
+                before = bits >> 63;
+            }
+            let high = line % rows;
+            if high > 0 && !set.is_alike(first - row, first, row) {
+                mark(&mut marks[1], high);
+            }
+        }
+        let plane = rows * row;
+        let unlike = (1..planes).filter(|at| !set.is_alike((at - 1) * plane, at * plane, plane));
+        unlike.for_each(|at| mark(&mut marks[0], at));
+    }
+    let mut axis = 0;
+    marks.map(|marks| {
+        let end = grid.pages()[axis];
+        axis += 1;
+        let mut cuts = SmallVec::from_iter([0]);
+        for (word, mut left) in marks.into_iter().enumerate() {
+            while left != 0 {
+                let at = word * 64 + left.trailing_zeros() as usize;
+                if at > 0 && at < end {
+                    cuts.push(at);
+                }
+                left &= left - 1;
+            }
+        }
+        cuts.push(end);
+        cuts
+    })
 }
 
 /// The runs of page numbers that make up a box of pages, as first and end.
@@ -200,6 +302,32 @@ mod tests {
                     [0, 1, 2].map(|axis| a.upper[axis].max(b.upper[axis])),
                 ));
                 prop_assert_eq!(set.as_box(&grid), around.filter(|around| around.volume() == model.len()));
+                let mut of_cells: Vec<usize> = (set.cells(&grid, &cuts(&grid, &[&set])).iter())
+                    .flat_map(|cell| (0..grid.page_count()).filter(|n| cell.contains(&grid.page_box(*n))))
+                    .collect();
+                of_cells.sort_unstable();
+                prop_assert_eq!(of_cells, model.iter().copied().collect::<Vec<_>>());
+                // No plane is there for nothing, and rows may be longer than a word.
+                let long = Grid::new([2, 2, 64 * extent[2] + 3], 1, Some([1; 3])).expect("a valid grid");
+                let mut wide = PageSet::none(&long);
+                model.iter().for_each(|page| wide.insert(page * 7 % long.page_count()));
+                for (grid, set) in [(&grid, &set), (&long, &wide)] {
+                    let pages = grid.pages();
+                    let has = |page: [usize; 3]| set.contains(grid.page_number(page));
+                    let cuts = cuts(grid, &[set]);
+                    for axis in 0..3 {
+                        let is_cut = |at: usize| {
+                            let mut all = (0..grid.page_count()).map(|n| grid.page_box(n).lower);
+                            all.any(|page| page[axis] == at && {
+                                let mut before = page;
+                                before[axis] -= 1;
+                                has(page) != has(before)
+                            })
+                        };
+                        let expected = (0..=pages[axis]).filter(|&at| at == 0 || at == pages[axis] || is_cut(at));
+                        prop_assert_eq!(cuts[axis].to_vec(), expected.collect::<Vec<_>>());
+                    }
+                }
             }
         }
     }

@@ -1,8 +1,11 @@
 //! Which copies bring a command group's pages to its domain: the fewest pages, then the fewest copies.
 
 use crate::buffer::Part;
+use crate::pages::{Cuts, cuts};
 use crate::tiling::Tiling;
 use crate::{Access, Buffer, Cuboid, Domain, Grid, PageSet};
+use smallvec::{SmallVec, smallvec};
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 
 /// How copies can go between domains.
@@ -217,16 +220,22 @@ impl Buffer {
                 false => behind.push(source),
             }
         }
-        // What nobody has any more, since it was lost, cannot come from anywhere.
-        let mut held = PageSet::none(&self.grid);
+        let has_all = |missing: &PageSet, source: &Source| source.pages.count() == missing.count();
         let all = sources.iter().chain(&behind);
-        all.for_each(|source| held.unite(&source.pages));
-        missing.intersect(&held);
+        if !all.clone().any(|source| has_all(&missing, source)) {
+            // What nobody has any more, since it was lost, cannot come from anywhere.
+            let mut held = PageSet::none(&self.grid);
+            all.for_each(|source| held.unite(&source.pages));
+            missing.intersect(&held);
+        }
         // What has no direct way is collected on the host, and goes on from there with what is there already.
-        let mut staged = missing.clone();
-        sources
-            .iter()
-            .for_each(|source| staged.subtract(&source.pages));
+        let mut staged = PageSet::none(&self.grid);
+        if !sources.iter().any(|source| has_all(&missing, source)) {
+            staged.unite(&missing);
+            sources
+                .iter()
+                .for_each(|source| staged.subtract(&source.pages));
+        }
         behind
             .iter_mut()
             .for_each(|source| source.pages.intersect(&staged));
@@ -270,28 +279,46 @@ impl Buffer {
         let whole = sources
             .iter()
             .filter(|source| source.pages.count() == pages.count());
-        let whole = whole.min_by_key(|source| (source.cost, source.from));
+        let whole = whole
+            .min_by_key(|source| (source.cost, source.from))
+            .filter(|_| parts.is_empty());
+        let mut able: SmallVec<[&Source; 4]> = match whole {
+            Some(source) => smallvec![source],
+            None => sources.iter().collect(),
+        };
+        able.retain(|source| !source.pages.is_empty());
+        able.sort_unstable_by_key(|source| (source.cost, source.from));
+        let planes = LazyCell::new(|| self.planes(pages, &able));
         let loads = match whole {
-            Some(source) if parts.is_empty() => vec![Load {
+            Some(source) => vec![Load {
                 from: source.from,
                 boxes: match pages.as_box(&self.grid) {
                     Some(all) => vec![self.grid.elements(&all)],
-                    None => self.boxes(pages),
+                    None => self.cells(pages, &planes),
                 },
                 parts: Vec::new(),
             }],
             _ if self.grid.is_slab() => self.farthest_first(pages, parts, sources),
             _ => self.most_first(pages, parts, sources),
         };
+        let tiling = LazyCell::new(|| self.tiling(pages, &able, &planes));
+        let enough = || match (&*tiling, whole) {
+            (Some(tiling), Some(_)) => tiling.at_least(),
+            _ => 1,
+        };
         let put_together = |load: Load| {
-            let copies = copies(&self.grid, load.boxes, load.parts.is_empty());
+            let copies = copies(&self.grid, load.boxes, load.parts.is_empty(), enough);
             (load.from, load.parts, copies)
         };
         let mut ways: Vec<_> = loads.into_iter().map(put_together).collect();
         let count = ways.iter().map(|(.., copies)| copies.len()).sum();
-        // Parts may lie beside pages in any way, so that a search among pages would cut some apart.
+        // Parts may lie beside pages in any way, so that a search among pages would cut some apart. One copy comes out as
+        // one, so that of two none can be spared.
         if parts.is_empty()
-            && let Some(better) = self.fewer_copies(pages, sources, count)
+            && count > 2
+            && !is_each_alone(&able, count)
+            && let Some(tiling) = &*tiling
+            && let Some(better) = self.fewer_copies(tiling, &able, count)
         {
             let with_parts = |(from, copies)| (from, Vec::new(), copies);
             ways = better.into_iter().map(with_parts).collect();
@@ -326,34 +353,42 @@ impl Buffer {
         }
     }
 
+    /// Pages as few cells, where a search among them is worth while.
+    fn tiling(
+        &self,
+        pages: &PageSet,
+        sources: &[&Source],
+        planes: &LazyCell<Cuts, impl FnOnce() -> Cuts>,
+    ) -> Option<Tiling> {
+        if self.grid.is_slab() || self.grid.page_count() > FEW_PAGES {
+            return None;
+        }
+        let held: SmallVec<[&PageSet; 4]> = sources.iter().map(|source| &source.pages).collect();
+        Tiling::new(&self.grid, pages, &held, planes)
+    }
+
+    /// Where pages are not alike, or not to some source.
+    fn planes(&self, pages: &PageSet, sources: &[&Source]) -> Cuts {
+        let held = sources.iter().map(|source| &source.pages);
+        let sets: SmallVec<[&PageSet; 4]> =
+            held.filter(|held| *held != pages).chain([pages]).collect();
+        cuts(&self.grid, &sets)
+    }
+
+    fn cells(&self, pages: &PageSet, planes: &Cuts) -> Vec<Cuboid> {
+        let cells = pages.cells(&self.grid, planes).into_iter();
+        cells.map(|pages| self.grid.elements(&pages)).collect()
+    }
+
     /// Fewer copies than so many that bring these pages, each from one of `sources`, if there are any and looking for them
     /// costs no more than they save. Never more than half as many again as there must be, wherever that is found out in a
     /// bounded number of steps.
     fn fewer_copies(
         &self,
-        pages: &PageSet,
-        sources: &[Source],
+        tiling: &Tiling,
+        sources: &[&Source],
         count: usize,
     ) -> Option<Vec<(Domain, Copies)>> {
-        // One copy comes out as one, so that of two none can be spared.
-        if count < 3 || self.grid.is_slab() || self.grid.page_count() > FEW_PAGES {
-            return None;
-        }
-        let some = |source: &&Source| !source.pages.is_empty();
-        let mut sources: Vec<&Source> = sources.iter().filter(some).collect();
-        // Whoever alone has something gives at least one.
-        let alone = |source: &&&Source| {
-            let mut pages = source.pages.clone();
-            let others = sources.iter().filter(|other| other.from != source.from);
-            others.for_each(|other| pages.subtract(&other.pages));
-            !pages.is_empty()
-        };
-        if sources.iter().filter(alone).count() == count {
-            return None;
-        }
-        sources.sort_by_key(|source| (source.cost, source.from));
-        let held: Vec<&PageSet> = sources.iter().map(|source| &source.pages).collect();
-        let tiling = Tiling::new(&self.grid, pages, &held)?;
         let least = tiling.at_least();
         let is_far = |count: usize| count * 2 > least * 3;
         let mut best = None;
@@ -371,7 +406,12 @@ impl Buffer {
         Some(best?.into_iter().map(copies).collect())
     }
 
-    fn boxes(&self, pages: &PageSet) -> Vec<Cuboid> {
+    /// Whole pages as boxes of elements: as few as have sides in common with all others, or, where parts of pages may be
+    /// put beside some of them, one for each page.
+    fn boxes(&self, pages: &PageSet, beside_parts: bool) -> Vec<Cuboid> {
+        if !beside_parts {
+            return self.cells(pages, &cuts(&self.grid, &[pages]));
+        }
         let boxes = pages.iter().map(|page| self.grid.page_box(page));
         boxes.map(|pages| self.grid.elements(&pages)).collect()
     }
@@ -453,7 +493,7 @@ impl Buffer {
             missing.subtract(&pages);
             Load::of(&mut loads, source.from)
                 .boxes
-                .extend(self.boxes(&pages));
+                .extend(self.boxes(&pages, !parts.is_empty()));
         }
         for (part, from) in parts {
             let load = Load::of(&mut loads, *from);
@@ -498,6 +538,17 @@ impl Load {
     }
 }
 
+/// Whether so many sources each have something that no other has: each gives at least one copy.
+fn is_each_alone(sources: &[&Source], count: usize) -> bool {
+    let alone = |source: &&&Source| {
+        let mut pages = source.pages.clone();
+        let others = sources.iter().filter(|other| other.from != source.from);
+        others.for_each(|other| pages.subtract(&other.pages));
+        !pages.is_empty()
+    };
+    sources.len() >= count && sources.iter().filter(alone).count() == count
+}
+
 /// That of a direct copy; the host's is the highest.
 fn cost(links: &dyn Links, from: Domain, to: Domain) -> u32 {
     match from == Domain::HOST || to == Domain::HOST {
@@ -511,11 +562,11 @@ fn is_direct(links: &dyn Links, from: Domain, to: Domain) -> bool {
     from == Domain::HOST || to == Domain::HOST || links.cost(from, to).is_some()
 }
 
-/// Boxes of elements as copies, each with the boxes that it brings. One box, and those of a line's whole pages, need one
-/// look.
-fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Copies {
-    const ORDERS: [&[usize]; 7] = [
-        &[2, 1, 0],
+/// Boxes of elements as copies, each with the boxes that it brings: the fewest of some ways, or `enough`, which are as few
+/// as there can be. One box, and those of a line's whole pages, need one look; so do cells of whole pages that make two.
+fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool, enough: impl FnOnce() -> usize) -> Copies {
+    const FIRST: [usize; 3] = [2, 1, 0];
+    const OTHERS: [&[usize]; 6] = [
         &[1, 2, 0],
         &[2, 0, 1],
         &[0, 2, 1],
@@ -523,18 +574,30 @@ fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool) -> Copies {
         &[0, 1, 2],
         &[2],
     ];
-    let needs_one = units.len() == 1 || (grid.is_slab() && whole);
-    let tried = match needs_one || units.len() > FEW_PAGES {
-        true => 1,
-        false => ORDERS.len(),
-    };
-    let ways = ORDERS[..tried].iter().map(|order| {
+    let way = |units: Vec<Cuboid>, order: &[usize]| {
         let boxes = order
             .iter()
-            .fold(units.clone(), |boxes, &axis| merge_along(boxes, axis));
+            .fold(units, |boxes, &axis| merge_along(boxes, axis));
         fuse(grid, boxes)
-    });
-    ways.min_by_key(Vec::len).unwrap_or_default()
+    };
+    if units.len() == 1 || (grid.is_slab() && whole) || units.len() > FEW_PAGES {
+        return way(units, &FIRST);
+    }
+    let mut best = way(units.clone(), &FIRST);
+    if whole && best.len() <= 2 {
+        return best;
+    }
+    let enough = enough();
+    for order in OTHERS {
+        if best.len() <= enough {
+            break;
+        }
+        let other = way(units.clone(), order);
+        if other.len() < best.len() {
+            best = other;
+        }
+    }
+    best
 }
 
 /// Merges neighbours along one axis that are alike on the others.

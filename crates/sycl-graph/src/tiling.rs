@@ -1,6 +1,7 @@
 //! Few boxes and runs of memory that make up pages which several domains have parts of, found by search. Only where
 //! pages fall into few cells: a set of cells is one word then.
 
+use crate::pages::Cuts;
 use crate::{Cuboid, Grid, PageSet};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -17,7 +18,7 @@ const STEPS: usize = 4000;
 /// Wanted pages as cells of pages that are alike, numbered in the order of memory.
 pub(crate) struct Tiling {
     /// The first pages of the cells by axis, and where the last one ends.
-    cuts: [Vec<usize>; 3],
+    cuts: Cuts,
     /// Cells by axis.
     cells: [usize; 3],
     /// The cells that begin in memory where the one before ends.
@@ -39,10 +40,16 @@ struct Step {
 
 impl Tiling {
     /// The cells of the wanted pages, of which each source has some; none if they are too many, or nobody has some.
-    pub(crate) fn new(grid: &Grid, wanted: &PageSet, held: &[&PageSet]) -> Option<Self> {
+    /// `planes` are where some of them are not alike.
+    pub(crate) fn new(
+        grid: &Grid,
+        wanted: &PageSet,
+        held: &[&PageSet],
+        planes: &Cuts,
+    ) -> Option<Self> {
         let cuts = match grid.page_count() <= CELLS {
             true => grid.pages().map(|n| (0..=n).collect()),
-            false => cuts(grid, wanted, held),
+            false => planes.clone(),
         };
         let cells = cuts.each_ref().map(|cuts| cuts.len() - 1);
         let count = cells[0].checked_mul(cells[1])?.checked_mul(cells[2])?;
@@ -100,7 +107,32 @@ impl Tiling {
 
     /// So many tiles at least make up what is wanted.
     pub(crate) fn at_least(&self) -> usize {
-        self.needs(self.wanted)
+        let count = self.cells.iter().product::<usize>();
+        let mut partners = [0u64; CELLS];
+        for one in bits(self.wanted) {
+            for other in bits(self.wanted & !ones(one + 1)) {
+                let together = u64::from(self.are_together(one, other, self.wanted, count));
+                partners[one] |= together << other;
+                partners[other] |= together << one;
+            }
+        }
+        // Who lies in one tile with few others leaves most that lie in another one than all before.
+        let (mut left, mut apart) = (self.wanted, 0);
+        while let Some(one) = bits(left).min_by_key(|one| (partners[*one] & left).count_ones()) {
+            left &= !(partners[one] | 1 << one);
+            apart += 1;
+        }
+        apart.max(self.needs(self.wanted))
+    }
+
+    /// Whether one tile of these cells may have both of two, the first of which has the lower number.
+    fn are_together(&self, one: usize, other: usize, cells: u64, count: usize) -> bool {
+        let (around, run) = self.pairs[one * count + other];
+        let able = |held: &u64| {
+            let out = !(held & cells);
+            around & out == 0 || run & out == 0
+        };
+        self.held.iter().any(able)
     }
 
     /// Fewer tiles than so many that make up what is wanted, each with the first source that has all of it; none if none
@@ -189,12 +221,7 @@ impl Tiling {
             let one = left.trailing_zeros() as usize;
             left &= left - 1;
             for other in bits(left) {
-                let (around, run) = self.pairs[one * count + other];
-                let able = |held: &u64| {
-                    let out = !(held & cells);
-                    around & out == 0 || run & out == 0
-                };
-                left &= !(u64::from(self.held.iter().any(able)) << other);
+                left &= !(u64::from(self.are_together(one, other, cells, count)) << other);
             }
             needed += 1;
         }
@@ -287,30 +314,4 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
 /// So many bits from the lowest on, at most all.
 fn ones(count: usize) -> u64 {
     u64::MAX.checked_shr((CELLS - count) as u32).unwrap_or(0)
-}
-
-/// The planes between pages that are not alike, and the ends.
-fn cuts(grid: &Grid, wanted: &PageSet, held: &[&PageSet]) -> [Vec<usize>; 3] {
-    let pages = grid.pages();
-    let pitch = [pages[1] * pages[2], pages[2], 1];
-    let mut cut = pages.map(|n| {
-        let mut cut = vec![false; n + 1];
-        (cut[0], cut[n]) = (true, true);
-        cut
-    });
-    let alike = |one: usize, other: usize| {
-        let of_both = |pages: &PageSet| pages.contains(one) == pages.contains(other);
-        of_both(wanted) && held.iter().all(|held| of_both(held))
-    };
-    // Nobody looks at what is not wanted.
-    for number in wanted.iter() {
-        let place = grid.page_box(number).lower;
-        for axis in 0..3 {
-            let (before, after) = (place[axis], place[axis] + 1);
-            let cut = &mut cut[axis];
-            cut[before] = cut[before] || !alike(number, number - pitch[axis]);
-            cut[after] = cut[after] || !alike(number, number + pitch[axis]);
-        }
-    }
-    cut.map(|cut| (0..cut.len()).filter(|at| cut[*at]).collect())
 }
