@@ -4,7 +4,8 @@
 //! `--json` each row is an object on a line, as the other benchmarks print it. Timing here is never a test.
 //!
 //! Where `SOLUM_PEER_SYCL` names the program of tests/sycl/queues.cpp and `SOLUM_ARTEFACTS` the folder of `solum` and the
-//! libraries, cases that it knows are run by DPC++ over the same driver too, each right after ours.
+//! libraries, cases that it knows are run by DPC++ over the same driver too, each right after ours. In that folder are the
+//! XPTI framework and a subscriber (`listen`, an example of crate xpti) for what tools cost, too.
 
 #![expect(
     clippy::print_stdout,
@@ -226,6 +227,10 @@ impl Out {
         mine.sort_by(f64::total_cmp);
         theirs.sort_by(f64::total_cmp);
         let (min, median, raw) = (mine[0], mine[runs / 2], theirs[0]);
+        if std::env::var_os(ALONE).is_some() {
+            println!("{min} {median}");
+            return;
+        }
         let dpcpp = dpcpp(case, count, runs.min(RUNS));
         if let Some((least, middle)) = dpcpp.filter(|_| self.json) {
             println!(
@@ -272,6 +277,72 @@ fn dpcpp(case: &str, count: usize, runs: usize) -> Option<(f64, f64)> {
     let said = String::from_utf8(said.stdout).ok()?;
     let (least, median) = said.trim().split_once(' ')?;
     Some((least.parse().ok()?, median.parse().ok()?))
+}
+
+/// Asks for one number alone: the least and the median nanoseconds of a task of the first case.
+const ALONE: &str = "SOLUM_BENCH_ALONE";
+
+/// The chain in processes of their own, without tools, over the framework where nobody listens, and where somebody listens
+/// to all streams and does nothing: where the libraries are.
+fn tools(out: &Out) {
+    let Some(artefacts) = std::env::var_os("SOLUM_ARTEFACTS") else {
+        return;
+    };
+    let artefacts = std::path::Path::new(&artefacts);
+    let alone = |variables: &[(&str, std::path::PathBuf)]| -> Option<(f64, f64)> {
+        let mut program = std::process::Command::new(std::env::current_exe().ok()?);
+        for name in [
+            "XPTI_TRACE_ENABLE",
+            "XPTI_FRAMEWORK_DISPATCHER",
+            "XPTI_SUBSCRIBERS",
+        ] {
+            program.env_remove(name);
+        }
+        program.arg("chain").env(ALONE, "1");
+        program.envs(variables.iter().map(|(name, value)| (name, value)));
+        let said = String::from_utf8(program.output().ok()?.stdout).ok()?;
+        let (least, median) = said.trim().split_once(' ')?;
+        Some((least.parse().ok()?, median.parse().ok()?))
+    };
+    let framework = [
+        ("XPTI_TRACE_ENABLE", "1".into()),
+        ("XPTI_FRAMEWORK_DISPATCHER", artefacts.join("libxptifw.so")),
+    ];
+    let listener = ("XPTI_SUBSCRIBERS", artefacts.join("examples/liblisten.so"));
+    let listening = [framework.as_slice(), &[listener]].concat();
+    for (case, variables) in [("xpti-nobody", &framework[..]), ("xpti-empty", &listening)] {
+        if !out.wants(case) {
+            continue;
+        }
+        // In turns, so that what the machine does besides is in both.
+        let mut ours = (f64::MAX, f64::MAX);
+        let mut without = (f64::MAX, f64::MAX);
+        for _ in 0..3 {
+            for (best, variables) in [(&mut ours, variables), (&mut without, &[][..])] {
+                if let Some((least, median)) = alone(variables) {
+                    *best = (best.0.min(least), best.1.min(median));
+                }
+            }
+        }
+        if ours.0 == f64::MAX || without.0 == f64::MAX {
+            continue;
+        }
+        if out.json {
+            println!(
+                "{{\"bench\":\"sycl\",\"case\":\"{case}\",\"unit\":\"ns\",\"ours\":{:.1},\"peer\":\"without\",\"peer_value\":{:.1},\"median\":{:.1},\"peer_median\":{:.1}}}",
+                ours.0, without.0, ours.1, without.1
+            );
+        } else {
+            println!(
+                "sycl {case:<18} {:>9.0} ns a task (median {:.0})   without {:>7.0} (median {:.0})   {:+.0}",
+                ours.0,
+                ours.1,
+                without.0,
+                without.1,
+                ours.0 - without.0
+            );
+        }
+    }
 }
 
 fn touch(
@@ -506,6 +577,7 @@ fn main() {
         );
     }
     planning(&out);
+    tools(&out);
     let in_order = Queue::builder().in_order().build().unwrap();
     let block = usm::Block::<i32, usm::SharedKind>::shared(&in_order, 64).unwrap();
     out.row(
