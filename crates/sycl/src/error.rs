@@ -179,14 +179,24 @@ mod tests {
 
     #[test]
     fn codes_become_sycls_and_causes_are_the_first() {
+        let (memory, group) = (Errc::MemoryAllocation, Errc::NdRange);
+        let (argument, feature) = (Errc::KernelArgument, Errc::FeatureNotSupported);
         for (code, errc) in [
-            (ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, Errc::MemoryAllocation),
+            (ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, memory),
+            (ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, memory),
+            (ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, Errc::Build),
             (ZE_RESULT_ERROR_MODULE_LINK_FAILURE, Errc::Build),
-            (
-                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                Errc::FeatureNotSupported,
-            ),
+            (ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED, Errc::Build),
+            (ZE_RESULT_ERROR_INVALID_KERNEL_NAME, Errc::Invalid),
+            (ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, group),
+            (ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION, group),
+            (ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX, argument),
+            (ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE, argument),
+            (ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, feature),
+            (ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT, feature),
+            (ZE_RESULT_ERROR_UNSUPPORTED_SIZE, feature),
             (ZE_RESULT_ERROR_DEVICE_LOST, Errc::Runtime),
+            (ZE_RESULT_ERROR_UNKNOWN, Errc::Runtime),
         ] {
             let error = Error::backend(code, "it failed".to_owned());
             assert_eq!((error.errc(), error.backend_code()), (errc, Some(code)));
