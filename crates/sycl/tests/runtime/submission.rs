@@ -27,6 +27,11 @@ pub(crate) const TESTS: &[Test] = &[
         thread_worker_events,
     ),
     ("t84_scope_borrow", Where::Everywhere, scope_borrow),
+    (
+        "a_group_that_panics_leaves_nothing",
+        Where::Everywhere,
+        a_group_that_panics,
+    ),
     ("from_iterator", Where::Everywhere, from_iterator),
     (
         "t46_one_queue_and_kernel_by_many_threads",
@@ -151,6 +156,35 @@ fn scope_borrow() {
     }));
     assert!(unwound.is_err());
     assert_eq!(back, numbers[..50]);
+}
+
+/// Nothing was submitted, and no lock is kept.
+fn a_group_that_panics() {
+    let in_order = Queue::builder().device(&devices()[0]).in_order();
+    for queue in [queue(0), in_order.build().unwrap()] {
+        let buffer = Buffer::from_vec(vec![1i32; 16], 16).unwrap();
+        let fresh = Buffer::<i32>::new(16).unwrap();
+        let log = Log::start();
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            queue.submit(|cg| {
+                cg.access(&buffer, ReadWrite)?;
+                cg.access(&fresh, ReadWrite)?;
+                panic!("in the group")
+            })
+        }));
+        assert!(unwound.is_err());
+        let calls = log.0.calls();
+        let mut calls = calls.iter().map(|call| call.function);
+        assert_eq!(
+            calls.find(|name| name.contains("Append") || name.contains("MemAlloc")),
+            None
+        );
+        drop(log);
+        add_one(&queue, &buffer).unwrap();
+        add_one(&queue, &fresh).unwrap();
+        queue.wait().unwrap();
+        assert_eq!(buffer.into_vec().unwrap(), [2; 16]);
+    }
 }
 
 fn from_iterator() {
