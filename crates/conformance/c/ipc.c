@@ -3,6 +3,7 @@
 // input; as "exports" it is the one that gives them, to standard output, and dies of what its parent does.
 #include "client.h"
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,11 +160,18 @@ static int child(const char *spirv, int dies) {
   return 0;
 }
 
+// A child that ends with this process: else it would wait for ever, and its output's reader with it, where a check fails.
+static pid_t forked(void) {
+  pid_t parent = getpid(), pid = fork();
+  CHECK(pid >= 0);
+  if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)) _exit(126);
+  return pid;
+}
+
 static pid_t start(const char *self, const char *spirv, const char *role, const struct letter *letter) {
   int ends[2];
   CHECK(pipe(ends) == 0);
-  pid_t pid = fork();
-  CHECK(pid >= 0);
+  pid_t pid = forked();
   if (pid == 0) {
     dup2(ends[0], 0);
     close(ends[1]);
@@ -205,8 +213,7 @@ static int exports(const char *spirv) {
 static void outlives_the_exporter(struct client *client, const char *self, const char *spirv) {
   int ends[2];
   CHECK(pipe(ends) == 0);
-  pid_t pid = fork();
-  CHECK(pid >= 0);
+  pid_t pid = forked();
   if (pid == 0) {
     dup2(ends[1], 1);
     close(ends[0]);
