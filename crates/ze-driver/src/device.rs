@@ -524,7 +524,7 @@ pub enum GroupCount {
 }
 
 /// A 3-D copy: `rows` and `slices` of `width` bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "bytes throughout")]
 pub struct RegionCopy {
     pub dst: *mut u8,
@@ -536,6 +536,8 @@ pub struct RegionCopy {
     pub width: u64,
     pub rows: u64,
     pub slices: u64,
+    /// Objects that the bytes are of: alive as long as the copy.
+    pub keeps: [Option<Arc<dyn Any + Send + Sync>>; 2],
 }
 
 /// Bytes to write, and where.

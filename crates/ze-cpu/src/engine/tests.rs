@@ -269,6 +269,7 @@ fn regions_are_copied_row_by_row() {
             width: width as u64,
             rows: rows as u64,
             slices: slices as u64,
+            keeps: [None, None],
         };
         assert_eq!(run(engine, vec![Work::CopyRegion(region)])[0].fault, None);
         assert!(dst == expected, "{width} x {rows} x {slices}");

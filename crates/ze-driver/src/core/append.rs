@@ -240,6 +240,7 @@ pub(crate) fn zeCommandListAppendMemoryCopyRegion(
         // A depth or height of 0 is a region of lower dimension.
         rows: u64::from(dst.height.max(1)),
         slices: u64::from(dst.depth.max(1)),
+        keeps: [None, None],
     };
     let op = if copy.width == 0 {
         Op::Nothing

@@ -11,6 +11,7 @@ use crate::core::{mem, object, sampler};
 use crate::device::{AllocRequest, ImageView, MemoryKind, SamplerFacts};
 use crate::tables;
 use level_zero_sys::*;
+use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 use ze_abi::{Chain, ChainMut, Handle, Head, In, Object, Out, Prop, ZeResult};
@@ -123,6 +124,11 @@ impl Image {
     /// Where planes are counted from.
     pub(crate) fn base(&self) -> *mut u8 {
         self.memory.base
+    }
+
+    /// What keeps the texels where they are.
+    pub(crate) fn texels(&self) -> Arc<dyn Any + Send + Sync> {
+        Arc::clone(&self.memory) as _
     }
 
     /// Whether both have their texels in one memory.
@@ -535,7 +541,7 @@ fn check_room(context: &Context, ptr: *mut c_void, size: u64) -> ZeResult {
     Ok(())
 }
 
-/// Ends the handle; views keep the memory; core/image.yml.
+/// Ends the handle; views, launches and copies keep the memory; core/image.yml.
 #[ze_entry(ze_pfnImageDestroy_t)]
 pub(crate) fn zeImageDestroy(hImage: Handle<'_, Image>) -> ZeResult {
     drop(hImage.take());

@@ -1,7 +1,8 @@
 //! Appends of image copies: between images, and between an image and memory, whole or a region.
 //!
 //! Bytes are copied, so both sides have elements of one size. An image of several planes is copied plane by plane,
-//! in memory one tightly behind the other.
+//! in memory one tightly behind the other. Copies keep what the images lie in, as launches keep their images: a program
+//! that destroys an image too early harms no other.
 
 use crate::check::{error, not_null};
 use crate::core::event::Event;
@@ -185,6 +186,7 @@ fn between_images(
             width: u64::from(to.size[0]) * u64::from(to_plane.format.bytes),
             rows: u64::from(to.size[1]),
             slices: u64::from(to.size[2]),
+            keeps: [Some(dst.texels()), Some(src.texels())],
         });
     }
     append(list, copies, sync)
@@ -244,6 +246,7 @@ fn with_memory(
         let texels = address(image, plane, &part);
         let linear = memory.ptr.cast::<u8>().wrapping_add(at as usize);
         at = at.saturating_add(slice_pitch.saturating_mul(slices));
+        let keeps = [Some(image.texels()), None];
         copies.push(match direction {
             Direction::ToMemory => RegionCopy {
                 dst: linear,
@@ -255,6 +258,7 @@ fn with_memory(
                 width,
                 rows,
                 slices,
+                keeps,
             },
             Direction::FromMemory => RegionCopy {
                 dst: texels,
@@ -266,6 +270,7 @@ fn with_memory(
                 width,
                 rows,
                 slices,
+                keeps,
             },
         });
     }

@@ -557,3 +557,51 @@ fn kernels_get_records_and_words() {
     // SAFETY: the image's first texel.
     assert_eq!(unsafe { base.read() }, 1);
 }
+
+#[test]
+fn copies_keep_their_images() {
+    let context = context();
+    let [gate] = events(context, false);
+    let size = desc(ZE_IMAGE_TYPE_2D, ZE_IMAGE_FORMAT_LAYOUT_8, [16, 15, 1]);
+    let bytes = 16 * 15;
+    let (first, second) = (made(context, &size), made(context, &size));
+    let content: Vec<u8> = (0..bytes).map(|i| i as u8 ^ 0x55).collect();
+    let mut out = vec![0u8; bytes];
+    let list = immediate(
+        context,
+        ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+    );
+    ok!(CommandList.pfnAppendImageCopyFromMemory(
+        list,
+        first,
+        content.as_ptr().cast(),
+        null(),
+        null_mut(),
+        1,
+        &raw const gate as *mut _
+    ));
+    ok!(CommandList.pfnAppendImageCopy(list, second, first, null_mut(), 0, null_mut()));
+    ok!(CommandList.pfnAppendImageCopyToMemory(
+        list,
+        out.as_mut_ptr().cast(),
+        second,
+        null(),
+        null_mut(),
+        0,
+        null_mut()
+    ));
+    ok!(Image.pfnDestroy(first));
+    ok!(Image.pfnDestroy(second));
+    // Would lie where those did, had they ended with their handles.
+    let others = [made(context, &size), made(context, &size)];
+    let theirs = others.map(|other| fill(context, other, bytes));
+    ok!(Event.pfnHostSignal(gate));
+    ok!(CommandList.pfnHostSynchronize(list, u64::MAX));
+    assert!(out == content);
+    for (other, content) in others.into_iter().zip(theirs) {
+        assert!(read(context, other, bytes) == content);
+        ok!(Image.pfnDestroy(other));
+    }
+    ok!(CommandList.pfnDestroy(list));
+}
