@@ -109,6 +109,9 @@ pub struct Options {
     pub mad_enable: bool,
     /// `-cl-denorms-are-zero`.
     pub denorms_are_zero: bool,
+    /// `-ze-library-compilation`: functions that the program exports have addresses, for other programs' calls through
+    /// pointers.
+    pub library: bool,
 }
 
 impl Default for Options {
@@ -121,6 +124,7 @@ impl Default for Options {
             no_signed_zeros: false,
             mad_enable: false,
             denorms_are_zero: false,
+            library: false,
         }
     }
 }
@@ -140,8 +144,10 @@ impl Options {
                 "-cl-no-signed-zeros" => options.no_signed_zeros = true,
                 "-cl-mad-enable" => options.mad_enable = true,
                 "-cl-denorms-are-zero" => options.denorms_are_zero = true,
+                "-ze-library-compilation" | "-library-compilation" => options.library = true,
                 // Every division and square root is correctly rounded; debug information, the size of
-                // buffers and of register files, and what is for compilers of OpenCL C change nothing here.
+                // buffers and of register files, and what is for compilers of OpenCL C change nothing here; exported
+                // variables always have addresses.
                 "-cl-fp32-correctly-rounded-divide-sqrt"
                 | "-cl-strict-aliasing"
                 | "-cl-single-precision-constant"
@@ -157,6 +163,8 @@ impl Options {
                 | "-cl-intel-greater-than-4GB-buffer-required"
                 | "-ze-opt-has-buffer-offset-arg"
                 | "-cl-kernel-arg-info"
+                | "-ze-take-global-address"
+                | "-cl-take-global-address"
                 | "-w" => {}
                 _ => match flag
                     .strip_prefix("-ze-opt-level=")

@@ -82,7 +82,9 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
         let words = words.get(i);
         move |fault: Box<Fault>| fault.into_error(i, words)
     };
-    let symbols = program.symbols(&sources).map_err(|(i, f)| at(i)(f))?;
+    let symbols = program
+        .symbols(&sources, options.library)
+        .map_err(|(i, f)| at(i)(f))?;
     let mut tables = Vec::with_capacity(sources.len());
     for (i, (source, symbols)) in sources.iter().zip(&symbols).enumerate() {
         let constants = request.modules.get(i).map(|m| m.constants.as_slice());
@@ -198,13 +200,17 @@ impl Program {
     }
 
     /// Gives every function and variable its place; imports that of their definition.
-    fn symbols(&mut self, sources: &[Source<'_>]) -> Result<Vec<Symbols>, (usize, Box<Fault>)> {
+    fn symbols(
+        &mut self,
+        sources: &[Source<'_>],
+        library: bool,
+    ) -> Result<Vec<Symbols>, (usize, Box<Fault>)> {
         let mut functions = HashMap::new();
         let mut variables = HashMap::new();
         for (i, source) in sources.iter().enumerate() {
             exports(i, source, &mut functions, &mut variables).map_err(|f| (i, f))?;
         }
-        let pointers = sources.iter().any(|s| s.function_pointers);
+        let pointers = library || sources.iter().any(|s| s.function_pointers);
         let mut all: Vec<Symbols> = sources.iter().map(|_| Symbols::default()).collect();
         for (i, (source, symbols)) in sources.iter().zip(&mut all).enumerate() {
             self.definitions(i, source, &functions, &variables, symbols, pointers)

@@ -264,7 +264,8 @@ fn unknown_flags_are_remarked_once_and_known_ones_not() {
     assert_eq!(
         log(
             "-ze-opt-disable -ze-opt-level=1 -ze-opt-large-register-file -ze-opt-greater-than-4GB-buffer-required \
-             -ze-opt-has-buffer-offset-arg -ze-exp-register-file-size=256 -cl-strict-aliasing -cl-std=CL2.0 -g"
+             -ze-opt-has-buffer-offset-arg -ze-exp-register-file-size=256 -cl-strict-aliasing -cl-std=CL2.0 -g \
+             -ze-library-compilation -ze-take-global-address"
         ),
         ""
     );

@@ -83,13 +83,17 @@ pub(crate) fn run_with_function_pointers() {
     let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
     let driver = drivers.unwrap().remove(0);
     let device = driver.devices().unwrap().remove(0);
+    let is_interpreted = matches!(
+        std::env::var("SOLUM_COMPILER").as_deref(),
+        Ok("interpreter")
+    );
     let good = |bad: Option<u64>| {
         let context = driver.create_context().unwrap();
-        let build = |words| {
+        let build = |words, options| {
             let source = ModuleSource::Spirv(words);
-            context.build_module(&device, source, "").unwrap()
+            context.build_module(&device, source, options).unwrap()
         };
-        let (module, other) = (build(POINTERS), build(POINTERS));
+        let (module, other) = (build(POINTERS, ""), build(POINTERS, ""));
         let memory = context
             .allocate_shared::<u32>(&device, GROUP as usize)
             .unwrap();
@@ -112,6 +116,19 @@ pub(crate) fn run_with_function_pointers() {
             waited.unwrap();
             let expected: Vec<u32> = (1..=GROUP).collect();
             assert_eq!(memory.as_slice(), expected);
+            // One of a library, which calls nothing through pointers itself.
+            let library = build(LIBRARY, "-ze-library-compilation");
+            let twice = function_pointer(&library, c"twice");
+            assert_ne!(twice, 0);
+            // The interpreter's pointers are of one program.
+            if !is_interpreted {
+                kernel.set_argument(0, twice).unwrap();
+                // SAFETY: as above; the library lives until after the wait.
+                unsafe { list.append_launch(&kernel, [1, 1, 1], None, &[]) }.unwrap();
+                assert!(list.synchronize(u64::MAX).unwrap());
+                let expected: Vec<u32> = (0..GROUP).map(|i| 2 * i).collect();
+                assert_eq!(memory.as_slice(), expected);
+            }
             return;
         }
         let Err(Error::Call { code, text, .. }) = waited else {
@@ -119,10 +136,7 @@ pub(crate) fn run_with_function_pointers() {
         };
         assert_eq!(code, ZE_RESULT_ERROR_DEVICE_LOST);
         assert!(text.contains("through") && text.contains("call"), "{text}");
-        if !matches!(
-            std::env::var("SOLUM_COMPILER").as_deref(),
-            Ok("interpreter")
-        ) {
+        if !is_interpreted {
             assert!(text.contains(&format!("{pointer:#x}")), "{text}");
         }
     };

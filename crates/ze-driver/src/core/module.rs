@@ -395,7 +395,7 @@ pub(crate) fn zeModuleGetFunctionPointer(
         FunctionPlace::WithoutAddress => error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
             format!(
-                "pFunctionName is \"{name}\", which is part of the kernels that call it: only modules with the capability FunctionPointersINTEL have pointers to functions"
+                "pFunctionName is \"{name}\", which is part of the kernels that call it: only modules with the capability FunctionPointersINTEL, or built with -ze-library-compilation, have pointers to functions"
             ),
         ),
         FunctionPlace::Absent => error(
