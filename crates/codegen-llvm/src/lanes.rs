@@ -25,6 +25,7 @@ mod describe;
 mod flow;
 mod gather;
 mod jam;
+mod members;
 mod memory;
 mod narrow;
 mod operate;
@@ -323,6 +324,8 @@ struct Lanes<'l, 'a, 'r> {
     rows: HashMap<ValueId, (BlockId, Val)>,
     /// Rows that were read for lanes some elements apart; as long as nothing is written.
     spans: Vec<strided::Span>,
+    /// Stores of members that are done with the last of them.
+    deferred: Vec<members::Member>,
     /// Where the chunk is done.
     done: Bb,
     /// Which region comes next.
@@ -784,6 +787,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             at_hand: None,
             rows: HashMap::new(),
             spans: Vec::new(),
+            deferred: Vec::new(),
             done,
             next,
         };

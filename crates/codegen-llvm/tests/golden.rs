@@ -158,6 +158,80 @@ fn narrow() {
     check("narrow", true);
 }
 
+/// Members of structures that a block stores with nothing read in between are written as whole rows, or as rows under one
+/// mask each.
+#[test]
+fn members_are_stored_together() {
+    const V3: &str = "x86-64-v3";
+    const V4: &str = "x86-64-v4";
+    /// Processor, elements of the structure, what is done with which: stored, or `r`ead in between; then whole vectors
+    /// that are stored, with their number of elements, and vectors under masks.
+    type Case = (
+        &'static str,
+        u32,
+        &'static [&'static str],
+        (usize, u32),
+        usize,
+    );
+    let cases: [Case; 10] = [
+        (V4, 7, &["0", "1", "2", "3", "4", "5", "6"], (7, 16), 0),
+        (V4, 7, &["6", "0", "5", "1", "4", "2", "3"], (7, 16), 0),
+        (V4, 8, &["0", "1", "2", "3", "4", "5", "6", "7"], (8, 16), 0),
+        (V4, 2, &["1", "0"], (1, 32), 0),
+        (V4, 7, &["0", "1", "2", "3", "4", "5"], (0, 0), 7),
+        (V4, 4, &["1", "2"], (0, 0), 4),
+        // Each of the two reads may see what was stored before.
+        (V4, 2, &["0", "r0", "1"], (0, 0), 4),
+        (V4, 3, &["0", "1", "2", "r1", "0", "1", "2"], (2, 48), 0),
+        (V3, 3, &["0", "1", "2"], (1, 48), 0),
+        (V3, 7, &["0", "1", "2", "3", "4", "5", "6"], (0, 0), 0),
+    ];
+    for (cpu, elements, steps, whole, masked) in cases {
+        let bytes = elements * 4;
+        let mut text = format!(
+            "kernel @k(%in: ptr<global>, %out: ptr<global>) {{
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %p: ptr<global> = offset %in [%g * 4 + 0]
+  %v: i32 = load %p align 4
+  %s: ptr<global> = offset %out [%g * {bytes} + 0]
+"
+        );
+        let mut value = "%v".to_owned();
+        for (i, step) in steps.iter().enumerate() {
+            let at = step
+                .trim_start_matches('r')
+                .parse::<u32>()
+                .expect("a place")
+                * 4;
+            text += &format!("  %a{i}: ptr<global> = offset %s [{at}]\n");
+            if step.starts_with('r') {
+                text += &format!("  %v{i}: i32 = load %a{i} align 4\n");
+                value = format!("%v{i}");
+            } else {
+                text += &format!("  %v{i}: i32 = iadd {value}, i32 {i}\n");
+                text += &format!("  store %a{i}, %v{i} align 4\n");
+            }
+        }
+        text += "  ret\n}";
+        let made = in_lanes(&text, 16, cpu, "");
+        let lines =
+            |what: &str| -> Vec<&str> { made.lines().filter(|line| line.contains(what)).collect() };
+        let name = format!("{cpu}, {elements} elements, {steps:?}");
+        // Masks of lanes that wait are stored as well.
+        let mut rows = lines("store <");
+        rows.retain(|line| line.contains("x i32>"));
+        let row = format!("store <{} x i32>", whole.1);
+        assert!(
+            rows.iter().all(|line| line.contains(&row)),
+            "{name}: {made}"
+        );
+        assert_eq!(rows.len(), whole.0, "{name}: {made}");
+        let under_masks = lines("call void @llvm.masked.store").len();
+        assert_eq!(under_masks, masked, "{name}: {made}");
+    }
+}
+
 /// Elements that lie anywhere come and go at once where the processor is told to be fast at it, and one by one else.
 #[test]
 fn gathers_where_they_are_fast() {

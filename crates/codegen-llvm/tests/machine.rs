@@ -16,6 +16,7 @@ mod machine {
     mod ingredients;
     mod lock_step;
     mod mathematics;
+    mod members;
     mod memory;
     mod narrow;
     mod native;

@@ -278,6 +278,7 @@ pub(super) struct Instance {
     arrays: HashMap<ValueId, (Val, u64)>,
     rows: HashMap<ValueId, (BlockId, Val)>,
     spans: Vec<super::strided::Span>,
+    deferred: Vec<super::members::Member>,
     phis: HashMap<ValueId, Stored>,
 }
 
@@ -290,6 +291,7 @@ impl Instance {
             arrays: HashMap::new(),
             rows: HashMap::new(),
             spans: Vec::new(),
+            deferred: Vec::new(),
             phis: HashMap::new(),
         }
     }
@@ -304,6 +306,7 @@ impl Lanes<'_, '_, '_> {
         std::mem::swap(&mut self.arrays, &mut one.arrays);
         std::mem::swap(&mut self.rows, &mut one.rows);
         std::mem::swap(&mut self.spans, &mut one.spans);
+        std::mem::swap(&mut self.deferred, &mut one.deferred);
     }
 
     fn with<T>(

@@ -377,10 +377,7 @@ impl Lanes<'_, '_, '_> {
                     self.store_row(low, &[row], ty, align.min(size), false);
                     return Ok(());
                 }
-                if self.store_strided(ptr, value) {
-                    return Ok(());
-                }
-                return self.scatter(ptr, value, align);
+                return self.store_strided(ptr, value, align);
             }
         };
         let masked = self.mask.is_some() && !self.has_masked(ty);
@@ -428,7 +425,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Lane 0 of each part, lane 1 of each part, and so on.
-    fn interleave(&self, parts: &[Val]) -> Val {
+    pub(super) fn interleave(&self, parts: &[Val]) -> Val {
         let ir = self.low.ir;
         let (width, count) = (self.width, parts.len() as u32);
         // Side by side, then each lane from its place.
@@ -505,7 +502,12 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Lanes' elements to anywhere, as in the order of lanes: at once or one by one, as [`Self::gather`].
-    fn scatter(&mut self, ptr: ValueId, value: ValueId, align: u64) -> Result<(), BuildError> {
+    pub(super) fn scatter(
+        &mut self,
+        ptr: ValueId,
+        value: ValueId,
+        align: u64,
+    ) -> Result<(), BuildError> {
         let ir = self.low.ir;
         let ty = self.low.ty(value);
         let tuple = self.tuple(ty);

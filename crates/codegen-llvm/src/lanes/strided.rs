@@ -13,7 +13,7 @@ use crate::llvm::{Opcode, Ty, Val};
 const DEPTH: usize = 12;
 
 /// What an address is but for a constant: base, index and stride.
-type Origin = (ValueId, Option<(ValueId, i64)>);
+pub(super) type Origin = (ValueId, Option<(ValueId, i64)>);
 
 /// Rows that cover what several lanes read.
 #[derive(Clone)]
@@ -42,12 +42,12 @@ impl Lanes<'_, '_, '_> {
             -1 => true,
             0 | 1 => false,
             _ if self.low.has_mask_registers() => far <= NEAR,
-            _ => far <= 4 || (far % 2 != 0 && far <= 7),
+            _ => far <= 4 || (!far.is_multiple_of(2) && far <= 7),
         }
     }
 
     /// Where an address comes from, and the constant behind it.
-    fn origin(&self, mut ptr: ValueId) -> (Origin, i64) {
+    pub(super) fn origin(&self, mut ptr: ValueId) -> (Origin, i64) {
         let mut far = 0i64;
         while let ValueDef::Inst(inst) = self.f.values[ptr.index()].def
             && let Op::PtrOffset {
@@ -206,55 +206,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Writes elements of lanes that lie a few elements apart as rows under masks: what lies between them is not
-    /// touched. Whether that is how it is done.
-    pub(super) fn store_strided(&mut self, ptr: ValueId, value: ValueId) -> bool {
-        let rep = self.rep(ptr);
-        let ty = self.low.ty(value);
-        let types = &self.low.values.module.types;
-        let size = types.size_of(ty);
-        let (Some(first), None) = (rep.first, rep.holds) else {
-            return false;
-        };
-        let apart = rep.step / (size as i64).max(1);
-        if self.mask.is_some()
-            || self.present.is_some()
-            || types.scalar_of(ty) != Some(ty)
-            || !self.low.has_mask_registers()
-            || !self.low.has_masked(ty)
-            || rep.step % size as i64 != 0
-            || !(2..=NEAR.cast_signed()).contains(&apart)
-        {
-            return false;
-        }
-        let all = self.vectors(value)[0];
-        let ir = self.low.ir;
-        let row = ir.vector(self.low.values.memory(ty), self.width);
-        let all = ir.cast(Opcode::LLVMZExt, all, row);
-        let (lanes, apart) = (u64::from(self.width), apart.unsigned_abs());
-        let lead = self.lead(ptr, apart, size).unwrap_or(0);
-        let first = ir.offset_by(first, (lead * size).wrapping_neg());
-        for begin in (0..lead + (lanes - 1) * apart + 1).step_by(self.width as usize) {
-            // The lane whose element each place of the row is.
-            let owner = |at: u64| {
-                let far = at.checked_sub(lead)?;
-                (far % apart == 0 && far / apart < lanes).then_some(far / apart)
-            };
-            let owners: Vec<Option<u64>> = (begin..begin + lanes).map(owner).collect();
-            let order: Vec<u32> = owners
-                .iter()
-                .map(|owner| owner.map_or(u32::MAX, |lane| lane as u32))
-                .collect();
-            let mask: Vec<bool> = owners.iter().map(Option::is_some).collect();
-            let part = ir.shuffle(all, all, &order);
-            let at = ir.offset_by(first, begin * size);
-            let args = [part, at, self.constant_mask(&mask)];
-            ir.intrinsic("llvm.masked.store", &[row, ir.ptr], &args);
-        }
-        true
-    }
-
-    fn constant_mask(&self, lanes: &[bool]) -> Val {
+    pub(super) fn constant_mask(&self, lanes: &[bool]) -> Val {
         let ir = self.low.ir;
         let lanes = lanes.iter().map(|&on| ir.int_const(ir.i1, u64::from(on)));
         ir.const_vector(&lanes.collect::<Vec<_>>())
@@ -262,7 +214,7 @@ impl Lanes<'_, '_, '_> {
 
     /// Elements between the first lane's and one before it at which a row of memory's probably begins, where the
     /// processor's masks make it cheap to begin there: any number below `apart` is right.
-    fn lead(&self, ptr: ValueId, apart: u64, size: u64) -> Option<u64> {
+    pub(super) fn lead(&self, ptr: ValueId, apart: u64, size: u64) -> Option<u64> {
         if !self.low.has_mask_registers() || !apart.is_power_of_two() {
             return None;
         }

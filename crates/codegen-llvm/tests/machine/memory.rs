@@ -14,7 +14,7 @@ const WORDS: usize = 1 << 14;
 const GROUPS: u32 = 3;
 
 /// (local size, lanes).
-const SHAPES: [([u32; 3], Option<u32>); 10] = [
+pub(super) const SHAPES: [([u32; 3], Option<u32>); 10] = [
     ([8, 8, 1], None),
     ([4, 4, 4], None),
     ([30, 3, 1], None),
@@ -27,7 +27,7 @@ const SHAPES: [([u32; 3], Option<u32>); 10] = [
     ([64, 1, 2], None),
 ];
 
-fn same(
+pub(super) fn same(
     name: &str,
     text: &str,
     size: [u32; 3],
