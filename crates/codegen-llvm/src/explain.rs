@@ -107,12 +107,8 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
     Ok((report, output))
 }
 
-/// How a kernel that is being lowered will run.
-pub(crate) fn kernel(
-    low: &Lower<'_>,
-    kernel: &Kernel,
-    lanes: Result<&crate::lanes::Form, Option<&'static str>>,
-) -> KernelReport {
+/// How a kernel that was lowered runs; `why`: why not in another form.
+pub(crate) fn kernel(low: &Lower<'_>, kernel: &Kernel, why: Option<String>) -> KernelReport {
     let barriers = low.plan.stops.iter();
     let barriers = barriers.filter(|s| s.kind == StopKind::Workgroup).count();
     let mut report = KernelReport {
@@ -127,14 +123,12 @@ pub(crate) fn kernel(
         },
         ..KernelReport::default()
     };
-    match lanes {
-        Ok(lanes) => {
-            report.form = Form::Lanes;
-            report.width = lanes.width();
-            report.bytes_over_barriers = lanes.stride;
-            (report.accesses, report.branches) = lanes.describe(low.values.module);
-        }
-        Err(why) => report.why = why.map(str::to_owned),
+    report.why = why;
+    if let Some(lanes) = &low.lanes {
+        report.form = Form::Lanes;
+        report.width = lanes.width();
+        report.bytes_over_barriers = lanes.stride;
+        (report.accesses, report.branches) = lanes.describe(low.values.module);
     }
     report
 }

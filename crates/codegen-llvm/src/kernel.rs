@@ -4,6 +4,7 @@
 //! records: each pass resumes the work-items that its selector names, until all of a group have returned.
 
 pub(crate) mod callable;
+mod forms;
 mod value;
 
 use std::cell::RefCell;
@@ -20,6 +21,8 @@ use crate::llvm::{Bb, IntPred, Ir, Ordering, Ty, Val};
 use crate::plan::{LanesRun, Plan, StopKind};
 use crate::record::Record;
 use crate::values::Values;
+pub(crate) use forms::lower;
+use forms::{Failure, Failures};
 
 /// A work-item's number for "not begun", in records and as the selector of a first pass.
 pub(crate) const START: u32 = 0;
@@ -91,7 +94,7 @@ pub(crate) struct Lower<'a> {
     segment_starts: Vec<Bb>,
     segment_ends: Vec<Bb>,
     /// How work-items run side by side, if they do.
-    lanes: Option<crate::lanes::Form>,
+    pub(crate) lanes: Option<crate::lanes::Form>,
     /// Whether the state area has room for the work-items that a group's last sub-group lacks.
     pub(crate) whole_sub_groups: bool,
     /// In a function that a kernel calls: what it knows of the kernel.
@@ -131,12 +134,13 @@ pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
     }
 }
 
-/// Puts `kernel` into the module and fills the sizes that the launch must know into `info`.
-pub(crate) fn lower(
+/// What [`lower`] does, but for the forms of which `failures` tells: another may fail.
+fn lower_once(
     setting: &Setting<'_>,
     kernel: &Kernel,
     info: &mut KernelInfo,
-) -> Result<(), BuildError> {
+    failures: &Failures,
+) -> Result<(), Failure> {
     let (values, ir) = (setting.values, setting.values.ir);
     let module = values.module;
     let function = &module.functions[kernel.function.index()];
@@ -206,11 +210,13 @@ pub(crate) fn lower(
     };
     low.load_params(kernel, info, args, &by_value)?;
     let groups_may_join = low.place_locals(kernel, info);
-    let mut why_apart = None;
+    let mut refused = None;
+    let mut form_at_hand = failures.forms;
     if setting.wide {
         // Side by side these are scalars mostly, and addresses keep their shapes.
         let mut own = None;
-        for function in setting.suited.iter().chain([function]) {
+        let forms = setting.suited.iter().chain([function]).enumerate();
+        for (number, function) in forms.skip(failures.forms) {
             let constants = &module.constants;
             let plan = Plan::new(function, constants, Some(REMADE_ONCE), LanesRun::InStep);
             let before = (low.function, std::mem::replace(&mut low.plan, plan));
@@ -219,10 +225,11 @@ pub(crate) fn lower(
             match crate::lanes::form(&low, kernel, !by_value.is_empty(), setting.lanes) {
                 Ok(form) => {
                     low.lanes = Some(form);
-                    why_apart = None;
+                    form_at_hand = number;
+                    refused = None;
                     break;
                 }
-                Err(why) => why_apart = Some(why),
+                Err(why) => refused = Some(why),
             }
         }
         match (&low.lanes, own) {
@@ -240,11 +247,24 @@ pub(crate) fn lower(
             low.stack_allocas.insert(value, room);
         }
     }
+    let is_wide = low.lanes.is_some();
+    let emitted = low.group_loop(first, count);
+    #[cfg(test)]
+    let emitted = emitted.and_then(|()| match is_wide {
+        true => forms::fault(kernel, form_at_hand),
+        false => Ok(()),
+    });
+    emitted.map_err(|error| match is_wide {
+        true => Failure::Form(form_at_hand, llvm_function, error),
+        false => Failure::Kernel(error),
+    })?;
     if let Some(reports) = setting.reports {
-        let report = crate::explain::kernel(&low, kernel, low.lanes.as_ref().ok_or(why_apart));
-        reports.borrow_mut().push(report);
+        let why = failures.why.clone();
+        let why = why.or(refused.map(str::to_owned));
+        reports
+            .borrow_mut()
+            .push(crate::explain::kernel(&low, kernel, why));
     }
-    low.group_loop(first, count)?;
     ir.at_end(entry);
     ir.br(setup);
 

@@ -288,6 +288,13 @@ impl Ir {
         let name = c_string(name);
         Val(llvm!(LLVMAddFunction(self.module, name.as_ptr(), ty.0)))
     }
+    /// Takes a function of the module, which nothing refers to, out of it again, and the builder away from it.
+    pub(crate) fn delete_function(&self, function: Val) {
+        llvm!({
+            LLVMClearInsertionPosition(self.builder);
+            LLVMDeleteFunction(function.0);
+        });
+    }
     pub(crate) fn param(&self, function: Val, index: u32) -> Val {
         Val(llvm!(LLVMGetParam(function.0, index)))
     }

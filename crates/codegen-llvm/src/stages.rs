@@ -68,6 +68,15 @@ pub(crate) fn write(clock: Clock, what: impl FnOnce() -> String) {
     }
 }
 
+/// Writes what happened, if that is wanted.
+pub(crate) fn note(what: impl FnOnce() -> String) {
+    if is_wanted() {
+        let line = format!("solum: compile: {}\n", what());
+        // A program without stderr has no use for the line.
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+}
+
 /// The kernels of an object, in words.
 pub(crate) fn kernels(info: &ModuleInfo) -> String {
     match info.kernels.as_slice() {

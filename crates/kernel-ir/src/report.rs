@@ -74,7 +74,7 @@ pub struct KernelReport {
     pub name: String,
     /// How its work-items run.
     pub form: Form,
-    /// Why they do not run side by side.
+    /// Why they do not run side by side, or not in a better form, which could not be made.
     pub why: Option<String>,
     /// Work-items that run at once.
     pub width: u32,
