@@ -8,7 +8,14 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut files = Vec::new();
-    for part in ["spirv-reader", "kernel-ir", "codegen-llvm"] {
+    // All of ours that the code generator is made of.
+    for part in [
+        "spirv-reader",
+        "kernel-ir",
+        "codegen-llvm",
+        "cpu-target",
+        "signal-mask",
+    ] {
         let folder = here.join("..").join(part).join("src");
         println!("cargo:rerun-if-changed={}", folder.display());
         collect(&folder, &mut files);

@@ -6,6 +6,13 @@ use crate::wire::{Reader, WireError, Writer};
 /// and the version of LLVM, but for the version where it was built without LLVM ([`serves`]).
 pub const COMPILER_BUILD: &str = env!("SOLUM_COMPILER_BUILD");
 
+/// Whether a build's name has the version of LLVM that its code is made with. Another's code is of whatever build the
+/// code generator is that it opens.
+#[must_use]
+pub fn names_llvm(build: &str) -> bool {
+    !build.contains("-llvm-")
+}
+
 /// Whether a code generator of build `generator` compiles for a driver of build `driver`: from the same sources, and with
 /// the same LLVM where the driver was built with one at hand.
 #[must_use]
@@ -401,7 +408,45 @@ pub fn decode_begun(bytes: &[u8]) -> Result<Result<Begun, BuildError>, WireError
 
 #[cfg(test)]
 mod tests {
-    use super::serves;
+    use super::{COMPILER_BUILD, names_llvm, serves};
+
+    #[test]
+    fn a_build_is_named_after_all_that_the_code_generator_is_made_of() {
+        let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let script = include_str!("../build.rs");
+        let mut parts = vec!["codegen-llvm".to_owned()];
+        let mut at = 0;
+        while let Some(part) = parts.get(at).cloned() {
+            at += 1;
+            assert!(
+                script.contains(&format!("\"{part}\"")),
+                "{part} is left out"
+            );
+            let manifest = std::fs::read_to_string(crates.join(&part).join("Cargo.toml"));
+            let manifest = manifest.expect("a manifest");
+            let needs = manifest
+                .lines()
+                .skip_while(|line| *line != "[dependencies]")
+                .skip(1)
+                .take_while(|line| !line.starts_with('['))
+                .filter_map(|line| line.split(['.', ' ']).next());
+            for need in needs {
+                // Ours are beside it.
+                let ours = !need.is_empty() && crates.join(need).is_dir();
+                if ours && !parts.iter().any(|part| part == need) {
+                    parts.push(need.to_owned());
+                }
+            }
+        }
+        assert!(parts.len() > 3, "{parts:?}");
+    }
+
+    #[test]
+    fn a_build_says_which_llvm_it_has_if_any() {
+        assert!(names_llvm("0.1.0-llvm22.1.8-ab"));
+        assert!(!names_llvm("0.1.0-llvm-ab"));
+        assert!(serves(COMPILER_BUILD, COMPILER_BUILD));
+    }
 
     #[test]
     fn a_driver_built_without_llvm_takes_a_generator_with_any() {

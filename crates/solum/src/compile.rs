@@ -299,11 +299,17 @@ fn ask(request: &Request, emit: Emit) -> Result<Explained, Failure> {
     type BuildId = unsafe extern "C" fn() -> *const c_char;
     type Explain = unsafe extern "C" fn(*const u8, usize, u32, *mut *mut u8, *mut usize) -> i32;
     type Free = unsafe extern "C" fn(*mut u8, usize);
-    let folder = install::library_folder().map_err(Failure::cannot)?;
-    let path = folder.join("libsolum_codegen.so.1");
-    let (library, _) = Library::open(path.as_os_str()).map_err(|reason| Failure {
-        hint: Some("solum doctor finds the cause"),
-        ..Failure::cannot(format!("the code generator cannot be opened: {reason}"))
+    // Without an installation of ours the system's linker may still find it.
+    let folder = install::library_folder();
+    let path = install::generator(folder.as_deref().ok());
+    let (library, path) = Library::open(path.as_os_str()).map_err(|reason| {
+        let looked = folder.err().map_or(String::new(), |why| format!("; {why}"));
+        Failure {
+            hint: Some("solum doctor finds the cause"),
+            ..Failure::cannot(format!(
+                "the code generator cannot be opened: {reason}{looked}"
+            ))
+        }
     })?;
     // SAFETY: in every build of the code generator these names have these types.
     let functions = unsafe {

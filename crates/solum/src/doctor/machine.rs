@@ -4,14 +4,16 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
+use kernel_ir::build::{COMPILER_BUILD, serves};
+
 use super::probe::{self, Step};
 use super::report::Check;
 use super::setting::Setting;
-use crate::units;
+use crate::{install, units};
 
+/// The area of lines about the code generator.
+const LLVM: &str = "llvm";
 const LIMIT: Duration = Duration::from_secs(30);
-/// Our code generator's file names.
-const GENERATOR: [&str; 2] = ["libsolum_codegen.so.1", "libsolum_codegen.so"];
 const FUNCTIONS: [&str; 7] = [
     "solum_codegen_build_id",
     "solum_codegen_close",
@@ -21,6 +23,9 @@ const FUNCTIONS: [&str; 7] = [
     "solum_codegen_kernel",
     "solum_codegen_open",
 ];
+/// What to do about a code generator that is missing, or another.
+const CURE: &str = "install driver and code generator side by side from one build: ./x install PREFIX; until then \
+                    SOLUM_COMPILER=interpreter runs kernels, slowly";
 /// Less address space than this is told, in bytes.
 const LITTLE: u64 = 8 << 30;
 
@@ -95,47 +100,38 @@ pub(crate) fn permissions(privileged: bool) -> Vec<Check> {
 
 /// The code generator beside our driver, or where the system's linker looks.
 pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Check {
-    const AREA: &str = "llvm";
     if setting
         .get("SOLUM_COMPILER")
         .is_some_and(|value| value == "interpreter")
     {
         return Check::note(
-            AREA,
+            LLVM,
             "SOLUM_COMPILER=interpreter: kernels are interpreted, the code generator is never opened",
         );
     }
-    let cure = "install driver and code generator side by side from one build: ./x install PREFIX; until then \
-                SOLUM_COMPILER=interpreter runs kernels, slowly";
-    let folders: Vec<&Path> = driver.parent().into_iter().collect();
     let resolved = driver.canonicalize().ok();
     let resolved = resolved.as_deref().and_then(Path::parent);
-    let beside = folders
-        .into_iter()
-        .chain(resolved)
-        .flat_map(|folder| GENERATOR.iter().map(move |name| folder.join(name)))
-        .find(|path| path.exists());
-    let nowhere = beside.is_none();
-    let file = beside.unwrap_or_else(|| GENERATOR[0].into());
+    let file = install::generator(driver.parent().into_iter().chain(resolved));
+    let nowhere = file.parent() == Some(Path::new(""));
     let outcome = probe::run(setting, "library", OsStr::new(&file), &FUNCTIONS, LIMIT);
     let shown = file.display();
     if let Some(reason) = outcome.refused() {
         if nowhere {
             return Check::fail(
-                AREA,
+                LLVM,
                 "the code generator is not found",
                 format!("not beside {}; {reason}", driver.display()),
-                cure,
+                CURE,
             );
         }
-        return Check::fail(AREA, format!("{shown} cannot be opened"), reason, cure);
+        return Check::fail(LLVM, format!("{shown} cannot be opened"), reason, CURE);
     }
     if outcome.end != probe::End::Done {
         return Check::fail(
-            AREA,
+            LLVM,
             format!("{shown} takes the process down"),
             outcome.end_text(),
-            cure,
+            CURE,
         );
     }
     for step in &outcome.steps {
@@ -143,10 +139,10 @@ pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Che
             && !symbols.is_empty()
         {
             return Check::fail(
-                AREA,
+                LLVM,
                 format!("{shown} lacks {}", symbols.join(", ")),
                 "it is another library under that name",
-                cure,
+                CURE,
             );
         }
     }
@@ -154,13 +150,52 @@ pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Che
         Step::Build { id } => Some(id.as_str()),
         _ => None,
     });
-    let used = if launched {
-        "compiled the kernel below"
-    } else {
-        "opens"
-    };
-    Check::ok(
-        AREA,
-        format!("{shown}, build {}, {used}", build.unwrap_or("unknown")),
-    )
+    judge_build(&shown.to_string(), build, launched)
+}
+
+/// The line for a code generator that opens and is of that build; `launched`: the driver ran a kernel, with nothing
+/// compiled beforehand.
+fn judge_build(shown: &str, build: Option<&str>, launched: bool) -> Check {
+    let named = build.unwrap_or("unknown");
+    if launched {
+        // The driver has taken it, whatever build this program is of.
+        let found = format!("{shown}, build {named}, compiled the kernel below");
+        return Check::ok(LLVM, found);
+    }
+    match build {
+        Some(build) if !serves(build, COMPILER_BUILD) => Check::fail(
+            LLVM,
+            format!("{shown} is of another build: {build}"),
+            format!(
+                "a driver takes a code generator of its own sources only; this is {COMPILER_BUILD}"
+            ),
+            CURE,
+        ),
+        _ => Check::ok(LLVM, format!("{shown}, build {named}, opens")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COMPILER_BUILD, judge_build};
+    use crate::doctor::report::State;
+
+    #[test]
+    fn a_generator_of_another_build_is_told_unless_the_driver_has_taken_it() {
+        let other = "0.0.0-llvm22.1.0-0123456789abcdef";
+        for (build, launched, state) in [
+            (Some(COMPILER_BUILD), false, State::Ok),
+            (Some(COMPILER_BUILD), true, State::Ok),
+            (Some(other), false, State::Fail),
+            (Some(other), true, State::Ok),
+            (None, false, State::Ok),
+        ] {
+            let check = judge_build("/lib/libsolum_codegen.so.1", build, launched);
+            assert!(check.state == state, "{build:?}, {launched}");
+            assert!(
+                check.found.contains(build.unwrap_or("unknown")),
+                "{build:?}"
+            );
+        }
+    }
 }
