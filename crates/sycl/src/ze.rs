@@ -117,7 +117,7 @@ pub(crate) fn text(characters: &[std::ffi::c_char]) -> String {
     let bytes: Vec<u8> = characters
         .iter()
         .take_while(|c| **c != 0)
-        .map(|c| c.cast_unsigned())
+        .flat_map(|c| c.to_ne_bytes())
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }

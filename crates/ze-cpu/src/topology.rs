@@ -53,7 +53,7 @@ impl Machine {
         Self {
             name: field("model name")
                 .filter(|name| !name.is_empty())
-                .unwrap_or_else(|| "x86-64 CPU".to_owned()),
+                .unwrap_or_else(|| format!("{} CPU", std::env::consts::ARCH)),
             vendor_id,
             cpus: cpus(),
             memory: memory(),
@@ -87,6 +87,12 @@ fn vendor() -> String {
         bytes.extend_from_slice(&word.to_le_bytes());
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Other processors' makers are told by number, in /proc/cpuinfo.
+#[cfg(not(target_arch = "x86_64"))]
+fn vendor() -> String {
+    String::new()
 }
 
 /// Numbers of the CPUs that the process may run on; empty when they cannot be told.

@@ -6,7 +6,7 @@
 
 use super::worker::{Block, Worker};
 use super::{Engine, Job, berth, now_ns};
-use crate::fault;
+use crate::fault::{self, solum_on_stack};
 use signal_mask::HeldSignals;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -23,34 +23,6 @@ const LOOK: usize = 64;
 const KEEP: usize = 16;
 /// How often the signal handlers are looked at.
 const RECHECK_NS: u64 = 1_000_000;
-
-std::arch::global_asm!(
-    // rdi = top of the stack, rsi = function, rdx = its argument.
-    ".p2align 4",
-    ".hidden solum_on_stack",
-    ".globl solum_on_stack",
-    "solum_on_stack:",
-    "push rbp",
-    "mov rbp, rsp",
-    "mov rsp, rdi",
-    "mov rdi, rdx",
-    "call rsi",
-    "mov rsp, rbp",
-    "pop rbp",
-    "ret",
-);
-
-unsafe extern "C" {
-    /// Calls `function(argument)` on another stack.
-    ///
-    /// # Safety
-    /// `top` is 16-byte aligned, the end of a stack nobody uses; `function` does not unwind.
-    fn solum_on_stack(
-        top: usize,
-        function: unsafe extern "C" fn(*mut c_void),
-        argument: *mut c_void,
-    );
-}
 
 /// As `solum_on_stack`.
 ///

@@ -4,7 +4,7 @@ use super::share::{Body, Cancel, Share};
 use super::worker::Worker;
 use super::{cooperative, join, now_ns, place};
 use crate::fault::watchdog::Limit;
-use crate::fault::{MXCSR, MXCSR_FLUSH, with_default_modes};
+use crate::fault::{MODES, MODES_FLUSH, with_default_modes};
 use crate::printf;
 use crate::program::{CpuProgram, Entry, Failure, Kernel};
 use crate::telemetry::Kind;
@@ -421,10 +421,10 @@ impl Prepared {
         };
         match &kernel.entry {
             &Entry::Native(code) => {
-                worker.guard.set_mxcsr(if kernel.info.flush_denorms {
-                    MXCSR_FLUSH
+                worker.guard.set_modes(if kernel.info.flush_denorms {
+                    MODES_FLUSH
                 } else {
-                    MXCSR
+                    MODES
                 });
                 let arguments = [
                     args as usize,

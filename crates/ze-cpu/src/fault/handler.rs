@@ -2,8 +2,8 @@
 //!
 //! Everything reached from [`on_signal`] is async-signal-safe: atomics, plain memory, system calls.
 
+use super::processor::{self, Registers};
 use super::slot::record_of;
-use super::trampoline::solum_guard_recover;
 use super::watchdog;
 use super::{NO_ADDRESS, berth};
 use std::sync::Once;
@@ -48,7 +48,7 @@ static CHAINED: [Chained; 64] = [const {
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        learn_machine();
+        processor::learn();
         for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
             if let Some(found) = replace(signal) {
                 previous.first.store(keep(found), Ordering::Release);
@@ -117,9 +117,8 @@ unsafe extern "C" fn on_signal(
     // its predecessor passes them on.
     unsafe {
         let raised_by_code = (*info).si_code > 0;
-        let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
-        let interrupted = registers[libc::REG_RSP as usize] as usize;
-        let record = record_of(frame).or_else(|| berth::record_of(interrupted));
+        let mut registers = Registers::of(context);
+        let record = record_of(frame).or_else(|| berth::record_of(registers.stack()));
         let mut ended = None;
         if record.is_none()
             && !raised_by_code
@@ -148,10 +147,8 @@ unsafe extern "C" fn on_signal(
                 SI_KERNEL if signal == libc::SIGSEGV => NO_ADDRESS,
                 _ => (*info).si_addr() as usize,
             };
-            (*record).instruction = registers[libc::REG_RIP as usize] as usize;
-            registers[libc::REG_RIP as usize] = solum_guard_recover as *const () as i64;
-            registers[libc::REG_RSP as usize] = (*record).stack as i64;
-            registers[libc::REG_RDI as usize] = i64::from(AVX.load(Ordering::Relaxed));
+            (*record).instruction = registers.instruction();
+            registers.recover((*record).stack);
             return;
         }
         chain(signal, info, context, frame);
@@ -172,15 +169,6 @@ fn sent_to_berth() -> Option<&'static AtomicU64> {
         };
         (number == thread && watchdog::meaning(deadline).is_some()).then_some(deadline)
     })
-}
-
-/// 1 where the machine has AVX. Set before the first handler is installed.
-static AVX: AtomicI32 = AtomicI32::new(0);
-
-/// Remembers whether the machine has AVX.
-fn learn_machine() {
-    let avx = std::arch::is_x86_feature_detected!("avx");
-    AVX.store(i32::from(avx), Ordering::Relaxed);
 }
 
 /// Hands a signal to the handler that was there before ours.

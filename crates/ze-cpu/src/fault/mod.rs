@@ -16,22 +16,18 @@ mod berth;
 mod depth;
 mod handler;
 mod modes;
+mod processor;
 mod slot;
-mod trampoline;
 mod trap;
 pub(crate) mod watchdog;
 
 pub(crate) use handler::{install, reinstall, reinstall_if_replaced};
 pub(crate) use modes::with_default_modes;
+pub(crate) use processor::{MODES, MODES_FLUSH, solum_on_stack};
 pub(crate) use slot::{Guard, solum_callee};
 pub(crate) use trap::{solum_trap, tell};
 
 use std::fmt;
-
-/// MXCSR with all exceptions masked, rounding to nearest, denormals kept.
-pub(crate) const MXCSR: u32 = 0x1f80;
-/// [`MXCSR`] with denormals flushed to and read as zero.
-pub(crate) const MXCSR_FLUSH: u32 = 0x9fc0;
 
 /// Where the processor does not say which address was touched: one that is not canonical.
 const NO_ADDRESS: usize = usize::MAX;

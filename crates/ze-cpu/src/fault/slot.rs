@@ -2,9 +2,9 @@
 
 use super::berth::{self, Berth};
 use super::handler::install;
-use super::trampoline::solum_guard_call;
+use super::processor::{MODES, solum_guard_call};
 use super::watchdog::Limit;
-use super::{Fault, Known, MXCSR};
+use super::{Fault, Known};
 use crate::numbers::Numbers;
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -23,8 +23,8 @@ pub(crate) struct Record {
     pub(super) stack: usize,
     /// Offset 8: signal of the last fault.
     pub(super) signal: i32,
-    /// Offset 12: MXCSR for the code.
-    pub(super) mxcsr: u32,
+    /// Offset 12: the word of modes for the code.
+    pub(super) modes: u32,
     pub(super) address: usize,
     pub(super) instruction: usize,
     /// When the call has to end: see [`super::watchdog`].
@@ -45,7 +45,7 @@ impl Record {
         Self {
             stack: 0,
             signal: 0,
-            mxcsr: MXCSR,
+            modes: MODES,
             address: 0,
             instruction: 0,
             deadline: AtomicU64::new(0),
@@ -59,7 +59,7 @@ impl Record {
 const _: () = assert!(
     std::mem::offset_of!(Record, stack) == 0
         && std::mem::offset_of!(Record, signal) == 8
-        && std::mem::offset_of!(Record, mxcsr) == 12
+        && std::mem::offset_of!(Record, modes) == 12
 );
 
 /// All signal stacks, and a record for each.
@@ -237,10 +237,10 @@ impl Guard {
         MINE.set(std::ptr::null_mut());
     }
 
-    /// MXCSR for the calls that follow.
-    pub(crate) fn set_mxcsr(&self, mxcsr: u32) {
+    /// The word of modes for the calls that follow.
+    pub(crate) fn set_modes(&self, modes: u32) {
         // SAFETY: the record is this thread's (`Guard` is not `Send`), and no guarded call runs.
-        unsafe { (*self.record).mxcsr = mxcsr }
+        unsafe { (*self.record).modes = modes }
     }
 
     /// As [`Self::call`], with an end from outside: see [`super::watchdog`].

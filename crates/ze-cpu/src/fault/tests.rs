@@ -99,12 +99,12 @@ fn the_sse_control_word_is_the_codes_own() {
     let store = code(&[0x0f, 0xae, 0x1f, 0xc3]);
     let guard = Guard::enter().unwrap();
     let mut seen = 0u32;
-    for mxcsr in [MXCSR_FLUSH, MXCSR] {
-        guard.set_mxcsr(mxcsr);
+    for modes in [MODES_FLUSH, MODES] {
+        guard.set_modes(modes);
         let to = std::ptr::from_mut(&mut seen) as usize;
         // SAFETY: machine code of ours that drops nothing.
         unsafe { guard.call(store, [to, 0, 0, 0, 0]).unwrap() };
-        assert_eq!(seen & 0xffc0, mxcsr & 0xffc0);
+        assert_eq!(seen & 0xffc0, modes & 0xffc0);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Kernels that end their own launch: traps, code that was taken for unreachable, failed assertions.
 
 use super::Guard;
+use super::processor::{stop, touch_below};
 use kernel_ir::abi::{ASSERTION_WORDS, Assertion, TRAP_TEXT};
 use std::cell::Cell;
 use std::fmt;
@@ -69,15 +70,8 @@ pub(crate) unsafe extern "C" fn solum_trap(record: *const u64, words: u32, word:
     // Locks and allocations follow, of which no fault may leave: a stack that is too short for them ends here.
     // Page by page, as what lies beyond a guard page may be another's.
     for below in (PAGE..=ROOM).step_by(PAGE) {
-        // SAFETY: only reads; a fault is the guard's, with nothing to drop here.
-        unsafe {
-            std::arch::asm!(
-                "mov {there}, byte ptr [rsp + {at}]",
-                there = out(reg_byte) _,
-                at = in(reg) below.wrapping_neg(),
-                options(nostack, readonly, preserves_flags),
-            );
-        }
+        // SAFETY: a fault is the guard's, with nothing to drop here.
+        unsafe { touch_below(below) };
     }
     Guard::disarmed(|| {
         // SAFETY: the caller's promise.
@@ -89,7 +83,7 @@ pub(crate) unsafe extern "C" fn solum_trap(record: *const u64, words: u32, word:
         }
     });
     // SAFETY: the guard makes the fault of it that it is; nothing is left to drop here.
-    unsafe { std::arch::asm!("ud2", options(noreturn)) }
+    unsafe { stop() }
 }
 
 /// # Safety

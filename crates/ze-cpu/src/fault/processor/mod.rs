@@ -1,0 +1,48 @@
+//! What of the guard is the processor's: the trampoline into guarded code and back from a fault, the registers of a thread
+//! that a signal interrupted, the modes that floating point computes in.
+//!
+//! Invariants
+//! - Each processor has a file with the same items; nothing else of the driver names registers or has assembly, but for
+//!   what debuggers read.
+
+use super::slot::Record;
+use std::ffi::c_void;
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+use aarch64 as this;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as this;
+
+pub(crate) use this::{MODES, MODES_FLUSH};
+pub(super) use this::{Registers, learn, modes, set_modes, stop, touch_below};
+
+unsafe extern "C" {
+    /// Calls `code(a, b, c, d, e)`; gives 0, or the signal that stopped it.
+    ///
+    /// # Safety
+    /// `record` is the calling thread's; `code` is a C function of these arguments.
+    pub(in crate::fault) fn solum_guard_call(
+        record: *mut Record,
+        code: usize,
+        a: usize,
+        b: usize,
+        c: usize,
+        d: usize,
+        e: usize,
+    ) -> i32;
+    pub(in crate::fault) fn solum_guard_recover();
+    /// Calls `function(argument)` on another stack.
+    ///
+    /// # Safety
+    /// `top` is 16-byte aligned, the end of a stack nobody uses; `function` does not unwind.
+    pub(crate) fn solum_on_stack(
+        top: usize,
+        function: unsafe extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+    );
+}
