@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::graveyard::Kept;
 use crate::image::{Sampler, native};
 use crate::info::Info;
-use crate::lane::{Chosen, Lane, LaneOptions, Losses, SideLanes, Way};
+use crate::lane::{Chosen, Lane, LaneOptions, Losses, Moment, SideLanes, Way};
 use crate::platform::Platform;
 use crate::registry::{disown, own};
 use crate::ticket::Promises;
@@ -55,13 +55,20 @@ impl Drop for ContextInner {
     }
 }
 
+struct KnownSampler {
+    device: Device,
+    like: Sampler,
+    made: Moment,
+    handle: ze_sampler_handle_t,
+}
+
 /// A Level Zero context, destroyed after everything that was made in it.
 pub(crate) struct NativeContext {
     pub(crate) api: Api,
     pub(crate) handle: ze_context_handle_t,
     owned: bool,
-    /// Made when a kernel is first given one.
-    samplers: Mutex<Vec<(Device, Sampler, ze_sampler_handle_t)>>,
+    /// Made when a kernel is first given one, and anew when the device was lost.
+    samplers: Mutex<Vec<KnownSampler>>,
     /// Commands that were submitted and are on no list yet.
     pub(crate) pending: Promises,
     /// Queues of the program's in a context that stays the program's.
@@ -97,14 +104,22 @@ impl NativeContext {
     /// The sampler of a device with these properties.
     pub(crate) fn sampler(&self, device: &Device, sampler: Sampler) -> Result<ze_sampler_handle_t> {
         let mut known = self.samplers.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known
+        let (made, hardware) = (self.losses.moment(), device.hardware());
+        let mut fitting = known
             .iter()
-            .find(|(of, like, _)| of == device && *like == sampler);
-        if let Some((.., handle)) = found {
-            return Ok(*handle);
+            .filter(|known| known.device == *device && known.like == sampler);
+        // Launches from before a loss have the earlier ones.
+        let lost = |known: &KnownSampler| self.losses.since(Some(&hardware), known.made).is_some();
+        if let Some(known) = fitting.find(|known| !lost(known)) {
+            return Ok(known.handle);
         }
         let handle = native::create_sampler(self, device, sampler)?;
-        known.push((device.clone(), sampler, handle));
+        known.push(KnownSampler {
+            device: device.clone(),
+            like: sampler,
+            made,
+            handle,
+        });
         Ok(handle)
     }
 }
@@ -115,7 +130,7 @@ impl Drop for NativeContext {
             .samplers
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        for (.., handle) in samplers.drain(..) {
+        for KnownSampler { handle, .. } in samplers.drain(..) {
             let api = self.api;
             // SAFETY: ours, and launches keep this value alive.
             let _ = unsafe { ze!(api, zeSamplerDestroy = sampler.pfnDestroy(handle)) };

@@ -3,10 +3,11 @@
 //! A kernel's parameter is described by a type of this module, `Float<32>` or `Vector<Float<32>, 4>`; which Rust types
 //! lie in memory like it is [`Represents`]. Programs name these types only to make structures of their own acceptable.
 //!
-//! Built modules are remembered by the context, one for each of its devices that launches from them.
+//! Built modules are remembered by the context, one for each of its devices that launches from them, until that is lost.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::accessor::{Accessor, LocalAccessor, Mode, Writes};
@@ -317,10 +318,13 @@ impl Remembered {
         let bundle = (module.words.as_ptr().addr(), device.handle().addr());
         let key = (bundle.0, bundle.1, name.as_ptr().addr());
         let known = self.known();
-        if let Some(kernel) = known.kernels.get(&key) {
+        // The driver may refuse code from before a loss, and the program has nothing to build anew.
+        let kernel = known.kernels.get(&key);
+        if let Some(kernel) = kernel.filter(|kernel| !kernel.0.bundle.is_lost()) {
             return Ok(kernel.clone());
         }
-        let built = known.bundles.get(&bundle).cloned();
+        let built = known.bundles.get(&bundle);
+        let built = built.filter(|built| !built.is_lost()).cloned();
         // Building takes long, and others may launch meanwhile; whoever comes second finds what the first has built.
         drop(known);
         let built = match built {
@@ -330,10 +334,29 @@ impl Remembered {
                 let built = module
                     .bundle(&twin, std::slice::from_ref(device))?
                     .build(c"")?;
-                self.known().bundles.entry(bundle).or_insert(built).clone()
+                let is_lost = KernelBundle::<Executable>::is_lost;
+                let (built, old) = first(&mut self.known().bundles, bundle, built, is_lost);
+                drop(old);
+                built
             }
         };
         let kernel = built.kernel(name)?;
-        Ok(self.known().kernels.entry(key).or_insert(kernel).clone())
+        let is_lost = |kernel: &Kernel| kernel.0.bundle.is_lost();
+        let (kernel, old) = first(&mut self.known().kernels, key, kernel, is_lost);
+        drop(old);
+        Ok(kernel)
+    }
+}
+
+/// What is known of a key unless it is lost, else this; and what is known no longer, whose end may take a while.
+fn first<K: Eq + Hash, V: Clone>(
+    known: &mut HashMap<K, V>,
+    key: K,
+    made: V,
+    is_lost: impl Fn(&V) -> bool,
+) -> (V, Option<V>) {
+    match known.get(&key) {
+        Some(known) if !is_lost(known) => (known.clone(), Some(made)),
+        _ => (made.clone(), known.insert(key, made)),
     }
 }

@@ -182,7 +182,7 @@ impl Graph {
                 .extend(pointers.iter().map(|pointer| pointer.addr()));
             let (mut operations, keep) = operations_of(group.action, group.arguments, &pointers);
             for operation in &mut operations {
-                told(operation.append(&mut Target::recording(api, list)))?;
+                told(operation.append(&mut Target::recording(api, &device, list)))?;
             }
             kept.push((operations, keep));
             // Those of this group say nothing of each other: it reads before it writes.

@@ -17,7 +17,7 @@ use crate::device::{Aspect, Device};
 use crate::error::{Errc, Error, Result};
 use crate::graveyard::bury;
 use crate::lane::all_tails;
-use crate::module::{Module, create_module};
+use crate::module::{Module, create_module, is_of_too_large_groups};
 use crate::range::DeviceData;
 use crate::reflect::Reflection;
 use crate::registry::{disown, own};
@@ -477,7 +477,8 @@ impl KernelBundle<Executable> {
     /// A kernel by name.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when there is none of that name.
+    /// [`Errc::Invalid`] when there is none of that name; [`Errc::KernelNotSupported`] when no device has such groups as the
+    /// kernel requires: where one has, launches on the others are refused.
     pub fn kernel(&self, name: &CStr) -> Result<Kernel> {
         let text = name.to_string_lossy().into_owned();
         // From the first handle on: its end is theirs, also where a later one cannot be made.
@@ -490,8 +491,15 @@ impl KernelBundle<Executable> {
             state: Mutex::default(),
             owned: true,
         };
+        let mut refused = None;
         for module in &self.inner.modules {
-            let (api, handle) = (module.api, module.create_kernel(name)?);
+            let (api, handle) = match module.create_kernel(name) {
+                Err(error) if is_of_too_large_groups(&error) => {
+                    refused = Some(error);
+                    continue;
+                }
+                made => (module.api, made?),
+            };
             own(handle);
             kernel.handles.push((module.device.clone(), handle));
             kernel.count = module.told(argument_count(api, handle))?;
@@ -506,8 +514,17 @@ impl KernelBundle<Executable> {
                 )
             };
         }
+        if let Some(error) = refused.filter(|_| kernel.handles.is_empty()) {
+            return Err(error.with_code(Errc::KernelNotSupported));
+        }
         kernel.known = self.known_arguments(&kernel.name, kernel.count);
         Ok(Kernel(Arc::new(kernel)))
+    }
+
+    /// Whether a device of its was lost since it was built.
+    pub(crate) fn is_lost(&self) -> bool {
+        let mut modules = self.inner.modules.iter();
+        modules.any(|module| module.loss(None).is_some())
     }
 
     /// The names of all its kernels.
@@ -664,11 +681,11 @@ impl KernelInner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why a handle's device was lost since the code was built.
-    pub(crate) fn loss(&self, handle: ze_kernel_handle_t) -> Option<Error> {
-        // One of each module, in their order.
-        let place = self.handles.iter().position(|(_, of)| *of == handle)?;
-        self.bundle.inner.modules.get(place)?.loss()
+    /// Why a handle's device was lost since the code was built; it is launched on this one.
+    pub(crate) fn loss(&self, handle: ze_kernel_handle_t, on: Option<&Device>) -> Option<Error> {
+        let (device, _) = self.handles.iter().find(|(_, of)| *of == handle)?;
+        let mut modules = self.bundle.inner.modules.iter();
+        modules.find(|module| module.device == *device)?.loss(on)
     }
 
     pub(crate) fn knows_arguments(&self) -> bool {
@@ -692,7 +709,7 @@ impl KernelInner {
             Error::new(
                 Errc::KernelNotSupported,
                 format!(
-                    "kernel {} was not built for {device:?}, which is not among its bundle's devices or lacks an aspect that it needs",
+                    "kernel {} was not built for {device:?}, which is not among its bundle's devices, or lacks an aspect that it needs or groups as large as it requires",
                     self.name
                 ),
             )

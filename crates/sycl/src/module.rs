@@ -62,13 +62,10 @@ impl Module {
         lose_if_lost(&self.native, self.known_device(), self.made, result)
     }
 
-    /// Why its device was lost since it was made; where that may be any of its context, why one of them was.
-    pub(crate) fn loss(&self) -> Option<Error> {
-        let losses = &self.native.losses;
-        match self.known_device() {
-            Some(device) => losses.since(Some(&device.hardware()), self.made),
-            None => losses.any_since(self.made),
-        }
+    /// Why its device was lost since it was made. Where that may be any of its context, it is the one that it is used on.
+    pub(crate) fn loss(&self, on: Option<&Device>) -> Option<Error> {
+        let hardware = self.known_device().or(on).map(Device::hardware);
+        self.native.losses.since(hardware.as_ref(), self.made)
     }
 
     fn known_device(&self) -> Option<&Device> {
@@ -109,11 +106,7 @@ impl Module {
             .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
         let kernel = match self.create_kernel(&name) {
             // Linked it is; that a device has no such groups matters only to who wants this kernel.
-            Err(error)
-                if error.backend_code() == Some(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION) =>
-            {
-                return Ok(());
-            }
+            Err(error) if is_of_too_large_groups(&error) => return Ok(()),
             made => made?,
         };
         // SAFETY: just made.
@@ -178,6 +171,11 @@ impl Module {
             .map(text)
             .collect())
     }
+}
+
+/// Whether a kernel could not be made since it requires groups larger than the device has any.
+pub(crate) fn is_of_too_large_groups(error: &Error) -> bool {
+    error.backend_code() == Some(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION)
 }
 
 /// Builds a module.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use sycl_graph::Extent;
 
 use crate::arguments::Arguments;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::GraphInner;
 use crate::kernel::KernelInner;
 use crate::lane::{Target, outlived};
@@ -155,6 +155,12 @@ impl Operation {
                 source_pitches: [row_pitch, slice_pitch],
             })),
         }
+    }
+
+    /// As [`Self::append`], of memory that was made before a device was lost, if it was.
+    pub(crate) fn append_to(&mut self, before: Option<&Error>, to: &mut Target<'_>) -> Result<()> {
+        let appended = self.append(to);
+        appended.map_err(|error| outlived(error, || before.cloned()))
     }
 
     pub(crate) fn append(&mut self, to: &mut Target<'_>) -> Result<()> {
@@ -425,7 +431,7 @@ impl Shape {
 
     pub(crate) fn append(&self, arguments: &mut Arguments, to: &mut Target<'_>) -> Result<()> {
         let appended = self.append_to(arguments, to);
-        appended.map_err(|error| outlived(error, || self.kernel.loss(self.handle)))
+        appended.map_err(|error| outlived(error, || self.kernel.loss(self.handle, to.device)))
     }
 
     fn append_to(&self, arguments: &mut Arguments, to: &mut Target<'_>) -> Result<()> {

@@ -76,7 +76,7 @@ pub(crate) struct BufferState {
     /// Each part of a device has a memory of its own.
     separate_tiles: bool,
     /// An image's native images over its rows on the host, by device; no more are tried once the driver refused one.
-    views: SmallVec<[(Device, Memory); 1]>,
+    views: Vec<View>,
     views_refused: bool,
     /// What the program's memory or image is available after.
     pub(crate) available: Option<Event>,
@@ -95,11 +95,41 @@ struct Place {
     /// The device and the context it is used in; none for the host.
     device: Option<(Context, Device)>,
     memory: Option<Memory>,
+    /// The memory is the program's: no other takes its place.
+    adopted: bool,
     /// What there is of the contents is not lost; none for the host, whose memory is lost with no device.
     intact: Option<Intact>,
+    /// Why the device was lost since the program gave this memory of its: see [`BufferState::outlived`].
+    outlived: Option<Error>,
+}
+
+/// An image's native image over its rows on the host, for a device.
+struct View {
+    hardware: Device,
+    image: Memory,
+    intact: Intact,
 }
 
 impl Place {
+    /// The device's in a context, none for the host; without memory.
+    fn new(device: Option<(Context, Device)>) -> Self {
+        let of = device.as_ref();
+        Self {
+            intact: of.map(|(context, device)| Intact::new(&context.0.native, device)),
+            device,
+            memory: None,
+            adopted: false,
+            outlived: None,
+        }
+    }
+
+    /// Takes memory of the program's.
+    fn adopt(&mut self, memory: Memory) {
+        self.memory = Some(memory);
+        self.adopted = true;
+        self.outlived = None;
+    }
+
     /// Whether it is that of a device that has one of its own, in a context.
     fn is_of(&self, context: &Context, home: &Device) -> bool {
         let device = self.device.as_ref();
@@ -164,16 +194,12 @@ impl BufferCore {
             state: Mutex::new(BufferState {
                 number,
                 graph: sycl_graph::Buffer::new(grid),
-                places: SmallVec::from_iter([Place {
-                    device: None,
-                    memory: None,
-                    intact: None,
-                }]),
+                places: SmallVec::from_iter([Place::new(None)]),
                 alignment,
                 least_alignment: alignment,
                 image,
                 separate_tiles: false,
-                views: SmallVec::new(),
+                views: Vec::new(),
                 views_refused: false,
                 available: None,
                 history,
@@ -257,7 +283,7 @@ impl Drop for BufferCore {
             .filter_map(|place| place.memory.take())
             .collect();
         let empty = memories.is_empty();
-        let natives = memories.iter().chain(views.iter().map(|(_, view)| view));
+        let natives = memories.iter().chain(views.iter().map(|view| &view.image));
         let natives = natives.flat_map(|memory| memory.context.0.native.kept());
         let mut kept: Kept = natives.collect();
         kept.sort_unstable();
@@ -349,10 +375,10 @@ impl BufferState {
             return Ok(None);
         };
         let hardware = device.hardware();
-        let known = self.views.iter().find(|(of, _)| *of == hardware);
-        if let Some((_, view)) = known {
-            let same = Arc::ptr_eq(&view.context.0.native, &context.0.native);
-            return Ok(same.then_some(view.pointer));
+        let known = self.views.iter().find(|view| view.hardware == hardware);
+        if let Some(View { image, .. }) = known {
+            let same = Arc::ptr_eq(&image.context.0.native, &context.0.native);
+            return Ok(same.then_some(image.pointer));
         }
         if self.views_refused
             || !self.host_is_of(&context.0.native)
@@ -362,11 +388,16 @@ impl BufferState {
         }
         let rows = self.memory(Domain::HOST, context)?;
         let native = &context.0.native;
+        let intact = Intact::new(native, &hardware);
         match with_room(|| native::create(native, &hardware, &shape, Some(rows))) {
             Ok(image) => {
-                let view = Memory::image(image, context, End::Free);
-                let pointer = view.pointer;
-                self.views.push((hardware, view));
+                let image = Memory::image(image, context, End::Free);
+                let pointer = image.pointer;
+                self.views.push(View {
+                    hardware,
+                    image,
+                    intact,
+                });
                 Ok(Some(pointer))
             }
             Err(error) if error.errc() == Errc::MemoryAllocation || is_lost(&error) => Err(error),
@@ -439,11 +470,7 @@ impl BufferState {
             )
         })?;
         if known.is_none() {
-            self.places.push(Place {
-                intact: Some(Intact::new(&context.0.native, &home)),
-                device: Some((context.clone(), home)),
-                memory: None,
-            });
+            self.places.push(Place::new(Some((context.clone(), home))));
         }
         Ok(domain)
     }
@@ -494,6 +521,12 @@ impl BufferState {
     /// What a domain's contents depend on.
     pub(crate) fn intact(&self, domain: Domain) -> Option<&Intact> {
         self.places.get(domain.number())?.intact.as_ref()
+    }
+
+    /// Why the device of a domain was lost since the program gave the memory that is still used there: what the driver
+    /// says of that then is nothing new.
+    pub(crate) fn outlived(&self, domain: Domain) -> Option<&Error> {
+        self.places.get(domain.number())?.outlived.as_ref()
     }
 
     /// The buffer's first byte in a domain, allocated if it is not yet there. `context` is for the host's memory.
@@ -588,7 +621,7 @@ impl BufferState {
         end: End,
     ) -> Result<Domain> {
         let domain = self.own_domain(context, device)?;
-        self.places[domain.number()].memory = Some(Memory::image(image, context, end));
+        self.places[domain.number()].adopt(Memory::image(image, context, end));
         self.history.adopted(self.number, "device", image.addr());
         Ok(domain)
     }
@@ -606,7 +639,9 @@ impl BufferState {
 
     /// Takes a domain's memory away.
     pub(crate) fn take_memory(&mut self, domain: Domain) -> Option<Memory> {
-        self.places[domain.number()].memory.take()
+        let place = &mut self.places[domain.number()];
+        (place.adopted, place.outlived) = (false, None);
+        place.memory.take()
     }
 
     /// Takes memory of the user's for a domain.
@@ -621,7 +656,7 @@ impl BufferState {
         if place.memory.is_some() {
             return Err(Error::invalid("two views are of one device's memory"));
         }
-        place.memory = Some(Memory::new(pointer, context, end));
+        place.adopt(Memory::new(pointer, context, end));
         let aligned = 1usize.checked_shl(pointer.addr().trailing_zeros());
         self.least_alignment =
             aligned.map_or(self.least_alignment, |n| n.min(self.least_alignment));
@@ -664,6 +699,16 @@ impl BufferState {
         });
         self.held_back.0 = open;
         let loss = |place: &Place| place.intact.as_ref().and_then(Intact::loss);
+        let views = std::mem::take(&mut self.views).into_iter();
+        let (views, left): (Vec<_>, Vec<_>) = views.partition(|view| view.intact.loss().is_some());
+        self.views = left;
+        // Of all that was in its memories, before it is forgotten.
+        let mut users = Deps::default();
+        self.graph.last_use(&mut users);
+        for View { image, .. } in views {
+            let kept = image.context.0.native.kept();
+            bury(users.clone(), kept, move || drop(image));
+        }
         if self.places.iter().any(|place| loss(place).is_some()) {
             // Maybe nobody has asked yet whether what was copied before is there.
             self.graph.copies_under_way().for_each(|copy| {
@@ -676,12 +721,23 @@ impl BufferState {
         {
             self.poison.get_or_insert(cause);
         }
-        let places = self.places.iter_mut().enumerate();
-        for (number, place) in places {
+        for number in 0..self.places.len() {
+            let place = &mut self.places[number];
             let lost = place.intact.as_mut().and_then(Intact::renew);
-            if let Some((domain, error)) = Domain::new(number).zip(lost)
-                && self.graph.lose(domain)
-            {
+            let Some((domain, error)) = Domain::new(number).zip(lost) else {
+                continue;
+            };
+            // What is allocated anew goes on where the driver refuses what was there.
+            let memory = place.memory.take_if(|_| !place.adopted);
+            if place.adopted {
+                place.outlived = Some(error.clone());
+            }
+            if let Some(memory) = memory {
+                let kept = memory.context.0.native.kept();
+                let (number, ending) = (self.number, self.history.ending());
+                bury(users.clone(), kept, move || ending.end(number, memory));
+            }
+            if self.graph.lose(domain) {
                 self.poison.get_or_insert(error);
             }
         }
@@ -730,7 +786,7 @@ impl BufferState {
     /// The contexts that it has memory of, each once.
     pub(crate) fn natives(&self) -> SmallVec<[&Arc<NativeContext>; 2]> {
         let memories = self.places.iter().filter_map(|place| place.memory.as_ref());
-        let memories = memories.chain(self.views.iter().map(|(_, view)| view));
+        let memories = memories.chain(self.views.iter().map(|view| &view.image));
         let mut natives: SmallVec<[&Arc<NativeContext>; 2]> = SmallVec::new();
         for memory in memories {
             let native = &memory.context.0.native;

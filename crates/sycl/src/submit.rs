@@ -17,7 +17,7 @@ use crate::event::{Event, EventKind, device_clock};
 use crate::graveyard::{bury, sweep_some};
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::host_task::{TaskContext, run};
-use crate::lane::{Kept, Lane, Profile, Target, Way, lane_of};
+use crate::lane::{Kept, Lane, Profile, Target, Way, lane_of, outlived};
 use crate::log::{COMMANDS, name_of, say};
 use crate::operation::{Launch, Operation};
 use crate::queue::{Queue, QueueInner};
@@ -107,7 +107,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         && !graph.is_at(&pointers)
     {
         return Err(Error::invalid(
-            "a buffer of the graph was released since it was recorded: record it again",
+            "a buffer of the graph was released since it was recorded, or its device was lost: record it again",
         ));
     }
     for (entry, state) in uses.iter().zip(&mut locked) {
@@ -124,6 +124,11 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
             Ok::<(), Error>(())
         })?;
     }
+    let before = uses.iter().zip(&locked).find_map(|(entry, state)| {
+        let mut lists = entry.lists();
+        lists.find_map(|(domain, _)| state.outlived(domain))
+    });
+    let before = before.cloned();
     let on_host = matches!(group.action, Some(Action::HostTask(_)));
     let mut resolved = match on_host {
         true => resolve(&deps),
@@ -164,13 +169,17 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
                 Some(Action::Launch(shape)) => {
                     let arguments = &mut group.arguments;
                     arguments.resolve(|access| pointers[access].addr());
-                    let append = &mut |target: &mut Target<'_>| shape.append(arguments, target);
+                    let append = &mut |target: &mut Target<'_>| {
+                        let appended = shape.append(arguments, target);
+                        appended.map_err(|error| outlived(error, || before.clone()))
+                    };
                     lane.append(after, profile.clone(), append)
                 }
                 _ => {
                     let arguments = std::mem::take(&mut group.arguments);
                     let mut work = Prepared::new(group.action.take(), arguments, &pointers);
-                    let dep = append_profiled(lane, after, &mut work.operations, profile.clone());
+                    work.before = before;
+                    let dep = append_profiled(lane, after, &mut work, profile.clone());
                     keep = Some(work);
                     dep
                 }
@@ -203,7 +212,8 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         ));
     }
     let arguments = std::mem::take(&mut group.arguments);
-    let work = Prepared::new(group.action.take(), arguments, &pointers);
+    let mut work = Prepared::new(group.action.take(), arguments, &pointers);
+    work.before = before;
     let own = Ticket::open(None, resolved.open.clone());
     commit(&uses, &mut locked, own.dep());
     locked.iter_mut().for_each(|state| state.hold_back(&own));
@@ -430,6 +440,8 @@ struct Prepared {
     task: Option<crate::host_task::Task>,
     keep: Option<Box<dyn std::any::Any + Send>>,
     pointers: SendPointers,
+    /// Why a device was lost since memory was made that it uses.
+    before: Option<Error>,
 }
 
 struct SendPointers(Pointers);
@@ -443,6 +455,7 @@ impl Prepared {
             task: None,
             keep: None,
             pointers: SendPointers(Pointers::new()),
+            before: None,
         };
         let of = |index: u32| pointers[index as usize];
         match action {
@@ -521,17 +534,21 @@ impl Prepared {
 fn append_profiled(
     lane: &'static Lane,
     after: &Deps,
-    operations: &mut [Operation],
+    work: &mut Prepared,
     profile: Option<Arc<Profile>>,
 ) -> Result<Dep> {
-    match operations {
+    let before = work.before.as_ref();
+    match work.operations.as_mut_slice() {
         // The common case without a second list of dependencies.
-        [operation] => lane.append(after, profile, &mut |target| operation.append(target)),
+        [operation] => lane.append(after, profile, &mut |target| {
+            operation.append_to(before, target)
+        }),
         [first @ .., last] => {
-            transfer::append_all(lane, after, first)?;
-            lane.append(&Deps::default(), profile, &mut |target| last.append(target))
+            transfer::append_all(lane, after, before, first)?;
+            let append = &mut |target: &mut Target<'_>| last.append_to(before, target);
+            lane.append(&Deps::default(), profile, append)
         }
-        [] => transfer::append_all(lane, after, &mut [Operation::Barrier]),
+        [] => transfer::append_all(lane, after, None, &mut [Operation::Barrier]),
     }
 }
 
@@ -605,9 +622,9 @@ impl Later {
             Err(error) => return Some(Err(error)),
         };
         self.barrier = None;
-        let (after, operations) = (&resolved.device, &mut self.work.operations);
+        let (after, work) = (&resolved.device, &mut self.work);
         Some(self.node.task(|| {
-            let dep = append_profiled(chosen.lane, after, operations, self.profile.clone())?;
+            let dep = append_profiled(chosen.lane, after, work, self.profile.clone())?;
             self.node.signal(|| native_of(dep));
             Ok(dep)
         }))

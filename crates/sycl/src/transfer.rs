@@ -20,16 +20,20 @@ use crate::ticket::{
 use crate::trace::Node;
 use crate::watch::resolve_in;
 
-/// Appends operations to a lane in order, the first after `after`; answers the last one's place.
+/// Appends operations to a lane in order, the first after `after`; answers the last one's place. `before` is why a device
+/// was lost since memory was made that they use.
 pub(crate) fn append_all(
     lane: &'static Lane,
     after: &Deps,
+    before: Option<&Error>,
     operations: &mut [Operation],
 ) -> Result<Dep> {
     let nothing = Deps::default();
     let (mut last, mut after) = (lane.tail(), after);
     for operation in operations {
-        last = lane.append(after, None, &mut |target| operation.append(target))?;
+        last = lane.append(after, None, &mut |target| {
+            operation.append_to(before, target)
+        })?;
         after = &nothing;
     }
     Ok(last)
@@ -44,6 +48,8 @@ struct Later {
     operation: Operation,
     /// What it copies from, and to.
     ends: SmallVec<[Intact; 2]>,
+    /// Why a device was lost since memory of these was made.
+    before: Option<Error>,
     deps: Deps,
     ticket: Arc<Ticket>,
     reports: Option<Arc<Reports>>,
@@ -83,6 +89,7 @@ impl Later {
             device,
             operation,
             ends: _,
+            before: _,
             deps,
             ticket,
             reports,
@@ -116,15 +123,22 @@ impl Later {
         if let Some(error) = self.ends.iter().find_map(Intact::loss) {
             return Some(Err(error));
         }
-        let operation = std::slice::from_mut(&mut self.operation);
-        Some(append(&lane, &resolved.device, operation, &self.node))
+        let copy = std::slice::from_mut(&mut self.operation);
+        let (after, before) = (&resolved.device, self.before.as_ref());
+        Some(append(&lane, after, before, copy, &self.node))
     }
 }
 
 /// Appends a copy, and tells tools.
-fn append(chosen: &Chosen<'_>, after: &Deps, copy: &mut [Operation], node: &Node) -> Result<Dep> {
+fn append(
+    chosen: &Chosen<'_>,
+    after: &Deps,
+    before: Option<&Error>,
+    copy: &mut [Operation],
+    node: &Node,
+) -> Result<Dep> {
     node.task(|| {
-        let dep = append_all(chosen.lane, after, copy)?;
+        let dep = append_all(chosen.lane, after, before, copy)?;
         node.signal(|| chosen.lane.keep(dep.sequence()));
         Ok(dep)
     })
@@ -163,6 +177,8 @@ pub(crate) fn submit(
         .history
         .transfer(core.number, element, &transfer, from.as_ref(), to.as_ref());
     let mut operation = state.copy(&transfer, target, source);
+    let mut ends = [transfer.from, transfer.to].into_iter();
+    let before = ends.find_map(|end| state.outlived(end)).cloned();
     let mut deps = Deps::default();
     state.graph.transfer_dependencies(&transfer, &mut deps);
     let mut resolved = resolve_in(&context.0.native, &deps);
@@ -177,7 +193,8 @@ pub(crate) fn submit(
                     return Err(Error::because("memory of a copy was lost", &error));
                 }
                 let operation = std::slice::from_mut(&mut operation);
-                let dep = append(&lane, &resolved.device, operation, &node)?;
+                let before = before.as_ref();
+                let dep = append(&lane, &resolved.device, before, operation, &node)?;
                 state.graph.commit_transfer(transfer, dep);
                 return Ok(dep);
             }
@@ -199,6 +216,7 @@ pub(crate) fn submit(
         device,
         operation,
         ends,
+        before,
         deps,
         ticket: Arc::clone(&own),
         reports: reports.cloned(),

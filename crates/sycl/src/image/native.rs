@@ -159,8 +159,8 @@ fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
             source: image.cast(),
             direction: ImageCopy::ToMemory,
         }];
-        let copied =
-            append_all(lane, &Deps::default(), &mut copy).and_then(|dep| lane.wait(dep.sequence()));
+        let copied = append_all(lane, &Deps::default(), None, &mut copy)
+            .and_then(|dep| lane.wait(dep.sequence()));
         if let Err(error) = copied {
             ended = false;
             return Err(error);

@@ -90,6 +90,7 @@ impl Home {
         };
         append(&mut Target {
             api,
+            device: self.device.as_ref(),
             list,
             signal,
             waits,

@@ -81,20 +81,6 @@ impl Losses {
         device.map(|loss| loss.error.clone())
     }
 
-    /// As [`Self::since`], of whatever device: its last.
-    pub(crate) fn any_since(&self, moment: Moment) -> Option<Error> {
-        if self.moment() <= moment {
-            return None;
-        }
-        let known = self.known();
-        let all = known.all.iter().map(|(at, error)| (*at, error));
-        let devices = known.devices.iter().map(|loss| (loss.at, &loss.error));
-        let later = all.chain(devices).filter(|(at, _)| *at > moment);
-        later
-            .max_by_key(|(at, _)| *at)
-            .map(|(_, error)| error.clone())
-    }
-
     /// One more. The caller has `LOSING`.
     fn add(&self, hardware: Option<&Device>, all: bool, error: &Error) {
         let mut known = self.known();

@@ -2,21 +2,25 @@
 
 use level_zero::sys::*;
 
+use crate::device::Device;
 use crate::ze::Api;
 
 /// Where an append goes.
 pub(crate) struct Target<'a> {
     pub(crate) api: Api,
+    /// The list's; none where nobody said.
+    pub(crate) device: Option<&'a Device>,
     pub(crate) list: ze_command_list_handle_t,
     pub(crate) signal: ze_event_handle_t,
     pub(super) waits: &'a mut [ze_event_handle_t],
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
     /// A list that is recorded: nothing is signalled or waited for.
-    pub(crate) fn recording(api: Api, list: ze_command_list_handle_t) -> Self {
+    pub(crate) fn recording(api: Api, device: &'a Device, list: ze_command_list_handle_t) -> Self {
         Self {
             api,
+            device: Some(device),
             list,
             signal: std::ptr::null_mut(),
             waits: &mut [],

@@ -4,18 +4,21 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use level_zero::sys::*;
+use sycl::interop::{KernelBundleInput, Ownership, get_native, make_kernel_bundle};
+use sycl::usm::PointerType;
 use sycl::{
-    Context, Event, Executable, ExecutableGraph, Graph, Kernel, KernelBundle, Queue, ReadWrite,
-    Submission, usm,
+    Addressing, Buffer, ChannelOrder, ChannelType, Context, Event, EventStatus, Executable,
+    ExecutableGraph, Filtering, Graph, ImageFormat, Kernel, KernelBundle, Queue, Read, ReadWrite,
+    SampledImage, Sampler, Submission, UnsampledImage, UsmView, Write, usm,
 };
 
 use crate::copies::{Made, while_made};
-use crate::groups::paged;
+use crate::groups::{RGBA8, kernels as images, paged};
 use crate::losses::losing;
 use crate::lost::{LOST, bundle_in, code_of};
 use crate::native::{foreign, kernel_in};
 use crate::waits::{Sticks, stick};
-use crate::world::{Gate, Log, devices, is_running};
+use crate::world::{Gate, Log, call, devices, is_discrete, is_running, words};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -28,6 +31,26 @@ pub(crate) const TESTS: &[Test] = &[
         "what_was_made_before_a_loss_ends_nothing_made_anew",
         Where::Everywhere,
         made_before,
+    ),
+    (
+        "embedded_kernels_are_built_anew_after_a_loss",
+        Where::Everywhere,
+        embedded_before,
+    ),
+    (
+        "what_memory_was_made_before_a_loss_is_made_anew",
+        Where::Everywhere,
+        memory_before,
+    ),
+    (
+        "the_programs_memory_from_before_a_loss_ends_nothing_made_anew",
+        Where::Everywhere,
+        the_programs_memory,
+    ),
+    (
+        "a_module_of_any_device_tells_of_the_one_it_is_used_on",
+        Where::Everywhere,
+        of_any_device,
     ),
     (
         "who_waited_before_a_loss_ends_nothing_made_anew",
@@ -157,6 +180,187 @@ fn made_before() {
         }
         anew.goes_on(function);
     }
+}
+
+mod embedded {
+    sycl::kernels! {
+        pub(crate) unsafe mod kernels = "../../kernels/tests.spv" { add_one }
+    }
+}
+
+/// The driver may refuse what was built before, and the program holds nothing to build anew.
+fn embedded_before() {
+    use embedded::kernels;
+    let (context, _) = foreign();
+    let built = |queue: &Queue| {
+        let buffer = paged();
+        let log = Log::start();
+        for _ in 0..2 {
+            let submitted = queue.submit(|cg| {
+                let a = cg.access(&buffer, ReadWrite)?;
+                cg.parallel_for(kernels::add_one, 16, (&a,))
+            });
+            submitted.unwrap().wait().unwrap();
+        }
+        let counts = ["zeModuleCreate", "zeKernelCreate"].map(|made| log.count(made));
+        drop(log);
+        assert_eq!(buffer.into_vec().unwrap(), [2; 16]);
+        counts
+    };
+    assert_eq!(built(&queue_in(&context)), [1, 1]);
+    assert_eq!(built(&queue_in(&context)), [0, 0]);
+    lose(&context);
+    let queue = queue_in(&context);
+    assert_eq!(built(&queue), [1, 1]);
+    assert_eq!(built(&queue), [0, 0]);
+}
+
+/// Memory of buffers, images, their views of the host's memory, samplers: the driver may refuse all of them.
+fn memory_before() {
+    let (context, _) = foreign();
+    let sampler = Sampler {
+        normalized: false,
+        addressing: Addressing::ClampToEdge,
+        filtering: Filtering::Nearest,
+    };
+    let texels = vec![0.5f32; 4];
+    let format = ImageFormat::new(ChannelOrder::R, ChannelType::Fp32);
+    let image = SampledImage::from_slice(&texels, format, sampler, [2, 2]).unwrap();
+    let at = Buffer::from_slice(&[[0.0f32, 0.0]], 1).unwrap();
+    let seen = Buffer::<[f32; 4]>::new(1).unwrap();
+    // Its rows are nowhere else yet, so that there may be a view of them.
+    let empty = UnsampledImage::<2>::new(RGBA8, [2, 2]).unwrap();
+    let look_up = |queue: &Queue| {
+        let log = Log::start();
+        let submitted = queue.submit(|cg| {
+            let _image = cg.image(&empty, Write.no_init())?;
+            cg.barrier()
+        });
+        submitted.unwrap().wait().unwrap();
+        let submitted = queue.submit(|cg| {
+            let from = cg.sampled(&image)?;
+            let (at, seen) = (cg.access(&at, Read)?, cg.access(&seen, Write)?);
+            let arguments = (&from, image.sampler(), &at, &seen);
+            cg.parallel_for(images::look_up, 1, arguments)
+        });
+        submitted.unwrap().wait().unwrap();
+        let made = ["zeSamplerCreate", "zeImageCreate", "zeMemAllocDevice"];
+        let made = made.map(|made| log.count(made));
+        let ended = ["zeImageDestroy", "zeMemFree"].map(|ended| log.count(ended));
+        drop(log);
+        assert_eq!(seen.host_access(Read).unwrap()[0][0], 0.5);
+        (made, ended)
+    };
+    // Of a buffer with contents the host's memory is another context's.
+    let all = [1, 2, if is_discrete() { 2 } else { 1 }];
+    assert_eq!(look_up(&queue_in(&context)), (all, [0, 0]));
+    assert_eq!(look_up(&queue_in(&context)), ([0; 3], [0, 0]));
+    lose(&context);
+    let queue = queue_in(&context);
+    assert_eq!(look_up(&queue), (all, [2, all[2]]));
+    assert_eq!(look_up(&queue), ([0; 3], [0, 0]));
+}
+
+/// What the program gave stays: whoever uses it is told, and nobody else.
+fn the_programs_memory() {
+    let (context, _) = foreign();
+    let device = devices()[0].clone();
+    // SAFETY: freed below, once the buffer is no more.
+    let memory = unsafe { usm::malloc(64, 64, PointerType::Device, Some(&device), &context) };
+    let memory = memory.unwrap();
+    let view = UsmView {
+        device: device.clone(),
+        context: context.clone(),
+        pointer: memory.cast::<i32>(),
+        initialised: false,
+        free_with_buffer: false,
+    };
+    // SAFETY: the buffer's alone until its end.
+    let buffer = unsafe { Buffer::from_usm(&[view], 16) }.unwrap();
+    lose(&context);
+    let anew = Anew::of(&context);
+    let kernel = kernel_in(&context, &device);
+    type Ask = fn(&Queue, &Buffer<'_, i32>, &Kernel) -> Option<ze_result_t>;
+    let cases: [(&str, Ask); 3] = [
+        (
+            "zeCommandListAppendLaunchKernelWithArguments",
+            |queue, buffer, kernel| {
+                code_of(queue.submit(|cg| {
+                    let a = cg.access(buffer, Write.no_init())?;
+                    cg.parallel_for(kernel, 16, (&a,))
+                }))
+            },
+        ),
+        ("zeCommandListAppendMemoryFill", |queue, buffer, _| {
+            code_of(queue.submit(|cg| {
+                let a = cg.access(buffer, Write.no_init())?;
+                cg.fill(&a, 7)
+            }))
+        }),
+        (
+            // From the host, where its contents are.
+            "zeCommandListAppendMemoryCopy",
+            |queue, buffer, kernel| {
+                buffer.host_access(Write.no_init()).unwrap().fill(1);
+                code_of(queue.submit(|cg| {
+                    let a = cg.access(buffer, ReadWrite)?;
+                    cg.parallel_for(kernel, 16, (&a,))
+                }))
+            },
+        ),
+    ];
+    for (function, ask) in cases {
+        let log = Log::with(&format!("fail {function} DEVICE_LOST"));
+        assert_eq!(ask(&anew.queue, &buffer, &kernel), LOST, "{function}");
+        assert_eq!(log.count(function), 1, "{function}");
+    }
+    anew.goes_on("the program's memory");
+    drop(buffer);
+    // SAFETY: nobody uses it any more.
+    unsafe { usm::free(memory, &context) }.unwrap();
+}
+
+/// The program did not say for which device it made a module: what one was lost for earlier says nothing of the other.
+fn of_any_device() {
+    let (context, handle) = foreign();
+    let devices = devices();
+    let words = words();
+    let desc = ze_module_desc_t {
+        format: ZE_MODULE_FORMAT_IL_SPIRV,
+        inputSize: 4 * words.len(),
+        pInputModule: words.as_ptr().cast(),
+        ..Default::default()
+    };
+    let mut module = std::ptr::null_mut();
+    let (first, no_log) = (get_native(&devices[0]), std::ptr::null_mut());
+    call!(module.pfnCreate(handle, first, &raw const desc, &raw mut module, no_log));
+    let input = KernelBundleInput {
+        native_handle: module,
+        ownership: Ownership::Keep,
+    };
+    // SAFETY: a live module of the context.
+    let bundle = unsafe { make_kernel_bundle(input, &context) }.unwrap();
+    let kernel = bundle.kernel(c"add_one").unwrap();
+    lose(&context);
+    let queue = Queue::builder().context(&context).device(&devices[1]);
+    let queue = queue.submission(Submission::Immediate).build().unwrap();
+    let gate = Gate::of(&context);
+    let other = queue.submit_barrier(std::slice::from_ref(&gate.event));
+    let other = other.unwrap();
+    let buffer = paged();
+    {
+        // What arguments the kernel takes is not known.
+        let _log = Log::with("fail zeCommandListAppendLaunchKernel DEVICE_LOST");
+        let launched = queue.submit(|cg| {
+            let a = cg.access(&buffer, ReadWrite)?;
+            cg.parallel_for(&kernel, 16, (&a,))
+        });
+        assert_eq!(code_of(launched), LOST);
+    }
+    gate.open();
+    assert_eq!(other.status(), EventStatus::Failed);
+    drop((kernel, bundle));
+    call!(module.pfnDestroy(module));
 }
 
 /// A thread that comes back from its wait only when all is made anew.

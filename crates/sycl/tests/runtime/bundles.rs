@@ -6,7 +6,7 @@ use level_zero::sys::{
 };
 use sycl::interop::{KernelBundleInput, Ownership, get_native, make_kernel_bundle};
 use sycl::{
-    Aspect, Backend, Buffer, Context, Device, Errc, Input, KernelBundle, Platform, Queue,
+    Aspect, Backend, Buffer, Context, Device, Errc, Input, Kernel, KernelBundle, Platform, Queue,
     ReadWrite, Result, SpecId,
 };
 
@@ -22,6 +22,11 @@ pub(crate) const TESTS: &[Test] = &[
         "code_for_what_a_device_lacks_is_refused",
         Where::Tiles,
         lacking,
+    ),
+    (
+        "kernels_of_groups_too_large_for_a_device_are_refused_there",
+        Where::Everywhere,
+        too_large_groups,
     ),
 ];
 
@@ -160,15 +165,42 @@ fn lacking() {
     let input = unsafe { KernelBundle::from_spirv(&context(), &devices(), &with(Some(double))) };
     let kernel = input.unwrap().build(c"").unwrap();
     let kernel = kernel.kernel(c"add_one").unwrap();
+    let refused = Some(Errc::KernelNotSupported);
+    assert_eq!(launched(&kernel), [None, refused]);
+}
+
+/// What a launch of `add_one` on each device answers.
+fn launched(kernel: &Kernel) -> Vec<Option<Errc>> {
     let launched = devices().into_iter().map(|device| {
         let queue = Queue::builder().device(&device).build().unwrap();
         let values = Buffer::from_vec(vec![3i32], 1).unwrap();
         let submitted = queue.submit(|cg| {
             let values = cg.access(&values, ReadWrite)?;
-            cg.parallel_for(&kernel, 1, (&values,))
+            cg.parallel_for(kernel, 1, (&values,))
         });
-        submitted.err().map(|error| error.errc())
+        let failed = submitted.err().map(|error| error.errc());
+        let value = 3 + i32::from(failed.is_none());
+        assert_eq!(values.into_vec().unwrap(), [value], "{device:?}");
+        failed
     });
+    launched.collect()
+}
+
+/// SYCL refuses them where they are submitted, and where no device is left at once.
+fn too_large_groups() {
+    let bundle = crate::world::bundle();
+    let of_which = |when: &str| {
+        let script = format!("fail zeKernelCreate INVALID_GROUP_SIZE_DIMENSION {when}");
+        let _log = Log::with(&script);
+        bundle.kernel(c"add_one")
+    };
     let refused = Some(Errc::KernelNotSupported);
-    assert_eq!(launched.collect::<Vec<_>>(), [None, refused]);
+    let count = devices().len();
+    for device in 0..count {
+        let kernel = of_which(&format!("at {}", device + 1)).unwrap();
+        let mut answers = vec![None; count];
+        answers[device] = refused;
+        assert_eq!(launched(&kernel), answers);
+    }
+    assert_eq!(of_which("").err().map(|error| error.errc()), refused);
 }
