@@ -5,7 +5,8 @@
 //!
 //! Identity. A node's id is that of its location, and `node_create` is sent at the first visit of a location only: further
 //! visits are further instances of that node, told by their task notifications. `SOLUM_XPTI_COMPAT=dpcpp` sends it at every
-//! visit, with the kind alone as user data, as DPC++ 2026.2 does.
+//! visit, with the kind alone as user data, as DPC++ 2026.2 does, and the notifications of the program's own memory in its
+//! form.
 //!
 //! Memory of the program's own. Its notifications are those of a buffer's memory, with a struct and without an event.
 //! `SOLUM_XPTI_USM_UD=string` sends DPC++'s instead: the function's name, with where it was called as event. Whoever
@@ -31,7 +32,7 @@ use crate::{Stream, Visit};
 pub enum Compat {
     /// A node is announced once for each location; its user data carries its address.
     Seed,
-    /// As DPC++ 2026.2: a node is announced at each visit, without an address.
+    /// As DPC++ 2026.2: a node is announced at each visit, without an address; [`UsmData::String`] unless chosen otherwise.
     Dpcpp,
 }
 
@@ -68,15 +69,24 @@ pub enum UsmData {
 }
 
 impl UsmData {
-    /// By name, the default first.
+    /// By name.
     const ALL: [(&'static str, Self); 2] = [("struct", Self::Struct), ("string", Self::String)];
 
-    /// What `SOLUM_XPTI_USM_UD` says, read once: `struct`, the default, or `string`. Another value is told on stderr and
-    /// means the default.
+    /// What `SOLUM_XPTI_USM_UD` says, read once: `struct` or `string`. The default, which another value means too and is told
+    /// of on stderr, is that of [`Compat::current`].
     pub fn current() -> Self {
         static CURRENT: LazyLock<UsmData> =
-            LazyLock::new(|| chosen("SOLUM_XPTI_USM_UD", &UsmData::ALL));
+            LazyLock::new(|| chosen("SOLUM_XPTI_USM_UD", &UsmData::all(Compat::current())));
         *CURRENT
+    }
+
+    /// By name, the default of a form first.
+    const fn all(compat: Compat) -> [(&'static str, Self); 2] {
+        let [of_buffers, of_dpcpp] = Self::ALL;
+        match compat {
+            Compat::Seed => [of_buffers, of_dpcpp],
+            Compat::Dpcpp => [of_dpcpp, of_buffers],
+        }
     }
 }
 
@@ -624,13 +634,23 @@ mod tests {
         ] {
             assert_eq!(named(OsStr::new(value), &Compat::ALL), compat, "{value:?}");
         }
-        for (value, data) in [
-            ("", Some(UsmData::Struct)),
-            ("struct", Some(UsmData::Struct)),
-            ("text", None),
-            ("string", Some(UsmData::String)),
+        for (compat, default) in [
+            (Compat::Seed, UsmData::Struct),
+            (Compat::Dpcpp, UsmData::String),
         ] {
-            assert_eq!(named(OsStr::new(value), &UsmData::ALL), data, "{value:?}");
+            for (value, data) in [
+                ("", Some(default)),
+                ("struct", Some(UsmData::Struct)),
+                ("text", None),
+                ("string", Some(UsmData::String)),
+            ] {
+                let all = UsmData::all(compat);
+                assert_eq!(
+                    named(OsStr::new(value), &all),
+                    data,
+                    "{compat:?}: {value:?}"
+                );
+            }
         }
         assert_eq!(
             with_address(c"event.wait", 0xAB),
