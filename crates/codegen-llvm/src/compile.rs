@@ -206,7 +206,7 @@ pub(crate) fn part(
 ) -> Reply {
     let mut clock = Clock::start();
     let ir = Ir::new(c"kernels");
-    let info = if unresolved.is_empty() {
+    let mut info = if unresolved.is_empty() {
         translate(&ir, module, first, settings, None)?
     } else {
         machine::prepare(&ir, &target(settings)).map_err(codegen_error)?;
@@ -229,6 +229,9 @@ pub(crate) fn part(
     let complaints = ir.complaints();
     if !complaints.is_empty() {
         return Err(codegen_error(format!("LLVM complains: {complaints}")));
+    }
+    for kernel in &mut info.kernels {
+        kernel.spill_size = ir.spilled(&kernel.symbol);
     }
     Ok(Compiled { object, info })
 }

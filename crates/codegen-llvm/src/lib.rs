@@ -28,6 +28,7 @@ mod compile;
 mod convert;
 mod counters;
 mod explain;
+mod frames;
 mod group;
 mod instruct;
 mod kernel;

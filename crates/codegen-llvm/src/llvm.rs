@@ -48,8 +48,8 @@ pub(crate) struct Ir {
     builder: LLVMBuilderRef,
     intrinsics: RefCell<HashMap<(&'static str, Vec<Ty>), Callee>>,
     externals: RefCell<HashMap<String, Callee>>,
-    /// Problems that LLVM reports without dying.
-    diagnostics: Box<RefCell<String>>,
+    /// What LLVM says without dying.
+    diagnostics: Box<RefCell<Diagnostics>>,
     pub(crate) void: Ty,
     pub(crate) i1: Ty,
     pub(crate) i8: Ty,
@@ -62,9 +62,18 @@ pub(crate) struct Ir {
     pub(crate) ptr: Ty,
 }
 
+/// What LLVM says of a module.
+#[derive(Default)]
+struct Diagnostics {
+    /// Problems, one a line.
+    complaints: String,
+    /// Bytes of spilled registers, by function.
+    spilled: HashMap<String, u64>,
+}
+
 extern "C" fn record_diagnostic(info: LLVMDiagnosticInfoRef, to: *mut libc::c_void) {
     // SAFETY: `to` is the `diagnostics` of an `Ir` that is alive while its context is.
-    let log = unsafe { &*to.cast::<RefCell<String>>() };
+    let log = unsafe { &*to.cast::<RefCell<Diagnostics>>() };
     // SAFETY: LLVM passes a live record; the description is freed by the owner type below.
     let (severity, text) = unsafe {
         let text = LLVMGetDiagInfoDescription(info);
@@ -72,17 +81,20 @@ extern "C" fn record_diagnostic(info: LLVMDiagnosticInfoRef, to: *mut libc::c_vo
         LLVMDisposeMessage(text);
         (LLVMGetDiagInfoSeverity(info), copy)
     };
-    if severity == LLVMDiagnosticSeverity::LLVMDSError
-        && let Ok(mut log) = log.try_borrow_mut()
-    {
-        log.push_str(&text);
-        log.push('\n');
+    let Ok(mut log) = log.try_borrow_mut() else {
+        return;
+    };
+    if severity == LLVMDiagnosticSeverity::LLVMDSError {
+        log.complaints.push_str(&text);
+        log.complaints.push('\n');
+    } else if let Some((function, bytes)) = crate::frames::spilled(&text) {
+        log.spilled.insert(function.to_owned(), bytes);
     }
 }
 
 impl Ir {
     pub(crate) fn new(name: &CStr) -> Self {
-        let diagnostics = Box::new(RefCell::new(String::new()));
+        let diagnostics = Box::<RefCell<Diagnostics>>::default();
         // SAFETY: a fresh context owns everything made here; the handler's argument is boxed and dropped
         // after the context.
         unsafe {
@@ -90,7 +102,7 @@ impl Ir {
             LLVMContextSetDiagnosticHandler(
                 context,
                 Some(record_diagnostic),
-                std::ptr::from_ref::<RefCell<String>>(&diagnostics)
+                std::ptr::from_ref::<RefCell<Diagnostics>>(&diagnostics)
                     .cast_mut()
                     .cast(),
             );
@@ -118,7 +130,13 @@ impl Ir {
 
     /// What LLVM complained of so far.
     pub(crate) fn complaints(&self) -> String {
-        self.diagnostics.borrow().clone()
+        self.diagnostics.borrow().complaints.clone()
+    }
+
+    /// Bytes of registers that the machine code of a function spills.
+    pub(crate) fn spilled(&self, function: &str) -> u64 {
+        let log = self.diagnostics.borrow();
+        log.spilled.get(function).copied().unwrap_or(0)
     }
 
     /// The module as text.

@@ -87,8 +87,12 @@ pub(crate) fn has_fast_gathers(cpu: &str, features: &str) -> bool {
 }
 
 /// What LLVM lets nobody say otherwise: where to split a value's registers is looked for in regions of a hundred
-/// blocks, not of ten thousand.
-const COMMAND_LINE: [&CStr; 2] = [c"solum", c"-grow-region-complexity-budget=100"];
+/// blocks, not of ten thousand; and what lies in stack frames is told.
+const COMMAND_LINE: [&CStr; 3] = [
+    c"solum",
+    c"-grow-region-complexity-budget=100",
+    crate::frames::ASKED,
+];
 
 struct Machine {
     target: Target,

@@ -187,6 +187,8 @@ pub struct KernelInfo {
     pub required_group_size: [u32; 3],
     /// Private memory per work-item in bytes, as far as known.
     pub private_size: u64,
+    /// Bytes that a thread has on its stack for values for which there were no registers.
+    pub spill_size: u64,
     /// Whether a barrier is used.
     pub barriers: bool,
     /// Whether work-groups may begin in any order: none of them waits for another or tells of their order.
@@ -260,6 +262,7 @@ impl ModuleInfo {
                 k.local_per_item,
                 k.state_per_block,
                 k.private_size,
+                k.spill_size,
             ] {
                 w.u64(v);
             }
@@ -305,8 +308,8 @@ impl ModuleInfo {
                 })
             })?;
             let args_size = r.u32()?;
-            let (local_size, local_per_item, state_per_block, private_size) =
-                (r.u64()?, r.u64()?, r.u64()?, r.u64()?);
+            let (local_size, local_per_item, state_per_block) = (r.u64()?, r.u64()?, r.u64()?);
+            let (private_size, spill_size) = (r.u64()?, r.u64()?);
             let (width, row) = (r.u32()?, r.u32()?);
             let (sub_group_size, required_sub_group_size) = (r.u32()?, r.u32()?);
             let required_group_size = [r.u32()?, r.u32()?, r.u32()?];
@@ -326,6 +329,7 @@ impl ModuleInfo {
                 required_sub_group_size,
                 required_group_size,
                 private_size,
+                spill_size,
                 barriers: bits & 1 != 0,
                 flush_denorms: bits & 2 != 0,
                 any_order: bits & 4 != 0,

@@ -721,7 +721,7 @@ fn facts(info: &KernelInfo) -> KernelFacts {
         local_size: info.local_size,
         local_per_item: info.local_per_item,
         private_size: info.private_size,
-        spill_size: 0,
+        spill_size: info.spill_size,
         attributes: info.attributes.clone(),
     }
 }
