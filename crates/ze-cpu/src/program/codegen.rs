@@ -2,7 +2,7 @@
 
 use crate::census::lock;
 use kernel_ir::build::{
-    Begun, COMPILER_BUILD, Compiled, Outline, Reply, decode_begun, decode_reply, serves,
+    Begun, COMPILER_BUILD, Compiled, Outline, Reply, decode_begun, decode_reply, names_llvm, serves,
 };
 use kernel_ir::wire::WireError;
 use kernel_ir::{BuildError, BuildErrorKind, Request};
@@ -42,6 +42,7 @@ type Free = unsafe extern "C" fn(reply: *mut u8, len: usize);
 /// The library's functions.
 #[derive(Clone, Copy, Debug)]
 struct Library {
+    build: &'static str,
     compile: Compile,
     open: Open,
     kernel: Kernel,
@@ -68,6 +69,21 @@ impl Library {
             (self.free)(reply, len);
             bytes
         })
+    }
+}
+
+/// Names the build whose code is run, in keys and native binaries.
+pub(crate) fn build() -> &'static str {
+    build_of(COMPILER_BUILD, || {
+        library().ok().map(|library| library.build)
+    })
+}
+
+/// A driver's own; where that was built without LLVM, and does not know with which its code is made, what it opens says.
+fn build_of(driver: &'static str, opened: impl FnOnce() -> Option<&'static str>) -> &'static str {
+    match names_llvm(driver) {
+        true => driver,
+        false => opened().unwrap_or(driver),
     }
 }
 
@@ -255,13 +271,15 @@ fn open_at(path: &Path) -> Result<Library, String> {
     // C string that lives for ever.
     unsafe {
         let build_id = std::mem::transmute::<*mut c_void, BuildId>(build_id);
-        let build = CStr::from_ptr(build_id()).to_string_lossy().into_owned();
-        if !serves(&build, COMPILER_BUILD) {
+        let build = CStr::from_ptr(build_id()).to_str();
+        let build = build.map_err(|error| format!("names its build badly: {error}"))?;
+        if !serves(build, COMPILER_BUILD) {
             return Err(format!(
                 "is of build {build}, the driver of {COMPILER_BUILD}: install both from one build"
             ));
         }
         Ok(Library {
+            build,
             compile: std::mem::transmute::<*mut c_void, Compile>(compile),
             open: std::mem::transmute::<*mut c_void, Open>(open),
             kernel: std::mem::transmute::<*mut c_void, Kernel>(kernel),
@@ -280,5 +298,22 @@ fn last_error() -> String {
         } else {
             CStr::from_ptr(text).to_string_lossy().into_owned()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::build_of;
+
+    #[test]
+    fn code_is_of_the_opened_build_only_where_the_driver_knows_no_llvm() {
+        let opened = || Some("1.0.0-llvm22.1.8-abc");
+        // (driver, what is opened, the build)
+        let own = build_of("1.0.0-llvm22.1.7-abc", || {
+            unreachable!("it need not be opened")
+        });
+        assert_eq!(own, "1.0.0-llvm22.1.7-abc");
+        assert_eq!(build_of("1.0.0-llvm-abc", opened), "1.0.0-llvm22.1.8-abc");
+        assert_eq!(build_of("1.0.0-llvm-abc", || None), "1.0.0-llvm-abc");
     }
 }

@@ -1,8 +1,13 @@
 //! The code generator, linked in (feature `embedded`, built where LLVM 22 is): nothing is opened.
 
-use kernel_ir::build::{Compiled, Outline, Reply};
+use kernel_ir::build::{COMPILER_BUILD, Compiled, Outline, Reply};
 use kernel_ir::{BuildError, BuildErrorKind, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Names the build whose code is run, in keys and native binaries.
+pub(crate) fn build() -> &'static str {
+    COMPILER_BUILD
+}
 
 /// Compiles a request. LLVM's own deaths stay on the code generator's threads; a defect of ours ends the request.
 pub(crate) fn compile(request: &Request) -> Reply {

@@ -175,6 +175,7 @@ impl Late {
         let content = encode_reply(&reply);
         let binary = contained(
             Kind::Code,
+            codegen::build(),
             &self.request.options,
             &self.request.cpu,
             content,

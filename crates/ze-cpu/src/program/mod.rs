@@ -286,7 +286,7 @@ impl Builder {
             // Variables are the program's own: nothing is shared.
             return Ok(Arc::new(loaded));
         }
-        let identity = Identity::new(&key, code_for(COMPILER_BUILD, &self.cpu));
+        let identity = Identity::new(&key, code_for(self.compiler_build(), &self.cpu));
         let kept = self.cache.get().and_then(|cache| cache.get(&key));
         stages.ended("cache");
         // An entry that does not load is compiled again, never run.
@@ -365,9 +365,10 @@ impl Builder {
             Kind::Code if self.compiler == Compiler::Interpreter => Err(refused(
                 "holds machine code, which SOLUM_COMPILER=interpreter does not run",
             )),
-            Kind::Code if container.build != COMPILER_BUILD => Err(refused(&format!(
-                "made by compiler build {}, this is {COMPILER_BUILD}",
-                container.build
+            Kind::Code if container.build != self.compiler_build() => Err(refused(&format!(
+                "made by compiler build {}, this is {}",
+                container.build,
+                self.compiler_build()
             ))),
             Kind::Code if !runs_on(&container.target, &self.cpu) => Err(refused(&format!(
                 "made for {}, this machine's target is {}",
@@ -418,9 +419,9 @@ impl Builder {
             match words[..] {
                 ["spirv"] => {}
                 ["code", build, cpu]
-                    if build == COMPILER_BUILD
-                        && runs_on(cpu, &self.cpu)
-                        && self.compiler != Compiler::Interpreter =>
+                    if self.compiler != Compiler::Interpreter
+                        && build == self.compiler_build()
+                        && runs_on(cpu, &self.cpu) =>
                 {
                     if cpu != self.cpu {
                         found = Requirements::MetButOld;
@@ -432,16 +433,24 @@ impl Builder {
         found
     }
 
+    /// Names the build that makes the code.
+    fn compiler_build(&self) -> &'static str {
+        match self.compiler {
+            Compiler::Interpreter => COMPILER_BUILD,
+            _ => codegen::build(),
+        }
+    }
+
     fn key(&self, encoded: &[u8]) -> Key {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(COMPILER_BUILD.as_bytes());
+        hasher.update(self.compiler_build().as_bytes());
         hasher.update(&[0, 1]);
         hasher.update(encoded);
         *hasher.finalize().as_bytes()
     }
 
     fn container(&self, kind: Kind, options: &str, content: Vec<u8>) -> Arc<[u8]> {
-        contained(kind, options, &self.cpu, content)
+        contained(kind, self.compiler_build(), options, &self.cpu, content)
     }
 
     fn known(&self, key: &Key) -> Option<Arc<Loaded>> {
@@ -504,11 +513,11 @@ fn code_for(build: &str, target: &str) -> String {
     format!("code {build} {target}")
 }
 
-fn contained(kind: Kind, options: &str, target: &str, content: Vec<u8>) -> Arc<[u8]> {
+fn contained(kind: Kind, build: &str, options: &str, target: &str, content: Vec<u8>) -> Arc<[u8]> {
     let container = Container {
         kind,
         options: options.to_owned(),
-        build: COMPILER_BUILD.to_owned(),
+        build: build.to_owned(),
         target: target.to_owned(),
         content,
     };
