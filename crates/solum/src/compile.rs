@@ -4,12 +4,12 @@
 
 use std::ffi::{CStr, c_char};
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::io::{IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kernel_ir::Request;
-use kernel_ir::build::{COMPILER_BUILD, SpirvInput, serves};
+use kernel_ir::build::{BuildError, COMPILER_BUILD, SpirvInput, serves};
 use kernel_ir::report::{
     Access, AccessKind, Emit, Explained, Form, KernelReport, Pattern, Place, Report,
     decode_explained,
@@ -17,7 +17,13 @@ use kernel_ir::report::{
 use serde::Serialize;
 
 use crate::library::Library;
-use crate::{complain, exit, install};
+use crate::say::{self, Failure};
+use crate::{exit, install};
+
+const SUB_GROUP_SIZES: [&str; 3] = ["8", "16", "32"];
+const LANES: [&str; 6] = ["auto", "1", "4", "8", "16", "32"];
+/// More than any module has; the rest of a file is not read.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// Compile SPIR-V as the driver does, and tell what became of it.
 #[derive(Args)]
@@ -48,12 +54,13 @@ pub(crate) struct Options {
     /// The processor, under LLVM's name; this one, or SOLUM_CPU_TARGET, without it.
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
-    /// The sub-group size of kernels that ask for none.
-    #[arg(long, value_name = "N", default_value = "16", value_parser = ["8", "16", "32"])]
-    sub_group_size: String,
-    /// The work-items that run side by side, where they can; 1: one after another; auto: by speed.
-    #[arg(long, value_name = "N", default_value = "auto", value_parser = ["auto", "1", "4", "8", "16", "32"])]
-    lanes: String,
+    /// The sub-group size of kernels that ask for none; 16, or SOLUM_SUB_GROUP_SIZE, without it.
+    #[arg(long, value_name = "N", value_parser = SUB_GROUP_SIZES)]
+    sub_group_size: Option<String>,
+    /// The work-items that run side by side, where they can; 1: one after another; auto: by speed. auto, or
+    /// SOLUM_LANES, without it.
+    #[arg(long, value_name = "N", value_parser = LANES)]
+    lanes: Option<String>,
     /// Tell how long each stage took.
     #[arg(long)]
     time: bool,
@@ -89,56 +96,22 @@ impl From<EmitName> for Emit {
 #[derive(Serialize)]
 struct Document<'d> {
     schema: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'d str>,
     #[serde(flatten)]
-    report: Option<&'d Report>,
+    report: &'d Report,
     /// The stage's text, if one was asked for and not written to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
 }
 
-/// Why there is nothing to print.
-struct Failure {
-    code: u8,
-    what: String,
-    hint: Option<&'static str>,
-}
-
-impl Failure {
-    /// Wrong usage, or an installation that is not whole.
-    fn cannot(what: impl Into<String>) -> Self {
-        Self {
-            code: exit::CANNOT,
-            what: what.into(),
-            hint: None,
-        }
-    }
-}
-
 /// Compiles and prints; 1 if the compiler refuses the program.
 pub(crate) fn compile(options: &Options) -> u8 {
-    match told(options) {
-        Ok(()) => 0,
-        Err(failure) => {
-            if options.json {
-                print_json(&Document {
-                    schema: SCHEMA,
-                    error: Some(&failure.what),
-                    report: None,
-                    output: None,
-                });
-            } else {
-                complain(&failure.what, failure.hint);
-            }
-            failure.code
-        }
-    }
+    let done = told(options);
+    done.unwrap_or_else(|failure| failure.tell(options.json.then_some(SCHEMA)))
 }
 
 const SCHEMA: &str = "solum.compile/1";
 
-fn told(options: &Options) -> Result<(), Failure> {
+fn told(options: &Options) -> Result<u8, Failure> {
     let request = request(options)?;
     let emit = options.emit.map_or(Emit::Report, Emit::from);
     let to_terminal = options.output.is_none() && std::io::stdout().is_terminal();
@@ -147,7 +120,7 @@ fn told(options: &Options) -> Result<(), Failure> {
             "an object is no text: give it a file with -o",
         ));
     }
-    let mut explained = ask(&request, emit)?;
+    let mut explained = ask(&request, emit, &options.files)?;
     if let Some(name) = &options.kernel {
         let known: Vec<String> = explained
             .report
@@ -174,38 +147,30 @@ fn told(options: &Options) -> Result<(), Failure> {
     }
     let shown = options.emit.is_some() && options.output.is_none();
     if options.json {
-        print_json(&Document {
+        let document = Document {
             schema: SCHEMA,
-            error: None,
-            report: Some(&report),
+            report: &report,
             output: shown.then(|| String::from_utf8_lossy(&output).into_owned()),
-        });
-    } else if shown {
-        // A reader that has seen enough closes the pipe.
-        let _ = std::io::stdout().write_all(&output);
-        if options.time {
-            anstream::eprint!("{}", times(&report));
-        }
-    } else {
-        anstream::print!("{}", text(&report));
-        if options.time {
-            anstream::print!("{}", times(&report));
-        }
+        };
+        return Ok(say::json(&document, 0));
     }
-    Ok(())
-}
-
-fn print_json(document: &Document<'_>) {
-    match serde_json::to_string_pretty(document) {
-        Ok(text) => anstream::println!("{text}"),
-        Err(error) => complain(&format!("cannot print JSON: {error}"), None),
+    if shown {
+        let code = say::bytes(&output, 0);
+        if options.time {
+            say::remark(times(&report).trim_end());
+        }
+        return Ok(code);
     }
+    let mut told = text(&report);
+    if options.time {
+        told += &times(&report);
+    }
+    Ok(say::answer(&told, 0))
 }
 
 /// What the driver would send.
 fn request(options: &Options) -> Result<Request, Failure> {
-    let wanted = options.target.clone();
-    let wanted = wanted.or_else(|| std::env::var("SOLUM_CPU_TARGET").ok());
+    let wanted = options.target.clone().or(variable("SOLUM_CPU_TARGET")?);
     let (cpu, features) = match wanted.as_deref().map(str::trim) {
         None | Some("native") => (cpu_target::host().to_owned(), cpu_target::host_features()),
         Some(name) if cpu_target::NAMES.contains(&name) => (name.to_owned(), ""),
@@ -218,8 +183,7 @@ fn request(options: &Options) -> Result<Request, Failure> {
     };
     let mut modules = Vec::new();
     for file in &options.files {
-        let words = std::fs::read(file)
-            .map_err(|error| Failure::cannot(format!("cannot read {}: {error}", file.display())))?;
+        let words = read(file)?;
         let known = kernel_ir::front::specialisation_constants(&words).unwrap_or_default();
         modules.push((
             SpirvInput {
@@ -229,6 +193,14 @@ fn request(options: &Options) -> Result<Request, Failure> {
             known,
         ));
     }
+    let sub_group_size = match &options.sub_group_size {
+        Some(size) => Some(size.clone()),
+        None => chosen("SOLUM_SUB_GROUP_SIZE", &SUB_GROUP_SIZES)?,
+    };
+    let lanes = match &options.lanes {
+        Some(lanes) => Some(lanes.clone()),
+        None => chosen("SOLUM_LANES", &LANES)?,
+    };
     for text in &options.constants {
         let (id, value) = text
             .split_once('=')
@@ -268,9 +240,110 @@ fn request(options: &Options) -> Result<Request, Failure> {
         options: options.options.clone(),
         cpu,
         features: features.to_owned(),
-        // The option's parser lets nothing else through.
-        sub_group_size: options.sub_group_size.parse().unwrap_or(16),
-        lanes: options.lanes.parse().unwrap_or(0),
+        // Nothing but a choice comes here; auto is no number.
+        sub_group_size: sub_group_size
+            .and_then(|size| size.parse().ok())
+            .unwrap_or(16),
+        lanes: lanes.and_then(|lanes| lanes.parse().ok()).unwrap_or(0),
+    })
+}
+
+/// A variable as the driver reads it: set but empty counts as not set.
+fn variable(name: &str) -> Result<Option<String>, Failure> {
+    let Some(value) = std::env::var_os(name) else {
+        return Ok(None);
+    };
+    let value = value
+        .into_string()
+        .map_err(|value| Failure::cannot(format!("{name}={} is not UTF-8", value.display())))?;
+    let value = value.trim();
+    Ok((!value.is_empty()).then(|| value.to_owned()))
+}
+
+/// A variable that is one of some words.
+fn chosen(name: &str, words: &[&str]) -> Result<Option<String>, Failure> {
+    let value = variable(name)?;
+    match &value {
+        Some(value) if !words.contains(&value.as_str()) => Err(Failure::cannot(format!(
+            "{name}={value:?} is not understood; allowed: {}",
+            words.join(", ")
+        ))),
+        _ => Ok(value),
+    }
+}
+
+/// Reads a module; what is none is known by how it begins, and not read to its end.
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let shown = file.display();
+    let cannot = |error: std::io::Error| Failure::cannot(format!("cannot read {shown}: {error}"));
+    let mut source = std::fs::File::open(file).map_err(cannot)?;
+    let mut words = Vec::new();
+    source
+        .by_ref()
+        .take(4096)
+        .read_to_end(&mut words)
+        .map_err(cannot)?;
+    if let Some((what, hint)) = other_than_spirv(&words) {
+        let failure = Failure::new(exit::NO, format!("{shown} is {what}"));
+        return Err(match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        });
+    }
+    let size = source
+        .metadata()
+        .map_or(0, |data| data.len())
+        .min(MOST_BYTES);
+    words.reserve_exact(
+        usize::try_from(size)
+            .unwrap_or(0)
+            .saturating_sub(words.len()),
+    );
+    source
+        .take(MOST_BYTES)
+        .read_to_end(&mut words)
+        .map_err(cannot)?;
+    if words.len() as u64 > MOST_BYTES {
+        return Err(Failure::new(
+            exit::NO,
+            format!("{shown} is longer than any module"),
+        ));
+    }
+    Ok(words)
+}
+
+/// What a file is that does not begin as SPIR-V, and what makes SPIR-V of it.
+fn other_than_spirv(start: &[u8]) -> Option<(&'static str, Option<&'static str>)> {
+    const MAGIC: u32 = 0x0723_0203;
+    if start.starts_with(&MAGIC.to_le_bytes()) || start.starts_with(&MAGIC.to_be_bytes()) {
+        return None;
+    }
+    let text = std::str::from_utf8(start).ok();
+    // A text may be cut inside of a character.
+    let text = text.or_else(|| std::str::from_utf8(&start[..start.len().saturating_sub(3)]).ok());
+    Some(match (start, text) {
+        (b"", _) => ("empty", None),
+        ([0x7f, b'E', b'L', b'F', ..], _) => (
+            "an ELF file, no SPIR-V",
+            Some("a program that holds SPIR-V gives it up to clang-offload-extract"),
+        ),
+        ([b'B', b'C', 0xc0, 0xde, ..], _) => (
+            "LLVM bitcode, no SPIR-V",
+            Some("llvm-spirv FILE makes SPIR-V of it"),
+        ),
+        (_, Some(text)) if text.contains("OpCapability") => (
+            "SPIR-V assembly, no binary",
+            Some("spirv-as FILE -o FILE.spv makes a module of it"),
+        ),
+        (_, Some(text)) if text.contains("target triple") || text.contains("; ModuleID") => (
+            "LLVM's text, no SPIR-V",
+            Some("llvm-as and llvm-spirv make SPIR-V of it"),
+        ),
+        (_, Some(text)) if !text.contains('\0') => (
+            "a text, no SPIR-V",
+            Some("clang -target spirv64 compiles OpenCL C: docs/spirv.md says what is taken"),
+        ),
+        _ => ("no SPIR-V: it does not begin with its magic number", None),
     })
 }
 
@@ -295,7 +368,7 @@ fn value_bytes(value: &str, size: u32) -> Option<Vec<u8>> {
 }
 
 /// Opens the code generator and asks it.
-fn ask(request: &Request, emit: Emit) -> Result<Explained, Failure> {
+fn ask(request: &Request, emit: Emit, files: &[PathBuf]) -> Result<Explained, Failure> {
     type BuildId = unsafe extern "C" fn() -> *const c_char;
     type Explain = unsafe extern "C" fn(*const u8, usize, u32, *mut *mut u8, *mut usize) -> i32;
     type Free = unsafe extern "C" fn(*mut u8, usize);
@@ -304,12 +377,10 @@ fn ask(request: &Request, emit: Emit) -> Result<Explained, Failure> {
     let path = install::generator(folder.as_deref().ok());
     let (library, path) = Library::open(path.as_os_str()).map_err(|reason| {
         let looked = folder.err().map_or(String::new(), |why| format!("; {why}"));
-        Failure {
-            hint: Some("solum doctor finds the cause"),
-            ..Failure::cannot(format!(
-                "the code generator cannot be opened: {reason}{looked}"
-            ))
-        }
+        Failure::cannot(format!(
+            "the code generator cannot be opened: {reason}{looked}"
+        ))
+        .hint("solum doctor finds the cause")
     })?;
     // SAFETY: in every build of the code generator these names have these types.
     let functions = unsafe {
@@ -318,9 +389,9 @@ fn ask(request: &Request, emit: Emit) -> Result<Explained, Failure> {
             .zip(library.function::<Explain>(c"solum_codegen_explain"))
             .zip(library.function::<Free>(c"solum_codegen_free"))
     };
-    let old = || Failure {
-        hint: Some("install program and libraries from one build: ./x install PREFIX"),
-        ..Failure::cannot(format!("{} is of another build", path.display()))
+    let old = || {
+        Failure::cannot(format!("{} is of another build", path.display()))
+            .hint("install program and libraries from one build: ./x install PREFIX")
     };
     let ((build_id, explain), free) = functions.ok_or_else(old)?;
     // SAFETY: it gives a C string that lives for ever.
@@ -355,11 +426,18 @@ fn ask(request: &Request, emit: Emit) -> Result<Explained, Failure> {
     };
     answer
         .map_err(|error| Failure::cannot(format!("the code generator's reply: {error}")))?
-        .map_err(|error| Failure {
-            code: exit::NO,
-            what: error.line(),
-            hint: None,
-        })
+        .map_err(|error| Failure::new(exit::NO, refusal(&error, files)))
+}
+
+/// The line of the build log, with the file in the module's place.
+fn refusal(error: &BuildError, files: &[PathBuf]) -> String {
+    let line = error.line();
+    let module = usize::try_from(error.module).unwrap_or(usize::MAX);
+    let rest = line.strip_prefix(&format!("error: module {module}"));
+    match (files.get(module), rest) {
+        (Some(file), Some(rest)) => format!("{}{rest}", file.display()),
+        _ => line.strip_prefix("error: ").unwrap_or(&line).to_owned(),
+    }
 }
 
 /// The report for people.
@@ -476,7 +554,29 @@ fn times(report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::value_bytes;
+    use std::path::PathBuf;
+
+    use kernel_ir::build::{BuildError, BuildErrorKind};
+
+    use super::{refusal, value_bytes};
+
+    #[test]
+    fn refusals_name_the_file() {
+        let files = [PathBuf::from("a.spv"), PathBuf::from("b.spv")];
+        for (module, want) in [
+            (1, "b.spv, word 5: invalid: it ends early"),
+            (2, "module 2, word 5: invalid: it ends early"),
+        ] {
+            let error = BuildError {
+                kind: BuildErrorKind::Invalid,
+                module,
+                word: Some(5),
+                instruction: None,
+                message: "it ends early".into(),
+            };
+            assert_eq!(refusal(&error, &files), want);
+        }
+    }
 
     #[test]
     fn constants_have_the_module_s_size() {

@@ -1,7 +1,46 @@
 //! Where Solum's libraries are: beside the program (a build folder) or in `../lib` (an installation).
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use crate::library::Library;
+use crate::say::Failure;
+
+/// The file by which the folder of the libraries is known.
+pub(crate) const LOADER: &str = "libze_loader.so.1";
+/// What to do when the libraries are not there.
+pub(crate) const HINT: &str = "build with ./x build, or install with ./x install PREFIX";
+
+/// The folder of the libraries, for programs that find them by `LD_LIBRARY_PATH`.
+///
+/// # Errors
+/// It is not there, or no variable can name it.
+pub(crate) fn for_programs() -> Result<PathBuf, Failure> {
+    let folder = needed()?;
+    // The dynamic linker parts the variable there, and knows no way around it.
+    if folder
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .any(|byte| matches!(byte, b':' | b';'))
+    {
+        let text = format!(
+            "{}: LD_LIBRARY_PATH cannot name a folder whose path holds a colon or semicolon",
+            folder.display()
+        );
+        return Err(Failure::cannot(text).hint("install under another path: ./x install PREFIX"));
+    }
+    Ok(folder)
+}
+
+/// The folder of the libraries, for verbs that do nothing without them.
+///
+/// # Errors
+/// Where was looked, and what to do.
+pub(crate) fn needed() -> Result<PathBuf, Failure> {
+    library_folder().map_err(|error| Failure::cannot(error).hint(HINT))
+}
 
 /// File names of the code generator.
 pub(crate) const GENERATOR: [&str; 2] = ["libsolum_codegen.so.1", "libsolum_codegen.so"];
@@ -30,7 +69,7 @@ pub(crate) fn library_folder() -> Result<PathBuf, String> {
     let candidates = [beside.to_owned(), beside.join("../lib")];
     let found = candidates
         .iter()
-        .find(|folder| folder.join("libze_loader.so.1").is_file());
+        .find(|folder| folder.join(LOADER).is_file());
     match found {
         Some(folder) => Ok(folder.canonicalize().unwrap_or_else(|_| folder.clone())),
         None => {
@@ -39,9 +78,27 @@ pub(crate) fn library_folder() -> Result<PathBuf, String> {
                 .map(|folder| folder.display().to_string())
                 .collect();
             Err(format!(
-                "libze_loader.so.1 is neither in {}",
+                "{LOADER} is neither in {}",
                 looked.join(" nor in ")
             ))
+        }
+    }
+}
+
+/// The loader that a verb asks: Solum's, or another by its file.
+///
+/// # Errors
+/// It is not there, or the dynamic linker's words.
+pub(crate) fn loader(other: Option<&Path>) -> Result<(Library, PathBuf), Failure> {
+    let path = match other {
+        Some(path) => path.to_owned(),
+        None => needed()?.join(LOADER),
+    };
+    match Library::open(path.as_os_str()) {
+        Ok((library, _)) => Ok((library, path)),
+        Err(error) => {
+            let text = format!("{} cannot be opened: {error}", path.display());
+            Err(Failure::cannot(text).hint("solum doctor finds the cause"))
         }
     }
 }

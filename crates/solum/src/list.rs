@@ -1,6 +1,9 @@
 //! `solum ls`: the devices, under the names that DPC++'s tools give them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use clap::Args;
 use level_zero::{DeviceKind, DeviceProperties, Loader};
@@ -8,7 +11,8 @@ use serde::Serialize;
 use tabled::builder::Builder;
 use tabled::settings::Style;
 
-use crate::{complain, exit, install};
+use crate::say::{self, Failure};
+use crate::{exit, install};
 
 /// List the devices.
 #[derive(Args)]
@@ -25,8 +29,6 @@ pub(crate) struct Options {
 struct Document {
     schema: &'static str,
     drivers: Vec<DriverEntry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -56,50 +58,79 @@ struct DeviceEntry {
     choose: String,
 }
 
+const SCHEMA: &str = "solum.ls/1";
+
 /// Prints the list; 1 when there is no device.
 pub(crate) fn list(options: &Options) -> u8 {
     let drivers = match collect() {
         Ok(drivers) => drivers,
-        Err(error) => {
-            if options.json {
-                print_json(&Document {
-                    schema: "solum.ls/1",
-                    drivers: Vec::new(),
-                    error: Some(error),
-                });
-            } else {
-                complain(
-                    &format!("no device: {error}"),
-                    Some("solum doctor finds the cause"),
-                );
-            }
-            return exit::NO;
-        }
+        Err(failure) => return failure.tell(options.json.then_some(SCHEMA)),
     };
-    let count: usize = drivers.iter().map(|driver| driver.devices.len()).sum();
     if options.json {
-        print_json(&Document {
-            schema: "solum.ls/1",
+        let document = Document {
+            schema: SCHEMA,
             drivers,
-            error: None,
-        });
-    } else {
-        print_people(&drivers, options.verbose);
+        };
+        return say::json(&document, 0);
     }
-    if count == 0 { exit::NO } else { 0 }
+    say::answer(&text(&drivers, options.verbose), 0)
 }
 
-fn print_json(document: &Document) {
-    match serde_json::to_string_pretty(document) {
-        Ok(text) => anstream::println!("{text}"),
-        Err(error) => complain(&format!("cannot print JSON: {error}"), None),
+/// The variable by which drivers hide devices.
+const MASK: &str = "ZE_AFFINITY_MASK";
+
+/// Why drivers that work show no device.
+pub(crate) fn no_device() -> Failure {
+    let mask = std::env::var_os(MASK).filter(|mask| !mask.is_empty());
+    if let Some(mask) = mask
+        && shows_devices_without(MASK)
+    {
+        let mask = mask.display();
+        return Failure::new(exit::NO, format!("no device: {MASK}={mask} hides them")).hint(
+            format!("unset {MASK}, or correct it: docs/environment.md has its grammar"),
+        );
     }
+    Failure::new(exit::NO, "no device: the drivers show none").hint("solum doctor finds the cause")
 }
 
-fn collect() -> Result<Vec<DriverEntry>, String> {
-    let folder = install::library_folder()?;
-    let loader =
-        Loader::open_at(&folder.join("libze_loader.so.1")).map_err(|error| error.to_string())?;
+/// Whether there are devices for a process without that variable; drivers read it once, so another one looks.
+fn shows_devices_without(variable: &str) -> bool {
+    let Ok(program) = std::env::current_exe() else {
+        return false;
+    };
+    let mut command = Command::new(program);
+    command
+        .args(["ls", "--json"])
+        .env_remove(variable)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// The drivers with their devices, of which there is one at least.
+fn collect() -> Result<Vec<DriverEntry>, Failure> {
+    let folder = install::needed()?;
+    let drivers = ask(&folder.join(install::LOADER)).map_err(|error| {
+        Failure::new(exit::NO, format!("no device: {error}")).hint("solum doctor finds the cause")
+    })?;
+    if drivers.iter().all(|driver| driver.devices.is_empty()) {
+        return Err(no_device());
+    }
+    Ok(drivers)
+}
+
+/// The selectors of the devices behind a loader, by UUID.
+pub(crate) fn selectors(loader: &Path) -> BTreeMap<String, String> {
+    let drivers = ask(loader).unwrap_or_default();
+    let devices = drivers.into_iter().flat_map(|driver| driver.devices);
+    devices
+        .map(|device| (device.uuid, device.selector))
+        .collect()
+}
+
+fn ask(loader: &Path) -> Result<Vec<DriverEntry>, String> {
+    let loader = Loader::open_at(loader).map_err(|error| error.to_string())?;
     // DPC++ numbers devices of one type across drivers.
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     let mut all = Vec::new();
@@ -161,7 +192,7 @@ fn entry(properties: &DeviceProperties, numbers: &mut BTreeMap<String, usize>) -
     }
 }
 
-fn print_people(drivers: &[DriverEntry], verbose: bool) {
+fn text(drivers: &[DriverEntry], verbose: bool) -> String {
     let mut table = Builder::default();
     table.push_record(["name", "device", "threads", "memory", "choose with"]);
     for device in drivers.iter().flat_map(|driver| &driver.devices) {
@@ -173,15 +204,19 @@ fn print_people(drivers: &[DriverEntry], verbose: bool) {
             &device.choose,
         ]);
     }
-    anstream::println!("{}", table.build().with(Style::blank()));
-    if !verbose {
-        return;
+    let mut out = format!("{}\n", table.build().with(Style::blank()));
+    if verbose {
+        let _ = details(&mut out, drivers);
     }
+    out
+}
+
+fn details(out: &mut String, drivers: &[DriverEntry]) -> std::fmt::Result {
     for driver in drivers {
         for device in &driver.devices {
             let sizes: Vec<String> = device.sub_group_sizes.iter().map(u32::to_string).collect();
-            anstream::println!();
-            anstream::println!("{}: {}", device.selector, device.name);
+            writeln!(out)?;
+            writeln!(out, "{}: {}", device.selector, device.name)?;
             for (what, value) in [
                 (
                     "vendor, device",
@@ -198,17 +233,18 @@ fn print_people(drivers: &[DriverEntry], verbose: bool) {
                 ),
                 ("sub-group sizes", sizes.join(", ")),
             ] {
-                anstream::println!("  {what:<20}{value}");
+                writeln!(out, "  {what:<20}{value}")?;
             }
         }
-        anstream::println!();
-        anstream::println!(
+        writeln!(out)?;
+        writeln!(
+            out,
             "driver: Level Zero {}, version {:#010x}",
-            driver.api_version,
-            driver.driver_version
-        );
+            driver.api_version, driver.driver_version
+        )?;
         for extension in &driver.extensions {
-            anstream::println!("  {extension}");
+            writeln!(out, "  {extension}")?;
         }
     }
+    Ok(())
 }

@@ -17,6 +17,7 @@ mod library;
 mod list;
 mod pass_through;
 mod run;
+mod say;
 mod top;
 mod trace;
 mod units;
@@ -25,17 +26,35 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Exit codes of our own (the program's pass through): the answer is no, wrong usage, the wrapper failed.
+/// Exit codes of our own; those of programs that `run` and `trace` start pass through.
 pub(crate) mod exit {
+    /// The answer is no: no device, something in the way, a program that the compiler refuses.
     pub(crate) const NO: u8 = 1;
+    /// No answer: wrong usage, no such file or name, missing libraries, output that cannot be written.
     pub(crate) const CANNOT: u8 = 2;
+    /// `run` and `trace`: the wrapper failed, the program was not started.
     pub(crate) const WRAPPER: u8 = 125;
+    /// `run` and `trace`: there is a program, but it cannot be started.
+    pub(crate) const UNSTARTABLE: u8 = 126;
+    /// `run` and `trace`: there is no such program.
+    pub(crate) const NO_PROGRAM: u8 = 127;
 }
+
+const EXIT_CODES: &str = "Exit codes:
+  0    yes, done
+  1    the answer is no: no device, something in the way, kernels that are refused
+  2    no answer: wrong usage, no such file or name, missing libraries, stdout cannot be written
+  run and trace end with the program's code (128 + n when signal n killed it), or with
+  1    run --require-kernels: the program ended well, but ran no kernel on Solum
+  125  the wrapper failed: missing libraries, an unusable folder, a trace that is lost
+  126  the program cannot be started
+  127  there is no such program";
 
 /// Level Zero everywhere: run oneAPI programs on any machine.
 #[derive(Parser)]
 #[command(
     version,
+    after_long_help = EXIT_CODES,
     before_help = "Examples:\n  solum ls\n  solum doctor\n  solum run -- python -c 'import dpnp; print(dpnp.arange(5).sum())'"
 )]
 struct Arguments {
@@ -57,7 +76,7 @@ enum Verb {
     Top(top::Options),
     /// Compile SPIR-V as the driver does, and tell what became of each kernel.
     Compile(compile::Options),
-    /// Every SOLUM_* variable: value, default, reader, meaning.
+    /// Every variable that Solum reads: value, default, reader, meaning.
     Env(environment::Options),
     /// Check everything between a program and a device: cause and cure of what is not well.
     Doctor(doctor::Options),
@@ -67,7 +86,14 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let code = match Arguments::parse().verb {
+    let verb = match Arguments::try_parse() {
+        Ok(arguments) => arguments.verb,
+        Err(usage) => {
+            let code = u8::try_from(usage.exit_code()).unwrap_or(exit::CANNOT);
+            return ExitCode::from(say::written(usage.print(), code));
+        }
+    };
+    let code = match verb {
         Verb::Run(options) => run::run(&options),
         Verb::Trace(options) => trace::trace(&options),
         Verb::Ls(options) => list::list(&options),
@@ -79,12 +105,4 @@ fn main() -> ExitCode {
         Verb::Probe(options) => doctor::probe::child(&options),
     };
     ExitCode::from(code)
-}
-
-/// A message on stderr, with what to do next when there is something.
-pub(crate) fn complain(what: &str, hint: Option<&str>) {
-    anstream::eprintln!("\u{1b}[31msolum: {what}\u{1b}[0m");
-    if let Some(hint) = hint {
-        anstream::eprintln!("hint: {hint}");
-    }
 }

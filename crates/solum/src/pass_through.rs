@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
@@ -35,18 +35,25 @@ fn handle(signal: libc::c_int, action: libc::sighandler_t) {
     unsafe { libc::signal(signal, action) };
 }
 
-/// Runs `command`; the phrase is looked for in its stderr.
+/// A child that runs.
+pub(crate) struct Running {
+    child: Child,
+    stderr: File,
+    phrase: &'static [u8],
+}
+
+/// Starts `command`; the phrase is looked for in its stderr.
 ///
 /// # Errors
 /// The program could not be started.
-pub(crate) fn run(mut command: Command, phrase: &'static [u8]) -> std::io::Result<Watched> {
+pub(crate) fn start(mut command: Command, phrase: &'static [u8]) -> std::io::Result<Running> {
     let (ours, theirs) = if std::io::stderr().is_terminal() {
         terminal()?
     } else {
         pipe()?
     };
     command.stderr(theirs);
-    let mut child = command.spawn()?;
+    let child = command.spawn()?;
     // The command holds the child's end of stderr open: without this the reader would never see the end.
     drop(command);
     CHILD.store(i32::try_from(child.id()).unwrap_or(0), Ordering::Relaxed);
@@ -54,26 +61,44 @@ pub(crate) fn run(mut command: Command, phrase: &'static [u8]) -> std::io::Resul
     handle(libc::SIGQUIT, libc::SIG_IGN);
     handle(libc::SIGTERM, forward as *const () as libc::sighandler_t);
     handle(libc::SIGHUP, forward as *const () as libc::sighandler_t);
+    Ok(Running {
+        child,
+        stderr: ours,
+        phrase,
+    })
+}
 
-    let (alive, ended) = pipe()?;
-    let (told, answers) = channel();
-    let reader = std::thread::spawn(move || copy_and_look(ours, &alive, phrase, &told));
-    let status = child.wait()?;
-    CHILD.store(0, Ordering::Relaxed);
-    // All that the child wrote lies in the pipe now, and goes through however late the reader comes to it.
-    drop(ended);
-    let mut seen = answers.recv().unwrap_or(false);
-    // A grandchild may hold stderr open for ever: what it writes still goes through while we live, but its end is not
-    // waited for longer than a moment after the child's.
-    let patience = std::time::Instant::now();
-    while !reader.is_finished() && patience.elapsed() < std::time::Duration::from_millis(200) {
-        std::thread::sleep(std::time::Duration::from_millis(2));
+impl Running {
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// The system does not tell how it ended.
+    pub(crate) fn wait(self) -> std::io::Result<Watched> {
+        let Self {
+            mut child,
+            stderr,
+            phrase,
+        } = self;
+        let (alive, ended) = pipe()?;
+        let (told, answers) = channel();
+        let reader = std::thread::spawn(move || copy_and_look(stderr, &alive, phrase, &told));
+        let status = child.wait()?;
+        CHILD.store(0, Ordering::Relaxed);
+        // All that the child wrote lies in the pipe now, and goes through however late the reader comes to it.
+        drop(ended);
+        let mut seen = answers.recv().unwrap_or(false);
+        // A grandchild may hold stderr open for ever: what it writes still goes through while we live, but its end is not
+        // waited for longer than a moment after the child's.
+        let patience = std::time::Instant::now();
+        while !reader.is_finished() && patience.elapsed() < std::time::Duration::from_millis(200) {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        if reader.is_finished() {
+            let _ = reader.join();
+            seen = answers.try_iter().last().unwrap_or(seen);
+        }
+        Ok(Watched { status, seen })
     }
-    if reader.is_finished() {
-        let _ = reader.join();
-        seen = answers.try_iter().last().unwrap_or(seen);
-    }
-    Ok(Watched { status, seen })
 }
 
 /// Most bytes that a pipe holds unless somebody asked for more.

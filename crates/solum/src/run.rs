@@ -1,15 +1,18 @@
 //! `solum run`: the environment in which an unmodified program finds Solum, and nothing else.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use clap::{Args, ValueEnum};
 
+use crate::doctor::program;
 use crate::pass_through::{self, Watched};
-use crate::{complain, exit, install};
+use crate::say::{Failure, complain};
+use crate::{environment, exit, install};
 
 /// Run a program on Solum.
 #[derive(Args)]
@@ -73,19 +76,17 @@ pub(crate) fn variables(folder: &Path, selector: Option<&str>) -> Vec<(&'static 
 
 /// Runs the program; the exit code is its own, 128 + n when signal n killed it.
 pub(crate) fn run(options: &Options) -> u8 {
-    let folder = match install::library_folder() {
+    let folder = match install::for_programs() {
         Ok(folder) => folder,
-        Err(error) => {
-            complain(
-                &error,
-                Some("build with ./x build, or install with ./x install PREFIX"),
-            );
-            return exit::WRAPPER;
+        Err(mut failure) => {
+            failure.code = exit::WRAPPER;
+            return failure.tell(None);
         }
     };
     let Some((program, arguments)) = options.program.split_first() else {
         return exit::CANNOT;
     };
+    environment::warn_of_slips();
     let selector = options.device.map(Device::selector);
     let witness = options.require_kernels.then(Witness::new);
     let mut command = Command::new(program);
@@ -99,22 +100,18 @@ pub(crate) fn run(options: &Options) -> u8 {
             }
         };
     }
-    let (status, met) = match pass_through::run(command, NO_DEVICE) {
-        Ok(Watched { status, seen }) => (status, seen),
+    let running = match pass_through::start(command, NO_DEVICE) {
+        Ok(running) => running,
+        Err(error) => return not_started(program, &error).tell(None),
+    };
+    let Watched { status, seen: met } = match running.wait() {
+        Ok(watched) => watched,
         Err(error) => {
-            complain(&format!("cannot run {}: {error}", program.display()), None);
-            return if error.kind() == std::io::ErrorKind::NotFound {
-                127
-            } else {
-                126
-            };
+            complain(&format!("cannot wait for the program: {error}"), None);
+            return exit::WRAPPER;
         }
     };
-    let code = match (status.code(), status.signal()) {
-        (Some(code), _) => code as u8,
-        (None, Some(signal)) => 128u8.saturating_add(signal as u8),
-        (None, None) => exit::WRAPPER,
-    };
+    let code = code_of(status);
     if met {
         let chosen = selector
             .map(str::to_owned)
@@ -146,6 +143,39 @@ pub(crate) fn run(options: &Options) -> u8 {
         }
     }
     code
+}
+
+/// The exit code that tells how a program ended, as shells have it.
+pub(crate) fn code_of(status: ExitStatus) -> u8 {
+    match (status.code(), status.signal()) {
+        // The system keeps eight bits of it.
+        (Some(code), _) => code as u8,
+        (None, Some(signal)) => 128u8.saturating_add(signal as u8),
+        (None, None) => exit::WRAPPER,
+    }
+}
+
+/// Why a program was not started, with the exit code that shells give it.
+pub(crate) fn not_started(program: &OsStr, error: &io::Error) -> Failure {
+    let path = std::env::var_os("PATH");
+    let (cause, cure) = match program::resolve(program, path.as_deref()) {
+        Err((cause, cure)) => (cause, Some(cure)),
+        Ok(found) => program::unstartable(&found, error).map_or_else(
+            || (error.to_string(), None),
+            |(cause, cure)| (cause, Some(cure)),
+        ),
+    };
+    // A shell finds what cannot be run: an interpreter that is missing, a directory.
+    let is_there = program::is_there(program, path.as_deref());
+    let code = match error.kind() {
+        ErrorKind::NotFound if !is_there => exit::NO_PROGRAM,
+        _ => exit::UNSTARTABLE,
+    };
+    Failure {
+        code,
+        error: format!("cannot run {}: {cause}", program.display()),
+        hint: cure,
+    }
 }
 
 /// A file that the driver writes to when the first kernel runs.

@@ -4,10 +4,11 @@
 
 mod live;
 
-use std::ffi::OsString;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write};
-use std::os::unix::process::ExitStatusExt;
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use serde::Serialize;
 use timeline::chrome::Chrome;
-use timeline::file::Recording;
+use timeline::file::{MAGIC, Recording};
 use timeline::filter::Filter;
 use timeline::graph::{Graph, Growing};
 use timeline::perfetto::Perfetto;
@@ -23,8 +24,9 @@ use timeline::picture::Picture;
 use timeline::play::{self, Listener};
 use timeline::summary::{Summary, Summing};
 
-use crate::pass_through::{self, Watched};
-use crate::{complain, exit, install, run};
+use crate::pass_through::{self, Running, Watched};
+use crate::say::{self, Failure};
+use crate::{environment, exit, install, run};
 
 /// Trace a program: timelines, task graph, summary.
 #[derive(Args)]
@@ -35,7 +37,7 @@ pub(crate) struct Options {
     /// Device that the program's default selection meets.
     #[arg(long = "as", value_enum)]
     device: Option<run::Device>,
-    /// Print the summary as one JSON document.
+    /// Print the summary as one JSON document; what the program itself prints goes to stderr.
     #[arg(long)]
     json: bool,
     /// XPTI streams to hear, separated by commas.
@@ -60,36 +62,42 @@ pub(crate) struct Options {
     program: Vec<OsString>,
 }
 
-/// What the recordings are called.
-const RECORDING: &str = "events";
+const SCHEMA: &str = "solum.trace/1";
 
-/// Runs the program and converts; the exit code is the program's, 125 when there is nothing to tell.
+/// Runs the program and converts; the exit code is the program's, 125 to 127 when the wrapper failed.
 pub(crate) fn trace(options: &Options) -> u8 {
-    match attempt(options) {
-        Ok(code) => code,
-        Err((error, hint)) => {
-            complain(&error, hint);
-            exit::WRAPPER
-        }
+    attempt(options).unwrap_or_else(|failure| {
+        let told = failure.tell(options.json.then_some(SCHEMA));
+        unless_untold(failure.code, told == failure.code)
+    })
+}
+
+/// The exit code: a summary that cannot be printed is the wrapper's failure, but the program's own tells more.
+fn unless_untold(code: u8, is_told: bool) -> u8 {
+    match code {
+        0 if !is_told => exit::WRAPPER,
+        code => code,
     }
 }
 
-type Failure = (String, Option<&'static str>);
-
 fn attempt(options: &Options) -> Result<u8, Failure> {
-    let build = Some("build with ./x build, or install with ./x install PREFIX");
-    let folder = install::library_folder().map_err(|error| (error, build))?;
+    let wrapper = |error: String| Failure::new(exit::WRAPPER, error);
+    let folder = install::for_programs().map_err(|failure| Failure {
+        code: exit::WRAPPER,
+        ..failure
+    })?;
     let recorder = folder.join("libsolum_trace.so.1");
     if !recorder.is_file() {
-        return Err((format!("{} is missing", recorder.display()), build));
+        return Err(wrapper(format!("{} is missing", recorder.display())).hint(install::HINT));
     }
-    let output = prepare(&options.output).map_err(|error| {
+    let mut results = Results::prepare(&options.output).map_err(|error| {
         let text = format!("cannot use {}: {error}", options.output.display());
-        (text, Some("choose another folder with -o"))
+        wrapper(text).hint("choose another folder with -o")
     })?;
     let Some((program, arguments)) = options.program.split_first() else {
         return Ok(exit::CANNOT);
     };
+    environment::warn_of_slips();
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -97,58 +105,61 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
             &folder,
             options.device.map(run::Device::selector),
         ))
-        .envs(variables(&folder, &recorder, &output))
+        .envs(variables(&folder, &recorder, &results.folder))
         .envs(options.streams.iter().map(|names| {
             // An empty variable would mean the default.
             let none = names.trim().is_empty();
             (STREAMS, if none { "none" } else { names })
         }));
+    if options.json {
+        // stdout is one document: what the program prints goes beside our own talk.
+        let stderr = io::stderr().as_fd().try_clone_to_owned();
+        let stderr = stderr.map_err(|error| wrapper(format!("no stderr: {error}")))?;
+        command.stdout(stderr);
+    }
     let filter = Filter::new(&options.filter);
-    let watched = match options.live {
-        true => with_live(command, &output, &filter),
-        false => pass_through::run(command, run::NO_DEVICE),
-    };
-    let status = match watched {
-        Ok(watched) => watched.status,
+    let running = match pass_through::start(command, run::NO_DEVICE) {
+        Ok(running) => running,
         Err(error) => {
-            complain(&format!("cannot run {}: {error}", program.display()), None);
-            return Ok(match error.kind() {
-                io::ErrorKind::NotFound => 127,
-                _ => 126,
-            });
+            results.abandon();
+            return Err(run::not_started(program, &error));
         }
     };
-    let code = match (status.code(), status.signal()) {
-        (Some(code), _) => code as u8,
-        (None, Some(signal)) => 128u8.saturating_add(signal as u8),
-        (None, None) => exit::WRAPPER,
+    results.replace_older();
+    let watched = match options.live {
+        true => with_live(running, &results, &filter),
+        false => running.wait(),
     };
-    let converted = convert(&output, &filter).map_err(|error| {
+    let watched =
+        watched.map_err(|error| wrapper(format!("cannot wait for the program: {error}")))?;
+    let code = run::code_of(watched.status);
+    let converted = results.convert(&filter).map_err(|error| {
+        // The program's own failure tells more.
+        let ours = if code == 0 { exit::WRAPPER } else { code };
         let text = format!("the program ended with {code}, but its trace is lost: {error}");
-        (text, None)
+        Failure::new(ours, text)
     })?;
-    let Some(converted) = converted else {
-        return Err((
-            format!("the program ended with {code} and recorded nothing"),
-            Some("it met neither Level Zero nor a SYCL runtime: solum ls, SYCL_UR_TRACE=1"),
-        ));
-    };
-    tell(options, &converted, &output)
-        .map_err(|error| (format!("cannot print the summary: {error}"), None))?;
-    Ok(code)
+    match converted {
+        Some(converted) => Ok(tell(options, &converted, &results.folder, code)),
+        None => {
+            let text = format!("the program ended with {code} and recorded nothing");
+            let hint = "it met neither Level Zero nor a SYCL runtime: solum ls, SYCL_UR_TRACE=1";
+            Err(Failure::new(code, text).hint(hint))
+        }
+    }
 }
 
-/// Runs the program while its recordings are followed.
-fn with_live(command: Command, output: &Path, filter: &Filter) -> io::Result<Watched> {
+/// Waits for the program while its recordings are followed.
+fn with_live(running: Running, results: &Results, filter: &Filter) -> io::Result<Watched> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let follower = scope.spawn(|| live::follow(output, filter, &over));
-        let watched = pass_through::run(command, run::NO_DEVICE);
+        let follower = scope.spawn(|| live::follow(results, filter, &over));
+        let watched = running.wait();
         over.store(true, Ordering::Release);
         follower.thread().unpark();
         // What could not be shown live is in the files.
         if let Ok(Err(error)) = follower.join() {
-            complain(&format!("--live stopped: {error}"), None);
+            say::complain(&format!("--live stopped: {error}"), None);
         }
         watched
     })
@@ -184,20 +195,140 @@ fn variables(folder: &Path, recorder: &Path, output: &Path) -> Vec<(&'static str
     ]
 }
 
-/// Makes the folder and removes recordings of an earlier trace.
-fn prepare(output: &Path) -> io::Result<PathBuf> {
-    fs::create_dir_all(output)?;
-    for file in recordings(output)? {
-        fs::remove_file(file)?;
-    }
-    output.canonicalize()
+/// The folder of the results, and the recordings in it that are not this run's.
+struct Results {
+    folder: PathBuf,
+    /// It was not there before.
+    is_new: bool,
+    /// What lay there under a recording's name before the program was started.
+    before: HashSet<PathBuf>,
 }
 
+impl Results {
+    /// Makes the folder; what lies in it stays as it is.
+    fn prepare(folder: &Path) -> io::Result<Self> {
+        let is_new = !folder.exists();
+        fs::create_dir_all(folder)?;
+        let folder = folder.canonicalize()?;
+        let before = recordings(&folder)?.into_iter().collect();
+        Ok(Self {
+            folder,
+            is_new,
+            before,
+        })
+    }
+
+    /// Nothing was started: a folder that was made for nothing goes.
+    fn abandon(&self) {
+        if self.is_new {
+            // Whoever has put something into it meanwhile keeps it.
+            let _ = fs::remove_dir(&self.folder);
+        }
+    }
+
+    /// Removes recordings of an earlier trace and, where there are any, what was made of them; nothing else.
+    fn replace_older(&mut self) {
+        let remove = |file: &Path| match fs::remove_file(file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                let text = format!("{} of an earlier trace stays: {error}", file.display());
+                say::complain(&text, None);
+                false
+            }
+            _ => true,
+        };
+        let mut is_there = false;
+        // A name that is free again may be this run's.
+        self.before.retain(|file| {
+            let is_ours = is_recording(file);
+            is_there |= is_ours;
+            !(is_ours && remove(file))
+        });
+        if is_there {
+            for name in MADE {
+                remove(&self.folder.join(name));
+            }
+        }
+    }
+
+    /// The recordings of this run.
+    fn recordings(&self) -> io::Result<Vec<PathBuf>> {
+        let mut found = recordings(&self.folder)?;
+        found.retain(|file| !self.before.contains(file));
+        Ok(found)
+    }
+
+    /// Reads the recordings and writes everything made of them beside; `None` when there are none.
+    fn convert(&self, filter: &Filter) -> Result<Option<Converted>, play::Error> {
+        let folder = &self.folder;
+        let mut open = Vec::new();
+        for file in self.recordings()? {
+            match Recording::open(BufReader::with_capacity(1 << 16, File::open(&file)?)) {
+                Ok(recording) => open.push(recording),
+                Err(error) => say::complain(&format!("{}: {error}", file.display()), None),
+            }
+        }
+        let Some(zero) = open.iter().map(|recording| recording.clock).min() else {
+            return Ok(None);
+        };
+        let complete = open.iter().all(|recording| recording.finished);
+        let lost = open.iter().map(|recording| recording.lost).sum();
+        let calendar = open.first().map_or(0, |recording| {
+            recording.calendar.saturating_sub(recording.clock - zero)
+        });
+        let write =
+            |name: &str| Ok::<_, io::Error>(BufWriter::new(File::create(folder.join(name))?));
+        let mut chrome = Chrome::new(write("timeline.json")?, zero)?;
+        let mut perfetto = Perfetto::new(write("timeline.pftrace")?, zero, calendar)?;
+        let mut summing = Summing::new(zero);
+        let mut growing = Growing::new();
+        let mut drawing = Picture::new();
+        let listeners: &mut [&mut dyn Listener] = &mut [
+            &mut chrome,
+            &mut perfetto,
+            &mut summing,
+            &mut growing,
+            &mut drawing,
+        ];
+        play::play(&mut open, filter, listeners)?;
+        let summary = summing.finish(complete, lost);
+        let graph = growing.finish();
+        json(write("summary.json")?, &summary)?;
+        json(write("graph.json")?, &graph)?;
+        write("graph.dot")?.write_all(graph.dot().as_bytes())?;
+        let graph_drawn = draw(folder, "graph.svg", graph.svg())?;
+        let timeline_drawn = draw(folder, "timeline.svg", drawing.svg())?;
+        Ok(Some(Converted {
+            summary,
+            graph,
+            graph_drawn,
+            timeline_drawn,
+        }))
+    }
+}
+
+/// What is made of recordings.
+const MADE: [&str; 7] = [
+    "timeline.pftrace",
+    "timeline.json",
+    "timeline.svg",
+    "summary.json",
+    "graph.json",
+    "graph.dot",
+    "graph.svg",
+];
+
+/// The files in `folder` that are named as the recorder names its: process, number, ending.
 fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|end| end == RECORDING) {
+        let name = path.file_name().and_then(OsStr::to_str);
+        let parts = name
+            .and_then(|name| name.strip_suffix(".events"))
+            .and_then(|name| name.split_once('-'));
+        let is_number =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if parts.is_some_and(|(process, number)| is_number(process) && is_number(number)) {
             found.push(path);
         }
     }
@@ -205,50 +336,12 @@ fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Reads the recordings in `folder` and writes everything made of them beside; `None` when there are none.
-fn convert(folder: &Path, filter: &Filter) -> Result<Option<Converted>, play::Error> {
-    let mut open = Vec::new();
-    for file in recordings(folder)? {
-        match Recording::open(BufReader::with_capacity(1 << 16, File::open(&file)?)) {
-            Ok(recording) => open.push(recording),
-            Err(error) => complain(&format!("{}: {error}", file.display()), None),
-        }
-    }
-    let Some(zero) = open.iter().map(|recording| recording.clock).min() else {
-        return Ok(None);
-    };
-    let complete = open.iter().all(|recording| recording.finished);
-    let lost = open.iter().map(|recording| recording.lost).sum();
-    let calendar = open.first().map_or(0, |recording| {
-        recording.calendar.saturating_sub(recording.clock - zero)
-    });
-    let write = |name: &str| Ok::<_, io::Error>(BufWriter::new(File::create(folder.join(name))?));
-    let mut chrome = Chrome::new(write("timeline.json")?, zero)?;
-    let mut perfetto = Perfetto::new(write("timeline.pftrace")?, zero, calendar)?;
-    let mut summing = Summing::new(zero);
-    let mut growing = Growing::new();
-    let mut drawing = Picture::new();
-    let listeners: &mut [&mut dyn Listener] = &mut [
-        &mut chrome,
-        &mut perfetto,
-        &mut summing,
-        &mut growing,
-        &mut drawing,
-    ];
-    play::play(&mut open, filter, listeners)?;
-    let summary = summing.finish(complete, lost);
-    let graph = growing.finish();
-    json(write("summary.json")?, &summary)?;
-    json(write("graph.json")?, &graph)?;
-    write("graph.dot")?.write_all(graph.dot().as_bytes())?;
-    let graph_drawn = draw(folder, "graph.svg", graph.svg())?;
-    let timeline_drawn = draw(folder, "timeline.svg", drawing.svg())?;
-    Ok(Some(Converted {
-        summary,
-        graph,
-        graph_drawn,
-        timeline_drawn,
-    }))
+/// Whether a file begins as the recorder's do.
+fn is_recording(file: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let is_file = file.symlink_metadata().is_ok_and(|data| data.is_file());
+    let mut read = || File::open(file)?.read_exact(&mut start);
+    is_file && read().is_ok() && start == MAGIC
 }
 
 /// Writes a picture, or removes one of an older run; whether there is one.
@@ -257,7 +350,7 @@ fn draw(folder: &Path, name: &str, picture: Option<String>) -> io::Result<bool> 
     match picture {
         Some(svg) => fs::write(file, svg).map(|()| true),
         None => match fs::remove_file(file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(false),
         },
     }
@@ -284,7 +377,7 @@ struct Document<'a> {
     graph: &'a Graph,
 }
 
-fn tell(options: &Options, converted: &Converted, output: &Path) -> io::Result<()> {
+fn tell(options: &Options, converted: &Converted, output: &Path, code: u8) -> u8 {
     let Converted {
         summary,
         graph,
@@ -292,23 +385,22 @@ fn tell(options: &Options, converted: &Converted, output: &Path) -> io::Result<(
         timeline_drawn,
     } = converted;
     if options.json {
-        let text = serde_json::to_string_pretty(&Document { summary, graph })?;
-        anstream::println!("{text}");
-        return Ok(());
+        let is_told = say::json(&Document { summary, graph }, 0) == 0;
+        return unless_untold(code, is_told);
     }
     // The program's own output goes to stdout: talk about it does not.
-    anstream::eprintln!("\n{}", summary.text(options.rows));
+    say::remark(&format!("\n{}", summary.text(options.rows)));
     if !graph.commands.is_empty() {
         let critical = graph.commands.iter().filter(|command| command.critical);
-        anstream::eprintln!(
+        say::remark(&format!(
             "task graph: {} commands, {} edges; critical path of {} commands, {}\n",
             graph.commands.len() as u64 + graph.left_out,
             graph.edges.len(),
             critical.count(),
             timeline::summary::time(graph.critical_ns)
-        );
+        ));
     }
-    anstream::eprintln!("{}/", output.display());
+    say::remark(&format!("{}/", output.display()));
     let mut files = vec![
         ("timeline.pftrace", "for ui.perfetto.dev"),
         (
@@ -328,7 +420,7 @@ fn tell(options: &Options, converted: &Converted, output: &Path) -> io::Result<(
         files.push(("graph.svg", "the task graph with its critical path"));
     }
     for (name, what) in files {
-        anstream::eprintln!("  {name:<18}{what}");
+        say::remark(&format!("  {name:<18}{what}"));
     }
-    Ok(())
+    code
 }

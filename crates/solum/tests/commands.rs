@@ -9,6 +9,7 @@ mod info;
 #[path = "commands/trace.rs"]
 mod trace;
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 fn solum(arguments: &[&str]) -> Command {
@@ -27,7 +28,7 @@ fn text(output: &Output) -> (i32, String, String) {
 
 /// Puts a file at another place too. A link where that goes: a copy that another thread's child still holds open for
 /// writing cannot be started.
-fn place(from: &std::path::Path, to: &std::path::Path) {
+fn place(from: &Path, to: &Path) {
     let _ = std::fs::remove_file(to);
     if std::fs::hard_link(from, to).is_err() {
         std::fs::copy(from, to).unwrap();
@@ -36,10 +37,10 @@ fn place(from: &std::path::Path, to: &std::path::Path) {
 
 /// A copy of the program in a folder with an empty file in the loader's place: enough for `run` and `env --shell`.
 fn installed(name: &str) -> std::path::PathBuf {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
     place(
-        std::path::Path::new(env!("CARGO_BIN_EXE_solum")),
+        Path::new(env!("CARGO_BIN_EXE_solum")),
         &folder.join("solum"),
     );
     std::fs::write(folder.join("libze_loader.so.1"), b"").unwrap();
@@ -126,14 +127,120 @@ fn run_keeps_the_users_selector_and_require_kernels_needs_one() {
 }
 
 #[test]
-fn programs_that_cannot_be_run_give_a_shells_codes() {
+fn programs_that_cannot_be_run_say_why_and_give_a_shells_codes() {
     let folder = installed("codes");
-    for (program, want) in [("./no-such-program", 127), ("/", 126)] {
+    let elsewhere = [
+        b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xb7\0\x01\0\0\0".as_slice(),
+        &[0; 40],
+    ]
+    .concat();
+    std::fs::create_dir_all(folder.join("bin")).unwrap();
+    for (name, content, mode) in [
+        ("bin/lost-too", b"#!/no/such/perl\n".as_slice(), 0o755),
+        ("plain", b"echo hello\n".as_slice(), 0o755),
+        ("closed", b"#!/bin/sh\n", 0o644),
+        ("lost", b"#!/no/such/python\n", 0o755),
+        ("windows", b"#!/bin/sh\r\n", 0o755),
+        ("elsewhere", &elsewhere, 0o755),
+    ] {
+        use std::os::unix::fs::PermissionsExt;
+        let path = folder.join(name);
+        std::fs::write(&path, content).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    for (program, code, cause, cure) in [
+        ("./no-such-program", 127, "does not exist", "check its name"),
+        ("no-such-program", 127, "on PATH", "check its name"),
+        ("/", 126, "is a directory", "name a program in it"),
+        ("lost", 127, "no program lost on PATH", "./lost"),
+        ("closed", 127, "no program closed on PATH", "chmod +x"),
+        ("./closed", 126, "cannot be executed", "chmod +x"),
+        (
+            "./lost",
+            126,
+            "the interpreter /no/such/python",
+            "first line",
+        ),
+        (
+            "lost-too",
+            126,
+            "the interpreter /no/such/perl",
+            "first line",
+        ),
+        ("./windows", 126, "/bin/sh\\r", "sed -i"),
+        (
+            "./plain",
+            126,
+            "neither a binary nor a script",
+            "sh ./plain",
+        ),
+        ("./elsewhere", 126, "does not run", "for this machine"),
+    ] {
         let output = Command::new(folder.join("solum"))
             .args(["run", "--", program])
+            .env("PATH", "/usr/bin:/bin:bin")
+            .current_dir(&folder)
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(want), "{program}");
+        let (found, _, stderr) = text(&output);
+        assert_eq!(found, code, "{program}: {stderr}");
+        let (said, hint) = stderr.split_once("\nhint: ").unwrap_or((&stderr, ""));
+        assert!(said.contains(cause), "{program}: {stderr}");
+        assert!(hint.contains(cure), "{program}: {stderr}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_no_panic() {
+    let folder = installed("full");
+    for (arguments, code) in [
+        (&["env"][..], 2),
+        (&["env", "--json"], 2),
+        (&["env", "--shell"], 2),
+        (&["ls", "--json"], 2),
+        (&["info", "--json"], 2),
+        (&["doctor"], 2),
+        (&["doctor", "--json"], 2),
+        (&["compile", "--json", "/nonexistent.spv"], 2),
+        (&["--help"], 2),
+        (&["--version"], 2),
+        (&["trace", "--json", "--", "true"], 125),
+        (&["run", "--", "true"], 0),
+    ] {
+        let command = || {
+            let mut command = Command::new(folder.join("solum"));
+            command.args(arguments);
+            command
+        };
+        let full = || std::fs::File::create("/dev/full").unwrap();
+        let output = command().stdout(full()).output().unwrap();
+        let (found, _, stderr) = text(&output);
+        assert_eq!(found, code, "{arguments:?}: {stderr}");
+        if code != 0 {
+            assert!(
+                stderr.contains("cannot write to stdout: No space left"),
+                "{arguments:?}: {stderr}"
+            );
+            assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
+        }
+        // Nobody to tell that to.
+        let status = command().stdout(full()).stderr(full()).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{arguments:?}");
+        // A reader that is gone has seen enough.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = command().stdout(writer).output().unwrap();
+        let (_, _, stderr) = text(&output);
+        assert!(!stderr.contains("write"), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
+    }
+    // Talk on stderr alone.
+    for arguments in [&["run", "--", "./no-such-program"][..], &["no-such-verb"]] {
+        let mut command = Command::new(folder.join("solum"));
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let status = command.args(arguments).stderr(full).status().unwrap();
+        let code = if arguments[0] == "run" { 127 } else { 2 };
+        assert_eq!(status.code(), Some(code), "{arguments:?}");
     }
 }
 
@@ -151,14 +258,125 @@ fn env_lists_each_variable_and_its_value() {
         .find(|v| v["name"] == "SOLUM_COMPILER")
         .unwrap();
     assert_eq!(compiler["value"], "interpreter");
-    for name in ["SOLUM_SYCL_TRACE", "UR_L0_USE_DRIVER_INORDER_LISTS"] {
-        assert!(variables.iter().any(|v| v["name"] == name), "{name}");
+    for name in [
+        "SOLUM_SYCL_TRACE",
+        "UR_L0_USE_DRIVER_INORDER_LISTS",
+        "ZE_AFFINITY_MASK",
+        "ZE_ENABLE_ALT_DRIVERS",
+        "ZEL_ENABLE_LOADER_LOGGING",
+        "ZET_ENABLE_PROGRAM_INSTRUMENTATION",
+        "XPTI_SUBSCRIBERS",
+        "ONEAPI_DEVICE_SELECTOR",
+    ] {
+        let count = variables.iter().filter(|v| v["name"] == name).count();
+        assert_eq!(count, 1, "{name}");
     }
     assert!(
         variables
             .iter()
             .all(|v| v["meaning"].as_str().is_some_and(|m| !m.is_empty()))
     );
+}
+
+#[test]
+fn a_slip_in_a_name_is_told_once() {
+    let folder = installed("slip");
+    for (arguments, name, words) in [
+        (
+            &["run", "--", "true"][..],
+            "SOLUM_WORKER",
+            "SOLUM_WORKERS is read",
+        ),
+        (&["env"], "SOLUM_WORKER", "SOLUM_WORKERS is read"),
+        (&["env"], "SOLUM_OF_SOMEBODY_ELSE", "nothing reads it"),
+        (&["run", "--", "true"], "SOLUM_OF_SOMEBODY_ELSE", ""),
+        (&["run", "--", "true"], "SOLUM_WORKERS", ""),
+    ] {
+        let mut command = Command::new(folder.join("solum"));
+        let output = command.args(arguments).env(name, "2").output().unwrap();
+        let (code, _, stderr) = text(&output);
+        assert_eq!(code, 0, "{arguments:?} {name}");
+        assert_eq!(
+            stderr.matches(&format!("{name} is set")).count(),
+            usize::from(!words.is_empty()),
+            "{stderr}"
+        );
+        assert!(stderr.contains(words), "{arguments:?} {name}: {stderr}");
+    }
+}
+
+#[test]
+fn folders_that_no_library_path_can_name_are_told() {
+    let folder = installed("a:b");
+    for (arguments, code) in [(&["run", "--", "true"][..], 125), (&["env", "--shell"], 2)] {
+        let output = Command::new(folder.join("solum"))
+            .args(arguments)
+            .output()
+            .unwrap();
+        let (found, stdout, stderr) = text(&output);
+        assert_eq!((found, stdout.as_str()), (code, ""), "{stderr}");
+        assert!(
+            stderr.contains("holds a colon") && stderr.contains("hint: "),
+            "{stderr}"
+        );
+    }
+    use std::os::unix::ffi::OsStrExt;
+    let name = std::ffi::OsStr::from_bytes(b"b\xffytes");
+    let inner = installed("bytes").join(name);
+    std::fs::create_dir_all(&inner).unwrap();
+    place(Path::new(env!("CARGO_BIN_EXE_solum")), &inner.join("solum"));
+    std::fs::write(inner.join("libze_loader.so.1"), b"").unwrap();
+    let script = "eval \"$(\"$1\" env --shell)\" && printf %s \"$LD_LIBRARY_PATH\"";
+    let output = Command::new("sh")
+        .args(["-c", script, "sh"])
+        .arg(inner.join("solum"))
+        .env_remove("LD_LIBRARY_PATH")
+        .output()
+        .unwrap();
+    let inner = inner.canonicalize().unwrap();
+    assert_eq!(output.stdout, inner.as_os_str().as_bytes());
+}
+
+#[test]
+fn what_is_no_spirv_is_named() {
+    let folder = installed("no-spirv");
+    for (name, content, what, hint) in [
+        ("a.spv", b"\x7fELF....".as_slice(), "an ELF file", ""),
+        ("b.spv", b"BC\xc0\xde....", "LLVM bitcode", "llvm-spirv"),
+        (
+            "c.spv",
+            b"; SPIR-V\n               OpCapability Kernel\n",
+            "SPIR-V assembly",
+            "spirv-as",
+        ),
+        (
+            "d.spv",
+            b"; ModuleID = 'x'\ntarget triple = \"spir64\"\n",
+            "LLVM's text",
+            "llvm-as",
+        ),
+        ("e.spv", b"__kernel void f() {}\n", "a text", "clang"),
+        ("f.spv", b"", "empty", ""),
+        ("g.spv", b"\0\x01\x02\x03\x04", "no SPIR-V", ""),
+    ] {
+        std::fs::write(folder.join(name), content).unwrap();
+        let output = Command::new(folder.join("solum"))
+            .args(["compile", "--json", name])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let error = document["error"].as_str().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{name}: {error}");
+        assert!(error.starts_with(name) && error.contains(what), "{error}");
+        let said = document["hint"].as_str().unwrap_or_default();
+        assert!(said.contains(hint), "{name}: {said}");
+    }
+    let output = Command::new(folder.join("solum"))
+        .args(["compile", "/dev/zero"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "it has no end");
 }
 
 #[test]

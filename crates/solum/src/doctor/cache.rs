@@ -22,10 +22,10 @@ fn place(setting: &Setting, privileged: bool) -> Option<PathBuf> {
         return None;
     }
     let absolute = |name: &str| {
-        let path = setting.get(name).map(PathBuf::from);
+        let path = setting.given(name).map(PathBuf::from);
         path.filter(|path| path.is_absolute())
     };
-    match setting.get("SOLUM_CACHE_DIR") {
+    match setting.given("SOLUM_CACHE_DIR") {
         Some(path) => Some(PathBuf::from(path)),
         None => absolute("XDG_CACHE_HOME")
             .map(|base| base.join("solum"))
@@ -35,7 +35,10 @@ fn place(setting: &Setting, privileged: bool) -> Option<PathBuf> {
 
 /// The line about the cache.
 pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
-    if setting.get("SOLUM_CACHE").is_some_and(|value| value == "0") {
+    if setting
+        .text("SOLUM_CACHE")
+        .is_some_and(|value| value.trim() == "0")
+    {
         return Check::note(
             AREA,
             "off by SOLUM_CACHE=0: each process compiles its kernels anew",
@@ -105,6 +108,7 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
     let (entries, bytes) = contents(&path);
     let bound = setting
         .text("SOLUM_CACHE_SIZE")
+        .filter(|size| !size.trim().is_empty())
         .unwrap_or_else(|| units::bytes(BOUND));
     let text = format!(
         "{shown}: yours, writable; {entries} programs in {}, bound {bound}",
@@ -130,7 +134,7 @@ fn nearest(path: &Path) -> Option<PathBuf> {
 }
 
 /// A file without a name can be made in it; where the file system has no such files, the rights are believed.
-fn is_writable(directory: &Path) -> bool {
+pub(super) fn is_writable(directory: &Path) -> bool {
     let made = fs::OpenOptions::new()
         .write(true)
         .custom_flags(libc::O_TMPFILE)
@@ -229,6 +233,9 @@ mod tests {
                 State::Ok,
                 "first program",
             ),
+            ("SOLUM_CACHE_DIR", "", State::Note, "none"),
+            ("SOLUM_CACHE", "", State::Note, "none"),
+            ("XDG_CACHE_HOME", "", State::Note, "none"),
             ("SOLUM_CACHE_DIR", "relative", State::Fail, "begin with /"),
             ("SOLUM_CACHE", "0", State::Note, "off"),
             ("HOME", "relative", State::Note, "none"),

@@ -78,9 +78,9 @@ pub(crate) fn check(
         if own.is_some() {
             drivers.own = own;
         }
-        drivers
-            .checks
-            .extend(judge(&name, origin, &outcome, through, works));
+        let masked = masked(setting, &name, &outcome);
+        let checks = judge(&name, origin, &outcome, through, works, masked.as_ref());
+        drivers.checks.extend(checks);
     }
     if !absent.is_empty() {
         drivers.checks.push(Check::note(
@@ -97,6 +97,35 @@ pub(crate) fn check(
         ));
     }
     drivers
+}
+
+const MASK: &str = "ZE_AFFINITY_MASK";
+
+/// A mask that hides devices of a driver.
+struct Masked {
+    mask: String,
+    /// What the driver has without it.
+    all: usize,
+}
+
+fn devices_of(outcome: &Outcome) -> usize {
+    let counts = outcome.steps.iter().map(|step| match step {
+        Step::Driver { devices, .. } => devices.len(),
+        _ => 0,
+    });
+    counts.sum()
+}
+
+/// Whether the driver has devices that `ZE_AFFINITY_MASK` hides: it is asked again without.
+fn masked(setting: &Setting, name: &OsStr, outcome: &Outcome) -> Option<Masked> {
+    let mask = setting.given(MASK)?.to_string_lossy().into_owned();
+    if outcome.end != End::Done {
+        return None;
+    }
+    let mut setting = setting.clone();
+    setting.remove(MASK);
+    let all = devices_of(&probe::run(&setting, "driver", name, &[], LIMIT));
+    (all > devices_of(outcome)).then_some(Masked { mask, all })
 }
 
 fn is_own(path: &Path) -> bool {
@@ -138,6 +167,7 @@ fn judge(
     outcome: &Outcome,
     through: &Outcome,
     works: bool,
+    masked: Option<&Masked>,
 ) -> Vec<Check> {
     let shown = outcome.opened().unwrap_or_default();
     let shown = if shown.is_empty() {
@@ -257,11 +287,25 @@ fn judge(
                 }),
                 "ZE_ENABLE_ALT_DRIVERS may name it alone; ZE_ENABLE_LOADER_DEBUG_TRACE=1 makes the loader say more",
             ));
+        } else if let Some(Masked { mask, all }) = masked {
+            let hidden = format!(
+                "{MASK}={mask} hides {} of {all} devices",
+                all - devices_seen
+            );
+            checks.push(if devices_seen == 0 {
+                bad(
+                    format!("{shown} has no device"),
+                    hidden,
+                    &format!("unset {MASK}, or name devices from 0 to {}", all - 1),
+                )
+            } else {
+                Check::note(AREA, format!("{shown}: {hidden}"))
+            });
         } else if devices_seen == 0 {
             checks.push(bad(
                 format!("{shown} has no device"),
                 "it is there, but finds nothing to drive".into(),
-                "check ZE_AFFINITY_MASK, the hardware and the rights on its device files",
+                "check the hardware and the rights on its device files",
             ));
         }
     }

@@ -292,7 +292,7 @@ pub(crate) fn probe(setting: &Setting, path: &Path) -> Outcome {
 }
 
 /// The lines about opening and initialising; `other` is the cure where the loader is not Solum's.
-pub(crate) fn judge(outcome: &Outcome, other: Option<&str>) -> Vec<Check> {
+pub(crate) fn judge(outcome: &Outcome, other: Option<&str>, setting: &Setting) -> Vec<Check> {
     if let Some(reason) = outcome.refused() {
         return vec![Check::fail(
             AREA,
@@ -330,13 +330,16 @@ pub(crate) fn judge(outcome: &Outcome, other: Option<&str>) -> Vec<Check> {
                 text,
             } if code != "ZE_RESULT_SUCCESS" => {
                 // What was tried comes driver by driver, with more, in lines of its own.
-                let text = text.split(" Tried:").next().unwrap_or_default();
-                let text = if text.is_empty() {
-                    "it found no driver that it can use"
-                } else {
-                    text
+                let text = match own_words(text) {
+                    "" => "it found no driver that it can use",
+                    text => text,
                 };
-                let cure = other.unwrap_or("the lines about drivers below say what to do");
+                let cure = match variable_at_fault(outcome, setting) {
+                    Some(name) => format!("correct {name}, or unset it"),
+                    None => other
+                        .unwrap_or("the lines about drivers below say what to do")
+                        .to_owned(),
+                };
                 checks.push(Check::fail(
                     AREA,
                     format!("{function} answered {code}"),
@@ -370,6 +373,26 @@ pub(crate) fn judge(outcome: &Outcome, other: Option<&str>) -> Vec<Check> {
         ));
     }
     checks
+}
+
+/// What a loader says of itself; what it tried stands behind.
+fn own_words(text: &str) -> &str {
+    text.split(" Tried:").next().unwrap_or_default()
+}
+
+/// The variable that is set and that the loader gives as the reason why it does not initialise.
+pub(crate) fn variable_at_fault(outcome: &Outcome, setting: &Setting) -> Option<String> {
+    let texts = outcome.steps.iter().filter_map(|step| match step {
+        Step::Initialised { code, text, .. } if code != "ZE_RESULT_SUCCESS" => {
+            Some(own_words(text))
+        }
+        _ => None,
+    });
+    let words = texts.flat_map(|text| {
+        text.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'))
+    });
+    let mut names = words.filter(|word| word.contains('_') && setting.get(word).is_some());
+    names.next().map(str::to_owned)
 }
 
 /// So many drivers, in words.

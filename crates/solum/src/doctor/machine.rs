@@ -101,8 +101,8 @@ pub(crate) fn permissions(privileged: bool) -> Vec<Check> {
 /// The code generator beside our driver, or where the system's linker looks.
 pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Check {
     if setting
-        .get("SOLUM_COMPILER")
-        .is_some_and(|value| value == "interpreter")
+        .text("SOLUM_COMPILER")
+        .is_some_and(|value| value.trim() == "interpreter")
     {
         return Check::note(
             LLVM,

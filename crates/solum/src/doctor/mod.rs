@@ -16,19 +16,19 @@ pub(crate) mod probe;
 mod probe_driver;
 mod probe_library;
 mod probe_loader;
-mod program;
+pub(crate) mod program;
 mod report;
 mod selector;
 mod setting;
 mod tracing;
-mod variables;
+pub(crate) mod variables;
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::{complain, exit, install, run};
+use crate::{exit, install, run, say};
 use elf::Abi;
 use linker::{Found, Process, Rule, Search, System};
 use program::Program;
@@ -53,25 +53,19 @@ pub(crate) struct Options {
 pub(crate) fn doctor(options: &Options) -> u8 {
     let checks = checks(options);
     let ok = checks.iter().all(|check| check.state != State::Fail);
+    let code = if ok { 0 } else { exit::NO };
     if options.json {
         let words = options.program.iter();
         let program: Vec<String> = words.map(|w| w.to_string_lossy().into_owned()).collect();
-        match serde_json::to_string_pretty(&Document {
+        let document = Document {
             schema: "solum.doctor/1",
             ok,
             program: (!program.is_empty()).then_some(program),
             checks,
-        }) {
-            Ok(text) => anstream::println!("{text}"),
-            Err(error) => {
-                complain(&format!("cannot print JSON: {error}"), None);
-                return exit::CANNOT;
-            }
-        }
-    } else {
-        anstream::print!("{}", report::text(&checks));
+        };
+        return say::json(&document, code);
     }
-    if ok { 0 } else { exit::NO }
+    say::answer(&report::text(&checks), code)
 }
 
 fn checks(options: &Options) -> Vec<Check> {
@@ -154,12 +148,9 @@ fn checks(options: &Options) -> Vec<Check> {
     checks.extend(machine::processor(&setting));
     checks.extend(machine::permissions(privileged));
     checks.extend(variables::check(&setting));
-    if setting.get("SOLUM_RECORDER").is_some() {
-        checks.push(Check::note(
-            "variables",
-            "SOLUM_RECORDER is set: the program's calls are logged, and fail where its instructions say so; the lines \
-             above were found without it",
-        ));
+    // A program with more rights than its caller does not read it.
+    if let Some(script) = setting.given("SOLUM_RECORDER").filter(|_| !privileged) {
+        checks.push(variables::recorder(Path::new(script)));
     }
     checks.extend(tracing::check(&process, &setting));
     checks
@@ -267,7 +258,11 @@ fn through(
     privileged: bool,
 ) {
     let outcome = loader::probe(setting, &found.path);
-    checks.extend(loader::judge(&outcome, other));
+    checks.extend(loader::judge(&outcome, other, setting));
+    if loader::variable_at_fault(&outcome, setting).is_some() {
+        // It ended before any driver was asked: what they do alone is not what is in the way.
+        return;
+    }
     let drivers = drivers::check(process, setting, &found.path, other.is_none(), &outcome);
     checks.extend(drivers.checks);
     let launches = loader::launches(&outcome);

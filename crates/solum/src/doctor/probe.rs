@@ -4,7 +4,7 @@
 //! came whatever ends it. Lines of another form are what drivers print; they are kept.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -321,7 +321,8 @@ pub(crate) fn child(options: &Options) -> u8 {
 /// Tells the parent.
 pub(crate) fn tell(step: &Step) {
     if let Ok(line) = serde_json::to_string(step) {
-        // On a line of its own, whatever the library has printed before.
-        anstream::println!("\n{line}");
+        // On a line of its own, whatever the library has printed before. A parent that is gone hears nothing.
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(out, "\n{line}").and_then(|()| out.flush());
     }
 }

@@ -6,6 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::elf;
+
 /// Scripts that name scripts: the kernel's own bound.
 const DEPTH: usize = 4;
 /// What the kernel reads of a script's first line.
@@ -51,14 +53,21 @@ pub(crate) fn resolve(name: &OsStr, path: Option<&OsStr>) -> Result<Program, (St
             }
         } else {
             find(interpreter.as_os_str(), path).map_err(|_| {
-                (
-                    format!(
-                        "{} names the interpreter {}, which is not there",
-                        script.display(),
-                        interpreter.display()
+                // Lines that end as on Windows leave a carriage return in the name.
+                let name = interpreter.to_string_lossy();
+                let cure = match name.strip_suffix('\r') {
+                    Some(_) => format!(
+                        "its lines end as on Windows: sed -i 's/\\r$//' {}",
+                        script.display()
                     ),
-                    "correct its first line, or start it by its interpreter".to_owned(),
-                )
+                    None => "correct its first line, or start it by its interpreter".to_owned(),
+                };
+                let cause = format!(
+                    "{} names the interpreter {}, which is not there",
+                    script.display(),
+                    name.escape_debug()
+                );
+                (cause, cure)
             })?
         };
     }
@@ -66,6 +75,38 @@ pub(crate) fn resolve(name: &OsStr, path: Option<&OsStr>) -> Result<Program, (St
         format!("{}: scripts name scripts in a circle", file.display()),
         "name the program itself".into(),
     ))
+}
+
+/// Why the system refuses a program that is there, and what to do; `None` when its own words say all.
+pub(crate) fn unstartable(program: &Program, error: &std::io::Error) -> Option<(String, String)> {
+    let shown = program.binary.display();
+    match error.raw_os_error()? {
+        libc::ENOEXEC => Some(match elf::read(&program.binary) {
+            Ok(elf) => (
+                format!(
+                    "{shown} is made for {}, which this machine does not run",
+                    elf.abi.name()
+                ),
+                "use a build of it for this machine".into(),
+            ),
+            Err(_) => (
+                format!(
+                    "{shown} is neither a binary nor a script whose first line names its interpreter"
+                ),
+                format!(
+                    "begin it with a line such as #!/bin/sh, or start it by its interpreter: sh {shown}"
+                ),
+            ),
+        }),
+        libc::ENOENT => {
+            let interpreter = elf::read(&program.binary).ok()?.interpreter?;
+            Some((
+                format!("its dynamic linker {} is not there", interpreter.display()),
+                "install the system libraries that it is made for".into(),
+            ))
+        }
+        _ => None,
+    }
 }
 
 /// True when starting the file changes the user or the group.
@@ -81,22 +122,34 @@ fn is_program(path: &Path) -> bool {
         .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
+/// Whether there is something under that name, though it may be nothing that can be started.
+pub(crate) fn is_there(name: &OsStr, path: Option<&OsStr>) -> bool {
+    find(name, path).is_ok() || (name.as_bytes().contains(&b'/') && Path::new(name).exists())
+}
+
 fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, (String, String)> {
     if name.as_bytes().contains(&b'/') {
         let file = PathBuf::from(name);
         if is_program(&file) {
             return Ok(file);
         }
-        return Err(if file.exists() {
-            (
-                format!("{} cannot be executed", file.display()),
+        let shown = file.display();
+        return Err(match file.metadata() {
+            Ok(data) if data.is_dir() => (
+                format!("{shown} is a directory"),
+                "name a program in it".into(),
+            ),
+            Ok(_) => (
+                format!("{shown} cannot be executed"),
                 "chmod +x it, or start it by its interpreter".into(),
-            )
-        } else {
-            (
-                format!("{} does not exist", file.display()),
-                "check its name".into(),
-            )
+            ),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                (format!("{shown} does not exist"), "check its name".into())
+            }
+            Err(error) => (
+                format!("{shown} cannot be reached: {error}"),
+                "check its path and the rights on its folders".into(),
+            ),
         });
     }
     let path = path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
@@ -104,10 +157,17 @@ fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, (String, String)>
         .map(|directory| directory.join(name))
         .find(|file| is_program(file))
         .ok_or_else(|| {
-            (
-                format!("no program {} on PATH", name.display()),
-                "check its name, or give its path".into(),
-            )
+            let here = Path::new(name);
+            let shown = name.display();
+            let cure = if is_program(here) {
+                format!("it lies in this folder: ./{shown}")
+            } else if here.is_file() {
+                format!("a file of this name lies in this folder: start it by its interpreter, or chmod +x it and name \
+                         ./{shown}")
+            } else {
+                "check its name, or give its path".into()
+            };
+            (format!("no program {shown} on PATH"), cure)
         })
 }
 

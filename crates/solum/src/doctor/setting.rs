@@ -24,6 +24,12 @@ impl Setting {
             .map(OsString::as_os_str)
     }
 
+    /// The value of a variable that is set and not empty: what the libraries take for set.
+    pub(crate) fn given(&self, name: &str) -> Option<&OsStr> {
+        self.get(name)
+            .filter(|value| !value.as_encoded_bytes().trim_ascii().is_empty())
+    }
+
     /// The value as text; what is no Unicode is shown with marks.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.get(name)

@@ -1,5 +1,9 @@
 //! Variables that are set: names that nobody reads, values that mean something else than they look like.
 
+use std::path::Path;
+
+use ze_layers::recorder::Script;
+
 use super::report::Check;
 use super::setting::Setting;
 use crate::environment;
@@ -9,20 +13,55 @@ const AREA: &str = "variables";
 static TABLE: &str = include_str!("variables.txt");
 /// Prefixes whose names we know all of.
 const PREFIXES: [&str; 5] = ["ZE_", "ZEL_", "ZET_", "ZES_", "SOLUM_"];
+const HIERARCHIES: [&str; 3] = ["FLAT", "COMBINED", "COMPOSITE"];
 const LEVELS: [&str; 7] = ["trace", "debug", "info", "warn", "err", "critical", "off"];
 /// The reader that refuses to start with a value that it does not understand.
 const DRIVER: &str = "libze_solum_cpu";
 /// More edits than this is another name.
 const TYPO: usize = 2;
 
-/// Name, form and meaning of each of the reference's.
-fn known() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+/// A variable of the reference's, or of DPC++'s.
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    form: &'static str,
+    pub(crate) reader: &'static str,
+    pub(crate) meaning: &'static str,
+}
+
+impl Known {
+    /// Whether a library of ours reads it.
+    pub(crate) fn is_read_here(&self) -> bool {
+        self.reader.starts_with("lib") || self.reader.contains("programs of crate")
+    }
+
+    /// What holds when it is not set, and what it may be.
+    pub(crate) fn default_and_choices(&self) -> (&'static str, String) {
+        match self.form {
+            "switch" => ("0", "0, 1".into()),
+            "mode" => ("0", "0, 1, 2".into()),
+            "ddi" => ("1", "0, 1".into()),
+            "level" => ("warn", LEVELS.join(", ")),
+            "mask" => ("all devices", "N or N.M, several with commas".into()),
+            "hierarchy" => ("COMPOSITE", HIERARCHIES.join(", ")),
+            "trace" => ("1 with subscribers", "0, 1, false, true".into()),
+            _ => ("none", "a text".into()),
+        }
+    }
+}
+
+/// All of them.
+pub(crate) fn known() -> impl Iterator<Item = Known> {
     TABLE
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .filter_map(|line| {
-            let mut parts = line.splitn(3, '|').map(str::trim);
-            Some((parts.next()?, parts.next()?, parts.next()?))
+            let mut parts = line.splitn(4, '|').map(str::trim);
+            Some(Known {
+                name: parts.next()?,
+                form: parts.next()?,
+                reader: parts.next()?,
+                meaning: parts.next()?,
+            })
         })
 }
 
@@ -30,13 +69,13 @@ fn known() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 pub(crate) fn check(setting: &Setting) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut set = Vec::new();
-    let own = environment::variables();
+    let own = environment::table();
     for (name, value) in setting.all() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
         let ours = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-        if let Some((_, form, meaning)) = known().find(|(known, ..)| *known == name) {
-            set.push(format!("{name}={value} ({meaning})"));
-            checks.extend(doubt(&name, &value, form));
+        if let Some(known) = known().find(|known| known.name == name) {
+            set.push(format!("{name}={value} ({})", known.meaning));
+            checks.extend(doubt(&name, &value, known.form));
         } else if let Some(variable) = own.iter().find(|variable| variable.name == name) {
             set.push(format!("{name}={value} ({})", variable.meaning));
             checks.extend(choice(variable, &value));
@@ -81,6 +120,33 @@ fn doubt(name: &str, value: &str, form: &str) -> Option<Check> {
             "it is on: only 0 and false turn it off",
             format!("unset {name}, or {name}=0"),
         )),
+        "mask" => {
+            let is_number =
+                |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            let is_device = |part: &str| match part.split_once('.') {
+                Some((root, sub)) => is_number(root) && is_number(sub),
+                None => is_number(part),
+            };
+            let wrong: Vec<&str> = value
+                .split(',')
+                .map(str::trim)
+                .filter(|part| !is_device(part))
+                .collect();
+            (!value.trim().is_empty() && !wrong.is_empty()).then(|| {
+                Check::warn(
+                    AREA,
+                    found,
+                    format!("\"{}\" names no device, and is passed over", wrong.join("\", \"")),
+                    format!("numbers from 0, or of a device and its sub-device, with commas: {name}=0,1.0"),
+                )
+            })
+        }
+        "hierarchy" if !value.is_empty() && !HIERARCHIES.contains(&value) => Some(Check::warn(
+            AREA,
+            found,
+            "it is not understood: Solum's driver takes COMPOSITE",
+            format!("one of {}, or unset it", HIERARCHIES.join(", ")),
+        )),
         "level" if !LEVELS.contains(&value) => Some(Check::warn(
             AREA,
             found,
@@ -91,17 +157,47 @@ fn doubt(name: &str, value: &str, form: &str) -> Option<Check> {
     }
 }
 
-/// A value of ours outside a list of words.
-fn choice(variable: &environment::Variable, value: &str) -> Option<Check> {
-    let words: Vec<&str> = variable.choices.split(", ").collect();
+/// Whether a value is one of the choices; `None` where their prose says more than can be known here: the library
+/// judges, and refuses by name when it starts.
+fn is_allowed(variable: &environment::Variable, value: &str) -> Option<bool> {
+    let choices = variable.choices.as_str();
+    if variable.name == "SOLUM_CPU_TARGET" {
+        return Some(value == "native" || cpu_target::NAMES.contains(&value));
+    }
+    if let Some((least, most)) = choices.split_once(" to ")
+        && let (Ok(least), Ok(most)) = (least.parse::<u64>(), most.parse::<u64>())
+    {
+        return Some(
+            value
+                .parse()
+                .is_ok_and(|number: u64| (least..=most).contains(&number)),
+        );
+    }
+    match choices {
+        "bytes" => return Some(value.parse().is_ok_and(|number: u64| number > 0)),
+        "a number" => return Some(value.parse::<i64>().is_ok()),
+        _ => {}
+    }
+    if choices.starts_with("bytes, or a number with ") {
+        let digits = value.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = &value[..value.len() - digits.len()];
+        let is_unit = ["", "B", "K", "KiB", "M", "MiB", "G", "GiB"].contains(&digits.trim());
+        return Some(number.parse::<u64>().is_ok() && is_unit);
+    }
+    let words: Vec<&str> = choices.split(", ").collect();
     let plain = |word: &&str| {
         !word.is_empty()
             && word
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
-    // Choices in prose are the library's to judge: it refuses by name when it starts.
-    if words.len() < 2 || !words.iter().all(plain) || words.contains(&value.trim()) {
+    (words.len() > 1 && words.iter().all(plain)).then(|| words.contains(&value))
+}
+
+/// A value of ours that is none of the choices. Set but empty counts as not set.
+fn choice(variable: &environment::Variable, value: &str) -> Option<Check> {
+    let value = value.trim();
+    if value.is_empty() || is_allowed(variable, value) != Some(false) {
         return None;
     }
     let found = format!("{}={value}", variable.name);
@@ -123,14 +219,36 @@ fn choice(variable: &environment::Variable, value: &str) -> Option<Check> {
     })
 }
 
-fn unknown(name: &str, own: impl Iterator<Item = &'static str>) -> Check {
+/// Of these names those that begin as ours do and that nothing reads, each with what is nearest to it, if anything is near.
+pub(crate) fn misspelt(
+    names: impl Iterator<Item = std::ffi::OsString>,
+) -> Vec<(String, Option<&'static str>)> {
+    let own = environment::table();
+    names
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("SOLUM_") && own.iter().all(|known| known.name != name))
+        .map(|name| {
+            let near = nearest(&name, own.iter().map(|variable| variable.name));
+            (name, near)
+        })
+        .collect()
+}
+
+/// The known name that a slip of the keys makes this one.
+fn nearest(name: &str, own: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let nearest = known()
-        .map(|(known, ..)| known)
+        .map(|known| known.name)
         .chain(own)
         .map(|known| (strsim::damerau_levenshtein(name, known), known))
         .min();
-    match nearest {
-        Some((distance, known)) if distance <= TYPO => Check::warn(
+    nearest
+        .filter(|(distance, _)| *distance <= TYPO)
+        .map(|(_, known)| known)
+}
+
+fn unknown(name: &str, own: impl Iterator<Item = &'static str>) -> Check {
+    match nearest(name, own) {
+        Some(known) => Check::warn(
             AREA,
             format!("{name} is set"),
             format!("nothing reads it; {known} is read"),
@@ -145,6 +263,39 @@ fn unknown(name: &str, own: impl Iterator<Item = &'static str>) -> Check {
         _ => Check::note(
             AREA,
             format!("{name} is set: neither the loader nor Solum reads it, a vendor's driver may"),
+        ),
+    }
+}
+
+/// The line about the script of `SOLUM_RECORDER`, which Solum's loader reads before anything else.
+pub(crate) fn recorder(path: &Path) -> Check {
+    let found = format!("SOLUM_RECORDER={}", path.display());
+    let fail = |cause: String, cure: &str| {
+        Check::fail(
+            AREA,
+            found.clone(),
+            format!("{cause}, and initialisation fails"),
+            cure,
+        )
+    };
+    let script = match std::fs::read_to_string(path) {
+        Ok(text) => Script::parse(&text),
+        Err(error) => {
+            return fail(
+                format!("the script cannot be read ({error})"),
+                "correct the path, or unset SOLUM_RECORDER",
+            );
+        }
+    };
+    match script {
+        Err(error) => fail(
+            error.to_string(),
+            "correct the script (its grammar: documentation of ze-layers' recorder), or unset SOLUM_RECORDER",
+        ),
+        Ok(_) => Check::note(
+            AREA,
+            "SOLUM_RECORDER is set: the program's calls are logged, and fail where its instructions say so; the lines \
+             above were found without it",
         ),
     }
 }
@@ -193,6 +344,29 @@ mod tests {
             ("SOLUM_COMPILER", "interpreter", State::Ok, ""),
             ("SOLUM_COMPILER", "gcc", State::Fail, "llvm, interpreter"),
             ("SOLUM_CACHE", "maybe", State::Fail, "0, 1"),
+            ("SOLUM_CACHE", "", State::Ok, ""),
+            ("SOLUM_COMPILER", " ", State::Ok, ""),
+            ("SOLUM_LANES", "", State::Ok, ""),
+            ("SOLUM_LANES", "2", State::Fail, "auto, 1, 4"),
+            ("SOLUM_SYCL_TRACE", "", State::Ok, ""),
+            ("SOLUM_SYCL_TRACE", "4", State::Warn, "0, 1, 2, 3"),
+            ("SOLUM_WORKERS", "1024", State::Ok, ""),
+            ("SOLUM_WORKERS", "0", State::Fail, "1 to 1024"),
+            ("SOLUM_SYCL_LANES", "17", State::Warn, "1 to 16"),
+            ("SOLUM_CACHE_SIZE", "3 GiB", State::Ok, ""),
+            ("SOLUM_CACHE_SIZE", "3 GB", State::Fail, "KiB"),
+            ("SOLUM_MEMORY_LIMIT", "half", State::Fail, "KiB"),
+            ("SOLUM_SYCL_PAGE", "4k", State::Warn, "bytes"),
+            ("UR_L0_BATCH_SIZE", "7", State::Ok, ""),
+            ("UR_L0_BATCH_SIZE", "few", State::Warn, "a number"),
+            ("SOLUM_CPU_TARGET", "haswell", State::Ok, ""),
+            ("SOLUM_CPU_TARGET", "z80", State::Fail, "haswell"),
+            ("ZE_AFFINITY_MASK", "", State::Ok, ""),
+            ("ZE_AFFINITY_MASK", "0, 1.2", State::Ok, ""),
+            ("ZE_AFFINITY_MASK", "0-1", State::Warn, "\\\"0-1\\\""),
+            ("ZE_AFFINITY_MASK", "0,x,0.1.2", State::Warn, "passed over"),
+            ("ZE_FLAT_DEVICE_HIERARCHY", "FLAT", State::Ok, ""),
+            ("ZE_FLAT_DEVICE_HIERARCHY", "flat", State::Warn, "COMPOSITE"),
             ("SOLUM_XPTI_LOG", "much", State::Warn, "0, 1, 2, 3"),
             ("SOLUM_XPTI_USM_UD", "text", State::Warn, "struct, string"),
             ("SYCL_DEVICE_ALLOWLIST", "x", State::Ok, "hides"),
@@ -214,9 +388,26 @@ mod tests {
 
     #[test]
     fn forms_are_known() {
-        for (name, form, meaning) in known() {
+        for known in known() {
+            let Known {
+                name,
+                form,
+                meaning,
+                ..
+            } = known;
             assert!(
-                ["switch", "mode", "ddi", "level", "text"].contains(&form) && !meaning.is_empty(),
+                [
+                    "switch",
+                    "mode",
+                    "ddi",
+                    "level",
+                    "mask",
+                    "hierarchy",
+                    "trace",
+                    "text"
+                ]
+                .contains(&form)
+                    && !meaning.is_empty(),
                 "{name}"
             );
         }

@@ -7,14 +7,15 @@
 mod query;
 mod value;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-use crate::library::Library;
-use crate::{complain, exit, install};
+use crate::say::{self, Failure};
+use crate::{exit, install, list};
 use query::{Answers, Handle, Source};
 
 /// Every property of drivers and devices.
@@ -37,10 +38,8 @@ pub(crate) struct Options {
 
 /// The document of `--json`.
 #[derive(Serialize)]
-struct Document<'d> {
+struct Document {
     schema: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'d str>,
     subjects: Vec<Json>,
 }
 
@@ -64,19 +63,23 @@ struct Group {
     answers: Answers,
 }
 
-/// Prints the properties; 1 when there is nothing to print.
+const SCHEMA: &str = "solum.info/2";
+
+/// Prints the properties; 1 when there are none.
 pub(crate) fn info(options: &Options) -> u8 {
-    let subjects = match collect(options) {
-        Ok(subjects) => subjects,
-        Err(error) => {
-            if options.json {
-                print_json(&[], Some(&error));
-            } else {
-                complain(&error, Some("solum doctor finds the cause"));
-            }
-            return exit::NO;
+    match chosen(options) {
+        Err(failure) => failure.tell(options.json.then_some(SCHEMA)),
+        Ok(shown) if options.json => say::json(&document(&shown), 0),
+        Ok(shown) => {
+            let all: Vec<String> = shown.iter().map(text).collect();
+            say::answer(&all.join("\n"), 0)
         }
-    };
+    }
+}
+
+/// The subjects that are asked for, with what is asked of them; there is one at least.
+fn chosen(options: &Options) -> Result<Vec<Subject>, Failure> {
+    let subjects = collect(options)?;
     let (drivers, mut devices): (Vec<_>, Vec<_>) = subjects
         .into_iter()
         .partition(|subject| subject.name.starts_with("driver"));
@@ -91,13 +94,8 @@ pub(crate) fn info(options: &Options) -> u8 {
             .map(|(_, device)| device)
             .collect();
         if devices.is_empty() {
-            let error = format!("no device {wanted}");
-            if options.json {
-                print_json(&[], Some(&error));
-            } else {
-                complain(&error, Some(&format!("there are {}", names.join(", "))));
-            }
-            return exit::NO;
+            return Err(Failure::cannot(format!("no device {wanted}"))
+                .hint(format!("there are {}", names.join(", "))));
         }
         shown.clear();
     }
@@ -114,25 +112,12 @@ pub(crate) fn info(options: &Options) -> u8 {
         shown.retain(|subject| !subject.groups.is_empty());
         if shown.is_empty() {
             let error = format!("no property holds \"{text}\"");
-            if options.json {
-                print_json(&[], Some(&error));
-            } else {
-                complain(&error, Some("solum info without --prop shows all names"));
-            }
-            return exit::NO;
+            return Err(
+                Failure::new(exit::NO, error).hint("solum info without --prop shows all names")
+            );
         }
     }
-    if options.json {
-        print_json(&shown, None);
-    } else {
-        for (number, subject) in shown.iter().enumerate() {
-            if number > 0 {
-                anstream::println!();
-            }
-            print_people(subject);
-        }
-    }
-    0
+    Ok(shown)
 }
 
 /// Keeps the properties whose name, struct or function holds `text`.
@@ -192,23 +177,30 @@ fn select(devices: &[Subject], wanted: &str) -> Vec<usize> {
 }
 
 /// Opens the loader and asks everything.
-fn collect(options: &Options) -> Result<Vec<Subject>, String> {
-    let path = match &options.loader {
-        Some(path) => path.clone(),
-        None => install::library_folder()?.join("libze_loader.so.1"),
-    };
-    let (library, _) = Library::open(path.as_os_str())
-        .map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;
+fn collect(options: &Options) -> Result<Vec<Subject>, Failure> {
+    let (library, _) = install::loader(options.loader.as_deref())?;
     let source = Source::new(&library);
+    let subjects = ask_all(&source)
+        .map_err(|error| Failure::new(exit::NO, error).hint("solum doctor finds the cause"))?;
+    if subjects
+        .iter()
+        .all(|subject| subject.name.starts_with("driver"))
+    {
+        return Err(list::no_device());
+    }
+    Ok(subjects)
+}
+
+fn ask_all(source: &Source<'_>) -> Result<Vec<Subject>, String> {
     source.init("zeInit")?;
-    let sysman = sysman(&source);
+    let sysman = sysman(source);
     let mut subjects = Vec::new();
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for (number, driver) in source.drivers("zeDriverGet")?.into_iter().enumerate() {
-        subjects.push(of_driver(&source, driver, number));
+        subjects.push(of_driver(source, driver, number));
         let devices = source.handles("zeDeviceGet", driver)?;
         for device in &devices {
-            subjects.push(of_device(&source, *device, &devices, &mut kinds, &sysman));
+            subjects.push(of_device(source, *device, &devices, &mut kinds, &sysman));
         }
     }
     Ok(subjects)
@@ -383,8 +375,15 @@ fn manage(source: &Source<'_>, device: Handle, subject: &mut Subject) {
     }
 }
 
-fn print_people(subject: &Subject) {
-    anstream::println!("\u{1b}[1m{}\u{1b}[0m  {}", subject.name, subject.title);
+fn text(subject: &Subject) -> String {
+    let mut out = String::new();
+    // A string takes all that is written to it.
+    let _ = write(&mut out, subject);
+    out
+}
+
+fn write(out: &mut String, subject: &Subject) -> std::fmt::Result {
+    writeln!(out, "\u{1b}[1m{}\u{1b}[0m  {}", subject.name, subject.title)?;
     for group in &subject.groups {
         for (index, answers) in group.answers.iter().enumerate() {
             let number = if group.answers.len() > 1 {
@@ -398,42 +397,45 @@ fn print_people(subject: &Subject) {
                 && answer.layout.ends_with("extension_properties_t")
             {
                 if index == 0 {
-                    anstream::println!("  \u{1b}[36m{}\u{1b}[0m", group.name);
+                    writeln!(out, "  \u{1b}[36m{}\u{1b}[0m", group.name)?;
                 }
-                anstream::println!(
+                writeln!(
+                    out,
                     "    {:<54} {}",
                     name.text(""),
                     version.text(value::unit(answer.layout, field))
-                );
+                )?;
                 continue;
             }
-            anstream::println!("  \u{1b}[36m{}{number}\u{1b}[0m", group.name);
+            writeln!(out, "  \u{1b}[36m{}{number}\u{1b}[0m", group.name)?;
             for answer in answers {
                 if answer.layout != group.base {
-                    anstream::println!("    \u{1b}[2m{}\u{1b}[0m", answer.layout);
+                    writeln!(out, "    \u{1b}[2m{}\u{1b}[0m", answer.layout)?;
                 }
                 for (name, value) in &answer.values {
-                    anstream::println!(
+                    writeln!(
+                        out,
                         "    {name:<36} {}",
                         value.text(value::unit(answer.layout, name))
-                    );
+                    )?;
                 }
             }
         }
     }
     if !subject.remarks.is_empty() {
-        anstream::println!("  \u{1b}[2mnot offered by the driver:");
+        writeln!(out, "  \u{1b}[2mnot offered by the driver:")?;
         for remark in &subject.remarks {
             // A loader's list of what it tried is doctor's to show.
             let first = remark.lines().next().unwrap_or_default();
-            anstream::println!("    {}", first.trim_end_matches(" Tried:"));
+            writeln!(out, "    {}", first.trim_end_matches(" Tried:"))?;
         }
-        anstream::print!("\u{1b}[0m");
+        write!(out, "\u{1b}[0m")?;
     }
+    Ok(())
 }
 
 /// `functions` holds, for each function, the structs of each element by their C type.
-fn print_json(subjects: &[Subject], error: Option<&str>) {
+fn document(subjects: &[Subject]) -> Document {
     let all: Vec<Json> = subjects
         .iter()
         .map(|subject| {
@@ -450,21 +452,22 @@ fn print_json(subjects: &[Subject], error: Option<&str>) {
                 });
                 (group.name.clone(), Json::Array(elements.collect()))
             });
+            // A device's selector and name are those of solum ls.
+            let (key, other) = match subject.name.starts_with("driver") {
+                true => (("name", &subject.name), ("api", &subject.title)),
+                false => (("selector", &subject.name), ("name", &subject.title)),
+            };
             json!({
-                "name": subject.name,
-                "title": subject.title,
+                key.0: key.1,
+                other.0: other.1,
                 "functions": Map::from_iter(groups),
                 "not_offered": subject.remarks,
             })
         })
         .collect();
-    match serde_json::to_string_pretty(&Document {
-        schema: "solum.info/1",
-        error,
+    Document {
+        schema: SCHEMA,
         subjects: all,
-    }) {
-        Ok(text) => anstream::println!("{text}"),
-        Err(error) => complain(&format!("cannot print JSON: {error}"), None),
     }
 }
 

@@ -7,6 +7,8 @@ use super::sysman::{Device, Stamped};
 /// What happened between two moments.
 #[derive(Debug, Serialize)]
 pub(super) struct Figures {
+    /// As `solum ls` has it; nothing for a device that core does not show.
+    selector: Option<String>,
     name: String,
     uuid: String,
     engines: Vec<EngineFigures>,
@@ -63,7 +65,7 @@ fn rate(before: Option<Stamped>, after: Option<Stamped>) -> Option<f64> {
 }
 
 /// The figures of `after`, with rates where `before` has the same part.
-pub(super) fn between(before: &Device, after: &Device) -> Figures {
+pub(super) fn between(before: &Device, after: &Device, selector: Option<String>) -> Figures {
     let engines = after.engines.iter().enumerate().map(|(place, engine)| {
         let old = before.engines.get(place).and_then(|engine| engine.active);
         EngineFigures {
@@ -90,6 +92,7 @@ pub(super) fn between(before: &Device, after: &Device) -> Figures {
         rate(before.powers.get(place).copied(), Some(*energy))
     });
     Figures {
+        selector,
         name: after.name.clone(),
         uuid: after.uuid.clone(),
         engines: engines.collect(),
@@ -250,7 +253,7 @@ mod tests {
             }],
             ..Device::default()
         };
-        let figures = between(&device(1), &device(2));
+        let figures = between(&device(1), &device(2), None);
         let text = text(&figures)
             .replace("\u{1b}[1m", "")
             .replace("\u{1b}[0m", "");

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use serde::Serialize;
 
-use crate::library::Library;
-use crate::{complain, exit, install};
+use crate::say::{self, Failure};
+use crate::{exit, install, list};
 use figures::Figures;
 use sysman::Calls;
 
@@ -34,6 +34,8 @@ pub(crate) struct Options {
     loader: Option<PathBuf>,
 }
 
+const SCHEMA: &str = "solum.top/1";
+
 #[derive(Serialize)]
 struct Picture<'p> {
     schema: &'static str,
@@ -45,14 +47,18 @@ struct Picture<'p> {
 
 /// Shows pictures until it is ended; 1 when no driver tells anything.
 pub(crate) fn top(options: &Options) -> u8 {
-    let calls = match open(options) {
-        Ok(calls) => calls,
-        Err(error) => return none(options, &error),
-    };
-    let devices = match calls.open() {
-        Ok(devices) => devices,
-        Err(error) => return none(options, &error),
-    };
+    stream(options).unwrap_or_else(|failure| failure.tell(options.json.then_some(SCHEMA)))
+}
+
+fn stream(options: &Options) -> Result<u8, Failure> {
+    let (library, loader) = install::loader(options.loader.as_deref())?;
+    let calls = Calls::of(&library);
+    let devices = calls.open().map_err(|error| {
+        Failure::new(exit::NO, error)
+            .hint("solum info shows what drivers tell without it; solum doctor checks the drivers")
+    })?;
+    // What a device is called elsewhere; system management itself knows no selectors.
+    let selectors = list::selectors(&loader);
     let interval = Duration::from_millis(options.interval);
     let read = || -> Vec<_> { devices.iter().map(|device| calls.read(*device)).collect() };
     let terminal = !options.json && std::io::stdout().is_terminal();
@@ -64,40 +70,18 @@ pub(crate) fn top(options: &Options) -> u8 {
             .1
             .iter()
             .zip(&after.1)
-            .map(|(before, after)| figures::between(before, after))
+            .map(|(before, after)| {
+                figures::between(before, after, selectors.get(&after.uuid).cloned())
+            })
             .collect();
-        if show(options, terminal, after.0.duration_since(before.0), &all).is_err() {
-            // Nobody reads any more.
-            return 0;
-        }
-        if options.once {
-            return 0;
+        let shown = show(options, terminal, after.0.duration_since(before.0), &all);
+        let is_over = options.once || shown.is_err();
+        let code = say::written(shown, 0);
+        if is_over {
+            return Ok(code);
         }
         before = after;
     }
-}
-
-fn open(options: &Options) -> Result<Calls, String> {
-    let path = match &options.loader {
-        Some(path) => path.clone(),
-        None => install::library_folder()?.join("libze_loader.so.1"),
-    };
-    let (library, _) = Library::open(path.as_os_str())
-        .map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;
-    Ok(Calls::of(&library))
-}
-
-fn none(options: &Options, error: &str) -> u8 {
-    if options.json {
-        let document = serde_json::json!({ "schema": "solum.top/1", "error": error });
-        anstream::println!("{document}");
-    } else {
-        complain(
-            error,
-            Some("solum info shows what drivers tell without it; solum doctor checks the drivers"),
-        );
-    }
-    exit::NO
 }
 
 fn show(
@@ -110,7 +94,7 @@ fn show(
     if options.json {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let picture = Picture {
-            schema: "solum.top/1",
+            schema: SCHEMA,
             time_ms: since.map_or(0, |since| since.as_millis() as u64),
             interval_ms: interval.as_millis() as u64,
             devices,

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use timeline::filter::Filter;
 use timeline::play::{Argument, Arguments, Call, Listener, Place, Player, Submission, TrackId};
 use timeline::summary;
 
-use super::recordings;
+use super::Results;
+use crate::say;
 
 /// How often the recordings are looked at.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -27,7 +28,8 @@ impl Printing {
     fn line(&mut self, time: u64, text: &str) -> io::Result<()> {
         let zero = *self.zero.get_or_insert(time);
         let since = time.saturating_sub(zero) as f64 / 1e9;
-        writeln!(anstream::stderr(), "[{since:10.6}] {text}")
+        say::remark(&format!("[{since:10.6}] {text}"));
+        Ok(())
     }
 }
 
@@ -87,8 +89,8 @@ impl Listener for Printing {
     }
 }
 
-/// Follows the recordings in `folder` until `over` is set, and once more then.
-pub(crate) fn follow(folder: &Path, filter: &Filter, over: &AtomicBool) -> io::Result<()> {
+/// Follows the recordings until `over` is set, and once more then.
+pub(crate) fn follow(results: &Results, filter: &Filter, over: &AtomicBool) -> io::Result<()> {
     let mut printing = Printing::default();
     let listeners: &mut [&mut dyn Listener] = &mut [&mut printing];
     let mut player = Player::new(filter, listeners);
@@ -96,7 +98,7 @@ pub(crate) fn follow(folder: &Path, filter: &Filter, over: &AtomicBool) -> io::R
     let mut known: HashMap<PathBuf, ()> = HashMap::new();
     loop {
         let last = over.load(Ordering::Acquire);
-        for file in recordings(folder)? {
+        for file in results.recordings()? {
             // One that is just being made has no header yet and is opened next time.
             if !known.contains_key(&file)
                 && let Ok(recording) = Recording::open(BufReader::new(File::open(&file)?))

@@ -18,14 +18,15 @@ fn properties_are_those_that_ls_shows_too() {
     };
     let list = json("ls", &["--json"]);
     let info = json("info", &["--json"]);
-    assert_eq!(info["schema"], "solum.info/1");
+    assert_eq!(info["schema"], "solum.info/2");
     let devices = list["drivers"][0]["devices"].as_array().unwrap();
     assert_eq!(devices.len(), 2);
     for device in devices {
         let mut subjects = info["subjects"].as_array().unwrap().iter();
         let subject = subjects
-            .find(|subject| subject["name"] == device["selector"])
+            .find(|subject| subject["selector"] == device["selector"])
             .unwrap_or_else(|| panic!("{} is not in {info}", device["selector"]));
+        assert_eq!(subject["name"], device["name"]);
         let field = |function: &str, layout: &str, field: &str| {
             subject["functions"][function][0][layout][field].clone()
         };
@@ -116,7 +117,7 @@ fn one_property_of_one_device_in_its_unit() {
         (
             &["fpga"],
             STUB,
-            1,
+            2,
             "",
             "no device fpga\nhint: there are level_zero:gpu:0",
         ),
@@ -130,7 +131,7 @@ fn one_property_of_one_device_in_its_unit() {
         (
             &["--loader", "/nonexistent/loader"],
             STUB,
-            1,
+            2,
             "",
             "/nonexistent/loader cannot be opened",
         ),
@@ -159,28 +160,31 @@ fn one_property_of_one_device_in_its_unit() {
 fn top_says_why_there_is_nothing_to_see() {
     let stage = stage("top");
     let stub_refuses = ("SOLUM_STUB_RESULT", "zesInit=0x78000003");
-    for (arguments, environment, stdout, stderr) in [
+    for (arguments, environment, want, stdout, stderr) in [
         (
             &["--once"][..],
             &[STUB, stub_refuses][..],
+            1,
             "",
             "no driver here offers system management",
         ),
         (
             &["--once", "--json"],
             &[STUB, stub_refuses],
+            1,
             "\"schema\":\"solum.top/1\"",
             "",
         ),
         (
             &["--once", "--loader", "/nonexistent/loader"],
             &[],
+            2,
             "",
             "/nonexistent/loader cannot be opened",
         ),
     ] {
         let (code, out, err) = text(&run(&stage, "top", arguments, environment));
-        assert_eq!(code, 1, "{arguments:?}: {out}{err}");
+        assert_eq!(code, want, "{arguments:?}: {out}{err}");
         assert!(
             out.contains(stdout) && err.contains(stderr),
             "{arguments:?}: {out}{err}"
@@ -202,7 +206,17 @@ fn top_shows_what_the_machine_tells() {
     assert!(picture["interval_ms"].as_u64().is_some_and(|ms| ms >= 20));
     let devices = picture["devices"].as_array().unwrap();
     assert!(!devices.is_empty(), "{picture}");
+    let (code, list, _) = text(&run(&stage, "ls", &["--json"], &[DRIVER]));
+    assert_eq!(code, 0);
+    let list: Value = serde_json::from_str(&list).unwrap();
+    let known = list["drivers"][0]["devices"].as_array().unwrap();
     for device in devices {
+        assert!(
+            known.iter().any(|other| ["selector", "name", "uuid"]
+                .iter()
+                .all(|key| other[*key] == device[*key])),
+            "{device}"
+        );
         let list = |name: &str| device[name].as_array().unwrap().clone();
         let shares: Vec<f64> = list("engines")
             .iter()
@@ -234,6 +248,31 @@ fn top_shows_what_the_machine_tells() {
         for power in list("power_w") {
             assert!(power.is_null() || power.as_f64() >= Some(0.0), "{device}");
         }
+    }
+    std::fs::remove_dir_all(&stage).unwrap();
+}
+
+#[test]
+fn without_a_device_every_verb_says_why() {
+    let stage = stage("none");
+    let masked = ("ZE_AFFINITY_MASK", "9");
+    for (verb, arguments) in [("ls", &[][..]), ("ls", &["--json"]), ("info", &["--json"])] {
+        let (code, out, err) = text(&run(&stage, verb, arguments, &[DRIVER, masked]));
+        assert_eq!(code, 1, "{verb}: {out}{err}");
+        let said = if arguments.is_empty() { &err } else { &out };
+        assert!(
+            said.contains("no device: ZE_AFFINITY_MASK=9 hides them"),
+            "{verb}: {out}{err}"
+        );
+    }
+    std::fs::remove_file(stage.join("libze_loader.so.1")).unwrap();
+    for verb in ["ls", "info", "top"] {
+        let (code, out, _) = text(&run(&stage, verb, &["--json"], &[]));
+        let document: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(code, 2, "{verb}: {out}");
+        assert!(out.starts_with("{\"schema\""), "{out}");
+        let hint = document["hint"].as_str().unwrap();
+        assert!(hint.contains("./x install"), "{verb}: {out}");
     }
     std::fs::remove_dir_all(&stage).unwrap();
 }
