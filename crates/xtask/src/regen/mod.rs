@@ -2,6 +2,7 @@
 //!
 //! Each room yields [`Output`]s and touches no file; writing and comparing happen here only.
 
+mod environment;
 mod headers;
 mod layers;
 mod loader;
@@ -63,6 +64,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<Vec<PathBuf>> {
         crate::status::generate(&table, root)?,
     ));
     outputs.push(spirv::generate(root)?);
+    outputs.push(environment::generate(root)?);
     let mut stale = Vec::new();
     for output in outputs {
         let path = root.join(&output.path);
