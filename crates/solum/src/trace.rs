@@ -202,19 +202,34 @@ struct Results {
     is_new: bool,
     /// What lay there under a recording's name before the program was started.
     before: HashSet<PathBuf>,
+    /// An earlier trace left its results there.
+    is_used: bool,
 }
 
 impl Results {
     /// Makes the folder; what lies in it stays as it is.
+    ///
+    /// # Errors
+    /// Something of a result's name lies there, and nothing that tells of an earlier trace: it would be overwritten.
     fn prepare(folder: &Path) -> io::Result<Self> {
         let is_new = !folder.exists();
         fs::create_dir_all(folder)?;
         let folder = folder.canonicalize()?;
-        let before = recordings(&folder)?.into_iter().collect();
+        let before: HashSet<_> = recordings(&folder)?.into_iter().collect();
+        let is_used =
+            before.iter().any(|file| is_recording(file)) || is_summary(&folder.join(SUMMARY));
+        let is_there = |name: &&&str| folder.join(name).symlink_metadata().is_ok();
+        if let Some(name) = MADE.iter().find(is_there)
+            && !is_used
+        {
+            let text = format!("{name} lies there, which is no trace's and would be overwritten");
+            return Err(io::Error::new(ErrorKind::AlreadyExists, text));
+        }
         Ok(Self {
             folder,
             is_new,
             before,
+            is_used,
         })
     }
 
@@ -236,14 +251,10 @@ impl Results {
             }
             _ => true,
         };
-        let mut is_there = false;
         // A name that is free again may be this run's.
-        self.before.retain(|file| {
-            let is_ours = is_recording(file);
-            is_there |= is_ours;
-            !(is_ours && remove(file))
-        });
-        if is_there {
+        self.before
+            .retain(|file| !(is_recording(file) && remove(file)));
+        if self.is_used {
             for name in MADE {
                 remove(&self.folder.join(name));
             }
@@ -292,7 +303,7 @@ impl Results {
         play::play(&mut open, filter, listeners)?;
         let summary = summing.finish(complete, lost);
         let graph = growing.finish();
-        json(write("summary.json")?, &summary)?;
+        json(write(SUMMARY)?, &summary)?;
         json(write("graph.json")?, &graph)?;
         write("graph.dot")?.write_all(graph.dot().as_bytes())?;
         let graph_drawn = draw(folder, "graph.svg", graph.svg())?;
@@ -306,12 +317,14 @@ impl Results {
     }
 }
 
+const SUMMARY: &str = "summary.json";
+
 /// What is made of recordings.
 const MADE: [&str; 7] = [
     "timeline.pftrace",
     "timeline.json",
     "timeline.svg",
-    "summary.json",
+    SUMMARY,
     "graph.json",
     "graph.dot",
     "graph.svg",
@@ -334,6 +347,13 @@ fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a file begins as summaries of traces do.
+fn is_summary(file: &Path) -> bool {
+    let mut start = String::new();
+    let read = File::open(file).map(|file| file.take(64).read_to_string(&mut start));
+    matches!(read, Ok(Ok(_))) && start.contains("\"solum.trace/")
 }
 
 /// Whether a file begins as the recorder's do.

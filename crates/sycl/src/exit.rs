@@ -4,7 +4,7 @@
 //! leaves; drivers still answer, since what they do at the end happens later. Not here: nothing is unloaded, and what ends
 //! the process at once (`abort`, `_exit`, a signal) is not held up.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -28,11 +28,31 @@ pub(crate) fn start() {
     });
 }
 
-/// To be called when a module is built: its compiler may have been loaded only now, and would end before what was
+/// To be called when something was compiled: the compiler may have been loaded only now, and would end before what was
 /// registered earlier, while host tasks may still need it.
 pub(crate) fn compiler_is_loaded() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(register);
+    /// Libraries loaded in the process's life, when it was registered last.
+    static KNOWN: AtomicU64 = AtomicU64::new(0);
+    let loaded = libraries_loaded();
+    if KNOWN.swap(loaded, Ordering::Relaxed) != loaded {
+        register();
+    }
+}
+
+fn libraries_loaded() -> u64 {
+    unsafe extern "C" fn first(
+        library: *mut libc::dl_phdr_info,
+        _: libc::size_t,
+        count: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: the loader's description of a library, and the word below.
+        unsafe { *count.cast::<u64>() = (*library).dlpi_adds };
+        1
+    }
+    let mut count = 0u64;
+    // SAFETY: a callback of that form, which does not unwind, and what it writes to.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut count).cast()) };
+    count
 }
 
 fn register() {

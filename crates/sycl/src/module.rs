@@ -86,6 +86,7 @@ impl Module {
                 zeKernelCreate = kernel.pfnCreate(self.handle, &raw const desc, &raw mut kernel)
             )
         };
+        crate::exit::compiler_is_loaded();
         self.told(made).map(|()| kernel)
     }
 

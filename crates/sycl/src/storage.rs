@@ -705,10 +705,6 @@ impl BufferState {
         // Of all that was in its memories, before it is forgotten.
         let mut users = Deps::default();
         self.graph.last_use(&mut users);
-        for View { image, .. } in views {
-            let kept = image.context.0.native.kept();
-            bury(users.clone(), kept, move || drop(image));
-        }
         if self.places.iter().any(|place| loss(place).is_some()) {
             // Maybe nobody has asked yet whether what was copied before is there.
             self.graph.copies_under_way().for_each(|copy| {
@@ -720,6 +716,12 @@ impl BufferState {
             && let Some(cause) = cause
         {
             self.poison.get_or_insert(cause);
+        }
+        // And of what counts again where later work failed.
+        self.graph.last_use(&mut users);
+        for View { image, .. } in views {
+            let kept = image.context.0.native.kept();
+            bury(users.clone(), kept, move || drop(image));
         }
         for number in 0..self.places.len() {
             let place = &mut self.places[number];

@@ -125,10 +125,26 @@ fn results_without_recordings_may_be_anybodys() {
     let folder = without_recorder("trace-foreign");
     let results = folder.join("results");
     std::fs::create_dir_all(&results).unwrap();
-    std::fs::write(results.join("summary.json"), "mine").unwrap();
-    assert_eq!(trace(&folder, &[], &["true"]).0, 0);
-    let kept = std::fs::read_to_string(results.join("summary.json")).unwrap();
-    assert_eq!(kept, "mine");
+    for name in ["summary.json", "graph.svg", "timeline.json"] {
+        let file = results.join(name);
+        std::fs::write(&file, "mine").unwrap();
+        let (code, _, stderr) = trace(&folder, &[], &["touch", "results/started"]);
+        assert_eq!(code, 125, "{stderr}");
+        assert!(
+            stderr.contains(name) && stderr.contains("-o"),
+            "what is in the way, and what to do: {stderr}"
+        );
+        assert!(!results.join("started").exists(), "the program ran");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+        std::fs::remove_file(&file).unwrap();
+    }
+    // An earlier trace whose recordings the user has removed.
+    let summary = "{\"schema\":\"solum.trace/1\"}";
+    std::fs::write(results.join("summary.json"), summary).unwrap();
+    let (code, _, stderr) = trace(&folder, &[], &["touch", "results/started"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(results.join("started").exists());
+    assert!(!results.join("summary.json").exists(), "it is an older one");
 }
 
 #[test]

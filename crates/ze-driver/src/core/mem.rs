@@ -9,7 +9,7 @@ use crate::core::ipc::descriptor_of;
 use crate::core::shared_file;
 use crate::core::virtual_mem::address_space;
 use crate::device::{AllocError, AllocRequest, MemoryKind, Platform};
-use crate::schedule::{Command, Op};
+use crate::schedule::{Command, Lane, Op};
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
@@ -354,7 +354,39 @@ fn free(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
 #[ze_entry(ze_pfnMemFree_t)]
 pub(crate) fn zeMemFree(hContext: Handle<'_, Context>, ptr: *mut c_void) -> ZeResult {
     check_base(hContext.driver(), ptr)?;
+    if hContext.is_lost() {
+        // The program was told that all use has ended while what other lanes run goes on.
+        free_behind(&hContext, busy_lanes(&hContext), ptr);
+        return Ok(());
+    }
     free(&**hContext.platform(), ptr)
+}
+
+fn busy_lanes(context: &Handle<'_, Context>) -> Vec<Arc<Lane>> {
+    let mut lanes = context.arc().lanes();
+    lanes.retain(|lane| !lane.is_idle());
+    lanes
+}
+
+/// Frees once these have done what they were given.
+fn free_behind(context: &Handle<'_, Context>, lanes: Vec<Arc<Lane>>, ptr: *mut c_void) {
+    let deferred = Arc::new(DeferredFree {
+        platform: Arc::clone(context.platform()),
+        ptr,
+    });
+    for lane in lanes {
+        let holder: Box<dyn Send> = Box::new(Arc::clone(&deferred));
+        lane.push(
+            [Arc::new(Command {
+                op: Op::Release(Mutex::new(Some(holder))),
+                waits: Vec::new(),
+                signal: None,
+                drain: true,
+                counts: false,
+            })],
+            true,
+        );
+    }
 }
 
 /// Frees when its last holder is dropped: after the commands submitted before.
@@ -383,32 +415,10 @@ pub(crate) fn zeMemFreeExt(
 ) -> ZeResult {
     let policy = pMemFreeDesc.freePolicy;
     flags("pMemFreeDesc->freePolicy", policy, 0x3)?;
-    let platform = hContext.platform();
     check_base(hContext.driver(), ptr)?;
-    let busy: Vec<_> = hContext
-        .arc()
-        .lanes()
-        .into_iter()
-        .filter(|lane| !lane.is_idle())
-        .collect();
+    let busy = busy_lanes(&hContext);
     if policy & ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE != 0 {
-        let deferred = Arc::new(DeferredFree {
-            platform: Arc::clone(platform),
-            ptr,
-        });
-        for lane in busy {
-            let holder: Box<dyn Send> = Box::new(Arc::clone(&deferred));
-            lane.push(
-                [Arc::new(Command {
-                    op: Op::Release(Mutex::new(Some(holder))),
-                    waits: Vec::new(),
-                    signal: None,
-                    drain: true,
-                    counts: false,
-                })],
-                true,
-            );
-        }
+        free_behind(&hContext, busy, ptr);
         return Ok(());
     }
     if policy & ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE != 0 {
@@ -416,7 +426,7 @@ pub(crate) fn zeMemFreeExt(
             lane.wait(lane.pushed(), u64::MAX);
         }
     }
-    free(&**platform, ptr)
+    free(&**hContext.platform(), ptr)
 }
 
 /// As properties tell it.

@@ -387,6 +387,68 @@ fn a_fault_loses_the_context_and_nobody_waits_for_ever() {
     ok!(Device.pfnGetStatus(device(0)));
 }
 
+#[test]
+fn memory_of_a_lost_context_goes_after_what_still_runs() {
+    static RUNS: AtomicBool = AtomicBool::new(false);
+    static OPEN: AtomicBool = AtomicBool::new(false);
+    unsafe extern "C" fn wait_until_open(_: *mut c_void) {
+        RUNS.store(true, Ordering::SeqCst);
+        while !OPEN.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+    }
+    let context = context();
+    let memory = words(context, 2).as_mut_ptr() as usize;
+    let is_there = || {
+        let mut properties = ze_memory_allocation_properties_t::default();
+        let pointer = memory as *const c_void;
+        ok!(Mem.pfnGetAllocProperties(context, pointer, &raw mut properties, null_mut()));
+        properties.r#type != ZE_MEMORY_TYPE_UNKNOWN
+    };
+    let running = immediate(context, ASYNC, 0) as usize;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            ok!(CommandList.pfnAppendHostFunction(
+                running as ze_command_list_handle_t,
+                Some(wait_until_open),
+                null_mut(),
+                std::ptr::null(),
+                null_mut(),
+                0,
+                null_mut()
+            ));
+        });
+        while !RUNS.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        let list = immediate(context, ASYNC, 0);
+        let groups = ze_group_count_t {
+            groupCountX: 1,
+            groupCountY: 1,
+            groupCountZ: 1,
+        };
+        let fault = kernel(context, c"fault");
+        ok!(CommandList.pfnAppendLaunchKernel(
+            list,
+            fault,
+            &raw const groups,
+            null_mut(),
+            0,
+            null_mut()
+        ));
+        let lost = ZE_RESULT_ERROR_DEVICE_LOST;
+        assert_eq!(ze!(CommandList.pfnHostSynchronize(list, FOREVER)), lost);
+        ok!(Mem.pfnFree(context, memory as *mut c_void));
+        let kept = is_there();
+        OPEN.store(true, Ordering::SeqCst);
+        assert!(kept, "another lane may still use it");
+    });
+    // Nobody tells of the end of what runs in a lost context.
+    while is_there() {
+        std::thread::yield_now();
+    }
+}
+
 /// Appends beyond which a lane makes the host wait.
 const BOUND: usize = 1 << 15;
 
