@@ -1,6 +1,7 @@
 //! Counter-based events: recorded ones, counters of the application; runtime requirements.
 
 use crate::api::*;
+use crate::launches::ONE;
 use level_zero_sys::*;
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
@@ -43,11 +44,7 @@ fn a_list_that_signals_and_waits_is_executed_again_and_again() {
     let kernel = kernel(context, c"add");
     assert_eq!(arg(kernel, 0, at), ZE_RESULT_SUCCESS);
     assert_eq!(arg(kernel, 1, 1u32), ZE_RESULT_SUCCESS);
-    let one = ze_group_count_t {
-        groupCountX: 1,
-        groupCountY: 1,
-        groupCountZ: 1,
-    };
+    let one = ONE;
     ok!(CommandList.pfnAppendLaunchKernel(list, kernel, &raw const one, event, 0, null_mut()));
     ok!(CommandList.pfnAppendMemoryCopy(
         list,

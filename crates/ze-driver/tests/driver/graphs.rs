@@ -1,6 +1,7 @@
 //! Graphs: capture, forks and joins, execution, what is refused.
 
 use crate::api::*;
+use crate::launches::launch;
 use level_zero_sys::*;
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -76,19 +77,8 @@ pub(crate) fn add(
     let kernel = kernel(context, c"add");
     assert_eq!(arg(kernel, 0, at), ZE_RESULT_SUCCESS);
     assert_eq!(arg(kernel, 1, value), ZE_RESULT_SUCCESS);
-    let one = ze_group_count_t {
-        groupCountX: 1,
-        groupCountY: 1,
-        groupCountZ: 1,
-    };
-    ok!(CommandList.pfnAppendLaunchKernel(
-        list,
-        kernel,
-        &raw const one,
-        signal,
-        waits.len() as u32,
-        waits.as_mut_ptr()
-    ));
+    let launched = launch(list, kernel, signal, waits);
+    assert_eq!(launched, ZE_RESULT_SUCCESS);
 }
 
 pub(crate) fn copy(

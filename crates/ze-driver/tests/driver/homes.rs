@@ -2,6 +2,7 @@
 //! what happens to one context is nobody else's.
 
 use crate::api::*;
+use crate::launches::{ONE, launch};
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -9,11 +10,6 @@ use std::ptr::null_mut;
 const FOREVER: u64 = u64::MAX;
 const ASYNC: ze_command_queue_mode_t = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
 const REFUSED: ze_result_t = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-const ONE: ze_group_count_t = ze_group_count_t {
-    groupCountX: 1,
-    groupCountY: 1,
-    groupCountZ: 1,
-};
 
 fn immediate_on(context: ze_context_handle_t, on: usize) -> ze_command_list_handle_t {
     let desc = ze_command_queue_desc_t {
@@ -30,18 +26,6 @@ fn memory_on(context: ze_context_handle_t, on: usize) -> *mut c_void {
     let (desc, mut at) = (ze_device_mem_alloc_desc_t::default(), null_mut());
     ok!(Mem.pfnAllocDevice(context, &raw const desc, 64, 0, device(on), &raw mut at));
     at
-}
-
-fn launch(list: ze_command_list_handle_t, kernel: ze_kernel_handle_t) -> ze_result_t {
-    let groups = ONE;
-    ze!(CommandList.pfnAppendLaunchKernel(
-        list,
-        kernel,
-        &raw const groups,
-        null_mut(),
-        0,
-        null_mut()
-    ))
 }
 
 #[test]
@@ -67,7 +51,7 @@ fn lists_and_kernels_of_other_devices_are_refused() {
             let mut lists = lists;
             ze!(CommandQueue.pfnExecuteCommandLists(queue, 1, lists.as_mut_ptr(), null_mut()))
         };
-        let appended = || launch(direct, kernel);
+        let appended = || launch(direct, kernel, null_mut(), &mut []);
         for (what, run) in [
             ("executed", &executed as &dyn Fn() -> ze_result_t),
             ("launched", &appended),
@@ -129,7 +113,7 @@ fn a_device_is_waited_for_whatever_was_lost_on_it() {
     let (lost, fine) = (context(), context());
     let list = immediate_on(lost, 2);
     assert_eq!(
-        launch(list, kernel_on(lost, 2, c"fault")),
+        launch(list, kernel_on(lost, 2, c"fault"), null_mut(), &mut []),
         ZE_RESULT_SUCCESS
     );
     let gone = ZE_RESULT_ERROR_DEVICE_LOST;
@@ -179,7 +163,10 @@ fn nothing_reaches_the_memory_of_a_device_without_peer_access() {
     };
     let add = kernel_on(context, 2, c"add");
     assert_eq!(arg(add, 0, others), ZE_RESULT_SUCCESS);
-    refused(launch(list, add), "argument 0 of kernel \"add\"");
+    refused(
+        launch(list, add, null_mut(), &mut []),
+        "argument 0 of kernel \"add\"",
+    );
     assert_eq!(arg(add, 0, shared), ZE_RESULT_SUCCESS);
     let indirect = |at: *const c_void| {
         ze!(CommandList.pfnAppendLaunchKernelIndirect(
@@ -246,7 +233,10 @@ fn nothing_reaches_the_memory_of_a_device_without_peer_access() {
     ok!(Image.pfnCreate(context, device(0), &raw const desc, &raw mut image));
     let look = kernel_on(context, 2, c"look");
     assert_eq!(arg(look, 0, image), ZE_RESULT_SUCCESS);
-    refused(launch(list, look), "argument 0 of kernel \"look\"");
+    refused(
+        launch(list, look, null_mut(), &mut []),
+        "argument 0 of kernel \"look\"",
+    );
     // A mutable list, whose argument changes after it was recorded.
     let chained = ze_mutable_command_list_exp_desc_t::default();
     let desc = ze_command_list_desc_t {
@@ -257,7 +247,10 @@ fn nothing_reaches_the_memory_of_a_device_without_peer_access() {
     ok!(CommandList.pfnCreate(context, device(2), &raw const desc, &raw mut recorded));
     let (desc, mut id) = (ze_mutable_command_id_exp_desc_t::default(), 0);
     ok!(CommandListExp.pfnGetNextCommandIdExp(recorded, &raw const desc, &raw mut id));
-    assert_eq!(launch(recorded, add), ZE_RESULT_SUCCESS);
+    assert_eq!(
+        launch(recorded, add, null_mut(), &mut []),
+        ZE_RESULT_SUCCESS
+    );
     for (at, wanted) in [(mine, ZE_RESULT_SUCCESS), (others, REFUSED)] {
         let link = ze_mutable_kernel_argument_exp_desc_t {
             commandId: id,

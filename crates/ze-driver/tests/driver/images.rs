@@ -1,6 +1,7 @@
 //! Images, views and samplers: layouts in memory, copies, refusals, what kernels get.
 
 use crate::api::*;
+use crate::launches::launch;
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
@@ -126,19 +127,8 @@ fn look(
 ) {
     assert_eq!(arg(kernel, 0, image), ZE_RESULT_SUCCESS);
     assert_eq!(arg(kernel, 1, sampler), ZE_RESULT_SUCCESS);
-    let groups = ze_group_count_t {
-        groupCountX: 1,
-        groupCountY: 1,
-        groupCountZ: 1,
-    };
-    ok!(CommandList.pfnAppendLaunchKernel(
-        list,
-        kernel,
-        &raw const groups,
-        null_mut(),
-        gates.len() as u32,
-        gates.as_mut_ptr()
-    ));
+    let launched = launch(list, kernel, null_mut(), gates);
+    assert_eq!(launched, ZE_RESULT_SUCCESS);
 }
 
 #[test]

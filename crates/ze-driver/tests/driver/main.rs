@@ -8,6 +8,7 @@ mod getters;
 mod graphs;
 mod homes;
 mod images;
+mod launches;
 mod memory;
 mod mutable;
 mod order;

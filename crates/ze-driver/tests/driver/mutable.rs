@@ -1,6 +1,7 @@
 //! Mutable command lists and clones: every change takes effect at the next execution, and nowhere else.
 
 use crate::api::*;
+use crate::launches::ONE;
 use level_zero_sys::*;
 use std::ptr::{null, null_mut};
 
@@ -55,11 +56,7 @@ fn adder(
     ok!(Kernel.pfnSetGroupSize(kernel, 1, 1, 1));
     let list = mutable_list(context);
     let id = next_id(list, flags);
-    let groups = ze_group_count_t {
-        groupCountX: 1,
-        groupCountY: 1,
-        groupCountZ: 1,
-    };
+    let groups = ONE;
     let [signal, mut wait] = events;
     ok!(CommandList.pfnAppendLaunchKernel(
         list,

@@ -1,6 +1,7 @@
 //! Order: events, barriers, queues, lists, fences, faults.
 
 use crate::api::*;
+use crate::launches::launch;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -362,19 +363,8 @@ fn a_fault_loses_the_context_and_nobody_waits_for_ever() {
     copy(blocked, at.wrapping_add(1), at, done, &mut [never]);
     let fault = kernel(context, c"fault");
     let list = immediate(context, ASYNC, 0);
-    let groups = ze_group_count_t {
-        groupCountX: 1,
-        groupCountY: 1,
-        groupCountZ: 1,
-    };
-    ok!(CommandList.pfnAppendLaunchKernel(
-        list,
-        fault,
-        &raw const groups,
-        null_mut(),
-        0,
-        null_mut()
-    ));
+    let launched = launch(list, fault, null_mut(), &mut []);
+    assert_eq!(launched, ZE_RESULT_SUCCESS);
     let lost = ZE_RESULT_ERROR_DEVICE_LOST;
     assert_eq!(ze!(CommandList.pfnHostSynchronize(list, FOREVER)), lost);
     assert_eq!(ze!(Event.pfnHostSynchronize(done, FOREVER)), lost);
@@ -422,20 +412,9 @@ fn memory_of_a_lost_context_goes_after_what_still_runs() {
             std::thread::yield_now();
         }
         let list = immediate(context, ASYNC, 0);
-        let groups = ze_group_count_t {
-            groupCountX: 1,
-            groupCountY: 1,
-            groupCountZ: 1,
-        };
         let fault = kernel(context, c"fault");
-        ok!(CommandList.pfnAppendLaunchKernel(
-            list,
-            fault,
-            &raw const groups,
-            null_mut(),
-            0,
-            null_mut()
-        ));
+        let launched = launch(list, fault, null_mut(), &mut []);
+        assert_eq!(launched, ZE_RESULT_SUCCESS);
         let lost = ZE_RESULT_ERROR_DEVICE_LOST;
         assert_eq!(ze!(CommandList.pfnHostSynchronize(list, FOREVER)), lost);
         ok!(Mem.pfnFree(context, memory as *mut c_void));
