@@ -5,10 +5,11 @@
 //! from any thread at any time, from inside [`Task::finished`] too.
 
 use crate::address_space::AddressSpace;
+use crate::check::lock;
 use signal_mask::HeldSignals;
 use std::any::Any;
 use std::ffi::{CStr, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A set of devices behind one Level Zero driver handle.
 pub trait Platform: Send + Sync {
@@ -482,6 +483,53 @@ pub enum KernelArgKind {
 /// An object that an argument is of, with the number of the argument.
 pub type Kept = (u32, Arc<dyn Any + Send + Sync>);
 
+/// Objects that work is of: they are alive until it is done, those of work that is done once no longer than that.
+#[derive(Debug, Default)]
+pub struct Keeps(Option<Box<Mutex<Vec<Kept>>>>);
+
+impl Keeps {
+    /// An argument is of another object from now on.
+    pub(crate) fn replace(&mut self, kept: Kept) {
+        let all = self.0.get_or_insert_default();
+        let all = all.get_mut().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(index, _)| *index != kept.0);
+        all.push(kept);
+    }
+
+    /// The object that argument `index` is of.
+    pub(crate) fn get(&self, index: u32) -> Option<Arc<dyn Any + Send + Sync>> {
+        let all = lock(self.0.as_deref()?);
+        let (_, object) = all.iter().find(|(at, _)| *at == index)?;
+        Some(Arc::clone(object))
+    }
+
+    /// Lets go of all.
+    pub(crate) fn let_go(&self) {
+        if let Some(all) = &self.0 {
+            // Dropped without the lock: what goes may free memory.
+            drop(std::mem::take(&mut *lock(all)));
+        }
+    }
+}
+
+impl FromIterator<Kept> for Keeps {
+    fn from_iter<I: IntoIterator<Item = Kept>>(all: I) -> Self {
+        let mut all = all.into_iter().peekable();
+        // Nearly all work is of none: that costs nothing.
+        Self(
+            all.peek()
+                .is_some()
+                .then(|| Box::new(Mutex::new(all.collect()))),
+        )
+    }
+}
+
+impl Clone for Keeps {
+    fn clone(&self) -> Self {
+        self.0.iter().flat_map(|all| lock(all).clone()).collect()
+    }
+}
+
 /// A kernel launch, complete.
 #[derive(Clone)]
 pub struct Launch {
@@ -492,7 +540,7 @@ pub struct Launch {
     /// The argument block: [`KernelFacts::args_size`] bytes; a `Local` argument's 8 bytes are its size.
     pub args: Box<[u8]>,
     /// What the addresses of records in `args` are of, by argument: alive as long as the launch.
-    pub keeps: Vec<Kept>,
+    pub keeps: Keeps,
     /// Work-items per group.
     pub group_size: [u32; 3],
     /// Work-groups.
@@ -537,7 +585,7 @@ pub struct RegionCopy {
     pub rows: u64,
     pub slices: u64,
     /// Objects that the bytes are of: alive as long as the copy.
-    pub keeps: [Option<Arc<dyn Any + Send + Sync>>; 2],
+    pub keeps: Keeps,
 }
 
 /// Bytes to write, and where.

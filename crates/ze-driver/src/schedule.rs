@@ -160,6 +160,25 @@ impl Batch {
         }
     }
 
+    /// Lets go of what its work was of where nobody does it again, so that whoever waited for it finds the memory free:
+    /// the rest of it goes when the last thread has left it.
+    fn let_go(&self) {
+        let Self::Few(first, rest) = self else {
+            return;
+        };
+        for command in std::iter::once(first).chain(rest) {
+            let keeps = match &command.op {
+                Op::Work(Work::Launch(launch)) => &launch.keeps,
+                Op::Work(Work::CopyRegion(copy)) => &copy.keeps,
+                _ => continue,
+            };
+            // A list that may run again has it too.
+            if Arc::strong_count(command) == 1 {
+                keeps.let_go();
+            }
+        }
+    }
+
     /// Those behind the first.
     fn rest(&self) -> &[Arc<Command>] {
         match self {
@@ -765,6 +784,7 @@ impl Task for Node {
     }
 
     fn finished(self: Arc<Self>, outcome: Outcome) {
+        self.batch.let_go();
         let mut ready = Ready::new();
         if let Some(fault) = outcome.fault {
             self.lane.context.lose(fault);

@@ -4,7 +4,7 @@ use super::*;
 use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use ze_driver::device::{Need, RegionCopy, Work};
+use ze_driver::device::{Keeps, Need, RegionCopy, Work};
 
 /// A task that counts itself down on a shared word.
 struct Item {
@@ -269,7 +269,7 @@ fn regions_are_copied_row_by_row() {
             width: width as u64,
             rows: rows as u64,
             slices: slices as u64,
-            keeps: [None, None],
+            keeps: Keeps::default(),
         };
         assert_eq!(run(engine, vec![Work::CopyRegion(region)])[0].fault, None);
         assert!(dst == expected, "{width} x {rows} x {slices}");

@@ -5,7 +5,7 @@ use crate::c_compiler::compile;
 use crate::engine::Engine;
 use kernel_ir::abi::ArgInfo;
 use std::sync::atomic::{AtomicU32, Ordering};
-use ze_driver::device::{FunctionPlace, GroupCount, Launch, Need, Outcome, Task, Work};
+use ze_driver::device::{FunctionPlace, GroupCount, Keeps, Launch, Need, Outcome, Task, Work};
 
 /// Kernels as the code generator would make them, by the launch ABI.
 const KERNELS: &str = r#"
@@ -185,7 +185,7 @@ fn launch(program: &Arc<CpuProgram>, kernel: usize, args: &[u64], groups: [u32; 
         program: Arc::clone(program) as Arc<dyn Program>,
         kernel,
         args: args.into(),
-        keeps: Vec::new(),
+        keeps: Keeps::default(),
         group_size: [32, 1, 1],
         groups: GroupCount::Direct(groups),
         offset: [0; 3],

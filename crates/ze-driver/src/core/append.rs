@@ -5,7 +5,7 @@ use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::event::Event;
 use crate::core::list::{CommandList, Sync};
-use crate::device::{RegionCopy, Work};
+use crate::device::{Keeps, RegionCopy, Work};
 use crate::schedule::Op;
 use level_zero_sys::*;
 use std::ffi::c_void;
@@ -240,7 +240,7 @@ pub(crate) fn zeCommandListAppendMemoryCopyRegion(
         // A depth or height of 0 is a region of lower dimension.
         rows: u64::from(dst.height.max(1)),
         slices: u64::from(dst.depth.max(1)),
-        keeps: [None, None],
+        keeps: Keeps::default(),
     };
     let op = if copy.width == 0 {
         Op::Nothing

@@ -186,7 +186,7 @@ fn between_images(
             width: u64::from(to.size[0]) * u64::from(to_plane.format.bytes),
             rows: u64::from(to.size[1]),
             slices: u64::from(to.size[2]),
-            keeps: [Some(dst.texels()), Some(src.texels())],
+            keeps: [(0, dst.texels()), (1, src.texels())].into_iter().collect(),
         });
     }
     append(list, copies, sync)
@@ -246,7 +246,7 @@ fn with_memory(
         let texels = address(image, plane, &part);
         let linear = memory.ptr.cast::<u8>().wrapping_add(at as usize);
         at = at.saturating_add(slice_pitch.saturating_mul(slices));
-        let keeps = [Some(image.texels()), None];
+        let keeps = [(0, image.texels())].into_iter().collect();
         copies.push(match direction {
             Direction::ToMemory => RegionCopy {
                 dst: linear,

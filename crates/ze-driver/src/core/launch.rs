@@ -133,8 +133,8 @@ pub(crate) fn check_argument(
             list.check_reach(name, std::ptr::without_provenance::<u8>(address))
         }
         KernelArgKind::Image => {
-            let image = launch.keeps.iter().find(|(at, _)| *at as usize == index);
-            match image.and_then(|(_, kept)| kept.downcast_ref::<Image>()) {
+            let kept = launch.keeps.get(index as u32);
+            match kept.as_ref().and_then(|kept| kept.downcast_ref::<Image>()) {
                 Some(image) => list.check_reach(name, image.base()),
                 None => Ok(()),
             }

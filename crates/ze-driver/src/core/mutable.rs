@@ -254,8 +254,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                         )
                     }?;
                     if let Some(image) = image {
-                        launch.keeps.retain(|(index, _)| *index != new.argIndex);
-                        launch.keeps.push(kept((new.argIndex, image)));
+                        launch.keeps.replace(kept((new.argIndex, image)));
                     }
                     arguments.push((index, new.argIndex));
                 }

@@ -2,8 +2,9 @@
 
 use crate::api::*;
 use crate::launches::launch;
+use crate::platform::platform;
 use level_zero_sys::*;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 fn desc(
@@ -36,6 +37,14 @@ fn create(
     let mut image = null_mut();
     let got = ze!(Image.pfnCreate(context, device(0), desc, &raw mut image));
     (got, image)
+}
+
+/// Address of the first texel.
+fn base_of(image: ze_image_handle_t) -> *const u8 {
+    let mut offset = 0;
+    ok!(ImageExp.pfnGetDeviceOffsetExp(image, &raw mut offset));
+    // SAFETY: the test's platform puts it first into a record, which is the image's.
+    unsafe { (offset as *const u128).read() as usize as *const u8 }
 }
 
 fn made(context: ze_context_handle_t, desc: &ze_image_desc_t) -> ze_image_handle_t {
@@ -540,12 +549,8 @@ fn kernels_get_records_and_words() {
         assert_eq!(got, want);
     }
     // A bindless handle is the same address.
-    let mut offset = 0;
-    ok!(ImageExp.pfnGetDeviceOffsetExp(image, &raw mut offset));
-    // SAFETY: the test's platform puts the first texel's address first into a record.
-    let base = unsafe { (offset as *const u128).read() } as usize as *const c_char;
     // SAFETY: the image's first texel.
-    assert_eq!(unsafe { base.read() }, 1);
+    assert_eq!(unsafe { base_of(image).read() }, 1);
 }
 
 #[test]
@@ -592,6 +597,57 @@ fn copies_keep_their_images() {
     for (other, content) in others.into_iter().zip(theirs) {
         assert!(read(context, other, bytes) == content);
         ok!(Image.pfnDestroy(other));
+    }
+    ok!(CommandList.pfnDestroy(list));
+}
+
+#[test]
+fn memory_of_images_is_back_when_what_used_it_has_been_waited_for() {
+    let context = context();
+    let sampler = sampler(
+        context,
+        ZE_SAMPLER_ADDRESS_MODE_NONE,
+        ZE_SAMPLER_FILTER_MODE_NEAREST,
+    );
+    let size = desc(ZE_IMAGE_TYPE_2D, ZE_IMAGE_FORMAT_LAYOUT_32, [4, 1, 1]);
+    let list = immediate(
+        context,
+        ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+    );
+    let mut out = [0u8; 16];
+    type Use<'a> = &'a mut dyn FnMut(ze_image_handle_t);
+    let uses: [(&str, Use<'_>); 2] = [
+        ("copy", &mut |image| {
+            ok!(CommandList.pfnAppendImageCopyToMemory(
+                list,
+                out.as_mut_ptr().cast(),
+                image,
+                null(),
+                null_mut(),
+                0,
+                null_mut()
+            ));
+        }),
+        ("launch", &mut |image| {
+            let kernel = kernel(context, c"look");
+            look(list, kernel, (image, sampler), &mut []);
+            ok!(Kernel.pfnDestroy(kernel));
+        }),
+    ];
+    for (name, work) in uses {
+        let image = made(context, &size);
+        let base = base_of(image);
+        let allocation = || {
+            let found = platform().expect("it is there").find(base);
+            found.map(|found| found.id)
+        };
+        let before = allocation();
+        assert!(before.is_some(), "{name}");
+        work(image);
+        ok!(Image.pfnDestroy(image));
+        ok!(CommandList.pfnHostSynchronize(list, u64::MAX));
+        assert_ne!(allocation(), before, "{name}");
     }
     ok!(CommandList.pfnDestroy(list));
 }

@@ -396,6 +396,8 @@ pub(crate) fn platform() -> Result<Arc<dyn Platform>, String> {
         for _ in 0..3 {
             let inbox = Arc::clone(&inbox);
             std::thread::spawn(move || {
+                // A platform may have a task longer than the driver waits for it.
+                let mut last = None;
                 loop {
                     let next = inbox.lock().expect("no panic under the lock").recv();
                     let Ok(task) = next else { return };
@@ -404,11 +406,12 @@ pub(crate) fn platform() -> Result<Arc<dyn Platform>, String> {
                     let fault = std::iter::once(task.work())
                         .chain(rest)
                         .find_map(|work| run(work, &now));
-                    task.finished(Outcome {
+                    Arc::clone(&task).finished(Outcome {
                         start_ns,
                         end_ns: now(),
                         fault,
                     });
+                    last.replace(task);
                 }
             });
         }
