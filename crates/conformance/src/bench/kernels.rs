@@ -15,9 +15,13 @@ use crate::Row;
 /// Rounds over all peers where none are asked for: the best of them counts.
 pub(crate) const ROUNDS: usize = 5;
 
-struct Peer {
-    name: &'static str,
-    command: Box<dyn Fn(&str) -> Command>,
+/// Makes a process of the harness with these arguments: a case, or what else it does.
+type Start = dyn Fn(&[&str]) -> Command;
+
+/// A runtime, by way of the harness.
+pub(crate) struct Peer {
+    pub(crate) name: &'static str,
+    pub(crate) command: Box<Start>,
 }
 
 /// What one process measured.
@@ -30,19 +34,8 @@ struct Times {
 
 /// Runs the area, `rounds` times; `only` names cases, all when empty.
 pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Result<bool> {
-    let Some(folder) = std::env::var_os("SOLUM_KERNELS").map(PathBuf::from) else {
-        eprintln!("bench: kernels: no harness; ./x bench kernels builds it");
+    let Some((folder, listed)) = harness() else {
         return Ok(false);
-    };
-    let listed = match Command::new(folder.join("bench")).arg("--list").output() {
-        Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
-        Err(error) => {
-            eprintln!(
-                "bench: kernels: {}: {error}",
-                folder.join("bench").display()
-            );
-            return Ok(false);
-        }
     };
     let all: Vec<&str> = listed
         .lines()
@@ -63,7 +56,7 @@ pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Re
         let mut found: Vec<Vec<Times>> = peers.iter().map(|_| Vec::new()).collect();
         for _ in 0..rounds {
             for (peer, found) in peers.iter().zip(&mut found) {
-                match measured((peer.command)(case)) {
+                match measured((peer.command)(&[case])) {
                     Ok(times) => found.push(times),
                     Err(text) if peer.name == "ours" => {
                         eprintln!("bench: kernels: {case}: {text}");
@@ -136,6 +129,25 @@ pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Re
     Ok(good)
 }
 
+/// The harness's folder and its list of cases: a line of name, file and kernel each. What is missing is told.
+pub(crate) fn harness() -> Option<(PathBuf, String)> {
+    let Some(folder) = std::env::var_os("SOLUM_KERNELS").map(PathBuf::from) else {
+        eprintln!("bench: kernels: no harness; ./x bench kernels builds it");
+        return None;
+    };
+    let harness = folder.join("bench");
+    match Command::new(&harness).arg("--list").output() {
+        Ok(output) => {
+            let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+            Some((folder, listed))
+        }
+        Err(error) => {
+            eprintln!("bench: kernels: {}: {error}", harness.display());
+            None
+        }
+    }
+}
+
 /// Those that can run the empty kernel; what the others lack is told once.
 fn present(peers: Vec<Peer>) -> Vec<Peer> {
     peers
@@ -145,7 +157,7 @@ fn present(peers: Vec<Peer>) -> Vec<Peer> {
             if ["ours", "native"].contains(&peer.name) {
                 return true;
             }
-            let found = measured((peer.command)("empty"));
+            let found = measured((peer.command)(&["empty"]));
             if let Err(text) = &found {
                 eprintln!(
                     "bench: kernels: no column for {}: it cannot run the empty kernel: {text}; {}",
@@ -162,11 +174,12 @@ fn present(peers: Vec<Peer>) -> Vec<Peer> {
         .collect()
 }
 
-fn peers(folder: &Path) -> Vec<Peer> {
+/// Ours, and those that are named in the environment.
+pub(crate) fn peers(folder: &Path) -> Vec<Peer> {
     let solum = conformance::artefacts().join("solum");
     let harness = {
         let folder = folder.to_owned();
-        move |through: Option<&Path>, options: &[&str], case: &str| {
+        move |through: Option<&Path>, options: &[&str], what: &[&str]| {
             let mut command = match through {
                 Some(solum) => {
                     let mut command = Command::new(solum);
@@ -177,7 +190,7 @@ fn peers(folder: &Path) -> Vec<Peer> {
                 }
                 None => Command::new(folder.join("bench")),
             };
-            command.args(options).arg("--dir").arg(&folder).arg(case);
+            command.args(options).arg("--dir").arg(&folder).args(what);
             command
         }
     };
@@ -185,7 +198,7 @@ fn peers(folder: &Path) -> Vec<Peer> {
         name: "ours",
         command: {
             let harness = harness.clone();
-            Box::new(move |case| harness(Some(&solum), &["--api", "ze"], case))
+            Box::new(move |what| harness(Some(&solum), &["--api", "ze"], what))
         },
     }];
     match std::env::var_os("SOLUM_PEER_INTEL").map(PathBuf::from) {
@@ -196,8 +209,8 @@ fn peers(folder: &Path) -> Vec<Peer> {
             let (harness, vendors) = (harness.clone(), folder.join("intel"));
             all.push(Peer {
                 name: "intel",
-                command: Box::new(move |case| {
-                    let mut command = harness(None, &[], case);
+                command: Box::new(move |what| {
+                    let mut command = harness(None, &[], what);
                     // The runtime finds its vector mathematics beside itself only with this path.
                     command.env("LD_LIBRARY_PATH", &intel);
                     command.env("OCL_ICD_VENDORS", &vendors);
@@ -210,8 +223,8 @@ fn peers(folder: &Path) -> Vec<Peer> {
         let harness = harness.clone();
         all.push(Peer {
             name: "pocl",
-            command: Box::new(move |case| {
-                let mut command = harness(None, &["--src"], case);
+            command: Box::new(move |what| {
+                let mut command = harness(None, &["--src"], what);
                 command.env("POCL_KERNEL_CACHE", "0");
                 command.env("BENCH_PLATFORM", "Portable Computing Language");
                 command
@@ -220,7 +233,7 @@ fn peers(folder: &Path) -> Vec<Peer> {
     }
     all.push(Peer {
         name: "native",
-        command: Box::new(move |case| harness(None, &["--api", "native"], case)),
+        command: Box::new(move |what| harness(None, &["--api", "native"], what)),
     });
     all
 }

@@ -1,6 +1,7 @@
 //! `bench [AREA [CASE...]] [--json] [--rounds=N]`: ours, the peer's, the ratio; both alternate in one run.
 //!
-//! Areas: `loader`, `driver`, `kernels`, `xpti` (the last two take cases). Rounds are those of kernels, 5 if not said. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
+//! Areas: `loader`, `driver`, `kernels`, `compile`, `xpti` (`kernels` and `xpti` take cases). Rounds are those of kernels
+//! and of compiling, 5 if not said. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
 //! Timing here is never a test.
 
 #![expect(
@@ -10,6 +11,7 @@
 )]
 
 mod calls;
+mod compile;
 mod driver;
 mod kernels;
 mod loader;
@@ -142,11 +144,9 @@ fn main() -> ExitCode {
         Some(at) => areas.split_at(at + 1),
         None => (&areas[..], &[][..]),
     };
-    if let Some(unknown) = areas
-        .iter()
-        .find(|area| !["loader", "driver", "kernels", "xpti"].contains(area))
-    {
-        eprintln!("bench: no area {unknown:?} (loader, driver, kernels, xpti)");
+    const AREAS: [&str; 5] = ["loader", "driver", "kernels", "compile", "xpti"];
+    if let Some(unknown) = areas.iter().find(|area| !AREAS.contains(area)) {
+        eprintln!("bench: no area {unknown:?} ({})", AREAS.join(", "));
         return ExitCode::from(2);
     }
     let wanted = |area: &str| areas.is_empty() || areas.contains(&area);
@@ -181,7 +181,11 @@ fn main() -> ExitCode {
     let good = run("loader", &loader::run)
         & run("driver", &driver::run)
         & run("kernels", &|emit| {
-            complete.set(kernels::run(cases, rounds, emit)?);
+            complete.set(complete.get() & kernels::run(cases, rounds, emit)?);
+            Ok(())
+        })
+        & run("compile", &|emit| {
+            complete.set(complete.get() & compile::run(rounds, emit)?);
             Ok(())
         })
         & run("xpti", &|emit| xpti::run(cases, emit));
