@@ -1,7 +1,6 @@
 //! Address space for code and its data: within 2 GiB of each other, so that short references reach.
 //!
-//! The code part is a memory file mapped twice: writable in one place, executable in another. Pages
-//! come when they are touched.
+//! The code part is mapped twice: writable in one place, executable in another. Pages come when they are touched.
 
 use crate::FreeList;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -94,9 +93,66 @@ fn window() -> Option<&'static Window> {
 }
 
 fn open(size: usize) -> Option<Window> {
+    let all = reserve(2 * size)?;
+    let read_write = libc::PROT_READ | libc::PROT_WRITE;
+    let private = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    let write = twice_anonymous(all, size).or_else(|| twice_as_file(all, size));
+    // SAFETY: maps over a reservation of ours only.
+    unsafe {
+        let write = match write {
+            Some(write) => write,
+            // A system that runs no code from memory with two views may still allow one for both.
+            None => libc::mmap(all, size, read_write | libc::PROT_EXEC, private, -1, 0),
+        };
+        let data = all.cast::<u8>().add(size);
+        let mapped = libc::mmap(data.cast(), size, read_write, private, -1, 0);
+        if write == libc::MAP_FAILED || mapped == libc::MAP_FAILED {
+            libc::munmap(all, 2 * size);
+            return None;
+        }
+        let mut window = Window {
+            code: all as usize,
+            write_offset: (write as usize).wrapping_sub(all as usize),
+            free_code: Mutex::default(),
+            free_data: Mutex::default(),
+        };
+        if let Ok(list) = window.free_code.get_mut() {
+            list.add(window.code, size as u64);
+        }
+        if let Ok(list) = window.free_data.get_mut() {
+            list.add(data as usize, size as u64);
+        }
+        Some(window)
+    }
+}
+
+/// Memory to execute at `all`, which is reserved; its writable view. It has no file: perf looks up names in
+/// `/tmp/perf-PID.map` only for such memory.
+fn twice_anonymous(all: *mut libc::c_void, size: usize) -> Option<*mut libc::c_void> {
+    let read_write = libc::PROT_READ | libc::PROT_WRITE;
+    let shared = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let moved = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+    // SAFETY: a fresh map; its second view, which an old size of 0 asks for, lies over a reservation of ours.
+    unsafe {
+        let write = libc::mmap(std::ptr::null_mut(), size, read_write, shared, -1, 0);
+        if write == libc::MAP_FAILED {
+            return None;
+        }
+        let second = libc::mremap(write, 0, size, moved, all);
+        let executable = second != libc::MAP_FAILED
+            && libc::mprotect(all, size, libc::PROT_READ | libc::PROT_EXEC) == 0;
+        if !executable {
+            libc::munmap(write, size);
+            return None;
+        }
+        Some(write)
+    }
+}
+
+/// As [`twice_anonymous`], of a memory file.
+fn twice_as_file(all: *mut libc::c_void, size: usize) -> Option<*mut libc::c_void> {
     // MFD_EXEC, which systems since Linux 6.3 may ask for and older ones refuse.
     const EXEC: libc::c_uint = 0x10;
-    let all = reserve(2 * size)?;
     let read_exec = libc::PROT_READ | libc::PROT_EXEC;
     let read_write = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: maps over a reservation of ours and at fresh addresses only; the descriptor is closed
@@ -121,31 +177,7 @@ fn open(size: usize) -> Option<Window> {
         if fd >= 0 {
             libc::close(fd);
         }
-        let private =
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-        if write == libc::MAP_FAILED {
-            // A system that runs no code from memory files may still allow one view for both.
-            write = libc::mmap(all, size, read_write | libc::PROT_EXEC, private, -1, 0);
-        }
-        let data = all.cast::<u8>().add(size);
-        let mapped = libc::mmap(data.cast(), size, read_write, private, -1, 0);
-        if write == libc::MAP_FAILED || mapped == libc::MAP_FAILED {
-            libc::munmap(all, 2 * size);
-            return None;
-        }
-        let mut window = Window {
-            code: all as usize,
-            write_offset: (write as usize).wrapping_sub(all as usize),
-            free_code: Mutex::default(),
-            free_data: Mutex::default(),
-        };
-        if let Ok(list) = window.free_code.get_mut() {
-            list.add(window.code, size as u64);
-        }
-        if let Ok(list) = window.free_data.get_mut() {
-            list.add(data as usize, size as u64);
-        }
-        Some(window)
+        (write != libc::MAP_FAILED).then_some(write)
     }
 }
 

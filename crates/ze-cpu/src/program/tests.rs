@@ -427,6 +427,20 @@ fn addresses_of_compiled_kernels_have_names_for_perf() {
             .rev()
             .find(|(start, bytes, _)| (*start..start + bytes).contains(&(code + 1)));
         assert_eq!(around.map(|(.., name)| *name), Some(&*kernel.info.name));
+        // perf looks there for memory without a file only: as the system names it, or not.
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let named = maps.lines().find_map(|line| {
+            let (range, rest) = line.split_once(' ')?;
+            let (start, end) = range.split_once('-')?;
+            let edge = |text| usize::from_str_radix(text, 16).ok();
+            let name = rest.splitn(5, ' ').nth(4)?.trim_start();
+            (edge(start)?..edge(end)?).contains(&code).then_some(name)
+        });
+        let named = named.expect("code lies in a mapping");
+        assert!(
+            named.is_empty() || named.starts_with("/dev/zero"),
+            "{named}"
+        );
     }
 }
 
