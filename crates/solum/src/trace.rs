@@ -22,7 +22,7 @@ use timeline::graph::{Graph, Growing};
 use timeline::perfetto::Perfetto;
 use timeline::picture::Picture;
 use timeline::play::{self, Listener};
-use timeline::summary::{Summary, Summing};
+use timeline::summary::{SCHEMA, Summary, Summing};
 
 use crate::pass_through::{self, Running, Watched};
 use crate::say::{self, Failure};
@@ -61,8 +61,6 @@ pub(crate) struct Options {
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
-
-const SCHEMA: &str = "solum.trace/1";
 
 /// Runs the program and converts; the exit code is the program's, 125 to 127 when the wrapper failed.
 pub(crate) fn trace(options: &Options) -> u8 {
@@ -349,11 +347,12 @@ fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Whether a file begins as summaries of traces do.
+/// Whether a file begins as summaries of traces do, of whatever version.
 fn is_summary(file: &Path) -> bool {
+    let schema = SCHEMA.split_inclusive('/').next().unwrap_or(SCHEMA);
     let mut start = String::new();
     let read = File::open(file).map(|file| file.take(64).read_to_string(&mut start));
-    matches!(read, Ok(Ok(_))) && start.contains("\"solum.trace/")
+    matches!(read, Ok(Ok(_))) && start.contains(&format!("\"{schema}"))
 }
 
 /// Whether a file begins as the recorder's do.

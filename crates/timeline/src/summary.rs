@@ -167,6 +167,9 @@ pub struct Live {
     pub source: String,
 }
 
+/// Name of the form in which summaries are written: family, stroke, version.
+pub const SCHEMA: &str = "solum.trace/1";
+
 /// Everything, as it is printed and written as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -337,7 +340,7 @@ impl Summing {
             .by_source
             .sort_by_key(|duplicate| std::cmp::Reverse(duplicate.bytes));
         Summary {
-            schema: "solum.trace/1",
+            schema: SCHEMA,
             processes: self.processes,
             duration_ns: self.ended.saturating_sub(self.started),
             complete,

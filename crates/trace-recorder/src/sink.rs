@@ -102,7 +102,7 @@ fn open() -> Option<Sink> {
         Err(error) => {
             let folder = OsStr::from_bytes(&folder);
             say(&format!(
-                "solum trace: nothing is recorded: {}: {error}\n",
+                "solum trace: {FOLDER}={}: {error}: nothing is recorded; allowed is a directory that can be written to\n",
                 folder.display()
             ));
             None

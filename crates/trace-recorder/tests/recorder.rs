@@ -78,18 +78,24 @@ fn play_part(part: &str) {
 }
 
 fn run(part: &str, folder: &Path) -> Vec<PathBuf> {
-    let status = Command::new(std::env::current_exe().unwrap())
+    run_and_hear(part, folder).0
+}
+
+/// The recordings, and what is said on stderr.
+fn run_and_hear(part: &str, folder: &Path) -> (Vec<PathBuf>, String) {
+    let output = Command::new(std::env::current_exe().unwrap())
         .args(["a_process_records", "--exact", "--nocapture"])
         .env(PART, part)
         .env("SOLUM_TRACE", folder)
         .output()
-        .unwrap()
-        .status;
+        .unwrap();
+    let status = output.status;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(status.success(), part != "killed", "{part}: {status}");
     let Ok(files) = std::fs::read_dir(folder) else {
-        return Vec::new();
+        return (Vec::new(), said);
     };
-    files.map(|file| file.unwrap().path()).collect()
+    (files.map(|file| file.unwrap().path()).collect(), said)
 }
 
 fn open(file: &Path) -> Recording<BufReader<File>> {
@@ -137,5 +143,13 @@ fn a_process_records() {
         assert_eq!(seen.len(), threads, "{part}");
     }
     // A folder that is not there costs the recording, not the program.
-    assert!(run("no folder", &top.join("missing")).is_empty());
+    let missing = top.join("missing");
+    let (files, said) = run_and_hear("no folder", &missing);
+    assert!(files.is_empty());
+    let line = format!("solum trace: SOLUM_TRACE={}: ", missing.display());
+    let told: Vec<_> = said
+        .lines()
+        .filter(|said| said.starts_with(&line))
+        .collect();
+    assert!(told.len() == 1 && told[0].contains("a directory"), "{said}");
 }

@@ -124,11 +124,14 @@ pub(crate) fn after_fork() {
 fn load_all() -> Vec<Subscriber> {
     let mut loaded: Vec<Subscriber> = Vec::new();
     let mut refused: Vec<Vec<u8>> = Vec::new();
-    for path in environment::subscribers() {
+    let paths = environment::subscribers();
+    // Asked once, since it may have something to say.
+    let tries = !paths.is_empty() && environment::wants_trials();
+    for path in paths {
         if refused.contains(&path) {
             continue;
         }
-        match load(&path) {
+        match load(&path, tries) {
             // The same file again: its second reference stays, which costs nothing, since it is never closed.
             Ok(subscriber)
                 if loaded
@@ -147,11 +150,9 @@ fn load_all() -> Vec<Subscriber> {
     loaded
 }
 
-fn load(path: &[u8]) -> Result<Subscriber, Vec<u8>> {
+fn load(path: &[u8], tries: bool) -> Result<Subscriber, Vec<u8>> {
     let path = CString::new(path).map_err(|_| b"its name has a zero in it".to_vec())?;
-    if environment::wants_trials()
-        && let Some(fault) = trial::fault(&path)
-    {
+    if tries && let Some(fault) = trial::fault(&path) {
         return Err(fault);
     }
     // SAFETY: a C string; the library's initialisers are what the user asked for.

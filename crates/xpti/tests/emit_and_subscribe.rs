@@ -63,6 +63,30 @@ fn every_notification_arrives_as_it_was_sent() {
 }
 
 #[test]
+fn values_that_are_not_understood_are_told_once_and_mean_the_default() {
+    let listener = built().join("examples/libprint_events.so");
+    let twice = format!("{0},{0}", listener.display());
+    let output = emit(&[
+        ("XPTI_SUBSCRIBERS", Some(twice.as_str())),
+        ("SOLUM_XPTI_LOG", Some("loud")),
+        ("SOLUM_XPTI_TRIAL", Some("yes")),
+        ("SOLUM_XPTI_COMPAT", Some("DPCPP")),
+    ]);
+    golden("seed.txt", &output);
+    let told = String::from_utf8_lossy(&output.stderr);
+    let mut told: Vec<_> = told.lines().collect();
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [
+            "libxptifw: SOLUM_XPTI_LOG=loud: allowed are 0, 1, 2 and 3",
+            "libxptifw: SOLUM_XPTI_TRIAL=yes: allowed are 0 and 1",
+            "xpti: SOLUM_XPTI_COMPAT=DPCPP: allowed are seed and dpcpp",
+        ]
+    );
+}
+
+#[test]
 fn without_a_framework_or_a_listener_nothing_is_sent() {
     for variables in [
         &[("XPTI_FRAMEWORK_DISPATCHER", None)][..],
