@@ -3,7 +3,8 @@
 //! A function works when the driver has an entry for it (`#[ze_entry(ze_pfn…_t)]`); everything else is answered by the
 //! generated default, UNSUPPORTED_FEATURE. `partial.txt` of a crate takes a claim back: `NAME REASON` makes it partial,
 //! `NAME unsupported REASON` says that the entry only answers better than the default, `NAME CODE REASON` that it answers
-//! with that code. An extension works when `extensions.rs` reports it and each of its functions works.
+//! with that code. An extension works when `extensions.rs` reports it and each of its functions works. What `extensions.rs`
+//! lists and the specification does not name is told by the driver's `beyond.txt`: `NAME WHAT WORKS`.
 
 use crate::table::{Extension, Function, Table};
 use anyhow::{Context as _, Result, bail};
@@ -46,6 +47,8 @@ struct Claims {
     exports: BTreeSet<String>,
     /// What the crates take back, by name.
     partial: BTreeMap<String, State>,
+    /// What the specification does not name, with what works of it.
+    beyond: Vec<(String, String)>,
 }
 
 /// The text of STATUS.md.
@@ -82,6 +85,7 @@ impl Claims {
                 .filter(|name| words.contains(name.as_str()))
                 .collect(),
             partial: partial(root)?,
+            beyond: beyond(root, &unnamed(table, &list))?,
         };
         for (name, state) in &claims.partial {
             let known =
@@ -189,6 +193,50 @@ fn reported(table: &Table, text: &str) -> BTreeSet<String> {
     names
 }
 
+/// What a source lists under names of Level Zero's form that the specification does not have.
+fn unnamed(table: &Table, text: &str) -> BTreeSet<String> {
+    let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let of_form = |text: &&str| ["ZE", "ze"].iter().any(|start| text.starts_with(start));
+    let mut names: BTreeSet<String> = text
+        .split('"')
+        .filter(|text| is_word(text))
+        .filter(of_form)
+        .map(str::to_owned)
+        .collect();
+    names.retain(|name| {
+        table.function(name).is_none() && !table.extensions.iter().any(|e| e.name == *name)
+    });
+    names
+}
+
+/// `beyond.txt` of the driver, `NAME WHAT` a line, which has exactly the names that the driver lists.
+fn beyond(root: &Path, listed: &BTreeSet<String>) -> Result<Vec<(String, String)>> {
+    let file = root.join(DRIVER).join("beyond.txt");
+    let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    told(&text, listed).with_context(|| format!("{DRIVER}/beyond.txt"))
+}
+
+fn told(text: &str, listed: &BTreeSet<String>) -> Result<Vec<(String, String)>> {
+    let lines = text.lines().map(str::trim);
+    let mut all = Vec::new();
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (name, what) = line
+            .split_once(' ')
+            .with_context(|| format!("'{line}' does not say what works"))?;
+        all.push((name.to_owned(), what.trim().to_owned()));
+    }
+    let names: BTreeSet<String> = all.iter().map(|(name, _)| name.clone()).collect();
+    if names != *listed || names.len() != all.len() {
+        let one = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
+        bail!(
+            "a line each is wanted of {}; there are {}",
+            one(listed),
+            one(&names)
+        );
+    }
+    Ok(all)
+}
+
 /// `partial.txt` of driver and loader: `NAME [unsupported|CODE] REASON` a line.
 fn partial(root: &Path) -> Result<BTreeMap<String, State>> {
     let mut all = BTreeMap::new();
@@ -290,6 +338,12 @@ fn render(table: &Table, claims: &Claims) -> String {
     for (e, state) in table.extensions.iter().zip(&states) {
         row(&mut body, &e.name, e.since, state);
     }
+    if !claims.beyond.is_empty() {
+        body += "\n## Beyond the specification\n\nExtensions of Intel's driver that this one reports, and functions that `zeDriverGetExtensionFunctionAddress` finds.\n\n| name | what works |\n|---|---|\n";
+        for (name, what) in &claims.beyond {
+            writeln!(body, "| `{name}` | {} |", what.replace('|', "\\|")).ok();
+        }
+    }
     loader(&mut body, table, claims);
     out + &body
 }
@@ -380,6 +434,7 @@ mod tests {
                 .iter()
                 .map(|(n, s)| ((*n).to_string(), s.clone()))
                 .collect(),
+            beyond: vec![("zexOne".into(), "a | b".into())],
         }
     }
 
@@ -396,6 +451,27 @@ mod tests {
             named.into_iter().collect::<Vec<_>>(),
             ["ZE_extension_linkonce_odr", "ZE_extension_subgroups"]
         );
+    }
+
+    #[test]
+    fn what_the_specification_does_not_name_is_told_whole() {
+        let text = "(\"ZE_intel_one\", V1), (\"ZE_extension_linkonce_odr\", V1), (\"zexTwo\", two), (\"zeInit\", f), \"ze no name\"";
+        let listed = unnamed(&table(), text);
+        assert_eq!(
+            listed.iter().collect::<Vec<_>>(),
+            ["ZE_intel_one", "zexTwo"]
+        );
+        for (text, good) in [
+            ("# comment\nzexTwo b\nZE_intel_one a c\n", true),
+            ("zexTwo b\n", false),
+            ("zexTwo b\nZE_intel_one a\nzexThree c\n", false),
+            ("zexTwo b\nzexTwo b\nZE_intel_one a\n", false),
+            ("zexTwo\nZE_intel_one a\n", false),
+        ] {
+            assert_eq!(told(text, &listed).is_ok(), good, "{text:?}");
+        }
+        let known = told("zexTwo b\nZE_intel_one a c", &listed).expect("both are told");
+        assert_eq!(known[1], ("ZE_intel_one".to_owned(), "a c".to_owned()));
     }
 
     #[test]
@@ -433,6 +509,7 @@ mod tests {
         let table = table();
         let text = render(&table, &claims(&["zeInit"], &[], &[]));
         assert!(text.contains("| `zeInit` | 1.0 | works |  |"), "{text}");
+        assert!(text.contains("| `zexOne` | a \\| b |"), "{text}");
         for f in table.functions.iter().filter(|f| f.slot.is_some()) {
             assert!(text.contains(&format!("| `{}` |", f.name)), "{}", f.name);
         }

@@ -75,14 +75,14 @@ pub const TOOLS_EXTENSIONS: &[(&str, u32)] = &[
 ];
 
 /// As [`EXTENSIONS`], of Intel's driver, which the specification does not know; `zeDriverGetExtensionProperties` lists
-/// them too.
+/// them too. `beyond.txt` says what works.
 pub const INTEL_EXTENSIONS: &[(&str, u32)] =
     &[("ZE_intel_experimental_command_list_memory_sync", V1_0)];
 
 /// An entry point outside the tables: name and address.
 pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
 
-/// Entry points that `zeDriverGetExtensionFunctionAddress` gives.
+/// Entry points that `zeDriverGetExtensionFunctionAddress` gives; `beyond.txt` says what works.
 pub(crate) const FUNCTIONS: &[NamedFunction] = &[
     ("zeSolumRTASIntersect", crate::rtas::intersect::address),
     ("zexCommandListAppendWaitOnMemory", memory_sync::wait32),
