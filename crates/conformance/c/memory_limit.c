@@ -23,6 +23,15 @@ int main(int argc, char **argv) {
   CHECK(argc == 2);
   struct client client;
   client_open(&client, argv[1]);
+  // Programs see the limit, and what the machine has.
+  uint32_t one = 1;
+  ze_device_properties_t device = {ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+  ze_device_memory_ext_properties_t ext = {ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES};
+  ze_device_memory_properties_t memory = {ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES, &ext};
+  OK(zeDeviceGetProperties(client.device, &device));
+  OK(zeDeviceGetMemoryProperties(client.device, &one, &memory));
+  CHECK(device.maxMemAllocSize == LIMIT * MIB && memory.totalSize == LIMIT * MIB);
+  CHECK(ext.physicalSize > LIMIT * MIB);
   void *pointer, *all[LIMIT + 1];
   for (int round = 0; round < 20; ++round) {
     // More than one allocation may ever have.

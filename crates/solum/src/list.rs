@@ -12,7 +12,7 @@ use tabled::builder::Builder;
 use tabled::settings::Style;
 
 use crate::say::{self, Failure};
-use crate::{exit, install};
+use crate::{exit, install, units};
 
 /// List the devices.
 #[derive(Args)]
@@ -200,7 +200,7 @@ fn text(drivers: &[DriverEntry], verbose: bool) -> String {
             &device.selector,
             &device.name,
             &device.threads.to_string(),
-            &format!("{:.1} GiB", device.memory_bytes as f64 / f64::from(1 << 30)),
+            &units::bytes(device.memory_bytes),
             &device.choose,
         ]);
     }

@@ -3,6 +3,8 @@
 //! The table itself is `environment.txt`, which the command line tool prints too; a test holds that
 //! every variable read here stands there, and the other way round.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// The table of all variables as text: `name | default | choices | reader | meaning`, one a line.
@@ -97,6 +99,8 @@ pub struct Settings {
 
 /// Devices that one process may have.
 const MOST_DEVICES: usize = 64;
+/// Bytes below which no program gets anywhere.
+pub(crate) const LEAST_MEMORY: u64 = 1 << 20;
 
 impl Settings {
     /// Reads the process's environment.
@@ -104,16 +108,7 @@ impl Settings {
     /// # Errors
     /// A text that names the variable, the value found and the values allowed.
     pub fn from_process() -> Result<Self, String> {
-        Self::read(
-            &|name| match std::env::var_os(name) {
-                None => Ok(None),
-                Some(value) => value
-                    .into_string()
-                    .map(Some)
-                    .map_err(|value| format!("{name}={} is not UTF-8", value.to_string_lossy())),
-            },
-            privileged(),
-        )
+        Self::read(&|name| std::env::var_os(name), privileged())
     }
 
     /// Reads variables through `get`. `privileged`: paths are not believed, because the user may be
@@ -122,11 +117,16 @@ impl Settings {
     /// # Errors
     /// As [`Self::from_process`].
     pub fn read(
-        get: &dyn Fn(&'static str) -> Result<Option<String>, String>,
+        get: &dyn Fn(&'static str) -> Option<OsString>,
         privileged: bool,
     ) -> Result<Self, String> {
         // Set but empty counts as not set, as with the reference's variables.
-        let get = |name| get(name).map(|value| value.filter(|value| !value.trim().is_empty()));
+        let path = |name| get(name).filter(|value| !value.as_bytes().trim_ascii().is_empty());
+        // Paths are any bytes, all else is text.
+        let get = |name| -> Result<Option<String>, String> {
+            let text = path(name).map(OsString::into_string).transpose();
+            text.map_err(|value| refuse(name, &value.to_string_lossy()))
+        };
         let (devices, discrete) = match get("SOLUM_DEVICES")? {
             Some(value) => devices(&value)?,
             None => (
@@ -175,9 +175,12 @@ impl Settings {
                 Some(other) => Err(refuse(name, other)),
             }
         };
-        let bytes = |name| -> Result<Option<u64>, String> {
+        let bytes = |name, least: u64| -> Result<Option<u64>, String> {
             get(name)?
-                .map(|value| parse_bytes(&value).ok_or_else(|| refuse(name, &value)))
+                .map(|value| {
+                    let number = parse_bytes(&value).filter(|n| *n >= least);
+                    number.ok_or_else(|| refuse(name, &value))
+                })
                 .transpose()
         };
         let count = |name, most: usize| -> Result<Option<usize>, String> {
@@ -194,14 +197,15 @@ impl Settings {
             None
         } else {
             let absolute =
-                |path: String| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-            match get("SOLUM_CACHE_DIR")? {
+                |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+            match path("SOLUM_CACHE_DIR") {
                 Some(path) => {
-                    Some(absolute(path.clone()).ok_or_else(|| refuse("SOLUM_CACHE_DIR", &path))?)
+                    let refused = refuse("SOLUM_CACHE_DIR", &path.to_string_lossy());
+                    Some(absolute(path).ok_or(refused)?)
                 }
-                None => match get("XDG_CACHE_HOME")?.and_then(absolute) {
+                None => match path("XDG_CACHE_HOME").and_then(absolute) {
                     Some(base) => Some(base.join("solum")),
-                    None => get("HOME")?
+                    None => path("HOME")
                         .and_then(absolute)
                         .map(|home| home.join(".cache/solum")),
                 },
@@ -216,13 +220,13 @@ impl Settings {
             lanes,
             cache: switch("SOLUM_CACHE")?,
             cache_dir,
-            witness: get("SOLUM_WITNESS")?
+            witness: path("SOLUM_WITNESS")
                 .filter(|_| !privileged)
                 .map(PathBuf::from),
-            cache_size: bytes("SOLUM_CACHE_SIZE")?.unwrap_or(1 << 30),
+            cache_size: bytes("SOLUM_CACHE_SIZE", 0)?.unwrap_or(1 << 30),
             workers: count("SOLUM_WORKERS", 1024)?,
             sub_devices: count("SOLUM_SUB_DEVICES", MOST_DEVICES)?,
-            memory: bytes("SOLUM_MEMORY_LIMIT")?,
+            memory: bytes("SOLUM_MEMORY_LIMIT", LEAST_MEMORY)?,
             kernel_timeout: count("SOLUM_KERNEL_TIMEOUT_MS", 86_400_000)?,
             help: switch("SOLUM_HELP")?,
             log_compile: match get("SOLUM_LOG")?.as_deref().map(str::trim) {
@@ -304,12 +308,13 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
     use std::collections::BTreeSet;
+    use std::ffi::OsStr;
 
     fn with(pairs: &[(&str, &str)]) -> Result<Settings, String> {
         Settings::read(
             &|name| {
                 let pair = pairs.iter().find(|(n, _)| *n == name);
-                Ok(pair.map(|(_, v)| (*v).to_owned()))
+                pair.map(|(_, v)| (*v).into())
             },
             false,
         )
@@ -321,7 +326,7 @@ mod tests {
         Settings::read(
             &|name| {
                 asked.borrow_mut().insert(name);
-                Ok(None)
+                None
             },
             false,
         )
@@ -363,10 +368,9 @@ mod tests {
             "discrete", "fpga", "cpu:0", "cpu:65", "cpu:x", "cpu,,gpu", "cpu:-1",
         ] {
             let error = of(text).unwrap_err();
-            assert!(
-                error.contains("SOLUM_DEVICES") && error.contains(text) && error.contains("cpu:N"),
-                "{error}"
-            );
+            for word in ["SOLUM_DEVICES", text, "cpu:N", "1 to 64", "discrete"] {
+                assert!(error.contains(word), "{word}: {error}");
+            }
         }
     }
 
@@ -385,6 +389,8 @@ mod tests {
             ("SOLUM_KERNEL_TIMEOUT_MS", "1.5"),
             ("SOLUM_SUB_DEVICES", "two"),
             ("SOLUM_MEMORY_LIMIT", "-1"),
+            ("SOLUM_MEMORY_LIMIT", "0"),
+            ("SOLUM_MEMORY_LIMIT", "1023KiB"),
             ("SOLUM_SUB_GROUP_SIZE", "64"),
             ("SOLUM_LANES", "2"),
             ("SOLUM_LOG", "all"),
@@ -392,18 +398,24 @@ mod tests {
             ("SOLUM_CPU_TARGET", "znver99"),
         ] {
             let error = with(&[(name, bad)]).unwrap_err();
-            assert!(
-                error.contains(name) && error.contains("allowed: "),
-                "{error}"
-            );
+            let rule = match name {
+                "SOLUM_CACHE_DIR" => "begins with /",
+                "SOLUM_MEMORY_LIMIT" => "at least 1MiB",
+                _ => "allowed: ",
+            };
+            for word in [name, bad, rule] {
+                assert!(error.contains(word), "{word}: {error}");
+            }
         }
         let settings = with(&[
             ("SOLUM_CACHE_SIZE", "64 MiB"),
             ("SOLUM_COMPILER", "interpreter"),
             ("HOME", "/home/u"),
             ("SOLUM_CPU_TARGET", "znver3"),
+            ("SOLUM_MEMORY_LIMIT", "1MiB"),
         ])
         .unwrap();
+        assert_eq!(settings.memory, Some(1 << 20));
         assert_eq!(settings.cache_size, 64 << 20);
         assert_eq!(settings.compiler, Compiler::Interpreter);
         assert_eq!(settings.cache_dir, Some("/home/u/.cache/solum".into()));
@@ -411,9 +423,36 @@ mod tests {
     }
 
     #[test]
+    fn paths_need_not_be_text_and_all_else_must() {
+        let read = |name: &'static str, value: &[u8]| {
+            let value = OsStr::from_bytes(value);
+            let settings = Settings::read(&|asked| (asked == name).then(|| value.into()), false);
+            settings.map(|settings| settings.cache_dir.or(settings.witness))
+        };
+        for (name, value, path) in [
+            ("SOLUM_CACHE_DIR", &b"/c\xff"[..], &b"/c\xff"[..]),
+            ("XDG_CACHE_HOME", b"/x\xff", b"/x\xff/solum"),
+            ("HOME", b"/h\xff", b"/h\xff/.cache/solum"),
+            ("SOLUM_WITNESS", b"/w\xff", b"/w\xff"),
+        ] {
+            let path = PathBuf::from(OsStr::from_bytes(path));
+            assert_eq!(read(name, value), Ok(Some(path)), "{name}");
+        }
+        for (name, value, shown) in [
+            ("SOLUM_CACHE_DIR", &b"c\xff"[..], "c\u{fffd}"),
+            ("SOLUM_COMPILER", b"llvm\xff", "llvm\u{fffd}"),
+        ] {
+            let error = read(name, value).unwrap_err();
+            for word in [name, shown, "allowed: "] {
+                assert!(error.contains(word), "{word}: {error}");
+            }
+        }
+    }
+
+    #[test]
     fn a_privileged_process_believes_no_path() {
         let settings = Settings::read(
-            &|name| Ok((name == "SOLUM_CACHE_DIR").then(|| "/elsewhere".to_owned())),
+            &|name| (name == "SOLUM_CACHE_DIR").then(|| "/elsewhere".into()),
             true,
         );
         assert_eq!(settings.unwrap().cache_dir, None);

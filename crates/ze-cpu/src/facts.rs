@@ -2,7 +2,7 @@
 //!
 //! The values of [`TABLE`] are the whole of what is chosen; everything else is read off the machine.
 
-use crate::environment::{DeviceChoice, Settings};
+use crate::environment::{DeviceChoice, LEAST_MEMORY, Settings};
 use crate::memory_modules;
 use crate::topology::Machine;
 use level_zero_sys as sys;
@@ -155,8 +155,10 @@ pub(crate) fn device(
             TABLE.ip_version_cpu
         },
         core_clock_mhz: machine.clock_mhz,
-        max_mem_alloc_size: memory_limit(machine, settings) / share,
-        total_memory: machine.memory / share,
+        max_mem_alloc_size: memory_limit(machine, settings).min(machine.memory) / share,
+        // A limit that somebody sets is what programs are to see.
+        total_memory: settings.memory.unwrap_or(u64::MAX).min(machine.memory) / share,
+        physical_memory: machine.memory / share,
         // The product is what SYCL calls compute units, and the conformance tests take for threads.
         num_slices: 1,
         num_subslices_per_slice: 1,
@@ -209,6 +211,7 @@ pub(crate) fn sub_device(
         uuid: uuid(&["solum sub-device", &hex(&root.uuid), &number.to_string()]),
         max_mem_alloc_size: root.max_mem_alloc_size / share,
         total_memory: root.total_memory / share,
+        physical_memory: root.physical_memory / share,
         num_eus_per_subslice: cpus.clamp(1, 4096) as u32,
         ..root.clone()
     }
@@ -223,8 +226,7 @@ fn hex(bytes: &[u8]) -> String {
 pub(crate) fn memory_limit(machine: &Machine, settings: &Settings) -> u64 {
     settings
         .memory
-        .unwrap_or(machine.memory / 4 * 3)
-        .max(1 << 20)
+        .unwrap_or((machine.memory / 4 * 3).max(LEAST_MEMORY))
 }
 
 fn uuid(parts: &[&str]) -> [u8; 16] {
@@ -256,10 +258,40 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_of_memory_is_what_devices_show() {
+        let machine = Machine::detect();
+        let all = machine.memory;
+        for (limit, devices, largest, total) in [
+            (None, "cpu", all / 4 * 3, all),
+            (Some(64 << 20), "cpu", 64 << 20, 64 << 20),
+            (Some(64 << 20), "cpu:2,discrete", 32 << 20, 32 << 20),
+            (Some(u64::MAX), "cpu", all, all),
+        ] {
+            let settings = Settings::read(
+                &|name| match name {
+                    "SOLUM_DEVICES" => Some(devices.into()),
+                    "SOLUM_MEMORY_LIMIT" => limit.map(|limit: u64| limit.to_string().into()),
+                    _ => None,
+                },
+                false,
+            )
+            .unwrap();
+            let root = device(&machine, &settings, 0, settings.devices[0]);
+            let half = sub_device(&root, 0, 0, 2, 1);
+            let shown = |facts: &DeviceFacts| (facts.max_mem_alloc_size, facts.total_memory);
+            assert_eq!(shown(&root), (largest, total), "{limit:?} of {devices}");
+            assert_eq!(shown(&half), (largest / 2, total / 2), "{limit:?}");
+            let there = all / settings.devices.len() as u64;
+            assert_eq!(root.physical_memory, there);
+            assert_eq!(half.physical_memory, there / 2);
+        }
+    }
+
+    #[test]
     fn devices_differ_in_name_and_uuid_and_share_memory_only_when_integrated() {
         let machine = Machine::detect();
         let settings = Settings::read(
-            &|name| Ok((name == "SOLUM_DEVICES").then(|| "gpu,cpu:2,discrete".to_owned())),
+            &|name| (name == "SOLUM_DEVICES").then(|| "gpu,cpu:2,discrete".into()),
             false,
         )
         .unwrap();

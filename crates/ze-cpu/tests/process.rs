@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,12 +28,17 @@ const ROLE: &str = "SOLUM_TEST_ROLE";
 
 /// Runs `role` in a process of its own, with `variables` in its environment.
 fn program(role: &str, variables: &[(&str, &str)]) -> Output {
-    Command::new(std::env::current_exe().unwrap())
+    of_role(role, variables).output().unwrap()
+}
+
+/// As [`program`], not yet started.
+fn of_role(role: &str, variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args(["--exact", "roles", "--nocapture"])
         .env(ROLE, role)
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap()
+        .envs(variables.iter().copied());
+    command
 }
 
 struct Item {
@@ -447,6 +455,72 @@ fn the_log_of_compiling_has_a_line_for_each_program_with_its_stages() {
     let stages = ", compiled: cache and loading N ms, code generator N ms, loading N ms";
     let named = last.starts_with("kernel \"") && last.contains(" of program P");
     assert!(named && last.ends_with(stages), "{last}");
+}
+
+#[test]
+fn a_cache_that_cannot_be_used_is_told_once_with_its_folder_and_the_program_goes_on() {
+    let base = std::env::temp_dir().join(format!("solum-no-cache-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&base);
+    std::fs::create_dir(&base).unwrap();
+    let (open, file) = (base.join("open"), base.join("file"));
+    std::fs::create_dir(&open).unwrap();
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+    std::fs::write(&file, b"").unwrap();
+    let (open, below) = (open.to_str().unwrap(), file.join("below"));
+    let below = below.to_str().unwrap();
+    for (folder, log, expected) in [
+        (
+            open,
+            "compile",
+            vec![format!("cache {open}: others may write to it; ")],
+        ),
+        (below, "compile", vec![format!("cache {below}: ")]),
+        (
+            "",
+            "compile",
+            vec!["no cache: neither SOLUM_CACHE_DIR, ".to_owned()],
+        ),
+        (open, "none", vec![]),
+    ] {
+        let variables = [
+            ("SOLUM_COMPILER", "llvm"),
+            ("SOLUM_CACHE_DIR", folder),
+            ("XDG_CACHE_HOME", ""),
+            ("HOME", "relative"),
+            ("SOLUM_LOG", log),
+        ];
+        let output = program("logged", &variables);
+        let text = String::from_utf8_lossy(&output.stderr);
+        // Without a code generator the program fails, after it has looked into the cache.
+        assert!(output.status.success() || !cfg!(linked_generator), "{text}");
+        let mut lines = text
+            .lines()
+            .map(|line| line.strip_prefix("solum: compile: "));
+        let told: Vec<_> = lines
+            .by_ref()
+            .flatten()
+            .filter(|line| line.contains("kernels anew"))
+            .collect();
+        assert_eq!(told.len(), expected.len(), "{folder:?}: {text}");
+        for (told, expected) in told.iter().zip(&expected) {
+            assert!(told.starts_with(expected.as_str()), "{folder:?}: {told}");
+        }
+    }
+    // Only the system's folder for such things keeps it otherwise.
+    let _ = std::fs::remove_dir_all(&base);
+}
+
+#[test]
+fn a_home_whose_name_is_no_text_is_a_home() {
+    let variables = [("SOLUM_COMPILER", "interpreter")];
+    for name in ["HOME", "XDG_CACHE_HOME", "SOLUM_CACHE_DIR"] {
+        let output = of_role("start", &variables)
+            .env(name, OsStr::from_bytes(b"/nowhere\xff"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name}: {text}");
+    }
 }
 
 #[test]

@@ -174,7 +174,10 @@ pub struct DeviceFacts {
     pub ip_version: u32,
     pub core_clock_mhz: u32,
     pub max_mem_alloc_size: u64,
+    /// What programs are shown; no more than [`Self::physical_memory`].
     pub total_memory: u64,
+    /// The hardware's.
+    pub physical_memory: u64,
     pub num_slices: u32,
     pub num_subslices_per_slice: u32,
     pub num_eus_per_subslice: u32,

@@ -179,10 +179,9 @@ fn is_allowed(variable: &environment::Variable, value: &str) -> Option<bool> {
         _ => {}
     }
     if choices.starts_with("bytes, or a number with ") {
-        let digits = value.trim_start_matches(|c: char| c.is_ascii_digit());
-        let number = &value[..value.len() - digits.len()];
-        let is_unit = ["", "B", "K", "KiB", "M", "MiB", "G", "GiB"].contains(&digits.trim());
-        return Some(number.parse::<u64>().is_ok() && is_unit);
+        let least = choices.split_once("; at least ");
+        let least = least.and_then(|(_, least)| bytes(least)).unwrap_or(0);
+        return Some(bytes(value).is_some_and(|number| number >= least));
     }
     let words: Vec<&str> = choices.split(", ").collect();
     let plain = |word: &&str| {
@@ -192,6 +191,20 @@ fn is_allowed(variable: &environment::Variable, value: &str) -> Option<bool> {
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     (words.len() > 1 && words.iter().all(plain)).then(|| words.contains(&value))
+}
+
+/// A number of bytes as the driver reads it.
+fn bytes(text: &str) -> Option<u64> {
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = &text[..text.len() - unit.len()];
+    let factor = match unit.trim() {
+        "" | "B" => 1,
+        "K" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        "G" | "GiB" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// A value of ours that is none of the choices. Set but empty counts as not set.
@@ -355,7 +368,15 @@ mod tests {
             ("SOLUM_SYCL_LANES", "17", State::Warn, "1 to 16"),
             ("SOLUM_CACHE_SIZE", "3 GiB", State::Ok, ""),
             ("SOLUM_CACHE_SIZE", "3 GB", State::Fail, "KiB"),
+            ("SOLUM_CACHE_SIZE", "1KiB", State::Ok, ""),
             ("SOLUM_MEMORY_LIMIT", "half", State::Fail, "KiB"),
+            ("SOLUM_MEMORY_LIMIT", "1 MiB", State::Ok, ""),
+            (
+                "SOLUM_MEMORY_LIMIT",
+                "1023KiB",
+                State::Fail,
+                "at least 1MiB",
+            ),
             ("SOLUM_SYCL_PAGE", "4k", State::Warn, "bytes"),
             ("UR_L0_BATCH_SIZE", "7", State::Ok, ""),
             ("UR_L0_BATCH_SIZE", "few", State::Warn, "a number"),

@@ -201,12 +201,18 @@ fn find() -> Result<Library, String> {
         }
     }
     // A name without a directory: wherever the system's linker looks.
-    open_at(Path::new(NAMES[0])).map_err(|why| {
-        format!(
-            "the code generator is not installed beside the driver (tried {}); where the system's linker looks: {why}",
-            tried.join(", ")
-        )
-    })
+    open_at(Path::new(NAMES[0])).map_err(|why| missing(&tried, &why))
+}
+
+/// What is sought, where it was not, and what to do.
+fn missing(tried: &[String], why: &str) -> String {
+    let [name, _] = NAMES;
+    format!(
+        "the code generator is not installed: {name} is not beside the driver (tried {}), and where the system's linker \
+         looks: {why}; install both from one build (./x install PREFIX), or set SOLUM_COMPILER=interpreter, which runs \
+         kernels slowly; solum doctor says what is there",
+        tried.join(", ")
+    )
 }
 
 /// Where the file lies that holds this code: as it was opened, and where a link leads.
@@ -303,7 +309,22 @@ fn last_error() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::build_of;
+    use super::{build_of, missing};
+
+    #[test]
+    fn a_missing_code_generator_is_told_with_its_file_and_the_cure() {
+        let tried = ["/a/one".to_owned(), "/a/two".to_owned()];
+        let text = missing(&tried, "no such file");
+        for word in [
+            "libsolum_codegen.so.1 is not beside the driver (tried /a/one, /a/two)",
+            "no such file",
+            "./x install PREFIX",
+            "SOLUM_COMPILER=interpreter",
+            "solum doctor",
+        ] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+    }
 
     #[test]
     fn code_is_of_the_opened_build_only_where_the_driver_knows_no_llvm() {

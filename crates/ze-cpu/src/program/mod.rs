@@ -43,6 +43,10 @@ use ze_driver::device::{
 /// First line of texts that say what programs need.
 const REQUIREMENTS: &str = "SOLUM.CPU 1";
 
+/// Why there is no cache where no folder is named.
+const NOWHERE: &str = "no cache: neither SOLUM_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder by a path that begins \
+                       with / (a process with more rights than its user believes none)";
+
 /// How a kernel runs.
 pub(crate) enum Entry {
     /// Address of compiled code.
@@ -199,7 +203,8 @@ pub(crate) struct Builder {
 
 /// The cache is opened with the first build, not at initialisation.
 struct CacheState {
-    settings: Option<(std::path::PathBuf, u64)>,
+    /// Where, if anywhere, and its bound; none: nobody wants one.
+    settings: Option<(Option<std::path::PathBuf>, u64)>,
     opened: OnceLock<Option<Cache>>,
 }
 
@@ -208,8 +213,14 @@ impl CacheState {
         self.opened
             .get_or_init(|| {
                 let (path, bound) = self.settings.as_ref()?;
+                let cache = match path {
+                    Some(path) => Cache::open(path, *bound),
+                    None => Err(NOWHERE.to_owned()),
+                };
                 // Without a cache everything works, only slower.
-                Cache::open(path, *bound).ok()
+                let told =
+                    |why| stages::remark(&format!("{why}; each process compiles its kernels anew"));
+                cache.map_err(told).ok()
             })
             .as_ref()
     }
@@ -217,7 +228,7 @@ impl CacheState {
 
 impl Builder {
     pub(crate) fn new(settings: &Settings, machine: &Machine) -> Self {
-        let path = settings.cache_dir.clone().filter(|_| settings.cache);
+        let place = || (settings.cache_dir.clone(), settings.cache_size);
         Self {
             compiler: settings.compiler,
             cpu: settings
@@ -232,7 +243,7 @@ impl Builder {
             sub_group_size: settings.sub_group_size,
             lanes: settings.lanes,
             cache: Arc::new(CacheState {
-                settings: path.map(|path| (path, settings.cache_size)),
+                settings: settings.cache.then(place),
                 opened: OnceLock::new(),
             }),
             loaded: Mutex::new(HashMap::new()),

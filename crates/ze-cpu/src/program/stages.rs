@@ -1,5 +1,5 @@
 //! `SOLUM_LOG=compile`: a line on stderr for each program and kernel that is made, with the time of each stage. What
-//! happens inside of the code generator it says itself.
+//! happens inside of the code generator it says itself. What goes wrong without failing a build is a line too.
 
 use kernel_ir::report::{Stage, log_line};
 use std::io::Write;
@@ -11,6 +11,14 @@ static WANTED: AtomicBool = AtomicBool::new(false);
 /// Whether programs that are made from now on are told of.
 pub(crate) fn want(wanted: bool) {
     WANTED.store(wanted, Ordering::Relaxed);
+}
+
+/// A line of the log, where somebody wants to know.
+pub(super) fn remark(text: &str) {
+    if WANTED.load(Ordering::Relaxed) {
+        // A program without stderr has no use for the line.
+        let _ = std::io::stderr().write_all(format!("solum: compile: {text}\n").as_bytes());
+    }
 }
 
 /// The stages of a program or kernel in the making; nothing where nobody wants to know.

@@ -595,12 +595,12 @@ impl Fixture {
         let directory =
             std::env::temp_dir().join(format!("solum-build-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
-        let path = directory.to_string_lossy().into_owned();
+        let path = directory.clone().into_os_string();
         let settings = Settings::read(
             &|name| {
                 let given = more.iter().find(|(n, _)| *n == name);
                 let path = || (name == "SOLUM_CACHE_DIR").then(|| path.clone());
-                Ok(given.map(|(_, value)| (*value).to_owned()).or_else(path))
+                given.map(|(_, value)| (*value).into()).or_else(path)
             },
             false,
         );

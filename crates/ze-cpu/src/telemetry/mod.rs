@@ -41,7 +41,7 @@ pub(crate) struct Sensors {
 /// What is needed of a device.
 struct Known {
     uuid: [u8; 16],
-    total_memory: u64,
+    physical_memory: u64,
     /// How many sub-devices it has.
     subs: usize,
     sub_of: Option<usize>,
@@ -59,7 +59,7 @@ impl Sensors {
         let subs_of = |index| facts.iter().filter(|f| f.sub_of == Some(index)).count();
         let known = |(index, facts): (usize, &DeviceFacts)| Known {
             uuid: facts.uuid,
-            total_memory: facts.total_memory,
+            physical_memory: facts.physical_memory,
             subs: subs_of(index),
             sub_of: facts.sub_of,
         };
@@ -108,7 +108,7 @@ impl Sensors {
     fn total(&self, device: usize) -> u64 {
         self.devices
             .get(device)
-            .map_or(0, |device| device.total_memory)
+            .map_or(0, |device| device.physical_memory)
     }
 
     /// A share of all cores' time.

@@ -48,11 +48,11 @@ impl Drop for Tree {
 
 fn facts(sub_of: Option<usize>, sub_number: u32) -> DeviceFacts {
     let machine = crate::topology::Machine::detect();
-    let settings = crate::environment::Settings::read(&|_| Ok(None), false).unwrap();
+    let settings = crate::environment::Settings::read(&|_| None, false).unwrap();
     let mut facts = crate::facts::device(&machine, &settings, 0, settings.devices[0]);
     facts.sub_of = sub_of;
     facts.sub_number = sub_number;
-    facts.total_memory = 1 << 34;
+    facts.physical_memory = 1 << 34;
     facts
 }
 

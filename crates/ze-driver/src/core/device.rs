@@ -361,7 +361,7 @@ pub(crate) fn zeDeviceGetMemoryProperties(
                 // SAFETY: the type says which struct it is.
                 let ext = unsafe { link.get::<ze_device_memory_ext_properties_t>() };
                 ext.r#type = facts.memory_kind;
-                ext.physicalSize = facts.total_memory;
+                ext.physicalSize = facts.physical_memory;
                 // Two transfers a clock over the whole bus, in bytes per nanosecond.
                 let bytes =
                     u64::from(facts.memory_clock_mhz) * 2 * u64::from(facts.memory_bus_width / 8)

@@ -365,6 +365,14 @@ fn device_properties_fill_what_they_know_in_the_chain() {
         [atomics.fp16Flags, atomics.fp32Flags, atomics.fp64Flags],
         [1, 2, 4]
     );
+    let mut ext = ze_device_memory_ext_properties_t::default();
+    let mut memory = ze_device_memory_properties_t {
+        pNext: (&raw mut ext).cast(),
+        ..Default::default()
+    };
+    let mut count = 1;
+    ok!(Device.pfnGetMemoryProperties(device, &raw mut count, &raw mut memory));
+    assert_eq!((memory.totalSize, ext.physicalSize), (1 << 30, 1 << 31));
     let mut groups = [ze_command_queue_group_properties_t::default(); 2];
     let mut count = 2;
     ok!(Device.pfnGetCommandQueueGroupProperties(device, &raw mut count, groups.as_mut_ptr()));

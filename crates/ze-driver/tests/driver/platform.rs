@@ -47,6 +47,7 @@ fn device(gpu_typed: bool, integrated: bool) -> Arc<dyn Device> {
         core_clock_mhz: 1000,
         max_mem_alloc_size: 1 << 20,
         total_memory: 1 << 30,
+        physical_memory: 1 << 31,
         num_slices: 1,
         num_subslices_per_slice: 1,
         num_eus_per_subslice: 2,
