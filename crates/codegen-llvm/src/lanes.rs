@@ -54,7 +54,8 @@ pub(crate) use window::Window;
 
 /// Instructions; beyond, two copies of the code take too long to compile.
 const INSTRUCTIONS: usize = 1500;
-/// The same for kernels with sub-group operations whose rows may be of any length.
+/// The same for kernels with sub-group operations whose rows may be of any length, as those have vectors in both copies.
+/// Beyond, there is one copy at most, for any rows, where those operations are repeated.
 const WITH_SUB_GROUPS: usize = 200;
 /// Instructions of all regions together: blocks may be in several.
 const COPIES: usize = 4000;
@@ -159,10 +160,17 @@ pub(crate) fn form(
     if count > INSTRUCTIONS {
         return Err("it has more than 1,500 instructions");
     }
-    // Both copies have vectors then, those of broken rows masks everywhere.
-    if sub_groups == Some(sub_group::Rows::Any) && count > WITH_SUB_GROUPS {
-        return Err("it has sub-group operations and more than 200 instructions");
-    }
+    let sub_groups = match sub_groups {
+        Some(sub_group::Rows::Any) if count > WITH_SUB_GROUPS => {
+            if !sub_group::repeats(function) {
+                return Err(
+                    "it has more than 200 instructions, and no sub-group operations in loops without barriers",
+                );
+            }
+            Some(sub_group::Rows::Broken)
+        }
+        other => other,
+    };
     let width = match (sub_groups, wanted) {
         (Some(_), _) => low.sub_group_size,
         (None, Some(wanted)) => wanted,

@@ -29,6 +29,7 @@ mod machine {
     mod raw;
     mod rows;
     mod sandbox;
+    mod sub_groups;
     mod unroll;
     #[path = "../../../kernel-ir/tests/interpret/work_items.rs"]
     mod work_items;

@@ -6,7 +6,10 @@
 
 use std::collections::HashMap;
 
-use kernel_ir::{BuildError, Builtin, Function, GroupScope, Kernel, Op, Scope, TypeId, ValueId};
+use kernel_ir::passes::cfg::{Cfg, Loops};
+use kernel_ir::{
+    BlockId, BuildError, Builtin, Function, GroupScope, Kernel, Op, Scope, TypeId, ValueId,
+};
 
 use super::narrow::{self, Narrow};
 use super::region::Region;
@@ -20,7 +23,7 @@ use crate::llvm::{Bb, IntPred, Opcode, Val};
 pub(super) enum Rows {
     /// Whole sub-groups, always: the kernel says how long they are.
     Whole,
-    /// Never.
+    /// Never, or it is not worth a copy of the code.
     Broken,
     /// As the launch wants it.
     Any,
@@ -33,20 +36,22 @@ pub(super) struct Present {
     pub(super) local: [Val; 3],
 }
 
+/// Whether lanes must be those of one sub-group for it.
+fn talks(op: &Op) -> bool {
+    use Builtin as B;
+    matches!(
+        op,
+        Op::Group(_, GroupScope::Subgroup, _)
+            | Op::Barrier(Scope::Subgroup | Scope::Invocation)
+            | Op::WorkItem(
+                B::SubgroupId | B::SubgroupLocalInvocationId | B::SubgroupSize,
+                _
+            )
+    )
+}
+
 /// How rows and sub-groups meet; `None` where lanes need not be those of one sub-group.
 pub(super) fn rows(kernel: &Kernel, function: &Function, sub_group_size: u32) -> Option<Rows> {
-    use Builtin as B;
-    let talks = |op: &Op| {
-        matches!(
-            op,
-            Op::Group(_, GroupScope::Subgroup, _)
-                | Op::Barrier(Scope::Subgroup | Scope::Invocation)
-                | Op::WorkItem(
-                    B::SubgroupId | B::SubgroupLocalInvocationId | B::SubgroupSize,
-                    _
-                )
-        )
-    };
     let mut insts = function.blocks.iter().flat_map(|b| &b.insts);
     if !insts.any(|inst| talks(&function.insts[inst.index()].op)) {
         return None;
@@ -55,6 +60,22 @@ pub(super) fn rows(kernel: &Kernel, function: &Function, sub_group_size: u32) ->
         Some([x, ..]) if x.is_multiple_of(sub_group_size) => Rows::Whole,
         Some(_) => Rows::Broken,
         None => Rows::Any,
+    })
+}
+
+/// Whether sub-groups exchange values in a loop in which groups do not wait: the kernel's time is spent there.
+pub(super) fn repeats(function: &Function) -> bool {
+    let has = |block: BlockId, what: fn(&Op) -> bool| {
+        let mut insts = function.blocks[block.index()].insts.iter();
+        insts.any(|inst| what(&function.insts[inst.index()].op))
+    };
+    let exchanges = |op: &Op| matches!(op, Op::Group(_, GroupScope::Subgroup, _));
+    let waits = |op: &Op| matches!(op, Op::Barrier(scope) if !matches!(scope, Scope::Subgroup | Scope::Invocation));
+    let loops = Loops::new(&Cfg::new(function));
+    loops.loops.iter().any(|around| {
+        let mut blocks = around.blocks.iter();
+        blocks.any(|&block| has(block, exchanges))
+            && !around.blocks.iter().any(|&block| has(block, waits))
     })
 }
 
@@ -103,6 +124,9 @@ pub(super) fn chunks(
 
     ir.at_end(row);
     if rows == Rows::Broken {
+        // Nobody comes to either.
+        ir.br(end);
+        ir.at_end(part_done);
         ir.br(end);
     } else {
         let part = Part {
