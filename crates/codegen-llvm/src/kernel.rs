@@ -99,6 +99,9 @@ pub(crate) struct Lower<'a> {
     pub(crate) whole_sub_groups: bool,
     /// In a function that a kernel calls: what it knows of the kernel.
     pub(crate) within: Option<callable::Within>,
+    /// What could not be made of an operation, the first one, where there is no way to say so at once: nothing else of this
+    /// is used.
+    pub(crate) fault: Option<BuildError>,
     /// Number of the stop where the work-item at hand stopped.
     at_stop: Val,
     item_stopped: Bb,
@@ -249,6 +252,7 @@ fn lower_once(
     }
     let is_wide = low.lanes.is_some();
     let emitted = low.group_loop(first, count);
+    let emitted = emitted.and_then(|()| low.fault.take().map_or(Ok(()), Err));
     #[cfg(test)]
     let emitted = emitted.and_then(|()| match is_wide {
         true => forms::fault(kernel, form_at_hand),
@@ -343,6 +347,7 @@ impl<'a> Lower<'a> {
             lanes: None,
             whole_sub_groups: false,
             within: None,
+            fault: None,
             at_stop: null,
             item_stopped: entry,
             plan,

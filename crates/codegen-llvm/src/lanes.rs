@@ -328,12 +328,16 @@ struct Lanes<'l, 'a, 'r> {
     proved: HashSet<InstId>,
     /// The instruction at hand.
     at_hand: Option<InstId>,
+    /// Its place in the block at hand.
+    place_at_hand: usize,
     /// Addresses of rows that were loaded, for all lanes, in the block that is named; as long as nothing is written.
     rows: HashMap<ValueId, (BlockId, Val)>,
     /// Rows that were read for lanes some elements apart; as long as nothing is written.
     spans: Vec<strided::Span>,
     /// Stores of members that are done with the last of them.
     deferred: Vec<members::Member>,
+    /// The stores of one structure's members that were found last, for the later ones of them.
+    together: Vec<members::Member>,
     /// Where the chunk is done.
     done: Bb,
     /// Which region comes next.
@@ -793,9 +797,11 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             arrays: HashMap::new(),
             proved: form.certain.clone(),
             at_hand: None,
+            place_at_hand: 0,
             rows: HashMap::new(),
             spans: Vec::new(),
             deferred: Vec::new(),
+            together: Vec::new(),
             done,
             next,
         };

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex, Once, PoisonError};
+use std::sync::{Condvar, Mutex, Once, OnceLock, PoisonError};
 use std::time::Duration;
 
 use kernel_ir::build::Reply;
@@ -212,9 +212,15 @@ fn submit(
     reply
 }
 
+/// Processors that the process may use, as at the first question: each further one would read files of the system's.
+pub(crate) fn processors() -> usize {
+    static FOUND: OnceLock<usize> = OnceLock::new();
+    *FOUND.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// One thread per processor, started as jobs need them.
 fn start_threads() {
-    let limit = std::thread::available_parallelism().map_or(1, usize::from);
+    let limit = processors();
     let mut state = state();
     if state.threads >= limit || state.waiting() <= state.idle {
         return;

@@ -93,10 +93,6 @@ pub fn open(request: &Request, few: usize) -> Result<Opened, BuildError> {
     })
 }
 
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 impl Session {
     /// A kernel's object, and how to launch it; any thread may call, many at once.
     ///
@@ -136,7 +132,7 @@ impl Session {
         // Those before this one were passed over: the caller has them from a cache, or wants them later.
         let mut ahead = state.early.keys().filter(|&&next| next > kernel).count();
         for next in kernel + 1..self.ready.module.kernels.len() {
-            if ahead >= 2 * (threads() - 1) || state.early.len() >= asked {
+            if ahead >= 2 * (service::processors() - 1) || state.early.len() >= asked {
                 return;
             }
             if std::mem::replace(&mut state.known[next], true) {

@@ -458,10 +458,10 @@ impl Lanes<'_, '_, '_> {
         for (result, rep) in made {
             self.define(result, rep);
         }
-        for &inst in &insts[phis..] {
+        for (at, &inst) in insts.iter().enumerate().skip(phis) {
             // Results of divergent loops are looked up in the right place by the block at hand.
             self.see_left(chain, inst);
-            self.instruction(inst)?;
+            self.instruction(at)?;
         }
         self.end(chain, at, block)
     }

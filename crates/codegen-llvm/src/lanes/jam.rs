@@ -405,9 +405,9 @@ impl Lanes<'_, '_, '_> {
                     }
                 });
             }
-            for &inst in &insts[phis..] {
+            for at in phis..insts.len() {
                 for one in all.iter_mut() {
-                    self.with(one, |lanes, _| lanes.instruction(inst))?;
+                    self.with(one, |lanes, _| lanes.instruction(at))?;
                 }
             }
             self.end_in_step(all, together, block, &bodies);

@@ -29,6 +29,12 @@ struct Layout {
     low: i64,
 }
 
+/// A test counts the instructions that are looked at beside the one at hand.
+pub(super) fn looked() {
+    #[cfg(test)]
+    tests::LOOKED.set(tests::LOOKED.get() + 1);
+}
+
 impl Lanes<'_, '_, '_> {
     /// Stores an element for each lane where they lie apart; with others of the same structures if that can be,
     /// and then it is the last of those that stores them.
@@ -100,62 +106,67 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Stores of the block at hand, the one at hand among them, of different members of the same structures, `step`
-    /// bytes apart, between which nothing is read or written.
-    fn stored_together(&self, ptr: ValueId, ty: TypeId, step: i64) -> Option<Vec<Member>> {
+    /// bytes apart, between which nothing is read or written. They are looked for from the first of them on, once.
+    fn stored_together(&mut self, ptr: ValueId, ty: TypeId, step: i64) -> Option<Vec<Member>> {
+        let is_at_hand = |member: &Member| Some(member.id) == self.at_hand;
+        if !self.together.iter().any(is_at_hand) {
+            self.together = self.stored_from_here(ptr, ty, step);
+        }
+        let found = self.together.iter().any(is_at_hand);
+        found.then(|| self.together.clone())
+    }
+
+    /// The store at hand and those behind it that are of other members of the same structures.
+    fn stored_from_here(&self, ptr: ValueId, ty: TypeId, step: i64) -> Vec<Member> {
         let types = &self.low.values.module.types;
         let size = types.size_of(ty) as i64;
         let origin = self.origin(ptr).0;
         let is_pointer = |ty: TypeId| matches!(types.get(ty), Type::Ptr(_));
         let mut members: Vec<Member> = Vec::new();
-        let is_at_hand = |member: &Member| Some(member.id) == self.at_hand;
-        for &id in &self.f.blocks[self.block_at_hand.index()].insts {
+        for &id in &self.f.blocks[self.block_at_hand.index()].insts[self.place_at_hand..] {
+            looked();
             let op = &self.f.insts[id.index()].op;
             if op.is_pure() && !matches!(op, Op::Load { .. }) {
                 continue;
             }
-            let member = match *op {
-                Op::Store {
-                    ptr,
-                    value,
-                    align,
-                    volatile: false,
-                } => {
-                    let of = self.low.ty(value);
-                    let (from, far) = self.origin(ptr);
-                    let alike = from == origin
-                        && types.size_of(of) as i64 == size
-                        && types.scalar_of(of) == Some(of)
-                        && is_pointer(of) == is_pointer(ty);
-                    alike.then_some(Member {
-                        id,
-                        ptr,
-                        value,
-                        align,
-                        far,
-                    })
-                }
-                _ => None,
+            let Op::Store {
+                ptr,
+                value,
+                align,
+                volatile: false,
+            } = *op
+            else {
+                break;
             };
+            let of = self.low.ty(value);
+            let (from, far) = self.origin(ptr);
+            let alike = from == origin
+                && types.size_of(of) as i64 == size
+                && types.scalar_of(of) == Some(of)
+                && is_pointer(of) == is_pointer(ty);
             // Each lane's lie within one structure, none upon another.
-            let fits = |member: &Member| {
-                self.is_made_here(member.ptr)
-                    && members.iter().all(|other| {
-                        let far = member.far.checked_sub(other.far);
-                        let inside = far.is_some_and(|far| {
-                            far != 0 && far % size == 0 && far.unsigned_abs() < step.unsigned_abs()
-                        });
-                        inside && self.is_made_here(other.ptr)
-                    })
+            let fits = |other: &Member| {
+                let far = far.checked_sub(other.far);
+                far.is_some_and(|far| {
+                    far != 0 && far % size == 0 && far.unsigned_abs() < step.unsigned_abs()
+                })
             };
-            if !member.as_ref().is_some_and(fits) {
-                if members.iter().any(is_at_hand) {
-                    break;
-                }
-                members.clear();
+            let first = members.is_empty();
+            if !alike || !members.iter().all(fits) || !(first || self.is_made_here(ptr)) {
+                break;
             }
-            members.extend(member);
+            members.push(Member {
+                id,
+                ptr,
+                value,
+                align,
+                far,
+            });
+            if first && !self.is_made_here(ptr) {
+                break;
+            }
         }
-        members.iter().any(is_at_hand).then_some(members)
+        members
     }
 
     /// Whether an address is made in the block at hand from its origin on: then all such addresses of an origin have
@@ -309,5 +320,75 @@ impl Lanes<'_, '_, '_> {
             ir.shuffle(one, one, &order)
         });
         vec![moved]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fmt::Write as _;
+    use std::sync::mpsc::channel;
+
+    use kernel_ir::Options;
+    use kernel_ir::build::Compiled;
+
+    use crate::compile::{Settings, translate};
+    use crate::llvm::Ir;
+    use crate::service;
+
+    thread_local! {
+        pub(super) static LOOKED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A kernel of so many stores, `apart` bytes from one to the next, of elements that lie 8 bytes apart from lane to lane.
+    fn stores(count: usize, apart: usize) -> String {
+        let mut text = "kernel @k(%out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+"
+        .to_owned();
+        for i in 0..count {
+            let at = i * apart;
+            writeln!(text, "  %p{i}: ptr<global> = offset %out [%g * 8 + {at}]").expect("a string");
+            writeln!(text, "  store %p{i}, %n align 4").expect("a string");
+        }
+        text + "  ret\n}"
+    }
+
+    /// Instructions that are looked at for such a kernel, in 8 lanes.
+    fn looked_at(text: &str) -> usize {
+        let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        kernel_ir::passes::prepare(&mut module).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let settings = Settings {
+            cpu: "x86-64-v3".into(),
+            features: String::new(),
+            sub_group_size: 8,
+            options: Options::default(),
+            wide: true,
+            lanes: Some(8),
+        };
+        let (sender, receiver) = channel();
+        let reply = service::run(move || {
+            LOOKED.set(0);
+            let ir = Ir::new(c"kernels");
+            let info = translate(&ir, module, 0, &settings, None)?;
+            let _ = sender.send(LOOKED.get());
+            Ok(Compiled {
+                object: Vec::new(),
+                info,
+            })
+        });
+        reply.unwrap_or_else(|e| panic!("{e}\n{text}"));
+        receiver.recv().expect("a count")
+    }
+
+    #[test]
+    fn stores_that_lie_apart_are_looked_at_a_few_times_each() {
+        // Alone, in pairs, and each in the midst of another's structure.
+        for apart in [64, 4, 12] {
+            let [few, many] = [70, 700].map(|count| looked_at(&stores(count, apart)));
+            assert!((70..=70 * 6).contains(&few), "{apart}: {few}");
+            assert!(many <= 10 * few + 20, "{apart}: {few} and {many}");
+        }
     }
 }

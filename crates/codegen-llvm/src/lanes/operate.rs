@@ -10,9 +10,12 @@ use super::values::Rep;
 use crate::llvm::{IntPred, Opcode, Ty, Val};
 
 impl Lanes<'_, '_, '_> {
-    pub(super) fn instruction(&mut self, id: InstId) -> Result<(), BuildError> {
+    /// The instruction `at` that place of the block at hand.
+    pub(super) fn instruction(&mut self, at: usize) -> Result<(), BuildError> {
+        let id = self.f.blocks[self.block_at_hand.index()].insts[at];
         let inst = &self.f.insts[id.index()];
         self.at_hand = Some(id);
+        self.place_at_hand = at;
         self.guard(id);
         let made = self.perform(id);
         if !inst.op.is_pure() {
@@ -260,6 +263,12 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
+    /// Stands for what could not be made, which ends the form.
+    fn fail(&mut self, error: BuildError, ty: Ty) -> Val {
+        self.low.fault.get_or_insert(error);
+        self.low.ir.null(ty)
+    }
+
     /// The vector form of a pure operation.
     pub(super) fn lane_operation(&mut self, op: &Op, result: ValueId) -> Vec<Val> {
         let ir = self.low.ir;
@@ -302,7 +311,7 @@ impl Lanes<'_, '_, '_> {
                     .map(|a| {
                         self.low
                             .convert(*op, a, *rounding, to, 0)
-                            .unwrap_or_else(|_| ir.null(to))
+                            .unwrap_or_else(|error| self.fail(error, to))
                     })
                     .collect()
             }
@@ -332,7 +341,7 @@ impl Lanes<'_, '_, '_> {
                             args.iter().map(|a| a[i.min(a.len() - 1)]).collect();
                         self.low
                             .math(*math, &operands, *flags, to, 0)
-                            .unwrap_or_else(|_| ir.null(to))
+                            .unwrap_or_else(|error| self.fail(error, to))
                     })
                     .collect()
             }

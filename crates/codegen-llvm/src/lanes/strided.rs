@@ -7,10 +7,14 @@ use kernel_ir::passes::shape::NEAR;
 use kernel_ir::{BinaryOp, BlockId, ConvertOp, Op, TypeId, ValueDef, ValueId};
 
 use super::Lanes;
+use super::members::looked;
 use crate::llvm::{Opcode, Ty, Val};
 
 /// Operations from an index back to where a row begins.
 const DEPTH: usize = 12;
+
+/// Instructions behind a load that are asked whether they read what it could read with its own.
+const BEHIND: usize = 256;
 
 /// What an address is but for a constant: base, index and stride.
 pub(super) type Origin = (ValueId, Option<(ValueId, i64)>);
@@ -136,8 +140,8 @@ impl Lanes<'_, '_, '_> {
         let bytes = size as i64;
         let (mut low, mut high) = (offset, offset);
         let insts = &self.f.blocks[self.block_at_hand.index()].insts;
-        let behind = insts.iter().skip_while(|id| Some(**id) != self.at_hand);
-        for id in behind {
+        for id in insts[self.place_at_hand..].iter().take(BEHIND) {
+            looked();
             let inst = &self.f.insts[id.index()];
             if !inst.op.is_pure() {
                 break;
