@@ -27,6 +27,7 @@ mod machine {
     mod pointers;
     mod quad;
     mod raw;
+    mod recast;
     mod rows;
     mod sandbox;
     mod sub_groups;

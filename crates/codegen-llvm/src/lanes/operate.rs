@@ -245,6 +245,11 @@ impl Lanes<'_, '_, '_> {
     /// Whether [`Self::lane_operation`] knows the operation.
     fn has_lane_form(&self, op: &Op, result: ValueId) -> bool {
         match op {
+            Op::Convert(ConvertOp::Bitcast, a, _)
+                if self.leaves(*a).len() != self.leaves(result).len() =>
+            {
+                self.recast(*a, result).is_some()
+            }
             Op::Convert(_, a, _) => self.leaves(*a).len() == self.leaves(result).len(),
             Op::Binary(..)
             | Op::Unary(..)
@@ -306,6 +311,11 @@ impl Lanes<'_, '_, '_> {
             Op::Convert(op, a, rounding) => {
                 let to = self.scalar_type(ty);
                 let parts = self.vectors(*a);
+                if *op == ConvertOp::Bitcast
+                    && let Some(recast) = self.recast(*a, result)
+                {
+                    return self.recast_parts(parts, recast, to);
+                }
                 parts
                     .into_iter()
                     .map(|a| {

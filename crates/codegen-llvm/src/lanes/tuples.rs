@@ -2,7 +2,7 @@
 //! vector of lanes for each component. Whole tuples travel as integers or short vectors; shuffles and shifts
 //! between registers make the one order of the other.
 
-use kernel_ir::{Type, TypeId};
+use kernel_ir::{Type, TypeId, ValueId};
 
 use super::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
@@ -28,7 +28,71 @@ impl Tuple {
     }
 }
 
+/// The same bits as components of another size.
+#[derive(Clone, Copy)]
+pub(super) struct Recast {
+    /// Bits of a component that is given.
+    from: u32,
+    /// Bits of a component that comes of it.
+    to: u32,
+}
+
 impl Lanes<'_, '_, '_> {
+    /// How a value's components are taken for those of another that has more or fewer; `None` where they are not numbers
+    /// of which some make one.
+    pub(super) fn recast(&self, from: ValueId, to: ValueId) -> Option<Recast> {
+        let types = &self.low.values.module.types;
+        let bits = |v: ValueId| {
+            let leaves = self.leaves(v);
+            let &(first, _) = leaves.first()?;
+            let plain = matches!(types.get(first), Type::Int(_) | Type::Float(_));
+            let alike = plain && leaves.iter().all(|&(ty, _)| ty == first);
+            let bits = u32::try_from(types.size_of(first) * 8).ok()?;
+            alike.then_some((bits, bits.checked_mul(u32::try_from(leaves.len()).ok()?)?))
+        };
+        let ((from, all), (to, same)) = (bits(from)?, bits(to)?);
+        (from != to && all == same).then_some(Recast { from, to })
+    }
+
+    /// The components, lanes of type `to`: neighbours are joined, the first at the low end, or halves taken apart, until
+    /// they have their size.
+    pub(super) fn recast_parts(&self, parts: Vec<Val>, recast: Recast, to: Ty) -> Vec<Val> {
+        let (ir, width) = (self.low.ir, self.width);
+        let lanes_of = |v: Val, bits: u32, lanes: u32| {
+            ir.cast(Opcode::LLVMBitCast, v, ir.vector(ir.int(bits), lanes))
+        };
+        let mut bits = recast.from;
+        let mut parts: Vec<Val> = parts
+            .into_iter()
+            .map(|part| lanes_of(part, bits, width))
+            .collect();
+        while bits < recast.to {
+            let lanes: Vec<u32> = (0..width).flat_map(|l| [l, width + l]).collect();
+            bits *= 2;
+            parts = parts
+                .chunks_exact(2)
+                .map(|pair| lanes_of(ir.shuffle(pair[0], pair[1], &lanes), bits, width))
+                .collect();
+        }
+        while bits > recast.to {
+            bits /= 2;
+            parts = parts
+                .into_iter()
+                .flat_map(|part| {
+                    let all = lanes_of(part, bits, 2 * width);
+                    [0, 1].map(|half| {
+                        let lanes: Vec<u32> = (0..width).map(|l| 2 * l + half).collect();
+                        ir.shuffle(all, all, &lanes)
+                    })
+                })
+                .collect();
+        }
+        parts
+            .into_iter()
+            .map(|part| ir.cast(Opcode::LLVMBitCast, part, to))
+            .collect()
+    }
+
     /// What `ty` is as a tuple, if it is one.
     pub(super) fn tuple(&self, ty: TypeId) -> Option<Tuple> {
         let types = &self.low.values.module.types;
