@@ -510,7 +510,8 @@ impl Keeps {
     pub(crate) fn let_go(&self) {
         if let Some(all) = &self.0 {
             // Dropped without the lock: what goes may free memory.
-            drop(std::mem::take(&mut *lock(all)));
+            let gone = std::mem::take(&mut *lock(all));
+            drop(gone);
         }
     }
 }
