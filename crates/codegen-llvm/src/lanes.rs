@@ -31,6 +31,7 @@ mod narrow;
 mod operate;
 mod range;
 mod region;
+mod search;
 mod strided;
 mod sub_group;
 mod tuples;
@@ -171,7 +172,7 @@ pub(crate) fn form(
         }
         other => other,
     };
-    let width = match (sub_groups, wanted) {
+    let mut width = match (sub_groups, wanted) {
         (Some(_), _) => low.sub_group_size,
         (None, Some(wanted)) => wanted,
         (None, None) => width::within_rows(low, width::usual(low)),
@@ -180,13 +181,21 @@ pub(crate) fn form(
     if stops && !region::meet_as_a_group(low) {
         return Err("work-items may part where they wait for each other");
     }
-    let known = region::Known::new(low, width, sub_groups);
-    let regions = region::regions(low, &known);
+    let mut known = region::Known::new(low, width, sub_groups);
+    let mut regions = region::regions(low, &known);
     let copies: usize = regions.iter().map(Region::len).sum();
     if copies > COPIES {
         return Err("the code between its barriers has more than 4,000 instructions in all");
     }
     let by_speed = sub_groups.is_none() && wanted.is_none();
+    if by_speed {
+        let wider = search::wider(low, &regions, width);
+        if wider != width {
+            width = wider;
+            known = region::Known::new(low, width, sub_groups);
+            regions = region::regions(low, &known);
+        }
+    }
     let width = match regions.as_slice() {
         [one] if by_speed && known.arrays.element.is_empty() => width::for_chains(low, one, width),
         _ => width,

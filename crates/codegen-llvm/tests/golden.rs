@@ -41,6 +41,10 @@ fn lowered(name: &str, module: &Module, options: Options, wide: bool) -> String 
 
 /// All of LLVM's IR of a kernel in text form, in so many lanes.
 fn in_lanes(text: &str, lanes: u32, cpu: &str, features: &str) -> String {
+    in_lanes_or_usual(text, Some(lanes), cpu, features)
+}
+
+fn in_lanes_or_usual(text: &str, lanes: Option<u32>, cpu: &str, features: &str) -> String {
     let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     kernel_ir::validate(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     passes::prepare(&mut module).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -50,7 +54,7 @@ fn in_lanes(text: &str, lanes: u32, cpu: &str, features: &str) -> String {
         sub_group_size: 8,
         options: Options::default(),
         wide: true,
-        lanes: Some(lanes),
+        lanes,
     };
     codegen_llvm::llvm_text(&module, &settings).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
@@ -276,6 +280,93 @@ b0:
         let found = ["llvm.masked.gather", "llvm.masked.scatter"].map(has);
         let what = format!("{lanes} of {element} on {cpu} with {features:?}");
         assert_eq!(found, [at_once; 2], "{what}\n{made}");
+    }
+}
+
+/// Where what is loaded decides what is loaded next, more work-items run side by side than where it does not.
+#[test]
+fn searches_have_more_lanes() {
+    const V3: &str = "x86-64-v3";
+    const V4: &str = "x86-64-v4";
+    const BINARY: &str = "  %h: i64 = lshr %n, i64 1
+  %m: i64 = iadd %f, %h
+  %p: ptr<global> = offset %in [%m * 8 + 0]
+  %v: i64 = load %p align 8
+  %c: bool = cmp.ult %v, %g
+  %m1: i64 = iadd %m, i64 1
+  %h1: i64 = isub %h, i64 1
+  %f1: i64 = select %c, %m1, %f
+  %n1: i64 = select %c, %h1, %h";
+    const LIST: &str = "  %p: ptr<global> = offset %in [%f * 8 + 0]
+  %f1: i64 = load %p align 8
+  %n1: i64 = isub %n, i64 1";
+    const SUM: &str = "  %p: ptr<global> = offset %in [%n * 8 + 0]
+  %v: i64 = load %p align 8
+  %w1: i64 = imul %v, %f
+  %w2: i64 = xor %w1, %n
+  %w3: i64 = imul %w2, %w1
+  %w4: i64 = xor %w3, %w2
+  %w5: i64 = imul %w4, %w3
+  %w6: i64 = xor %w5, %w4
+  %f1: i64 = iadd %f, %w6
+  %n1: i64 = isub %n, i64 1";
+    const GATHERED: &str = "  %p: ptr<global> = offset %in [%n * 8 + 0]
+  %i: i64 = load %p align 8
+  %q: ptr<global> = offset %in [%i * 8 + 0]
+  %v: i64 = load %q align 8
+  %w1: i64 = imul %v, %f
+  %w2: i64 = xor %w1, %n
+  %w3: i64 = imul %w2, %w1
+  %w4: i64 = xor %w3, %w2
+  %w5: i64 = imul %w4, %w3
+  %w6: i64 = xor %w5, %w4
+  %f1: i64 = iadd %f, %w6
+  %n1: i64 = isub %n, i64 1";
+    // What a turn does, the processor, the row where it is known, the dimension of the id; then lanes.
+    for (turn, cpu, row, dimension, lanes) in [
+        (BINARY, V4, None, 0, 32),
+        (BINARY, V3, None, 0, 16),
+        (BINARY, V4, Some(64), 0, 32),
+        (BINARY, V4, Some(48), 0, 16),
+        (BINARY, V4, Some(8), 0, 8),
+        (BINARY, V4, None, 1, 8),
+        (LIST, V4, None, 0, 32),
+        (LIST, V3, None, 0, 16),
+        (SUM, V4, None, 0, 8),
+        (GATHERED, V4, None, 0, 8),
+    ] {
+        let size = row.map_or(String::new(), |row| format!(" group_size {row} 1 1"));
+        let text = format!(
+            "kernel @k(%in: ptr<global>, %out: ptr<global>, %s: i64){size} {{
+b0:
+  %g: i64 = wi.GlobalInvocationId {dimension}
+  %x: i64 = wi.GlobalInvocationId 0
+  %j: i64 = iadd %g, %x
+  %b: i64 = and %j, %s
+  br b1
+b1:
+  %n: i64 = phi b0: %b, b2: %n1
+  %f: i64 = phi b0: %g, b2: %f1
+  %e: bool = cmp.ieq %n, i64 0
+  br_if %e, b3, b2
+b2:
+{turn}
+  br b1
+b3:
+  %o: ptr<global> = offset %out [%j * 8 + 0]
+  store %o, %f align 8
+  ret
+}}"
+        );
+        let made = in_lanes_or_usual(&text, None, cpu, "");
+        let found = [32, 16, 8, 4]
+            .into_iter()
+            .find(|lanes| made.contains(&format!("<{lanes} x i64>")));
+        assert_eq!(
+            found,
+            Some(lanes),
+            "{cpu}, row {row:?}, dimension {dimension}\n{text}\n{made}"
+        );
     }
 }
 
