@@ -3,11 +3,16 @@
 
 /// Longer rows do not come from our compiler.
 const MOST_ROW: u32 = 64;
+/// Rows of so many times what runs side by side have few work-items left over, which run one after another.
+const LONG: u32 = 16;
+/// Rows that are longer by so much are well as they are.
+const LONGEST: u32 = 2 * LONG;
 
 /// How many groups, of a row of `groups` with `size` work-items each, to run as one where `row` work-items run side
 /// by side: a divisor of `groups`, `most` at most. 1 where groups are well as they are, and where `row` is 0.
 pub(super) fn joined(row: u32, size: u32, groups: u32, most: u32) -> u32 {
-    if !(1..=MOST_ROW).contains(&row) || groups <= 1 || size > 8 * row || size.is_multiple_of(row) {
+    let has_row = (1..=MOST_ROW).contains(&row);
+    if !has_row || groups <= 1 || size > LONGEST * row || size.is_multiple_of(row) {
         return 1;
     }
     // The fewest that leave no work-item over.
@@ -16,11 +21,12 @@ pub(super) fn joined(row: u32, size: u32, groups: u32, most: u32) -> u32 {
         return least;
     }
     // Or rows that are long enough for few to be left over.
-    if size >= 2 * row {
-        return 1;
-    }
-    let fewest = row.div_ceil(size);
-    let most = (8 * row).div_ceil(size).min(most);
+    let (shortest, longest) = match size >= 2 * row {
+        true => (LONG * row, 4 * LONG * row),
+        false => (row, 8 * row),
+    };
+    let fewest = shortest.div_ceil(size);
+    let most = longest.div_ceil(size).min(most);
     (fewest..=most)
         .find(|&count| groups.is_multiple_of(count))
         .unwrap_or(1)
@@ -56,8 +62,13 @@ mod tests {
             (16, 1, 1009, 1),
             (16, 1, 13, 1),
             (16, 1, 17, 17),
-            // Few work-items of such rows are alone as it is.
+            // There are too few of them for a row of which few are left over.
             (16, 40, 3, 1),
+            (16, 250, 1000, 8),
+            (16, 250, 999, 3),
+            (32, 400, 625, 5),
+            (32, 400, 7, 1),
+            (16, 1000, 1000, 1),
             (8, 3, 64, 8),
             (16, u32::MAX, u32::MAX, 1),
             (32, 1, u32::MAX, 51),

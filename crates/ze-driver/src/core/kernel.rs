@@ -446,7 +446,7 @@ fn divisor_up_to(n: u32, limit: u32) -> u32 {
 }
 
 /// The length of a group's rows for rows of `n` work-items: usually the largest divisor up to [`SUGGESTED_ITEMS`],
-/// and a longer one where that leaves most work-items without others beside them.
+/// another one where that makes whole vectors, and a longer one where most work-items would have no others beside them.
 fn row_up_to(n: u32, limit: u32) -> u32 {
     let usual = divisor_up_to(n, limit.min(SUGGESTED_ITEMS));
     // Thousandths of what a work-item takes alone: whole vectors, the rest one by one, and the group itself.
@@ -456,6 +456,15 @@ fn row_up_to(n: u32, limit: u32) -> u32 {
     };
     if u64::from(usual).is_multiple_of(ROW_LANES) || usual == n {
         return usual;
+    }
+    // Whole vectors, in rows up to twice as long.
+    let lanes = ROW_LANES as u32;
+    let limit_of_whole = limit.min(2 * SUGGESTED_ITEMS);
+    if n.is_multiple_of(lanes) && limit_of_whole >= lanes {
+        let whole = divisor_up_to(n / lanes, limit_of_whole / lanes) * lanes;
+        if cost(whole) < cost(usual) {
+            return whole;
+        }
     }
     let mut longer = (usual + 1..=limit.min(n)).filter(|&d| n.is_multiple_of(d));
     longer.find(|&d| cost(d) * 2 < cost(usual)).unwrap_or(usual)
@@ -706,9 +715,15 @@ mod tests {
             (3 * 331, 331),
             (1_000_003, 1),
             (u32::MAX, 255),
+            // Whole vectors, unless rows are too short then.
+            (250_000, 400),
+            (16 * 31, 496),
+            (16 * 17, 272),
+            (16 * 5 * 53, 212),
         ];
         for (n, want) in cases {
             assert_eq!(row_up_to(n, 1024), want, "rows of {n}");
+            assert!(row_up_to(n, 8) <= 8, "short rows of {n}");
             assert!(row_up_to(n, 64) <= 64, "rows of {n}");
         }
     }
