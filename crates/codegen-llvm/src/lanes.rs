@@ -29,6 +29,7 @@ mod members;
 mod memory;
 mod narrow;
 mod operate;
+mod pieces;
 mod range;
 mod region;
 mod search;
@@ -47,6 +48,7 @@ use kernel_ir::{BlockId, BuildError, Function, GroupScope, InstId, Kernel, Op, V
 use crate::kernel::Lower;
 use crate::llvm::{Bb, IntPred, Val};
 use jam::{Instance, Jam};
+use pieces::Convoy;
 use region::Region;
 use sub_group::Present;
 use values::{Rep, Stored};
@@ -330,6 +332,8 @@ struct Lanes<'l, 'a, 'r> {
     twice: HashSet<ValueId>,
     /// Values that are used behind the divergent loop that makes them.
     left_uses: HashMap<ValueId, u32>,
+    /// Integers of loops, for lanes that are no row, that change by as much in all of them.
+    convoys: HashMap<ValueId, Convoy>,
     block_at_hand: BlockId,
     /// Private arrays: first lane's address and the distance to the next one's.
     arrays: HashMap<ValueId, (Val, u64)>,
@@ -802,6 +806,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             crossing: HashSet::new(),
             twice: HashSet::new(),
             left_uses: HashMap::new(),
+            convoys: HashMap::new(),
             block_at_hand: BlockId(0),
             arrays: HashMap::new(),
             proved: form.certain.clone(),

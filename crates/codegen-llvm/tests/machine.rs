@@ -23,6 +23,7 @@ mod machine {
     mod native;
     mod options;
     mod parts;
+    mod pieces;
     #[path = "../../../kernel-ir/tests/interpret/pointers.rs"]
     mod pointers;
     mod quad;

@@ -252,7 +252,7 @@ impl Lanes<'_, '_, '_> {
                 let (Op::Phi(incoming), Some(result)) = (&inst.op, inst.result) else {
                     break;
                 };
-                let _ = incoming;
+                self.find_convoy(block, result, incoming);
                 let step = self.phi_step(result);
                 let room = self.phi_room(result, step);
                 chain.phis.insert(result, room);
@@ -292,7 +292,7 @@ impl Lanes<'_, '_, '_> {
         chain.node_of[&to]
     }
 
-    fn is_direct(&self, block: BlockId) -> bool {
+    pub(super) fn is_direct(&self, block: BlockId) -> bool {
         !self.is_masked(block) && !self.is_divergent(block)
     }
 
@@ -453,7 +453,11 @@ impl Lanes<'_, '_, '_> {
                 break;
             };
             phis += 1;
-            made.push((result, self.take(&chain.phis[&result])));
+            let convoy = self.convoy(result);
+            made.push((
+                result,
+                convoy.unwrap_or_else(|| self.take(&chain.phis[&result])),
+            ));
         }
         for (result, rep) in made {
             self.define(result, rep);
@@ -688,6 +692,9 @@ impl Lanes<'_, '_, '_> {
                 continue;
             };
             self.see(chain, v);
+            if self.move_convoy(from, to, result, v) {
+                continue;
+            }
             let stored = chain.phis[&result].clone();
             let rep = self.as_stored(v, &stored);
             let back = self.is_back(from, to);

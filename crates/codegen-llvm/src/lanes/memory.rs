@@ -138,7 +138,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Whether elements of the type can be read as one row of scalars.
-    fn is_row(&self, ty: TypeId) -> bool {
+    pub(super) fn is_row(&self, ty: TypeId) -> bool {
         let types = &self.low.values.module.types;
         match types.get(ty) {
             Type::Vector(element, n) => {
@@ -165,6 +165,23 @@ impl Lanes<'_, '_, '_> {
         if parts > 1 {
             let whole = ir.vector(memory, self.width * parts);
             let whole = ir.load(whole, first, align);
+            return self.split_row(whole, ty);
+        }
+        let loaded = self.load_lanes(memory, first, align, certain);
+        vec![ir.cast(Opcode::LLVMTrunc, loaded, self.lane_type(element))]
+    }
+
+    /// The components of all lanes out of their elements, one behind the other.
+    pub(super) fn split_row(&self, whole: Val, ty: TypeId) -> Vec<Val> {
+        let ir = self.low.ir;
+        let types = &self.low.values.module.types;
+        let parts = types.lane_count(ty).max(1);
+        if let Some(tuple) = self.tuple(ty).filter(Tuple::is_word) {
+            let words = ir.vector(self.word(tuple), self.width);
+            let words = ir.cast(Opcode::LLVMBitCast, whole, words);
+            return self.split_words(tuple, words);
+        }
+        if parts > 1 {
             return (0..parts)
                 .map(|part| {
                     let lanes: Vec<u32> = (0..self.width).map(|l| l * parts + part).collect();
@@ -172,8 +189,8 @@ impl Lanes<'_, '_, '_> {
                 })
                 .collect();
         }
-        let loaded = self.load_lanes(memory, first, align, certain);
-        vec![ir.cast(Opcode::LLVMTrunc, loaded, self.lane_type(element))]
+        let element = types.scalar_of(ty).unwrap_or(ty);
+        vec![ir.cast(Opcode::LLVMTrunc, whole, self.lane_type(element))]
     }
 
     /// One scalar after another, from `first` on.
@@ -300,7 +317,7 @@ impl Lanes<'_, '_, '_> {
     fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let ir = self.low.ir;
         if self.present.is_some() {
-            return self.gather_in_loop(ptr, ty, align);
+            return self.gather_broken(ptr, ty, align);
         }
         if let Some(tuple) = self.tuple(ty) {
             if self.at_once(tuple.bytes()) {
@@ -482,7 +499,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// As [`Self::gather`], with one access in the code: for lanes that are no row, which are seldom.
-    fn gather_in_loop(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
+    pub(super) fn gather_in_loop(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let mut leaves = Vec::new();
         let types = &self.low.values.module.types;
         crate::values::leaves(types, ty, 0, &mut leaves);

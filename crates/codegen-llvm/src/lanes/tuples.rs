@@ -201,7 +201,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Vectors of one length, one behind the other; their number is a power of two.
-    fn concatenate(&self, mut parts: Vec<Val>) -> Val {
+    pub(super) fn concatenate(&self, mut parts: Vec<Val>) -> Val {
         let ir = self.low.ir;
         while parts.len() > 1 {
             parts = parts

@@ -1,0 +1,279 @@
+//! Lanes that are no row, in one copy of the code for rows of any length: their elements lie side by side in pieces
+//! more often than not, since such lanes are the ends of rows, or several short ones. What they read in loops is read
+//! a register at a time where that is so.
+
+use kernel_ir::passes::shape::Shape;
+use kernel_ir::{BinaryOp, BlockId, ConvertOp, Op, Type, TypeId, ValueId};
+
+use super::Lanes;
+use super::sub_group::Rows;
+use super::values::Rep;
+use crate::llvm::{IntPred, Opcode, Ty, Val};
+use crate::memory::sane_align;
+
+/// Variables of an integer that each turn of a loop changes by as much in all lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Convoy {
+    /// The first lane's.
+    first: Val,
+    /// How much more the lanes' are, turn after turn.
+    apart: Val,
+    scalar: Ty,
+    lanes: Ty,
+}
+
+/// Where the pieces of what lanes read lie.
+struct Pieces {
+    /// Bool: whether all lanes run, and in each piece their elements lie side by side.
+    test: Val,
+    /// Addresses of each piece's first element.
+    at: Vec<Val>,
+}
+
+impl Lanes<'_, '_, '_> {
+    fn is_broken(&self) -> bool {
+        self.present.is_some() && self.form.sub_groups == Some(Rows::Broken)
+    }
+
+    /// What a phi of `block` is added to where its loop turns, if that is the same in all lanes.
+    fn moves_by(&self, block: BlockId, phi: ValueId, from: BlockId, v: ValueId) -> Option<ValueId> {
+        let l = self.region.loops.innermost(block)?;
+        let this = &self.region.loops.loops[l as usize];
+        if this.header != block || !this.blocks.contains(&from) {
+            return None;
+        }
+        let &Op::Binary(BinaryOp::IAdd, a, b, _) = self.made_by(v)?.1 else {
+            return None;
+        };
+        let by = match phi {
+            _ if a == phi => b,
+            _ if b == phi => a,
+            _ => return None,
+        };
+        (self.shape(by) == Shape::Uniform).then_some(by)
+    }
+
+    /// Variables for a phi that is a convoy.
+    pub(super) fn find_convoy(
+        &mut self,
+        block: BlockId,
+        phi: ValueId,
+        incoming: &[(BlockId, ValueId)],
+    ) {
+        let ty = self.low.ty(phi);
+        let is_int = matches!(self.low.values.module.types.get(ty), Type::Int(_));
+        if !is_int || !self.is_broken() || self.shape(phi) != Shape::Varying {
+            return;
+        }
+        let Some(l) = self.region.loops.innermost(block) else {
+            return;
+        };
+        let this = &self.region.loops.loops[l as usize];
+        let ways = incoming.iter();
+        let all = this.header == block
+            && self.is_direct(block)
+            && ways.clone().all(|&(from, v)| {
+                let back = this.blocks.contains(&from);
+                self.is_direct(from) && (!back || self.moves_by(block, phi, from, v).is_some())
+            });
+        if all {
+            let (scalar, lanes) = (self.low.values.register(ty), self.lane_type(ty));
+            let convoy = Convoy {
+                first: self.low.room(scalar, 0),
+                apart: self.low.room(lanes, 0),
+                scalar,
+                lanes,
+            };
+            self.convoys.insert(phi, convoy);
+        }
+    }
+
+    /// A convoy's value in all lanes.
+    pub(super) fn convoy(&self, phi: ValueId) -> Option<Rep> {
+        let ir = self.low.ir;
+        let convoy = self.convoys.get(&phi)?;
+        let first = ir.load(convoy.scalar, convoy.first, 0);
+        let apart = ir.load(convoy.lanes, convoy.apart, 0);
+        Some(Rep::vector(vec![ir.add(self.splat(first), apart)]))
+    }
+
+    /// Takes a convoy along from block `from` to its own; whether it is one.
+    pub(super) fn move_convoy(
+        &mut self,
+        from: BlockId,
+        to: BlockId,
+        phi: ValueId,
+        v: ValueId,
+    ) -> bool {
+        let ir = self.low.ir;
+        let Some(&convoy) = self.convoys.get(&phi) else {
+            return false;
+        };
+        if let Some(by) = self.moves_by(to, phi, from, v) {
+            let by = self.scalar(by);
+            let first = ir.load(convoy.scalar, convoy.first, 0);
+            ir.store(ir.add(first, by), convoy.first, 0);
+        } else {
+            // The first lane of a sub-group is always there.
+            let all = self.vectors(v)[0];
+            let first = ir.extract_element(all, ir.i32c(0));
+            ir.store(first, convoy.first, 0);
+            ir.store(ir.sub(all, self.splat(first)), convoy.apart, 0);
+        }
+        true
+    }
+
+    /// Lanes whose elements of `ty` make a register, where it is worth asking whether they lie side by side.
+    fn piece(&self, ty: TypeId) -> Option<u32> {
+        let in_loop = self.region.loops.innermost(self.block_at_hand).is_some();
+        if !self.is_broken() || !in_loop || !self.is_row(ty) {
+            return None;
+        }
+        let size = self.low.values.module.types.size_of(ty);
+        let register = if self.low.has_mask_registers() {
+            64
+        } else {
+            32
+        };
+        if !size.is_power_of_two() || 2 * size > register {
+            return None;
+        }
+        let lanes = u32::try_from(register / size).ok()?;
+        Some(lanes.min(self.width))
+    }
+
+    /// Running lanes' elements from anywhere: in pieces where they lie so, else an access for each lane.
+    pub(super) fn gather_broken(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
+        let Some(piece) = self.piece(ty) else {
+            return self.gather_in_loop(ptr, ty, align);
+        };
+        let ir = self.low.ir;
+        let size = self.low.values.module.types.size_of(ty);
+        let pieces = match self.pieces_of_convoy(ptr, size, piece) {
+            Some(pieces) => pieces,
+            None => self.pieces(ptr, size, piece),
+        };
+        let [fast, slow, join] =
+            [c"load.pieces", c"load.apart", c"loaded"].map(|name| self.low.new_block(name));
+        ir.cond_br(pieces.test, fast, slow);
+        ir.at_end(fast);
+        let in_pieces = self.load_pieces(&pieces.at, ty, align, piece);
+        ir.br(join);
+        ir.at_end(slow);
+        let apart = self.gather_in_loop(ptr, ty, align);
+        let slow = ir.here();
+        ir.br(join);
+        ir.at_end(join);
+        let both = in_pieces.into_iter().zip(apart);
+        both.map(|(whole, apart)| {
+            let phi = ir.phi(ir.type_of(whole));
+            ir.add_incoming(phi, whole, fast);
+            ir.add_incoming(phi, apart, slow);
+            phi
+        })
+        .collect()
+    }
+
+    /// Pieces of `size` bytes for each lane behind a pointer.
+    fn pieces(&mut self, ptr: ValueId, size: u64, piece: u32) -> Pieces {
+        let ir = self.low.ir;
+        let all = self.vectors(ptr)[0];
+        let bytes = ir.cast(Opcode::LLVMPtrToInt, all, ir.vector(ir.i64, self.width));
+        let firsts = (0..self.width).step_by(piece as usize);
+        Pieces {
+            test: self.adjoin(bytes, size, piece),
+            at: firsts
+                .map(|lane| ir.extract_element(all, ir.i32c(lane)))
+                .collect(),
+        }
+    }
+
+    /// The same where a convoy is the pointer's index: what lanes are apart is asked before its loop, and addresses
+    /// are scalars.
+    fn pieces_of_convoy(&mut self, ptr: ValueId, size: u64, piece: u32) -> Option<Pieces> {
+        let ir = self.low.ir;
+        let &Op::PtrOffset {
+            ptr: base,
+            index: Some((index, stride)),
+            offset,
+        } = self.made_by(ptr)?.1
+        else {
+            return None;
+        };
+        let (narrow, signed) = match *self.made_by(index)?.1 {
+            Op::Convert(ConvertOp::SExt, from, _) => (from, true),
+            Op::Convert(ConvertOp::ZExt, from, _) => (from, false),
+            _ => (index, false),
+        };
+        let convoy = *self.convoys.get(&narrow)?;
+        // Its variables hold this turn's value only where the loop has not turned since.
+        let home = self.region.block_of(narrow)?;
+        let own = self.region.loops.innermost(home)?;
+        if !self.region.loops.contains(own, self.block_at_hand) {
+            return None;
+        }
+        let far = size.checked_div(stride.try_into().ok()?)?;
+        if far == 0 || !size.is_multiple_of(stride.unsigned_abs()) {
+            return None;
+        }
+        let rep = self.rep(base);
+        let base = rep.first.filter(|_| rep.is_uniform())?;
+        let first = ir.load(convoy.scalar, convoy.first, 0);
+        let apart = ir.load(convoy.lanes, convoy.apart, 0);
+        let mut test = self.adjoin(apart, far, piece);
+        let bits = self.low.values.module.types.size_of(self.low.ty(narrow)) * 8;
+        let mut at = Vec::new();
+        for lane in (0..self.width).step_by(piece as usize) {
+            let begin = ir.add(first, ir.extract_element(apart, ir.i32c(lane)));
+            if bits < 64 {
+                // No lane's may begin again at the lowest number.
+                let most = (1u64 << (bits - u64::from(signed))) - 1;
+                let last = most.saturating_sub(far * u64::from(piece - 1));
+                let pred = match signed {
+                    true => IntPred::LLVMIntSLE,
+                    false => IntPred::LLVMIntULE,
+                };
+                let fits = ir.icmp(pred, begin, ir.int_const(convoy.scalar, last));
+                test = ir.and(test, fits);
+            }
+            let op = match signed {
+                true => Opcode::LLVMSExt,
+                false => Opcode::LLVMZExt,
+            };
+            let begin = match bits {
+                64 => begin,
+                _ => ir.cast(op, begin, ir.i64),
+            };
+            at.push(self.low.pointer(base, Some((begin, stride)), offset));
+        }
+        Some(Pieces { test, at })
+    }
+
+    /// Bool: whether all lanes run, and in each piece their integers are `far` apart from lane to lane.
+    fn adjoin(&self, all: Val, far: u64, piece: u32) -> Val {
+        let ir = self.low.ir;
+        let scalar = ir.scalar(ir.type_of(all));
+        let begin: Vec<u32> = (0..self.width).map(|l| l / piece * piece).collect();
+        let more: Vec<Val> = (0..self.width)
+            .map(|l| ir.int_const(scalar, u64::from(l % piece) * far))
+            .collect();
+        let wanted = ir.add(ir.shuffle(all, all, &begin), ir.const_vector(&more));
+        let adjoin = ir.icmp(IntPred::LLVMIntEQ, all, wanted);
+        self.all(match self.mask {
+            Some(mask) => ir.and(adjoin, mask),
+            None => adjoin,
+        })
+    }
+
+    /// The elements of all lanes, of which each piece's lie side by side from one address on.
+    fn load_pieces(&mut self, at: &[Val], ty: TypeId, align: u64, piece: u32) -> Vec<Val> {
+        let ir = self.low.ir;
+        let types = &self.low.values.module.types;
+        let parts = types.lane_count(ty).max(1);
+        let element = types.scalar_of(ty).unwrap_or(ty);
+        let memory = ir.vector(self.low.values.memory(element), piece * parts);
+        let pieces = at.iter().map(|&at| ir.load(memory, at, sane_align(align)));
+        let whole = self.concatenate(pieces.collect());
+        self.split_row(whole, ty)
+    }
+}
