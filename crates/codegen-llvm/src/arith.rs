@@ -45,7 +45,7 @@ impl Lower<'_> {
     }
 
     /// The divisor, with 1 where the processor would trap: by zero, or the overflow of MIN / -1.
-    fn safe_divisor(&self, a: Val, b: Val, signed: bool) -> Val {
+    pub(crate) fn safe_divisor(&self, a: Val, b: Val, signed: bool) -> Val {
         let ir = self.ir;
         let ty = ir.type_of(b);
         let mut bad = ir.icmp(IntPred::LLVMIntEQ, b, ir.int_const(ty, 0));

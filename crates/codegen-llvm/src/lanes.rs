@@ -22,6 +22,7 @@ mod clamp;
 mod collective;
 mod cost;
 mod describe;
+mod divide;
 mod flow;
 mod gather;
 mod jam;

@@ -6,6 +6,7 @@
 mod machine {
     mod accuracy;
     mod differential;
+    mod divide;
     mod frames;
     #[path = "../../../kernel-ir/tests/interpret/generator.rs"]
     mod generator;

@@ -151,6 +151,9 @@ impl Lanes<'_, '_, '_> {
         if let Some(rep) = self.clamped(op, result) {
             return Ok(rep);
         }
+        if let Some(rep) = self.divided(op) {
+            return Ok(rep);
+        }
         if self.has_lane_form(op, result) {
             return Ok(Rep::vector(self.lane_operation(op, result)));
         }

@@ -1,0 +1,164 @@
+//! Divisions of integers that differ from lane to lane. No processor has them for vectors, but all have them of doubles,
+//! which are exact for integers of up to 52 bits: quotients of those never round to the next integer.
+
+use kernel_ir::{BinaryOp, Flags, Op, Type, ValueId};
+
+use super::Lanes;
+use super::values::Rep;
+use crate::llvm::{IntPred, Opcode, Val};
+
+/// Fewer lanes than this go one by one.
+const FEWEST: u32 = 4;
+/// Integers of so many bits, of which one may be the sign, are exact.
+const EXACT: u64 = 1 << 52;
+
+/// How integers become doubles: their bits are those of a large double's last places.
+struct Scale {
+    /// The bits of that double.
+    bits: u64,
+    /// Its value.
+    value: f64,
+}
+
+const UNSIGNED: Scale = Scale {
+    bits: 0x4330 << 48,
+    value: EXACT as f64,
+};
+const SIGNED: Scale = Scale {
+    bits: 0x4338 << 48,
+    value: (EXACT + EXACT / 2) as f64,
+};
+
+impl Lanes<'_, '_, '_> {
+    /// The division `op`, if it is one that is faster with doubles.
+    pub(super) fn divided(&mut self, op: &Op) -> Option<Rep> {
+        let &Op::Binary(op, a, b, flags) = op else {
+            return None;
+        };
+        let signed = match op {
+            BinaryOp::UDiv | BinaryOp::URem => false,
+            BinaryOp::SDiv | BinaryOp::SRem => true,
+            _ => return None,
+        };
+        let module = self.low.values.module;
+        let &Type::Int(bits) = module.types.get(self.low.ty(a)) else {
+            return None;
+        };
+        // By constants LLVM multiplies.
+        let is_constant = module.known_signed(self.f, b).is_some();
+        if !matches!(bits, 32 | 64) || is_constant || self.width < FEWEST {
+            return None;
+        }
+        let quotient = matches!(op, BinaryOp::UDiv | BinaryOp::SDiv);
+        let made = match bits {
+            64 => self.divide_long(op, [a, b], flags, signed, quotient),
+            _ => self.divide_words([a, b], signed, quotient),
+        };
+        Some(Rep::vector(vec![made]))
+    }
+
+    /// Both operands as vectors: what cannot be divided by is 1, and lanes that are off divide nothing.
+    fn operands(&mut self, [a, b]: [ValueId; 2], signed: bool) -> [Val; 2] {
+        let ir = self.low.ir;
+        let [mut a, mut b] = [a, b].map(|v| self.vectors(v)[0]);
+        if let Some(mask) = self.mask {
+            let ty = ir.type_of(a);
+            a = ir.select(mask, a, ir.int_const(ty, 0));
+            b = ir.select(mask, b, ir.int_const(ty, 1));
+        }
+        let [a, b] = [a, b].map(|v| ir.freeze(v));
+        [a, self.low.safe_divisor(a, b, signed)]
+    }
+
+    /// 32-bit integers: as doubles in any case.
+    fn divide_words(&mut self, operands: [ValueId; 2], signed: bool, quotient: bool) -> Val {
+        let ir = self.low.ir;
+        let operands = self.operands(operands, signed);
+        let narrow = ir.type_of(operands[0]);
+        let wide = ir.vector(ir.i64, self.width);
+        let extend = match signed {
+            true => Opcode::LLVMSExt,
+            false => Opcode::LLVMZExt,
+        };
+        let wide = operands.map(|v| ir.cast(extend, v, wide));
+        let made = self.divide_doubles(wide, signed, quotient);
+        ir.cast(Opcode::LLVMTrunc, made, narrow)
+    }
+
+    /// 64-bit integers: as doubles where all of them are small, else lane after lane.
+    fn divide_long(
+        &mut self,
+        op: BinaryOp,
+        operands: [ValueId; 2],
+        flags: Flags,
+        signed: bool,
+        quotient: bool,
+    ) -> Val {
+        let ir = self.low.ir;
+        let [a, b] = self.operands(operands, signed);
+        let ty = ir.type_of(a);
+        let large = |v: Val| {
+            let v = match signed {
+                true => ir.add(v, ir.int_const(ty, EXACT / 2)),
+                false => v,
+            };
+            ir.icmp(IntPred::LLVMIntUGE, v, ir.int_const(ty, EXACT))
+        };
+        let large = self.any(ir.or(large(a), large(b)));
+        let [fast, slow, lane, join] = [c"divide", c"divide.apart", c"divide.lane", c"divided"]
+            .map(|name| self.low.new_block(name));
+        ir.cond_br(large, slow, fast);
+        ir.at_end(fast);
+        let together = self.divide_doubles([a, b], signed, quotient);
+        let fast = ir.here();
+        ir.br(join);
+        ir.at_end(slow);
+        let rooms = [a, b].map(|v| {
+            let room = self.low.room(ty, 64);
+            ir.store(v, room, 64);
+            room
+        });
+        ir.br(lane);
+        ir.at_end(lane);
+        let i = ir.phi(ir.i64);
+        ir.add_incoming(i, ir.i64c(0), slow);
+        let at = rooms.map(|room| ir.element(ir.i64, room, i));
+        let one = at.map(|at| ir.load(ir.i64, at, 8));
+        let made = self.low.binary(op, one[0], one[1], flags);
+        ir.store(made, at[0], 8);
+        let next = ir.add(i, ir.i64c(1));
+        ir.add_incoming(i, next, ir.here());
+        let more = ir.icmp(IntPred::LLVMIntULT, next, ir.i64c(u64::from(self.width)));
+        let after = self.low.new_block(c"divided.apart");
+        ir.cond_br(more, lane, after);
+        ir.at_end(after);
+        let apart = ir.load(ty, rooms[0], 64);
+        ir.br(join);
+        ir.at_end(join);
+        let both = ir.phi(ty);
+        ir.add_incoming(both, together, fast);
+        ir.add_incoming(both, apart, after);
+        both
+    }
+
+    /// 64-bit integers that are exact as doubles; no divisor is 0.
+    fn divide_doubles(&self, [a, b]: [Val; 2], signed: bool, quotient: bool) -> Val {
+        let ir = self.low.ir;
+        let ty = ir.type_of(a);
+        let doubles = ir.vector(ir.double, self.width);
+        let scale = if signed { SIGNED } else { UNSIGNED };
+        let bits = ir.int_const(ty, scale.bits);
+        let value = ir.float_const(doubles, scale.value);
+        let [a, b] = [a, b].map(|v| {
+            let v = ir.cast(Opcode::LLVMBitCast, ir.add(v, bits), doubles);
+            ir.bin(Opcode::LLVMFSub, v, value)
+        });
+        let whole = ir.bin(Opcode::LLVMFDiv, a, b);
+        let mut made = ir.intrinsic("llvm.trunc", &[doubles], &[whole]);
+        if !quotient {
+            made = ir.bin(Opcode::LLVMFSub, a, ir.bin(Opcode::LLVMFMul, made, b));
+        }
+        let made = ir.bin(Opcode::LLVMFAdd, made, value);
+        ir.sub(ir.cast(Opcode::LLVMBitCast, made, ty), bits)
+    }
+}
