@@ -94,7 +94,8 @@ pub fn host() -> &'static str {
 ///
 /// Gathers of AVX-512 are told to be fast on Intel's processors since Sapphire Rapids, where they were measured: the
 /// benchmark's kernels that gather took 0.4 to 0.9 of the time of an access for each lane. Those before were slowed down
-/// against leaks (Downfall), and those of others are made of many steps.
+/// against leaks (Downfall), and those of others are made of many steps: with AMD's Zen 5 searches in sorted arrays take
+/// 0.97 to 1.1 of the time.
 #[cfg(target_arch = "x86_64")]
 pub fn host_features() -> &'static str {
     let told = std::arch::x86_64::__cpuid(0);
