@@ -29,6 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         options,
         wide: true,
         lanes,
+        baseline: false,
     };
     let text = codegen_llvm::llvm_text(&module, &settings)?;
     std::io::stdout().write_all(text.as_bytes())?;

@@ -14,7 +14,7 @@ pub(crate) const ARCP: u32 = 16;
 const CONTRACT: u32 = 32;
 pub(crate) const AFN: u32 = 64;
 
-/// LLVM's fast-math flags for SPIR-V's.
+/// LLVM's fast-math flags for SPIR-V's; what may be contracted is so already.
 pub(crate) fn fast_flags(fast: u32) -> u32 {
     let mut flags = 0;
     for (bit, flag) in [
@@ -23,7 +23,6 @@ pub(crate) fn fast_flags(fast: u32) -> u32 {
         (4, NSZ),
         (8, ARCP),
         (16, REASSOC | NNAN | NINF | NSZ | ARCP | CONTRACT | AFN),
-        (0x1_0000, CONTRACT),
         (0x2_0000, REASSOC),
     ] {
         if fast & bit != 0 {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use kernel_ir::abi::{GlobalInfo, KernelInfo, ModuleInfo};
 use kernel_ir::build::{Compiled, Reply};
+use kernel_ir::passes::cfg::{Cfg, Loops};
 use kernel_ir::report::KernelReport;
 use kernel_ir::{
-    AddressSpace, BuildError, BuildErrorKind, FunctionId, GlobalId, Module, Options, Request,
+    AddressSpace, BuildError, BuildErrorKind, FunctionId, GlobalId, Kernel, Module, Options,
+    Request,
 };
 
 use crate::kernel::callable::{Shared, define_all};
@@ -37,6 +39,8 @@ pub struct Settings {
     /// Work-items that run side by side in kernels without sub-group operations: 4, 8, 16 or 32; by speed when
     /// `None`. Only with `wide`.
     pub lanes: Option<u32>,
+    /// Whether code is to be made quickly, whatever it is like; not where nobody wants it optimised.
+    pub baseline: bool,
 }
 
 impl Settings {
@@ -50,6 +54,7 @@ impl Settings {
             options: Options::parse(&request.options).0,
             wide: request.lanes != 1,
             lanes: [4, 8, 16, 32].into_iter().find(|n| *n == request.lanes),
+            baseline: false,
         }
     }
 }
@@ -174,6 +179,7 @@ pub(crate) fn target(settings: &Settings) -> Target {
         cpu: settings.cpu.clone(),
         features: settings.features.clone(),
         opt_level: settings.options.opt_level,
+        baseline: settings.baseline && settings.options.opt_level > 0,
     }
 }
 
@@ -225,13 +231,17 @@ pub(crate) fn part(
     clock.ended(LLVM_PASSES);
     let object = machine::emit(&ir, &target).map_err(codegen_error)?;
     clock.ended(INSTRUCTIONS);
-    stages::write(clock, || stages::kernels(&info));
+    stages::write(clock, || {
+        let tier = if target.baseline { ", baseline" } else { "" };
+        format!("{}{tier}", stages::kernels(&info))
+    });
     let complaints = ir.complaints();
     if !complaints.is_empty() {
         return Err(codegen_error(format!("LLVM complains: {complaints}")));
     }
     for kernel in &mut info.kernels {
         kernel.spill_size = ir.spilled(&kernel.symbol);
+        kernel.baseline = target.baseline;
     }
     Ok(Compiled { object, info })
 }
@@ -247,6 +257,7 @@ pub(crate) fn translate(
 ) -> Result<ModuleInfo, BuildError> {
     limits::check(&module)?;
     machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
+    contract(&mut module, settings);
     // Lanes side by side run kernels in a form of their own where one suits them better.
     let bodies: Vec<FunctionId> = module.kernels.iter().map(|k| k.function).collect();
     let wanted = settings.wide && settings.options.opt_level > 0;
@@ -285,6 +296,10 @@ pub(crate) fn translate(
             required_sub_group_size: kernel.required_sub_group_size,
             required_group_size: kernel.required_group_size.unwrap_or_default(),
             flush_denorms: kernel.flush_denorms,
+            loops: {
+                let function = &module.functions[kernel.function.index()];
+                !Loops::new(&Cfg::new(function)).loops.is_empty()
+            },
             attributes: kernel.attributes.clone(),
             ..KernelInfo::default()
         };
@@ -292,7 +307,7 @@ pub(crate) fn translate(
         let setting = Setting {
             values: &values,
             sub_group_size,
-            fast: fast_flags(&settings.options, kernel.contract),
+            fast: fast_flags(&settings.options),
             wide: settings.wide,
             lanes: settings.lanes,
             symbol: &kernel_info.symbol.clone(),
@@ -305,10 +320,7 @@ pub(crate) fn translate(
         info.kernels.push(kernel_info);
     }
     let shared = Shared {
-        fast: fast_flags(
-            &settings.options,
-            module.kernels.iter().all(|kernel| kernel.contract),
-        ),
+        fast: fast_flags(&settings.options),
         registers: machine::vector_registers(&settings.cpu, &settings.features),
         gathers: machine::has_fast_gathers(&settings.cpu, &settings.features),
         sub_group_size: settings.sub_group_size,
@@ -328,8 +340,27 @@ pub(crate) fn translate(
     Ok(info)
 }
 
-/// LLVM's flags for all float operations of a kernel.
-fn fast_flags(options: &Options, contract: bool) -> u32 {
+/// Makes one operation of products and sums, as far as kernel, options and processor permit. LLVM does not do so: what it
+/// joins depends on what else it does.
+fn contract(module: &mut Module, settings: &Settings) {
+    let widths = machine::contracted(&settings.cpu, &settings.features);
+    if widths.is_empty() || settings.options.opt_level == 0 {
+        return;
+    }
+    let options = &settings.options;
+    let licensed = options.mad_enable || options.unsafe_math || options.fast_relaxed_math;
+    for (i, function) in module.functions.iter_mut().enumerate() {
+        // Functions that are called through pointers are everybody's.
+        let of = |kernel: &&Kernel| kernel.function.index() == i;
+        let own = module.kernels.iter().any(|kernel| of(&kernel));
+        let mut users = module.kernels.iter().filter(|kernel| !own || of(kernel));
+        let all = licensed || users.all(|kernel| kernel.contract);
+        kernel_ir::passes::contract(&module.types, function, widths, all);
+    }
+}
+
+/// LLVM's flags for all float operations of a program.
+fn fast_flags(options: &Options) -> u32 {
     const REASSOC: u32 = 1;
     const NNAN: u32 = 2;
     const NINF: u32 = 4;
@@ -337,11 +368,7 @@ fn fast_flags(options: &Options, contract: bool) -> u32 {
     const ARCP: u32 = 16;
     const CONTRACT: u32 = 32;
     const AFN: u32 = 64;
-    let mut flags = if contract || options.mad_enable {
-        CONTRACT
-    } else {
-        0
-    };
+    let mut flags = 0;
     if options.no_signed_zeros {
         flags |= NSZ;
     }

@@ -20,6 +20,8 @@ pub(crate) struct Target {
     pub(crate) cpu: String,
     pub(crate) features: String,
     pub(crate) opt_level: u8,
+    /// Whether to be quick matters more than the code.
+    pub(crate) baseline: bool,
 }
 
 const TRIPLE: &CStr = c"x86_64-unknown-linux-gnu";
@@ -29,6 +31,9 @@ const TRIPLE: &CStr = c"x86_64-unknown-linux-gnu";
 const PASSES: &CStr = c"function(mem2reg,sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm),gvn,simplifycfg,adce)";
 /// `-ze-opt-disable`: only what makes values out of our variables.
 const PASSES_OFF: &CStr = c"function(sroa,early-cse)";
+
+/// For baseline code, where a value that lives longer costs a store and loads: what makes values out of our variables.
+const PASSES_BASELINE: &CStr = c"function(mem2reg,early-cse,simplifycfg)";
 
 /// Bytes of the vector registers of a processor with AVX-512. Its masks have registers of their own, and masked
 /// accesses cost what others do.
@@ -86,6 +91,19 @@ pub(crate) fn has_fast_gathers(cpu: &str, features: &str) -> bool {
     is_fast.unwrap_or(FAST.contains(&cpu)) && vector_registers(cpu, features) == WIDE_REGISTERS
 }
 
+/// Bits of the floats whose products and sums the processor does as one operation.
+pub(crate) fn contracted(cpu: &str, features: &str) -> &'static [u8] {
+    let has = |feature, by_name: bool| asked(features, feature).unwrap_or(by_name);
+    match (
+        has("+fma", cpu_target::has_fma(cpu)),
+        has("+avx512fp16", cpu_target::has_halves(cpu)),
+    ) {
+        (false, _) => &[],
+        (true, false) => &[32, 64],
+        (true, true) => &[16, 32, 64],
+    }
+}
+
 /// What LLVM lets nobody say otherwise: where to split a value's registers is looked for in regions of a hundred
 /// blocks, not of ten thousand; and what lies in stack frames is told.
 const COMMAND_LINE: [&CStr; 3] = [
@@ -130,6 +148,7 @@ fn machine(target: &Target) -> Result<(LLVMTargetMachineRef, LLVMTargetDataRef),
         let text = |s: &str| CString::new(s).map_err(|_| "a zero byte in the processor's name");
         let (cpu, features) = (text(&target.cpu)?, text(&target.features)?);
         let level = match target.opt_level {
+            _ if target.baseline => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
             0 => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
             1 => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
             _ => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
@@ -189,10 +208,10 @@ pub(crate) fn prepare(ir: &Ir, target: &Target) -> Result<(), String> {
 /// Runs the fixed passes.
 pub(crate) fn optimise(ir: &Ir, target: &Target) -> Result<(), String> {
     let (machine, _) = machine(target)?;
-    let passes = if target.opt_level == 0 {
-        PASSES_OFF
-    } else {
-        PASSES
+    let passes = match (target.baseline, target.opt_level) {
+        (true, _) => PASSES_BASELINE,
+        (false, 0) => PASSES_OFF,
+        (false, _) => PASSES,
     };
     // SAFETY: module and machine are alive; the error's text is copied and freed.
     unsafe {
@@ -211,6 +230,9 @@ pub(crate) fn optimise(ir: &Ir, target: &Target) -> Result<(), String> {
 
 /// The form that suits the processor and what follows: counters of loops, masks between blocks.
 pub(crate) fn suit(ir: &Ir, target: &Target) {
+    if target.baseline {
+        return;
+    }
     if target.opt_level > 0 {
         crate::counters::hide(ir);
     }

@@ -7,18 +7,18 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kernel_ir::abi::ModuleInfo;
-use kernel_ir::build::{Compiled, Outline, Reply};
+use kernel_ir::abi::{KernelInfo, ModuleInfo};
+use kernel_ir::build::{Compiled, Outline, Reply, Tier};
 use kernel_ir::{BuildError, Request};
 
-use crate::compile::{Ready, codegen_error, part, translate};
+use crate::compile::{Ready, Settings, codegen_error, part, translate};
 use crate::llvm::Ir;
 use crate::parts::{Waiting, begin};
 use crate::{machine, parts, service};
 
 /// A program in the making.
 pub enum Opened {
-    /// Its kernels have more in common than constants, or are few: here is everything.
+    /// Its kernels have more in common than constants, or are few and wanted in full: here is everything.
     Whole(Compiled),
     /// What is known before its kernels are compiled, and who compiles them.
     Outline(Outline, Session),
@@ -35,8 +35,9 @@ struct State {
     asked: usize,
     /// For each kernel whether it has been asked for or begun.
     known: Vec<bool>,
-    /// Kernels that nobody has asked for yet.
+    /// Kernels that nobody has asked for yet, of this tier.
     early: HashMap<usize, Early>,
+    tier: Tier,
 }
 
 type Job = Box<dyn FnOnce() -> Reply + Send>;
@@ -46,22 +47,47 @@ struct Early {
     reply: Receiver<Reply>,
 }
 
+impl Early {
+    /// One that has been compiled.
+    fn made(compiled: Compiled) -> Self {
+        let (sender, reply) = channel();
+        // The receiver is at hand.
+        let _ = sender.send(Ok(compiled));
+        Self {
+            job: Waiting::default(),
+            reply,
+        }
+    }
+}
+
 /// Compiles `request` as [`compile`](crate::compile) does, or of a program of more than `few` kernels that stand alone only
-/// what is known before they are compiled; any thread may call, many at once.
+/// what is known before they are compiled; any thread may call, many at once. Where `tier` is not [`Tier::Full`] a program
+/// of few kernels that stand alone is an outline as well, whose kernels are ready in that tier.
 ///
 /// # Errors
 /// As [`compile`](crate::compile), without what LLVM may die of.
-pub fn open(request: &Request, few: usize) -> Result<Opened, BuildError> {
+pub fn open(request: &Request, few: usize, tier: Tier) -> Result<Opened, BuildError> {
     let request = request.clone();
     let (sender, receiver) = channel();
     let compiled = service::run(move || {
         let ready = Ready::of(&request)?;
-        if ready.module.kernels.len() <= few || !ready.stands_alone() {
+        let are_few = ready.module.kernels.len() <= few;
+        if are_few && tier == Tier::Full || !ready.stands_alone() || ready.module.kernels.is_empty()
+        {
             return ready.compile();
         }
-        // A fiftieth of what compiling takes, for refusals that belong into the build log.
-        let tried = Ir::new(c"kernels");
-        translate(&tried, ready.module.clone(), 0, &ready.settings, None)?;
+        let ready = Arc::new(ready);
+        let mut early = HashMap::new();
+        if are_few && tier == Tier::Baseline {
+            let jobs = (0..ready.module.kernels.len()).map(|kernel| job(&ready, kernel, tier));
+            for (kernel, compiled) in parts::compile(jobs.collect())?.into_iter().enumerate() {
+                early.insert(kernel, Early::made(compiled));
+            }
+        } else if tier != Tier::Replacement {
+            // A small part of what compiling takes, for refusals that belong into the build log.
+            let tried = Ir::new(c"kernels");
+            translate(&tried, ready.module.clone(), 0, &ready.settings, None)?;
+        }
         let names = ready
             .module
             .kernels
@@ -73,11 +99,12 @@ pub fn open(request: &Request, few: usize) -> Result<Opened, BuildError> {
         };
         let state = State {
             asked: 0,
-            known: vec![false; ready.module.kernels.len()],
-            early: HashMap::new(),
+            known: vec![!early.is_empty(); ready.module.kernels.len()],
+            early,
+            tier,
         };
         let session = Session {
-            ready: Arc::new(ready),
+            ready,
             state: Mutex::new(state),
         };
         // The receiver is asked below.
@@ -98,17 +125,23 @@ impl Session {
     ///
     /// # Errors
     /// That there is no such kernel, or what LLVM died of.
-    pub fn kernel(&self, kernel: usize) -> Reply {
+    pub fn kernel(&self, kernel: usize, tier: Tier) -> Reply {
         if kernel >= self.ready.module.kernels.len() {
             return Err(codegen_error(format!("the program has no kernel {kernel}")));
+        }
+        if tier == Tier::Replacement {
+            return service::wait(&service::submit_early(job(&self.ready, kernel, tier)));
         }
         let early = {
             let mut state = self.state();
             state.known[kernel] = true;
-            state.early.remove(&kernel)
+            match state.tier == tier {
+                true => state.early.remove(&kernel),
+                false => None,
+            }
         };
         let reply = match early {
-            None => service::submit_program(job(&self.ready, kernel)),
+            None => service::submit_program(job(&self.ready, kernel, tier)),
             Some(early) => match begin(&early.job) {
                 Some(job) => service::submit_program(job),
                 None => early.reply,
@@ -138,7 +171,8 @@ impl Session {
             if std::mem::replace(&mut state.known[next], true) {
                 continue;
             }
-            let job: Waiting<Job> = Arc::new(Mutex::new(Some(job(&self.ready, next))));
+            let made = job(&self.ready, next, state.tier);
+            let job: Waiting<Job> = Arc::new(Mutex::new(Some(made)));
             let own = Arc::clone(&job);
             let reply = service::submit_early(move || match begin(&own) {
                 Some(job) => job(),
@@ -150,15 +184,32 @@ impl Session {
     }
 }
 
-fn job(ready: &Arc<Ready>, kernel: usize) -> Job {
+fn job(ready: &Arc<Ready>, kernel: usize, tier: Tier) -> Job {
     let ready = Arc::clone(ready);
     Box::new(move || {
         if ready.fatal {
             return Err(machine::die());
         }
-        let module = parts::program(&ready.module, kernel..kernel + 1);
-        part(module, kernel, &ready.settings, &[])
+        let module = || parts::program(&ready.module, kernel..kernel + 1);
+        let full = || part(module(), kernel, &ready.settings, &[]);
+        if tier != Tier::Baseline {
+            return full();
+        }
+        let settings = Settings {
+            baseline: true,
+            ..ready.settings.clone()
+        };
+        match part(module(), kernel, &settings, &[]) {
+            Ok(compiled) if compiled.info.kernels.iter().all(fits_on_the_stack) => Ok(compiled),
+            _ => full(),
+        }
     })
+}
+
+/// Baseline code keeps every value on the stack that lives longer than a block.
+fn fits_on_the_stack(kernel: &KernelInfo) -> bool {
+    const MOST: u64 = 1 << 20;
+    kernel.spill_size <= MOST
 }
 
 impl Drop for Session {

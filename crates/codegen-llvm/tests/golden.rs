@@ -21,6 +21,7 @@ fn lowered(name: &str, module: &Module, options: Options, wide: bool) -> String 
         options,
         wide,
         lanes: None,
+        baseline: false,
     };
     let made = codegen_llvm::llvm_text(module, &settings).unwrap_or_else(|e| panic!("{name}: {e}"));
     // The body only: attributes and declarations say nothing of the lowering.
@@ -55,6 +56,7 @@ fn in_lanes_or_usual(text: &str, lanes: Option<u32>, cpu: &str, features: &str) 
         options: Options::default(),
         wide: true,
         lanes,
+        baseline: false,
     };
     codegen_llvm::llvm_text(&module, &settings).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }

@@ -85,6 +85,7 @@ fn too_large_is_refused_before_llvm_sees_it() {
         options: Options::default(),
         wide: true,
         lanes: None,
+        baseline: false,
     };
     let error = codegen_llvm::compile_module(module, settings).expect_err("5,000 scalars");
     assert!(

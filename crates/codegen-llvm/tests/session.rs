@@ -3,7 +3,7 @@
 #![cfg(llvm)]
 
 use codegen_llvm::{Opened, Session};
-use kernel_ir::build::{Outline, SpirvInput};
+use kernel_ir::build::{Outline, SpirvInput, Tier};
 use kernel_ir::{BuildErrorKind, Request};
 
 /// Seven kernels that stand alone.
@@ -26,7 +26,7 @@ fn request(words: &[u8], options: &str) -> Request {
 }
 
 fn outline(request: &Request) -> (Outline, Session) {
-    match codegen_llvm::open(request, 1) {
+    match codegen_llvm::open(request, 1, Tier::Full) {
         Ok(Opened::Outline(outline, session)) => (outline, session),
         Ok(Opened::Whole(_)) => panic!("compiled whole"),
         Err(error) => panic!("{error}"),
@@ -54,11 +54,11 @@ fn each_kernel_is_the_one_of_the_whole_in_whatever_order_it_is_asked_for() {
             whole.info
         );
         for kernel in order {
-            let own = session.kernel(kernel).expect("kernel");
+            let own = session.kernel(kernel, Tier::Full).expect("kernel");
             assert_eq!(own.info.kernels, [whole.info.kernels[kernel].clone()]);
             assert!(own.object.starts_with(b"\x7fELF"));
         }
-        assert!(session.kernel(count).is_err());
+        assert!(session.kernel(count, Tier::Full).is_err());
     }
 }
 
@@ -67,7 +67,7 @@ fn kernels_are_the_same_whoever_asks_at_once() {
     let request = request(CONTROL, "");
     let (outline, session) = outline(&request);
     let alone: Vec<_> = (0..outline.names.len())
-        .map(|kernel| session.kernel(kernel))
+        .map(|kernel| session.kernel(kernel, Tier::Full))
         .collect();
     let (_, session) = self::outline(&request);
     std::thread::scope(|scope| {
@@ -76,7 +76,11 @@ fn kernels_are_the_same_whoever_asks_at_once() {
             scope.spawn(move || {
                 for step in 0..alone.len() {
                     let kernel = (first * 2 + step) % alone.len();
-                    assert_eq!(session.kernel(kernel), alone[kernel], "kernel {kernel}");
+                    assert_eq!(
+                        session.kernel(kernel, Tier::Full),
+                        alone[kernel],
+                        "kernel {kernel}"
+                    );
                 }
             });
         }
@@ -87,7 +91,7 @@ fn kernels_are_the_same_whoever_asks_at_once() {
 fn few_kernels_and_those_with_something_in_common_are_compiled_whole() {
     for (name, words, few) in [("few", CONTROL, 7), ("variables", GLOBALS, 1)] {
         let request = request(words, "");
-        match codegen_llvm::open(&request, few) {
+        match codegen_llvm::open(&request, few, Tier::Full) {
             Ok(Opened::Whole(whole)) => {
                 assert_eq!(Ok(whole), codegen_llvm::compile(&request), "{name}");
             }
@@ -111,7 +115,11 @@ fn what_is_refused_is_refused_before_a_kernel_is_asked_for() {
     ] {
         let whole = codegen_llvm::compile(&request).expect_err(name);
         assert_eq!(whole.kind, kind, "{name}: {whole}");
-        assert_eq!(codegen_llvm::open(&request, 1).err(), Some(whole), "{name}");
+        assert_eq!(
+            codegen_llvm::open(&request, 1, Tier::Full).err(),
+            Some(whole),
+            "{name}"
+        );
     }
 }
 
@@ -121,7 +129,7 @@ fn llvms_death_fails_the_kernel_that_was_asked_for() {
     let (outline, session) = outline(&request(CONTROL, "-solum-test-fatal"));
     // More often than there are threads: each death takes one away for good.
     for turn in 0..threads + 3 {
-        let error = session.kernel(turn % outline.names.len());
+        let error = session.kernel(turn % outline.names.len(), Tier::Full);
         let error = error.expect_err("LLVM died, and the kernel lived");
         assert!(
             error.message.starts_with("LLVM gave up:"),
@@ -138,7 +146,7 @@ fn a_process_ends_well_while_kernels_are_made_that_nobody_asked_for() {
     if std::env::var_os(ENDS).is_some() {
         let (_, session) = outline(&request(CONTROL, ""));
         for kernel in 0..4 {
-            session.kernel(kernel).expect("kernel");
+            session.kernel(kernel, Tier::Full).expect("kernel");
         }
         // Dropping it would give up what has not begun.
         std::mem::forget(session);

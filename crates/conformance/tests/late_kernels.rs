@@ -12,6 +12,12 @@ use std::process::Command;
 /// 25 kernels that stand alone: more than are compiled at once.
 const MODULE: &[u8] = include_bytes!("../../kernel-ir/tests/corpus/arith_int.spv");
 const KERNELS: usize = 25;
+/// One of its kernels is called `loops`.
+const LOOPS: &[u8] = include_bytes!("../../kernel-ir/tests/corpus/control.spv");
+/// Of the log, where a kernel's code was replaced.
+const REPLACED: &str = "full code instead of baseline code";
+/// Of the log, where baseline code was made.
+const BASELINE: &str = ", baseline:";
 
 /// A folder of this test process, gone at the end.
 struct Folder(PathBuf);
@@ -52,12 +58,19 @@ impl Drop for Folder {
 
 /// Plays `role` in a process with these libraries and this cache.
 fn play(role: &str, libraries: &Path, cache: &Path) {
+    play_in("both", role, libraries, cache);
+}
+
+/// The same with that code for kernels. Returns the driver's log.
+fn play_in(tiers: &str, role: &str, libraries: &Path, cache: &Path) -> String {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "roles", "--nocapture", "--test-threads=1"])
         .env("LD_LIBRARY_PATH", libraries)
         .env("LATE_LIBRARIES", libraries)
         .env("LATE_ROLE", role)
         .env("SOLUM_CACHE_DIR", cache)
+        .env("SOLUM_TIERS", tiers)
+        .env("SOLUM_LOG", "compile")
         .env_remove("SOLUM_CACHE")
         .env_remove("SOLUM_COMPILER")
         .env_remove("SOLUM_DEVICES")
@@ -69,6 +82,7 @@ fn play(role: &str, libraries: &Path, cache: &Path) {
         output.status,
         String::from_utf8_lossy(&output.stderr)
     );
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 struct Machine {
@@ -89,6 +103,36 @@ impl Machine {
         self.context
             .build_module(&self.device, source, flags)
             .unwrap()
+    }
+
+    /// What `loops` makes of a number for each work-item of as many groups: how often it came round.
+    fn count(&self, module: &Module, groups: u32, size: u32) {
+        const NUMBER: i32 = 19;
+        let items = (groups * size) as usize;
+        let mut numbers = self
+            .context
+            .allocate_shared::<i32>(&self.device, items)
+            .unwrap();
+        let out = self
+            .context
+            .allocate_shared::<i32>(&self.device, 2 * items)
+            .unwrap();
+        numbers.as_mut_slice().fill(NUMBER);
+        let mut kernel = module.create_kernel("loops").unwrap();
+        kernel.set_group_size([size, 1, 1]).unwrap();
+        kernel.set_memory(0, &numbers).unwrap();
+        kernel.set_memory(1, &out).unwrap();
+        let list = self
+            .context
+            .create_immediate_list(&self.device, Default::default());
+        let mut list = list.unwrap();
+        // SAFETY: the memory lives until the launch has ended, and has what the kernel reads and writes.
+        unsafe { list.append_launch(&kernel, [groups, 1, 1], None, &[]) }.unwrap();
+        assert!(list.synchronize(u64::MAX).unwrap());
+        let expected = counted(NUMBER);
+        for (i, found) in out.as_slice().chunks_exact(2).enumerate() {
+            assert_eq!(found, expected, "{i}");
+        }
     }
 
     /// What `div_int` makes of 40 numbers by 3: tails, whole vectors, and a true result.
@@ -119,6 +163,47 @@ impl Machine {
             assert_eq!(*found, (i as i32 * 7 - 90) / 3, "{i}");
         }
     }
+}
+
+/// The kernel `loops` of the corpus, in Rust.
+fn counted(n: i32) -> [i32; 2] {
+    let (mut sum, mut turns) = (0, 0);
+    for j in (0..n).filter(|j| j % 5 != 3) {
+        if j * j > 400 {
+            break;
+        }
+        let mut k = j;
+        while k > 0 {
+            sum += if k & 1 == 1 { j } else { 1 };
+            k /= 2;
+        }
+    }
+    let mut x = n as u32;
+    while x != 1 && turns < 200 {
+        x = if x & 1 == 1 { 3 * x + 1 } else { x / 2 };
+        turns += 1;
+        if x == 0 {
+            break;
+        }
+    }
+    loop {
+        turns += 2;
+        if turns % 7 == 0 {
+            return [sum, turns];
+        }
+    }
+}
+
+/// What lies in a cache: files and their bytes.
+fn content(cache: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = std::fs::read_dir(cache).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let mut all: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|name| name == "solum"))
+        .filter_map(|path| Some((path.clone(), std::fs::read(path).ok()?)))
+        .collect();
+    all.sort_unstable();
+    all
 }
 
 #[test]
@@ -180,6 +265,26 @@ fn roles() {
                 }
             });
         }
+        "one work-item" => machine.count(&machine.build(ModuleSource::Spirv(LOOPS), ""), 1, 1),
+        "few work-items" => machine.count(&machine.build(ModuleSource::Spirv(LOOPS), ""), 2, 5),
+        "until there is full code" => {
+            let module = machine.build(ModuleSource::Spirv(LOOPS), "");
+            machine.count(&module, 1, 5);
+            let cache = PathBuf::from(std::env::var_os("SOLUM_CACHE_DIR").unwrap());
+            let before = content(&cache);
+            let begun = std::time::Instant::now();
+            while content(&cache) == before {
+                machine.count(&module, 500, 37);
+                assert!(begun.elapsed() < std::time::Duration::from_secs(120));
+            }
+            machine.count(&module, 500, 37);
+        }
+        "for some time" => {
+            let module = machine.build(ModuleSource::Spirv(LOOPS), "");
+            for _ in 0..20 {
+                machine.count(&module, 500, 37);
+            }
+        }
         other => panic!("no role {other:?}"),
     }
 }
@@ -209,4 +314,58 @@ fn threads_that_create_the_same_kernels_at_once_each_get_them() {
     let cache = Folder::new("threads");
     play("all at once", conformance::artefacts(), &cache.0);
     assert_eq!(cache.entries(), KERNELS + 1);
+}
+
+#[test]
+fn a_kernel_that_runs_long_enough_gets_full_code_while_it_runs() {
+    let cache = Folder::new("hot");
+    let libraries = conformance::artefacts();
+    let log = play_in("both", "few work-items", libraries, &cache.0);
+    assert!(log.contains(BASELINE) && !log.contains(REPLACED), "{log}");
+    // From the cache, where it is baseline code: the compiler is opened for the better one only.
+    let log = play_in("both", "until there is full code", libraries, &cache.0);
+    assert!(log.contains(REPLACED), "{log}");
+    assert_eq!(cache.entries(), 2, "full code is where baseline code was");
+    // Now nothing is missing, whatever is wanted.
+    let bare = Folder::without_code_generator("hot-bare");
+    for tiers in ["both", "full", "baseline"] {
+        let log = play_in(tiers, "for some time", &bare.0, &cache.0);
+        assert!(!log.contains(BASELINE) && !log.contains(REPLACED), "{log}");
+    }
+}
+
+#[test]
+fn kernels_have_the_tiers_that_are_asked_for() {
+    let libraries = conformance::artefacts();
+    // (tiers, what runs, whether there is baseline code, whether it is replaced)
+    for (tiers, role, has_baseline, is_replaced) in [
+        ("full", "for some time", false, false),
+        ("baseline", "for some time", true, false),
+        ("baseline", "one work-item", true, false),
+        // Who has one work-item that comes round cannot get better code meanwhile.
+        ("both", "one work-item", true, true),
+        ("both", "few work-items", true, false),
+    ] {
+        let cache = Folder::new("tiers");
+        let log = play_in(tiers, role, libraries, &cache.0);
+        assert_eq!(
+            log.contains(BASELINE),
+            has_baseline,
+            "{tiers}, {role}: {log}"
+        );
+        assert_eq!(
+            log.contains(REPLACED),
+            is_replaced,
+            "{tiers}, {role}: {log}"
+        );
+        // Baseline code is nothing for who wants full code.
+        let log = play_in("full", "few work-items", libraries, &cache.0);
+        assert!(!log.contains(BASELINE), "{tiers}, {role}: {log}");
+        let is_made = log.contains("kernel \"loops\": lanes");
+        assert_eq!(
+            is_made,
+            has_baseline && !is_replaced,
+            "{tiers}, {role}: {log}"
+        );
+    }
 }

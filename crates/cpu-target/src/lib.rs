@@ -123,6 +123,34 @@ pub fn host_features() -> &'static str {
 /// LLVM's feature of processors whose gathers are faster than an access for each lane.
 pub const FAST_GATHERS: &str = "+fast-gather";
 
+/// Whether the processor `cpu` multiplies and adds as one operation.
+pub fn has_fma(cpu: &str) -> bool {
+    const WITHOUT: [&str; 10] = [
+        "x86-64",
+        "x86-64-v2",
+        "nehalem",
+        "westmere",
+        "sandybridge",
+        "ivybridge",
+        "silvermont",
+        "goldmont",
+        "tremont",
+        "btver2",
+    ];
+    NAMES.contains(&cpu) && !WITHOUT.contains(&cpu)
+}
+
+/// Whether it does arithmetic on halves (AVX512-FP16).
+pub fn has_halves(cpu: &str) -> bool {
+    const WITH: [&str; 4] = [
+        "sapphirerapids",
+        "emeraldrapids",
+        "graniterapids",
+        "diamondrapids",
+    ];
+    WITH.contains(&cpu)
+}
+
 /// The instruction set that a level is known by, for people.
 pub fn instruction_set(level: &str) -> &'static str {
     match level {

@@ -195,6 +195,10 @@ pub struct KernelInfo {
     pub any_order: bool,
     /// Whether denormal 32-bit floats are flushed.
     pub flush_denorms: bool,
+    /// Whether a work-item may come back to code that it ran.
+    pub loops: bool,
+    /// Whether this is [`Tier::Baseline`](crate::build::Tier) code.
+    pub baseline: bool,
     /// Text of `zeKernelGetSourceAttributes`.
     pub attributes: String,
 }
@@ -272,7 +276,13 @@ impl ModuleInfo {
             for v in k.required_group_size {
                 w.u32(v);
             }
-            let bits = [k.barriers, k.flush_denorms, k.any_order];
+            let bits = [
+                k.barriers,
+                k.flush_denorms,
+                k.any_order,
+                k.loops,
+                k.baseline,
+            ];
             w.u32(
                 (0..)
                     .zip(bits)
@@ -333,6 +343,8 @@ impl ModuleInfo {
                 barriers: bits & 1 != 0,
                 flush_denorms: bits & 2 != 0,
                 any_order: bits & 4 != 0,
+                loops: bits & 8 != 0,
+                baseline: bits & 16 != 0,
                 attributes,
             })
         })?;

@@ -327,6 +327,22 @@ pub fn decode_reply(bytes: &[u8]) -> Result<Reply, WireError> {
     Ok(reply)
 }
 
+/// How a kernel of a program is to be compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// The best code; somebody waits for it.
+    Full,
+    /// Quickly, in a third of the time: code that computes the same, several times as slowly.
+    Baseline,
+    /// As [`Tier::Full`], for a kernel that runs as [`Tier::Baseline`] meanwhile: nobody waits for it.
+    Replacement,
+}
+
+impl Tier {
+    /// All of them; a tier's index is how it crosses to the code generator.
+    pub const ALL: [Self; 3] = [Self::Full, Self::Baseline, Self::Replacement];
+}
+
 /// What is known of a program before any code is made of it, when its kernels can be compiled one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {

@@ -5,6 +5,7 @@
 
 mod algebra;
 pub mod cfg;
+mod contract;
 mod edit;
 mod facts;
 mod flatten;
@@ -27,6 +28,7 @@ use crate::build::{BuildError, BuildErrorKind};
 use crate::ir::{Function, FunctionId, Module};
 
 pub use cfg::loop_contiguous_order;
+pub use contract::contract;
 pub use facts::{KernelFacts, addressed_functions, facts, ids};
 pub use work_group::identity;
 

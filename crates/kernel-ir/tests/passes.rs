@@ -2,6 +2,7 @@
 
 mod passes {
     mod analyses;
+    mod contract;
     mod meet;
     mod memory;
     mod random;

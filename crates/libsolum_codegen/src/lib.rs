@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use codegen_llvm::{Opened, Session};
 use kernel_ir::Request;
-use kernel_ir::build::{Begun, COMPILER_BUILD, encode_begun, encode_reply};
+use kernel_ir::build::{Begun, COMPILER_BUILD, Tier, encode_begun, encode_reply};
 use kernel_ir::report::{Emit, encode_explained};
 
 /// The request was answered: see the reply.
@@ -74,8 +74,9 @@ pub unsafe extern "C" fn solum_codegen_explain(
 }
 
 /// As [`solum_codegen_compile`], but of a program of more than `few` kernels only what is known before they are compiled.
-/// The reply is one of `kernel_ir::build::encode_begun`; where it is an outline `session` is who compiles the kernels, to
-/// be given to [`solum_codegen_close`], else null.
+/// `tier` is the one that kernels are wanted in, an index into `Tier::ALL`, else the request counts as damaged. The reply
+/// is one of `kernel_ir::build::encode_begun`; where it is an outline `session` is who compiles the kernels, to be given to
+/// [`solum_codegen_close`], else null.
 ///
 /// # Safety
 /// As [`solum_codegen_compile`]; `session` may be written.
@@ -84,6 +85,7 @@ pub unsafe extern "C" fn solum_codegen_open(
     request: *const u8,
     len: usize,
     few: u32,
+    tier: u32,
     reply: *mut *mut u8,
     reply_len: *mut usize,
     session: *mut *const Session,
@@ -91,9 +93,12 @@ pub unsafe extern "C" fn solum_codegen_open(
     if session.is_null() {
         return NULL;
     }
+    let Some(&tier) = Tier::ALL.get(tier as usize) else {
+        return DAMAGED;
+    };
     let mut opened = None;
     let open = |request: &Request| {
-        let begun = codegen_llvm::open(request, few as usize).map(|begun| match begun {
+        let begun = codegen_llvm::open(request, few as usize, tier).map(|begun| match begun {
             Opened::Whole(compiled) => Begun::Whole(compiled),
             Opened::Outline(outline, session) => {
                 opened = Some(Box::new(session));
@@ -110,7 +115,8 @@ pub unsafe extern "C" fn solum_codegen_open(
     code
 }
 
-/// Compiles a kernel of an outline. Returns and replies as [`solum_codegen_compile`].
+/// Compiles a kernel of an outline in that tier, as in [`solum_codegen_open`]. Returns and replies as
+/// [`solum_codegen_compile`].
 ///
 /// # Safety
 /// `session` is null or what [`solum_codegen_open`] wrote and is not closed before this returns; `reply` and
@@ -119,6 +125,7 @@ pub unsafe extern "C" fn solum_codegen_open(
 pub unsafe extern "C" fn solum_codegen_kernel(
     session: *const Session,
     kernel: u32,
+    tier: u32,
     reply: *mut *mut u8,
     reply_len: *mut usize,
 ) -> i32 {
@@ -126,7 +133,10 @@ pub unsafe extern "C" fn solum_codegen_kernel(
     let Some(session) = (unsafe { session.as_ref() }) else {
         return NULL;
     };
-    let compile = || Some(encode_reply(&session.kernel(kernel as usize)));
+    let Some(&tier) = Tier::ALL.get(tier as usize) else {
+        return DAMAGED;
+    };
+    let compile = || Some(encode_reply(&session.kernel(kernel as usize, tier)));
     // SAFETY: the caller's word.
     unsafe { give(reply, reply_len, compile) }
 }

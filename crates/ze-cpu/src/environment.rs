@@ -58,6 +58,17 @@ pub enum Compiler {
     Interpreter,
 }
 
+/// Which code kernels get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tiers {
+    /// Baseline, made quickly; then full, of those that run long enough.
+    Both,
+    /// Full from the beginning.
+    Full,
+    /// Baseline for ever.
+    Baseline,
+}
+
 /// What the variables say, defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -73,6 +84,8 @@ pub struct Settings {
     pub cpu_target: Option<String>,
     /// Sub-group size of kernels that require none.
     pub sub_group_size: u32,
+    /// Which code kernels get.
+    pub tiers: Tiers,
     /// Work-items side by side: 1, 4, 8, 16 or 32; 0: by speed.
     pub lanes: u32,
     /// Keep compiled programs on disk.
@@ -168,6 +181,12 @@ impl Settings {
             Some("32") => 32,
             Some(other) => return Err(refuse("SOLUM_LANES", other)),
         };
+        let tiers = match get("SOLUM_TIERS")?.as_deref().map(str::trim) {
+            None | Some("both") => Tiers::Both,
+            Some("full") => Tiers::Full,
+            Some("baseline") => Tiers::Baseline,
+            Some(other) => return Err(refuse("SOLUM_TIERS", other)),
+        };
         let switch = |name| -> Result<bool, String> {
             match get(name)?.as_deref().map(str::trim) {
                 None | Some("1") => Ok(true),
@@ -218,6 +237,7 @@ impl Settings {
             cpu_target,
             sub_group_size,
             lanes,
+            tiers,
             cache: switch("SOLUM_CACHE")?,
             cache_dir,
             witness: path("SOLUM_WITNESS")

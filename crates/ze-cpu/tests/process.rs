@@ -423,7 +423,13 @@ fn the_log_of_compiling_has_a_line_for_each_program_with_its_stages() {
     };
     let folder = ("SOLUM_CACHE_DIR", kept.to_str().unwrap());
     let log = |choice| {
-        let output = program("logged", &[engine, folder, ("SOLUM_LOG", choice)]);
+        let variables = [
+            engine,
+            folder,
+            ("SOLUM_LOG", choice),
+            ("SOLUM_TIERS", "full"),
+        ];
+        let output = program("logged", &variables);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{text}");
         let _ = std::fs::remove_dir_all(&kept);

@@ -128,6 +128,7 @@ b2:
             options: Options::default(),
             wide: true,
             lanes: None,
+            baseline: false,
         };
         let (sender, receiver) = channel();
         let reply = service::run(move || {

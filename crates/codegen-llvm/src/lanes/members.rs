@@ -366,6 +366,7 @@ b0:
             options: Options::default(),
             wide: true,
             lanes: Some(8),
+            baseline: false,
         };
         let (sender, receiver) = channel();
         let reply = service::run(move || {

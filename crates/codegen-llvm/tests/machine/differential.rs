@@ -106,6 +106,7 @@ fn compare_text(seed: u64, text: &str, [width, height]: [u32; 2], sub_group: u32
     if seed % 7 == 3 {
         settings.options.opt_level = 0;
     }
+    settings.baseline = seed / 2 % 2 == 1;
     let native = Native::new(prepared.clone(), settings);
     let info = &native.info.kernels[0];
     let mut found = Buffers::new(seed, items);

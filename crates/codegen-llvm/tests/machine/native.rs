@@ -66,6 +66,7 @@ pub(crate) fn settings(sub_group_size: u32) -> Settings {
         options: kernel_ir::Options::default(),
         wide: true,
         lanes: None,
+        baseline: false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A kernel launch: from the argument block to calls of the compiled code.
 
 use super::share::{Body, Cancel, Share};
-use super::worker::Worker;
+use super::worker::{SAMPLE, Worker};
 use super::{cooperative, join, now_ns, place};
 use crate::fault::watchdog::Limit;
 use crate::fault::{MODES, MODES_FLUSH, with_default_modes};
@@ -46,7 +46,7 @@ pub(crate) fn is_brief(launch: &Launch) -> bool {
 
 /// Whether a launch may run on a berth: known to take little time, and no stack to speak of.
 pub(super) fn is_light(launch: &Launch) -> bool {
-    is_brief(launch) && kernel_of(launch).is_some_and(|(_, kernel)| kernel.is_plain)
+    is_brief(launch) && kernel_of(launch).is_some_and(|(_, kernel)| kernel.is_plain())
 }
 
 /// Runs a brief launch on this thread.
@@ -95,6 +95,9 @@ pub(super) fn run(
             return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name)));
         }
     };
+    if kernel.info.loops && prepared.groups == 1 && prepared.record.items_per_group == 1 {
+        program.hasten(launch.kernel);
+    }
     crate::witness::kernel_runs();
     worker.meter.kernel();
     if launch.cooperative && prepared.groups > 1 {
@@ -327,7 +330,7 @@ impl Prepared {
         let Work::Launch(launch) = work else {
             return Ok(());
         };
-        let Some((_, kernel)) = kernel_of(launch) else {
+        let Some((program, kernel)) = kernel_of(launch) else {
             return Ok(());
         };
         let named = |text: &dyn std::fmt::Display| format!("kernel {:?}: {text}", kernel.info.name);
@@ -366,7 +369,15 @@ impl Prepared {
         if self.cancel.load(Ordering::Relaxed) == 0 {
             // By the host's groups: how many of them run as one differs between launches.
             let count = count * u64::from(self.joined);
-            kernel.cost.record(count, end.saturating_sub(begin));
+            let took = end.saturating_sub(begin);
+            kernel.cost.record(count, took);
+            program.ran(
+                launch.kernel,
+                match timing {
+                    Timing::Sampled(_) => took.saturating_mul(u64::from(SAMPLE)),
+                    _ => took,
+                },
+            );
         }
         Ok(())
     }
@@ -420,7 +431,8 @@ impl Prepared {
             ..self.record
         };
         match &kernel.entry {
-            &Entry::Native(code) => {
+            Entry::Native(code) => {
+                let code = code.load(Ordering::Acquire);
                 worker.guard.set_modes(if kernel.info.flush_denorms {
                     MODES_FLUSH
                 } else {

@@ -47,7 +47,7 @@ const PAUSE_NS: u64 = 300;
 const REST_NS: u64 = 20_000;
 
 /// One of so many brief launches is measured.
-const SAMPLE: u32 = 16;
+pub(super) const SAMPLE: u32 = 16;
 
 /// One of so many launches that nobody is awake to share wakes somebody: a wake costs about as much as such a launch.
 const ROUSE: u32 = 16;

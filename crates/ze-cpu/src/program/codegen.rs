@@ -2,7 +2,8 @@
 
 use crate::census::lock;
 use kernel_ir::build::{
-    Begun, COMPILER_BUILD, Compiled, Outline, Reply, decode_begun, decode_reply, names_llvm, serves,
+    Begun, COMPILER_BUILD, Compiled, Outline, Reply, Tier, decode_begun, decode_reply, names_llvm,
+    serves,
 };
 use kernel_ir::wire::WireError;
 use kernel_ir::{BuildError, BuildErrorKind, Request};
@@ -26,6 +27,7 @@ type Open = unsafe extern "C" fn(
     request: *const u8,
     len: usize,
     few: u32,
+    tier: u32,
     reply: *mut *mut u8,
     reply_len: *mut usize,
     session: *mut Handle,
@@ -33,6 +35,7 @@ type Open = unsafe extern "C" fn(
 type Kernel = unsafe extern "C" fn(
     session: Handle,
     kernel: u32,
+    tier: u32,
     reply: *mut *mut u8,
     reply_len: *mut usize,
 ) -> i32;
@@ -117,8 +120,8 @@ unsafe impl Send for Session {}
 // SAFETY: as above.
 unsafe impl Sync for Session {}
 
-/// Begins to compile a request; compiles one of no more than `few` kernels.
-pub(crate) fn open(request: &Request, few: u32) -> Result<Opened, BuildError> {
+/// Begins to compile a request; compiles one of no more than `few` kernels, in `tier` where it has tiers.
+pub(crate) fn open(request: &Request, few: u32, tier: Tier) -> Result<Opened, BuildError> {
     let library = library().map_err(failure)?;
     let request = request.encode();
     let mut handle = std::ptr::null();
@@ -129,6 +132,7 @@ pub(crate) fn open(request: &Request, few: u32) -> Result<Opened, BuildError> {
                 request.as_ptr(),
                 request.len(),
                 few,
+                tier as u32,
                 reply,
                 len,
                 &raw mut handle,
@@ -144,11 +148,11 @@ pub(crate) fn open(request: &Request, few: u32) -> Result<Opened, BuildError> {
 
 impl Session {
     /// Compiles a kernel.
-    pub(crate) fn kernel(&self, kernel: usize) -> Reply {
+    pub(crate) fn kernel(&self, kernel: usize, tier: Tier) -> Reply {
         let number = u32::try_from(kernel).map_err(|_| failure(format!("no kernel {kernel}")))?;
         let bytes = self.library.ask(|reply, len| {
             // SAFETY: the session is not closed, or null, which the library refuses; it writes what it replies.
-            unsafe { (self.library.kernel)(self.handle, number, reply, len) }
+            unsafe { (self.library.kernel)(self.handle, number, tier as u32, reply, len) }
         })?;
         decode_reply(&bytes).unwrap_or_else(damaged)
     }

@@ -1,6 +1,6 @@
 //! The code generator, linked in (feature `embedded`, built where LLVM 22 is): nothing is opened.
 
-use kernel_ir::build::{COMPILER_BUILD, Compiled, Outline, Reply};
+use kernel_ir::build::{COMPILER_BUILD, Compiled, Outline, Reply, Tier};
 use kernel_ir::{BuildError, BuildErrorKind, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -23,8 +23,8 @@ pub(crate) enum Opened {
 }
 
 /// Begins to compile a request, likewise; compiles one of no more than `few` kernels.
-pub(crate) fn open(request: &Request, few: u32) -> Result<Opened, BuildError> {
-    let opened = guarded(|| codegen_llvm::open(request, few as usize))?;
+pub(crate) fn open(request: &Request, few: u32, tier: Tier) -> Result<Opened, BuildError> {
+    let opened = guarded(|| codegen_llvm::open(request, few as usize, tier))?;
     Ok(match opened {
         codegen_llvm::Opened::Whole(compiled) => Opened::Whole(compiled),
         codegen_llvm::Opened::Outline(outline, session) => {
@@ -38,8 +38,8 @@ pub(crate) struct Session(codegen_llvm::Session);
 
 impl Session {
     /// Compiles a kernel.
-    pub(crate) fn kernel(&self, kernel: usize) -> Reply {
-        guarded(|| self.0.kernel(kernel))
+    pub(crate) fn kernel(&self, kernel: usize, tier: Tier) -> Reply {
+        guarded(|| self.0.kernel(kernel, tier))
     }
 }
 

@@ -9,7 +9,8 @@ use super::stages::Stages;
 use super::{Builder, CacheState, Code, Kernel, Loaded, contained, load};
 use crate::cache::Key;
 use crate::census::lock;
-use kernel_ir::build::{Compiled, Outline, decode_reply, encode_reply};
+use crate::environment::Tiers;
+use kernel_ir::build::{Compiled, Outline, Tier, decode_reply, encode_reply};
 use kernel_ir::{BuildError, Request};
 use std::sync::{Arc, Mutex, OnceLock};
 use ze_driver::device::BuildFailure;
@@ -26,7 +27,7 @@ pub(super) fn few() -> u32 {
 /// An outline that can be true.
 pub(super) fn outline(bytes: &[u8]) -> Option<Outline> {
     let outline = Outline::decode(bytes).ok()?;
-    (outline.names.len() > 1).then_some(outline)
+    (!outline.names.is_empty()).then_some(outline)
 }
 
 fn told(error: &BuildError) -> String {
@@ -50,8 +51,11 @@ pub(super) struct Late {
     cache: Arc<CacheState>,
     /// Who compiles; none while the cache has all that were asked for, or when there is code of all.
     session: Mutex<Option<Arc<Session>>>,
-    /// Of each kernel; held while it is made.
-    codes: Vec<Mutex<Option<Code>>>,
+    /// Of each kernel, baseline code first; held while that is made.
+    codes: Vec<Mutex<Vec<Code>>>,
+    /// Held while full code takes the place of baseline code.
+    better: Mutex<()>,
+    tiers: Tiers,
     /// Held while the whole is compiled for a binary.
     whole: Mutex<()>,
 }
@@ -69,7 +73,9 @@ impl Late {
             request: request.clone(),
             cache: Arc::clone(&builder.cache),
             session: Mutex::new(session.map(Arc::new)),
-            codes: outline.names.iter().map(|_| Mutex::new(None)).collect(),
+            codes: outline.names.iter().map(|_| Mutex::default()).collect(),
+            better: Mutex::new(()),
+            tiers: builder.tiers,
             whole: Mutex::new(()),
         }
     }
@@ -84,7 +90,7 @@ impl Late {
             return Err("there is no such kernel".to_owned());
         };
         let mut code = lock(code);
-        if code.is_some() {
+        if !code.is_empty() {
             return Ok(());
         }
         let mut stages = Stages::start();
@@ -94,13 +100,21 @@ impl Late {
         // An entry that does not load is compiled again, never run.
         let kept = kept.and_then(|bytes| {
             let compiled = decode_reply(&bytes).ok()?.ok()?;
-            self.load(&compiled, name).ok()
+            let loaded = self.load(&compiled, name).ok();
+            // Who wants full code only is not served by who did not.
+            loaded.filter(|(kernel, _)| self.tiers != Tiers::Full || !kernel.info.baseline)
         });
         stages.ended("cache and loading");
-        let (kernel, image) = match kept {
+        let (mut kernel, image) = match kept {
             Some(loaded) => loaded,
             None => {
-                let reply = self.session()?.kernel(number);
+                let first = self.tiers.first();
+                let session = self.session(first)?;
+                // What LLVM cannot do in one way it may do in the other.
+                let reply = match session.kernel(number, first) {
+                    Err(_) if first != Tier::Full => session.kernel(number, Tier::Full),
+                    reply => reply,
+                };
                 stages.ended("code generator");
                 how = "compiled";
                 let compiled = reply.as_ref().map_err(told)?;
@@ -120,13 +134,50 @@ impl Late {
                 super::short(&self.key)
             )
         });
+        if self.tiers == Tiers::Baseline {
+            kernel.heat = None;
+        }
         // The code stays as long as the program, whose kernels point to it.
-        *code = Some(image);
+        code.push(image);
         let _ = slot.set(kernel);
         if program.kernels.iter().all(|kernel| kernel.get().is_some()) {
             let mut session = lock(&self.session);
             drop(session.take());
         }
+        Ok(())
+    }
+
+    /// Has a kernel of `program` that runs baseline code run full code when it returns.
+    pub(super) fn improve(&self, number: usize, program: &Loaded) -> Result<(), String> {
+        let (Some(codes), Some(kernel), Some(name)) = (
+            self.codes.get(number),
+            program.kernels.get(number).and_then(OnceLock::get),
+            program.names.get(number),
+        ) else {
+            return Err("there is no such kernel".to_owned());
+        };
+        let _one = lock(&self.better);
+        if lock(codes).len() > 1 {
+            return Ok(());
+        }
+        let mut stages = Stages::start();
+        let session = self.session(Tier::Replacement)?;
+        let reply = session.kernel(number, Tier::Replacement);
+        stages.ended("code generator");
+        let compiled = reply.as_ref().map_err(told)?;
+        let (better, image) = self
+            .load(compiled, name)
+            .map_err(|error| format!("loading compiled code: {error}"))?;
+        lock(codes).push(image);
+        kernel.become_as(&better)?;
+        stages.ended("loading");
+        if let Some(cache) = self.cache.get() {
+            cache.put(&key_of(&self.key, number), &encode_reply(&reply));
+        }
+        stages.tell(|| {
+            let program = super::short(&self.key);
+            format!("kernel {name:?} of program {program}, full code instead of baseline code")
+        });
         Ok(())
     }
 
@@ -142,13 +193,13 @@ impl Late {
         }
     }
 
-    fn session(&self) -> Result<Arc<Session>, String> {
+    fn session(&self, tier: Tier) -> Result<Arc<Session>, String> {
         let mut session = lock(&self.session);
         if let Some(session) = &*session {
             return Ok(Arc::clone(session));
         }
         // The cache had the outline, and lost the kernel or never had it.
-        match codegen::open(&self.request, 1) {
+        match codegen::open(&self.request, 0, tier) {
             Ok(Opened::Outline(_, opened)) => {
                 let opened = Arc::new(opened);
                 *session = Some(Arc::clone(&opened));

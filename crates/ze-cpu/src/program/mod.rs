@@ -12,10 +12,11 @@ mod interpreted;
 mod late;
 pub(crate) mod perf;
 pub(crate) mod stages;
+mod tier;
 
 use crate::cache::{Cache, Key};
 use crate::census::lock;
-use crate::environment::{Compiler, Settings};
+use crate::environment::{Compiler, Settings, Tiers};
 use crate::printf::Formats;
 use crate::topology::Machine;
 use container::{Container, Kind};
@@ -24,7 +25,7 @@ use interpreted::{Interpreted, InterpretedKernel};
 use kernel_ir::BuildError;
 use kernel_ir::abi::{KernelInfo, ModuleInfo};
 use kernel_ir::build::{
-    BuildErrorKind, COMPILER_BUILD, Compiled, Outline, Request, SpirvInput, decode_reply,
+    BuildErrorKind, COMPILER_BUILD, Compiled, Outline, Request, SpirvInput, Tier, decode_reply,
     encode_reply,
 };
 use late::Late;
@@ -33,7 +34,9 @@ use stages::Stages;
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
+use tier::Heat;
 use work_group_pool::Cost;
 use ze_driver::device::{
     BuildFailure, FunctionPlace, KernelArgFacts, KernelArgKind, KernelFacts, Program, ProgramInput,
@@ -49,8 +52,8 @@ const NOWHERE: &str = "no cache: neither SOLUM_CACHE_DIR, XDG_CACHE_HOME nor HOM
 
 /// How a kernel runs.
 pub(crate) enum Entry {
-    /// Address of compiled code.
-    Native(usize),
+    /// Address of compiled code: of baseline code, until there is full code.
+    Native(AtomicUsize),
     /// By the interpreter.
     Interpreted(InterpretedKernel),
 }
@@ -61,7 +64,9 @@ pub(crate) struct Kernel {
     pub(crate) entry: Entry,
     pub(crate) cost: Cost,
     /// Whether it is machine code that needs a bounded part of the stack and calls nothing of the driver's.
-    pub(crate) is_plain: bool,
+    is_plain: AtomicBool,
+    /// Of baseline code that may be replaced.
+    heat: Option<Heat>,
     facts: Arc<KernelFacts>,
 }
 
@@ -69,10 +74,32 @@ impl Kernel {
     fn new(info: KernelInfo, entry: Entry, is_plain: bool) -> Self {
         Self {
             facts: Arc::new(facts(&info)),
+            heat: info.baseline.then(Heat::default),
             info,
             entry,
             cost: Cost::new(),
-            is_plain,
+            is_plain: AtomicBool::new(is_plain),
+        }
+    }
+
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain.load(Ordering::Relaxed)
+    }
+
+    /// Runs `better` from now on, which is the same kernel.
+    fn become_as(&self, better: &Self) -> Result<(), String> {
+        let same = KernelInfo {
+            baseline: self.info.baseline,
+            spill_size: self.info.spill_size,
+            ..better.info.clone()
+        };
+        match (&self.entry, &better.entry) {
+            (Entry::Native(code), Entry::Native(new)) if same == self.info => {
+                code.store(new.load(Ordering::Relaxed), Ordering::Release);
+                self.is_plain.store(better.is_plain(), Ordering::Relaxed);
+                Ok(())
+            }
+            _ => Err("its full code is launched in another way".to_owned()),
         }
     }
 }
@@ -124,6 +151,22 @@ impl CpuProgram {
 
     pub(crate) fn printf_formats(&self) -> Option<Formats> {
         self.loaded.formats.clone()
+    }
+
+    /// A kernel has run for that time.
+    pub(crate) fn ran(&self, index: usize, ns: u64) {
+        let heat = self.kernel(index).and_then(|kernel| kernel.heat.as_ref());
+        if heat.is_some_and(|heat| heat.ran(ns)) {
+            tier::ask(Arc::downgrade(&self.loaded), index);
+        }
+    }
+
+    /// Has full code made of a kernel now, if it is to have any: no part of what runs next can be changed later.
+    pub(crate) fn hasten(&self, index: usize) {
+        let heat = self.kernel(index).and_then(|kernel| kernel.heat.as_ref());
+        if heat.is_some_and(Heat::is_open) {
+            self.loaded.improve(index);
+        }
     }
 }
 
@@ -196,6 +239,7 @@ pub(crate) struct Builder {
     features: &'static str,
     sub_group_size: u32,
     lanes: u32,
+    tiers: Tiers,
     cache: Arc<CacheState>,
     /// Programs that are loaded now, by key.
     loaded: Mutex<HashMap<Key, Weak<Loaded>>>,
@@ -242,6 +286,7 @@ impl Builder {
             },
             sub_group_size: settings.sub_group_size,
             lanes: settings.lanes,
+            tiers: settings.tiers,
             cache: Arc::new(CacheState {
                 settings: settings.cache.then(place),
                 opened: OnceLock::new(),
@@ -320,7 +365,15 @@ impl Builder {
                 return Ok(self.remember(key, loaded));
             }
         }
-        let opened = codegen::open(request, late::few()).map_err(|error| failed(&error))?;
+        let first = self.tiers.first();
+        let opened = match codegen::open(request, late::few(), first) {
+            // What LLVM cannot do in one way it may do in the other; what is wrong is so in both.
+            Err(error) if first != Tier::Full && error.kind == BuildErrorKind::Codegen => {
+                codegen::open(request, late::few(), Tier::Full)
+            }
+            opened => opened,
+        };
+        let opened = opened.map_err(|error| failed(&error))?;
         stages.ended("code generator");
         let (loaded, entry) = match opened {
             codegen::Opened::Outline(outline, session) => {
@@ -592,6 +645,16 @@ impl Loaded {
         slot.get().ok_or_else(absent)
     }
 
+    /// Puts full code in the place of a kernel's baseline code; it stays as it is where there is none.
+    fn improve(&self, index: usize) {
+        if let Body::Late(late) = &self.body
+            && let Err(why) = late.improve(index, self)
+            && let Some(name) = self.names.get(index)
+        {
+            stages::remark(&format!("kernel {name:?} stays baseline code: {why}"));
+        }
+    }
+
     fn binary(&self) -> Result<&[u8], BuildFailure> {
         match (self.binary.get(), &self.body) {
             (Some(binary), _) => Ok(binary),
@@ -632,7 +695,7 @@ fn load(compiled: &Compiled, request: Option<&Request>) -> Result<(Vec<Kernel>, 
             .ok_or_else(|| format!("kernel {:?} has no code", info.name))?;
         kernels.push(Kernel::new(
             info.clone(),
-            Entry::Native(place.address),
+            Entry::Native(AtomicUsize::new(place.address)),
             is_plain,
         ));
     }

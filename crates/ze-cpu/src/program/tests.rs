@@ -357,7 +357,7 @@ fn each_fault_is_told_and_survived_a_hundred_times_by_workers_and_by_waiters() {
             loaded: Arc::new(loaded),
         })
     });
-    assert!(plain.kernel(0).unwrap().is_plain && !calls.kernel(0).unwrap().is_plain);
+    assert!(plain.kernel(0).unwrap().is_plain() && !calls.kernel(0).unwrap().is_plain());
     let engine = Engine::new(2, true);
     let one = |program: &Arc<CpuProgram>, kernel, address: u64, helped: bool| {
         let mut work = launch(program, kernel, &[address], [1, 1, 1]);
@@ -418,9 +418,10 @@ fn addresses_of_compiled_kernels_have_names_for_perf() {
         .collect();
     for index in 0..6 {
         let kernel = program.kernel(index).unwrap();
-        let Entry::Native(code) = kernel.entry else {
+        let Entry::Native(code) = &kernel.entry else {
             panic!("compiled code is native")
         };
+        let code = code.load(Ordering::Relaxed);
         // The last line around an instruction's address: another test's program may have lain there before.
         let around = lines
             .iter()

@@ -1,0 +1,100 @@
+//! Products and sums that become one operation: before and after.
+
+use super::whole::prepared;
+use kernel_ir::passes::contract;
+use kernel_ir::print;
+
+/// The body of the only kernel, of whose floats of these widths products and sums are contracted.
+fn body(code: &str, widths: &[u8], all: bool) -> Vec<String> {
+    let text = format!(
+        "format \"x\"\nkernel @k(%p: ptr<global>, %a: f32, %b: f32, %c: f32, %d: f64, %v: <4 x f32>) {{\ne:\n {code}\n ret\n}}\n"
+    );
+    let mut module = prepared(&text);
+    contract(&module.types, &mut module.functions[0], widths, all);
+    kernel_ir::validate(&module).unwrap_or_else(|errors| panic!("{code}: {errors:?}"));
+    let printed = print(&module);
+    let lines = printed.lines().skip(3).map(|line| line.trim().to_owned());
+    let lines = lines.filter(|line| line.starts_with('%'));
+    lines
+        .map(|line| {
+            line.split_once(": ")
+                .map_or(String::new(), |(_, op)| op.to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn a_product_that_only_a_sum_uses_becomes_one_with_it() {
+    let cases: [(&str, &[&str]); 9] = [
+        (
+            "%m: f32 = fmul %a, %b\n %r: f32 = fadd %m, %c\n store %p, %r align 4",
+            &["f32 = math.fma %1, %2, %3"],
+        ),
+        (
+            "%m: f32 = fmul %a, %b\n %r: f32 = fadd %c, %m\n store %p, %r align 4",
+            &["f32 = math.fma %1, %2, %3"],
+        ),
+        (
+            "%m: f32 = fmul %a, %b\n %r: f32 = fsub %m, %c\n store %p, %r align 4",
+            &["f32 = fneg %3", "f32 = math.fma %1, %2, %6"],
+        ),
+        (
+            "%m: f32 = fmul %a, %b\n %r: f32 = fsub %c, %m\n store %p, %r align 4",
+            &["f32 = fneg %1", "f32 = math.fma %6, %2, %3"],
+        ),
+        (
+            "%m: f32 = fmul %a, %b\n %n: f32 = fneg %m\n %r: f32 = fsub %c, %n\n store %p, %r align 4",
+            &["f32 = math.fma %1, %2, %3"],
+        ),
+        // The first of two products.
+        (
+            "%m: f32 = fmul %a, %b\n %n: f32 = fmul %b, %c\n %r: f32 = fadd %m, %n\n store %p, %r align 4",
+            &["f32 = fmul %2, %3", "f32 = math.fma %1, %2, %6"],
+        ),
+        // Somebody else needs it.
+        (
+            "%m: f32 = fmul %a, %b\n %r: f32 = fadd %m, %c\n store %p, %r align 4\n store %p, %m align 4",
+            &["f32 = fmul %1, %2", "f32 = fadd %6, %3"],
+        ),
+        (
+            "%m: <4 x f32> = fmul %v, %v\n %r: <4 x f32> = fadd %m, %v\n store %p, %r align 16",
+            &["<4 x f32> = math.fma %5, %5, %5"],
+        ),
+        // Not of that width.
+        (
+            "%m: f64 = fmul %d, %d\n %r: f64 = fadd %m, %d\n store %p, %r align 8",
+            &["f64 = fmul %4, %4", "f64 = fadd %6, %4"],
+        ),
+    ];
+    for (code, expected) in cases {
+        assert_eq!(body(code, &[32], true), expected, "{code}");
+        let before = body(code, &[], true);
+        assert_eq!(body(code, &[32], false), before, "{code}");
+        assert!(before.iter().all(|line| !line.contains("fma")), "{code}");
+    }
+}
+
+#[test]
+fn instructions_may_permit_it_themselves() {
+    // AllowContract, and Fast: both of product and sum.
+    for (product, sum, becomes) in [
+        ("65536", "65536", true),
+        ("16", "65536", true),
+        ("65536", "0", false),
+        ("0", "16", false),
+        ("1", "1", false),
+    ] {
+        let flagged = |fast: &str| match fast {
+            "0" => String::new(),
+            fast => format!(" fast {fast}"),
+        };
+        let code = format!(
+            "%m: f32 = fmul %a, %b{}\n %r: f32 = fadd %m, %c{}\n store %p, %r align 4",
+            flagged(product),
+            flagged(sum)
+        );
+        let found = body(&code, &[32], false);
+        let is_one = found.iter().any(|line| line.contains("fma"));
+        assert_eq!(is_one, becomes, "{code}: {found:?}");
+    }
+}

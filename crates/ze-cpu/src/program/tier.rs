@@ -1,0 +1,96 @@
+//! Kernels begin as baseline code, which is made in a third of the time, and get full code when they have run so long
+//! that it is worth its making: it is made on a thread of its own, and work-groups that begin later run it.
+
+use super::Loaded;
+use crate::census::lock;
+use crate::environment::Tiers;
+use kernel_ir::build::Tier;
+use signal_mask::HeldSignals;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, Weak};
+
+/// Processor time in baseline code after which a kernel gets full code, which takes some ten times as long to make.
+const WORTH_NS: u64 = 1_000_000;
+
+impl Tiers {
+    /// What a kernel begins as.
+    pub(super) fn first(self) -> Tier {
+        match self {
+            Self::Full => Tier::Full,
+            Self::Both | Self::Baseline => Tier::Baseline,
+        }
+    }
+}
+
+/// How long a kernel has run as baseline code.
+#[derive(Debug, Default)]
+pub(crate) struct Heat {
+    spent_ns: AtomicU64,
+    /// Full code was asked for.
+    asked: AtomicBool,
+}
+
+impl Heat {
+    /// The kernel has run for that time. Whether full code is to be asked for now: true once.
+    pub(crate) fn ran(&self, ns: u64) -> bool {
+        if self.asked.load(Ordering::Relaxed) {
+            return false;
+        }
+        // Threads that meet here may lose time of each other, which only delays it.
+        let spent = self.spent_ns.load(Ordering::Relaxed).saturating_add(ns);
+        self.spent_ns.store(spent, Ordering::Relaxed);
+        spent >= WORTH_NS && !self.asked.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether full code is still to come.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// Has full code made of a kernel some time.
+pub(super) fn ask(program: Weak<Loaded>, kernel: usize) {
+    static QUEUE: Mutex<Option<Sender<(Weak<Loaded>, usize)>>> = Mutex::new(None);
+    let mut queue = lock(&QUEUE);
+    if queue.is_none() {
+        let (sender, receiver) = channel::<(Weak<Loaded>, usize)>();
+        // The program's handlers run on the program's threads.
+        let _held = HeldSignals::all();
+        let thread = std::thread::Builder::new().name("solum-tier".to_owned());
+        let started = thread.spawn(move || {
+            for (program, kernel) in receiver {
+                // A program that is gone needs no code.
+                if let Some(program) = program.upgrade() {
+                    program.improve(kernel);
+                }
+            }
+        });
+        // Without a thread kernels stay as they are.
+        *queue = started.is_ok().then_some(sender);
+    }
+    if let Some(queue) = &*queue {
+        let _ = queue.send((program, kernel));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_code_is_asked_for_once_when_it_is_worth_it() {
+        let heat = Heat::default();
+        // (time, whether it is asked for)
+        for (ns, asks) in [
+            (WORTH_NS / 2, false),
+            (WORTH_NS / 2 - 1, false),
+            (1, true),
+            (WORTH_NS, false),
+            (u64::MAX, false),
+        ] {
+            assert_eq!(heat.ran(ns), asks, "{ns}");
+        }
+        assert!(!heat.is_open());
+    }
+}
