@@ -118,7 +118,7 @@ class Generator:
         a, b = self.float(depth - 1), self.float(depth - 1)
         return r.choice([
             "({a} + {b})", "({a} - {b})", "({a} * {b})", "fabs({a})", "floor({a})", "trunc({a})", "({a} < {b} ? {a} : {b})",
-            "(-{a})", "(float)(double)({a})", "rint({a})", "ceil({a})", "fma({a}, {b}, 1.5f)", "(float){u}",
+            "(-({a}))", "(float)(double)({a})", "rint({a})", "ceil({a})", "fma({a}, {b}, 1.5f)", "(float){u}",
         ]).format(a=a, b=b, u=self.uint(1))
 
     def double(self, depth=2):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random kernels in OpenCL C, through every way of ours to run them and through other OpenCL runtimes.
 
-clang makes SPIR-V of them, spirv-val judges it, and they run as machine code, without optimisation, with wider
+clang makes SPIR-V of them, spirv-val judges it, and they run as machine code, full and baseline, without optimisation, with wider
 sub-groups, in the interpreter, and where they are installed on PoCL and on Intel's OpenCL runtime. All must leave the
 same memory: integers bit by bit, floats within one unit in the last place. What a seed gives does not depend on how many
 are asked for; one that differs is repeated by `--first SEED --count 1 --keep DIR`, which leaves its files there.
@@ -204,8 +204,9 @@ def engines(args):
     ours = args.libraries
     all_of_them = [
         ("interpreter", "ze", ours, "", {"SOLUM_COMPILER": "interpreter"}),
-        ("machine code", "ze", ours, "", {}),
-        ("with sub-groups of 32", "ze", ours, "", {"SOLUM_SUB_GROUP_SIZE": "32"}),
+        ("machine code", "ze", ours, "", {"SOLUM_TIERS": "full"}),
+        ("baseline code", "ze", ours, "", {"SOLUM_TIERS": "baseline"}),
+        ("with sub-groups of 32", "ze", ours, "", {"SOLUM_TIERS": "full", "SOLUM_SUB_GROUP_SIZE": "32"}),
         ("without optimisation", "ze", ours, "-ze-opt-disable", {}),
     ]
     for want, name in [("pocl", "Portable Computing Language"), ("intel", "Intel")]:
