@@ -1,4 +1,5 @@
-//! `compile-wheels VENV`: reads, validates and compiles every SPIR-V module of the dpctl and dpnp wheels.
+//! `compile-wheels VENV [baseline]`: reads, validates and compiles every SPIR-V module of the dpctl and dpnp wheels, in full
+//! or as baseline code.
 //!
 //! The modules lie in the wheels' shared objects, in the section that clang's offload bundler makes. Each goes through
 //! `libsolum_codegen.so.1`'s C interface as the driver would send it. Exit code 0: no failure; 1: some, listed by
@@ -18,13 +19,28 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use kernel_ir::build::{Request, SpirvInput, decode_reply};
+use kernel_ir::BuildError;
+use kernel_ir::build::{Begun, Request, SpirvInput, Tier, decode_begun, decode_reply};
 
 const SECTION: &str = "__CLANG_OFFLOAD_BUNDLE__sycl-spir64";
 const MAGIC: [u8; 4] = 0x0723_0203u32.to_le_bytes();
 
 type Compile = unsafe extern "C" fn(*const u8, usize, *mut *mut u8, *mut usize) -> i32;
 type Free = unsafe extern "C" fn(*mut u8, usize);
+type Handle = *const std::ffi::c_void;
+type Open =
+    unsafe extern "C" fn(*const u8, usize, u32, u32, *mut *mut u8, *mut usize, *mut Handle) -> i32;
+type Kernel = unsafe extern "C" fn(Handle, u32, u32, *mut *mut u8, *mut usize) -> i32;
+type Close = unsafe extern "C" fn(Handle);
+
+/// The library's functions, each with the signature of libsolum_codegen's head.
+struct Functions<'l> {
+    compile: libloading::Symbol<'l, Compile>,
+    free: libloading::Symbol<'l, Free>,
+    open: libloading::Symbol<'l, Open>,
+    kernel: libloading::Symbol<'l, Kernel>,
+    close: libloading::Symbol<'l, Close>,
+}
 
 struct Failure {
     module: String,
@@ -32,11 +48,16 @@ struct Failure {
 }
 
 fn main() -> ExitCode {
-    let Some(venv) = std::env::args_os().nth(1) else {
-        eprintln!("usage: compile-wheels VENV");
-        return ExitCode::from(2);
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let (venv, baseline) = match &arguments[..] {
+        [venv] => (venv, false),
+        [venv, word] if word == "baseline" => (venv, true),
+        _ => {
+            eprintln!("usage: compile-wheels VENV [baseline]");
+            return ExitCode::from(2);
+        }
     };
-    match run(Path::new(&venv)) {
+    match run(Path::new(venv), baseline) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
@@ -46,7 +67,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(venv: &Path) -> Result<bool, String> {
+fn run(venv: &Path, baseline: bool) -> Result<bool, String> {
     let modules = modules(venv)?;
     let bytes: usize = modules.iter().map(|(_, module)| module.len()).sum();
     println!("{} modules, {:.1} MB", modules.len(), bytes as f64 / 1e6);
@@ -58,13 +79,19 @@ fn run(venv: &Path) -> Result<bool, String> {
     // SAFETY: our own library; its initialisers have no requirements.
     let library = unsafe { libloading::Library::new(&library) }
         .map_err(|error| format!("{}: {error}; run ./x build", library.display()))?;
-    // SAFETY: the exported function has this signature (libsolum_codegen's head).
-    let compile: Compile =
-        *unsafe { library.get(c"solum_codegen_compile") }.map_err(|error| error.to_string())?;
-    // SAFETY: as above.
-    let free: Free =
-        *unsafe { library.get(c"solum_codegen_free") }.map_err(|error| error.to_string())?;
+    // SAFETY: the exported functions have these signatures (libsolum_codegen's head).
+    let functions = unsafe {
+        let missing = |error: libloading::Error| error.to_string();
+        Functions {
+            compile: library.get(c"solum_codegen_compile").map_err(missing)?,
+            free: library.get(c"solum_codegen_free").map_err(missing)?,
+            open: library.get(c"solum_codegen_open").map_err(missing)?,
+            kernel: library.get(c"solum_codegen_kernel").map_err(missing)?,
+            close: library.get(c"solum_codegen_close").map_err(missing)?,
+        }
+    };
 
+    let full = AtomicUsize::new(0);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let results = Mutex::new((Vec::<Failure>::new(), Vec::<(Duration, usize)>::new()));
     let began = Instant::now();
@@ -74,7 +101,12 @@ fn run(venv: &Path) -> Result<bool, String> {
             scope.spawn(|| {
                 while let Some((name, words)) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let one = Instant::now();
-                    let result = compile_one(compile, free, words);
+                    let result = match baseline {
+                        false => compile_one(&functions, words),
+                        true => quickly(&functions, words).map(|others| {
+                            full.fetch_add(others, Ordering::Relaxed);
+                        }),
+                    };
                     let time = one.elapsed();
                     if let Ok(mut results) = results.lock() {
                         results.1.push((time, words.len()));
@@ -123,6 +155,12 @@ fn run(venv: &Path) -> Result<bool, String> {
     for (message, modules) in &groups {
         println!("{:6}  {message}  (first: {})", modules.len(), modules[0]);
     }
+    if baseline {
+        let full = full.load(Ordering::Relaxed);
+        println!(
+            "{full} kernels are full code: they have too much in common, or too much on the stack"
+        );
+    }
     println!(
         "{} passed, {} failed",
         modules.len() - failures.len(),
@@ -131,7 +169,8 @@ fn run(venv: &Path) -> Result<bool, String> {
     Ok(failures.is_empty())
 }
 
-fn compile_one(compile: Compile, free: Free, words: &[u8]) -> Result<(), String> {
+/// As the driver sends it.
+fn request(words: &[u8]) -> Vec<u8> {
     let request = Request {
         modules: vec![SpirvInput {
             words: words.to_vec(),
@@ -143,35 +182,88 @@ fn compile_one(compile: Compile, free: Free, words: &[u8]) -> Result<(), String>
         features: String::new(),
         sub_group_size: 16,
         lanes: 0,
-    }
-    .encode();
-    let (mut reply, mut len) = (std::ptr::null_mut(), 0);
-    // SAFETY: the request is readable for its length; both outputs are writable.
-    let code = unsafe {
-        compile(
-            request.as_ptr(),
-            request.len(),
-            &raw mut reply,
-            &raw mut len,
-        )
     };
+    request.encode()
+}
+
+/// The reply that `call` has the library write.
+fn ask(free: &Free, call: impl FnOnce(*mut *mut u8, *mut usize) -> i32) -> Result<Vec<u8>, String> {
+    let (mut reply, mut len) = (std::ptr::null_mut(), 0);
+    let code = call(&raw mut reply, &raw mut len);
     if reply.is_null() {
         return Err(format!("no reply, code {code}"));
     }
-    // SAFETY: the library gave `len` readable bytes, ours until `free`.
-    let decoded = decode_reply(unsafe { std::slice::from_raw_parts(reply, len) });
-    // SAFETY: given back once, with the length it came with.
-    unsafe { free(reply, len) };
-    match decoded {
-        Ok(Ok(_)) => Ok(()),
-        // Without its position the same message groups over modules.
-        Ok(Err(error)) => Err(format!(
-            "{}: {}",
-            error.instruction.unwrap_or_default(),
-            error.message
-        )),
-        Err(error) => Err(error.to_string()),
-    }
+    // SAFETY: the library gave `len` readable bytes, ours until they are given back, once.
+    Ok(unsafe {
+        let bytes = std::slice::from_raw_parts(reply, len).to_vec();
+        free(reply, len);
+        bytes
+    })
+}
+
+/// Without its position the same message groups over modules.
+fn told(error: &BuildError) -> String {
+    let instruction = error.instruction.clone().unwrap_or_default();
+    format!("{instruction}: {}", error.message)
+}
+
+fn compile_one(functions: &Functions<'_>, words: &[u8]) -> Result<(), String> {
+    let request = request(words);
+    let reply = ask(&functions.free, |reply, len| {
+        // SAFETY: the request is readable for its length; both outputs are writable.
+        unsafe { (functions.compile)(request.as_ptr(), request.len(), reply, len) }
+    })?;
+    let decoded = decode_reply(&reply).map_err(|error| error.to_string())?;
+    decoded.map(drop).map_err(|error| told(&error))
+}
+
+/// Compiles all kernels as baseline code; how many are full code all the same.
+fn quickly(functions: &Functions<'_>, words: &[u8]) -> Result<usize, String> {
+    let request = request(words);
+    let (few, tier) = (u32::MAX, 1);
+    debug_assert_eq!(Tier::ALL[tier as usize], Tier::Baseline);
+    let mut session = std::ptr::null();
+    let reply = ask(&functions.free, |reply, len| {
+        // SAFETY: as in `compile_one`, and the session is writable.
+        unsafe {
+            (functions.open)(
+                request.as_ptr(),
+                request.len(),
+                few,
+                tier,
+                reply,
+                len,
+                &raw mut session,
+            )
+        }
+    })?;
+    let begun = decode_begun(&reply).map_err(|error| error.to_string())?;
+    let kernels = || -> Result<usize, String> {
+        let outline = match begun.map_err(|error| told(&error))? {
+            Begun::Whole(whole) => return Ok(whole.info.kernels.len()),
+            Begun::Outline(outline) => outline,
+        };
+        let mut full = 0;
+        for number in 0..outline.names.len() as u32 {
+            let reply = ask(&functions.free, |reply, len| {
+                // SAFETY: the session is closed below; both outputs are writable.
+                unsafe { (functions.kernel)(session, number, tier, reply, len) }
+            })?;
+            let decoded = decode_reply(&reply).map_err(|error| error.to_string())?;
+            let compiled = decoded.map_err(|error| told(&error))?;
+            full += compiled
+                .info
+                .kernels
+                .iter()
+                .filter(|kernel| !kernel.baseline)
+                .count();
+        }
+        Ok(full)
+    };
+    let full = kernels();
+    // SAFETY: what `open` wrote, or null; nobody uses it any more.
+    unsafe { (functions.close)(session) };
+    full
 }
 
 /// Every module with a name, from the shared objects of both packages.
