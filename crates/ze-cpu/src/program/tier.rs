@@ -49,12 +49,15 @@ impl Heat {
     }
 }
 
+/// A kernel by its program, if that is still there, and its number in it.
+type Wanted = (Weak<Loaded>, usize);
+
 /// Has full code made of a kernel some time.
 pub(super) fn ask(program: Weak<Loaded>, kernel: usize) {
-    static QUEUE: Mutex<Option<Sender<(Weak<Loaded>, usize)>>> = Mutex::new(None);
+    static QUEUE: Mutex<Option<Sender<Wanted>>> = Mutex::new(None);
     let mut queue = lock(&QUEUE);
     if queue.is_none() {
-        let (sender, receiver) = channel::<(Weak<Loaded>, usize)>();
+        let (sender, receiver) = channel::<Wanted>();
         // The program's handlers run on the program's threads.
         let _held = HeldSignals::all();
         let thread = std::thread::Builder::new().name("solum-tier".to_owned());
