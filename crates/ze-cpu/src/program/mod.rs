@@ -286,7 +286,11 @@ impl Builder {
             },
             sub_group_size: settings.sub_group_size,
             lanes: settings.lanes,
-            tiers: settings.tiers,
+            tiers: match (settings.tiers, settings.kernel_timeout) {
+                // A limit is meant for the code that there will be.
+                (Tiers::Both, Some(_)) => Tiers::Full,
+                (tiers, _) => tiers,
+            },
             cache: Arc::new(CacheState {
                 settings: settings.cache.then(place),
                 opened: OnceLock::new(),

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, Weak};
 
-/// Processor time in baseline code after which a kernel gets full code, which takes some ten times as long to make.
-const WORTH_NS: u64 = 1_000_000;
+/// Processor time in baseline code after which a kernel gets full code: about what that takes to make. Whatever the kernel
+/// does next, both together then cost at most twice as much as the better of them alone.
+const WORTH_NS: u64 = 8_000_000;
 
 impl Tiers {
     /// What a kernel begins as.
