@@ -18,7 +18,7 @@ use ze_driver::device::BuildFailure;
 /// Kernels that are compiled at once where there are threads for them: all of them then take as long as one.
 const TOGETHER: usize = 8;
 
-/// Programs of so many kernels or fewer are compiled whole.
+/// Programs of so many kernels or fewer are compiled at once.
 pub(super) fn few() -> u32 {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     threads.min(TOGETHER) as u32

@@ -164,7 +164,7 @@ impl CpuProgram {
     /// Has full code made of a kernel now, if it is to have any: no part of what runs next can be changed later.
     pub(crate) fn hasten(&self, index: usize) {
         let heat = self.kernel(index).and_then(|kernel| kernel.heat.as_ref());
-        if heat.is_some_and(Heat::is_open) {
+        if heat.is_some_and(Heat::asks) {
             self.loaded.improve(index);
         }
     }

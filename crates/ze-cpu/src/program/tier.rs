@@ -41,12 +41,12 @@ impl Heat {
         // Threads that meet here may lose time of each other, which only delays it.
         let spent = self.spent_ns.load(Ordering::Relaxed).saturating_add(ns);
         self.spent_ns.store(spent, Ordering::Relaxed);
-        spent >= WORTH_NS && !self.asked.swap(true, Ordering::Relaxed)
+        spent >= WORTH_NS && self.asks()
     }
 
-    /// Whether full code is still to come.
-    pub(crate) fn is_open(&self) -> bool {
-        !self.asked.load(Ordering::Relaxed)
+    /// Whether full code is to be asked for, by who wants it whatever the time: true once.
+    pub(crate) fn asks(&self) -> bool {
+        !self.asked.swap(true, Ordering::Relaxed)
     }
 }
 
@@ -95,6 +95,8 @@ mod tests {
         ] {
             assert_eq!(heat.ran(ns), asks, "{ns}");
         }
-        assert!(!heat.is_open());
+        assert!(!heat.asks());
+        let hastened = Heat::default();
+        assert!(hastened.asks() && !hastened.asks() && !hastened.ran(u64::MAX));
     }
 }
