@@ -259,12 +259,21 @@ pub(crate) fn translate(
     machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
     contract(&mut module, settings);
     // Lanes side by side run kernels in a form of their own where one suits them better.
-    let bodies: Vec<FunctionId> = module.kernels.iter().map(|k| k.function).collect();
+    let size = |wanted: u32| match wanted {
+        0 => settings.sub_group_size,
+        size => size,
+    };
+    let bodies = module.kernels.iter();
+    let bodies = bodies.map(|k| (k.function, size(k.required_sub_group_size)));
+    let bodies: Vec<(FunctionId, u32)> = bodies.collect();
     let wanted = settings.wide && settings.options.opt_level > 0;
     let suited: Vec<Vec<kernel_ir::Function>> = bodies
         .into_iter()
-        .map(|body| match wanted {
-            true => kernel_ir::passes::side_by_side(&mut module, body),
+        .map(|(body, lanes)| match wanted {
+            true => {
+                let registers = machine::registers(&settings.cpu, &settings.features, lanes);
+                kernel_ir::passes::side_by_side(&mut module, body, registers)
+            }
             false => Vec::new(),
         })
         .collect();
@@ -275,10 +284,7 @@ pub(crate) fn translate(
         ..ModuleInfo::default()
     };
     for (i, kernel) in module.kernels.iter().enumerate() {
-        let sub_group_size = match kernel.required_sub_group_size {
-            0 => settings.sub_group_size,
-            size => size,
-        };
+        let sub_group_size = size(kernel.required_sub_group_size);
         if !matches!(sub_group_size, 1 | 2 | 4 | 8 | 16 | 32 | 64) {
             return Err(BuildError {
                 kind: BuildErrorKind::Unsupported,

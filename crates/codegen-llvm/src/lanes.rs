@@ -333,6 +333,8 @@ struct Lanes<'l, 'a, 'r> {
     twice: HashSet<ValueId>,
     /// Values that are used behind the divergent loop that makes them.
     left_uses: HashMap<ValueId, u32>,
+    /// Those of them that wait in memory, whatever LLVM thinks of it: there are more than registers.
+    away: HashSet<ValueId>,
     /// Integers of loops, for lanes that are no row, that change by as much in all of them.
     convoys: HashMap<ValueId, Convoy>,
     block_at_hand: BlockId,
@@ -807,6 +809,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             crossing: HashSet::new(),
             twice: HashSet::new(),
             left_uses: HashMap::new(),
+            away: HashSet::new(),
             convoys: HashMap::new(),
             block_at_hand: BlockId(0),
             arrays: HashMap::new(),

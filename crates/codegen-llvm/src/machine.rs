@@ -12,6 +12,8 @@ use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
 use llvm_sys::transforms::pass_builder::*;
 
+use kernel_ir::passes::Registers;
+
 use crate::llvm::Ir;
 
 /// The processor that code is made for.
@@ -38,6 +40,19 @@ const PASSES_BASELINE: &CStr = c"function(mem2reg,early-cse,simplifycfg)";
 /// Bytes of the vector registers of a processor with AVX-512. Its masks have registers of their own, and masked
 /// accesses cost what others do.
 pub(crate) const WIDE_REGISTERS: u64 = 32 * 64;
+
+/// How many vector registers it has and how large they are, for sub-groups of so many lanes.
+pub(crate) fn registers(cpu: &str, features: &str, lanes: u32) -> Registers {
+    let (count, bytes) = match vector_registers(cpu, features) {
+        WIDE_REGISTERS => (32, 64),
+        all => (16, all / 16),
+    };
+    Registers {
+        count,
+        bytes,
+        lanes: u64::from(lanes),
+    }
+}
 
 /// Bytes of the vector registers of LLVM's processor `cpu`.
 pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {

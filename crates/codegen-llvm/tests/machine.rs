@@ -33,6 +33,7 @@ mod machine {
     mod rows;
     mod sandbox;
     mod sub_groups;
+    mod tile;
     mod unroll;
     #[path = "../../../kernel-ir/tests/interpret/work_items.rs"]
     mod work_items;

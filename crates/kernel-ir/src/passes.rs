@@ -20,6 +20,7 @@ pub mod shape;
 mod sides;
 mod slots;
 mod spaces;
+mod split;
 mod targets;
 mod unroll;
 mod work_group;
@@ -30,6 +31,7 @@ use crate::ir::{Function, FunctionId, Module};
 pub use cfg::loop_contiguous_order;
 pub use contract::contract;
 pub use facts::{KernelFacts, addressed_functions, facts, ids};
+pub use split::Registers;
 pub use work_group::identity;
 
 /// Brings a valid module into the form that back ends take: direct calls are inlined, calls through
@@ -87,12 +89,18 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
 
 /// A function in the forms that suit work-items that run side by side, those of a row; the best first. Branches on
 /// little work are gone; in the first of two, which is larger and may be too large for who asks, loops over barriers in
-/// which the distance between work-items' elements changes are unrolled as well. None when it has neither. The module
-/// gets the constants that they need.
+/// which the distance between work-items' elements changes are unrolled as well, and loops in which sub-groups carry
+/// more along than those registers hold are several. None when it has neither. The module gets the constants that they
+/// need.
 #[must_use]
-pub fn side_by_side(module: &mut Module, id: FunctionId) -> Vec<Function> {
+pub fn side_by_side(module: &mut Module, id: FunctionId, registers: Registers) -> Vec<Function> {
     let mut forms = Vec::new();
     let mut f = module.functions[id.index()].clone();
+    if split::split(module, &mut f, registers) {
+        flatten::flatten(module, &mut f);
+        forms.push(f);
+        f = module.functions[id.index()].clone();
+    }
     if unroll::unroll(module, &mut f) {
         flatten::flatten(module, &mut f);
         forms.push(f);

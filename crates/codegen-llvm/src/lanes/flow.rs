@@ -151,6 +151,7 @@ impl Lanes<'_, '_, '_> {
         let region = self.region;
         let mut crossing = std::collections::HashSet::new();
         let mut divergent_uses: HashMap<ValueId, u32> = HashMap::new();
+        let mut sums: HashMap<ValueId, u32> = HashMap::new();
         let mut used = |lanes: &Self, v: ValueId, at: BlockId| {
             let Some(home) = region.block_of(v) else {
                 return;
@@ -165,6 +166,9 @@ impl Lanes<'_, '_, '_> {
                     if lanes.is_divergent_loop(i) {
                         divergent_uses.entry(v).or_insert(i);
                         break;
+                    }
+                    if region.loops.loops[i as usize].header == home && lanes.is_sum(v) {
+                        sums.insert(v, i);
                     }
                     l = region.loops.loops[i as usize].parent;
                 }
@@ -192,6 +196,8 @@ impl Lanes<'_, '_, '_> {
         }
         self.crossing = crossing;
         self.left_uses = divergent_uses;
+        sums.retain(|v, _| !self.left_uses.contains_key(v));
+        self.put_away(sums);
     }
 
     fn chain(&mut self) -> Chain {
@@ -499,7 +505,10 @@ impl Lanes<'_, '_, '_> {
         if let Some((l, room)) = chain.left.get(&v)
             && !self.region.loops.contains(*l, self.block_at_hand)
         {
-            let rep = self.take(room);
+            let rep = match self.away.contains(&v) {
+                true => self.fetch_away(room),
+                false => self.take(room),
+            };
             self.near.insert(v, rep);
         }
     }
@@ -727,7 +736,10 @@ impl Lanes<'_, '_, '_> {
                     continue;
                 }
                 let rep = Rep::vector(self.vectors(v));
-                self.blend(&room, &rep, mask);
+                match self.away.contains(&v) {
+                    true => self.leave_away(&room, &rep),
+                    false => self.blend(&room, &rep, mask),
+                }
             }
         }
         let at = self.target(chain, from, to);

@@ -2,12 +2,14 @@
 //! more often than not, since such lanes are the ends of rows, or several short ones. What they read in loops is read
 //! a register at a time where that is so.
 
+use std::collections::HashMap;
+
 use kernel_ir::passes::shape::Shape;
 use kernel_ir::{BinaryOp, BlockId, ConvertOp, Op, Type, TypeId, ValueId};
 
 use super::Lanes;
 use super::sub_group::Rows;
-use super::values::Rep;
+use super::values::{Rep, Stored};
 use crate::llvm::{IntPred, Opcode, Ty, Val};
 use crate::memory::sane_align;
 
@@ -121,6 +123,43 @@ impl Lanes<'_, '_, '_> {
             ir.store(ir.sub(all, self.splat(first)), convoy.apart, 0);
         }
         true
+    }
+
+    /// Whether a loop's phi is what the loop is for rather than what it counts.
+    pub(super) fn is_sum(&self, phi: ValueId) -> bool {
+        self.is_broken() && self.width > 1 && self.shape(phi) == Shape::Varying
+    }
+
+    /// Results of loops, with those loops, wait in memory until they are used if all of them are more than registers
+    /// hold: LLVM would keep some in registers through loops that have no use for them, and put others on the stack that
+    /// have one each turn.
+    pub(super) fn put_away(&mut self, sums: HashMap<ValueId, u32>) {
+        let types = &self.low.values.module.types;
+        let bytes = |v: &ValueId| types.size_of(self.low.ty(*v)) * u64::from(self.width);
+        if sums.keys().map(bytes).sum::<u64>() > self.low.registers {
+            self.away = sums.keys().copied().collect();
+            self.left_uses.extend(sums);
+        }
+    }
+
+    /// Puts such a result away.
+    pub(super) fn leave_away(&self, room: &Stored, rep: &Rep) {
+        let ir = self.low.ir;
+        let parts = rep.vector.iter().flatten();
+        for (&(room, _), &part) in room.vector.iter().flatten().zip(parts) {
+            ir.set_volatile(ir.store(part, room, 0));
+        }
+    }
+
+    /// Such a result.
+    pub(super) fn fetch_away(&self, room: &Stored) -> Rep {
+        let ir = self.low.ir;
+        let get = |&(room, ty): &(Val, Ty)| {
+            let part = ir.load(ty, room, 0);
+            ir.set_volatile(part);
+            part
+        };
+        Rep::vector(room.vector.iter().flatten().map(get).collect())
     }
 
     /// Lanes whose elements of `ty` make a register, where it is worth asking whether they lie side by side.

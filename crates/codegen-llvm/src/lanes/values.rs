@@ -49,7 +49,7 @@ pub(super) struct Stored {
     first: Option<(Val, Ty)>,
     step: i64,
     holds: Option<Val>,
-    vector: Option<Vec<(Val, Ty)>>,
+    pub(super) vector: Option<Vec<(Val, Ty)>>,
 }
 
 impl Lanes<'_, '_, '_> {

@@ -6,6 +6,7 @@ use super::native::{Native, settings, v4};
 use super::raw;
 use kernel_ir::abi::KernelInfo;
 use kernel_ir::interpret::Program;
+use kernel_ir::passes::Registers;
 
 /// What work-item `%i` (`%l` in 64 bits) does in a turn of stride `%off`, which is `1 << %k`, if it is one of the first
 /// `%d`. ELEMENT and BYTES are those of the block `%t`; ends in block `work.end`.
@@ -258,8 +259,13 @@ fn check(what: &str, text: &str, required: Option<[u32; 2]>, unrolled: bool) {
         text.matches("barrier Workgroup").count()
     };
     let mut wide = prepared.clone();
+    let registers = Registers {
+        count: 16,
+        bytes: 32,
+        lanes: 16,
+    };
     let body = wide.kernels[0].function;
-    let mut forms = kernel_ir::passes::side_by_side(&mut wide, body).into_iter();
+    let mut forms = kernel_ir::passes::side_by_side(&mut wide, body, registers).into_iter();
     if let Some(f) = forms.next() {
         wide.functions[body.index()] = f;
     }

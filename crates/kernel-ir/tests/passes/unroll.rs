@@ -1,14 +1,19 @@
 //! `side_by_side`: loops over barriers that are unrolled for lanes, and those that stay.
 
 use super::whole::prepared;
-use kernel_ir::passes::side_by_side;
+use kernel_ir::passes::{Registers, side_by_side};
 use kernel_ir::{Module, print, validate};
 
 /// The only kernel in all forms that lanes may run, the best first.
 fn forms(text: &str) -> Vec<Module> {
     let mut module = prepared(text);
     let body = module.kernels[0].function;
-    let mut bodies = side_by_side(&mut module, body);
+    let registers = Registers {
+        count: 16,
+        bytes: 32,
+        lanes: 16,
+    };
+    let mut bodies = side_by_side(&mut module, body, registers);
     bodies.push(module.functions[body.index()].clone());
     let modules = bodies.into_iter().map(|f| {
         let mut module = module.clone();
