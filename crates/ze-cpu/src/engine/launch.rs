@@ -6,7 +6,7 @@ use super::{cooperative, join, now_ns, place};
 use crate::fault::watchdog::Limit;
 use crate::fault::{MODES, MODES_FLUSH, with_default_modes};
 use crate::printf;
-use crate::program::{CpuProgram, Entry, Failure, Kernel};
+use crate::program::{CpuProgram, Entry, Failure, Heat, Kernel};
 use crate::telemetry::Kind;
 use kernel_ir::abi;
 use std::sync::Arc;
@@ -95,8 +95,10 @@ pub(super) fn run(
             return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name)));
         }
     };
-    if kernel.info.loops && prepared.groups == 1 && prepared.record.items_per_group == 1 {
-        program.hasten(launch.kernel);
+    let is_single = prepared.groups == 1 && prepared.record.items_per_group == 1;
+    if kernel.info.loops && is_single && kernel.heat().is_some_and(Heat::asks) {
+        // Nothing of it begins later.
+        program.improve(launch.kernel);
     }
     crate::witness::kernel_runs();
     worker.meter.kernel();
@@ -371,13 +373,15 @@ impl Prepared {
             let count = count * u64::from(self.joined);
             let took = end.saturating_sub(begin);
             kernel.cost.record(count, took);
-            program.ran(
-                launch.kernel,
-                match timing {
-                    Timing::Sampled(_) => took.saturating_mul(u64::from(SAMPLE)),
-                    _ => took,
-                },
-            );
+            if let Some(heat) = kernel.heat() {
+                let stands_for = match timing {
+                    Timing::Sampled(_) => SAMPLE,
+                    _ => 1,
+                };
+                if heat.ran(took.saturating_mul(u64::from(stands_for))) {
+                    program.ask(launch.kernel);
+                }
+            }
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
-use tier::Heat;
+pub(crate) use tier::Heat;
 use work_group_pool::Cost;
 use ze_driver::device::{
     BuildFailure, FunctionPlace, KernelArgFacts, KernelArgKind, KernelFacts, Program, ProgramInput,
@@ -84,6 +84,11 @@ impl Kernel {
 
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain.load(Ordering::Relaxed)
+    }
+
+    /// How long it has run as baseline code, if it does and that may be replaced.
+    pub(crate) fn heat(&self) -> Option<&Heat> {
+        self.heat.as_ref()
     }
 
     /// Runs `better` from now on, which is the same kernel.
@@ -153,20 +158,14 @@ impl CpuProgram {
         self.loaded.formats.clone()
     }
 
-    /// A kernel has run for that time.
-    pub(crate) fn ran(&self, index: usize, ns: u64) {
-        let heat = self.kernel(index).and_then(|kernel| kernel.heat.as_ref());
-        if heat.is_some_and(|heat| heat.ran(ns)) {
-            tier::ask(Arc::downgrade(&self.loaded), index);
-        }
+    /// Has full code made of a kernel some time.
+    pub(crate) fn ask(&self, index: usize) {
+        tier::ask(Arc::downgrade(&self.loaded), index);
     }
 
-    /// Has full code made of a kernel now, if it is to have any: no part of what runs next can be changed later.
-    pub(crate) fn hasten(&self, index: usize) {
-        let heat = self.kernel(index).and_then(|kernel| kernel.heat.as_ref());
-        if heat.is_some_and(Heat::asks) {
-            self.loaded.improve(index);
-        }
+    /// Has full code made of a kernel now.
+    pub(crate) fn improve(&self, index: usize) {
+        self.loaded.improve(index);
     }
 }
 
