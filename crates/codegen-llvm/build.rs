@@ -1,5 +1,5 @@
 //! Links LLVM 22: statically by default, exactly the components in use; `SOLUM_LLVM=shared` takes the
-//! distribution's shared library instead, for short edit-test cycles. `LLVM_CONFIG` names llvm-config.
+//! distribution's shared library instead, for short edit-test cycles. `LLVM_CONFIG` names llvm-config, `OBJCOPY` objcopy.
 //!
 //! Without LLVM 22 but with an installed `libsolum_codegen.so.1` the crate is empty, and whoever depends on it opens that
 //! library at run time: `DEP_SOLUM_CODEGEN_LINKED` is set in their build scripts exactly where LLVM is linked.
@@ -17,9 +17,10 @@ const COMPONENTS: [&str; 4] = ["x86codegen", "x86desc", "x86info", "passes"];
 fn main() {
     println!("cargo:rerun-if-env-changed=LLVM_CONFIG");
     println!("cargo:rerun-if-env-changed=SOLUM_LLVM");
+    println!("cargo:rerun-if-env-changed=OBJCOPY");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=build");
-    println!("cargo::rustc-check-cfg=cfg(llvm)");
+    println!("cargo::rustc-check-cfg=cfg(llvm, shared_llvm)");
     let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".into());
     match choose(&config, answer(&config, &["--version"]), opens) {
         Ok(Source::Linked(version)) => link(&config, &version),
@@ -55,18 +56,21 @@ fn link(config: &str, version: &str) {
     println!("cargo::rustc-cfg=llvm");
     println!("cargo::metadata=linked={version}");
     println!("cargo:rustc-env=SOLUM_LLVM_VERSION={version}");
-    println!(
-        "cargo:rustc-link-search=native={}",
-        ask(config, &["--libdir"])
-    );
+    let folder = ask(config, &["--libdir"]);
     match std::env::var("SOLUM_LLVM").as_deref() {
-        Ok("shared") => println!("cargo:rustc-link-lib=dylib=LLVM-22"),
-        Ok("static" | "") | Err(_) => link_statically(config),
+        Ok("shared") => {
+            println!("cargo::rustc-cfg=shared_llvm");
+            println!("cargo:rustc-link-search=native={folder}");
+            println!("cargo:rustc-link-lib=dylib=LLVM-22");
+        }
+        Ok("static" | "") | Err(_) => link_statically(config, &folder),
         Ok(other) => fail(&format!("SOLUM_LLVM is {other:?}; allowed: static, shared")),
     }
 }
 
-fn link_statically(config: &str) {
+fn link_statically(config: &str, folder: &str) {
+    let own = std::env::var("OUT_DIR").unwrap_or_else(|error| fail(&format!("OUT_DIR: {error}")));
+    println!("cargo:rustc-link-search=native={own}");
     let mut arguments = vec!["--link-static", "--libnames"];
     arguments.extend(COMPONENTS);
     for file in ask(config, &arguments).split_whitespace() {
@@ -78,6 +82,8 @@ fn link_statically(config: &str) {
                     "{config} names {file}, which is no static archive"
                 ))
             });
+        println!("cargo:rerun-if-changed={folder}/{file}");
+        without_destructors(&format!("{folder}/{file}"), &format!("{own}/{file}"));
         // Not bundled: 50 archives would be copied into our rlib.
         println!("cargo:rustc-link-lib=static:-bundle={name}");
     }
@@ -91,6 +97,20 @@ fn link_statically(config: &str) {
         println!("cargo:rustc-link-lib=static:-bundle={name}");
     }
     println!("cargo:rustc-link-lib=dylib=stdc++");
+}
+
+/// Copies an archive of LLVM's, so that its static variables are never destroyed.
+///
+/// `exit` would destroy them while other threads compile, which crashes. To wait for those threads is not enough: more than
+/// a hundred of the variables are made when they are first used, so their destructors run before any exit handler that was
+/// registered earlier. C++ code registers destructors with `__cxa_atexit` and ignores what that returns; here it calls an
+/// empty function of LLVM's C interface instead.
+fn without_destructors(from: &str, to: &str) {
+    let program = std::env::var("OBJCOPY").unwrap_or_else(|_| "objcopy".into());
+    let renamed = "__cxa_atexit=LLVMStopMultithreaded";
+    if let Err(error) = answer(&program, &["--redefine-sym", renamed, from, to]) {
+        fail(&format!("{error}: apt install binutils, or set OBJCOPY"));
+    }
 }
 
 fn ask(program: &str, arguments: &[&str]) -> String {

@@ -1,4 +1,4 @@
-//! Link arguments of the shared object: its name, and nothing of LLVM visible.
+//! Link arguments of the shared object: its name, nothing of LLVM visible, and that it stays loaded, since its threads do.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -13,6 +13,7 @@ fn main() {
         "-Wl,--gc-sections",
         "-Wl,--exclude-libs,ALL",
         "-Wl,-Bsymbolic",
+        "-Wl,-z,nodelete",
     ] {
         println!("cargo:rustc-cdylib-link-arg={argument}");
     }

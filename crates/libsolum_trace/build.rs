@@ -11,4 +11,8 @@ fn main() {
     ] {
         println!("cargo:rustc-cdylib-link-arg={argument}");
     }
+    // With `hold_off_cancellation!`: no thread is cancelled inside the library.
+    for argument in cancellation::wrap_arguments() {
+        println!("cargo:rustc-cdylib-link-arg={argument}");
+    }
 }

@@ -11,6 +11,10 @@ fn main() {
     ] {
         println!("cargo::rustc-cdylib-link-arg={argument}");
     }
+    // With `hold_off_cancellation!`: no thread is cancelled inside the library.
+    for argument in cancellation::wrap_arguments() {
+        println!("cargo::rustc-cdylib-link-arg={argument}");
+    }
     // Line tables and local symbols are most of the file, which is to stay small; the dev profile keeps them.
     if std::env::var("PROFILE").as_deref() == Ok("release") {
         println!("cargo::rustc-cdylib-link-arg=-Wl,--strip-all");

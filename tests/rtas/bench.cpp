@@ -2,8 +2,8 @@
 // standard API, beside Embree where the program is compiled with it (-DEMBREE=MAJOR). Two scenes: a wavy sheet, whose
 // triangles are neighbours, and triangles strewn at random. Both sides build on all cores; ours and the peer alternate.
 //
-// bench [--json] [--cpu] [--runs=N] [CASE...]: cases are build-SCENE-TRIANGLES and rays-SCENE-TRIANGLES; a word matches as
-// prefix. With --cpu times are those of all threads' processors together, for machines that do other things too.
+// bench [--json] [--cpu] [--exact] [--runs=N] [CASE...]: cases are build-SCENE-TRIANGLES and rays-SCENE-TRIANGLES; a word
+// matches as prefix, with --exact as a whole. With --cpu times are those of all threads' processors together, for machines that do other things too.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -267,10 +267,12 @@ static void row(const std::string &name, const char *unit, bool more, std::vecto
 
 int main(int argc, char **argv) {
   int runs = 9;
+  bool exact = false;
   std::vector<std::string> cases;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     if (word == "--json") json = true;
+    else if (word == "--exact") exact = true;
     else if (word == "--cpu") clock_used = CLOCK_PROCESS_CPUTIME_ID;
     else if (word.rfind("--runs=", 0) == 0) runs = std::atoi(word.c_str() + 7);
     else cases.push_back(word);
@@ -280,7 +282,9 @@ int main(int argc, char **argv) {
     return 2;
   }
   auto wanted = [&](const std::string &name) {
-    return cases.empty() || std::any_of(cases.begin(), cases.end(), [&](auto &word) { return name.rfind(word, 0) == 0; });
+    return cases.empty() || std::any_of(cases.begin(), cases.end(), [&](auto &word) {
+      return exact ? name == word : name.rfind(word, 0) == 0;
+    });
   };
   Ours ours;
 #ifdef EMBREE

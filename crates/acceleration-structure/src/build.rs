@@ -59,6 +59,8 @@ pub enum Failure {
     TooSmall(usize),
     /// More primitives than numbers.
     TooMany,
+    /// No memory for so many primitives.
+    NoMemory(usize),
 }
 
 /// A part of the tree: nodes, the first of which is the part's own root, or none when the part is one leaf. Numbers of
@@ -189,10 +191,16 @@ impl<'a> Build<'a> {
                 }
             }
         }
+        let items = if fits { Items::new(total) } else { None };
+        let done = match &items {
+            _ if !fits => Some(Err(Failure::TooMany)),
+            None => Some(Err(Failure::NoMemory(total))),
+            Some(_) => None,
+        };
         Self {
             has_quads: geometries.iter().any(|g| g.kind == Kind::Quad),
             geometries,
-            items: Items::new(if fits { total } else { 0 }),
+            items: items.unwrap_or_default(),
             state: Mutex::new(State {
                 round: Round::Reading,
                 jobs,
@@ -206,7 +214,7 @@ impl<'a> Build<'a> {
                 bounds: Bounds::EMPTY,
                 size: 0,
                 out,
-                done: (!fits).then_some(Err(Failure::TooMany)),
+                done,
             }),
             changed: Condvar::new(),
         }

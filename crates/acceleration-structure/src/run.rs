@@ -1,20 +1,32 @@
 //! The items of a build, which threads share by runs.
 
 use crate::split::Item;
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
 /// Items, of which each run is one thread's at a time; who may have which is the builder's to say.
+#[derive(Default)]
 pub(crate) struct Items(Box<[UnsafeCell<Item>]>);
 
 // SAFETY: items are reached through `run` alone, whose callers share none of them.
 unsafe impl Sync for Items {}
 
 impl Items {
-    pub(crate) fn new(count: usize) -> Self {
-        let items = Box::<[UnsafeCell<Item>]>::new_zeroed_slice(count);
-        // SAFETY: an item is floats, for which zero bits are a number.
-        Self(unsafe { items.assume_init() })
+    /// None when there is no memory for so many.
+    pub(crate) fn new(count: usize) -> Option<Self> {
+        if count == 0 {
+            return Some(Self::default());
+        }
+        let layout = Layout::array::<UnsafeCell<Item>>(count).ok()?;
+        // SAFETY: the layout has a size above 0.
+        let first = unsafe { alloc_zeroed(layout) }.cast::<UnsafeCell<Item>>();
+        if first.is_null() {
+            return None;
+        }
+        let all = std::ptr::slice_from_raw_parts_mut(first, count);
+        // SAFETY: allocated with the layout of the slice; an item is floats, for which zero bits are a number.
+        Some(Self(unsafe { Box::from_raw(all) }))
     }
 
     /// The items of a run, which must lie inside of the row.

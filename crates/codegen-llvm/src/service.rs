@@ -1,14 +1,16 @@
 //! The guard around LLVM: it runs on threads of our own, with large stacks, and when it wants to end the
 //! process, the request fails and the thread is parked for good; a fresh one takes its place.
+//!
+//! The process may end while these threads compile: LLVM's static variables are not destroyed then (`build.rs`).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex, Once, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Condvar, Mutex, Once, OnceLock, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use kernel_ir::build::Reply;
 use kernel_ir::{BuildError, BuildErrorKind};
@@ -26,9 +28,7 @@ struct State {
     parts: VecDeque<Job>,
     threads: usize,
     idle: usize,
-    /// Jobs that nobody waits for yet, while they run.
-    early: usize,
-    /// The process ends: none of them begins any more.
+    /// Set by [`stop`]: no job begins any more.
     ends: bool,
 }
 
@@ -37,13 +37,10 @@ static STATE: Mutex<State> = Mutex::new(State {
     parts: VecDeque::new(),
     threads: 0,
     idle: 0,
-    early: 0,
     ends: false,
 });
 static WORK: Condvar = Condvar::new();
-/// An early job has ended.
-static EARLY: Condvar = Condvar::new();
-static HANDLER: Once = Once::new();
+static PREPARED: Once = Once::new();
 
 impl State {
     /// A program before parts of others: those are compiled without this thread as well.
@@ -121,95 +118,118 @@ pub(crate) fn submit_program(job: impl FnOnce() -> Reply + Send + 'static) -> Re
     submit(job, |state| &mut state.jobs)
 }
 
+/// Whether a compiler thread has begun to work.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+/// Whether the first one did not within [`START`].
+static LATE: AtomicBool = AtomicBool::new(false);
+/// How long the first job waits for a thread that begins. A thread begins within 0.1 ms on an idle machine.
+const START: Duration = Duration::from_secs(1);
+
 /// The reply of a job.
 pub(crate) fn wait(reply: &Receiver<Reply>) -> Reply {
+    // A constructor of a library waits here with the dynamic linker's lock, without which no thread of Rust's begins: then
+    // this thread compiles.
+    while !BEGUN.load(Ordering::Acquire) {
+        let is_late = LATE.load(Ordering::Relaxed);
+        match reply.recv_timeout(if is_late { Duration::ZERO } else { START }) {
+            Ok(reply) => return reply,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if BEGUN.load(Ordering::Acquire) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        LATE.store(true, Ordering::Relaxed);
+        let job = state().next();
+        let Some(job) = job else { break };
+        let (reply, sender) = perform(job);
+        let _ = sender.send(reply);
+    }
     reply
         .recv()
         .unwrap_or_else(|_| Err(codegen_error("no compiler thread could be started")))
 }
 
-/// Has a part of a program run on a compiler thread that has nothing else to do, some time. A job must not wait for one
-/// that it does not know to have begun.
+/// Has a part of a program, or a kernel that nobody waits for yet, run on a compiler thread that has nothing else to do. A
+/// job must not wait for one that it does not know to have begun.
 pub(crate) fn submit_part(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
     submit(job, |state| &mut state.parts)
-}
-
-/// As [`submit_part`], for what nobody waits for yet: the process may end meanwhile, and waits then until the job has
-/// left LLVM, whose own variables go next.
-pub(crate) fn submit_early(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
-    static AT_EXIT: Once = Once::new();
-    AT_EXIT.call_once(|| {
-        OWNER.store(std::process::id(), Relaxed);
-        // SAFETY: a plain function, which lives as long as the library; registered after LLVM's own ends were, when
-        // the library was loaded, so it runs before them.
-        unsafe { libc::atexit(leave_llvm) };
-    });
-    submit_part(move || {
-        let Some(running) = Running::new() else {
-            return Err(codegen_error("the process ends"));
-        };
-        // LLVM's death does not unwind.
-        at_death(Running::ended);
-        let reply = job();
-        drop(running);
-        reply
-    })
-}
-
-/// The process whose threads these are: a fork has none of them.
-static OWNER: AtomicU32 = AtomicU32::new(0);
-/// As long as the end of a process is held up at most.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// An early job that runs.
-struct Running(());
-
-impl Running {
-    fn new() -> Option<Self> {
-        let mut state = state();
-        if state.ends {
-            return None;
-        }
-        state.early += 1;
-        Some(Self(()))
-    }
-
-    fn ended() {
-        state().early -= 1;
-        EARLY.notify_all();
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Also where the job unwinds: the next one on this thread must not pay for this one.
-        forget_duty();
-        Self::ended();
-    }
-}
-
-extern "C" fn leave_llvm() {
-    if OWNER.load(Relaxed) != std::process::id() {
-        return;
-    }
-    let mut state = state();
-    state.ends = true;
-    drop(EARLY.wait_timeout_while(state, PATIENCE, |state| state.early > 0));
 }
 
 fn submit(
     job: impl FnOnce() -> Reply + Send + 'static,
     queue: fn(&mut State) -> &mut VecDeque<Job>,
 ) -> Receiver<Reply> {
-    HANDLER.call_once(|| {
+    PREPARED.call_once(|| {
         // SAFETY: the handler is a plain function that lives as long as the code does.
         unsafe { llvm_sys::error_handling::LLVMInstallFatalErrorHandler(Some(fatal)) };
+        if cfg!(shared_llvm) {
+            OWNER.store(std::process::id(), Ordering::Relaxed);
+            // SAFETY: a function without arguments that does not unwind.
+            unsafe { libc::atexit(stop) };
+        }
     });
     let (sender, reply): (_, Receiver<Reply>) = channel();
-    queue(&mut state()).push_back((Box::new(job), sender));
+    {
+        let mut state = state();
+        if state.ends {
+            refuse(&sender);
+            return reply;
+        }
+        queue(&mut state).push_back((Box::new(job), sender));
+    }
     start_threads();
     WORK.notify_one();
     reply
+}
+
+fn refuse(waiting: &Sender<Reply>) {
+    // Nobody may wait any more.
+    let _ = waiting.send(Err(codegen_error(
+        "nothing is compiled any more, because the process ends",
+    )));
+}
+
+/// The process whose threads these are: a fork has none of them.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+/// How long the end of a process is held up at most. The modules known to take longest take four seconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks at the jobs that run.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// An exit handler for a shared libLLVM, whose static variables are destroyed after it: refuses the jobs that wait and all
+/// that follow, and waits for those that run. It cannot help where a job makes a static variable while the process ends.
+/// LLVM's static archives need none of this: see `build.rs`.
+extern "C" fn stop() {
+    let compiles = CURRENT.try_with(|current| {
+        // Borrowed only by a compiler thread.
+        current.try_borrow().is_ok_and(|current| current.is_none())
+    });
+    // A compiler thread would wait for itself.
+    if OWNER.load(Ordering::Relaxed) != std::process::id() || compiles == Ok(false) {
+        return;
+    }
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        // Whoever has the lock may be this very thread, when a signal handler calls `exit`.
+        let state = match STATE.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        if let Some(mut state) = state {
+            state.ends = true;
+            let all_idle = state.threads == state.idle;
+            let jobs = std::mem::take(&mut state.jobs);
+            let parts = std::mem::take(&mut state.parts);
+            drop(state);
+            for (_, waiting) in jobs.iter().chain(&parts) {
+                refuse(waiting);
+            }
+            if all_idle {
+                return;
+            }
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// Processors that the process may use, as at the first question: each further one would read files of the system's.
@@ -247,8 +267,9 @@ fn start_threads() {
 }
 
 fn serve() {
+    BEGUN.store(true, Ordering::Release);
     loop {
-        let (job, sender) = {
+        let job = {
             let mut state = state();
             loop {
                 if let Some(job) = state.next() {
@@ -258,17 +279,23 @@ fn serve() {
                 state = WORK.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         };
-        CURRENT.with(|current| *current.borrow_mut() = Some(sender.clone()));
-        let reply = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
-            let text = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("unknown");
-            Err(codegen_error(format!("defect in the compiler: {text}")))
-        });
-        CURRENT.with(|current| *current.borrow_mut() = None);
+        let (reply, sender) = perform(job);
         state().idle += 1;
         let _ = sender.send(reply);
     }
+}
+
+/// Does a job on this thread; its reply, and where that goes.
+fn perform((job, sender): Job) -> (Reply, Sender<Reply>) {
+    CURRENT.with(|current| *current.borrow_mut() = Some(sender.clone()));
+    let reply = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("unknown");
+        Err(codegen_error(format!("defect in the compiler: {text}")))
+    });
+    CURRENT.with(|current| *current.borrow_mut() = None);
+    (reply, sender)
 }

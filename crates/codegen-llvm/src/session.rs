@@ -130,7 +130,7 @@ impl Session {
             return Err(codegen_error(format!("the program has no kernel {kernel}")));
         }
         if tier == Tier::Replacement {
-            return service::wait(&service::submit_early(job(&self.ready, kernel, tier)));
+            return service::wait(&service::submit_part(job(&self.ready, kernel, tier)));
         }
         let early = {
             let mut state = self.state();
@@ -174,7 +174,7 @@ impl Session {
             let made = job(&self.ready, next, state.tier);
             let job: Waiting<Job> = Arc::new(Mutex::new(Some(made)));
             let own = Arc::clone(&job);
-            let reply = service::submit_early(move || match begin(&own) {
+            let reply = service::submit_part(move || match begin(&own) {
                 Some(job) => job(),
                 None => Err(codegen_error("nobody waits for this".to_owned())),
             });

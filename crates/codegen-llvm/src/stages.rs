@@ -1,6 +1,5 @@
 //! `SOLUM_LOG=compile`: a line on stderr for each part of a program that is compiled, with the time of each stage.
 
-use std::io::Write;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -63,8 +62,7 @@ fn is_wanted() -> bool {
 /// Writes what the clock says of `what`, if that is wanted.
 pub(crate) fn write(clock: Clock, what: impl FnOnce() -> String) {
     if is_wanted() {
-        // A program without stderr has no use for the line.
-        let _ = std::io::stderr().write_all(log_line(&what(), &clock.stages()).as_bytes());
+        signal_mask::write_stderr(log_line(&what(), &clock.stages()).as_bytes());
     }
 }
 
@@ -72,8 +70,7 @@ pub(crate) fn write(clock: Clock, what: impl FnOnce() -> String) {
 pub(crate) fn note(what: impl FnOnce() -> String) {
     if is_wanted() {
         let line = format!("solum: compile: {}\n", what());
-        // A program without stderr has no use for the line.
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        signal_mask::write_stderr(line.as_bytes());
     }
 }
 

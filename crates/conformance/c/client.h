@@ -2,6 +2,7 @@
 #ifndef CLIENT_H
 #define CLIENT_H
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +18,36 @@
     }                                                                                 \
   } while (0)
 
+// With CLIENT_CANCELLED set, a cancellation of the calling thread is pending in every call. It must not act there.
+static inline void client_cancelled(void *call) {
+  if (!getenv("CLIENT_CANCELLED")) return;
+  fprintf(stderr, "the thread was cancelled inside %s\n", (const char *)call);
+  _Exit(1);
+}
+
+static inline void client_enter(void) {
+  static __thread int is_pending;
+  if (!getenv("CLIENT_CANCELLED")) return;
+  if (!is_pending) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_cancel(pthread_self());
+    is_pending = 1;
+  }
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+}
+
+static inline void client_leave(void) {
+  if (getenv("CLIENT_CANCELLED")) pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+}
+
 #define OK(call)                                                                      \
   do {                                                                                \
-    ze_result_t result_ = (call);                                                     \
+    ze_result_t result_;                                                              \
+    pthread_cleanup_push(client_cancelled, (char *)#call);                            \
+    client_enter();                                                                   \
+    result_ = (call);                                                                 \
+    client_leave();                                                                   \
+    pthread_cleanup_pop(0);                                                           \
     if (result_ != ZE_RESULT_SUCCESS) {                                               \
       fprintf(stderr, "%s:%d: %s returned %#x\n", __FILE__, __LINE__, #call, result_); \
       _Exit(1);                                                                       \

@@ -271,6 +271,26 @@ static void outlives_the_exporter(struct client *client, const char *self, const
   OK(zeMemFree(client->context, b));
 }
 
+// Physical memory that is exported by its address after its handle was destroyed: later memory is not taken for it.
+static void exported_by_address(struct client *client, void *at, size_t page) {
+  ze_physical_mem_desc_t desc = {ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC};
+  desc.size = page;
+  for (uint32_t round = 0; round < 16; ++round) {
+    ze_physical_mem_handle_t memory;
+    ze_ipc_mem_handle_t handle;
+    void *opened;
+    OK(zePhysicalMemCreate(client->context, client->device, &desc, &memory));
+    OK(zeVirtualMemMap(client->context, at, page, memory, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    OK(zePhysicalMemDestroy(client->context, memory));
+    *(uint32_t *)at = round;
+    OK(zeMemGetIpcHandle(client->context, at, &handle));
+    OK(zeMemOpenIpcHandle(client->context, client->device, handle, 0, &opened));
+    CHECK(*(uint32_t *)opened == round);
+    OK(zeMemCloseIpcHandle(client->context, opened));
+    OK(zeVirtualMemUnmap(client->context, at, page));
+  }
+}
+
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
   if (argc == 3 && strcmp(argv[2], "exports") == 0) return exports(argv[1]);
@@ -355,8 +375,9 @@ int main(int argc, char **argv) {
   letter.memory.data[4] ^= 1;
   CHECK(zeMemOpenIpcHandle(client.context, client.device, letter.memory, 0, &nothing) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   OK(zeVirtualMemUnmap(client.context, reserved, page));
-  OK(zeVirtualMemFree(client.context, reserved, 2 * page));
   OK(zePhysicalMemDestroy(client.context, physical));
+  exported_by_address(&client, reserved, page);
+  OK(zeVirtualMemFree(client.context, reserved, 2 * page));
   puts("ok");
   return 0;
 }

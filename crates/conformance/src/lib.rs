@@ -1,7 +1,7 @@
 //! Real programs against the built libraries: what the crates' own tests cannot see.
 //!
 //! The libraries are opened as clients open them, through `dlopen` or the linker; nothing of the driver is linked in.
-//! [`artefacts`] is the folder they lie in. Beside the tests live two programs: `bench`, and `compile-wheels`.
+//! [`artefacts`] is the folder they lie in. Beside the tests live three programs: `bench`, `compile-wheels` and `endings`.
 //!
 //! Invariants: a test fails when it cannot run; nothing is read from outside the repository but the system's own
 //! packages.

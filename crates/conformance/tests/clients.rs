@@ -15,16 +15,23 @@ mod traced;
 
 /// Compiles `c/NAME.c` and links it with the loader, once: several tests may run one program.
 fn compile(name: &str) -> PathBuf {
+    compile_as(name, name, &[])
+}
+
+/// As [`compile`], with more options for the compiler, under a name of its own.
+fn compile_as(name: &str, called: &str, options: &[&str]) -> PathBuf {
     static COMPILED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(called);
     // What does not compile fails each test that wants it.
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    if compiled.contains(name) {
+    if compiled.contains(called) {
         return program;
     }
     let output = Command::new("cc")
-        .args(["-std=gnu11", "-O1", "-Wall", "-Werror", "-o"])
+        .args(["-std=gnu11", "-O1", "-Wall", "-Werror"])
+        .args(options)
+        .arg("-o")
         .arg(&program)
         .arg(folder.join(format!("{name}.c")))
         .arg("-I")
@@ -39,7 +46,7 @@ fn compile(name: &str) -> PathBuf {
         "{name}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
-    compiled.insert(name.to_owned());
+    compiled.insert(called.to_owned());
     program
 }
 
@@ -106,13 +113,56 @@ fn vectors_add_on_each_device_and_engine() {
 }
 
 #[test]
+fn constructors_of_libraries_run_kernels() {
+    let options = ["-shared", "-fPIC", "-DLIBRARY"];
+    let library = compile_as("constructor", "libconstructor.so", &options);
+    for environment in [&[][..], &[("SOLUM_CACHE", "0")]] {
+        passes("constructor", &[library.to_str().unwrap()], environment);
+    }
+}
+
+#[test]
 fn the_process_may_exit_while_a_kernel_runs() {
     passes("exit_while_running", &[], &[]);
 }
 
 #[test]
+fn calls_of_cancelled_threads_come_to_their_end() {
+    passes("vector_add", &[], &[("CLIENT_CANCELLED", "1")]);
+    for (arguments, environment) in [
+        (["0", "1"], &[][..]),
+        (["200", "1"], &[]),
+        (["200", "1"], &[("SOLUM_COMPILER", "interpreter")]),
+        (["200", "2"], &[("ZE_ENABLE_VALIDATION_LAYER", "1")]),
+    ] {
+        // Empty at the beginning: programs are compiled, written and read.
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cancelled-cache");
+        drop(std::fs::remove_dir_all(&cache));
+        let cache = [("SOLUM_CACHE_DIR", cache.to_str().unwrap())];
+        passes("cancel", &arguments, &[environment, &cache].concat());
+    }
+}
+
+#[test]
 fn a_forked_child_is_told_and_exits() {
     passes("fork", &[], &[]);
+}
+
+#[test]
+fn a_forked_child_reports_nothing_of_its_parents() {
+    let checked = [
+        ("ZE_ENABLE_VALIDATION_LAYER", "1"),
+        ("ZE_ENABLE_HANDLE_LIFETIME", "1"),
+        ("ZEL_ENABLE_BASIC_LEAK_CHECKER", "1"),
+    ];
+    let output = run(&compile("fork"), &[], &checked);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(
+        said.matches("Balance of create and destroy calls").count(),
+        1,
+        "{said}"
+    );
 }
 
 #[test]
@@ -227,6 +277,49 @@ fn virtual_memory_keeps_its_attributes() {
 #[test]
 fn eight_threads_initialise_and_launch() {
     passes("threads", &[], &[]);
+}
+
+#[test]
+fn a_pending_cancellation_does_not_act_inside_a_call() {
+    type Case<'a> = (&'a str, &'a [&'a str], &'a [(&'a str, &'a str)]);
+    let cases: [Case<'_>; 12] = [
+        ("cancel", &["0", "1"], &[]),
+        ("vector_add", &[], &[("ZE_ENABLE_VALIDATION_LAYER", "1")]),
+        ("vector_add", &[], &[("SOLUM_LOG", "compile")]),
+        ("extensions", &[], &[]),
+        ("metrics", &[], &[]),
+        ("system_management", &[], &[]),
+        ("ipc", &[], &[]),
+        ("ray_tracing", &[], &[]),
+        ("virtual_memory", &[], &[]),
+        ("dynamic_link", &[], &[]),
+        ("tracer", &[], &[]),
+        ("any_order", &[], &[]),
+    ];
+    for (number, (name, arguments, environment)) in cases.into_iter().enumerate() {
+        let cache = new_cache(&format!("pending-{number}"));
+        let mut all = vec![
+            ("CLIENT_CANCELLED", "1"),
+            ("SOLUM_CACHE_DIR", cache.as_str()),
+        ];
+        all.extend(environment);
+        passes(name, arguments, &all);
+    }
+}
+
+#[test]
+fn threads_are_cancelled_at_random_moments() {
+    for seed in ["1", "2", "3", "4"] {
+        let cache = new_cache(&format!("cancel-{seed}"));
+        passes("cancel", &["100", seed], &[("SOLUM_CACHE_DIR", &cache)]);
+    }
+}
+
+/// The path of a cache that is not there yet.
+fn new_cache(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cache-{name}"));
+    drop(std::fs::remove_dir_all(&folder));
+    folder.to_str().unwrap().to_owned()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `libsolum_codegen.so.1` shows its C interface and nothing of LLVM, and answers through it.
 
 use std::ffi::{CStr, c_char};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kernel_ir::build::{COMPILER_BUILD, SpirvInput, decode_reply};
@@ -39,6 +39,36 @@ fn only_the_interface_is_visible() {
             "solum_codegen_open"
         ]
     );
+}
+
+/// What it imports, its libraries among that.
+fn imports(library: &Path) -> (String, String) {
+    let told = |program: &str, arguments: &[&str]| {
+        let out = Command::new(program).args(arguments).arg(library).output();
+        String::from_utf8_lossy(&out.expect(program).stdout).into_owned()
+    };
+    (
+        told("nm", &["-D", "--undefined-only", "--format=just-symbols"]),
+        told("readelf", &["-d"]),
+    )
+}
+
+/// Its threads use LLVM's static variables when the process ends: nothing may destroy them then. A list of thousands of
+/// destructors would also have `exit` free memory, which hangs in a signal handler, and have forks copy a lock that is held.
+#[test]
+fn nothing_is_registered_for_the_end_of_the_process() {
+    let (symbols, libraries) = imports(&library());
+    // A shared libLLVM registers its own, and the code generator waits then.
+    if libraries.contains("libLLVM") {
+        return;
+    }
+    for function in ["__cxa_atexit", "atexit", "on_exit"] {
+        let is_imported = symbols
+            .lines()
+            .any(|symbol| symbol.split('@').next() == Some(function));
+        assert!(!is_imported, "{function}");
+    }
+    assert!(symbols.contains("pthread_create"), "{symbols}");
 }
 
 type BuildId = unsafe extern "C" fn() -> *const c_char;

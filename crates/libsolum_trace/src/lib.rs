@@ -8,6 +8,8 @@ use std::ffi::c_char;
 
 use trace_recorder::subscriber::RECORDER;
 
+cancellation::hold_off_cancellation!();
+
 xpti::export_subscriber!(RECORDER);
 
 /// For the loader, once it is initialised: traces the calls that go through it from now on. `path` is the file that it

@@ -13,6 +13,8 @@ use xpti_sys::{
     tracepoint_callback_api_t, xpti_payload_t, xpti_trace_event_t, xpti_tracepoint_t,
 };
 
+cancellation::hold_off_cancellation!();
+
 // Where the dynamic linker goes when it is run on this library: the stack holds the arguments.
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(

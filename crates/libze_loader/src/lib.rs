@@ -8,6 +8,8 @@ mod entries;
 #[rustfmt::skip]
 mod generated;
 
+cancellation::hold_off_cancellation!();
+
 /// What each export reads first.
 static WAY: ze_loader::state::Way = ze_loader::state::Way::new();
 

@@ -6,6 +6,8 @@
 
 use level_zero_sys::*;
 
+cancellation::hold_off_cancellation!();
+
 macro_rules! exports {
     ($(($name:ident, $table:ident),)*) => {$(
         /// Fills the table of that name.

@@ -9,6 +9,8 @@
 use level_zero_sys::*;
 use ze_layers::{Stacked, component_version, tracing};
 
+cancellation::hold_off_cancellation!();
+
 static LAYER: Stacked = Stacked::new(tracing::over);
 
 /// Defines the exported getters.

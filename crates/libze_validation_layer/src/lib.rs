@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 use level_zero_sys::*;
 use ze_layers::{Stacked, component_version, validation};
 
+cancellation::hold_off_cancellation!();
+
 static LAYER: Stacked = Stacked::new(validation::over);
 
 /// Reads the environment at the first call; what is wrong there is said once and refused always.
@@ -17,9 +19,7 @@ fn configured() -> ze_result_t {
     *READ.get_or_init(|| match validation::from_environment() {
         Ok(()) => ZE_RESULT_SUCCESS,
         Err(reason) => {
-            use std::io::Write as _;
-            // Nobody can be told that stderr is closed.
-            drop(writeln!(std::io::stderr().lock(), "solum: {reason}"));
+            signal_mask::write_stderr(format!("solum: {reason}\n").as_bytes());
             ZE_RESULT_ERROR_INVALID_ARGUMENT
         }
     })

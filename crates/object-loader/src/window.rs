@@ -5,9 +5,10 @@
 use crate::FreeList;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Sizes to try: code part, then as much for data. Small ones are for processes with a bound on
-/// their address space.
+/// Sizes to try: code part, then as much for data. Small ones are for processes with a limit on their address space.
 const SIZES: [usize; 3] = [512 << 20, 64 << 20, 8 << 20];
+/// The window takes no more than this part of such a limit: stacks, the compiler and the program's memory need the rest.
+const SHARE_OF_LIMIT: u64 = 4;
 
 /// Finest unit handed out: a cache line.
 const UNIT: u64 = 64;
@@ -88,7 +89,13 @@ fn take(list: &Mutex<FreeList>, len: u64, align: u64) -> Option<usize> {
 
 fn window() -> Option<&'static Window> {
     WINDOW
-        .get_or_init(|| SIZES.into_iter().find_map(open))
+        .get_or_init(|| {
+            let most =
+                signal_mask::address_space_limit().map_or(u64::MAX, |has| has / SHARE_OF_LIMIT);
+            // Code twice, data once; the smallest is tried in any case.
+            let fits = |size: &usize| 3 * *size as u64 <= most || *size == SIZES[SIZES.len() - 1];
+            SIZES.into_iter().filter(fits).find_map(open)
+        })
         .as_ref()
 }
 
@@ -108,6 +115,9 @@ fn open(size: usize) -> Option<Window> {
         let mapped = libc::mmap(data.cast(), size, read_write, private, -1, 0);
         if write == libc::MAP_FAILED || mapped == libc::MAP_FAILED {
             libc::munmap(all, 2 * size);
+            if write != libc::MAP_FAILED && write != all {
+                libc::munmap(write, size);
+            }
             return None;
         }
         let mut window = Window {
@@ -163,7 +173,11 @@ fn twice_as_file(all: *mut libc::c_void, size: usize) -> Option<*mut libc::c_voi
             fd = libc::memfd_create(c"solum code".as_ptr(), libc::MFD_CLOEXEC);
         }
         let mut write = libc::MAP_FAILED;
-        if fd >= 0 && libc::ftruncate(fd, size as libc::off_t) == 0 {
+        let sized = || match libc::ftruncate(fd, size as libc::off_t) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        };
+        if fd >= 0 && signal_mask::without_write_signals(sized).is_ok() {
             let none = std::ptr::null_mut();
             write = libc::mmap(none, size, read_write, libc::MAP_SHARED, fd, 0);
             let fixed = libc::MAP_SHARED | libc::MAP_FIXED;

@@ -4,9 +4,20 @@
 //! started while a [`HeldSignals`] lives, and inherits its mask. What code itself raises is never held back: a fault whose
 //! signal is blocked would end the process.
 //!
+//! Calls that write files are wrapped in [`without_write_signals`]: the process's limit of file sizes is then an error, and
+//! no signal.
+//!
 //! Invariant: when the value is dropped, its thread has the mask back that it had before.
 //! Not here: handlers (`ze-cpu`'s faults), masks around `fork`, and SYCL's threads, which run host tasks: those are the
 //! program's code and have its mask.
+
+mod limits;
+mod write;
+pub use limits::address_space_limit;
+
+pub use write::{
+    file_size_limit, name_file_size_limit, without_write_signals, write_descriptor, write_stderr,
+};
 
 use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, c_int, sigset_t};
 use std::marker::PhantomData;

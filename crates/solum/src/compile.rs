@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::library::Library;
 use crate::say::{self, Failure};
-use crate::{exit, install};
+use crate::{exit, folder, install};
 
 const SUB_GROUP_SIZES: [&str; 3] = ["8", "16", "32"];
 const LANES: [&str; 6] = ["auto", "1", "4", "8", "16", "32"];
@@ -141,7 +141,7 @@ fn told(options: &Options) -> Result<u8, Failure> {
     }
     let Explained { report, output } = explained;
     if let Some(file) = &options.output {
-        std::fs::write(file, &output).map_err(|error| {
+        folder::write(file, &output).map_err(|error| {
             Failure::cannot(format!("cannot write {}: {error}", file.display()))
         })?;
     }

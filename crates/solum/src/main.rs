@@ -11,6 +11,7 @@
 mod compile;
 mod doctor;
 mod environment;
+mod folder;
 mod info;
 mod install;
 mod library;
@@ -85,7 +86,21 @@ enum Verb {
     Probe(doctor::probe::Options),
 }
 
+/// Makes a write beyond the limit of file sizes an error. A handler and not SIG_IGN: programs that are started inherit
+/// the latter.
+fn expect_file_size_limit() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // SAFETY: the handler does nothing. What the program's parent chose to ignore stays ignored.
+    unsafe {
+        if libc::signal(libc::SIGXFSZ, handler) == libc::SIG_IGN {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        }
+    }
+}
+
 fn main() -> ExitCode {
+    expect_file_size_limit();
     let verb = match Arguments::try_parse() {
         Ok(arguments) => arguments.verb,
         Err(usage) => {

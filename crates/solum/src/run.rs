@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -192,6 +193,7 @@ impl Witness {
             match fs::OpenOptions::new()
                 .write(true)
                 .create_new(true)
+                .mode(0o600)
                 .open(&file)
             {
                 Ok(_) => return Ok(Self { file }),
@@ -202,7 +204,7 @@ impl Witness {
         Err(std::io::Error::other("64 names are taken"))
     }
     fn saw_a_kernel(&self) -> bool {
-        fs::metadata(&self.file).is_ok_and(|file| file.len() > 0)
+        fs::symlink_metadata(&self.file).is_ok_and(|file| file.len() > 0)
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use serde::Serialize;
 use timeline::chrome::Chrome;
-use timeline::file::{MAGIC, Recording};
+use timeline::file::{self, MAGIC, Recording};
 use timeline::filter::Filter;
 use timeline::graph::{Graph, Growing};
 use timeline::perfetto::Perfetto;
@@ -24,6 +24,7 @@ use timeline::picture::Picture;
 use timeline::play::{self, Listener};
 use timeline::summary::{SCHEMA, Summary, Summing};
 
+use crate::folder::Folder;
 use crate::pass_through::{self, Running, Watched};
 use crate::say::{self, Failure};
 use crate::{environment, exit, install, run};
@@ -89,8 +90,14 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         return Err(wrapper(format!("{} is missing", recorder.display())).hint(install::HINT));
     }
     let mut results = Results::prepare(&options.output).map_err(|error| {
-        let text = format!("cannot use {}: {error}", options.output.display());
-        wrapper(text).hint("choose another folder with -o")
+        let shown = options.output.display();
+        let hint = match error.kind() {
+            ErrorKind::PermissionDenied => {
+                format!("choose another folder with -o, or, if it is yours: chmod go-w {shown}")
+            }
+            _ => "choose another folder with -o".to_owned(),
+        };
+        wrapper(format!("cannot use {shown}: {error}")).hint(hint)
     })?;
     let Some((program, arguments)) = options.program.split_first() else {
         return Ok(exit::CANNOT);
@@ -103,7 +110,7 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
             &folder,
             options.device.map(run::Device::selector),
         ))
-        .envs(variables(&folder, &recorder, &results.folder))
+        .envs(variables(&folder, &recorder, results.folder.path()))
         .envs(options.streams.iter().map(|names| {
             // An empty variable would mean the default.
             let none = names.trim().is_empty();
@@ -135,10 +142,10 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         // The program's own failure tells more.
         let ours = if code == 0 { exit::WRAPPER } else { code };
         let text = format!("the program ended with {code}, but its trace is lost: {error}");
-        Failure::new(ours, text)
+        Failure::new(ours, text).hint("trace it again in a folder that nothing else writes to: -o")
     })?;
     match converted {
-        Some(converted) => Ok(tell(options, &converted, &results.folder, code)),
+        Some(converted) => Ok(tell(options, &converted, results.folder.path(), code)),
         None => {
             let text = format!("the program ended with {code} and recorded nothing");
             let hint = "it met neither Level Zero nor a SYCL runtime: solum ls, SYCL_UR_TRACE=1";
@@ -195,11 +202,11 @@ fn variables(folder: &Path, recorder: &Path, output: &Path) -> Vec<(&'static str
 
 /// The folder of the results, and the recordings in it that are not this run's.
 struct Results {
-    folder: PathBuf,
+    folder: Folder,
     /// It was not there before.
     is_new: bool,
     /// What lay there under a recording's name before the program was started.
-    before: HashSet<PathBuf>,
+    before: HashSet<OsString>,
     /// An earlier trace left its results there.
     is_used: bool,
 }
@@ -208,16 +215,13 @@ impl Results {
     /// Makes the folder; what lies in it stays as it is.
     ///
     /// # Errors
-    /// Something of a result's name lies there, and nothing that tells of an earlier trace: it would be overwritten.
+    /// Others can write to it, or something of a result's name lies there, and nothing that tells of an earlier trace:
+    /// it would be overwritten.
     fn prepare(folder: &Path) -> io::Result<Self> {
-        let is_new = !folder.exists();
-        fs::create_dir_all(folder)?;
-        let folder = folder.canonicalize()?;
+        let (folder, is_new) = Folder::make(folder)?;
         let before: HashSet<_> = recordings(&folder)?.into_iter().collect();
-        let is_used =
-            before.iter().any(|file| is_recording(file)) || is_summary(&folder.join(SUMMARY));
-        let is_there = |name: &&&str| folder.join(name).symlink_metadata().is_ok();
-        if let Some(name) = MADE.iter().find(is_there)
+        let is_used = before.iter().any(|name| is_recording(&folder, name)) || has_summary(&folder);
+        if let Some(name) = MADE.iter().find(|name| folder.has(name))
             && !is_used
         {
             let text = format!("{name} lies there, which is no trace's and would be overwritten");
@@ -233,16 +237,18 @@ impl Results {
 
     /// Nothing was started: a folder that was made for nothing goes.
     fn abandon(&self) {
-        if self.is_new {
+        if self.is_new && self.folder.check_place().is_ok() {
             // Whoever has put something into it meanwhile keeps it.
-            let _ = fs::remove_dir(&self.folder);
+            let _ = fs::remove_dir(self.folder.path());
         }
     }
 
     /// Removes recordings of an earlier trace and, where there are any, what was made of them; nothing else.
     fn replace_older(&mut self) {
-        let remove = |file: &Path| match fs::remove_file(file) {
+        let folder = &self.folder;
+        let remove = |name: &OsStr| match folder.remove(name) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
+                let file = folder.path().join(name);
                 let text = format!("{} of an earlier trace stays: {error}", file.display());
                 say::complain(&text, None);
                 false
@@ -251,29 +257,33 @@ impl Results {
         };
         // A name that is free again may be this run's.
         self.before
-            .retain(|file| !(is_recording(file) && remove(file)));
+            .retain(|name| !(is_recording(folder, name) && remove(name)));
         if self.is_used {
             for name in MADE {
-                remove(&self.folder.join(name));
+                remove(name.as_ref());
             }
         }
     }
 
-    /// The recordings of this run.
-    fn recordings(&self) -> io::Result<Vec<PathBuf>> {
+    /// The names of this run's recordings.
+    fn recordings(&self) -> io::Result<Vec<OsString>> {
         let mut found = recordings(&self.folder)?;
-        found.retain(|file| !self.before.contains(file));
+        found.retain(|name| !self.before.contains(name));
         Ok(found)
     }
 
     /// Reads the recordings and writes everything made of them beside; `None` when there are none.
     fn convert(&self, filter: &Filter) -> Result<Option<Converted>, play::Error> {
         let folder = &self.folder;
+        folder.check_place()?;
         let mut open = Vec::new();
-        for file in self.recordings()? {
-            match Recording::open(BufReader::with_capacity(1 << 16, File::open(&file)?)) {
+        for name in self.recordings()? {
+            match recording(folder, &name) {
                 Ok(recording) => open.push(recording),
-                Err(error) => say::complain(&format!("{}: {error}", file.display()), None),
+                Err(error) => {
+                    let file = folder.path().join(&name);
+                    say::complain(&format!("{}: {error}", file.display()), None);
+                }
             }
         }
         let Some(zero) = open.iter().map(|recording| recording.clock).min() else {
@@ -284,8 +294,7 @@ impl Results {
         let calendar = open.first().map_or(0, |recording| {
             recording.calendar.saturating_sub(recording.clock - zero)
         });
-        let write =
-            |name: &str| Ok::<_, io::Error>(BufWriter::new(File::create(folder.join(name))?));
+        let write = |name: &str| folder.create(name).map(BufWriter::new);
         let mut chrome = Chrome::new(write("timeline.json")?, zero)?;
         let mut perfetto = Perfetto::new(write("timeline.pftrace")?, zero, calendar)?;
         let mut summing = Summing::new(zero);
@@ -303,7 +312,9 @@ impl Results {
         let graph = growing.finish();
         json(write(SUMMARY)?, &summary)?;
         json(write("graph.json")?, &graph)?;
-        write("graph.dot")?.write_all(graph.dot().as_bytes())?;
+        folder
+            .create("graph.dot")?
+            .write_all(graph.dot().as_bytes())?;
         let graph_drawn = draw(folder, "graph.svg", graph.svg())?;
         let timeline_drawn = draw(folder, "timeline.svg", drawing.svg())?;
         Ok(Some(Converted {
@@ -328,51 +339,51 @@ const MADE: [&str; 7] = [
     "graph.svg",
 ];
 
-/// The files in `folder` that are named as the recorder names its: process, number, ending.
-fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().and_then(OsStr::to_str);
+/// The names in `folder` that are such as the recorder gives: process, number, ending.
+fn recordings(folder: &Folder) -> io::Result<Vec<OsString>> {
+    let mut found = folder.names()?;
+    found.retain(|name| {
         let parts = name
+            .to_str()
             .and_then(|name| name.strip_suffix(".events"))
             .and_then(|name| name.split_once('-'));
         let is_number =
             |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if parts.is_some_and(|(process, number)| is_number(process) && is_number(number)) {
-            found.push(path);
-        }
-    }
+        parts.is_some_and(|(process, number)| is_number(process) && is_number(number))
+    });
     found.sort();
     Ok(found)
 }
 
-/// Whether a file begins as summaries of traces do, of whatever version.
-fn is_summary(file: &Path) -> bool {
+/// Opens a recording.
+fn recording(folder: &Folder, name: &OsStr) -> Result<Recording<BufReader<File>>, file::Error> {
+    Recording::open(BufReader::with_capacity(1 << 16, folder.read(name)?))
+}
+
+/// Whether there is a file that begins as summaries of traces do, of whatever version.
+fn has_summary(folder: &Folder) -> bool {
     let schema = SCHEMA.split_inclusive('/').next().unwrap_or(SCHEMA);
     let mut start = String::new();
-    let read = File::open(file).map(|file| file.take(64).read_to_string(&mut start));
+    let read = folder
+        .read(SUMMARY.as_ref())
+        .map(|file| file.take(64).read_to_string(&mut start));
     matches!(read, Ok(Ok(_))) && start.contains(&format!("\"{schema}"))
 }
 
 /// Whether a file begins as the recorder's do.
-fn is_recording(file: &Path) -> bool {
+fn is_recording(folder: &Folder, name: &OsStr) -> bool {
     let mut start = [0; MAGIC.len()];
-    let is_file = file.symlink_metadata().is_ok_and(|data| data.is_file());
-    let mut read = || File::open(file)?.read_exact(&mut start);
-    is_file && read().is_ok() && start == MAGIC
+    let mut read = || folder.read(name)?.read_exact(&mut start);
+    read().is_ok() && start == MAGIC
 }
 
-/// Writes a picture, or removes one of an older run; whether there is one.
-fn draw(folder: &Path, name: &str, picture: Option<String>) -> io::Result<bool> {
-    let file = folder.join(name);
+/// Writes a picture; whether there is one.
+fn draw(folder: &Folder, name: &str, picture: Option<String>) -> io::Result<bool> {
     match picture {
-        Some(svg) => fs::write(file, svg).map(|()| true),
-        None => match fs::remove_file(file) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(false),
-        },
+        Some(svg) => folder.create(name)?.write_all(svg.as_bytes())?,
+        None => return Ok(false),
     }
+    Ok(true)
 }
 
 fn json(mut file: impl Write, value: &impl serde::Serialize) -> io::Result<()> {

@@ -245,6 +245,39 @@ fn what_cannot_be_written_is_no_panic() {
 }
 
 #[test]
+fn a_limit_of_file_sizes_is_an_error_here_and_a_signal_in_programs_that_are_run() {
+    use std::os::unix::process::CommandExt as _;
+    let folder = installed("limited");
+    let file = folder.join("output");
+    let limited = |arguments: &[&str]| {
+        let mut command = Command::new(folder.join("solum"));
+        command
+            .args(arguments)
+            .stdout(std::fs::File::create(&file).unwrap());
+        let limit = libc::rlimit {
+            rlim_cur: 2,
+            rlim_max: 2,
+        };
+        // SAFETY: a system call that reads the structure.
+        unsafe {
+            command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            });
+        }
+        text(&command.output().unwrap())
+    };
+    for arguments in [&["env"][..], &["env", "--json"], &["doctor"], &["--help"]] {
+        let (code, _, stderr) = limited(arguments);
+        assert_eq!(code, 2, "{arguments:?}: {stderr}");
+        let cause = "cannot write to stdout: File too large";
+        assert!(stderr.contains(cause), "{arguments:?}: {stderr}");
+    }
+    let (code, _, stderr) = limited(&["run", "--", "sh", "-c", "/bin/echo too long"]);
+    assert_eq!(code, 128 + libc::SIGXFSZ, "{stderr}");
+}
+
+#[test]
 fn env_lists_each_variable_and_its_value() {
     let output = solum(&["env", "--json"])
         .env("SOLUM_COMPILER", "interpreter")

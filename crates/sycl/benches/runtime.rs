@@ -6,6 +6,9 @@
 //! Where `SOLUM_PEER_SYCL` names the program of tests/sycl/queues.cpp and `SOLUM_ARTEFACTS` the folder of `solum` and the
 //! libraries, cases that it knows are run by DPC++ over the same driver too, each right after ours. In that folder are the
 //! XPTI framework and a subscriber (`listen`, an example of crate xpti) for what tools cost, too.
+//!
+//! With `SOLUM_ZE_LOADER` everything runs over that loader and its driver, not over the driver inside this program, and
+//! cases without a device are left out: `./x bench sycl --against` compares two installations so.
 
 #![expect(
     clippy::print_stdout,
@@ -156,6 +159,8 @@ impl Raw {
 
 struct Out {
     json: bool,
+    /// The words are whole names of cases, and not their beginnings.
+    exact: bool,
     only: Vec<String>,
 }
 
@@ -171,7 +176,11 @@ fn resident() -> f64 {
 
 impl Out {
     fn wants(&self, case: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| case.starts_with(only.as_str()))
+        let is_it = |only: &String| match self.exact {
+            true => case == only,
+            false => case.starts_with(only.as_str()),
+        };
+        self.only.is_empty() || self.only.iter().any(is_it)
     }
 
     /// By how many bytes a million tasks make this process larger, after a tenth of them have warmed up.
@@ -428,15 +437,24 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let out = Out {
         json: arguments.iter().any(|argument| argument == "--json"),
+        exact: arguments.iter().any(|argument| argument == "--exact"),
         only: arguments
             .iter()
             .filter(|argument| !argument.starts_with("--"))
             .cloned()
             .collect(),
     };
-    let entry = ze_cpu::entry();
-    sycl::use_entry(entry).unwrap();
-    let loader: &'static Loader = Box::leak(Box::new(Loader::from_entry(entry).unwrap()));
+    // The loader that the variable names, for `./x bench sycl --against`; else the driver inside this program.
+    let installed = std::env::var_os("SOLUM_ZE_LOADER").filter(|path| !path.is_empty());
+    let loader = match &installed {
+        Some(path) => Loader::open_at(std::path::Path::new(path)).unwrap(),
+        None => {
+            let entry = ze_cpu::entry();
+            sycl::use_entry(entry).unwrap();
+            Loader::from_entry(entry).unwrap()
+        }
+    };
+    let loader: &'static Loader = Box::leak(Box::new(loader));
     let queue = Queue::new().unwrap();
     let (words, _) = SPIRV.as_chunks::<4>();
     let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
@@ -576,7 +594,10 @@ fn main() {
             |count| raw.many(count),
         );
     }
-    planning(&out);
+    // It calls no driver: with an installed one there is nothing to compare.
+    if installed.is_none() {
+        planning(&out);
+    }
     tools(&out);
     let in_order = Queue::builder().in_order().build().unwrap();
     let block = usm::Block::<i32, usm::SharedKind>::shared(&in_order, 64).unwrap();

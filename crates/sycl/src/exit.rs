@@ -60,9 +60,15 @@ fn register() {
     let _ = unsafe { libc::atexit(finish) };
 }
 
+/// Whether this process is a fork of the one whose work this is.
+pub(crate) fn is_fork() -> bool {
+    let owner = OWNER.load(Ordering::Relaxed);
+    owner != 0 && owner != std::process::id()
+}
+
 extern "C" fn finish() {
     // What this thread runs would be waited for by itself.
-    if OWNER.load(Ordering::Relaxed) != std::process::id() || is_in_a_host_task() {
+    if is_fork() || is_in_a_host_task() {
         return;
     }
     // A panic has nowhere to go at the end of the process.

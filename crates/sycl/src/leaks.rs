@@ -117,6 +117,10 @@ pub(crate) fn start() {
 }
 
 extern "C" fn finish() {
+    // The objects are the parent's, and so are the threads that may hold locks.
+    if crate::exit::is_fork() {
+        return;
+    }
     // A panic has nowhere to go at the end of the process.
     let _ = std::panic::catch_unwind(|| {
         // What still runs has its time to end, but not for ever.

@@ -249,8 +249,7 @@ pub(crate) fn describe(device: &Device) -> device_selector::Device {
 
 /// One line on stderr.
 pub(crate) fn complain(line: &str) {
-    use std::io::Write as _;
-    drop(writeln!(std::io::stderr().lock(), "sycl: {line}"));
+    signal_mask::write_stderr(format!("sycl: {line}\n").as_bytes());
 }
 
 impl Platform {

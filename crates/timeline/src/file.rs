@@ -22,10 +22,9 @@ pub const MAGIC: [u8; 8] = *b"SOLUMTRC";
 pub const VERSION: u32 = 1;
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 4096;
-/// Bytes of a chunk as our writer makes them; a reader takes the header's word within [`MAX_CHUNK_BYTES`].
+/// Bytes of a chunk that the writer makes. A reader accepts smaller chunks, and no larger ones: it holds whole chunks in
+/// memory.
 pub const CHUNK_BYTES: usize = 128 * 1024;
-/// The largest chunk that a reader accepts.
-pub const MAX_CHUNK_BYTES: usize = 16 << 20;
 /// Bytes of a chunk's head.
 pub const CHUNK_HEAD_BYTES: usize = 32;
 /// First word of a chunk.
@@ -34,10 +33,25 @@ pub const CHUNK_MAGIC: u32 = 0x4b4e_4843;
 pub const STRINGS: u32 = 1;
 /// A chunk of records.
 pub const RECORDS: u32 = 2;
-/// The longest string; longer ones are cut by the writer.
+/// The longest string. The writer cuts longer ones, and the reader skips them.
 pub const MAX_STRING_BYTES: usize = 16 * 1024;
 /// Most strings that a reader keeps.
 pub const MAX_STRINGS: usize = 1 << 21;
+/// Most bytes of all strings that a reader keeps; it skips the strings after that. [`MAX_STRINGS`] strings of 128 bytes
+/// fit.
+pub const MAX_STRINGS_BYTES: usize = 256 << 20;
+/// Most lanes of a recording. A lane is reused when its thread ends, so this bounds the threads that record at once.
+pub const MAX_LANES: usize = 1 << 15;
+/// Most places without a chunk that the reader passes in one search. The writer leaves one per thread that takes a chunk
+/// at that moment; a sparse file can have any number.
+pub const MAX_EMPTY_PLACES: usize = 4096;
+/// Bytes of records that [`merge`] holds for all lanes together: whole chunks of 512 lanes. With more lanes it reads
+/// chunks in parts.
+pub const MERGE_BYTES: usize = 64 << 20;
+/// Smallest part of a chunk that [`merge`] reads: more than [`LONGEST_WORDS`].
+const MIN_PART_BYTES: usize = 8 << 10;
+/// Words of the longest record that the format can express: its counts of fields and attributes are bytes.
+const LONGEST_WORDS: usize = 3 + 255 + 2 * 255;
 
 /// Places in the header, in bytes.
 pub mod header {
@@ -74,6 +88,25 @@ pub fn chunk_head(kind: u32, lane: u32, thread: u32, number: u64) -> [u64; 4] {
     ]
 }
 
+/// Whether recordings of `user` may lie in a folder with this owner and mode, else why not.
+///
+/// Somebody else who can write to it could put links where files are expected.
+///
+/// # Errors
+/// The reason, as the end of a sentence about the folder.
+pub fn may_hold_recordings(owner: u32, mode: u32, user: u32) -> Result<(), String> {
+    if owner != user {
+        return Err(format!("it belongs to user {owner}, not to {user}"));
+    }
+    match mode & 0o022 {
+        0 => Ok(()),
+        _ => Err(format!(
+            "other users can write to it (mode {:o})",
+            mode & 0o7777
+        )),
+    }
+}
+
 /// Why a file is no recording.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -102,6 +135,8 @@ pub struct Recording<R> {
     /// The command line.
     pub command: Vec<String>,
     strings: HashMap<Text, Box<str>>,
+    /// Bytes of all strings, at most [`MAX_STRINGS_BYTES`].
+    string_bytes: usize,
     lanes: BTreeMap<u32, BTreeMap<u64, Chunk>>,
     /// Where the next chunk may appear, when the file is still growing.
     scanned: u64,
@@ -160,7 +195,7 @@ impl<R: Read + Seek> Recording<R> {
             return Err(Error::Foreign("it is of another version of the format"));
         }
         let chunk_bytes = u32_at(&head, header::CHUNK) as usize;
-        if !(4096..=MAX_CHUNK_BYTES).contains(&chunk_bytes) || !chunk_bytes.is_multiple_of(8) {
+        if !(4096..=CHUNK_BYTES).contains(&chunk_bytes) || !chunk_bytes.is_multiple_of(8) {
             return Err(Error::Foreign("its chunks have an impossible size"));
         }
         let length = u32_at(&head, header::COMMAND_LENGTH) as usize;
@@ -182,6 +217,7 @@ impl<R: Read + Seek> Recording<R> {
             calendar: u64_at(&head, header::CALENDAR),
             command,
             strings: HashMap::new(),
+            string_bytes: 0,
             lanes: BTreeMap::new(),
             scanned: HEADER_BYTES as u64,
             open_strings: None,
@@ -196,7 +232,8 @@ impl<R: Read + Seek> Recording<R> {
         let mut head = [0u8; CHUNK_HEAD_BYTES];
         let mut offset = self.scanned;
         let mut whole = true;
-        loop {
+        let mut empty = 0;
+        while empty < MAX_EMPTY_PLACES {
             self.source.seek(SeekFrom::Start(offset))?;
             if read_up_to(&mut self.source, &mut head)? < head.len() {
                 return Ok(());
@@ -214,7 +251,8 @@ impl<R: Read + Seek> Recording<R> {
                             self.source
                                 .seek(SeekFrom::Start(offset + CHUNK_HEAD_BYTES as u64))?;
                         }
-                        let words = read_words(&mut self.source, self.chunk_bytes)?;
+                        let count = self.chunk_words();
+                        let words = read_words(&mut self.source, count)?;
                         self.take_strings(&words);
                     }
                     RECORDS => {
@@ -222,17 +260,24 @@ impl<R: Read + Seek> Recording<R> {
                             offset,
                             thread: u32_at(&head, 12),
                         };
-                        let lane = self.lanes.entry(u32_at(&head, 8)).or_default();
-                        lane.insert(u64_at(&head, 16), chunk);
+                        let lane = u32_at(&head, 8);
+                        if self.lanes.len() >= MAX_LANES && !self.lanes.contains_key(&lane) {
+                            return Err(Error::Foreign("it has too many lanes"));
+                        }
+                        let chunks = self.lanes.entry(lane).or_default();
+                        chunks.insert(u64_at(&head, 16), chunk);
                     }
                     _ => {}
                 }
+            } else {
+                empty += 1;
             }
             offset += self.chunk_bytes as u64;
             if whole {
                 self.scanned = offset;
             }
         }
+        Ok(())
     }
 
     /// What was appended since the last call, in the order of time, with the thread that wrote it: for a file that is
@@ -287,7 +332,8 @@ impl<R: Read + Seek> Recording<R> {
     fn strings_at(&mut self, offset: u64) -> Result<(), Error> {
         let start = offset + CHUNK_HEAD_BYTES as u64;
         self.source.seek(SeekFrom::Start(start))?;
-        let words = read_words(&mut self.source, self.chunk_bytes)?;
+        let count = self.chunk_words();
+        let words = read_words(&mut self.source, count)?;
         self.take_strings(&words);
         Ok(())
     }
@@ -300,15 +346,29 @@ impl<R: Read + Seek> Recording<R> {
             if number == 0 || count > after.len() || self.strings.len() >= MAX_STRINGS {
                 return;
             }
+            rest = &after[count..];
+            if length > MAX_STRING_BYTES {
+                continue;
+            }
             let bytes: Vec<u8> = after[..count]
                 .iter()
                 .flat_map(|word| word.to_le_bytes())
                 .take(length)
                 .collect();
-            self.strings
-                .insert(number, String::from_utf8_lossy(&bytes).into());
-            rest = &after[count..];
+            let text = String::from_utf8_lossy(&bytes);
+            // A chunk that still grows is read again, with the strings that are known already.
+            let known = self.strings.get(&number).map_or(0, |known| known.len());
+            let total = self.string_bytes - known + text.len();
+            if total <= MAX_STRINGS_BYTES {
+                self.string_bytes = total;
+                self.strings.insert(number, text.into());
+            }
         }
+    }
+
+    /// Words of a chunk after its head.
+    fn chunk_words(&self) -> usize {
+        (self.chunk_bytes - CHUNK_HEAD_BYTES) / 8
     }
 
     /// The string of that number; empty when there is none.
@@ -318,15 +378,21 @@ impl<R: Read + Seek> Recording<R> {
     }
 
     fn chunk(&mut self, chunk: Chunk) -> Result<Vec<u64>, Error> {
-        let start = chunk.offset + CHUNK_HEAD_BYTES as u64;
+        self.part(chunk, 0, self.chunk_words())
+    }
+
+    /// At most `count` words of the chunk, from word `from` after its head.
+    fn part(&mut self, chunk: Chunk, from: usize, count: usize) -> Result<Vec<u64>, Error> {
+        let start = chunk.offset + (CHUNK_HEAD_BYTES + from * 8) as u64;
         self.source.seek(SeekFrom::Start(start))?;
-        Ok(read_words(&mut self.source, self.chunk_bytes)?)
+        let left = self.chunk_words().saturating_sub(from);
+        Ok(read_words(&mut self.source, count.min(left))?)
     }
 }
 
-/// The rest of a chunk after its head; fewer words where the file ends.
-fn read_words(source: &mut impl Read, chunk_bytes: usize) -> io::Result<Vec<u64>> {
-    let mut bytes = vec![0u8; chunk_bytes - CHUNK_HEAD_BYTES];
+/// The next `count` words; fewer where the file ends.
+fn read_words(source: &mut impl Read, count: usize) -> io::Result<Vec<u64>> {
+    let mut bytes = vec![0u8; count * 8];
     let filled = read_up_to(source, &mut bytes)?;
     let whole = bytes[..filled].chunks_exact(8);
     Ok(whole.map(|word| u64_at(word, 0)).collect())
@@ -336,6 +402,10 @@ fn read_words(source: &mut impl Read, chunk_bytes: usize) -> io::Result<Vec<u64>
 struct Lane {
     recording: usize,
     chunks: std::vec::IntoIter<Chunk>,
+    /// The chunk that `words` is a part of, while more of it can be read.
+    rest: Option<Chunk>,
+    /// The place of `words` in its chunk.
+    from: usize,
     words: Vec<u64>,
     at: usize,
     thread: u32,
@@ -343,8 +413,17 @@ struct Lane {
 }
 
 impl Lane {
-    fn advance<R: Read + Seek>(&mut self, recording: &mut Recording<R>) -> Result<(), Error> {
+    fn advance<R: Read + Seek>(
+        &mut self,
+        recording: &mut Recording<R>,
+        part_words: usize,
+    ) -> Result<(), Error> {
         loop {
+            if let Some(chunk) = self.rest
+                && self.words.len() - self.at < LONGEST_WORDS
+            {
+                self.read(recording, chunk, self.from + self.at, part_words)?;
+            }
             match record::decode(self.words.get(self.at..).unwrap_or_default()) {
                 Ok(Some((record, count))) => {
                     self.at += count;
@@ -354,17 +433,33 @@ impl Lane {
                 // A damaged record ends its chunk only: the next one starts afresh.
                 Ok(None) | Err(_) => match self.chunks.next() {
                     Some(chunk) => {
-                        self.words = recording.chunk(chunk)?;
-                        self.at = 0;
+                        self.read(recording, chunk, 0, part_words)?;
                         self.thread = chunk.thread;
                     }
                     None => {
+                        (self.rest, self.words, self.at) = (None, Vec::new(), 0);
                         self.next = None;
                         return Ok(());
                     }
                 },
             }
         }
+    }
+
+    /// Replaces the words by those of `chunk` from word `from` on.
+    fn read<R: Read + Seek>(
+        &mut self,
+        recording: &mut Recording<R>,
+        chunk: Chunk,
+        from: usize,
+        part_words: usize,
+    ) -> Result<(), Error> {
+        self.words = Vec::new();
+        self.words = recording.part(chunk, from, part_words)?;
+        (self.from, self.at) = (from, 0);
+        let more = self.words.len() == part_words && from + part_words < recording.chunk_words();
+        self.rest = more.then_some(chunk);
+        Ok(())
     }
 }
 
@@ -391,6 +486,8 @@ pub fn merge<R: Read + Seek, E: From<Error>>(
             lanes.push(Lane {
                 recording: number,
                 chunks: chunks.values().copied().collect::<Vec<_>>().into_iter(),
+                rest: None,
+                from: 0,
                 words: Vec::new(),
                 at: 0,
                 thread: 0,
@@ -398,9 +495,10 @@ pub fn merge<R: Read + Seek, E: From<Error>>(
             });
         }
     }
+    let part_words = (MERGE_BYTES / lanes.len().max(1)).clamp(MIN_PART_BYTES, CHUNK_BYTES) / 8;
     let mut heap = BinaryHeap::new();
     for (number, lane) in lanes.iter_mut().enumerate() {
-        lane.advance(&mut recordings[lane.recording])?;
+        lane.advance(&mut recordings[lane.recording], part_words)?;
         if let Some(record) = &lane.next {
             heap.push(Reverse((record.time, number)));
         }
@@ -418,10 +516,36 @@ pub fn merge<R: Read + Seek, E: From<Error>>(
             thread: lane.thread,
         };
         each(recordings, origin, &record)?;
-        lane.advance(&mut recordings[lane.recording])?;
+        lane.advance(&mut recordings[lane.recording], part_words)?;
         if let Some(record) = &lane.next {
             heap.push(Reverse((record.time, number)));
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_together_stay_within_their_bound() {
+        let mut bytes = vec![0; HEADER_BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[header::VERSION] = VERSION as u8;
+        bytes[header::CHUNK..header::CHUNK + 4].copy_from_slice(&4096u32.to_le_bytes());
+        let mut recording = Recording::open(io::Cursor::new(bytes)).unwrap();
+        recording.string_bytes = MAX_STRINGS_BYTES - 10;
+        let string = |number: u64| [8 | number << 32, u64::from_le_bytes(*b"8 bytes.")];
+        let words = [string(1), string(2)].concat();
+        // The second reading is that of a chunk that still grows.
+        for _ in 0..2 {
+            recording.take_strings(&words);
+            assert_eq!(
+                [1, 2].map(|number| recording.text(number)),
+                ["8 bytes.", ""]
+            );
+            assert_eq!(recording.string_bytes, MAX_STRINGS_BYTES - 2);
+        }
+    }
 }

@@ -9,8 +9,8 @@
 //! - Reading and converting need memory for strings, threads and distinct names, not for events.
 //! - A damaged or hostile file gives an error or fewer records, never a panic or an allocation of its choosing.
 //!
-//! Not here: whatever happens in the traced process, and its clock. Nothing in this crate opens a file or asks for the
-//! time; it works on what it is given.
+//! Not here: whatever happens in the traced process, and its clock. Except for [`user`], nothing in this crate opens a
+//! file or asks for the time; it works on what it is given.
 
 pub mod chrome;
 pub mod file;
@@ -21,3 +21,4 @@ pub mod picture;
 pub mod play;
 pub mod record;
 pub mod summary;
+pub mod user;

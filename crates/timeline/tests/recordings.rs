@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails")]
 
+/// The fuzz target's work, on recordings that were whole.
+#[expect(unreachable_pub, reason = "public where the fuzz target includes it")]
+#[path = "../../../fuzz/src/recording.rs"]
+mod damaged;
 mod made;
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,7 +22,6 @@ use timeline::file::{self, HEADER_BYTES, RECORDS, Recording, STRINGS};
 use timeline::filter::Filter;
 use timeline::graph::Growing;
 use timeline::perfetto::Perfetto;
-use timeline::picture::Picture;
 use timeline::play::{self, Listener};
 use timeline::record::{self, Attribute, Domain, Event, MAX_WORDS, NO_RESULT, Record, Value, Work};
 use timeline::summary::{Summary, Summing};
@@ -519,6 +522,133 @@ impl Seek for Grown {
     }
 }
 
+/// A sparse file: chunks by their offset, zeros between them.
+struct Sparse {
+    at: u64,
+    length: u64,
+    parts: BTreeMap<u64, Vec<u8>>,
+    /// Reads, and the longest of them.
+    seen: std::rc::Rc<std::cell::Cell<(usize, usize)>>,
+}
+
+impl Sparse {
+    fn new(chunk: usize, length: u64) -> Self {
+        Self {
+            at: 0,
+            length,
+            parts: BTreeMap::from([(0, head(42, chunk))]),
+            seen: std::rc::Rc::default(),
+        }
+    }
+
+    fn put(&mut self, offset: u64, head: [u64; 4], words: &[u64]) {
+        let words = head.iter().chain(words);
+        let bytes = words.flat_map(|word| word.to_le_bytes()).collect();
+        self.parts.insert(offset, bytes);
+    }
+}
+
+impl Read for Sparse {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (reads, longest) = self.seen.get();
+        self.seen.set((reads + 1, longest.max(buffer.len())));
+        let count = (self.length.saturating_sub(self.at)).min(buffer.len() as u64) as usize;
+        buffer[..count].fill(0);
+        if let Some((start, part)) = self.parts.range(..=self.at).next_back() {
+            let part = part.get((self.at - start) as usize..).unwrap_or_default();
+            let given = part.len().min(count);
+            buffer[..given].copy_from_slice(&part[..given]);
+        }
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Sparse {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if let SeekFrom::Start(at) = to {
+            self.at = at;
+        }
+        Ok(self.at)
+    }
+}
+
+fn mark(time: u64) -> Vec<u64> {
+    let mut words = [0; MAX_WORDS];
+    let count = record::encode(time, &Event::Mark { name: 1, uid: 0 }, &[], &mut words);
+    words[..count].to_vec()
+}
+
+#[test]
+fn empty_space_is_not_searched_to_its_end() {
+    for length in [4 << 30, i64::MAX as u64] {
+        let mut file = Sparse::new(CHUNK, length);
+        // A chunk after a place that is not written yet is found.
+        let offset = (HEADER_BYTES + CHUNK) as u64;
+        file.put(offset, file::chunk_head(RECORDS, 1, 5, 0), &mark(7));
+        let seen = file.seen.clone();
+        let mut recording = Recording::open(file).unwrap();
+        assert_eq!(recording.fresh().unwrap().len(), 1);
+        let reads = seen.get().0;
+        assert!(reads < 4 * file::MAX_EMPTY_PLACES, "{reads} reads");
+    }
+}
+
+#[test]
+fn large_chunks_and_long_strings_are_not_read() {
+    let file = Sparse::new(16 << 20, 1 << 30);
+    assert!(Recording::open(file).is_err());
+    let mut file = Sparse::new(file::CHUNK_BYTES, 1 << 20);
+    let long = file::MAX_STRING_BYTES as u64 + 8;
+    let mut words = vec![long | 1 << 32];
+    words.resize(1 + long as usize / 8, u64::from_le_bytes(*b"too long"));
+    words.extend([4 | 2 << 32, u64::from_le_bytes(*b"text\0\0\0\0")]);
+    let head = file::chunk_head(STRINGS, 0, 5, 0);
+    file.put(HEADER_BYTES as u64, head, &words);
+    let recording = Recording::open(file).unwrap();
+    assert_eq!([1, 2].map(|number| recording.text(number)), ["", "text"]);
+}
+
+#[test]
+fn many_lanes_are_merged_within_the_bound() {
+    let lanes = 1024;
+    let place = |lane: u32| HEADER_BYTES as u64 + u64::from(lane) * file::CHUNK_BYTES as u64;
+    let mut file = Sparse::new(file::CHUNK_BYTES, place(lanes));
+    for lane in 1..lanes {
+        let words = mark(u64::from(lane));
+        file.put(place(lane), file::chunk_head(RECORDS, lane, 5, 0), &words);
+    }
+    // One chunk is full, so that it is read in parts.
+    let size = mark(0).len() * 8;
+    let full = (file::CHUNK_BYTES - file::CHUNK_HEAD_BYTES) / size;
+    let words: Vec<u64> = (0..full as u64).flat_map(mark).collect();
+    file.put(place(0), file::chunk_head(RECORDS, 0, 5, 0), &words);
+    let seen = file.seen.clone();
+    let mut open = [Recording::open(file).unwrap()];
+    seen.set((0, 0));
+    let (mut count, mut last) = (0, 0);
+    file::merge(&mut open, |_, _, record| -> Result<(), file::Error> {
+        assert!(record.time >= last);
+        (count, last) = (count + 1, record.time);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(count, full + lanes as usize - 1);
+    let longest = seen.get().1;
+    assert!(longest * lanes as usize <= file::MERGE_BYTES, "{longest}");
+}
+
+#[test]
+fn too_many_lanes_are_refused() {
+    let lanes = file::MAX_LANES as u32 + 1;
+    let place = |lane: u32| (HEADER_BYTES + lane as usize * CHUNK) as u64;
+    let mut file = Sparse::new(CHUNK, place(lanes));
+    for lane in 0..lanes {
+        file.put(place(lane), file::chunk_head(RECORDS, lane, 5, 0), &[]);
+    }
+    assert!(Recording::open(file).is_err());
+}
+
 /// Counts records.
 #[derive(Default)]
 struct Counting {
@@ -583,24 +713,7 @@ proptest! {
             let length = bytes.len();
             bytes[place % length] = value;
         }
-        if let Ok(recording) = Recording::open(Cursor::new(bytes)) {
-            let mut summing = Summing::new(0);
-            let mut growing = Growing::new();
-            let mut chrome = Chrome::new(Vec::new(), 0).unwrap();
-            let mut perfetto = Perfetto::new(io::sink(), 0, 0).unwrap();
-            let mut drawing = Picture::new();
-            let listeners: &mut [&mut dyn Listener] = &mut [
-                &mut summing,
-                &mut growing,
-                &mut chrome,
-                &mut perfetto,
-                &mut drawing,
-            ];
-            play::play(&mut [recording], &Filter::default(), listeners).unwrap();
-            let _ = summing.finish(true, 0).text(5);
-            let _ = growing.finish().dot();
-            let _ = drawing.svg();
-        }
+        damaged::recording(&bytes);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The recording of this process: a file, mapped chunk by chunk, that every thread appends to without a lock.
 
 use std::ffi::{CString, OsStr};
+use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -90,19 +92,19 @@ pub(crate) fn variable(name: &str) -> Option<Vec<u8>> {
 
 fn open() -> Option<Sink> {
     let folder = variable(FOLDER)?;
+    // Before there is a file: a child of a thread that forks meanwhile must not write to it.
+    // SAFETY: the handler only stores to a static; this library stays loaded.
+    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     match create(&folder) {
         Ok(sink) => {
-            // SAFETY: the handlers only store, to a static and to the mapped header; this library stays loaded.
-            unsafe {
-                libc::pthread_atfork(None, None, Some(in_child));
-                libc::atexit(at_exit);
-            }
+            // SAFETY: the handler only stores to the mapped header; this library stays loaded.
+            unsafe { libc::atexit(at_exit) };
             Some(sink)
         }
         Err(error) => {
             let folder = OsStr::from_bytes(&folder);
             say(&format!(
-                "solum trace: {FOLDER}={}: {error}: nothing is recorded; allowed is a directory that can be written to\n",
+                "solum trace: {FOLDER}={}: {error}: nothing is recorded; allowed is a directory, not a link to one, that belongs to this user and that no other user can write to\n",
                 folder.display()
             ));
             None
@@ -110,30 +112,44 @@ fn open() -> Option<Sink> {
     }
 }
 
-/// Straight to stderr: the standard library's lock may belong to nobody any more when a process ends.
+/// Straight to stderr: at the process's end an ended thread may still hold the standard library's lock.
 pub(crate) fn say(text: &str) {
-    // SAFETY: the bytes are readable.
-    unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+    signal_mask::write_stderr(text.as_bytes());
+}
+
+/// Opens the folder. `solum trace` checked it, but something else may have come in its place since.
+fn held(folder: &[u8]) -> std::io::Result<File> {
+    let held = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW)
+        .open(OsStr::from_bytes(folder))?;
+    let data = held.metadata()?;
+    // SAFETY: a system call without memory.
+    let user = unsafe { libc::geteuid() };
+    let user = timeline::user::own(user).map_err(std::io::Error::other)?;
+    file::may_hold_recordings(data.uid(), data.mode(), user).map_err(std::io::Error::other)?;
+    Ok(held)
 }
 
 fn create(folder: &[u8]) -> std::io::Result<Sink> {
+    let folder = held(folder)?;
     let process = std::process::id();
     let mut attempt = 0u32;
-    let file = loop {
-        let mut path = folder.to_vec();
-        path.extend_from_slice(format!("/{process}-{attempt}.events").as_bytes());
-        let path = CString::new(path)?;
+    let (file, path) = loop {
+        let path = CString::new(format!("{process}-{attempt}.events"))?;
         // SAFETY: the path ends with NUL.
         let file = unsafe {
-            libc::open(
+            libc::openat(
+                folder.as_raw_fd(),
                 path.as_ptr(),
                 libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC,
-                0o644,
+                // Command lines and names of kernels are the user's own.
+                0o600,
             )
         };
         if file >= 0 {
             // SAFETY: just opened, and nobody else's.
-            break unsafe { OwnedFd::from_raw_fd(file) };
+            break (unsafe { OwnedFd::from_raw_fd(file) }, path);
         }
         let error = std::io::Error::last_os_error();
         // A process number comes again, and so does a process that replaces itself by exec.
@@ -142,7 +158,11 @@ fn create(folder: &[u8]) -> std::io::Result<Sink> {
         }
         attempt += 1;
     };
-    let page = map(&file, 0, HEADER_BYTES)?;
+    let page = map(&file, 0, HEADER_BYTES).inspect_err(|_| {
+        // A file without a header is no recording.
+        // SAFETY: the path ends with NUL.
+        unsafe { libc::unlinkat(folder.as_raw_fd(), path.as_ptr(), 0) };
+    })?;
     let command = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let command = &command[..command.len().min(HEADER_BYTES - header::COMMAND)];
     let mut head = vec![0u8; HEADER_BYTES];
@@ -174,23 +194,11 @@ fn create(folder: &[u8]) -> std::io::Result<Sink> {
     })
 }
 
-/// Makes room in the file and maps it, so that a full disk is an error here and no signal later.
+/// Makes room in the file and maps it. A full disk and the limit of file sizes are errors here and no signals later.
 fn map(file: &OwnedFd, offset: u64, length: usize) -> std::io::Result<*mut u8> {
-    let (at, bytes) = (offset as libc::off_t, length as libc::off_t);
-    // SAFETY: a system call on our own descriptor.
-    if unsafe { libc::fallocate(file.as_raw_fd(), 0, at, bytes) } != 0 {
-        let error = std::io::Error::last_os_error();
-        if error.raw_os_error() != Some(libc::EOPNOTSUPP) {
-            return Err(error);
-        }
-        // A file system that reserves nothing: zeros are written instead.
-        let zeros = vec![0u8; length];
-        // SAFETY: `zeros` is as long as said.
-        let wrote = unsafe { libc::pwrite(file.as_raw_fd(), zeros.as_ptr().cast(), length, at) };
-        if usize::try_from(wrote) != Ok(length) {
-            return Err(std::io::Error::last_os_error());
-        }
-    }
+    signal_mask::without_write_signals(|| reserve(file, offset, length))
+        .map_err(signal_mask::name_file_size_limit)?;
+    let at = offset as libc::off_t;
     // SAFETY: a fresh mapping at a place of the system's choosing.
     let place = unsafe {
         libc::mmap(
@@ -206,6 +214,50 @@ fn map(file: &OwnedFd, offset: u64, length: usize) -> std::io::Result<*mut u8> {
         return Err(std::io::Error::last_os_error());
     }
     Ok(place.cast())
+}
+
+/// Makes room in the file.
+fn reserve(file: &OwnedFd, offset: u64, length: usize) -> std::io::Result<()> {
+    let (at, bytes) = (offset as libc::off_t, length as libc::off_t);
+    loop {
+        // SAFETY: a system call on our own descriptor.
+        if unsafe { libc::fallocate(file.as_raw_fd(), 0, at, bytes) } == 0 {
+            return Ok(());
+        }
+        let error = std::io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EOPNOTSUPP) => break,
+            // A signal of the program's is no lack of room.
+            Some(libc::EINTR) => {}
+            _ => return Err(error),
+        }
+    }
+    // A file system that cannot reserve: zeros are written instead.
+    let zeros = vec![0u8; length];
+    let mut done = 0;
+    while done < length {
+        let rest = &zeros[done..];
+        // SAFETY: `rest` is as long as said.
+        let wrote = unsafe {
+            libc::pwrite(
+                file.as_raw_fd(),
+                rest.as_ptr().cast(),
+                rest.len(),
+                at + done as libc::off_t,
+            )
+        };
+        match usize::try_from(wrote) {
+            Ok(0) => return Err(std::io::ErrorKind::WriteZero.into()),
+            Ok(wrote) => done += wrote,
+            Err(_) => {
+                let error = std::io::Error::last_os_error();
+                if error.kind() != std::io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A mapped chunk: the words after its head, zero at first.

@@ -21,6 +21,10 @@ const ROUNDS: usize = 3;
 /// Set in the child that records.
 const PART: &str = "TRACE_RECORDER_PART";
 
+/// For the part "limited": the limit of file sizes in KiB, and the exit code.
+const LIMIT: &str = "TRACE_RECORDER_LIMIT";
+const LIMITED_CODE: i32 = 7;
+
 fn record(number: usize) {
     let sink = sink().unwrap();
     let name = sink.text(format!("call {number}").as_bytes());
@@ -73,6 +77,24 @@ fn play_part(part: &str) {
             }
         }
         "no folder" => assert!(sink().is_none()),
+        "limited" => {
+            let kibibytes: u64 = std::env::var(LIMIT).unwrap().parse().unwrap();
+            let limit = libc::rlimit {
+                rlim_cur: kibibytes << 10,
+                rlim_max: kibibytes << 10,
+            };
+            // SAFETY: the structure is readable.
+            assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
+            if sink().is_some() {
+                std::thread::scope(|scope| {
+                    for number in 0..THREADS {
+                        scope.spawn(move || record(number));
+                    }
+                });
+            }
+            // The program's own exit code.
+            std::process::exit(LIMITED_CODE);
+        }
         other => panic!("{other}"),
     }
 }
@@ -115,7 +137,7 @@ fn a_process_records() {
     ] {
         let folder = top.join(part);
         let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
+        make(&folder, 0o755);
         let files = run(part, &folder);
         assert_eq!(files.len(), 1, "{part}: one process, one recording");
         let mut recordings = [open(&files[0])];
@@ -142,14 +164,97 @@ fn a_process_records() {
         assert_eq!(names.len(), threads, "{part}");
         assert_eq!(seen.len(), threads, "{part}");
     }
-    // A folder that is not there costs the recording, not the program.
-    let missing = top.join("missing");
-    let (files, said) = run_and_hear("no folder", &missing);
-    assert!(files.is_empty());
-    let line = format!("solum trace: SOLUM_TRACE={}: ", missing.display());
-    let told: Vec<_> = said
-        .lines()
-        .filter(|said| said.starts_with(&line))
-        .collect();
-    assert!(told.len() == 1 && told[0].contains("a directory"), "{said}");
+    // A folder that cannot be used costs the recording, not the program: one that is not there, a link that came in
+    // its place, one that others can write to.
+    let (missing, link, shared) = (top.join("missing"), top.join("link"), top.join("shared"));
+    let behind = top.join("behind");
+    for path in [&behind, &shared] {
+        let _ = std::fs::remove_dir_all(path);
+    }
+    let _ = std::fs::remove_file(&link);
+    make(&behind, 0o755);
+    make(&shared, 0o777);
+    std::os::unix::fs::symlink(&behind, &link).unwrap();
+    for folder in [missing, link, shared] {
+        let (files, said) = run_and_hear("no folder", &folder);
+        assert!(files.is_empty(), "{}: {files:?}", folder.display());
+        let line = format!("solum trace: SOLUM_TRACE={}: ", folder.display());
+        let told: Vec<_> = said
+            .lines()
+            .filter(|said| said.starts_with(&line))
+            .collect();
+        assert!(told.len() == 1 && told[0].contains("a directory"), "{said}");
+    }
+}
+
+/// Makes a folder with this mode, whatever the umask is.
+fn make(folder: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Limits of file sizes from less than the header to more than the recording: the program ends with its own exit code,
+/// one line names the limit, and the recording can be read to its last whole record.
+#[test]
+fn a_limit_of_file_sizes_ends_the_recording_and_not_the_program() {
+    let top = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorder-limits");
+    let mut kept = Vec::new();
+    for kibibytes in [1, 3, 4, 16, 132, 140, 1000, 1500, 300_000] {
+        let folder = top.join(kibibytes.to_string());
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["a_process_records", "--exact", "--nocapture"])
+            .env(PART, "limited")
+            .env(LIMIT, kibibytes.to_string())
+            .env("SOLUM_TRACE", &folder)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let status = output.status;
+        assert_eq!(status.code(), Some(LIMITED_CODE), "{kibibytes} KiB: {said}");
+        let lines: Vec<_> = said
+            .lines()
+            .filter(|line| line.starts_with("solum trace: "))
+            .collect();
+        let files: Vec<_> = std::fs::read_dir(&folder).unwrap().collect();
+        if kibibytes < 4 {
+            assert!(files.is_empty(), "{kibibytes} KiB: no room for the header");
+        } else {
+            let path = files[0].as_ref().unwrap().path();
+            assert!(path.metadata().unwrap().len() <= kibibytes << 10);
+            let mut recordings = [open(&path)];
+            let (mut begins, mut ends) = (0, 0);
+            file::merge::<_, file::Error>(&mut recordings, |_, _, record| {
+                match record.event {
+                    Event::Begin { .. } => begins += 1,
+                    Event::End { .. } => ends += 1,
+                    _ => {}
+                }
+                Ok(())
+            })
+            .unwrap();
+            let [recording] = recordings;
+            assert!(recording.finished, "{kibibytes} KiB");
+            assert!(begins >= ends && begins <= CALLS * THREADS);
+            assert_eq!(
+                recording.lost == 0,
+                begins + ends == 2 * CALLS * THREADS,
+                "{kibibytes} KiB: {begins}, {ends}"
+            );
+            kept.push(begins);
+        }
+        if kibibytes == 300_000 {
+            assert_eq!((lines.len(), kept.last()), (0, Some(&(CALLS * THREADS))));
+        } else {
+            let limit = (kibibytes << 10).to_string();
+            let names = |line: &&str| line.contains("RLIMIT_FSIZE") && line.contains(&limit);
+            assert!(lines.len() == 1 && names(&lines[0]), "{kibibytes}: {said}");
+        }
+    }
+    assert!(
+        kept.is_sorted() && kept[0] == 0 && kept[4] > 0,
+        "more room holds more records: {kept:?}"
+    );
 }

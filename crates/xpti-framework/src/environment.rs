@@ -85,8 +85,7 @@ pub(crate) fn say(level: u8, parts: &[&[u8]]) {
         line.extend_from_slice(part);
     }
     line.push(b'\n');
-    // SAFETY: the vector's memory. A line that cannot be written is lost.
-    let _ = unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
+    signal_mask::write_stderr(&line);
 }
 
 /// The bytes of a C string of ours.

@@ -15,7 +15,6 @@
 use core::ffi::{CStr, c_void};
 use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
-use std::io::Write as _;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use xpti_sys::trace_point_type as point;
@@ -124,12 +123,11 @@ fn chosen<T: Copy>(variable: &str, all: &[(&str, T); 2]) -> T {
     let value = std::env::var_os(variable).unwrap_or_default();
     named(&value, all).unwrap_or_else(|| {
         let [(first, default), (second, _)] = *all;
-        // A closed stderr is no reason to stop.
-        let _ = writeln!(
-            std::io::stderr(),
-            "xpti: {variable}={}: allowed are {first} and {second}",
+        let line = format!(
+            "xpti: {variable}={}: allowed are {first} and {second}\n",
             value.display()
         );
+        signal_mask::write_stderr(line.as_bytes());
         default
     })
 }

@@ -20,6 +20,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("ze-entry", 1),
     ("spirv-reader", 1),
     ("signal-mask", 1),
+    ("cancellation", 1),
     ("kernel-ir", 2),
     ("object-loader", 2),
     ("work-group-pool", 2),

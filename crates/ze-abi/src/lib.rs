@@ -21,4 +21,4 @@ pub use error::{ZeError, ZeResult, last_error, record_error};
 pub use gate::{Gate, gate, guard, guard_any_state, guard_value, set_gate};
 pub use level_zero_sys::{ze_handle_t, ze_result_t};
 pub use object::{Handle, Head, Object, OptHandle, Tables};
-pub use pair::{AbiPair, Enumerate, Handles, Sized, Slice, Text};
+pub use pair::{AbiPair, Enumerate, Handles, Sized, Text, copied, with_room};

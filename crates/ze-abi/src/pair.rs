@@ -2,7 +2,10 @@
 
 use crate::arg::null_pointer;
 use crate::{Object, ZeError, ZeResult};
-use level_zero_sys::{ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_SIZE};
+use level_zero_sys::{
+    ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_SIZE,
+    ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+};
 use std::ffi::c_char;
 use std::marker::PhantomData;
 
@@ -32,25 +35,44 @@ fn array_null(name: &str, count: u32) -> ZeError {
     )
 }
 
-/// `uint32_t n, const T* array`: null with 0 only.
-#[derive(Debug)]
-pub struct Slice<'a, T>(pub &'a [T]);
+/// Elements of an array that are looked at before memory is taken for more. A count that is a mistake then meets its error,
+/// or the end of the array, before it takes the memory of the process. Arrays of programs are shorter.
+const STEP: usize = 1024;
 
-impl<T> AbiPair for Slice<'_, T> {
-    type First = u32;
-    type Second = *const T;
-    unsafe fn from_raw(count: u32, array: *const T, name: &'static str) -> ZeResult<Self> {
-        if count == 0 {
-            return Ok(Self(&[]));
-        }
-        if array.is_null() {
-            return Err(array_null(name, count));
-        }
-        // SAFETY: not null; `count` elements are valid by this function's contract.
-        Ok(Self(unsafe {
-            std::slice::from_raw_parts(array, count as usize)
-        }))
+#[cold]
+fn no_memory(name: &str, count: usize, size: usize) -> ZeError {
+    ZeError::new(
+        ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+        format!("{name}: no memory for {count} elements of {size} bytes"),
+    )
+}
+
+/// An empty vector with room for `count` elements, which a caller asks for.
+///
+/// # Errors
+/// OUT_OF_HOST_MEMORY, where an allocation that fails would end the process.
+pub fn with_room<T>(name: &str, count: usize) -> ZeResult<Vec<T>> {
+    let mut room = Vec::new();
+    match room.try_reserve_exact(count) {
+        Ok(()) => Ok(room),
+        Err(_) => Err(no_memory(name, count, size_of::<T>())),
     }
+}
+
+/// A copy of an array of a caller's; `name` is the parameter's.
+///
+/// # Errors
+/// As [`with_room`].
+/// # Safety
+/// `first` leads to `count` readable elements.
+pub unsafe fn copied<T: Copy>(name: &str, first: *const T, count: usize) -> ZeResult<Vec<T>> {
+    let mut copy = with_room(name, count)?;
+    // SAFETY: readable by this function's contract, and there is room for as many; elements are plain values.
+    unsafe {
+        std::ptr::copy_nonoverlapping(first, copy.as_mut_ptr(), count);
+        copy.set_len(count);
+    }
+    Ok(copy)
 }
 
 /// `uint32_t n, T_handle* array` of handles, none of them null; a null array with 0 only.
@@ -79,18 +101,25 @@ impl<T: Object> AbiPair for Handles<'_, T> {
         if array.is_null() {
             return Err(array_null(name, count));
         }
-        // SAFETY: not null; `count` elements are valid by this function's contract.
-        let raw = unsafe { std::slice::from_raw_parts(array, count as usize) };
-        let mut objects = Vec::with_capacity(raw.len());
-        for (i, &handle) in raw.iter().enumerate() {
-            if handle.is_null() {
-                return Err(ZeError::new(
-                    ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                    format!("{name}[{i}] is null, a {} handle is required", T::WHAT),
-                ));
+        let count = count as usize;
+        let mut objects = with_room(name, count.min(STEP))?;
+        for step in (0..count).step_by(STEP) {
+            let end = count.min(step + STEP);
+            if objects.try_reserve(end - step).is_err() {
+                return Err(no_memory(name, count, size_of::<&T>()));
             }
-            // SAFETY: not null, so a live handle by this function's contract.
-            objects.push(unsafe { T::from_handle(handle, name) }?);
+            for i in step..end {
+                // SAFETY: not null; `count` elements are valid by this function's contract.
+                let handle = unsafe { *array.add(i) };
+                if handle.is_null() {
+                    return Err(ZeError::new(
+                        ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                        format!("{name}[{i}] is null, a {} handle is required", T::WHAT),
+                    ));
+                }
+                // SAFETY: not null, so a live handle by this function's contract.
+                objects.push(unsafe { T::from_handle(handle, name) }?);
+            }
         }
         Ok(Self(objects))
     }

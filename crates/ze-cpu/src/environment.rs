@@ -100,6 +100,8 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Bound of allocations in bytes; none: by the machine.
     pub memory: Option<u64>,
+    /// Handles of other users' memory are opened; never with elevated privileges.
+    pub ipc_any_user: bool,
     /// Milliseconds that a kernel may take; none: any time.
     pub kernel_timeout: Option<usize>,
     /// Waiting threads run work.
@@ -247,6 +249,11 @@ impl Settings {
             workers: count("SOLUM_WORKERS", 1024)?,
             sub_devices: count("SOLUM_SUB_DEVICES", MOST_DEVICES)?,
             memory: bytes("SOLUM_MEMORY_LIMIT", LEAST_MEMORY)?,
+            ipc_any_user: match get("SOLUM_IPC_ANY_USER")?.as_deref().map(str::trim) {
+                Some("1") => !privileged,
+                None | Some("0") => false,
+                Some(other) => return Err(refuse("SOLUM_IPC_ANY_USER", other)),
+            },
             kernel_timeout: count("SOLUM_KERNEL_TIMEOUT_MS", 86_400_000)?,
             help: switch("SOLUM_HELP")?,
             log_compile: match get("SOLUM_LOG")?.as_deref().map(str::trim) {
@@ -401,6 +408,7 @@ mod tests {
             ("SOLUM_CACHE", "yes"),
             ("SOLUM_HELP", "2"),
             ("SOLUM_PERF", "yes"),
+            ("SOLUM_IPC_ANY_USER", "root"),
             ("SOLUM_CACHE_SIZE", "12 parsecs"),
             ("SOLUM_CACHE_SIZE", "99999999999GiB"),
             ("SOLUM_CACHE_DIR", "relative/path"),
@@ -476,5 +484,10 @@ mod tests {
             true,
         );
         assert_eq!(settings.unwrap().cache_dir, None);
+        for privileged in [false, true] {
+            let read = |name| (name == "SOLUM_IPC_ANY_USER").then(|| "1".into());
+            let settings = Settings::read(&read, privileged).unwrap();
+            assert_eq!(settings.ipc_any_user, !privileged);
+        }
     }
 }

@@ -28,9 +28,12 @@ mod numbers;
 mod platform;
 mod printf;
 mod program;
+mod random;
 mod telemetry;
 mod topology;
 mod witness;
 
 pub use entry::{entry, install};
 pub use platform::{platform, platform_with};
+#[doc(hidden)]
+pub use telemetry::read_counters;

@@ -9,7 +9,6 @@ use crate::program::Builder;
 use crate::telemetry::{Sensors, Sources, Usage};
 use crate::topology::{self, Machine};
 use std::ffi::CStr;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use ze_driver::address_space::AddressSpace;
@@ -30,8 +29,7 @@ pub fn platform() -> Result<Arc<dyn Platform>, String> {
         Ok(settings) => Ok(Arc::new(CpuPlatform::new(&settings))),
         Err(text) => {
             let line = text.replace(['\n', '\r'], " ");
-            // A closed stderr must not change what the program sees.
-            let _ = writeln!(std::io::stderr(), "solum: {line}");
+            signal_mask::write_stderr(format!("solum: {line}\n").as_bytes());
             Err(text)
         }
     }
@@ -89,9 +87,15 @@ impl CpuPlatform {
                 nodes.push(share.node);
             }
         }
+        let usage = Usage::own();
+        if let Some(why) = usage.hidden() {
+            crate::program::stages::note(&format!(
+                "counters: other processes do not see what this one does: {why}"
+            ));
+        }
         let sensors = Sensors::new(
             Sources::below("/"),
-            Usage::own(),
+            usage,
             topology::allowed_cpus(),
             &machine.name,
             &facts,
@@ -100,7 +104,8 @@ impl CpuPlatform {
             .into_iter()
             .map(|facts| Arc::new(CpuDevice { facts }) as Arc<dyn Device>)
             .collect();
-        let memory = Memory::with_nodes(facts::memory_limit(&machine, settings), nodes);
+        let mut memory = Memory::with_nodes(facts::memory_limit(&machine, settings), nodes);
+        memory.trust_all_users(settings.ipc_any_user);
         memory.explain_faults();
         Self {
             shares: shares

@@ -2,7 +2,7 @@
 
 use crate::census::lock;
 use crate::fault::Guard;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
 /// Bytes that are collected before they go out ahead of the launch's end.
@@ -109,11 +109,23 @@ fn write_out(text: &mut Vec<u8>) {
     if text.is_empty() {
         return;
     }
-    // SAFETY: C's stream is valid in any running process; the bytes are ours.
-    let _: c_int = unsafe {
-        libc::fwrite(text.as_ptr().cast::<c_void>(), 1, text.len(), stdout);
-        libc::fflush(stdout)
-    };
+    // What the program has printed goes first. A limit of file sizes or a closed pipe is an error, and no signal.
+    let _ = signal_mask::without_write_signals(|| {
+        // SAFETY: C's stream is valid in any running process.
+        match unsafe { libc::fflush(stdout) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    });
+    // Past the stream: bytes that it kept would raise the signal when the process exits.
+    // SAFETY: as above.
+    match unsafe { libc::fileno(stdout) } {
+        // SAFETY: a stream without a descriptor writes to memory; the bytes are ours.
+        ..0 => unsafe {
+            libc::fwrite(text.as_ptr().cast::<c_void>(), 1, text.len(), stdout);
+        },
+        descriptor => signal_mask::write_descriptor(descriptor, text),
+    }
     text.clear();
 }
 

@@ -4,7 +4,8 @@
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,11 +26,43 @@ pub(crate) fn kernel_runs() {
     if WANTED.load(Ordering::Relaxed) && WANTED.swap(false, Ordering::AcqRel) {
         // The file is the runner's own: it exists. One that cannot be written leaves the runner without its witness,
         // and it says so.
-        let file = FILE
-            .get()
-            .map(|file| OpenOptions::new().append(true).open(file));
-        if let Some(Ok(mut file)) = file {
-            let _ = file.write_all(b"kernel\n");
+        if let Some(file) = FILE.get() {
+            let _ = append(file);
         }
+    }
+}
+
+/// Appends a line, but not through a link that came in the file's place; a pipe in its place is not waited for.
+fn append(file: &Path) -> std::io::Result<()> {
+    let mut file = OpenOptions::new()
+        .append(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(file)?;
+    signal_mask::without_write_signals(|| file.write_all(b"kernel\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    #[test]
+    fn links_in_the_file_s_place_are_not_followed() {
+        let folder = std::env::temp_dir().join(format!("solum-witness-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let (file, link, pipe) = (
+            folder.join("file"),
+            folder.join("link"),
+            folder.join("pipe"),
+        );
+        fs::write(&file, "").unwrap();
+        super::append(&file).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(super::append(&link).is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "kernel\n");
+        let name = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
+        // SAFETY: a C string that lives through the call.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        assert!(super::append(&pipe).is_err());
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -16,6 +16,10 @@ use ze_driver::device::{AllocRequest, MemoryKind, Outcome, Platform, Task, Work}
 mod faults;
 #[path = "process/float_modes.rs"]
 mod float_modes;
+#[path = "process/hostile.rs"]
+mod hostile;
+#[path = "process/limited.rs"]
+mod limited;
 #[path = "process/linked.rs"]
 mod linked;
 #[path = "process/logged.rs"]
@@ -31,9 +35,13 @@ fn program(role: &str, variables: &[(&str, &str)]) -> Output {
     of_role(role, variables).output().unwrap()
 }
 
+/// The test binary, where another user may run it; none: as it was started.
+const PROGRAM: &str = "SOLUM_TEST_PROGRAM";
+
 /// As [`program`], not yet started.
 fn of_role(role: &str, variables: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let program = std::env::var_os(PROGRAM).map(std::path::PathBuf::from);
+    let mut command = Command::new(program.unwrap_or_else(|| std::env::current_exe().unwrap()));
     command
         .args(["--exact", "roles", "--nocapture"])
         .env(ROLE, role)
@@ -100,6 +108,10 @@ fn roles() {
     };
     match role.as_str() {
         "linked" => return linked::run(),
+        "hostile-bytes" => return hostile::fuzz(),
+        "hostile-peer" => return hostile::peer(),
+        "hostile-server" => return hostile::server(),
+        "limited" => return limited::use_memory(),
         "vanish" => return vanish::run(),
         "float-modes" => return float_modes::run(),
         "logged" => return logged::run(),
@@ -513,6 +525,56 @@ fn a_cache_that_cannot_be_used_is_told_once_with_its_folder_and_the_program_goes
         }
     }
     // Only the system's folder for such things keeps it otherwise.
+    let _ = std::fs::remove_dir_all(&base);
+}
+
+/// The smallest limit holds no entry of the cache, the largest all of them.
+#[test]
+fn a_limit_of_file_sizes_costs_cache_entries_and_is_told() {
+    use std::os::unix::process::CommandExt as _;
+    let base = std::env::temp_dir().join(format!("solum-cache-limit-{}", std::process::id()));
+    let engine = if cfg!(linked_generator) {
+        "llvm"
+    } else {
+        "interpreter"
+    };
+    for kibibytes in [1, 300_000] {
+        let _ = std::fs::remove_dir_all(&base);
+        let variables = [
+            ("SOLUM_COMPILER", engine),
+            ("SOLUM_CACHE_DIR", base.to_str().unwrap()),
+            ("SOLUM_LOG", "compile"),
+            ("SOLUM_TIERS", "full"),
+        ];
+        let mut command = of_role("logged", &variables);
+        let limit = libc::rlimit {
+            rlim_cur: kibibytes << 10,
+            rlim_max: kibibytes << 10,
+        };
+        // SAFETY: a system call that reads the structure.
+        unsafe {
+            command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            });
+        }
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{kibibytes} KiB: {text}");
+        let told = text.lines().filter(|line| line.contains("is not kept"));
+        let named = told.clone().filter(|line| {
+            line.starts_with("solum: compile: cache: ")
+                && line.contains("1024 bytes (RLIMIT_FSIZE, ulimit -f)")
+        });
+        assert_eq!(told.clone().count(), named.count(), "{text}");
+        // Nor is there room for the page of counters.
+        assert!(
+            kibibytes > 1 || text.contains("solum: counters: "),
+            "{text}"
+        );
+        let expected = cfg!(linked_generator) && kibibytes == 1;
+        assert_eq!(told.count() > 0, expected, "{kibibytes} KiB: {text}");
+    }
     let _ = std::fs::remove_dir_all(&base);
 }
 

@@ -4,9 +4,25 @@
 //! see. Reservations and what is shown in them are whole pages of [`AddressSpace::page_size`] bytes; callers have checked
 //! alignment. Allocations have pages of their own, but may begin in the midst of the first.
 
-use crate::device::{AllocError, AllocRequest};
+use crate::device::{AllocError, AllocRequest, ExportError};
+use std::ffi::CString;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
+
+/// The name of a memory file that handles may lead to. `token` is random and new for each file: a handle tells it, and a
+/// process that was never given the handle cannot guess it.
+pub fn file_name(token: u64) -> CString {
+    CString::new(format!("solum-{token:016x}")).unwrap_or_default()
+}
+
+/// The token of a memory file, from the path that `/proc/self/fd` shows for its descriptor.
+pub(crate) fn token_of(path: &str) -> Option<u64> {
+    let rest = path.strip_prefix("/memfd:solum-")?;
+    let token = rest.strip_suffix(" (deleted)")?;
+    u64::from_str_radix(token, 16)
+        .ok()
+        .filter(|_| token.len() == 16)
+}
 
 /// What may be done with pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +45,8 @@ pub trait Pages: Send + Sync {
 pub trait AddressSpace: Send + Sync {
     /// Bytes of a page.
     fn page_size(&self) -> u64;
+    /// Whether memory and events that belong to other users of the machine are opened.
+    fn trusts_all_users(&self) -> bool;
     /// Takes `size` bytes of address space that nothing may touch: at `hint` if that is free, else anywhere.
     fn reserve(&self, hint: usize, size: u64) -> Option<usize>;
     /// Gives a whole reservation back, mappings included.
@@ -49,8 +67,12 @@ pub trait AddressSpace: Send + Sync {
     /// # Errors
     /// [`AllocError`].
     fn allocate_in_file(&self, request: &AllocRequest) -> Result<*mut u8, AllocError>;
-    /// The file behind the allocation that begins at `base`, and where in it: a descriptor of the caller's own.
-    fn export(&self, base: usize) -> Option<(OwnedFd, u64)>;
+    /// The file behind the allocation that begins at `base`, as a descriptor of the caller's own, and where in it the
+    /// allocation begins: in the first page. The file has nothing else in it.
+    ///
+    /// # Errors
+    /// [`ExportError`].
+    fn export(&self, base: usize) -> Result<(OwnedFd, u64), ExportError>;
     /// An allocation over `request.size` bytes of a file from `offset` on; never at the address of another one. It begins
     /// as far into its first page as `offset` lies in one of the file's.
     /// `opened`: [`AllocInfo::imported`](crate::device::AllocInfo::imported) will say so.

@@ -261,6 +261,46 @@ pub enum AllocError {
     OutOfMemory,
     /// Larger than can ever be had.
     TooLarge,
+    /// No file for memory that needs one.
+    NoFile(NoFile),
+}
+
+/// Why the system gave no memory file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoFile {
+    /// The system's error number.
+    pub errno: i32,
+}
+
+impl std::fmt::Display for NoFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.errno {
+            libc::EMFILE | libc::ENFILE => f.write_str("too many files are open (ulimit -n)"),
+            libc::ENOSYS | libc::EPERM | libc::EACCES => {
+                f.write_str("memfd_create is not available here")
+            }
+            libc::ENOMEM => f.write_str("the system has no memory or address space for it"),
+            errno => {
+                let error = std::io::Error::from_raw_os_error(errno);
+                signal_mask::name_file_size_limit(error).fmt(f)
+            }
+        }
+    }
+}
+
+/// Why memory cannot be given to other processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportError {
+    /// No allocation begins there, or the memory is the program's own.
+    NotOurs,
+    /// No file for it.
+    NoFile(NoFile),
+}
+
+impl From<NoFile> for ExportError {
+    fn from(refused: NoFile) -> Self {
+        Self::NoFile(refused)
+    }
 }
 
 /// An allocation.

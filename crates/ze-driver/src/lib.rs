@@ -37,6 +37,7 @@ mod tables;
 pub mod telemetry;
 mod tools;
 mod tracing;
+pub mod user;
 
 pub use state::{Factory, install};
 pub use tracing::{Tracing, install_tracing};

@@ -8,15 +8,16 @@
 //! one which recorded commands signal grows with each execution, so executions that overlap do not take each other's
 //! signals, and nothing has to be reset in between.
 
-use crate::address_space::Access;
+use crate::address_space::{Access, Pages};
 use crate::check::lock;
-use crate::device::Platform;
+use crate::device::{AllocError, NoFile, Platform};
 use crate::outside::{Condition, Outside};
 use crate::schedule::{Lane, Ready};
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex};
+use ze_abi::{ZeResult, with_room};
 
 /// One event's part of pool memory: a cache line.
 #[repr(C, align(64))]
@@ -52,7 +53,9 @@ impl Slot {
 
     /// The number of a new use, for the caller alone.
     pub(crate) fn next_use(&self) -> u64 {
-        self.announced.fetch_add(1, Ordering::Relaxed) + 1
+        self.announced
+            .fetch_add(1, Ordering::Relaxed)
+            .wrapping_add(1)
     }
 
     /// Makes a use the latest one.
@@ -80,6 +83,8 @@ pub(crate) struct SharedSlots {
     base: usize,
     len: u64,
     count: usize,
+    /// Of a pool of this process: what counts against its limit of memory.
+    _pages: Option<Arc<dyn Pages>>,
 }
 
 impl fmt::Debug for Slots {
@@ -90,17 +95,31 @@ impl fmt::Debug for Slots {
 
 impl Slots {
     /// Memory for `count` events of this process.
-    pub(crate) fn own(count: usize) -> Arc<Self> {
-        Arc::new(Self::Own((0..count).map(|_| Slot::default()).collect()))
+    pub(crate) fn own(count: usize) -> ZeResult<Arc<Self>> {
+        let mut slots = with_room("events", count)?;
+        slots.resize_with(count, Slot::default);
+        Ok(Arc::new(Self::Own(slots.into())))
     }
 
-    /// Fresh memory for `count` events that may be shared; none when the platform has no files or no room.
-    pub(crate) fn shared(platform: &Arc<dyn Platform>, count: usize) -> Option<Arc<Self>> {
+    /// Fresh memory for `count` events that may be shared; none when the platform has no files.
+    ///
+    /// # Errors
+    /// No file or no room.
+    pub(crate) fn shared(
+        platform: &Arc<dyn Platform>,
+        count: usize,
+    ) -> Option<Result<Arc<Self>, AllocError>> {
         let space = platform.address_space()?;
         let size = (count.max(1) as u64 * SLOT).next_multiple_of(space.page_size());
-        let pages = space.pages(size).ok()?;
-        let file = pages.file().try_clone_to_owned().ok()?;
-        Self::over(platform, file, size, count)
+        Some(space.pages(size).and_then(|pages| {
+            let file = pages.file().try_clone_to_owned();
+            let file = file.map_err(|error| {
+                AllocError::NoFile(NoFile {
+                    errno: error.raw_os_error().unwrap_or(libc::EMFILE),
+                })
+            })?;
+            Self::over(platform, file, size, count, Some(pages)).ok_or(AllocError::OutOfMemory)
+        }))
     }
 
     /// The slots of a file of another process, which has at least `size` bytes.
@@ -109,6 +128,7 @@ impl Slots {
         file: OwnedFd,
         size: u64,
         count: usize,
+        pages: Option<Arc<dyn Pages>>,
     ) -> Option<Arc<Self>> {
         let space = platform.address_space()?;
         if count == 0 || (count as u64).checked_mul(SLOT)? > size {
@@ -121,6 +141,7 @@ impl Slots {
             base,
             len: size,
             count,
+            _pages: pages,
         };
         space
             .map(base, size, slots.file.as_fd(), 0, Access::ReadWrite)

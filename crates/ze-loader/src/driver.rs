@@ -10,6 +10,7 @@ use level_zero_sys::{
     ze_device_handle_t, ze_driver_handle_t, ze_handle_t,
 };
 
+use crate::dispatch::is_no_object;
 use crate::generated::driver_tables::{CORE, RUNTIME, SYSMAN, TOOLS};
 use crate::legacy::LegacyDriver;
 use crate::library::Library;
@@ -49,23 +50,12 @@ pub(crate) enum Verdict {
 /// The core tables of drivers that were let in; the first null ends the list.
 static KNOWN: [AtomicPtr<c_void>; 64] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 64];
 
-/// Addresses below are no objects: the kernel maps nothing there.
-const LOWEST: usize = 0x1_0000;
-/// Nor are those from here on: they belong to the kernel, or to nobody.
-const HIGHEST: usize = if cfg!(target_arch = "x86_64") {
-    1 << 47
-} else {
-    1 << 52
-};
-
 /// Whether a handle that is no wrapper begins with the tables of a driver that was let in. Asked only while wrapped drivers
 /// are there, whose own handles an application may have by mistake: those are addresses of something that is no header.
 #[inline]
 pub(crate) fn is_known(handle: *const c_void) -> bool {
-    let is_object = (LOWEST..HIGHEST).contains(&handle.addr())
-        && handle.addr().is_multiple_of(align_of::<usize>());
     // Nothing is read where no driver could have made it.
-    if !is_object || KNOWN[0].load(Ordering::Relaxed).is_null() {
+    if is_no_object(handle.addr()) || KNOWN[0].load(Ordering::Relaxed).is_null() {
         return false;
     }
     // SAFETY: handles of Level Zero are addresses of objects, of a word at least; what is none was sorted out above.

@@ -182,9 +182,8 @@ pub(crate) fn always(text: fmt::Arguments<'_>) {
 }
 
 fn write(descriptor: i32, line: &str) {
-    // SAFETY: pointer and length are those of a live string; std's stderr would leave a destructor behind.
-    // A short or failed write loses a line and nothing else.
-    let _ = unsafe { libc::write(descriptor, line.as_ptr().cast(), line.len()) };
+    // The standard library's stderr would leave a destructor behind.
+    signal_mask::write_descriptor(descriptor, line.as_bytes());
 }
 
 /// A line in the reference's pattern language: dates as in C, `%e` milliseconds, `%t` thread, `%P` process, `%l` and `%L`

@@ -8,7 +8,7 @@ use level_zero_sys::{
     ze_context_handle_t, ze_device_handle_t, ze_driver_handle_t, ze_handle_t, ze_result_t,
 };
 
-use crate::dispatch::{not_ready, null_handle, null_slot, too_old};
+use crate::dispatch::{is_no_object, no_object, not_ready, null_slot, too_old};
 use crate::generated::legacy::{CONTEXT, DEVICE};
 use crate::legacy::{self, LegacyDriver};
 use crate::wrapper::arguments::{Call, Name, foreign};
@@ -117,8 +117,8 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
         not_ready(&NAME);
         return u32::MAX;
     };
-    if device.is_null() {
-        null_handle(&NAME, &"hDevice");
+    if is_no_object(device.addr()) {
+        no_object(device.cast(), &NAME, &"hDevice");
         return u32::MAX;
     }
     let native = match &default {
@@ -204,8 +204,8 @@ pub unsafe fn default_context_of(driver: ze_driver_handle_t) -> ze_context_handl
         if !state::is_ready() {
             return not_ready(&NAME);
         }
-        if driver.is_null() {
-            return null_handle(&NAME, &"hDriver");
+        if is_no_object(driver.addr()) {
+            return no_object(driver.cast(), &NAME, &"hDriver");
         }
         if arena::is_in_use() {
             if arena::holds(driver.addr()) {

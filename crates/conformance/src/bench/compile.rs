@@ -11,8 +11,8 @@ use std::process::Command;
 
 use level_zero::Result;
 
-use crate::Row;
 use crate::kernels::{self, Peer};
+use crate::{NO_PEER, Row};
 
 /// What one process told.
 struct Process {
@@ -34,16 +34,18 @@ impl Process {
     }
 }
 
-/// Runs the area `rounds` times.
-pub(crate) fn run(rounds: usize, emit: &mut dyn FnMut(Row)) -> Result<bool> {
+/// Runs the area `rounds` times; without Intel's runtime if `alone`.
+pub(crate) fn run(rounds: usize, alone: bool, emit: &mut dyn FnMut(Row)) -> Result<bool> {
     let Some((folder, listed)) = kernels::harness() else {
         return Ok(false);
     };
-    let mut peers = kernels::peers(&folder);
+    let mut peers = kernels::peers(&folder, alone);
     peers.retain(|peer| ["ours", "intel"].contains(&peer.name));
-    let [ours, intel] = &peers[..] else {
+    let (ours, intel) = match &peers[..] {
+        [ours, intel] => (ours, Some(intel)),
+        [ours] if alone => (ours, None),
         // What is missing has been told.
-        return Ok(false);
+        _ => return Ok(false),
     };
     let single = single(&listed);
     let cache = folder.join("cache");
@@ -54,17 +56,21 @@ pub(crate) fn run(rounds: usize, emit: &mut dyn FnMut(Row)) -> Result<bool> {
                 command.env("SOLUM_CACHE", "0");
             })
         };
-        let alone = |peer: &Peer| -> std::result::Result<f64, String> {
+        type Measured = std::result::Result<f64, String>;
+        let each = |peer: &Peer| -> Measured {
             let mut sum = 0.0;
             for file in &single {
                 sum += one(peer, &[file])?.whole();
             }
             Ok(sum / single.len().max(1) as f64)
         };
+        let both = |measure: &dyn Fn(&Peer) -> Measured| {
+            [measure(ours), intel.map_or(Ok(f64::NAN), measure)]
+        };
         let round = || -> std::result::Result<_, String> {
-            let whole = [ours, intel].map(|peer| Ok(one(peer, &["all"])?.whole()));
-            let alone = [ours, intel].map(alone);
-            let [further, theirs] = [ours, intel].map(|peer| Ok(one(peer, &single)?.further()));
+            let whole = both(&|peer| Ok(one(peer, &["all"])?.whole()));
+            let alone = both(&each);
+            let [further, theirs] = both(&|peer| Ok(one(peer, &single)?.further()));
             let cached = cached(ours, &single, &cache);
             Ok([whole, alone, [further, theirs.clone()], [cached, theirs]])
         };
@@ -107,7 +113,7 @@ pub(crate) fn run(rounds: usize, emit: &mut dyn FnMut(Row)) -> Result<bool> {
             case: case.to_owned(),
             unit: "ms",
             ours,
-            peer: "intel",
+            peer: if intel.is_some() { "intel" } else { NO_PEER },
             peer_value,
             ratio: peer_value / ours,
             min: ours,

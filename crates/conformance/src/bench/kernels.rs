@@ -10,7 +10,7 @@ use std::process::Command;
 
 use level_zero::Result;
 
-use crate::Row;
+use crate::{NO_PEER, Row};
 
 /// Rounds over all peers where none are asked for: the best of them counts.
 pub(crate) const ROUNDS: usize = 5;
@@ -32,8 +32,13 @@ struct Times {
     processor: f64,
 }
 
-/// Runs the area, `rounds` times; `only` names cases, all when empty.
-pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Result<bool> {
+/// Runs the area, `rounds` times; `only` names cases, all when empty; no other runtime is measured if `alone`.
+pub(crate) fn run(
+    only: &[&str],
+    rounds: usize,
+    alone: bool,
+    emit: &mut dyn FnMut(Row),
+) -> Result<bool> {
     let Some((folder, listed)) = harness() else {
         return Ok(false);
     };
@@ -45,7 +50,7 @@ pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Re
         eprintln!("bench: kernels: no case {unknown:?} ({})", all.join(", "));
         return Ok(false);
     }
-    let peers = present(peers(&folder));
+    let peers = present(peers(&folder, alone));
     let mut good = true;
     // Sums of logarithms and counts, of each peer, on the wall and of the processors.
     let mut logs = vec![[(0.0, 0u32); 2]; peers.len()];
@@ -81,6 +86,21 @@ pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Re
             let Some(&ours) = sorted.first().and_then(|all| all.first()) else {
                 continue;
             };
+            let row = |peer, peer_value| Row {
+                bench: "kernels",
+                case: case.to_owned(),
+                unit,
+                ours,
+                peer,
+                peer_value,
+                ratio: peer_value / ours,
+                min: ours,
+                median: sorted[0][sorted[0].len() / 2],
+                runs: sorted[0].len(),
+            };
+            if alone {
+                emit(row(NO_PEER, f64::NAN));
+            }
             for ((peer, theirs), logs) in peers.iter().zip(&sorted).zip(&mut logs).skip(1) {
                 // Plain C launches nothing: its empty kernel takes no time at all.
                 let Some(&theirs) = theirs.first().filter(|&&time| time > 0.0) else {
@@ -91,18 +111,7 @@ pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Re
                     let log = &mut logs[kind];
                     *log = (log.0 + ratio.ln(), log.1 + 1);
                 }
-                emit(Row {
-                    bench: "kernels",
-                    case: case.to_owned(),
-                    unit,
-                    ours,
-                    peer: peer.name,
-                    peer_value: theirs,
-                    ratio,
-                    min: ours,
-                    median: sorted[0][sorted[0].len() / 2],
-                    runs: sorted[0].len(),
-                });
+                emit(row(peer.name, theirs));
             }
         }
     }
@@ -174,8 +183,8 @@ fn present(peers: Vec<Peer>) -> Vec<Peer> {
         .collect()
 }
 
-/// Ours, and those that are named in the environment.
-pub(crate) fn peers(folder: &Path) -> Vec<Peer> {
+/// Ours, and, if not `alone`, those that are named in the environment.
+pub(crate) fn peers(folder: &Path, alone: bool) -> Vec<Peer> {
     let solum = conformance::artefacts().join("solum");
     let harness = {
         let folder = folder.to_owned();
@@ -201,6 +210,9 @@ pub(crate) fn peers(folder: &Path) -> Vec<Peer> {
             Box::new(move |what| harness(Some(&solum), &["--api", "ze"], what))
         },
     }];
+    if alone {
+        return all;
+    }
     match std::env::var_os("SOLUM_PEER_INTEL").map(PathBuf::from) {
         None => eprintln!(
             "bench: kernels: no column for intel: SOLUM_PEER_INTEL names no folder of its OpenCL runtime"

@@ -1,8 +1,10 @@
-//! `bench [AREA [CASE...]] [--json] [--rounds=N]`: ours, the peer's, the ratio; both alternate in one run.
+//! `bench [AREA [CASE...]] [--json] [--rounds=N] [--alone]`: ours, the peer's, the ratio; both alternate in one run.
 //!
 //! Areas: `loader`, `driver`, `kernels`, `compile`, `xpti` (`kernels` and `xpti` take cases). Rounds are those of kernels
 //! and of compiling, 5 if not said. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
-//! Timing here is never a test.
+//! With `--alone` other products are not measured. Timing here is never a test.
+//!
+//! `--ours=PREFIX --against=PREFIX` compares two installations of ours instead (`against.rs`), in all areas.
 
 #![expect(
     clippy::print_stdout,
@@ -10,6 +12,7 @@
     reason = "a program that talks"
 )]
 
+mod against;
 mod calls;
 mod compile;
 mod driver;
@@ -18,6 +21,7 @@ mod loader;
 mod opencl;
 mod xpti;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -38,6 +42,9 @@ pub(crate) struct Row {
     median: f64,
     runs: usize,
 }
+
+/// The peer's name in a row that has none; its value is no number.
+pub(crate) const NO_PEER: &str = "none";
 
 /// What a value means.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,23 +108,50 @@ pub(crate) fn nanoseconds(count: u32, mut work: impl FnMut()) -> f64 {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let json = arguments.iter().any(|a| a == "--json");
-    let rounds = arguments.iter().find_map(|a| a.strip_prefix("--rounds="));
-    let rounds = match rounds.map_or(Ok(kernels::ROUNDS), str::parse) {
-        Ok(rounds @ 1..=1000) => rounds,
-        _ => {
-            eprintln!(
-                "bench: --rounds={}: allowed are 1 to 1000",
-                rounds.unwrap_or_default()
-            );
+    let (options, areas): (Vec<&str>, Vec<&str>) = arguments
+        .iter()
+        .map(String::as_str)
+        .partition(|word| word.starts_with("--"));
+    let value = |name: &str| {
+        let mut values = options.iter().filter_map(|option| option.split_once('='));
+        values.find_map(|(option, value)| (option == name).then_some(value))
+    };
+    let known = ["--json", "--alone", "--rounds", "--ours", "--against"];
+    let name = |option: &str| option.split('=').next().map(str::to_owned);
+    if let Some(unknown) = options
+        .iter()
+        .find(|option| !name(option).is_some_and(|name| known.contains(&name.as_str())))
+    {
+        eprintln!("bench: no option {unknown} ({})", known.join(", "));
+        return ExitCode::from(2);
+    }
+    let (json, alone) = (options.contains(&"--json"), options.contains(&"--alone"));
+    let asked = match value("--rounds").map(str::parse) {
+        None => None,
+        Some(Ok(rounds @ 1..=1000)) => Some(rounds),
+        Some(_) => {
+            eprintln!("bench: --rounds: allowed are 1 to 1000");
             return ExitCode::from(2);
         }
     };
-    let areas: Vec<&str> = arguments
-        .iter()
-        .filter(|a| *a != "--json" && !a.starts_with("--rounds="))
-        .map(String::as_str)
-        .collect();
+    let rounds = asked.unwrap_or(kernels::ROUNDS);
+    match (value("--ours"), value("--against")) {
+        (Some(ours), Some(against)) => {
+            let good = against::run(&against::Options {
+                ours: Path::new(ours),
+                against: Path::new(against),
+                words: &areas,
+                rounds: asked,
+                json,
+            });
+            return ExitCode::from(u8::from(!good));
+        }
+        (None, None) => {}
+        _ => {
+            eprintln!("bench: --ours=PREFIX and --against=PREFIX go together");
+            return ExitCode::from(2);
+        }
+    }
     // A measurement that needs an environment of its own runs in a child: see driver.rs.
     if areas[..] == ["child", "opencl"] {
         opencl::serve();
@@ -178,17 +212,17 @@ fn main() -> ExitCode {
             .is_ok()
     };
     let complete = std::cell::Cell::new(true);
-    let good = run("loader", &loader::run)
+    let good = run("loader", &|emit| loader::run(alone, emit))
         & run("driver", &driver::run)
         & run("kernels", &|emit| {
-            complete.set(complete.get() & kernels::run(cases, rounds, emit)?);
+            complete.set(complete.get() & kernels::run(cases, rounds, alone, emit)?);
             Ok(())
         })
         & run("compile", &|emit| {
-            complete.set(complete.get() & compile::run(rounds, emit)?);
+            complete.set(complete.get() & compile::run(rounds, alone, emit)?);
             Ok(())
         })
-        & run("xpti", &|emit| xpti::run(cases, emit));
+        & run("xpti", &|emit| xpti::run(cases, alone, emit));
     if good && complete.get() {
         ExitCode::SUCCESS
     } else {

@@ -16,7 +16,7 @@ use std::time::Instant;
 use level_zero::{Error, Result};
 use xpti_sys::{Functions, payload_flag, payload_t, trace_event_data_t, xpti_tracepoint_t};
 
-use crate::{Better, Row, measure};
+use crate::{Better, NO_PEER, Row, measure};
 
 /// Many short runs: one of some milliseconds would often be interrupted.
 const RUNS: usize = 41;
@@ -404,17 +404,13 @@ fn time(library: &Library, threads: usize, count: u32, work: Work) -> f64 {
     longest.as_nanos() as f64 / f64::from(count)
 }
 
-/// Runs the area, or the named cases of it.
-pub(crate) fn run(cases: &[&str], emit: &mut dyn FnMut(Row)) -> Result<()> {
+/// Runs the area, or the named cases of it; without Intel's library if `alone`, and then without the case that needs
+/// what comes with it.
+pub(crate) fn run(cases: &[&str], alone: bool, emit: &mut dyn FnMut(Row)) -> Result<()> {
     let ours = conformance::artefacts().join("libxptifw.so.1");
-    let peer = std::env::var_os("SOLUM_PEER_XPTI")
-        .map(PathBuf::from)
-        .ok_or_else(|| {
-            Error::Argument(
-                "SOLUM_PEER_XPTI names Intel's libxptifw.so.1; ./x bench xpti sets it".to_owned(),
-            )
-        })?;
-    let (mine, theirs) = (Library::open(&ours)?, Library::open(&peer)?);
+    let peer = if alone { None } else { Some(peer()?) };
+    let mine = Library::open(&ours)?;
+    let theirs = peer.as_deref().map(Library::open).transpose()?;
     let wanted = |name: &str| cases.is_empty() || cases.contains(&name);
     for (name, count, threads, work) in CASES {
         for threads in *threads {
@@ -425,26 +421,35 @@ pub(crate) fn run(cases: &[&str], emit: &mut dyn FnMut(Row)) -> Result<()> {
             if !wanted(&case) {
                 continue;
             }
-            time(&mine, *threads, *count, *work);
-            time(&theirs, *threads, *count, *work);
-            emit(measure(
-                "xpti",
-                &case,
-                ("ns", Better::Lower),
-                "intel",
-                RUNS,
-                || time(&mine, *threads, *count, *work),
-                || time(&theirs, *threads, *count, *work),
-            ));
+            let of = |library: Option<&Library>| {
+                library.map_or(f64::NAN, |library| time(library, *threads, *count, *work))
+            };
+            let (mine, theirs) = (|| of(Some(&mine)), || of(theirs.as_ref()));
+            mine();
+            theirs();
+            let name = if alone { NO_PEER } else { "intel" };
+            let unit = ("ns", Better::Lower);
+            emit(measure("xpti", &case, unit, name, RUNS, mine, theirs));
         }
     }
-    if wanted("dpctl-memcpy") {
+    if let Some(peer) = peer.filter(|_| wanted("dpctl-memcpy")) {
         match Program::prepare(&ours, &peer) {
             Ok(program) => emit(program.measure()),
             Err(reason) => eprintln!("bench: xpti: dpctl-memcpy left out: {reason}"),
         }
     }
     Ok(())
+}
+
+/// Intel's library.
+fn peer() -> Result<PathBuf> {
+    std::env::var_os("SOLUM_PEER_XPTI")
+        .map(PathBuf::from)
+        .ok_or_else(|| {
+            Error::Argument(
+                "SOLUM_PEER_XPTI names Intel's libxptifw.so.1; ./x bench xpti sets it".to_owned(),
+            )
+        })
 }
 
 /// A dpctl program that copies and waits, with and without tracing.

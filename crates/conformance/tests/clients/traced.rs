@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -254,6 +255,8 @@ fn the_loader_attaches_the_tracer_of_solum_trace() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("attached");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
+    // Whatever the umask is: recordings do not go where others can write.
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     let program = compile("vector_add");
     let path = folder.to_string_lossy().into_owned();
     let output = run(&program, &[], &[("SOLUM_TRACE", &path)]);

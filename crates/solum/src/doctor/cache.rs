@@ -93,6 +93,9 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
     }
     // SAFETY: a system call without memory.
     let user = unsafe { libc::geteuid() };
+    if let Err(cause) = timeline::user::own(user) {
+        return refused(cause);
+    }
     if data.uid() != user {
         return refused(format!("it belongs to user {}, not to {user}", data.uid()));
     }

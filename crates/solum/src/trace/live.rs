@@ -1,9 +1,9 @@
 //! `solum trace --live`: a line on stderr for each piece of work that a device has done, while the program runs.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -95,17 +95,17 @@ pub(crate) fn follow(results: &Results, filter: &Filter, over: &AtomicBool) -> i
     let listeners: &mut [&mut dyn Listener] = &mut [&mut printing];
     let mut player = Player::new(filter, listeners);
     let mut open: Vec<Recording<BufReader<File>>> = Vec::new();
-    let mut known: HashMap<PathBuf, ()> = HashMap::new();
+    let mut known: HashSet<OsString> = HashSet::new();
     loop {
         let last = over.load(Ordering::Acquire);
-        for file in results.recordings()? {
+        for name in results.recordings()? {
             // One that is just being made has no header yet and is opened next time.
-            if !known.contains_key(&file)
-                && let Ok(recording) = Recording::open(BufReader::new(File::open(&file)?))
+            if !known.contains(&name)
+                && let Ok(recording) = super::recording(&results.folder, &name)
             {
                 player.process(&recording).map_err(io::Error::other)?;
                 open.push(recording);
-                known.insert(file, ());
+                known.insert(name);
             }
         }
         for (number, recording) in open.iter_mut().enumerate() {

@@ -1,7 +1,11 @@
 //! `solum trace` where nothing can be traced: the program runs all the same.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use timeline::file::{self, header};
 
 use super::{installed, text};
 
@@ -98,9 +102,18 @@ const BEFORE: &[(&str, &[u8], bool)] = &[
     ("paper.json", b"{}", false),
 ];
 
-fn lie_before(folder: &Path) -> PathBuf {
+/// An empty folder for results that only its owner can write to, whatever the umask is.
+fn results_in(folder: &Path) -> PathBuf {
     let results = folder.join("results");
-    std::fs::create_dir_all(&results).unwrap();
+    if !results.exists() {
+        std::fs::create_dir(&results).unwrap();
+    }
+    std::fs::set_permissions(&results, Permissions::from_mode(0o755)).unwrap();
+    results
+}
+
+fn lie_before(folder: &Path) -> PathBuf {
+    let results = results_in(folder);
     for (name, content, _) in BEFORE {
         std::fs::write(results.join(name), content).unwrap();
     }
@@ -123,8 +136,7 @@ fn a_new_trace_replaces_an_older_one_and_nothing_else() {
 #[test]
 fn results_without_recordings_may_be_anybodys() {
     let folder = without_recorder("trace-foreign");
-    let results = folder.join("results");
-    std::fs::create_dir_all(&results).unwrap();
+    let results = results_in(&folder);
     for name in ["summary.json", "graph.svg", "timeline.json"] {
         let file = results.join(name);
         std::fs::write(&file, "mine").unwrap();
@@ -159,4 +171,191 @@ fn a_program_that_does_not_start_costs_nothing() {
         let found = std::fs::read(results.join(name)).unwrap();
         assert_eq!(found, *content, "{name}");
     }
+}
+
+/// An installation, with a folder `victim` of its own and a recording without records that programs can copy.
+fn with_recording(name: &str) -> PathBuf {
+    let folder = without_recorder(name);
+    let mut recording = vec![0; file::HEADER_BYTES];
+    let chunk = (file::CHUNK_BYTES as u32).to_le_bytes();
+    for (at, bytes) in [
+        (0, &file::MAGIC[..]),
+        (header::VERSION, &file::VERSION.to_le_bytes()),
+        (header::CHUNK, &chunk),
+    ] {
+        recording[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+    std::fs::write(folder.join("recording"), recording).unwrap();
+    let victim = folder.join("victim");
+    let _ = std::fs::remove_dir_all(&victim);
+    std::fs::create_dir(&victim).unwrap();
+    std::fs::write(victim.join("file"), "precious").unwrap();
+    folder
+}
+
+/// The names in `folder/victim`, whose file must be as it was.
+fn victim_s_names(folder: &Path) -> Vec<String> {
+    let victim = folder.join("victim");
+    let content = std::fs::read_to_string(victim.join("file")).unwrap();
+    assert_eq!(content, "precious");
+    let entries = std::fs::read_dir(victim).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn results_are_not_written_through_links_that_came_during_the_run() {
+    let folder = with_recording("trace-links");
+    for name in [
+        "timeline.json",
+        "timeline.pftrace",
+        "summary.json",
+        "graph.json",
+        "graph.dot",
+    ] {
+        for target in ["file", "new"] {
+            // An older trace's results are removed while the program starts: the link might be, too.
+            let _ = std::fs::remove_dir_all(folder.join("results"));
+            let script = format!(
+                "cp recording results/$$-0.events; ln -s ../victim/{target} results/{name}"
+            );
+            let (code, _, stderr) = trace(&folder, &[], &["sh", "-c", &script]);
+            assert_eq!(code, 125, "{name}, {target}: {stderr}");
+            assert!(
+                stderr.contains(&format!("{name} appeared in "))
+                    && stderr.contains("while the program ran"),
+                "{stderr}"
+            );
+            assert!(stderr.contains("hint: "), "{stderr}");
+            assert_eq!(victim_s_names(&folder), ["file"], "{name}");
+        }
+    }
+    // The next trace removes the link, not its target.
+    let script = "cp recording results/$$-0.events";
+    let (code, _, stderr) = trace(&folder, &[], &["sh", "-c", script]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(victim_s_names(&folder), ["file"]);
+    let dot = folder.join("results/graph.dot");
+    assert!(dot.symlink_metadata().unwrap().is_file());
+}
+
+#[test]
+fn results_do_not_go_to_a_folder_that_was_put_in_place_of_theirs() {
+    let folder = with_recording("trace-replaced");
+    for replace in [
+        "mv results moved; ln -s victim results",
+        "mv results moved; mkdir results",
+        "mv results moved",
+    ] {
+        let _ = std::fs::remove_file(folder.join("results"));
+        let _ = std::fs::remove_dir_all(folder.join("results"));
+        let _ = std::fs::remove_dir_all(folder.join("moved"));
+        let script = format!(
+            "cp recording results/$$-0.events; {replace}; \
+             if [ -d results ]; then cp recording results/$$-1.events; fi"
+        );
+        let (code, _, stderr) = trace(&folder, &[], &["sh", "-c", &script]);
+        assert_eq!(code, 125, "{replace}: {stderr}");
+        assert!(
+            stderr.contains("results was moved, removed or replaced while the program ran"),
+            "{replace}: {stderr}"
+        );
+        for name in victim_s_names(&folder) {
+            assert!(name == "file" || name.ends_with("-1.events"), "{name}");
+        }
+        assert!(!folder.join("results/summary.json").exists(), "{replace}");
+        assert!(!folder.join("moved/summary.json").exists(), "{replace}");
+    }
+}
+
+/// A pipe would be waited for, and a link may lead to a file that is not meant to be read.
+#[test]
+fn recordings_are_ordinary_files() {
+    let folder = with_recording("trace-pipes");
+    let script = "cp recording results/$$-0.events; mkfifo results/$$-1.events; \
+                  ln -s ../recording results/$$-2.events";
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "60"]).arg(folder.join("solum"));
+    command.args(["trace", "--live", "-o", "results", "--", "sh", "-c", script]);
+    let (code, _, stderr) = text(&command.current_dir(&folder).output().unwrap());
+    assert_eq!(code, 0, "{stderr}");
+    let refused = stderr.matches("no ordinary file").count();
+    assert_eq!(refused, 2, "{stderr}");
+    let summary = std::fs::read(folder.join("results/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+    assert_eq!(summary["processes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn folders_that_others_can_write_to_are_refused() {
+    let folder = without_recorder("trace-shared");
+    let results = results_in(&folder);
+    for mode in [0o775, 0o757, 0o1777] {
+        std::fs::set_permissions(&results, Permissions::from_mode(mode)).unwrap();
+        let (code, _, stderr) = trace(&folder, &[], &["touch", "results/started"]);
+        assert_eq!(code, 125, "{mode:o}: {stderr}");
+        assert!(
+            stderr.contains("can write to it") && stderr.contains("chmod go-w"),
+            "{mode:o}: {stderr}"
+        );
+        assert!(!results.join("started").exists(), "{mode:o}: it ran");
+    }
+    std::fs::set_permissions(&results, Permissions::from_mode(0o755)).unwrap();
+    let (code, _, stderr) = trace(&folder, &[], &["touch", "results/started"]);
+    assert_eq!(code, 0, "{stderr}");
+}
+
+#[test]
+fn folders_of_other_users_are_refused() {
+    let folder = without_recorder("trace-foreign-owner");
+    // Somebody else's folder: one that root gives away, or one of root's.
+    let results = results_in(&folder);
+    let other = match std::os::unix::fs::chown(&results, Some(54_321), None) {
+        Ok(()) => results.clone(),
+        Err(_) => PathBuf::from("/usr"),
+    };
+    let run = |output: &Path| {
+        let mut command = Command::new(folder.join("solum"));
+        command.arg("trace").arg("-o").arg(output);
+        command
+            .args(["--", "touch", "started"])
+            .current_dir(&folder);
+        text(&command.output().unwrap())
+    };
+    let _ = std::fs::remove_file(folder.join("started"));
+    let (code, _, stderr) = run(&other);
+    assert_eq!(code, 125, "{stderr}");
+    assert!(
+        stderr.contains("it belongs to user ") && stderr.contains("-o"),
+        "{stderr}"
+    );
+    // So is a folder of one's own behind another user's link.
+    if other == results {
+        let (link, own) = (folder.join("link"), folder.join("own"));
+        let _ = std::fs::remove_file(&link);
+        let _ = std::fs::create_dir(&own);
+        std::fs::set_permissions(&own, Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        assert_eq!(run(&link).0, 0, "one's own link is followed");
+        std::fs::remove_file(folder.join("started")).unwrap();
+        std::os::unix::fs::lchown(&link, Some(54_321), None).unwrap();
+        let (code, _, stderr) = run(&link);
+        assert_eq!(code, 125, "{stderr}");
+        assert!(stderr.contains("a link of user 54321"), "{stderr}");
+    }
+    assert!(!folder.join("started").exists(), "it ran");
+}
+
+#[test]
+fn a_new_folder_can_be_written_to_by_its_owner_only() {
+    let folder = without_recorder("trace-umask");
+    let script = "umask 0; exec ./solum trace -o results -- true";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).current_dir(&folder);
+    let (code, _, stderr) = text(&command.output().unwrap());
+    assert_eq!(code, 0, "{stderr}");
+    let mode = folder.join("results").metadata().unwrap().mode();
+    assert_eq!(mode & 0o777, 0o755);
 }

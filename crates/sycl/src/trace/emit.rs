@@ -85,6 +85,10 @@ pub(crate) fn start() {
         }
         if xpti::Framework::get().is_some() {
             extern "C" fn finish() {
+                // The streams are the parent's.
+                if crate::exit::is_fork() {
+                    return;
+                }
                 // A panic has nowhere to go at the end of the process.
                 let _ = std::panic::catch_unwind(xpti::finish_all);
             }

@@ -21,6 +21,11 @@ pub(crate) const TESTS: &[Test] = &[
         is_left,
     ),
     (
+        "a_fork_reports_no_leaks",
+        Where::Everywhere,
+        a_fork_is_silent,
+    ),
+    (
         "work_ends_before_an_installed_driver",
         Where::Host,
         over_a_loader,
@@ -221,6 +226,20 @@ fn is_left() {
         let (status, _) = leave(case, &[]);
         assert_eq!(status.code(), Some(7), "{case}: {status}");
     }
+}
+
+/// The objects are the parent's, which reports them when it ends itself.
+fn a_fork_is_silent() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .env(WORLD, "leaves")
+        .env(CASE, "fork")
+        .env(FILE, "/dev/null")
+        .env("UR_L0_LEAKS_DEBUG", "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(7), "{said}");
+    assert_eq!(said.matches("UR_L0_LEAKS_DEBUG").count(), 1, "{said}");
 }
 
 /// What a loader and its driver do at the end of a process they do afterwards.

@@ -213,8 +213,10 @@ pub(crate) fn before(call: &Call<'_>, function: &Traced) {
                 )
             };
             if !lists.is_null() {
+                // Up to a null, as a driver looks at them: a wrong count must not end a program that is traced.
                 // SAFETY: the program passes that many lists.
-                let lists = unsafe { std::slice::from_raw_parts(lists, count as usize) };
+                let lists = (0..count as usize).map(|place| unsafe { *lists.add(place) });
+                let lists = lists.take_while(|list| *list != 0);
                 work.lock().execute(api, call.sink, queue, lists, call.task);
             }
         }

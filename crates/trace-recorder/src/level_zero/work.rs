@@ -188,12 +188,12 @@ impl State {
         api: &Api,
         sink: &Sink,
         queue: usize,
-        lists: &[usize],
+        lists: impl Iterator<Item = usize>,
         task: Task,
     ) {
         let device = self.queues.get(&queue).copied();
         for list in lists {
-            let Some(known) = self.lists.get(list) else {
+            let Some(known) = self.lists.get(&list) else {
                 continue;
             };
             let (context, device) = (known.context, device.unwrap_or(known.device));

@@ -1,13 +1,18 @@
 //! Compiled programs on disk: one file each, named by its key.
 //!
 //! Invariants
-//! - What [`Cache::get`] gives was stored under that key by this user, byte for byte; anything else
-//!   is deleted and counts as absent.
+//! - What [`Cache::get`] gives was stored under that key by this user, byte for byte: each entry is sealed with the
+//!   user's [`secret`]. Anything else is deleted and counts as absent.
 //! - A file is written under another name and renamed: readers see whole files or none, whoever dies
 //!   meanwhile, in whatever process.
-//! - Nothing here fails a build: a full or read-only disk means that nothing is kept.
-//! - The directory belongs to the user and nobody else can write to it, or it is not used.
+//! - Nothing here fails a build: a full or read-only disk or a limit of file sizes means that nothing is kept.
+//! - The directory belongs to the user and nobody else can write to it, or it is not used. An owner that may be any
+//!   unknown user of a user namespace is not the user.
 
+mod secret;
+
+use crate::census::lock;
+use secret::{Found, Secret};
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, DirBuilder, File};
 use std::io::{Read, Write};
@@ -15,15 +20,19 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
+use ze_driver::user;
 
 /// What a key is: a hash over everything that matters for the code.
 pub(crate) type Key = [u8; 32];
 
-const MAGIC: &[u8; 8] = b"SOLUMc01";
-/// Magic, key, length, checksum.
-const HEADER: usize = 8 + 32 + 8 + 32;
+const MAGIC: &[u8; 8] = b"SOLUMc02";
+/// Magic, key, length.
+const HEAD: usize = 8 + 32 + 8;
+/// The head and the seal: a hash of payload and head, keyed with the secret.
+const HEADER: usize = HEAD + 32;
 /// Bytes of an entry that is not believed.
 const LARGEST: u64 = 1 << 30;
 /// A used entry's time is renewed when it is older than this.
@@ -40,6 +49,8 @@ pub(crate) struct Cache {
     path: PathBuf,
     directory: File,
     bound: u64,
+    /// As it was when last read: another process may replace it.
+    secret: Mutex<Secret>,
     /// Bytes added by this process since it last looked at the size.
     added: AtomicU64,
 }
@@ -60,8 +71,7 @@ impl Cache {
             .open(path)
             .map_err(|error| refused(&error))?;
         let metadata = directory.metadata().map_err(|error| refused(&error))?;
-        // SAFETY: a system call without memory.
-        let user = unsafe { libc::geteuid() };
+        let user = user::own().map_err(|error| refused(&error))?;
         if metadata.uid() != user {
             return Err(refused(&format!(
                 "belongs to user {}, not to {user}",
@@ -71,13 +81,16 @@ impl Cache {
         if metadata.mode() & 0o022 != 0 {
             return Err(refused(&"others may write to it"));
         }
-        Ok(Self {
+        let cache = Self {
             path: path.to_owned(),
             directory,
             bound,
+            secret: Mutex::default(),
             // The first addition of a process looks at the size.
             added: AtomicU64::new(bound / LOOK_PART),
-        })
+        };
+        *lock(&cache.secret) = cache.secret().map_err(|error| refused(&error))?;
+        Ok(cache)
     }
 
     /// The bytes stored under `key`.
@@ -94,20 +107,28 @@ impl Cache {
 
     fn read(&self, file: &File, key: &Key) -> Option<Vec<u8>> {
         let metadata = file.metadata().ok()?;
-        // SAFETY: a system call without memory.
-        let user = unsafe { libc::geteuid() };
         let len = metadata.len();
         if !metadata.is_file()
-            || metadata.uid() != user
+            || !user::owns(metadata.uid())
             || metadata.mode() & 0o022 != 0
             || !(HEADER as u64..=LARGEST).contains(&len)
         {
             return None;
         }
-        let mut bytes = Vec::with_capacity(len as usize);
-        Read::take(file, LARGEST).read_to_end(&mut bytes).ok()?;
-        let (header, payload) = bytes.split_at_checked(HEADER)?;
-        if header != header_of(key, payload) {
+        let mut header = [0; HEADER];
+        Read::take(file, HEADER as u64)
+            .read_exact(&mut header)
+            .ok()?;
+        let (head, seal) = header.split_at_checked(HEAD)?;
+        let len = len - HEADER as u64;
+        if head != head_of(key, len) {
+            return None;
+        }
+        // A sparse file may claim more bytes than there is memory.
+        let mut payload = Vec::new();
+        payload.try_reserve_exact(usize::try_from(len).ok()?).ok()?;
+        Read::take(file, len).read_to_end(&mut payload).ok()?;
+        if !self.is_sealed(head, &payload, seal) {
             return None;
         }
         if let Ok(age) = SystemTime::now().duration_since(metadata.modified().ok()?)
@@ -116,41 +137,60 @@ impl Cache {
             // Only the order of eviction depends on it.
             let _ = file.set_modified(SystemTime::now());
         }
-        bytes.drain(..HEADER);
-        Some(bytes)
+        Some(payload)
     }
 
-    /// Stores `payload` under `key`, if that can be done.
-    pub(crate) fn put(&self, key: &Key, payload: &[u8]) {
+    /// Whether an entry was sealed with the secret.
+    fn is_sealed(&self, head: &[u8], payload: &[u8], seal: &[u8]) -> bool {
+        // The hash compares in constant time.
+        let by = |secret: &Secret| seal_of(secret, head, payload) == *seal;
+        let known = *lock(&self.secret);
+        if by(&known) {
+            return true;
+        }
+        // Another process may have replaced the secret since.
+        match self.find_secret() {
+            Ok(Found::Secret(secret)) if secret != known => {
+                *lock(&self.secret) = secret;
+                by(&secret)
+            }
+            _ => false,
+        }
+    }
+
+    /// Stores `payload` under `key`, unless it is larger than the whole cache may be.
+    ///
+    /// # Errors
+    /// Why it is not kept.
+    pub(crate) fn put(&self, key: &Key, payload: &[u8]) -> std::io::Result<()> {
         let len = (HEADER + payload.len()) as u64;
         if len > self.bound.min(LARGEST) {
-            return;
+            return Ok(());
         }
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let Ok(temporary) = CString::new(format!(
-            "tmp-{}-{number}-{:x}",
-            std::process::id(),
-            crate::engine::now_ns()
-        )) else {
-            return;
-        };
+        // Entries are rare: the secret is read again, so that other processes believe this entry too.
+        let secret = self.secret()?;
+        *lock(&self.secret) = secret;
+        let head = head_of(key, payload.len() as u64);
+        let seal = seal_of(&secret, &head, payload);
+        let temporary = temporary()?;
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-        let written = self
-            .open_at(&temporary, flags | libc::O_NOFOLLOW, 0o600)
-            .and_then(|mut file| {
-                file.write_all(&header_of(key, payload))?;
-                file.write_all(payload)
-            });
-        if written.is_err() || !self.rename(&temporary, &name_of(key)) {
+        let written = signal_mask::without_write_signals(|| {
+            let mut file = self.open_at(&temporary, flags | libc::O_NOFOLLOW, 0o600)?;
+            file.write_all(&head)?;
+            file.write_all(seal.as_bytes())?;
+            file.write_all(payload)?;
+            self.rename(&temporary, &name_of(key))
+        });
+        if let Err(error) = written {
             self.unlink(&temporary);
-            return;
+            return Err(signal_mask::name_file_size_limit(error));
         }
         let added = self.added.fetch_add(len, Ordering::Relaxed) + len;
         if added > self.bound / LOOK_PART {
             self.added.store(0, Ordering::Relaxed);
             self.evict();
         }
+        Ok(())
     }
 
     /// Deletes the entries unused for longest until the rest fits, and what dead processes left.
@@ -169,13 +209,13 @@ impl Cache {
             let Ok(time) = metadata.modified() else {
                 continue;
             };
-            if name.as_bytes().starts_with(b"tmp-") {
+            if is_temporary(name.as_bytes()) {
                 if now.duration_since(time).is_ok_and(|age| age > STALE) {
                     self.unlink_os(&name);
                 }
                 continue;
             }
-            if name.as_bytes().ends_with(SUFFIX.as_bytes()) {
+            if is_entry(name.as_bytes()) {
                 // What it takes on disk: many entries are smaller than a block.
                 let bytes = (metadata.blocks() * 512).max(metadata.len());
                 total = total.saturating_add(bytes);
@@ -208,10 +248,13 @@ impl Cache {
         }
     }
 
-    fn rename(&self, from: &CStr, to: &CStr) -> bool {
+    fn rename(&self, from: &CStr, to: &CStr) -> std::io::Result<()> {
         let at = self.directory.as_raw_fd();
         // SAFETY: C strings and an open directory.
-        unsafe { libc::renameat(at, from.as_ptr(), at, to.as_ptr()) == 0 }
+        match unsafe { libc::renameat(at, from.as_ptr(), at, to.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
     }
 
     fn unlink(&self, name: &CStr) {
@@ -228,13 +271,32 @@ impl Cache {
     }
 }
 
-fn header_of(key: &Key, payload: &[u8]) -> Vec<u8> {
-    let mut header = Vec::with_capacity(HEADER);
-    header.extend_from_slice(MAGIC);
-    header.extend_from_slice(key);
-    header.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-    header.extend_from_slice(blake3::hash(payload).as_bytes());
-    header
+fn head_of(key: &Key, payload: u64) -> Vec<u8> {
+    let mut head = Vec::with_capacity(HEAD);
+    head.extend_from_slice(MAGIC);
+    head.extend_from_slice(key);
+    head.extend_from_slice(&payload.to_le_bytes());
+    head
+}
+
+/// The payload first: the head, of a known length, then needs no place of its own in what is hashed.
+fn seal_of(secret: &Secret, head: &[u8], payload: &[u8]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_keyed(secret);
+    hasher.update(payload);
+    hasher.update(head);
+    hasher.finalize()
+}
+
+/// A name for a file that is not whole yet, which no other process or thread uses.
+fn temporary() -> std::io::Result<CString> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let name = format!(
+        "tmp-{}-{number}-{:x}",
+        std::process::id(),
+        crate::engine::now_ns()
+    );
+    Ok(CString::new(name)?)
 }
 
 fn name_of(key: &Key) -> CString {
@@ -247,6 +309,34 @@ fn name_of(key: &Key) -> CString {
     name.push_str(SUFFIX);
     // Hexadecimal digits hold no zero byte.
     CString::new(name).unwrap_or_default()
+}
+
+/// Whether [`temporary`] may have made this name. The directory may hold files of other programs.
+fn is_temporary(name: &[u8]) -> bool {
+    let Some(rest) = name.strip_prefix(b"tmp-") else {
+        return false;
+    };
+    let mut parts = rest.split(|byte| *byte == b'-');
+    let mut next = |is_digit: fn(&u8) -> bool| {
+        parts
+            .next()
+            .is_some_and(|part| !part.is_empty() && part.iter().all(is_digit))
+    };
+    next(u8::is_ascii_digit)
+        && next(u8::is_ascii_digit)
+        && next(is_hexadecimal)
+        && parts.next().is_none()
+}
+
+/// Whether [`name_of`] may have made this name.
+fn is_entry(name: &[u8]) -> bool {
+    name.strip_suffix(SUFFIX.as_bytes())
+        .is_some_and(|key| key.len() == 2 * size_of::<Key>() && key.iter().all(is_hexadecimal))
+}
+
+/// A digit as Rust's `{:x}` writes it.
+fn is_hexadecimal(byte: &u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
 #[cfg(test)]

@@ -90,6 +90,8 @@ enum Job {
 
 /// Set in a forked child, where no worker exists.
 static FORKED: AtomicBool = AtomicBool::new(false);
+/// Set in the parent of a forked child.
+static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// The engine whose worker this thread is: it looks at that engine's queue by itself soon.
@@ -109,7 +111,7 @@ impl Engine {
         FORK.call_once(|| {
             // SAFETY: the handler only stores to an atomic.
             unsafe {
-                libc::pthread_atfork(None, None, Some(in_child));
+                libc::pthread_atfork(None, Some(in_parent), Some(in_child));
             }
         });
         Box::leak(Box::new(Self {
@@ -142,12 +144,7 @@ impl Engine {
         }
         self.start.call_once(|| self.start_workers());
         if self.running.load(Ordering::Acquire) == 0 {
-            let now = now_ns();
-            task.finished(Outcome {
-                start_ns: now,
-                end_ns: now,
-                fault: Some("the system gives no thread to run work on".to_owned()),
-            });
+            no_thread(task);
             return;
         }
         self.tasks.push(task);
@@ -385,12 +382,18 @@ impl Engine {
 
     fn start_workers(&'static self) {
         fault::install();
+        if !fault::can_guard() {
+            return;
+        }
         // The program's handlers run on the program's threads.
         let _held = HeldSignals::all();
         for number in 0..self.workers {
             let thread = std::thread::Builder::new()
                 .name(format!("solum-{number}"))
                 .stack_size(STACK);
+            // Counted before it runs. Nobody waits for it: a submission inside of dlopen holds the loader's lock, which a
+            // thread needs to begin.
+            self.running.fetch_add(1, Ordering::AcqRel);
             let started = thread.spawn(move || {
                 WORKS_FOR.set(self);
                 stay_on(&self.pinned);
@@ -402,16 +405,47 @@ impl Engine {
                 }
                 match Worker::enter(self) {
                     Some(mut worker) => worker.run(),
-                    None => {
-                        self.running.fetch_sub(1, Ordering::AcqRel);
-                    }
+                    // All signal stacks are in use.
+                    None => self.worker_lost(),
                 }
             });
-            if started.is_ok() {
-                self.running.fetch_add(1, Ordering::AcqRel);
+            if started.is_err() {
+                self.running.fetch_sub(1, Ordering::AcqRel);
             }
         }
     }
+
+    /// A worker cannot run. Without any other the tasks that wait get their error.
+    fn worker_lost(&self) {
+        if self.running.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
+        let mut turn = Turn::default();
+        while let Some(job) = self.take(&mut turn) {
+            if let Job::Task(task) = job {
+                no_thread(task);
+            }
+        }
+    }
+}
+
+/// Ends a task that no thread can run.
+fn no_thread(task: Arc<dyn Task>) {
+    let now = now_ns();
+    task.finished(Outcome {
+        start_ns: now,
+        end_ns: now,
+        fault: Some("the system gives no thread to run work on".to_owned()),
+    });
+}
+
+/// Whether the process has forked since the first engine was made: children may share its memory.
+pub(crate) fn has_forked() -> bool {
+    HAS_FORKED.load(Ordering::Relaxed)
+}
+
+extern "C" fn in_parent() {
+    HAS_FORKED.store(true, Ordering::Relaxed);
 }
 
 /// Keeps the calling thread on those CPUs; a system that refuses leaves it where it is.

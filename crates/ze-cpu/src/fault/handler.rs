@@ -5,7 +5,7 @@
 use super::processor::{self, Registers};
 use super::slot::record_of;
 use super::watchdog;
-use super::{NO_ADDRESS, berth};
+use super::{NO_ADDRESS, berth, write_hold};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
@@ -118,6 +118,15 @@ unsafe extern "C" fn on_signal(
     unsafe {
         let raised_by_code = (*info).si_code > 0;
         let mut registers = Registers::of(context);
+        if signal == libc::SIGSEGV
+            && write_hold::retry(
+                (*info).si_code,
+                (*info).si_addr() as usize,
+                registers.instruction(),
+            )
+        {
+            return;
+        }
         let record = record_of(frame).or_else(|| berth::record_of(registers.stack()));
         let mut ended = None;
         if record.is_none()

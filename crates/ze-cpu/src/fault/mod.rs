@@ -20,12 +20,14 @@ mod processor;
 mod slot;
 mod trap;
 pub(crate) mod watchdog;
+mod write_hold;
 
 pub(crate) use handler::{install, reinstall, reinstall_if_replaced};
 pub(crate) use modes::with_default_modes;
 pub(crate) use processor::{MODES, MODES_FLUSH, solum_on_stack};
-pub(crate) use slot::{Guard, solum_callee};
+pub(crate) use slot::{Guard, can_guard, solum_callee};
 pub(crate) use trap::{solum_trap, tell};
+pub(crate) use write_hold::WriteHold;
 
 use std::fmt;
 

@@ -12,6 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 
 /// Threads that may be guarded at once.
 const SLOTS: usize = 2048;
+/// The same where address space is scarce: 8 MiB of it instead of 128.
+const FEW_SLOTS: usize = 128;
+/// The part of a limit on address space that all slots may take.
+const SHARE_OF_LIMIT: u64 = 16;
 /// Bytes of a slot: a page nobody may touch, then the signal stack.
 const SLOT: usize = 64 << 10;
 
@@ -65,6 +69,7 @@ const _: () = assert!(
 /// All signal stacks, and a record for each.
 pub(super) struct Region {
     base: usize,
+    slots: usize,
     records: usize,
 }
 
@@ -79,38 +84,47 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 
 static REGION: OnceLock<Option<Region>> = OnceLock::new();
 
+fn map_region(slots: usize) -> Option<Region> {
+    // SAFETY: fresh anonymous memory.
+    let base = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            slots * (SLOT + 64),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    (base != libc::MAP_FAILED).then(|| Region {
+        base: base as usize,
+        slots,
+        records: base as usize + slots * SLOT,
+    })
+}
+
 /// The region, made when first asked for. None: there is no memory for it.
 fn region() -> Option<&'static Region> {
     REGION
         .get_or_init(|| {
-            let bytes = SLOTS * SLOT + SLOTS * 64;
-            // SAFETY: fresh anonymous memory.
-            let base = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    bytes,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                    -1,
-                    0,
-                )
-            };
-            if base == libc::MAP_FAILED {
-                return None;
-            }
-            Some(Region {
-                base: base as usize,
-                records: base as usize + SLOTS * SLOT,
-            })
+            let limit = signal_mask::address_space_limit();
+            let most = limit.map_or(u64::MAX, |limit| limit / SHARE_OF_LIMIT);
+            let many = Some(SLOTS).filter(|slots| (slots * SLOT) as u64 <= most);
+            many.and_then(map_region).or_else(|| map_region(FEW_SLOTS))
         })
         .as_ref()
+}
+
+/// Whether threads can be guarded: there is memory for their signal stacks.
+pub(crate) fn can_guard() -> bool {
+    region().is_some()
 }
 
 /// The record of the thread whose signal stack holds `address`. Safe in signal handlers.
 pub(super) fn record_of(address: usize) -> Option<*mut Record> {
     let region = REGION.get()?.as_ref()?;
     let slot = address.checked_sub(region.base)? / SLOT;
-    (slot < SLOTS).then(|| (region.records + slot * 64) as *mut Record)
+    (slot < region.slots).then(|| (region.records + slot * 64) as *mut Record)
 }
 
 /// The deadlines of all threads that ever were guarded, with the threads and the devices that their calls run on.
@@ -175,6 +189,10 @@ impl Guard {
         let region = region()?;
         install();
         let slot = OWNED.take()?;
+        if slot >= region.slots {
+            OWNED.give_back(slot);
+            return None;
+        }
         // Relaxed: the slot was given back and taken in order.
         let fresh = !CLOSED[slot].swap(true, Ordering::Relaxed);
         USED.fetch_max(slot + 1, Ordering::AcqRel);

@@ -46,20 +46,8 @@ pub(super) fn take() -> Option<Box<Trapped>> {
 /// Tells of a failed assertion where DPC++'s own runtimes do.
 pub(crate) fn tell(assertion: &Assertion) {
     let line = format!("{assertion}\n");
-    // At once, so that nothing comes between, and past the lock that a thread may hold while it waits for this launch.
-    // A program without stderr has no use for the line.
-    let mut rest = line.as_bytes();
-    while !rest.is_empty() {
-        // SAFETY: a system call that reads the text.
-        let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
-        match usize::try_from(written) {
-            Ok(0) => return,
-            Ok(bytes) => rest = &rest[bytes..],
-            Err(_) if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {
-            }
-            Err(_) => return,
-        }
-    }
+    // In one write, and without the standard library's lock: a thread that holds it may wait for this launch.
+    signal_mask::write_stderr(line.as_bytes());
 }
 
 /// Called by generated code; see [`kernel_ir::abi::TRAP_SYMBOL`].

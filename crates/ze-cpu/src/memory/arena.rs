@@ -7,16 +7,22 @@
 //! - Memory of one owner is never handed to two.
 
 use super::map::{BRANCH_SPAN, PAGE, Record};
+use super::separate::{Separated, descriptor, into_file};
 use super::store::Store;
 use object_loader::FreeList;
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use ze_driver::device::NoFile;
 
 /// How many there are.
 pub(super) const ARENAS: usize = 256;
 /// Requests from this size on get a store of their own, which goes back to the system when freed.
 pub(super) const OWN_STORE: u64 = 32 << 20;
-/// Address space of a shared store.
+/// Address space of a shared store, where the process has no limit on it. One serves the small allocations of nearly all
+/// programs, so their neighbourhood in the map of addresses stays small.
 const SHARED_STORE: u64 = 256 << 20;
 /// Freed pages of all arenas that stay filled, for the next allocation; more are given back to the system.
 const KEEP: u64 = 64 << 20;
@@ -84,15 +90,25 @@ pub(super) fn mine() -> usize {
     LEASE.try_with(|lease| lease.index).unwrap_or(0)
 }
 
-/// Address, descriptor and offset of pages.
-pub(super) type Place = (usize, i32, u64);
+/// Bytes of a shared store: a sixteenth of a limit on address space, so that several threads find room beside the
+/// compiler's code and stacks.
+fn shared_store() -> u64 {
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let limit = signal_mask::address_space_limit();
+        let part = limit.map_or(SHARED_STORE, |limit| limit / 16);
+        part.clamp(BRANCH_SPAN, SHARED_STORE).next_multiple_of(PAGE)
+    })
+}
 
 #[derive(Default)]
 pub(super) struct Arena {
     /// By node; none: pages from anywhere.
     pools: BTreeMap<Option<u32>, Pool>,
-    /// Stores of one allocation each, by its address.
+    /// Stores of one allocation each, by its first page.
     own: BTreeMap<usize, Store>,
+    /// Pages of shared stores that were exported, by the first.
+    separated: BTreeMap<usize, Separated>,
     pub(super) records: Vec<&'static Record>,
     /// Bytes of freed pages.
     freed: u64,
@@ -147,52 +163,98 @@ impl Pool {
 }
 
 impl Arena {
-    /// `len` fresh bytes.
-    pub(super) fn place(&mut self, len: u64, align: u64, node: Option<u32>) -> Option<Place> {
+    /// The address of `len` fresh bytes.
+    pub(super) fn place(&mut self, len: u64, align: u64, node: Option<u32>) -> Option<usize> {
         if len >= OWN_STORE {
-            return self.place_alone(len, align, node);
+            // In a file where there can be one: then an export moves nothing.
+            let store = Store::in_file(len, align).ok();
+            let store = store.or_else(|| Store::anonymous(len, align))?;
+            store.prefer(node);
+            return Some(self.keep(store));
         }
         let pool = self.pools.entry(node).or_default();
-        let base = match pool.take_freed(len, align) {
-            Some(base) => {
-                self.freed -= len;
-                base
-            }
-            None => match pool.empty.take(len, align) {
-                Some(base) => base,
-                None => {
-                    let size = SHARED_STORE.max((len + align + PAGE).next_multiple_of(PAGE));
-                    let store = Store::map(size, BRANCH_SPAN)?;
-                    store.prefer(node);
-                    // The last page stays unused: runs of two stores beside each other never become one.
-                    pool.empty.add(store.base(), size - PAGE);
-                    pool.stores.push(store);
-                    pool.empty.take(len, align)?
-                }
-            },
-        };
-        let store = pool.stores.iter().find(|store| store.holds(base))?;
-        Some((base, store.descriptor(), (base - store.base()) as u64))
+        if let Some(base) = pool.take_freed(len, align) {
+            self.freed -= len;
+            return Some(base);
+        }
+        if let Some(base) = pool.empty.take(len, align) {
+            return Some(base);
+        }
+        let least = (len + align + PAGE).next_multiple_of(PAGE);
+        // Where there is no room for a whole store the allocation may still fit.
+        let sizes = [shared_store().max(least), least];
+        let store = sizes
+            .into_iter()
+            .find_map(|size| Store::anonymous(size, BRANCH_SPAN))?;
+        store.prefer(node);
+        // The last page stays unused: runs of two stores beside each other never become one.
+        pool.empty.add(store.base(), store.len() - PAGE);
+        pool.stores.push(store);
+        pool.empty.take(len, align)
     }
 
-    /// As [`Self::place`], in a store of its own.
-    pub(super) fn place_alone(&mut self, len: u64, align: u64, node: Option<u32>) -> Option<Place> {
-        let store = Store::map(len, align)?;
+    /// As [`Self::place`], in a file of its own.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    pub(super) fn place_in_file(
+        &mut self,
+        len: u64,
+        align: u64,
+        node: Option<u32>,
+    ) -> Result<usize, NoFile> {
+        let store = Store::in_file(len, align)?;
         store.prefer(node);
-        Some(self.keep(store))
+        Ok(self.keep(store))
     }
 
     /// Keeps the store of one allocation.
-    pub(super) fn keep(&mut self, store: Store) -> Place {
-        let place = (store.base(), store.descriptor(), store.offset());
-        self.own.insert(store.base(), store);
-        place
+    pub(super) fn keep(&mut self, store: Store) -> usize {
+        let base = store.base();
+        self.own.insert(base, store);
+        base
+    }
+
+    /// The file behind the allocation that has the pages of `room` and uses the bytes of `used`, and where the first page
+    /// begins there. No other allocation lies in the file: the first call moves this one out of a shared store.
+    ///
+    /// # Errors
+    /// The reason why there is no file; the allocation stays where it is.
+    pub(super) fn export(
+        &mut self,
+        room: Range<usize>,
+        used: Range<usize>,
+        node: Option<u32>,
+    ) -> Result<(OwnedFd, u64), NoFile> {
+        let base = room.start;
+        if let Some(store) = self.own.get_mut(&base) {
+            if store.file().is_none() {
+                let file = into_file(room, used, node)?;
+                std::mem::replace(store, file).give_up_range();
+            }
+            return descriptor(store);
+        }
+        let separated = match self.separated.get(&base) {
+            Some(known) => known,
+            None => {
+                let fresh = Separated::new(room, used, node)?;
+                self.separated.entry(base).or_insert(fresh)
+            }
+        };
+        Ok((separated.descriptor()?, 0))
     }
 
     /// Takes pages back that [`Self::place`] and its like gave; `kept` counts the freed pages of all arenas.
     pub(super) fn give_back(&mut self, base: usize, len: u64, node: Option<u32>, kept: &AtomicU64) {
         // Unmaps and closes.
         if self.own.remove(&base).is_some() {
+            return;
+        }
+        if let Some(separated) = self.separated.remove(&base) {
+            // A range that cannot be had back is lost; the file may still be in use elsewhere.
+            if separated.end() {
+                self.pools.entry(node).or_default().empty.add(base, len);
+            }
             return;
         }
         self.pools.entry(node).or_default().add_freed(base, len);
@@ -235,7 +297,7 @@ mod tests {
         let kept = AtomicU64::new(0);
         let len = 4 << 20;
         let places: Vec<_> = (0..40)
-            .map(|_| arena.place(len, PAGE, None).unwrap().0)
+            .map(|_| arena.place(len, PAGE, None).unwrap())
             .collect();
         for base in places {
             arena.give_back(base, len, None, &kept);
@@ -244,10 +306,10 @@ mod tests {
         // Another arena that has few keeps them.
         let mut other = Arena::default();
         kept.store(2 * KEEP, Ordering::Relaxed);
-        let (base, ..) = other.place(PAGE, PAGE, None).unwrap();
+        let base = other.place(PAGE, PAGE, None).unwrap();
         other.give_back(base, PAGE, None, &kept);
         assert_eq!((other.freed, other.told), (PAGE, 0));
-        assert_eq!(other.place(PAGE, PAGE, None).unwrap().0, base);
+        assert_eq!(other.place(PAGE, PAGE, None).unwrap(), base);
         assert_eq!(other.freed, 0);
     }
 
@@ -256,17 +318,17 @@ mod tests {
         let mut arena = Arena::default();
         let kept = AtomicU64::new(0);
         let bases: Vec<_> = (0..32)
-            .map(|_| arena.place(PAGE, PAGE, None).unwrap().0)
+            .map(|_| arena.place(PAGE, PAGE, None).unwrap())
             .collect();
         for &base in &bases {
             arena.give_back(base, PAGE, None, &kept);
         }
         // The last ones as they were; those before them have become one run.
         let again: Vec<_> = (0..RECENT)
-            .map(|_| arena.place(PAGE, PAGE, None).unwrap().0)
+            .map(|_| arena.place(PAGE, PAGE, None).unwrap())
             .collect();
         assert!(again.iter().rev().eq(&bases[32 - RECENT..]));
-        let run = arena.place(20 * PAGE, PAGE, None).unwrap().0;
+        let run = arena.place(20 * PAGE, PAGE, None).unwrap();
         assert!(bases[..32 - RECENT].contains(&run));
         assert_eq!(arena.freed, 4 * PAGE);
     }

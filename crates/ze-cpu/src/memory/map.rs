@@ -24,9 +24,6 @@ pub(crate) struct Entry {
     pub(crate) context: usize,
     /// Kind and device, packed by the owner of the map.
     pub(crate) tag: u64,
-    /// File descriptor of the store, and the offset of `base` in it.
-    pub(crate) store: i32,
-    pub(crate) offset: u64,
 }
 
 /// A slot for an [`Entry`] that readers may look at while it changes. Alignment keeps a bit free.
@@ -40,8 +37,6 @@ pub(crate) struct Record {
     id: AtomicU64,
     context: AtomicUsize,
     tag: AtomicU64,
-    store: AtomicU64,
-    offset: AtomicU64,
 }
 
 impl Record {
@@ -61,9 +56,6 @@ impl Record {
         self.id.store(entry.id, Ordering::Relaxed);
         self.context.store(entry.context, Ordering::Relaxed);
         self.tag.store(entry.tag, Ordering::Relaxed);
-        self.store
-            .store(entry.store as u32 as u64, Ordering::Relaxed);
-        self.offset.store(entry.offset, Ordering::Relaxed);
     }
 
     /// Makes a filled record what others read.
@@ -101,8 +93,6 @@ impl Record {
             id: self.id.load(Ordering::Relaxed),
             context: self.context.load(Ordering::Relaxed),
             tag: self.tag.load(Ordering::Relaxed),
-            store: self.store.load(Ordering::Relaxed) as u32 as i32,
-            offset: self.offset.load(Ordering::Relaxed),
         };
         fence(Ordering::Acquire);
         // Changed while we read: the allocation we were asked about is gone.
@@ -671,7 +661,6 @@ mod tests {
                 base: base + offset as usize,
                 size,
                 id: id as u64 + 1,
-                store: -1,
                 ..Entry::default()
             };
             assert!(map.insert(record(), &entry));

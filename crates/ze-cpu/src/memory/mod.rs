@@ -1,7 +1,8 @@
-//! Memory: one address space, whole pages from descriptor-backed stores.
+//! Memory: one address space, whole pages from shared mappings.
 //!
 //! Invariants
-//! - Every allocation lies in a store that has a file descriptor, because any may be exported later.
+//! - A descriptor that leaves the process is of a file with one allocation in it. Any allocation may be exported later:
+//!   its pages then move to such a file, at the same address (`separate.rs`).
 //! - [`Memory::find`] takes no lock and may be asked about any address at any time.
 //! - Allocating takes the lock of the thread's own arena, freeing that of the arena the pages are from (`arena.rs`).
 //! - Pages are one allocation's alone, from the first that it touches to the last. Against the limit counts what was asked
@@ -18,10 +19,11 @@ mod arena;
 mod map;
 mod near;
 mod node;
+mod separate;
 mod space;
 mod store;
 
-use arena::{ARENAS, Arena, OWN_STORE, Place, mine};
+use arena::{ARENAS, Arena, OWN_STORE, mine};
 use map::{Entry, Map, PAGE, Record};
 pub(crate) use near::near;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,6 +43,8 @@ pub(crate) struct Memory {
     /// For ever: a reader may hold an old record, and texts of faults are made at any time.
     map: &'static Map,
     limit: u64,
+    /// Whether memory of other users is opened.
+    any_user: bool,
     /// The node of each device; none: anywhere.
     nodes: Vec<Option<u32>>,
     /// Bytes of allocations, and of physical memory objects, which have no address of their own.
@@ -80,6 +84,7 @@ impl Memory {
         Self {
             map: Box::leak(Map::new()),
             limit,
+            any_user: false,
             nodes,
             used: Arc::default(),
             last_id: AtomicU64::new(0),
@@ -87,6 +92,11 @@ impl Memory {
             kept: AtomicU64::new(0),
             arenas: (0..ARENAS).map(|_| Berth::default()).collect(),
         }
+    }
+
+    /// Whether memory and events of other users are opened, too.
+    pub(crate) fn trust_all_users(&mut self, trust: bool) {
+        self.any_user = trust;
     }
 
     /// Texts of faults tell what of this memory a bad address is near to.
@@ -106,7 +116,7 @@ impl Memory {
         self.allocate_from(request, false)
     }
 
-    /// As [`Self::allocate`], in a store of its own when `alone`.
+    /// As [`Self::allocate`], in a file of its own when `alone`.
     fn allocate_from(&self, request: &AllocRequest, alone: bool) -> Result<*mut u8, AllocError> {
         let align = request.align.max(PAGE);
         let least = room_of(0, request.size).filter(|least| *least <= self.limit);
@@ -123,11 +133,10 @@ impl Memory {
             None => (0, least),
         };
         let base = self.place(request, place, align, alone);
-        if base.is_none() {
+        if base.is_err() {
             self.used.fetch_sub(least, Ordering::Relaxed);
         }
         base.map(|base| base as *mut u8)
-            .ok_or(AllocError::OutOfMemory)
     }
 
     /// How far into its first page an allocation begins.
@@ -165,37 +174,39 @@ impl Memory {
         (inner, len): (u64, u64),
         align: u64,
         alone: bool,
-    ) -> Option<usize> {
+    ) -> Result<usize, AllocError> {
         let node = self.node_of(request.kind, request.device);
         let mine = mine();
-        // Where the system gives no further file, another thread's arena may have room.
-        let shares = !alone && len < OWN_STORE;
-        let others = (0..ARENAS).filter(|index| shares && *index != mine);
-        let (index, mut arena, place) = std::iter::once(mine).chain(others).find_map(|index| {
-            let mut arena = self.lock(index);
-            let place = if alone {
-                arena.place_alone(len, align, node)
-            } else {
-                arena.place(len, align, node)
-            };
-            Some((index, arena, place?))
-        })?;
-        let (page, store, offset) = place;
+        let (index, mut arena, page) = if alone {
+            let mut arena = self.lock(mine);
+            let page = arena.place_in_file(len, align, node);
+            let page = page.map_err(AllocError::NoFile)?;
+            (mine, arena, page)
+        } else {
+            // Where there is no address space for a further store, another thread's arena may have room.
+            let others = (0..ARENAS).filter(|index| len < OWN_STORE && *index != mine);
+            let found = std::iter::once(mine).chain(others).find_map(|index| {
+                let mut arena = self.lock(index);
+                let page = arena.place(len, align, node)?;
+                Some((index, arena, page))
+            });
+            found.ok_or(AllocError::OutOfMemory)?
+        };
         let base = page + inner as usize;
-        if self.enter(index, &mut arena, request, (base, store, offset + inner), 0) {
-            return Some(base);
+        if self.enter(index, &mut arena, request, base, 0) {
+            return Ok(base);
         }
         arena.give_back(page, len, node, &self.kept);
-        None
+        Err(AllocError::OutOfMemory)
     }
 
-    /// Makes `place` known as `request`'s allocation, from the arena of that number.
+    /// Makes `base` known as `request`'s allocation, from the arena of that number.
     fn enter(
         &self,
         index: usize,
         arena: &mut Arena,
         request: &AllocRequest,
-        (base, store, offset): Place,
+        base: usize,
         bits: u64,
     ) -> bool {
         let record = arena.record();
@@ -205,8 +216,6 @@ impl Memory {
             id: self.last_id.fetch_add(1, Ordering::Relaxed) + 1,
             context: request.context,
             tag: pack(request.kind, request.device) | bits | (index as u64) << ARENA_AT,
-            store,
-            offset,
         };
         let entered = if bits & ADOPTED == 0 {
             self.map.insert(record, &entry)
@@ -394,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_allocations_share_a_page_of_memory_or_of_a_file() {
+    fn no_two_allocations_share_a_page() {
         const SIZES: [u64; 9] = [
             1,
             SPREAD - 1,
@@ -446,21 +455,6 @@ mod tests {
             .collect();
         pages.sort_unstable();
         assert!(pages.windows(2).all(|pair| pair[0].1 <= pair[1].0));
-        let mut parts: Vec<_> = alive
-            .iter()
-            .map(|(base, size)| {
-                let entry = memory.map.find(*base as usize).unwrap();
-                assert_eq!(entry.offset % PAGE, *base as u64 % PAGE);
-                let end = (entry.offset + size).div_ceil(PAGE);
-                (entry.store, entry.offset / PAGE, end)
-            })
-            .collect();
-        parts.sort_unstable();
-        assert!(
-            parts
-                .windows(2)
-                .all(|pair| pair[0].0 != pair[1].0 || pair[0].2 <= pair[1].1)
-        );
         for (base, _) in alive {
             assert!(memory.free(base));
         }

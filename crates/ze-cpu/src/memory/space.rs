@@ -2,13 +2,13 @@
 
 use super::map::PAGE;
 use super::store::{Store, memory_file};
-use super::{ADOPTED, IMPORTED, Memory, OPENED, arena_of, mine, room_of};
+use super::{ADOPTED, IMPORTED, Memory, OPENED, arena_of, mine, room_of, unpack};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use ze_driver::address_space::{Access, AddressSpace, Pages};
-use ze_driver::device::{AllocError, AllocRequest};
+use ze_driver::device::{AllocError, AllocRequest, ExportError};
 
 struct PhysicalPages {
     file: File,
@@ -61,6 +61,10 @@ impl AddressSpace for Memory {
         PAGE
     }
 
+    fn trusts_all_users(&self) -> bool {
+        self.any_user
+    }
+
     fn reserve(&self, hint: usize, size: u64) -> Option<usize> {
         // A hint that is taken makes the system choose another place.
         inaccessible(hint, size, 0)
@@ -78,10 +82,10 @@ impl AddressSpace for Memory {
         if !self.reserve_bytes(size) {
             return Err(AllocError::OutOfMemory);
         }
-        let Some(file) = memory_file(size) else {
+        let file = memory_file(size).map_err(|refused| {
             self.used.fetch_sub(size, Ordering::Relaxed);
-            return Err(AllocError::OutOfMemory);
-        };
+            AllocError::NoFile(refused)
+        })?;
         Ok(Arc::new(PhysicalPages {
             file,
             size,
@@ -122,19 +126,22 @@ impl AddressSpace for Memory {
         self.allocate_from(request, true)
     }
 
-    fn export(&self, base: usize) -> Option<(OwnedFd, u64)> {
+    fn export(&self, base: usize) -> Result<(OwnedFd, u64), ExportError> {
         let found = || self.map.find(base).filter(|entry| entry.base == base);
-        let arena = arena_of(found()?.tag);
-        // Under the arena's lock the store cannot be closed between the look and the copy of its descriptor.
-        let _arena = self.lock(arena);
-        let entry = found().filter(|entry| arena_of(entry.tag) == arena)?;
-        let (store, offset) = (entry.store, entry.offset);
-        if store < 0 {
-            return None;
-        }
-        // SAFETY: the descriptor is a store's, which lives as long as its allocation.
-        let file = unsafe { BorrowedFd::borrow_raw(store) };
-        Some((file.try_clone_to_owned().ok()?, offset))
+        let index = arena_of(found().ok_or(ExportError::NotOurs)?.tag);
+        // Under the arena's lock the pages stay the allocation's, also while another thread frees it.
+        let mut arena = self.lock(index);
+        let ours = |tag: u64| arena_of(tag) == index && tag & ADOPTED == 0;
+        let entry = found().filter(|entry| ours(entry.tag));
+        let entry = entry.ok_or(ExportError::NotOurs)?;
+        let inner = base as u64 % PAGE;
+        let len = room_of(inner, entry.size).ok_or(ExportError::NotOurs)?;
+        let (kind, device) = unpack(entry.tag);
+        let node = self.node_of(kind, device);
+        let first = base - inner as usize;
+        let used = base..base + entry.size as usize;
+        let (file, page) = arena.export(first..first + len as usize, used, node)?;
+        Ok((file, page + inner))
     }
 
     fn import(
@@ -153,10 +160,9 @@ impl AddressSpace for Memory {
         let bits = IMPORTED | if opened { OPENED } else { 0 };
         let index = mine();
         let mut arena = self.lock(index);
-        let (page, descriptor, from) = arena.keep(store);
+        let page = arena.keep(store);
         let base = page + inner as usize;
-        let place = (base, descriptor, from + inner);
-        if !self.enter(index, &mut arena, request, place, bits) {
+        if !self.enter(index, &mut arena, request, base, bits) {
             arena.give_back(page, len, None, &self.kept);
             return Err(AllocError::OutOfMemory);
         }
@@ -165,8 +171,13 @@ impl AddressSpace for Memory {
 
     fn adopt(&self, request: &AllocRequest, base: *mut u8) -> bool {
         let index = mine();
-        let place = (base as usize, -1, 0);
-        self.enter(index, &mut self.lock(index), request, place, ADOPTED)
+        self.enter(
+            index,
+            &mut self.lock(index),
+            request,
+            base as usize,
+            ADOPTED,
+        )
     }
 
     fn populate(&self, base: usize, size: u64) {
@@ -271,7 +282,7 @@ mod tests {
         for view in opened {
             assert!(memory.free(view) && memory.find(view).is_none());
         }
-        assert!(memory.export(mine.wrapping_add(1) as usize).is_none());
+        assert!(memory.export(mine.wrapping_add(1) as usize).is_err());
     }
 
     /// Each byte of what is opened is the same byte of what was exported, at the same place of a page.
@@ -299,6 +310,236 @@ mod tests {
                 drop(file);
                 assert!(memory.free(view) && memory.free(base));
             }
+        }
+    }
+
+    /// The whole of a file that was exported, as a hostile peer would map it.
+    fn whole(file: &File) -> Store {
+        let len = file.metadata().unwrap().len();
+        Store::view(file.try_clone().unwrap(), 0, len, PAGE).unwrap()
+    }
+
+    #[test]
+    fn the_file_of_an_export_has_nothing_else_in_it() {
+        let memory = Memory::new(1 << 34);
+        for size in [1_u64, 5000, 100_000, (3 << 20) + 1, (33 << 20) + 7] {
+            // Freed pages with contents, of which an export must show none.
+            let dirty = memory
+                .allocate(&request(size.next_multiple_of(PAGE)))
+                .unwrap();
+            // SAFETY: the allocation has so many bytes.
+            unsafe { dirty.write_bytes(0xee, size.next_multiple_of(PAGE) as usize) };
+            assert!(memory.free(dirty));
+            let all = [(); 3].map(|()| memory.allocate(&request(size)).unwrap());
+            for (mark, base) in all.iter().enumerate() {
+                // SAFETY: each allocation has `size` bytes.
+                unsafe { base.write_bytes(mark as u8 + 1, size as usize) };
+            }
+            // The pages freed last come first.
+            for base in [all[0], all[2]] {
+                let (file, _) = memory.export(base as usize).unwrap();
+                let view = whole(&File::from(file));
+                let len = view.len() as usize;
+                // SAFETY: the view has so many bytes.
+                let bytes = unsafe { std::slice::from_raw_parts(view.base() as *const u8, len) };
+                assert!(bytes.iter().all(|byte| *byte != 0xee), "{size}");
+            }
+            let (file, offset) = memory.export(all[1] as usize).unwrap();
+            let file = File::from(file);
+            assert_eq!(offset, all[1] as u64 % PAGE);
+            let room = room_of(offset, size).unwrap();
+            assert_eq!(file.metadata().unwrap().len(), room);
+            let view = whole(&file);
+            // SAFETY: the view has `room` bytes.
+            let bytes =
+                unsafe { std::slice::from_raw_parts(view.base() as *const u8, room as usize) };
+            let (before, rest) = bytes.split_at(offset as usize);
+            let (own, after) = rest.split_at(size as usize);
+            assert!(own.iter().all(|byte| *byte == 2), "{size}");
+            let outside = before.iter().chain(after);
+            assert!(outside.into_iter().all(|byte| *byte == 0), "{size}");
+            // One memory, at the address that it had.
+            // SAFETY: both have `size` bytes.
+            unsafe {
+                all[1].add(size as usize - 1).write(9);
+                assert_eq!(
+                    ((view.base() + offset as usize) as *const u8)
+                        .add(size as usize - 1)
+                        .read(),
+                    9
+                );
+            }
+            // Pages that are freed and used again are no longer the peer's.
+            assert!(memory.free(all[1]));
+            let again = memory.allocate(&request(size)).unwrap();
+            // SAFETY: as above.
+            unsafe {
+                again.write_bytes(0x77, size as usize);
+                assert!(bytes.iter().all(|byte| *byte != 0x77), "{size}");
+                assert_eq!((all[0].read(), all[2].read()), (1, 3));
+            }
+            for base in [all[0], all[2], again] {
+                assert!(memory.free(base));
+            }
+        }
+    }
+
+    #[test]
+    fn exported_pages_go_back_to_their_store() {
+        let memory = Memory::new(1 << 30);
+        let size = 1 << 20;
+        let mut seen = std::collections::BTreeSet::new();
+        for round in 0..600_u64 {
+            let base = memory.allocate(&request(size)).unwrap();
+            // SAFETY: the allocation has `size` bytes.
+            unsafe { base.cast::<u64>().write(round) };
+            assert!(memory.export(base as usize).is_ok());
+            // SAFETY: as above.
+            unsafe { assert_eq!(base.cast::<u64>().read(), round) };
+            assert!(memory.free(base));
+            seen.insert(base as u64 / PAGE);
+        }
+        // A store has room for 255 of them: without a way back there would be 600 places.
+        assert!(seen.len() < 255, "{}", seen.len());
+    }
+
+    /// A thread counts in an allocation while that is exported for the first time.
+    #[test]
+    fn a_counter_loses_nothing_while_its_memory_is_exported() {
+        let memory = Memory::new(1 << 34);
+        for round in 0..40_u64 {
+            let size = 4 << 20;
+            let base = memory.allocate(&request(size)).unwrap();
+            let at = base as usize + (round as usize * 65_536) % size as usize;
+            // SAFETY: eight bytes of the allocation, used as this atomic alone.
+            let counter = unsafe { &*(at as *const AtomicU64) };
+            counter.store(0, Ordering::Relaxed);
+            let stop = std::sync::atomic::AtomicBool::new(false);
+            let done = std::thread::scope(|scope| {
+                let counting = scope.spawn(|| {
+                    let mut done = 0_u64;
+                    while !stop.load(Ordering::Relaxed) {
+                        counter.fetch_add(1, Ordering::Relaxed);
+                        done += 1;
+                    }
+                    done
+                });
+                while counter.load(Ordering::Relaxed) == 0 {
+                    std::hint::spin_loop();
+                }
+                assert!(memory.export(base as usize).is_ok());
+                stop.store(true, Ordering::Relaxed);
+                counting.join().unwrap()
+            });
+            assert_eq!(counter.load(Ordering::Relaxed), done, "round {round}");
+            assert!(memory.free(base));
+        }
+    }
+
+    /// The word that the handler below counts in.
+    static COUNTED: AtomicU64 = AtomicU64::new(0);
+
+    extern "C" fn count(_: i32) {
+        let at = COUNTED.load(Ordering::Relaxed);
+        if at != 0 {
+            // SAFETY: eight bytes of a live allocation, used as this atomic alone.
+            unsafe { (*(at as *const AtomicU64)).fetch_add(1, Ordering::Relaxed) };
+        }
+    }
+
+    #[test]
+    fn a_signal_handler_on_the_exporting_thread_writes_after_the_move() {
+        let memory = Memory::new(1 << 34);
+        let size = 16 << 20;
+        // SAFETY: a handler with the signature that the flags ask for; nobody else uses the signal.
+        let this = unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = count as *const () as usize;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigaction(libc::SIGURG, &action, std::ptr::null_mut());
+            libc::pthread_self() as usize
+        };
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    // SAFETY: the thread lives as long as the scope.
+                    unsafe { libc::pthread_kill(this as libc::pthread_t, libc::SIGURG) };
+                    std::thread::sleep(std::time::Duration::from_micros(200));
+                }
+            });
+            for _ in 0..20 {
+                let base = memory.allocate(&request(size)).unwrap();
+                // SAFETY: the allocation has `size` bytes.
+                unsafe { base.write_bytes(0, size as usize) };
+                COUNTED.store(base as u64, Ordering::Relaxed);
+                assert!(memory.export(base as usize).is_ok());
+                COUNTED.store(0, Ordering::Relaxed);
+                assert!(memory.free(base));
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+    }
+
+    #[test]
+    fn forked_children_keep_the_memory_that_they_share() {
+        // Makes forks known.
+        crate::engine::Engine::new(1, true);
+        let memory = Memory::new(1 << 34);
+        let size = 1 << 20;
+        let base = memory.allocate(&request(size)).unwrap();
+        let mut pipe = [0; 2];
+        // SAFETY: the allocation has `size` bytes; the child only reads, writes and ends.
+        unsafe {
+            base.write_bytes(9, size as usize);
+            assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
+            let child = libc::fork();
+            if child == 0 {
+                let mut byte = 0_u8;
+                libc::read(pipe[0], (&raw mut byte).cast(), 1);
+                base.write_volatile(7);
+                libc::_exit(base.add(5000).read_volatile().into());
+            }
+            assert!(memory.export(base as usize).is_ok());
+            assert_eq!(libc::write(pipe[1], [1_u8].as_ptr().cast(), 1), 1);
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            assert_eq!(libc::WEXITSTATUS(status), 9);
+            for end in pipe {
+                libc::close(end);
+            }
+        }
+        assert!(memory.free(base));
+    }
+
+    #[test]
+    fn children_forked_during_a_move_can_write() {
+        let memory = Memory::new(1 << 34);
+        let size = 8 << 20;
+        for _ in 0..10 {
+            let base = memory.allocate(&request(size)).unwrap();
+            // SAFETY: the allocation has `size` bytes. The children only write there and end.
+            unsafe {
+                base.write_bytes(1, size as usize);
+                let at = base as usize;
+                std::thread::scope(|scope| {
+                    let moving = scope.spawn(|| memory.export(at).is_ok());
+                    while !moving.is_finished() {
+                        let child = libc::fork();
+                        if child == 0 {
+                            // Ends a child whose write never returns.
+                            libc::alarm(60);
+                            base.add(5000).write_volatile(1);
+                            libc::_exit(0);
+                        }
+                        let mut status = 0;
+                        assert_eq!(libc::waitpid(child, &mut status, 0), child);
+                        assert_eq!(status, 0);
+                    }
+                    assert!(moving.join().unwrap());
+                });
+            }
+            assert!(memory.free(base));
         }
     }
 
@@ -355,7 +596,7 @@ mod tests {
             memory.find((base + 5000) as *const u8).unwrap().base as usize,
             base
         );
-        assert!(memory.export(base).is_none());
+        assert!(memory.export(base).is_err());
         // Pages where an allocation begins or ends in the midst are taken, too.
         let large = (0..33).map(|_| memory.allocate(&request(40 << 10)).unwrap());
         for inner in large {

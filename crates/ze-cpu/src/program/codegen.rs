@@ -1,6 +1,7 @@
 //! The code generator's library: opened when the first program is to be compiled, never closed.
 
 use crate::census::lock;
+use cancellation::HeldCancellation;
 use kernel_ir::build::{
     Begun, COMPILER_BUILD, Compiled, Outline, Reply, Tier, decode_begun, decode_reply, names_llvm,
     serves,
@@ -59,6 +60,8 @@ impl Library {
         self,
         call: impl FnOnce(*mut *mut u8, *mut usize) -> i32,
     ) -> Result<Vec<u8>, BuildError> {
+        // The library's own cancellation points are not wrapped.
+        let _held = HeldCancellation::new();
         let (mut reply, mut len) = (std::ptr::null_mut(), 0);
         let code = call(&raw mut reply, &raw mut len);
         if reply.is_null() {
@@ -160,6 +163,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        let _held = HeldCancellation::new();
         // SAFETY: what `open` wrote, or null; nobody uses it any more.
         unsafe { (self.library.close)(self.handle) };
     }

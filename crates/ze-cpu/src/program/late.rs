@@ -96,7 +96,7 @@ impl Late {
         let mut stages = Stages::start();
         let mut how = "from the cache";
         let key = key_of(&self.key, number);
-        let kept = self.cache.get().and_then(|cache| cache.get(&key));
+        let kept = self.cache.find(&key);
         // An entry that does not load is compiled again, never run.
         let kept = kept.and_then(|bytes| {
             let compiled = decode_reply(&bytes).ok()?.ok()?;
@@ -122,8 +122,8 @@ impl Late {
                     .load(compiled, name)
                     .map_err(|error| format!("loading compiled code: {error}"))?;
                 stages.ended("loading");
-                if let Some(cache) = self.cache.get() {
-                    cache.put(&key, &encode_reply(&reply));
+                if self.cache.get().is_some() {
+                    self.cache.keep(&key, &encode_reply(&reply));
                 }
                 loaded
             }
@@ -171,8 +171,9 @@ impl Late {
         lock(codes).push(image);
         kernel.become_as(&better)?;
         stages.ended("loading");
-        if let Some(cache) = self.cache.get() {
-            cache.put(&key_of(&self.key, number), &encode_reply(&reply));
+        if self.cache.get().is_some() {
+            self.cache
+                .keep(&key_of(&self.key, number), &encode_reply(&reply));
         }
         stages.tell(|| {
             let program = super::short(&self.key);
@@ -231,10 +232,8 @@ impl Late {
             &self.request.cpu,
             content,
         );
-        if let Some(cache) = self.cache.get() {
-            // From now on the entry has everything.
-            cache.put(&self.key, &binary);
-        }
+        // From now on the entry has everything.
+        self.cache.keep(&self.key, &binary);
         Ok(place.get_or_init(|| binary))
     }
 }

@@ -267,6 +267,20 @@ impl CacheState {
             })
             .as_ref()
     }
+
+    /// What is kept under a key.
+    fn find(&self, key: &Key) -> Option<Vec<u8>> {
+        self.get()?.get(key)
+    }
+
+    /// Keeps an entry, if there is a cache that can.
+    fn keep(&self, key: &Key, bytes: &[u8]) {
+        if let Some(cache) = self.get()
+            && let Err(why) = cache.put(key, bytes)
+        {
+            stages::remark(&format!("cache: {} is not kept: {why}", short(key)));
+        }
+    }
 }
 
 impl Builder {
@@ -346,7 +360,7 @@ impl Builder {
             return Ok(Arc::new(loaded));
         }
         let identity = Identity::new(&key, code_for(self.compiler_build(), &self.cpu));
-        let kept = self.cache.get().and_then(|cache| cache.get(&key));
+        let kept = self.cache.find(&key);
         stages.ended("cache");
         // An entry that does not load is compiled again, never run.
         if let Some(bytes) = kept
@@ -398,8 +412,8 @@ impl Builder {
             }
         };
         stages.ended("loading");
-        if let Some(cache) = self.cache.get() {
-            cache.put(&key, &entry);
+        if self.cache.get().is_some() {
+            self.cache.keep(&key, &entry);
             stages.ended("cache");
         }
         let kernels = loaded.kernels.len();

@@ -3,9 +3,9 @@
 //! Off unless `SOLUM_PERF` is 1. A file that cannot be written leaves addresses without names, and nothing else.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static WANTED: AtomicBool = AtomicBool::new(false);
@@ -35,10 +35,20 @@ pub(super) fn name<'a>(functions: impl Iterator<Item = (usize, u64, &'a str)>) {
         .append(true)
         .create(true)
         .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK)
         .open(format!("/tmp/perf-{}.map", std::process::id()));
-    if let Ok(mut file) = file {
+    if let Ok(mut file) = file
+        && is_own(&file)
+    {
         // In one write, so that lines of several threads do not mix.
-        let _ = file.write_all(lines.as_bytes());
+        let _ = signal_mask::without_write_signals(|| file.write_all(lines.as_bytes()));
     }
+}
+
+/// Whether a file is an ordinary one of this user's, under this name alone: others can put files and pipes into `/tmp`.
+fn is_own(file: &File) -> bool {
+    // SAFETY: a system call without memory.
+    let user = unsafe { libc::geteuid() };
+    file.metadata()
+        .is_ok_and(|data| data.is_file() && data.uid() == user && data.nlink() == 1)
 }

@@ -2,7 +2,6 @@
 //! happens inside of the code generator it says itself. What goes wrong without failing a build is a line too.
 
 use kernel_ir::report::{Stage, log_line};
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -13,11 +12,15 @@ pub(crate) fn want(wanted: bool) {
     WANTED.store(wanted, Ordering::Relaxed);
 }
 
-/// A line of the log, where somebody wants to know.
+/// A line of the log about compiling, if there is a log.
 pub(super) fn remark(text: &str) {
+    note(&format!("compile: {text}"));
+}
+
+/// A line of the log about something else that goes wrong without an error.
+pub(crate) fn note(text: &str) {
     if WANTED.load(Ordering::Relaxed) {
-        // A program without stderr has no use for the line.
-        let _ = std::io::stderr().write_all(format!("solum: compile: {text}\n").as_bytes());
+        signal_mask::write_stderr(format!("solum: {text}\n").as_bytes());
     }
 }
 
@@ -46,8 +49,7 @@ impl Stages {
     /// Tells of what was made, and how.
     pub(super) fn tell(self, what: impl FnOnce() -> String) {
         if let Some((_, stages)) = &self.0 {
-            // A program without stderr has no use for the line.
-            let _ = std::io::stderr().write_all(log_line(&what(), stages).as_bytes());
+            signal_mask::write_stderr(log_line(&what(), stages).as_bytes());
         }
     }
 }

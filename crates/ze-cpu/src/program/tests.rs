@@ -656,7 +656,7 @@ fn plant(fixture: &Fixture, words: &[u8], source: &str) -> Key {
     let container = fixture
         .builder
         .container(Kind::Code, &options, encode_reply(&reply));
-    fixture.builder.cache.get().unwrap().put(&key, &container);
+    fixture.builder.cache.keep(&key, &container);
     key
 }
 
@@ -816,11 +816,11 @@ fn plant_outline(fixture: &Fixture, words: &[u8], kernels: &[(&str, Option<&str>
     };
     // The entry of the whole is found under the same key.
     let key = plant(fixture, words, "void k(void) {}");
-    let cache = fixture.builder.cache.get().unwrap();
+    let cache = &fixture.builder.cache;
     let container = fixture
         .builder
         .container(Kind::Outline, "", outline.encode());
-    cache.put(&key, &container);
+    cache.keep(&key, &container);
     for (number, (name, source)) in kernels.iter().enumerate() {
         let Some(source) = source else { continue };
         let info = KernelInfo {
@@ -836,7 +836,7 @@ fn plant_outline(fixture: &Fixture, words: &[u8], kernels: &[(&str, Option<&str>
                 ..ModuleInfo::default()
             },
         });
-        cache.put(&late::key_of(&key, number), &encode_reply(&reply));
+        cache.keep(&late::key_of(&key, number), &encode_reply(&reply));
     }
 }
 

@@ -10,6 +10,7 @@
 mod counters;
 mod frequency;
 mod load;
+mod pages;
 mod power;
 mod sources;
 mod temperature;
@@ -19,6 +20,7 @@ use crate::engine::now_ns;
 use counters::Counters;
 pub(crate) use sources::Sources;
 use std::sync::OnceLock;
+pub use usage::read_counters;
 pub(crate) use usage::{Kind, Meter, Usage};
 use ze_driver::device::DeviceFacts;
 use ze_driver::telemetry::*;

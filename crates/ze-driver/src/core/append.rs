@@ -10,7 +10,7 @@ use crate::schedule::Op;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::Arc;
-use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult};
+use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult, copied};
 use ze_entry::ze_entry;
 
 /// UNSUPPORTED_FEATURE for any struct of a parameter chain: the entries of 1.14 and later ignore none.
@@ -123,7 +123,7 @@ unsafe fn fill(
         Op::Nothing
     } else {
         // SAFETY: not null; `pattern_size` readable bytes by this function's contract.
-        let pattern = unsafe { std::slice::from_raw_parts(pattern.cast::<u8>(), pattern_size) };
+        let pattern = unsafe { copied("pattern", pattern.cast::<u8>(), pattern_size) }?;
         Op::Work(Work::Fill {
             dst: ptr.cast(),
             pattern: pattern.into(),

@@ -1,5 +1,6 @@
 //! Contexts: which devices, and whether a fault has lost them.
 
+use crate::address_space::AddressSpace;
 use crate::check::{error, flags};
 use crate::core::device::Device;
 use crate::core::driver::Driver;
@@ -9,7 +10,6 @@ use crate::schedule::Lane;
 use crate::{state, tables};
 use level_zero_sys::*;
 use std::ffi::c_void;
-use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use ze_abi::{Handle, Handles, Head, In, Object, Out, ZeResult};
@@ -44,6 +44,12 @@ impl Context {
         self.driver
     }
 
+    /// Whether memory and events of other users are opened.
+    pub(crate) fn trusts_all_users(&self) -> bool {
+        let space = self.platform().address_space();
+        space.is_some_and(AddressSpace::trusts_all_users)
+    }
+
     /// The platform.
     pub(crate) fn platform(&self) -> &Arc<dyn Platform> {
         self.driver.platform()
@@ -59,8 +65,8 @@ impl Context {
     pub(crate) fn lose(&self, fault: String) {
         if let Ok(()) = self.fault.set(fault) {
             let fault = self.fault.get().map_or("", String::as_str);
-            // A closed stderr must not change what the program sees.
-            let _ = writeln!(std::io::stderr(), "solum: {fault}; the context is lost");
+            let line = format!("solum: {fault}; the context is lost\n");
+            signal_mask::write_stderr(line.as_bytes());
         }
         self.lost.store(true, Ordering::Release);
     }

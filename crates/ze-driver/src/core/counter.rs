@@ -9,7 +9,9 @@ use crate::check::{error, flags, lock};
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::event::{Event, SCOPES};
+use crate::core::event_pool::no_shared_memory;
 use crate::core::shared_file::{self, Part, Purpose};
+use crate::device::AllocError;
 use crate::extensions::COUNTER_MAX;
 use crate::outside::Outside;
 use crate::schedule::Ready;
@@ -190,11 +192,10 @@ pub(crate) fn zeEventCounterBasedCreate(
     let state = match outside(&hContext.arc(), desc.pNext)? {
         Some(counter) => State::Outside(Signal::outside(counter)),
         None if desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC != 0 => {
-            let Some(slots) = Slots::shared(hContext.platform(), RING) else {
-                return error(
-                    ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                    "no shared memory for an event of several processes",
-                );
+            let slots = match Slots::shared(hContext.platform(), RING) {
+                Some(Ok(slots)) => slots,
+                Some(Err(why)) => return no_shared_memory(why, RING),
+                None => return no_shared_memory(AllocError::OutOfMemory, RING),
             };
             completed(Signal::shared_counter(Arc::clone(&slots), ring_index(0)));
             State::Shared(slots)
@@ -262,10 +263,14 @@ pub(crate) fn zeEventCounterBasedOpenIpcHandle(
     phEvent: Out<'_, ze_event_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
-    let (part, file) = shared_file::open(Purpose::CounterEvent, &hIpc.data)?;
+    let (part, file) = shared_file::open(
+        Purpose::CounterEvent,
+        &hIpc.data,
+        hContext.trusts_all_users(),
+    )?;
     let [count, flags] = part.words;
     let context = hContext.arc();
-    let slots = Slots::over(context.platform(), file, part.size, RING);
+    let slots = Slots::over(context.platform(), file, part.size, RING, None);
     let Some(slots) = slots.filter(|_| count as usize == RING) else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,

@@ -5,6 +5,7 @@ use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::object;
 use crate::core::shared_file::{self, Part, Purpose};
+use crate::device::AllocError;
 use crate::signal::Slots;
 use crate::tables;
 use level_zero_sys::*;
@@ -104,7 +105,7 @@ pub(crate) fn zeEventPoolCreate(
         slots: if desc.flags & ZE_EVENT_POOL_FLAG_IPC != 0 {
             shared_slots(&hContext, desc.count as usize)?
         } else {
-            Slots::own(desc.count as usize)
+            Slots::own(desc.count as usize)?
         },
         counter_based,
         opened: false,
@@ -115,13 +116,22 @@ pub(crate) fn zeEventPoolCreate(
 
 fn shared_slots(context: &Context, count: usize) -> ZeResult<Arc<Slots>> {
     match Slots::shared(context.platform(), count) {
-        Some(slots) => Ok(slots),
-        None if context.platform().address_space().is_none() => Ok(Slots::own(count)),
-        None => error(
-            ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-            format!("no shared memory for {count} events"),
-        ),
+        Some(Ok(slots)) => Ok(slots),
+        None => Slots::own(count),
+        Some(Err(why)) => no_shared_memory(why, count),
     }
+}
+
+/// OUT_OF_HOST_MEMORY with the reason why `count` events cannot be shared.
+pub(crate) fn no_shared_memory<T>(why: AllocError, count: usize) -> ZeResult<T> {
+    let why = match why {
+        AllocError::NoFile(why) => why.to_string(),
+        AllocError::OutOfMemory | AllocError::TooLarge => "there is no room".into(),
+    };
+    error(
+        ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+        format!("no shared memory for {count} events: {why}"),
+    )
 }
 
 /// A handle for other processes; core/event.yml.
@@ -172,10 +182,11 @@ pub(crate) fn zeEventPoolOpenIpcHandle(
     phEventPool: Out<'_, ze_event_pool_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
-    let (part, file) = shared_file::open(Purpose::EventPool, &hIpc.data)?;
+    let (part, file) =
+        shared_file::open(Purpose::EventPool, &hIpc.data, hContext.trusts_all_users())?;
     let [count, flags] = part.words;
     let context = hContext.arc();
-    let Some(slots) = Slots::over(context.platform(), file, part.size, count as usize) else {
+    let Some(slots) = Slots::over(context.platform(), file, part.size, count as usize, None) else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(

@@ -15,6 +15,7 @@ use crate::device::Priority;
 use crate::schedule::{Command, Lane};
 use crate::signal::Signal;
 use crate::tables;
+use cancellation::HeldCancellation;
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex};
@@ -388,7 +389,8 @@ pub(crate) fn zeGraphDumpContentsExt(
         simple = desc.mode == ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE;
     }
     let dot = hGraph.content(|content| dot::draw(content, simple));
-    match std::fs::write(&path, dot) {
+    let written = signal_mask::without_write_signals(|| std::fs::write(&path, dot));
+    match written.map_err(signal_mask::name_file_size_limit) {
         Ok(()) => Ok(()),
         Err(why) => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -411,6 +413,8 @@ pub(crate) fn zeGraphDestroyExt(hGraph: Handle<'_, Graph>) -> ZeResult {
         }
     }
     let callbacks = std::mem::take(&mut *lock(&graph.callbacks));
+    // The graph goes, whatever its callbacks do.
+    let _held = HeldCancellation::new();
     for callback in callbacks {
         // SAFETY: the client's function with the client's data, called once, without a lock.
         unsafe { (callback.function)(callback.data) };

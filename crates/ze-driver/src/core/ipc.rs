@@ -8,7 +8,7 @@ use crate::core::device::Device;
 use crate::core::driver::Driver;
 use crate::core::shared_file::{self, Part, Purpose};
 use crate::core::virtual_mem::address_space;
-use crate::device::{AllocRequest, MemoryKind};
+use crate::device::{AllocRequest, ExportError, MemoryKind, NoFile};
 use level_zero_sys::*;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -27,6 +27,11 @@ pub(crate) struct Exports {
     count: AtomicUsize,
     all: Mutex<BTreeMap<usize, Export>>,
 }
+
+/// The only reason why a descriptor cannot be copied.
+const TOO_MANY: ExportError = ExportError::NoFile(NoFile {
+    errno: libc::EMFILE,
+});
 
 struct Export {
     file: Option<OwnedFd>,
@@ -49,15 +54,16 @@ impl Exports {
     fn give(
         &self,
         key: usize,
-        make: impl FnOnce() -> Option<(OwnedFd, Part)>,
-    ) -> Option<shared_file::HandleBytes> {
+        make: impl FnOnce() -> Result<(OwnedFd, Part), ExportError>,
+    ) -> Result<shared_file::HandleBytes, ExportError> {
         let mut all = lock(&self.all);
         let export = match all.entry(key) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let (file, part) = make()?;
                 let file = shared_file::mark(file, part);
-                let handle = shared_file::encode(Purpose::Memory, file.as_fd(), part)?;
+                let handle = shared_file::encode(Purpose::Memory, file.as_fd(), part);
+                let handle = handle.ok_or(TOO_MANY)?;
                 self.count.fetch_add(1, Ordering::Relaxed);
                 place.insert(Export {
                     file: Some(file),
@@ -65,7 +71,7 @@ impl Exports {
                 })
             }
         };
-        Some(export.handle)
+        Ok(export.handle)
     }
 
     /// Closes what the memory known as `key` was exported by: it is freed.
@@ -128,7 +134,8 @@ fn give_out(driver: &Driver, ptr: *const c_void) -> ZeResult<shared_file::Handle
                 size: memory.size(),
                 words: [word_of(memory.kind()), 0],
             };
-            Some((file.try_clone_to_owned().ok()?, part))
+            let file = file.try_clone_to_owned().map_err(|_| TOO_MANY)?;
+            Ok((file, part))
         })
     } else {
         let info = driver.platform().find(ptr.cast());
@@ -147,16 +154,19 @@ fn give_out(driver: &Driver, ptr: *const c_void) -> ZeResult<shared_file::Handle
                 size: info.size,
                 words: [word_of(info.kind), 0],
             };
-            Some((file, part))
+            Ok((file, part))
         })
     };
-    match given {
-        Some(data) => Ok(data),
-        None => error(
+    given.or_else(|refused| match refused {
+        ExportError::NotOurs => error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            format!("the memory at {ptr:p} has no file: it is the program's own"),
+            format!("the memory at {ptr:p} cannot leave the process: it is the program's own"),
         ),
-    }
+        ExportError::NoFile(why) => error(
+            ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+            format!("the memory at {ptr:p} cannot get a file for other processes: {why}"),
+        ),
+    })
 }
 
 /// A handle for other processes; core/memory.yml.
@@ -209,6 +219,7 @@ pub(crate) fn zeMemGetIpcHandleFromFileDescriptorExp(
 ) -> ZeResult {
     hContext.check()?;
     let file = i32::try_from(handle).ok().and_then(shared_file::duplicate);
+    let file = file.filter(shared_file::sealed);
     let part = file.as_ref().and_then(shared_file::marked);
     let (Some(file), Some(part)) = (file, part) else {
         return error(
@@ -276,7 +287,8 @@ pub(crate) fn zeMemOpenIpcHandle(
     hContext.check_device(&hDevice)?;
     crate::check::flags("flags", flags, 0x3)?;
     let space = address_space(hContext.driver())?;
-    let (part, file) = shared_file::open(Purpose::Memory, &handle.data)?;
+    let (part, file) =
+        shared_file::open(Purpose::Memory, &handle.data, hContext.trusts_all_users())?;
     let request = AllocRequest {
         kind: kind_of(part.words[0]),
         size: part.size,
@@ -304,9 +316,12 @@ pub(crate) fn zeMemCloseIpcHandle(hContext: Handle<'_, Context>, ptr: *const c_v
     let opened = platform
         .find(ptr.cast())
         .is_some_and(|info| info.imported && info.base == ptr.cast_mut().cast());
-    if opened && platform.free(ptr.cast_mut().cast()) {
+    if opened {
+        // Before the address can be another import's.
         hContext.driver().exports().forget(ptr.addr());
-        return Ok(());
+        if platform.free(ptr.cast_mut().cast()) {
+            return Ok(());
+        }
     }
     error(
         ZE_RESULT_ERROR_INVALID_ARGUMENT,

@@ -147,6 +147,13 @@ pub(crate) fn refusal(
             ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
             format!("size is {size} bytes, with its alignment more than there can ever be"),
         ),
+        (AllocError::NoFile(why), kind) => (
+            match kind {
+                MemoryKind::Host => ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                _ => ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+            },
+            format!("no memory file of {size} bytes, which memory to be shared needs: {why}"),
+        ),
         (AllocError::OutOfMemory, MemoryKind::Host) => (
             ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
             format!("the system has no {size} bytes of memory now"),
@@ -159,6 +166,9 @@ pub(crate) fn refusal(
     ZeError::new(code, text)
 }
 
+/// The text for a file whose size its sender could change, which would turn accesses into faults.
+pub(crate) const NOT_SEALED: &str = "the file to import is no exported memory: a memory file with sealed size (F_SEAL_SHRINK, F_SEAL_GROW) is required";
+
 /// An allocation over a file from outside.
 pub(crate) fn import(
     driver: &Driver,
@@ -166,6 +176,9 @@ pub(crate) fn import(
     file: std::fs::File,
 ) -> ZeResult<Result<*mut u8, AllocError>> {
     let space = address_space(driver)?;
+    if !shared_file::sealed(&file) {
+        return error(ZE_RESULT_ERROR_INVALID_ARGUMENT, NOT_SEALED);
+    }
     let part = shared_file::marked(&file);
     let Some(part) = part.filter(|part| part.room(space.page_size()) >= wanted.size) else {
         return error(

@@ -12,7 +12,7 @@ use level_zero_sys::*;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
 use ze_abi::{
-    Chain, Enumerate, Handle, Head, In, Object, OptOut, Out, Prop, Sized, Text, ZeResult,
+    Chain, Enumerate, Handle, Head, In, Object, OptOut, Out, Prop, Sized, Text, ZeResult, copied,
 };
 use ze_entry::ze_entry;
 
@@ -144,7 +144,7 @@ unsafe fn input(
     }
     not_null(name, data)?;
     // SAFETY: not null, readable for `size` bytes by this function's contract.
-    let bytes = unsafe { std::slice::from_raw_parts(data, size) }.to_vec();
+    let bytes = unsafe { copied(name, data, size) }?;
     // SAFETY: null is handled by `as_ref`; else valid by this function's contract.
     let Some(constants) = (unsafe { constants.as_ref() }) else {
         return Ok((bytes, Vec::new()));

@@ -31,6 +31,15 @@ pub(crate) struct PhysicalMemory {
     id: u64,
     kind: MemoryKind,
     device: Option<usize>,
+    driver: &'static Driver,
+}
+
+impl Drop for PhysicalMemory {
+    fn drop(&mut self) {
+        // What is still mapped could be exported until now, also after the handle was destroyed.
+        let key = std::ptr::from_ref(self).addr();
+        self.driver.exports().forget(key);
+    }
 }
 object!(
     PhysicalMemory,
@@ -411,6 +420,7 @@ pub(crate) fn zePhysicalMemCreate(
             MemoryKind::Device
         },
         device: device.map(Device::index),
+        driver,
     });
     let known = Arc::downgrade(&memory);
     let handle = Object::give(memory);
@@ -420,6 +430,9 @@ pub(crate) fn zePhysicalMemCreate(
 }
 
 fn imported(file: File, size: u64, page: u64) -> ZeResult<Backing> {
+    if !shared_file::sealed(&file) {
+        return error(ZE_RESULT_ERROR_INVALID_ARGUMENT, mem::NOT_SEALED);
+    }
     match shared_file::marked(&file).filter(|part| part.room(page) >= size) {
         Some(part) if part.offset.is_multiple_of(page) => Ok(Backing::Imported {
             file: file.into(),

@@ -4,6 +4,7 @@ use super::Form;
 use crate::check::{error, not_null};
 use acceleration_structure::layout::{Kind, Record};
 use acceleration_structure::{Bounds, Geometry, Shape, Vector};
+use cancellation::HeldCancellation;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use ze_abi::ZeResult;
@@ -114,6 +115,8 @@ impl Shape for Boxes {
             pBoundsOut: boxes.as_mut_ptr(),
             ..Default::default()
         };
+        // Other threads of the build wait for this one.
+        let _held = HeldCancellation::new();
         // SAFETY: the client's function with the parameters that the specification gives it.
         unsafe { (self.function)(&raw mut params) };
         for (slot, bounds) in out.iter_mut().zip(&boxes) {

@@ -16,7 +16,7 @@ use crate::check::{enumeration, error, flags, lock, not_null};
 use acceleration_structure::{Build, Failure};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
-use ze_abi::{ZeError, ZeResult};
+use ze_abi::{ZeError, ZeResult, copied, with_room};
 
 /// What structures of ours are called: the format's name, and its version in the last byte.
 pub(crate) const FORMAT: u32 = 0x501a_0002;
@@ -58,7 +58,7 @@ impl Operation {
         if let Some(results) = lock(&self.results).take() {
             let size = match made {
                 Ok(size) | Err(Failure::TooSmall(size)) => size,
-                Err(Failure::TooMany) => 0,
+                Err(Failure::TooMany | Failure::NoMemory(_)) => 0,
             };
             // SAFETY: null or the client's, valid until the build is over by the specification.
             if let Some(slot) = unsafe { results.size.as_mut() } {
@@ -83,6 +83,10 @@ impl Operation {
             Err(Failure::TooMany) => error(
                 ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
                 "the geometries have 2^28 primitives or more",
+            ),
+            Err(Failure::NoMemory(count)) => error(
+                ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                format!("no memory for a build of {count} primitives"),
             ),
         }
     }
@@ -120,9 +124,13 @@ unsafe fn geometries(
     }
     not_null("pBuildOpDescriptor->ppGeometries", desc.ppGeometries)?;
     // SAFETY: not null; as many pointers as the count.
-    let list =
-        unsafe { std::slice::from_raw_parts(desc.ppGeometries, desc.numGeometries as usize) };
-    Ok(list.to_vec())
+    unsafe {
+        copied(
+            "pBuildOpDescriptor->ppGeometries",
+            desc.ppGeometries,
+            desc.numGeometries as usize,
+        )
+    }
 }
 
 /// Bytes that a build needs.
@@ -176,7 +184,7 @@ pub(crate) unsafe fn prepare(
     }
     // SAFETY: this function's contract.
     let list = unsafe { geometries(desc) }?;
-    let mut made = Vec::with_capacity(list.len());
+    let mut made = with_room("pBuildOpDescriptor->ppGeometries", list.len())?;
     for info in list {
         // SAFETY: null or a geometry of the type that it names, valid until the build is over.
         made.push(unsafe { geometry::read(info, target.user, form) }?);

@@ -3,6 +3,7 @@
 mod api;
 mod checks;
 mod counters;
+mod counts;
 mod fork;
 mod getters;
 mod graphs;

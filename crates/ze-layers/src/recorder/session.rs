@@ -361,7 +361,10 @@ impl Running {
             };
             if let Some(file) = &mut written.file {
                 // A log that cannot be written does not disturb the program.
-                drop(file.write_all(format!("{call}\n").as_bytes()));
+                let line = format!("{call}\n");
+                drop(signal_mask::without_write_signals(|| {
+                    file.write_all(line.as_bytes())
+                }));
             }
             if self.keeps {
                 written.calls.push(call);

@@ -23,8 +23,10 @@ pub fn over(next: &'static Tables) -> &'static Tables {
     &TABLE
 }
 
-/// What callbacks of a function with results of type `R` look like; all parameter blocks are pointers alike.
-type Typed<R> = unsafe extern "C" fn(*mut c_void, R, *mut c_void, *mut *mut c_void);
+/// What callbacks of a function with results of type `R` look like; all parameter blocks are pointers alike. Callbacks are
+/// the program's code: where one throws an exception, or its thread is cancelled (`pthread_cancel`), the call ends there and
+/// lets go of what it holds.
+type Typed<R> = unsafe extern "C-unwind" fn(*mut c_void, R, *mut c_void, *mut *mut c_void);
 
 /// The cells of a call: one per tracer, on the stack for the first few.
 struct Cells {
@@ -80,7 +82,7 @@ macro_rules! traced {
             /// The way with callbacks, apart so that the straight way needs no stack frame.
             #[cold]
             #[inline(never)]
-            unsafe extern "C" fn traced($(mut $param: $ty),*) -> $ret {
+            unsafe extern "C-unwind" fn traced($(mut $param: $ty),*) -> $ret {
                 let Some(call) = Call::begin() else {
                     return call_next!(NEXT, $aggregate.$table.$slot => $($param),*);
                 };

@@ -1,7 +1,6 @@
 //! What is found: one line each, as text or as a JSON object, on stderr or to whom a program sets.
 
 use std::fmt;
-use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use level_zero_sys::{ZE_RESULT_SUCCESS, ze_result_t};
@@ -113,13 +112,13 @@ impl Finding {
     /// Writes it to stderr, as the settings say: a line, or a JSON object. What [`report`](Self::report) does when there is
     /// no sink; for sinks that do more.
     pub fn print(&self) {
-        let line = if is_json() {
+        let mut line = if is_json() {
             self.json()
         } else {
             format!("ze-validation: {self}")
         };
-        // Nobody can be told that stderr is closed.
-        drop(writeln!(std::io::stderr().lock(), "{line}"));
+        line.push('\n');
+        signal_mask::write_stderr(line.as_bytes());
     }
 
     /// One JSON object, on one line.

@@ -55,6 +55,8 @@ const OUTCOMES: u32 = 128;
 const CHECKERS: u32 = EVENTS | LEAKS | CERTIFICATION | PERFORMANCE | RESOURCES;
 
 static MODES: AtomicU32 = AtomicU32::new(0);
+/// The process that wanted them.
+static OWNER: AtomicU32 = AtomicU32::new(0);
 
 #[inline(always)]
 fn modes() -> u32 {
@@ -109,6 +111,7 @@ pub fn configure(settings: &Settings) {
     ];
     finding::set_json(settings.json);
     checkers::configure(settings);
+    OWNER.store(std::process::id(), Ordering::Relaxed);
     let modes = modes
         .iter()
         .filter(|(on, _)| *on)
@@ -180,7 +183,10 @@ pub fn from_environment() -> Result<(), String> {
 /// The end: says what the leak checker counted, and what lives still. Later calls are not checked any more.
 pub fn finish() {
     let modes = MODES.swap(0, Ordering::Relaxed);
-    checkers::finish(modes);
+    // The objects that a fork could report are its parent's, and so are threads that may hold locks.
+    if OWNER.load(Ordering::Relaxed) == std::process::id() {
+        checkers::finish(modes);
+    }
 }
 
 #[cfg(test)]

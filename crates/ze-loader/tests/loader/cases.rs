@@ -398,6 +398,20 @@ fn every_function(loader: &Loader) {
                 || loader.text().1.starts_with(&format!("{name}: p"))
         );
     }
+    // Where no object can lie; the reads would end the process.
+    let junk = [1, 0x7ff8, 0xffff, 0x1_0001, usize::MAX - 1, usize::MAX];
+    for (name, junk) in handle_functions().flat_map(|name| junk.map(|junk| (name, junk))) {
+        assert_eq!(
+            loader.call(name, &[junk]),
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "{name} with {junk:#x}"
+        );
+        assert!(
+            loader.text().1.contains(&format!("({junk:#x})")),
+            "{name}: {:?}",
+            loader.text()
+        );
+    }
     for name in arrays {
         assert_eq!(
             loader.call_with_nulls(name),

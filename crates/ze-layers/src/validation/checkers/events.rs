@@ -104,7 +104,7 @@ fn role(index: usize) -> Role {
     roles.get(index).copied().unwrap_or_default()
 }
 
-/// The handles of an array.
+/// The handles of an array, up to its first null: a count that is a mistake takes no memory for what is not there.
 ///
 /// # Safety
 /// `address` is null or leads to `count` handles.
@@ -112,12 +112,20 @@ unsafe fn handles(address: u64, count: u64) -> Vec<u64> {
     let (Ok(address), Ok(count)) = (usize::try_from(address), usize::try_from(count)) else {
         return Vec::new();
     };
-    if address == 0 || count == 0 {
-        return Vec::new();
+    let mut handles = Vec::new();
+    if address == 0 {
+        return handles;
     }
-    // SAFETY: the caller's contract.
-    unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u64>(address), count) }
-        .to_vec()
+    let first = std::ptr::with_exposed_provenance::<u64>(address);
+    for place in 0..count {
+        // SAFETY: the caller's contract.
+        let handle = unsafe { *first.add(place) };
+        if handle == 0 || handles.try_reserve(1).is_err() {
+            break;
+        }
+        handles.push(handle);
+    }
+    handles
 }
 
 fn event_name(event: u64) -> String {

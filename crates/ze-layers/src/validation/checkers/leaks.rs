@@ -1,7 +1,6 @@
 //! Counts of what was made and destroyed, for the end of the process.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -101,8 +100,7 @@ pub(super) fn finish(modes: u32) {
         text.push('\n');
     }
     if !crate::validation::finding::is_json() {
-        // Nobody can be told that stderr is closed.
-        drop(std::io::stderr().lock().write_all(text.as_bytes()));
+        signal_mask::write_stderr(text.as_bytes());
     }
     for finding in findings {
         finding.report();

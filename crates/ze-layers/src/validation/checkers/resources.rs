@@ -95,7 +95,12 @@ pub(super) fn configure(settings: &Settings) {
     }
     head.push_str(",TotalMemory_Bytes\n");
     let path = numbered(path);
-    match File::create(&path).and_then(|mut file| file.write_all(head.as_bytes()).map(|()| file)) {
+    let made = signal_mask::without_write_signals(|| {
+        let mut file = File::create(&path)?;
+        file.write_all(head.as_bytes())?;
+        Ok(file)
+    });
+    match made.map_err(signal_mask::name_file_size_limit) {
         Ok(file) => tracker.file = Some(file),
         Err(error) => {
             let rule = format!("{}: {error}", path.display());
@@ -240,7 +245,9 @@ fn write_csv(
     writeln!(line, ",{bytes}").ok();
     if let Some(file) = &mut tracker.file {
         // One write a line, so that lines of several threads do not mix; a full disk does not disturb the program.
-        drop(file.write_all(line.as_bytes()));
+        drop(signal_mask::without_write_signals(|| {
+            file.write_all(line.as_bytes())
+        }));
     }
 }
 

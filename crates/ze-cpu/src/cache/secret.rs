@@ -1,0 +1,159 @@
+//! The secret with which this user's entries are sealed.
+//!
+//! It lies in the cache's directory, in a file that the user alone can read. An entry whose seal was made without it is
+//! never given: to write to the directory is not enough to have code run.
+//!
+//! Invariants
+//! - The file appears whole or not at all. Of two processes that make one at the same time both use the same.
+//! - A secret that others could have read or made is replaced, and so are all entries under it.
+//! - A file that Solum did not make is never replaced: the cache is refused.
+
+use super::Cache;
+use crate::random;
+use std::ffi::{CStr, CString};
+use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
+use ze_driver::user;
+
+/// A key of the keyed hash.
+pub(super) type Secret = [u8; 32];
+
+/// The user may name any directory: the name and [`MAGIC`] keep Solum from deleting a file of another program.
+pub(super) const NAME: &CStr = c".solum-secret";
+/// The first bytes of the file. The secret follows.
+const MAGIC: &[u8; 8] = b"SOLUMs01";
+/// Bytes of the file.
+const LEN: usize = MAGIC.len() + size_of::<Secret>();
+/// Other processes may replace the file meanwhile, too.
+const ATTEMPTS: usize = 4;
+
+/// What lies under the secret's name.
+pub(super) enum Found {
+    Nothing,
+    /// A file of Solum's that must not be believed, or an empty one.
+    Unfit,
+    /// Something that Solum did not make.
+    Foreign,
+    Secret(Secret),
+}
+
+impl Cache {
+    /// Reads the secret.
+    ///
+    /// # Errors
+    /// The system's, which say nothing about the file.
+    pub(super) fn find_secret(&self) -> Result<Found> {
+        let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+        let mut file = match self.open_at(NAME, flags, 0) {
+            Ok(file) => file,
+            Err(error) => {
+                return match error.raw_os_error() {
+                    Some(libc::ENOENT) => Ok(Found::Nothing),
+                    // A link, no rights, a socket or device.
+                    Some(libc::ELOOP | libc::EACCES | libc::ENXIO) => Ok(Found::Foreign),
+                    _ => Err(error),
+                };
+            }
+        };
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Ok(Found::Foreign);
+        }
+        if metadata.len() == 0 {
+            return Ok(Found::Unfit);
+        }
+        let mut magic = [0; MAGIC.len()];
+        match file.read_exact(&mut magic) {
+            Ok(()) if magic == *MAGIC => {}
+            Ok(()) => return Ok(Found::Foreign),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(Found::Foreign),
+            Err(error) => return Err(error),
+        }
+        let mut secret = Secret::default();
+        let is_fit = user::owns(metadata.uid())
+            && metadata.mode() & 0o077 == 0
+            && metadata.nlink() == 1
+            && metadata.len() == LEN as u64;
+        if !is_fit {
+            return Ok(Found::Unfit);
+        }
+        match file.read_exact(&mut secret) {
+            // A system that stopped before the bytes were on disk may leave zeros.
+            Ok(()) if secret != Secret::default() => Ok(Found::Secret(secret)),
+            Ok(()) => Ok(Found::Unfit),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(Found::Unfit),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads the secret, and makes one where there is none that is fit.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn secret(&self) -> Result<Secret> {
+        for _ in 0..ATTEMPTS {
+            match self.find_secret()? {
+                Found::Secret(secret) => return Ok(secret),
+                Found::Unfit => self.unlink(NAME),
+                Found::Foreign => {
+                    return Err(Error::other(
+                        "the file \".solum-secret\" in it was not made by Solum. Move it away, or set SOLUM_CACHE_DIR \
+                         to another directory",
+                    ));
+                }
+                Found::Nothing => {}
+            }
+            self.make_secret()?;
+        }
+        Err(Error::other(
+            "the file \".solum-secret\" in it is not private and cannot be replaced",
+        ))
+    }
+
+    /// Puts a fresh secret where none is.
+    fn make_secret(&self) -> Result<()> {
+        let temporary = super::temporary()?;
+        let made = signal_mask::without_write_signals(|| {
+            let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+            let mut file = self.open_at(&temporary, flags | libc::O_NOFOLLOW, 0o600)?;
+            let secret = random::bytes::<{ size_of::<Secret>() }>()?;
+            file.write_all(&[&MAGIC[..], &secret].concat())?;
+            self.rename_to_secret(&temporary)
+        });
+        if made.is_err() {
+            self.unlink(&temporary);
+        }
+        match made {
+            // Another process was faster: its secret counts.
+            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
+            made => made.map_err(signal_mask::name_file_size_limit),
+        }
+    }
+
+    fn rename_to_secret(&self, temporary: &CString) -> Result<()> {
+        let at = self.directory.as_raw_fd();
+        // A hard link would leave the file with two names for a moment. Not every C library has the function.
+        // SAFETY: C strings and an open directory.
+        let renamed = unsafe {
+            libc::syscall(
+                libc::SYS_renameat2,
+                at,
+                temporary.as_ptr(),
+                at,
+                NAME.as_ptr(),
+                libc::RENAME_NOREPLACE,
+            )
+        };
+        if renamed == 0 {
+            return Ok(());
+        }
+        let error = Error::last_os_error();
+        match error.raw_os_error() {
+            // A file system that knows no such rename: the last of several processes wins, and entries of the others
+            // are made again.
+            Some(libc::EINVAL | libc::ENOSYS) => self.rename(temporary, NAME),
+            _ => Err(error),
+        }
+    }
+}

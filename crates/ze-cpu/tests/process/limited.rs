@@ -1,0 +1,168 @@
+//! Programs under limits that the system sets: no limit ends the process, and memory that needs a file names the limit.
+
+use super::{of_role, run};
+use std::os::unix::process::CommandExt;
+use std::process::Output;
+use ze_driver::device::{AllocError, AllocRequest, ExportError, MemoryKind, Work};
+
+/// What the system denies a process.
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    /// Files of more bytes.
+    FileSize(u64),
+    /// More address space, in bytes.
+    AddressSpace(u64),
+    /// Descriptors from this number on.
+    Descriptors(u64),
+    /// The system call `memfd_create`.
+    MemoryFiles,
+}
+
+impl Limit {
+    /// Sets the limit for the calling process. Async-signal-safe.
+    fn set(self) -> std::io::Result<()> {
+        let (kind, value) = match self {
+            Self::FileSize(bytes) => (libc::RLIMIT_FSIZE, bytes),
+            Self::AddressSpace(bytes) => (libc::RLIMIT_AS, bytes),
+            Self::Descriptors(number) => (libc::RLIMIT_NOFILE, number),
+            Self::MemoryFiles => return deny(libc::SYS_memfd_create as u32),
+        };
+        let limit = libc::rlimit {
+            rlim_cur: value,
+            rlim_max: value,
+        };
+        // SAFETY: reads the local variable.
+        match unsafe { libc::setrlimit(kind, &limit) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    }
+}
+
+/// Has the system answer `call` with ENOSYS from now on.
+fn deny(call: u32) -> std::io::Result<()> {
+    let step = |code: u32, jt, jf, k| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    let filter = [
+        // The number of the system call is the first word.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, call),
+        step(
+            libc::BPF_RET | libc::BPF_K,
+            0,
+            0,
+            libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+        ),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_ptr().cast_mut(),
+    };
+    // SAFETY: the program lives through the calls, which copy it.
+    let done = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program) == 0
+    };
+    if done {
+        Ok(())
+    } else {
+        Err(std::io::Error::last_os_error())
+    }
+}
+
+fn under(limit: Limit, role: &str, variables: &[(&str, &str)]) -> Output {
+    let mut command = of_role(role, variables);
+    // SAFETY: only system calls between fork and exec.
+    unsafe { command.pre_exec(move || limit.set()) };
+    command.output().unwrap()
+}
+
+/// The largest file that the role may make, as text; none: any.
+const FILES: &str = "SOLUM_TEST_FILES";
+
+/// Uses memory of all kinds. Files up to the limit can be had; beyond it an error names the limit.
+pub(crate) fn use_memory() {
+    let most = std::env::var(FILES).map_or(u64::MAX, |text| text.parse().unwrap());
+    let platform = ze_cpu::platform().unwrap();
+    let space = platform.address_space().unwrap();
+    let request = |size| AllocRequest {
+        kind: MemoryKind::Shared,
+        size,
+        align: 1,
+        device: Some(0),
+        context: 0,
+    };
+    let named = |error: ze_driver::device::NoFile| {
+        let text = error.to_string();
+        let names = ["ulimit -f", "ulimit -n", "memfd_create"];
+        assert!(names.iter().any(|name| text.contains(name)), "{text}");
+    };
+    for size in [1_u64, 100_000, 3 << 20, 40 << 20] {
+        let base = platform.allocate(&request(size)).unwrap();
+        let (dst, len, pattern) = (base, size, Box::new([5]));
+        assert_eq!(run(&platform, Work::Fill { dst, pattern, len }), None);
+        match space.export(base as usize) {
+            Ok(_) => assert!(size <= most),
+            Err(ExportError::NoFile(why)) => named(why),
+            Err(other) => panic!("{other:?}"),
+        }
+        // SAFETY: the allocation has `size` bytes.
+        unsafe { assert_eq!(base.add(size as usize - 1).read(), 5) };
+        match space.allocate_in_file(&request(size)) {
+            Ok(_) => assert!(size <= most),
+            Err(AllocError::NoFile(why)) => named(why),
+            Err(other) => panic!("{other:?}"),
+        }
+        match space.pages(size.next_multiple_of(4096)) {
+            Ok(_) => assert!(size <= most),
+            Err(AllocError::NoFile(why)) => named(why),
+            Err(other) => panic!("{other:?}"),
+        }
+        assert!(platform.free(base));
+    }
+}
+
+#[test]
+fn no_limit_on_files_ends_a_program() {
+    let cases = [
+        (Limit::FileSize(0), "0"),
+        (Limit::FileSize(1 << 10), "1024"),
+        (Limit::FileSize(1 << 20), "1048576"),
+        (Limit::FileSize(300_000 << 10), "307200000"),
+        (Limit::MemoryFiles, "0"),
+        (Limit::Descriptors(4), "41943040"),
+    ];
+    for (limit, most) in cases {
+        for (role, variables) in [
+            ("limited", &[(FILES, most)][..]),
+            ("linked", &[("SOLUM_COMPILER", "interpreter")]),
+        ] {
+            let output = under(limit, role, variables);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                output.status.success(),
+                "{role} {limit:?}: {} {said}",
+                output.status
+            );
+        }
+    }
+}
+
+#[test]
+fn programs_run_in_little_address_space() {
+    for mebibytes in [600, 700, 800, 1000, 1200, 1500, 1800, 2500, 4000] {
+        let limit = Limit::AddressSpace(mebibytes << 20);
+        let output = under(limit, "linked", &[("SOLUM_COMPILER", "interpreter")]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "{limit:?}: {} {said}",
+            output.status
+        );
+    }
+}
