@@ -4,8 +4,8 @@
 //! getters copy from the same tables.
 
 use crate::core::{
-    append, attributes, context, counter, device, device_more, driver, event, event_pool, fence,
-    graph, image, image_copy, ipc, kernel, launch, link, list, mem, module, mutable, queue,
+    append, attributes, context, counter, device, device_more, driver, event, event_pool, fabric,
+    fence, graph, image, image_copy, ipc, kernel, launch, link, list, mem, module, mutable, queue,
     requirements, runtime, sampler, virtual_mem,
 };
 use crate::rtas;
@@ -233,7 +233,9 @@ pub(crate) static ZE_DEVICE: ze_device_dditable_t = ze_device_dditable_t {
 };
 
 /// `ze_device_exp_dditable_t`.
-pub(crate) static ZE_DEVICE_EXP: ze_device_exp_dditable_t = unsupported::ZE_DEVICE_EXP;
+pub(crate) static ZE_DEVICE_EXP: ze_device_exp_dditable_t = ze_device_exp_dditable_t {
+    pfnGetFabricVertexExp: Some(fabric::zeDeviceGetFabricVertexExp),
+};
 
 /// `ze_context_dditable_t`.
 pub(crate) static ZE_CONTEXT: ze_context_dditable_t = ze_context_dditable_t {
@@ -502,11 +504,19 @@ pub(crate) static ZE_VIRTUAL_MEM: ze_virtual_mem_dditable_t = ze_virtual_mem_ddi
 
 /// `ze_fabric_vertex_exp_dditable_t`.
 pub(crate) static ZE_FABRIC_VERTEX_EXP: ze_fabric_vertex_exp_dditable_t =
-    unsupported::ZE_FABRIC_VERTEX_EXP;
+    ze_fabric_vertex_exp_dditable_t {
+        pfnGetExp: Some(fabric::zeFabricVertexGetExp),
+        pfnGetSubVerticesExp: Some(fabric::zeFabricVertexGetSubVerticesExp),
+        pfnGetPropertiesExp: Some(fabric::zeFabricVertexGetPropertiesExp),
+        pfnGetDeviceExp: Some(fabric::zeFabricVertexGetDeviceExp),
+    };
 
 /// `ze_fabric_edge_exp_dditable_t`.
 pub(crate) static ZE_FABRIC_EDGE_EXP: ze_fabric_edge_exp_dditable_t =
-    unsupported::ZE_FABRIC_EDGE_EXP;
+    ze_fabric_edge_exp_dditable_t {
+        pfnGetExp: Some(fabric::zeFabricEdgeGetExp),
+        ..unsupported::ZE_FABRIC_EDGE_EXP
+    };
 
 /// `ze_graph_dditable_t`.
 pub(crate) static ZE_GRAPH: ze_graph_dditable_t = ze_graph_dditable_t {

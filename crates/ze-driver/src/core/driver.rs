@@ -6,6 +6,7 @@ use crate::core::capture::Captures;
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::external_pointer::Imported;
+use crate::core::fabric::Vertex;
 use crate::core::hierarchy::{Hierarchy, Mode};
 use crate::core::ipc::Exports;
 use crate::core::object;
@@ -31,6 +32,7 @@ pub(crate) struct Driver {
     platform: Arc<dyn Platform>,
     devices: Vec<Arc<Device>>,
     hierarchy: Hierarchy,
+    vertices: Vec<Arc<Vertex>>,
     default_context: OnceLock<Arc<Context>>,
     lanes: Mutex<Vec<Weak<Lane>>>,
     ids: AtomicU64,
@@ -61,6 +63,7 @@ impl Driver {
         Ok(Arc::new(Self {
             head: Head::new::<Self>(tables::all()),
             hierarchy: Hierarchy::arrange(&sub_of, mode, mask.as_deref()),
+            vertices: (0..devices.len()).map(Vertex::new).collect(),
             platform,
             devices,
             default_context: OnceLock::new(),
@@ -124,6 +127,11 @@ impl Driver {
     /// Devices and sub-devices, in the platform's order; also those that the program does not see.
     pub(crate) fn devices(&self) -> &[Arc<Device>] {
         &self.devices
+    }
+
+    /// Fabric vertices, one for each of [`Self::devices`].
+    pub(crate) fn vertices(&self) -> &[Arc<Vertex>] {
+        &self.vertices
     }
 
     /// What the program sees.

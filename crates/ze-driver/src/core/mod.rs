@@ -13,6 +13,7 @@ pub(crate) mod event;
 pub(crate) mod event_pool;
 pub(crate) mod external;
 pub(crate) mod external_pointer;
+pub(crate) mod fabric;
 pub(crate) mod fence;
 pub(crate) mod graph;
 pub(crate) mod hierarchy;

@@ -393,3 +393,44 @@ fn contradicting_atomic_attributes_are_refused() {
         assert_eq!(got, wanted, "{attribute:#x}");
     }
 }
+
+#[test]
+fn each_device_is_a_vertex_without_edges() {
+    let (mut count, mut vertices) = (0, [null_mut(); 4]);
+    ok!(FabricVertexExp.pfnGetExp(driver(), &raw mut count, null_mut()));
+    assert_eq!(count, 3);
+    ok!(FabricVertexExp.pfnGetExp(driver(), &raw mut count, vertices.as_mut_ptr()));
+    for (index, vertex) in vertices.into_iter().take(3).enumerate() {
+        let (mut on, mut again) = (null_mut(), null_mut());
+        ok!(FabricVertexExp.pfnGetDeviceExp(vertex, &raw mut on));
+        assert_eq!(on, device(index));
+        ok!(DeviceExp.pfnGetFabricVertexExp(on, &raw mut again));
+        assert_eq!(again, vertex);
+        let mut told = ze_fabric_vertex_exp_properties_t::default();
+        let mut properties = ze_device_properties_t::default();
+        ok!(FabricVertexExp.pfnGetPropertiesExp(vertex, &raw mut told));
+        ok!(Device.pfnGetProperties(on, &raw mut properties));
+        assert_eq!(told.uuid.id, properties.uuid.id);
+        assert_eq!(
+            (told.r#type, told.remote),
+            (ZE_FABRIC_VERTEX_EXP_TYPE_DEVICE, 0)
+        );
+        // (sub-devices, vertices of them)
+        let (mut subs, mut below) = (0, 7);
+        ok!(Device.pfnGetSubDevices(on, &raw mut subs, null_mut()));
+        ok!(FabricVertexExp.pfnGetSubVerticesExp(vertex, &raw mut below, null_mut()));
+        assert_eq!(below, subs);
+        for other in vertices.into_iter().take(3) {
+            let mut edges = 7;
+            ok!(FabricEdgeExp.pfnGetExp(vertex, other, &raw mut edges, null_mut()));
+            assert_eq!(edges, 0);
+        }
+    }
+    let mut nothing = null_mut();
+    for result in [
+        ze!(FabricVertexExp.pfnGetDeviceExp(null_mut(), &raw mut nothing)),
+        ze!(FabricEdgeExp.pfnGetExp(vertices[0], null_mut(), &raw mut count, null_mut())),
+    ] {
+        assert_eq!(result, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    }
+}

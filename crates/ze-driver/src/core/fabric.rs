@@ -1,0 +1,116 @@
+//! Fabric vertices: one for each device and sub-device, without edges, because no link leads from one to another.
+//! core/fabric.yml (experimental). oneCCL asks each of its devices for one.
+
+use crate::core::device::Device;
+use crate::core::driver::Driver;
+use crate::core::object;
+use crate::tables;
+use level_zero_sys::*;
+use std::sync::Arc;
+use ze_abi::{Enumerate, Handle, Head, Object, Out, Prop, ZeResult};
+use ze_entry::ze_entry;
+
+/// A device as a place in the fabric; never freed.
+#[repr(C)]
+pub(crate) struct Vertex {
+    head: Head,
+    /// Of the device.
+    index: usize,
+}
+object!(
+    Vertex,
+    _ze_fabric_vertex_handle_t,
+    b"ZeFv",
+    "a fabric vertex"
+);
+
+impl Vertex {
+    /// Of the device of that index.
+    pub(crate) fn new(index: usize) -> Arc<Self> {
+        Arc::new(Self {
+            head: Head::new::<Self>(tables::all()),
+            index,
+        })
+    }
+}
+
+/// Of the devices that `zeDeviceGet` gives; core/fabric.yml.
+#[ze_entry(ze_pfnFabricVertexGetExp_t)]
+pub(crate) fn zeFabricVertexGetExp(
+    hDriver: Handle<'_, Driver>,
+    pCount: Enumerate<'_, ze_fabric_vertex_handle_t>,
+) -> ZeResult {
+    let (listed, vertices) = (hDriver.listed(), hDriver.vertices());
+    pCount.fill(listed.len(), |i, slot| {
+        *slot = vertices[listed[i].index()].handle();
+    });
+    Ok(())
+}
+
+/// Of the device's sub-devices; core/fabric.yml.
+#[ze_entry(ze_pfnFabricVertexGetSubVerticesExp_t)]
+pub(crate) fn zeFabricVertexGetSubVerticesExp(
+    hVertex: Handle<'_, Vertex>,
+    pCount: Enumerate<'_, ze_fabric_vertex_handle_t>,
+) -> ZeResult {
+    let driver = crate::state::driver()?;
+    let (subs, vertices) = (
+        &driver.hierarchy().places[hVertex.index].subs,
+        driver.vertices(),
+    );
+    pCount.fill(subs.len(), |i, slot| *slot = vertices[subs[i]].handle());
+    Ok(())
+}
+
+/// The UUID and the address are the device's; core/fabric.yml.
+#[ze_entry(ze_pfnFabricVertexGetPropertiesExp_t)]
+pub(crate) fn zeFabricVertexGetPropertiesExp(
+    hVertex: Handle<'_, Vertex>,
+    mut pVertexProperties: Prop<'_, ze_fabric_vertex_exp_properties_t>,
+) -> ZeResult {
+    let device = &crate::state::driver()?.devices()[hVertex.index];
+    let facts = device.facts();
+    pVertexProperties.uuid.id = facts.uuid;
+    pVertexProperties.r#type = if facts.sub_of.is_some() {
+        ZE_FABRIC_VERTEX_EXP_TYPE_SUBDEVICE
+    } else {
+        ZE_FABRIC_VERTEX_EXP_TYPE_DEVICE
+    };
+    pVertexProperties.remote = 0;
+    pVertexProperties.address = ze_fabric_vertex_pci_exp_address_t {
+        device: u32::try_from(device.root_index()).unwrap_or(0),
+        ..Default::default()
+    };
+    Ok(())
+}
+
+/// The device that the vertex stands for; core/fabric.yml.
+#[ze_entry(ze_pfnFabricVertexGetDeviceExp_t)]
+pub(crate) fn zeFabricVertexGetDeviceExp(
+    hVertex: Handle<'_, Vertex>,
+    phDevice: Out<'_, ze_device_handle_t>,
+) -> ZeResult {
+    phDevice.write(crate::state::driver()?.devices()[hVertex.index].handle());
+    Ok(())
+}
+
+/// The vertex that stands for the device; core/fabric.yml.
+#[ze_entry(ze_pfnDeviceGetFabricVertexExp_t)]
+pub(crate) fn zeDeviceGetFabricVertexExp(
+    hDevice: Handle<'_, Device>,
+    phVertex: Out<'_, ze_fabric_vertex_handle_t>,
+) -> ZeResult {
+    phVertex.write(crate::state::driver()?.vertices()[hDevice.index()].handle());
+    Ok(())
+}
+
+/// None between any two; core/fabric.yml.
+#[ze_entry(ze_pfnFabricEdgeGetExp_t)]
+pub(crate) fn zeFabricEdgeGetExp(
+    _hVertexA: Handle<'_, Vertex>,
+    _hVertexB: Handle<'_, Vertex>,
+    pCount: Enumerate<'_, ze_fabric_edge_handle_t>,
+) -> ZeResult {
+    pCount.fill(0, |_, _| {});
+    Ok(())
+}
