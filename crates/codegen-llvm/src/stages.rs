@@ -56,7 +56,8 @@ impl Clock {
 /// Whether the variable asks for it. What is no value of it the driver has refused.
 fn is_wanted() -> bool {
     static WANTED: OnceLock<bool> = OnceLock::new();
-    *WANTED.get_or_init(|| std::env::var("SOLUM_LOG").is_ok_and(|value| value.trim() == "compile"))
+    let wants = |value: String| value.split(',').any(|one| one.trim() == "compile");
+    *WANTED.get_or_init(|| std::env::var("SOLUM_LOG").is_ok_and(wants))
 }
 
 /// Writes what the clock says of `what`, if that is wanted.

@@ -171,8 +171,8 @@ pub struct DeviceProperties {
     pub kind: DeviceKind,
     /// Unique and stable.
     pub uuid: [u8; 16],
-    /// Hardware threads: slices × subslices × EUs × threads.
-    pub thread_count: u64,
+    /// Compute units: slices × subslices × EUs × threads. A processor's device tells a multiple of eight.
+    pub compute_units: u64,
     /// Bytes of all memories.
     pub memory_bytes: u64,
     /// Largest group in work-items.
@@ -235,7 +235,7 @@ impl Device {
                 other => DeviceKind::Other(other.0),
             },
             uuid: raw.uuid.id,
-            thread_count: product([
+            compute_units: product([
                 raw.numSlices,
                 raw.numSubslicesPerSlice,
                 raw.numEUsPerSubslice,

@@ -48,7 +48,7 @@ struct DeviceEntry {
     name: String,
     kind: String,
     uuid: String,
-    threads: u64,
+    compute_units: u64,
     memory_bytes: u64,
     max_group_size: u32,
     local_memory_bytes: u32,
@@ -181,7 +181,7 @@ fn entry(properties: &DeviceProperties, numbers: &mut BTreeMap<String, usize>) -
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect(),
-        threads: properties.thread_count,
+        compute_units: properties.compute_units,
         memory_bytes: properties.memory_bytes,
         max_group_size: properties.max_group_size,
         local_memory_bytes: properties.local_memory_bytes,
@@ -194,12 +194,12 @@ fn entry(properties: &DeviceProperties, numbers: &mut BTreeMap<String, usize>) -
 
 fn text(drivers: &[DriverEntry], verbose: bool) -> String {
     let mut table = Builder::default();
-    table.push_record(["name", "device", "threads", "memory", "choose with"]);
+    table.push_record(["name", "device", "units", "memory", "choose with"]);
     for device in drivers.iter().flat_map(|driver| &driver.devices) {
         table.push_record([
             &device.selector,
             &device.name,
-            &device.threads.to_string(),
+            &device.compute_units.to_string(),
             &units::bytes(device.memory_bytes),
             &device.choose,
         ]);

@@ -16,6 +16,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("xpti-sys", 0),
     ("profile-artifacts", 0),
     ("cpu-target", 0),
+    ("local-ranks", 0),
     ("ze-abi", 1),
     ("ze-entry", 1),
     ("spirv-reader", 1),

@@ -3,6 +3,7 @@
 use level_zero_sys::ze_result_t;
 use std::cell::UnsafeCell;
 use std::ffi::c_char;
+use std::sync::OnceLock;
 
 /// Bytes of the last-error buffer, the final zero included.
 const LAST_ERROR_SIZE: usize = 1024;
@@ -61,9 +62,20 @@ impl ZeError {
     pub(crate) fn publish(self, symbol: &str) -> ze_result_t {
         if let Text::Owned(text) = &self.text {
             record_error(symbol, text);
+            if let Some(observer) = OBSERVER.get() {
+                observer(symbol, text);
+            }
         }
         self.code
     }
+}
+
+static OBSERVER: OnceLock<fn(&str, &str)> = OnceLock::new();
+
+/// Calls `observer` with the function's name and the text of each failed call from now on. The first observer stays.
+pub fn observe_errors(observer: fn(&str, &str)) {
+    // A later one is the same: the driver has one.
+    let _ = OBSERVER.set(observer);
 }
 
 struct Buffer(UnsafeCell<[u8; LAST_ERROR_SIZE]>);

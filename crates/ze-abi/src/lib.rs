@@ -17,7 +17,7 @@ mod pair;
 
 pub use arg::{AbiArg, In, InMut, OptIn, OptOut, Out, Prop};
 pub use chain::{Chain, ChainMut, MAX_CHAIN};
-pub use error::{ZeError, ZeResult, last_error, record_error};
+pub use error::{ZeError, ZeResult, last_error, observe_errors, record_error};
 pub use gate::{Gate, gate, guard, guard_any_state, guard_value, set_gate};
 pub use level_zero_sys::{ze_handle_t, ze_result_t};
 pub use object::{Handle, Head, Object, OptHandle, Tables};

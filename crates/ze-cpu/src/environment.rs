@@ -69,6 +69,18 @@ pub enum Tiers {
     Baseline,
 }
 
+/// What new allocations hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Shared memory is zero, as on Intel's GPUs, where each such allocation has fresh pages. Other memory that is used again
+    /// holds what an earlier allocation left: clearing it takes as long as an element-wise kernel over it.
+    Auto,
+    /// Zeros.
+    Zero,
+    /// A byte that makes large odd numbers and no addresses, also in memory that was never used.
+    Poison,
+}
+
 /// What the variables say, defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -100,6 +112,8 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Bound of allocations in bytes; none: by the machine.
     pub memory: Option<u64>,
+    /// What new allocations hold.
+    pub contents: Contents,
     /// Handles of other users' memory are opened; never with elevated privileges.
     pub ipc_any_user: bool,
     /// Milliseconds that a kernel may take; none: any time.
@@ -108,6 +122,10 @@ pub struct Settings {
     pub help: bool,
     /// Whether the stages of compiling are told on stderr.
     pub log_compile: bool,
+    /// Whether failed calls, and launches of nothing, are told on stderr.
+    pub log_calls: bool,
+    /// Vendor that devices show; none: the CPU's maker.
+    pub vendor_id: Option<u32>,
     /// Whether compiled kernels are named for `perf`.
     pub perf: bool,
 }
@@ -232,6 +250,27 @@ impl Settings {
                 },
             }
         };
+        let log = get("SOLUM_LOG")?;
+        let logs: Vec<&str> = match log.as_deref().map(str::trim) {
+            None | Some("none") => Vec::new(),
+            Some(all) => all.split(',').map(str::trim).collect(),
+        };
+        if let Some(other) = logs.iter().find(|one| !["compile", "calls"].contains(*one)) {
+            return Err(refuse("SOLUM_LOG", log.as_deref().unwrap_or(other)));
+        }
+        let vendor_id = match get("SOLUM_VENDOR_ID")? {
+            None => None,
+            Some(value) => {
+                let digits = value
+                    .trim()
+                    .strip_prefix("0x")
+                    .map(|hex| u32::from_str_radix(hex, 16));
+                let number = digits
+                    .and_then(Result::ok)
+                    .filter(|id| (1..=0xffff).contains(id));
+                Some(number.ok_or_else(|| refuse("SOLUM_VENDOR_ID", &value))?)
+            }
+        };
         Ok(Self {
             devices,
             discrete,
@@ -249,6 +288,12 @@ impl Settings {
             workers: count("SOLUM_WORKERS", 1024)?,
             sub_devices: count("SOLUM_SUB_DEVICES", MOST_DEVICES)?,
             memory: bytes("SOLUM_MEMORY_LIMIT", LEAST_MEMORY)?,
+            contents: match get("SOLUM_NEW_MEMORY")?.as_deref().map(str::trim) {
+                None | Some("auto") => Contents::Auto,
+                Some("zero") => Contents::Zero,
+                Some("poison") => Contents::Poison,
+                Some(other) => return Err(refuse("SOLUM_NEW_MEMORY", other)),
+            },
             ipc_any_user: match get("SOLUM_IPC_ANY_USER")?.as_deref().map(str::trim) {
                 Some("1") => !privileged,
                 None | Some("0") => false,
@@ -256,11 +301,9 @@ impl Settings {
             },
             kernel_timeout: count("SOLUM_KERNEL_TIMEOUT_MS", 86_400_000)?,
             help: switch("SOLUM_HELP")?,
-            log_compile: match get("SOLUM_LOG")?.as_deref().map(str::trim) {
-                None | Some("none") => false,
-                Some("compile") => true,
-                Some(other) => return Err(refuse("SOLUM_LOG", other)),
-            },
+            log_compile: logs.contains(&"compile"),
+            log_calls: logs.contains(&"calls"),
+            vendor_id,
             perf: match get("SOLUM_PERF")?.as_deref().map(str::trim) {
                 // A file in a folder that all may write to is nothing for a process with more rights than its user.
                 Some("1") => !privileged,
@@ -422,6 +465,11 @@ mod tests {
             ("SOLUM_SUB_GROUP_SIZE", "64"),
             ("SOLUM_LANES", "2"),
             ("SOLUM_LOG", "all"),
+            ("SOLUM_LOG", "compile,all"),
+            ("SOLUM_NEW_MEMORY", "dirty"),
+            ("SOLUM_VENDOR_ID", "8086"),
+            ("SOLUM_VENDOR_ID", "0x0"),
+            ("SOLUM_VENDOR_ID", "0x10000"),
             ("SOLUM_CPU_TARGET", "zn; rm -rf"),
             ("SOLUM_CPU_TARGET", "znver99"),
         ] {

@@ -36,7 +36,7 @@ pub(crate) struct Chosen {
     pub(crate) kernel_timestamp_valid_bits: u32,
     /// dpctl's `max_work_group_size`; dpnp derives its work-group sizes from it.
     pub(crate) max_group_size: u32,
-    /// dpnp's reductions and sorts choose their tiles by it.
+    /// dpnp's reductions and sorts choose their tiles by it. oneDAL's sparse statistics in double precision need 80 KiB.
     pub(crate) local_memory: u32,
     /// Every size advertised can be compiled; oneMKL's kernels require 16 and 32.
     pub(crate) sub_group_sizes: [u32; 3],
@@ -62,7 +62,7 @@ pub(crate) const TABLE: Chosen = Chosen {
     kernel_timestamp_valid_bits: 63,
     // Kernels rely on groups of `MOST_ITEMS` work-items at most.
     max_group_size: 1024,
-    local_memory: 64 << 10,
+    local_memory: 128 << 10,
     sub_group_sizes: [8, 16, 32],
     spirv_version: 1 << 16 | 6,
     module_flags: sys::ZE_DEVICE_MODULE_FLAG_FP16
@@ -135,7 +135,7 @@ pub(crate) fn device(
         sub_of: None,
         sub_number: 0,
         integrated: !settings.discrete,
-        vendor_id: machine.vendor_id,
+        vendor_id: settings.vendor_id.unwrap_or(machine.vendor_id),
         device_id: if choice.gpu {
             TABLE.device_id_gpu
         } else {
@@ -162,7 +162,7 @@ pub(crate) fn device(
         // The product is what SYCL calls compute units, and the conformance tests take for threads.
         num_slices: 1,
         num_subslices_per_slice: 1,
-        num_eus_per_subslice: machine.cpus.min(4096) as u32,
+        num_eus_per_subslice: units(machine.cpus),
         num_threads_per_eu: 1,
         physical_eu_simd_width: settings.sub_group_size,
         max_hardware_contexts: 1024,
@@ -212,9 +212,15 @@ pub(crate) fn sub_device(
         max_mem_alloc_size: root.max_mem_alloc_size / share,
         total_memory: root.total_memory / share,
         physical_memory: root.physical_memory / share,
-        num_eus_per_subslice: cpus.clamp(1, 4096) as u32,
+        num_eus_per_subslice: units(cpus),
         ..root.clone()
     }
+}
+
+/// Execution units of a device with `cpus` CPUs. oneDPL's kernel templates launch a multiple of an eighth of them, and with
+/// fewer than eight nothing at all: a radix sort leaves its data as they are.
+fn units(cpus: usize) -> u32 {
+    cpus.clamp(1, 4096).next_multiple_of(8) as u32
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -254,6 +260,21 @@ mod tests {
         const {
             assert!(TABLE.max_group_size <= kernel_ir::abi::MOST_ITEMS);
             assert!(TABLE.timestamp_valid_bits < 64 && TABLE.kernel_timestamp_valid_bits < 64);
+        }
+    }
+
+    #[test]
+    fn units_are_a_multiple_of_eight() {
+        for (cpus, told) in [
+            (0, 8),
+            (1, 8),
+            (2, 8),
+            (8, 8),
+            (9, 16),
+            (4095, 4096),
+            (1 << 20, 4096),
+        ] {
+            assert_eq!(units(cpus), told, "{cpus}");
         }
     }
 

@@ -67,6 +67,9 @@ impl CpuPlatform {
         crate::witness::name(settings.witness.as_ref());
         crate::program::perf::want(settings.perf);
         crate::program::stages::want(settings.log_compile);
+        if settings.log_calls {
+            ze_driver::call_log::want();
+        }
         if let Some(milliseconds) = settings.kernel_timeout {
             crate::fault::watchdog::limit(milliseconds as u64);
         }
@@ -106,6 +109,10 @@ impl CpuPlatform {
             .collect();
         let mut memory = Memory::with_nodes(facts::memory_limit(&machine, settings), nodes);
         memory.trust_all_users(settings.ipc_any_user);
+        if machine.has_ranks {
+            memory.begin_with_pages();
+        }
+        memory.fill_with(settings.contents);
         memory.explain_faults();
         Self {
             shares: shares
@@ -115,7 +122,7 @@ impl CpuPlatform {
             facts: facts::platform(),
             devices,
             memory,
-            engine: Engine::new(settings.workers.unwrap_or(machine.cpus), settings.help),
+            engine: Engine::new(settings.workers.unwrap_or(machine.share), settings.help),
             builder: Builder::new(settings, &machine),
             sensors,
         }

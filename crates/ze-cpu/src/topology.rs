@@ -3,6 +3,7 @@
 //! Everything here is read once, at initialisation, from the kernel's text files; a file that is
 //! missing or strange gives a cautious figure, never an error.
 
+use local_ranks::Rank;
 use std::fs;
 use std::path::Path;
 
@@ -15,6 +16,10 @@ pub(crate) struct Machine {
     pub(crate) vendor_id: u32,
     /// CPUs that affinity and cgroup allow, at least 1.
     pub(crate) cpus: usize,
+    /// As many of them as this process should use, where it is a rank of a parallel program.
+    pub(crate) share: usize,
+    /// Whether it is one of several ranks on this machine.
+    pub(crate) has_ranks: bool,
     /// Bytes of memory that machine and cgroup allow.
     pub(crate) memory: u64,
     /// (level, bytes) of data and unified caches.
@@ -50,12 +55,16 @@ impl Machine {
         };
         let base_mhz = field("cpu MHz").and_then(|mhz| mhz.parse::<f64>().ok());
         let top_khz = number("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
+        let cpus = cpus();
+        let rank = Rank::told(&|name| std::env::var(name).ok()).filter(|rank| rank.size > 1);
         Self {
             name: field("model name")
                 .filter(|name| !name.is_empty())
                 .unwrap_or_else(|| format!("{} CPU", std::env::consts::ARCH)),
             vendor_id,
-            cpus: cpus(),
+            cpus,
+            share: share_of(cpus, rank),
+            has_ranks: rank.is_some(),
             memory: memory(),
             caches: caches(),
             cache_line: number("/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size")
@@ -68,6 +77,14 @@ impl Machine {
             level: cpu_target::host(),
             features: cpu_target::host_features(),
         }
+    }
+}
+
+/// The processors of a rank that its launcher has not bound.
+fn share_of(cpus: usize, rank: Option<Rank>) -> usize {
+    match rank.filter(|_| !local_ranks::is_bound()) {
+        Some(rank) => rank.share(cpus),
+        None => cpus,
     }
 }
 

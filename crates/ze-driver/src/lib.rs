@@ -17,6 +17,7 @@
 )]
 
 pub mod address_space;
+pub mod call_log;
 mod check;
 mod core;
 pub mod device;

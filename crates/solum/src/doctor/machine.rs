@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use kernel_ir::build::{COMPILER_BUILD, serves};
+use local_ranks::Rank;
 
 use super::probe::{self, Step};
 use super::report::Check;
@@ -50,7 +51,25 @@ pub(crate) fn processor(setting: &Setting) -> Vec<Check> {
             "one CPU: two workers share it, kernels do not run side by side",
         ));
     }
+    checks.extend(rank(setting, cpus));
     checks
+}
+
+/// What a rank of a parallel program gets.
+fn rank(setting: &Setting, cpus: usize) -> Option<Check> {
+    let rank = Rank::told(&|name| setting.text(name))?;
+    let Rank { size, launcher, .. } = rank;
+    let number = rank.rank;
+    let who = format!("rank {number} of {size} on this machine ({launcher})");
+    let gets = if setting.given("SOLUM_WORKERS").is_some() {
+        "SOLUM_WORKERS says how many threads run its kernels".to_owned()
+    } else if size == 1 || local_ranks::is_bound() {
+        format!("its kernels run on {cpus} CPUs")
+    } else {
+        let share = rank.share(cpus);
+        format!("the launcher binds no CPUs, so its kernels run on {share} threads of {cpus} CPUs")
+    };
+    Some(Check::ok("cpu", format!("{who}: {gets}")))
 }
 
 /// What the kernel forbids, and rights that are more than usual.

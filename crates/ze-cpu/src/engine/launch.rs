@@ -452,9 +452,13 @@ impl Prepared {
                 // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
                 // keeps alive; the arguments are those of the launch ABI and outlive the call.
                 unsafe { worker.guard.call_until(&self.limit, code, arguments) }.map_err(
-                    |fault| Failure {
-                        item: fault.item(),
-                        text: fault.to_string(),
+                    |fault| {
+                        let mut text = fault.to_string();
+                        if fault.signal == libc::SIGSEGV {
+                            text.push_str(&null_arguments(kernel, launch));
+                        }
+                        let item = fault.item();
+                        Failure { item, text }
                     },
                 )?;
             }
@@ -474,6 +478,29 @@ impl Prepared {
         if let Some(output) = &self.output {
             output.flush();
         }
+    }
+}
+
+/// Which pointers of a launch are null, as the end of a fault's text. Most faults of correct kernels come from those.
+#[cold]
+fn null_arguments(kernel: &Kernel, launch: &Launch) -> String {
+    const POINTER: u8 = 1;
+    let pointers = kernel.info.args.iter().enumerate();
+    let nulls: Vec<String> = pointers
+        .filter(|(_, arg)| {
+            let value = launch.args.get(arg.offset as usize..);
+            arg.kind == POINTER && value.and_then(<[u8]>::first_chunk) == Some(&[0_u8; 8])
+        })
+        .map(|(index, _)| index.to_string())
+        .collect();
+    match nulls.as_slice() {
+        [] => String::new(),
+        [one] => format!("; argument {one} of {:?} is null", kernel.info.name),
+        all => format!(
+            "; arguments {} of {:?} are null",
+            all.join(", "),
+            kernel.info.name
+        ),
     }
 }
 

@@ -163,22 +163,27 @@ impl Pool {
 }
 
 impl Arena {
-    /// The address of `len` fresh bytes.
-    pub(super) fn place(&mut self, len: u64, align: u64, node: Option<u32>) -> Option<usize> {
+    /// The address of `len` bytes, and whether they hold what an earlier allocation left; others are zero.
+    pub(super) fn place(
+        &mut self,
+        len: u64,
+        align: u64,
+        node: Option<u32>,
+    ) -> Option<(usize, bool)> {
         if len >= OWN_STORE {
             // In a file where there can be one: then an export moves nothing.
             let store = Store::in_file(len, align).ok();
             let store = store.or_else(|| Store::anonymous(len, align))?;
             store.prefer(node);
-            return Some(self.keep(store));
+            return Some((self.keep(store), false));
         }
         let pool = self.pools.entry(node).or_default();
         if let Some(base) = pool.take_freed(len, align) {
             self.freed -= len;
-            return Some(base);
+            return Some((base, true));
         }
         if let Some(base) = pool.empty.take(len, align) {
-            return Some(base);
+            return Some((base, false));
         }
         let least = (len + align + PAGE).next_multiple_of(PAGE);
         // Where there is no room for a whole store the allocation may still fit.
@@ -190,7 +195,7 @@ impl Arena {
         // The last page stays unused: runs of two stores beside each other never become one.
         pool.empty.add(store.base(), store.len() - PAGE);
         pool.stores.push(store);
-        pool.empty.take(len, align)
+        Some((pool.empty.take(len, align)?, false))
     }
 
     /// As [`Self::place`], in a file of its own.
@@ -297,7 +302,7 @@ mod tests {
         let kept = AtomicU64::new(0);
         let len = 4 << 20;
         let places: Vec<_> = (0..40)
-            .map(|_| arena.place(len, PAGE, None).unwrap())
+            .map(|_| arena.place(len, PAGE, None).unwrap().0)
             .collect();
         for base in places {
             arena.give_back(base, len, None, &kept);
@@ -306,10 +311,10 @@ mod tests {
         // Another arena that has few keeps them.
         let mut other = Arena::default();
         kept.store(2 * KEEP, Ordering::Relaxed);
-        let base = other.place(PAGE, PAGE, None).unwrap();
+        let base = other.place(PAGE, PAGE, None).unwrap().0;
         other.give_back(base, PAGE, None, &kept);
         assert_eq!((other.freed, other.told), (PAGE, 0));
-        assert_eq!(other.place(PAGE, PAGE, None).unwrap(), base);
+        assert_eq!(other.place(PAGE, PAGE, None), Some((base, true)));
         assert_eq!(other.freed, 0);
     }
 
@@ -318,17 +323,17 @@ mod tests {
         let mut arena = Arena::default();
         let kept = AtomicU64::new(0);
         let bases: Vec<_> = (0..32)
-            .map(|_| arena.place(PAGE, PAGE, None).unwrap())
+            .map(|_| arena.place(PAGE, PAGE, None).unwrap().0)
             .collect();
         for &base in &bases {
             arena.give_back(base, PAGE, None, &kept);
         }
         // The last ones as they were; those before them have become one run.
         let again: Vec<_> = (0..RECENT)
-            .map(|_| arena.place(PAGE, PAGE, None).unwrap())
+            .map(|_| arena.place(PAGE, PAGE, None).unwrap().0)
             .collect();
         assert!(again.iter().rev().eq(&bases[32 - RECENT..]));
-        let run = arena.place(20 * PAGE, PAGE, None).unwrap();
+        let (run, _) = arena.place(20 * PAGE, PAGE, None).unwrap();
         assert!(bases[..32 - RECENT].contains(&run));
         assert_eq!(arena.freed, 4 * PAGE);
     }

@@ -8,6 +8,7 @@ mod codegen;
 mod container;
 mod debugger;
 mod externals;
+mod foreign;
 mod interpreted;
 mod late;
 pub(crate) mod perf;
@@ -20,6 +21,7 @@ use crate::environment::{Compiler, Settings, Tiers};
 use crate::printf::Formats;
 use crate::topology::Machine;
 use container::{Container, Kind};
+use foreign::Foreign;
 pub(crate) use interpreted::Failure;
 use interpreted::{Interpreted, InterpretedKernel};
 use kernel_ir::BuildError;
@@ -433,8 +435,15 @@ impl Builder {
             link: false,
             log: format!("error: native binary of {} bytes: {why}", bytes.len()),
         };
-        let container = Container::decode(bytes)
-            .ok_or_else(|| refused("not made by Solum's zeModuleGetNativeBinary"))?;
+        let Some(container) = Container::decode(bytes) else {
+            return match Foreign::of(bytes) {
+                Foreign::Spirv(words) => self.spirv(&[(words.to_vec(), Vec::new())], ""),
+                Foreign::IntelCode => Err(refused(
+                    "a native binary with only Intel machine code, which runs on Intel's GPUs alone; build it with SPIR-V beside it",
+                )),
+                Foreign::Unknown => Err(refused("not made by Solum's zeModuleGetNativeBinary")),
+            };
+        };
         match container.kind {
             Kind::Request => {
                 let mut request = Request::decode(&container.content)

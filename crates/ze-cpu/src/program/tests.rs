@@ -382,6 +382,11 @@ fn each_fault_is_told_and_survived_a_hundred_times_by_workers_and_by_waiters() {
             let named = format!("kernel {name:?}: in work-item [0, 0, 0]: {said}");
             assert!(fault.starts_with(&named), "{fault}");
             assert_eq!(
+                said.starts_with("SIGSEGV"),
+                fault.contains(&format!("argument 0 of {name:?} is null")),
+                "{fault}"
+            );
+            assert_eq!(
                 name == "deep",
                 fault.contains("the stack ends here"),
                 "{fault}"

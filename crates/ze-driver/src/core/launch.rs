@@ -1,5 +1,6 @@
 //! Appends of kernels.
 
+use crate::call_log;
 use crate::check::{error, not_null};
 use crate::core::event::Event;
 use crate::core::image::Image;
@@ -97,9 +98,18 @@ pub(crate) fn check_local(list: &CommandList, facts: &KernelFacts, launch: &Laun
 
 /// INVALID_ARGUMENT for a cooperative launch of more work-groups than can be under way at once.
 pub(crate) fn check_groups(list: &CommandList, facts: &KernelFacts, launch: &Launch) -> ZeResult {
-    let (true, GroupCount::Direct(groups)) = (launch.cooperative, launch.groups) else {
+    let GroupCount::Direct(groups) = launch.groups else {
         return Ok(());
     };
+    if groups.contains(&0) {
+        call_log::note(|| {
+            let name = &facts.name;
+            format!("kernel \"{name}\" is launched with {groups:?} work-groups: nothing runs")
+        });
+    }
+    if !launch.cooperative {
+        return Ok(());
+    }
     let count = groups
         .iter()
         .fold(1_u64, |n, d| n.saturating_mul(u64::from(*d)));
