@@ -17,6 +17,13 @@ pub trait AbiArg: Sized {
         Ok(())
     }
 
+    /// Gives a result the value that it has when the call fails; runs for all parameters before anything is checked.
+    ///
+    /// # Safety
+    /// As for [`Self::from_raw`].
+    #[inline(always)]
+    unsafe fn clear(_raw: &Self::Raw) {}
+
     /// Checks what can be checked without trusting the caller, then wraps.
     ///
     /// # Errors
@@ -133,6 +140,39 @@ impl<T> AbiArg for OptOut<'_, T> {
         Ok(Self(unsafe {
             raw.cast::<std::mem::MaybeUninit<T>>().as_mut()
         }))
+    }
+}
+
+/// `T**` for a handle that the caller may not want. It is null when the call fails, for whatever reason: programs look at
+/// it then.
+#[derive(Debug)]
+pub struct OptOutHandle<'a, T>(OptOut<'a, *mut T>);
+
+impl<T> OptOutHandle<'_, T> {
+    /// Stores the handle where it is wanted.
+    pub fn write(self, handle: *mut T) {
+        self.0.write(handle);
+    }
+
+    /// True when the caller wants the handle.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.0.is_wanted()
+    }
+}
+
+impl<T> AbiArg for OptOutHandle<'_, T> {
+    type Raw = *mut *mut T;
+    #[inline(always)]
+    unsafe fn clear(raw: &Self::Raw) {
+        if !raw.is_null() {
+            // SAFETY: not null, so valid for writes by contract.
+            unsafe { raw.write(std::ptr::null_mut()) };
+        }
+    }
+    unsafe fn from_raw(raw: Self::Raw, name: &'static str) -> ZeResult<Self> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { OptOut::from_raw(raw, name) }.map(Self)
     }
 }
 

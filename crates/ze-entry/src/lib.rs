@@ -82,7 +82,7 @@ pub fn ze_entry(attr: TokenStream, item: TokenStream) -> TokenStream {
     let vis = std::mem::replace(&mut body.vis, syn::Visibility::Inherited);
     let doc = std::mem::take(&mut body.attrs);
     let name = &body.sig.ident;
-    let (mut params, mut handles, mut converted) = (vec![], vec![], vec![]);
+    let (mut params, mut cleared, mut handles, mut converted) = (vec![], vec![], vec![], vec![]);
     for (i, arg) in body.sig.inputs.iter().enumerate() {
         let FnArg::Typed(arg) = arg else {
             return syn::Error::new_spanned(arg, "an entry point has no receiver")
@@ -107,6 +107,10 @@ pub fn ze_entry(attr: TokenStream, item: TokenStream) -> TokenStream {
             }));
         } else {
             params.push(quote!(#raw: <#ty as ::ze_abi::AbiArg>::Raw));
+            cleared.push(quote!(
+                // SAFETY: as for `from_raw` below.
+                unsafe { <#ty as ::ze_abi::AbiArg>::clear(&#raw) };
+            ));
             handles.push(quote!(<#ty as ::ze_abi::AbiArg>::check_handle(&#raw, #label)?;));
             converted.push(quote!({
                 // SAFETY: forwarded unchanged from the C caller, who is bound by the Level Zero
@@ -152,6 +156,7 @@ pub fn ze_entry(attr: TokenStream, item: TokenStream) -> TokenStream {
         #vis unsafe extern "C" fn #name(#(#params),*) -> #output {
             #[allow(clippy::too_many_arguments, non_snake_case, reason = "the C signature")]
             #body
+            #(#cleared)*
             #call
         }
         const _: #pfn = Some(#name);

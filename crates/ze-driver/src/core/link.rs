@@ -9,7 +9,7 @@ use crate::device::{ProgramInput, SpirvModule};
 use crate::spirv::Linkage;
 use level_zero_sys::*;
 use std::collections::{BTreeMap, BTreeSet};
-use ze_abi::{Handles, InMut, OptOut, Out, ZeResult};
+use ze_abi::{Handles, InMut, OptOutHandle, Out, ZeResult};
 use ze_entry::ze_entry;
 
 /// The SPIR-V of a module that imports or exports something.
@@ -97,7 +97,7 @@ fn link(modules: &[&Module]) -> Result<(), String> {
 #[ze_entry(ze_pfnModuleDynamicLink_t)]
 pub(crate) fn zeModuleDynamicLink(
     phModules: Handles<'_, Module>,
-    phLinkLog: OptOut<'_, ze_module_build_log_handle_t>,
+    phLinkLog: OptOutHandle<'_, _ze_module_build_log_handle_t>,
 ) -> ZeResult {
     let modules = phModules.get();
     let open = modules

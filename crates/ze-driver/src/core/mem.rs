@@ -14,7 +14,8 @@ use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 use ze_abi::{
-    Chain, ChainMut, Handle, In, Object, OptHandle, OptOut, Out, Prop, ZeError, ZeResult,
+    Chain, ChainMut, Handle, In, Object, OptHandle, OptOut, OptOutHandle, Out, Prop, ZeError,
+    ZeResult,
 };
 use ze_entry::ze_entry;
 
@@ -458,7 +459,7 @@ pub(crate) fn zeMemGetAllocProperties(
     hContext: Handle<'_, Context>,
     ptr: *const c_void,
     mut pMemAllocProperties: Prop<'_, ze_memory_allocation_properties_t>,
-    phDevice: OptOut<'_, ze_device_handle_t>,
+    phDevice: OptOutHandle<'_, _ze_device_handle_t>,
 ) -> ZeResult {
     not_null("ptr", ptr)?;
     let out = &mut *pMemAllocProperties;

@@ -12,7 +12,8 @@ use level_zero_sys::*;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
 use ze_abi::{
-    Chain, Enumerate, Handle, Head, In, Object, OptOut, Out, Prop, Sized, Text, ZeResult, copied,
+    Chain, Enumerate, Handle, Head, In, Object, OptOut, OptOutHandle, Out, Prop, Sized, Text,
+    ZeError, ZeResult, copied,
 };
 use ze_entry::ze_entry;
 
@@ -256,6 +257,36 @@ fn program_input(desc: &ze_module_desc_t) -> ZeResult<ProgramInput> {
     })
 }
 
+/// What a descriptor describes, built; else the error and the log that tells it.
+fn build(
+    context: &Context,
+    device: &Device,
+    desc: &ze_module_desc_t,
+) -> Result<(Arc<dyn Program>, ProgramInput), (ZeError, String)> {
+    let checked = || {
+        context.check()?;
+        context.check_device(device)?;
+        enumeration("desc->format", desc.format.0, ZE_MODULE_FORMAT_NATIVE.0)?;
+        program_input(desc)
+    };
+    let input = checked().map_err(|refused: ZeError| {
+        let log = format!("error: {}", refused.text());
+        (refused, log)
+    })?;
+    let is_native = matches!(input, ProgramInput::Native(_));
+    match context.platform().build(&input) {
+        Ok(program) => Ok((program, input)),
+        Err(failure) => {
+            let code = if failure.not_a_binary && is_native && !failure.link {
+                ZE_RESULT_ERROR_INVALID_NATIVE_BINARY
+            } else {
+                code_of(&failure)
+            };
+            Err((ZeError::new(code, first_line(&failure.log)), failure.log))
+        }
+    }
+}
+
 /// Builds; a log comes also with a failure; core/module.yml, core/program.yml.
 #[ze_entry(ze_pfnModuleCreate_t)]
 pub(crate) fn zeModuleCreate(
@@ -263,31 +294,17 @@ pub(crate) fn zeModuleCreate(
     hDevice: Handle<'_, Device>,
     desc: In<'_, ze_module_desc_t>,
     phModule: Out<'_, ze_module_handle_t>,
-    phBuildLog: OptOut<'_, ze_module_build_log_handle_t>,
+    phBuildLog: OptOutHandle<'_, _ze_module_build_log_handle_t>,
 ) -> ZeResult {
-    hContext.check()?;
-    hContext.check_device(&hDevice)?;
-    enumeration("desc->format", desc.format.0, ZE_MODULE_FORMAT_NATIVE.0)?;
-    let input = program_input(&desc)?;
-    let is_native = matches!(input, ProgramInput::Native(_));
-    let program = match hContext.platform().build(&input) {
-        Ok(program) => program,
-        Err(failure) => {
-            let code = if failure.not_a_binary && is_native && !failure.link {
-                ZE_RESULT_ERROR_INVALID_NATIVE_BINARY
-            } else {
-                code_of(&failure)
-            };
-            let first = first_line(&failure.log);
-            if phBuildLog.is_wanted() {
-                phBuildLog.write(build_log(failure.log));
-            }
-            return error(code, first);
-        }
-    };
+    let built = build(&hContext, &hDevice, &desc);
+    // Also of what was refused before anything was built: programs read the log whenever the call fails.
     if phBuildLog.is_wanted() {
-        phBuildLog.write(build_log(program.log().to_owned()));
+        phBuildLog.write(build_log(match &built {
+            Ok((program, _)) => program.log().to_owned(),
+            Err((_, log)) => log.clone(),
+        }));
     }
+    let (program, input) = built.map_err(|(failed, _)| failed)?;
     let module = Module {
         head: Head::new::<Module>(tables::all()),
         context: hContext.arc(),

@@ -437,3 +437,105 @@ fn what_is_missing_says_so() {
     }
     assert!(last_error().contains("no such sensor"), "{}", last_error());
 }
+
+/// Where a failed call would leave what was there before.
+const CANARY: usize = 0xdead_beef_dead_beef;
+
+/// By the table of the specification: handles that the caller may leave out are looked at after a failure too.
+#[test]
+fn handles_that_may_be_left_out_are_null_after_a_failure() {
+    driver();
+    let mut seen = Vec::new();
+    for function in &ze_spec::FUNCTIONS {
+        let wanted = |param: &ze_spec::Param| {
+            param.direction == ze_spec::Direction::Out
+                && param.optional
+                && param.count.is_none()
+                && param.ty.ends_with("_handle_t *")
+        };
+        let Some(at) = function.params.iter().position(wanted) else {
+            continue;
+        };
+        let name = std::ffi::CString::new(function.name).expect("a C name");
+        let entry = ze_driver::getters::lookup(&name);
+        let mut canary = CANARY;
+        let mut words = [0_usize; 6];
+        assert!(function.params.len() <= words.len(), "{}", function.name);
+        for (word, param) in words.iter_mut().zip(function.params) {
+            *word = usize::from(param.ty == "uint32_t");
+        }
+        words[at] = (&raw mut canary).addr();
+        // SAFETY: pointers and integers are passed as words in registers; the function looks at its own. All pointers are
+        // null, which it must answer, but for one place to write to.
+        let result = unsafe {
+            let entry: unsafe extern "C" fn(usize, usize, usize, usize, usize, usize) -> u32 =
+                std::mem::transmute(entry);
+            let [a, b, c, d, e, f] = words;
+            entry(a, b, c, d, e, f)
+        };
+        assert_ne!(result, 0, "{}", function.name);
+        assert_eq!(canary, 0, "{}", function.name);
+        seen.push(function.name);
+    }
+    assert_eq!(
+        seen,
+        [
+            "zeMemGetAllocProperties",
+            "zeModuleCreate",
+            "zeModuleDynamicLink"
+        ]
+    );
+}
+
+#[test]
+fn a_failed_build_has_a_log_whatever_was_wrong() {
+    let (context, device) = (context(), device(0));
+    // The test's platform builds everything else.
+    let input = b"!bad";
+    let desc = ze_module_desc_t {
+        format: ZE_MODULE_FORMAT_IL_SPIRV,
+        inputSize: input.len(),
+        pInputModule: input.as_ptr(),
+        ..Default::default()
+    };
+    // (descriptor, what the log tells)
+    for (desc, told) in [
+        (
+            ze_module_desc_t {
+                format: ze_module_format_t(77),
+                ..desc
+            },
+            "desc->format",
+        ),
+        (
+            ze_module_desc_t {
+                inputSize: 0,
+                ..desc
+            },
+            "0 bytes",
+        ),
+        (
+            ze_module_desc_t {
+                pInputModule: null(),
+                ..desc
+            },
+            "desc->pInputModule",
+        ),
+        (desc, "no SPIR-V"),
+    ] {
+        let (mut module, mut log) = (null_mut(), CANARY as ze_module_build_log_handle_t);
+        let result = ze!(Module.pfnCreate(
+            context,
+            device,
+            &raw const desc,
+            &raw mut module,
+            &raw mut log
+        ));
+        assert_ne!(result, ZE_RESULT_SUCCESS);
+        let (mut size, mut text) = (1000, [0_u8; 1000]);
+        ok!(ModuleBuildLog.pfnGetString(log, &raw mut size, text.as_mut_ptr().cast()));
+        let text = String::from_utf8_lossy(&text[..size]);
+        assert!(text.contains(told), "{told}: {text}");
+        ok!(ModuleBuildLog.pfnDestroy(log));
+    }
+}

@@ -50,12 +50,17 @@ fn builds_answer_with_code_and_log() {
             ZE_RESULT_ERROR_INVALID_NATIVE_BINARY,
             "word 0: no SPIR-V\nmore",
         ),
-        (spirv, b"", ZE_RESULT_ERROR_INVALID_SIZE, ""),
+        (
+            spirv,
+            b"",
+            ZE_RESULT_ERROR_INVALID_SIZE,
+            "error: the size of desc->pInputModule is 0 bytes",
+        ),
         (
             ze_module_format_t(2),
             b"good",
             ZE_RESULT_ERROR_INVALID_ENUMERATION,
-            "",
+            "error: desc->format is 0x2, at most 0x1 is allowed",
         ),
     ];
     for (format, input, want, text) in cases {
