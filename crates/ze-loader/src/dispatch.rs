@@ -20,14 +20,14 @@ use crate::{state, text};
 /// `forward!("zeFoo", ze pCore, Foo, pfnBar, hFoo => hFoo, other, arguments)`: name for error texts, namespace and header
 /// member, sub-table, slot, the handle that decides (after the arrow all arguments in their order). With `since 0x1000e`
 /// after the slot, a driver whose table is older answers UNSUPPORTED_VERSION; it is given only for functions newer than
-/// 1.13, the oldest table that is let in.
+/// 1.13, the oldest table that is let in. `Foo unless is_null` is a sub-table that drivers may leave out.
 #[macro_export]
 #[expect(
     clippy::crate_in_macro_def,
     reason = "the word stands in the shell that expands this"
 )]
 macro_rules! forward {
-    ($name:literal, $namespace:ident $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
+    ($name:literal, $namespace:ident $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
         // The shell's own word, which it reads by one instruction.
         if let Some(tables) = crate::WAY.tables() {
             std::hint::cold_path();
@@ -41,11 +41,16 @@ macro_rules! forward {
             return $crate::dispatch::no_object($handle.cast(), &$name, &stringify!($handle));
         }
         // SAFETY: the caller passes a live handle of a driver that was let in, and each object of such a driver begins
-        // with a `ze_handle_t` whose four pointers and sub-table pointers were checked on load and are static.
+        // with a `ze_handle_t` whose four pointers and required sub-tables were checked on load and are static.
         let table = unsafe { &*(*$handle.cast::<$crate::sys::ze_handle_t>()).$header };
         $(
             if table.version.0 < $since {
                 return $crate::dispatch::too_old(&$name, table.version.0, $since);
+            }
+        )?
+        $(
+            if table.$sub.$absent() {
+                return $crate::dispatch::null_slot(&$name);
             }
         )?
         // SAFETY: as above; the version says that this table reaches as far as this sub-table and slot.
@@ -74,7 +79,7 @@ macro_rules! through {
 ///
 /// After the slot stands the function for wrapped handles; `first of COUNT ARRAY` where an array's first handle decides.
 macro_rules! bottom {
-    ($name:literal, $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $legacy:path, first of $count:ident $array:ident => $($arg:ident),+) => {{
+    ($name:literal, $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $legacy:path, first of $count:ident $array:ident => $($arg:ident),+) => {{
         if !$crate::state::is_ready() {
             return $crate::dispatch::not_ready(&$name);
         }
@@ -83,9 +88,9 @@ macro_rules! bottom {
             Ok(first) => first,
             Err(error) => return error,
         };
-        $crate::dispatch::bottom!($name, $header, $sub, $slot $(since $since)?, $legacy, first => $($arg),+)
+        $crate::dispatch::bottom!($name, $header, $sub $(unless $absent)?, $slot $(since $since)?, $legacy, first => $($arg),+)
     }};
-    ($name:literal, $header:ident, $sub:ident, $slot:ident $(since $since:literal)?, $legacy:path, $handle:ident => $($arg:ident),+) => {{
+    ($name:literal, $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $legacy:path, $handle:ident => $($arg:ident),+) => {{
         if !$crate::state::is_ready() {
             return $crate::dispatch::not_ready(&$name);
         }
@@ -102,11 +107,16 @@ macro_rules! bottom {
             }
         }
         // SAFETY: the caller passes a live handle of a driver that was let in, and each object of such a driver begins
-        // with a `ze_handle_t` whose four pointers and sub-table pointers were checked on load and are static.
+        // with a `ze_handle_t` whose four pointers and required sub-tables were checked on load and are static.
         let table = unsafe { &*(*$handle.cast::<$crate::sys::ze_handle_t>()).$header };
         $(
             if table.version.0 < $since {
                 return $crate::dispatch::too_old(&$name, table.version.0, $since);
+            }
+        )?
+        $(
+            if table.$sub.$absent() {
+                return $crate::dispatch::null_slot(&$name);
             }
         )?
         // SAFETY: as above; the version says that this table reaches as far as this sub-table and slot.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use level_zero_sys as sys;
 use level_zero_sys::{
-    ZE_API_VERSION_1_0, ZE_API_VERSION_1_13, ZE_API_VERSION_1_17,
+    ZE_API_VERSION_1_0, ZE_API_VERSION_1_13,
     ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED, ZE_RESULT_SUCCESS, ze_api_version_t,
     ze_device_handle_t, ze_driver_handle_t, ze_handle_t,
 };
@@ -20,6 +20,8 @@ use crate::order::{self, Rank};
 pub(crate) struct Member {
     pub(crate) name: &'static str,
     pub(crate) since: u32,
+    /// Drivers may leave it out (null): its functions are unsupported then.
+    pub(crate) optional: bool,
 }
 
 /// The extension that says "my objects begin with DDI tables".
@@ -112,11 +114,9 @@ pub(crate) unsafe fn judge(
             version,
         ));
     }
-    // Since 1.17 the specification takes the extension for granted.
-    if version < ZE_API_VERSION_1_17.0
-        // SAFETY: as above.
-        && let Some(reason) = unsafe { missing_extension(library, handle)? }
-    {
+    // Whatever the version: a driver that does not say that its objects begin with tables may have other objects.
+    // SAFETY: as above.
+    if let Some(reason) = unsafe { missing_extension(library, handle)? } {
         return Ok(Verdict::Wrap(reason, version));
     }
     // SAFETY: as above, and it offers the extension in the version with four tables.
@@ -179,8 +179,11 @@ unsafe fn check_table(name: &str, table: *const c_void, members: &[Member]) -> R
     // SAFETY: behind version and flag, at offset 8, lie the members' pointers.
     let slots = unsafe { table.cast::<*const c_void>().add(1) };
     for (index, member) in members.iter().enumerate() {
+        if member.since > version || member.optional {
+            continue;
+        }
         // SAFETY: the table's version says that it reaches to this member.
-        if member.since <= version && unsafe { slots.add(index).read() }.is_null() {
+        if unsafe { slots.add(index).read() }.is_null() {
             return Err(format!(
                 "its {name} table has no {} table (null)",
                 member.name

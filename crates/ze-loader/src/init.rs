@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use level_zero_sys as sys;
 use level_zero_sys::{
     ZE_RESULT_ERROR_INVALID_ENUMERATION, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-    ZE_RESULT_ERROR_UNINITIALIZED, ZE_RESULT_SUCCESS, ze_driver_handle_t, ze_result_t,
-    zes_driver_handle_t,
+    ZE_RESULT_ERROR_UNINITIALIZED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_SUCCESS,
+    ze_driver_handle_t, ze_result_t, zes_driver_handle_t,
 };
 
 use crate::candidate::{self, Candidate, Class, is_on};
@@ -532,7 +532,7 @@ pub unsafe fn init_drivers(
             return ZE_RESULT_ERROR_INVALID_ENUMERATION;
         }
         let mut found = Vec::new();
-        let mut last = ZE_RESULT_ERROR_UNINITIALIZED;
+        let mut last = None;
         if loader.discover(
             |class| class.matches_types(flags),
             format_args!("zeInitDrivers flags {flags:#x}"),
@@ -540,13 +540,15 @@ pub unsafe fn init_drivers(
             for index in 0..loader.libraries.len() {
                 match loader.drivers_of(index, flags, desc) {
                     Ok(handles) => found.extend(handles),
-                    Err(error) => last = error,
+                    // A driver without the function says less than one whose function failed.
+                    Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) if last.is_some() => {}
+                    Err(error) => last = Some(error),
                 }
             }
         }
         if found.is_empty() {
             loader.explain(NAME);
-            return last;
+            return last.unwrap_or(ZE_RESULT_ERROR_UNINITIALIZED);
         }
         loader.publish();
         let ordered: Vec<_> = (loader.records.iter().map(|record| record.handle))
@@ -574,7 +576,7 @@ impl Loader {
         }
         let Some(init) = self.libraries[index].global.pfnInitDrivers else {
             self.refuse_library(index, "it has no zeInitDrivers".into());
-            return Ok(Vec::new());
+            return Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
         };
         let mut error = ZE_RESULT_SUCCESS;
         let handles = {

@@ -117,11 +117,13 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
         not_ready(&NAME);
         return u32::MAX;
     };
-    if is_no_object(device.addr()) {
+    // The driver says what null is.
+    if !device.is_null() && is_no_object(device.addr()) {
         no_object(device.cast(), &NAME, &"hDevice");
         return u32::MAX;
     }
     let native = match &default {
+        _ if device.is_null() => device,
         Default::Wrapped(driver) => {
             let call = Call {
                 name: &NAME,

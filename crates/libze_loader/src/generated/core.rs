@@ -585,12 +585,12 @@ pub(crate) unsafe extern "C" fn zeMemGetIpcHandle(hContext: ze_context_handle_t,
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetIpcHandleFromFileDescriptorExp(hContext: ze_context_handle_t, handle: u64, pIpcHandle: *mut ze_ipc_mem_handle_t) -> ze_result_t {
-    forward!("zeMemGetIpcHandleFromFileDescriptorExp", ze pCore, MemExp, pfnGetIpcHandleFromFileDescriptorExp, hContext => hContext, handle, pIpcHandle)
+    forward!("zeMemGetIpcHandleFromFileDescriptorExp", ze pCore, MemExp unless is_null, pfnGetIpcHandleFromFileDescriptorExp, hContext => hContext, handle, pIpcHandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetFileDescriptorFromIpcHandleExp(hContext: ze_context_handle_t, ipcHandle: ze_ipc_mem_handle_t, pHandle: *mut u64) -> ze_result_t {
-    forward!("zeMemGetFileDescriptorFromIpcHandleExp", ze pCore, MemExp, pfnGetFileDescriptorFromIpcHandleExp, hContext => hContext, ipcHandle, pHandle)
+    forward!("zeMemGetFileDescriptorFromIpcHandleExp", ze pCore, MemExp unless is_null, pfnGetFileDescriptorFromIpcHandleExp, hContext => hContext, ipcHandle, pHandle)
 }
 
 #[unsafe(no_mangle)]
@@ -610,12 +610,12 @@ pub(crate) unsafe extern "C" fn zeMemCloseIpcHandle(hContext: ze_context_handle_
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemSetAtomicAccessAttributeExp(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, ptr: *const c_void, size: usize, attr: ze_memory_atomic_attr_exp_flags_t) -> ze_result_t {
-    forward!("zeMemSetAtomicAccessAttributeExp", ze pCore, MemExp, pfnSetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, attr)
+    forward!("zeMemSetAtomicAccessAttributeExp", ze pCore, MemExp unless is_null, pfnSetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, attr)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeMemGetAtomicAccessAttributeExp(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, ptr: *const c_void, size: usize, pAttr: *mut ze_memory_atomic_attr_exp_flags_t) -> ze_result_t {
-    forward!("zeMemGetAtomicAccessAttributeExp", ze pCore, MemExp, pfnGetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, pAttr)
+    forward!("zeMemGetAtomicAccessAttributeExp", ze pCore, MemExp unless is_null, pfnGetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, pAttr)
 }
 
 #[unsafe(no_mangle)]
@@ -835,7 +835,7 @@ pub(crate) unsafe extern "C" fn zeVirtualMemGetAccessAttribute(hContext: ze_cont
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSetGlobalOffsetExp(hKernel: ze_kernel_handle_t, offsetX: u32, offsetY: u32, offsetZ: u32) -> ze_result_t {
-    forward!("zeKernelSetGlobalOffsetExp", ze pCore, KernelExp, pfnSetGlobalOffsetExp, hKernel => hKernel, offsetX, offsetY, offsetZ)
+    forward!("zeKernelSetGlobalOffsetExp", ze pCore, KernelExp unless is_null, pfnSetGlobalOffsetExp, hKernel => hKernel, offsetX, offsetY, offsetZ)
 }
 
 #[unsafe(no_mangle)]
@@ -850,12 +850,12 @@ pub(crate) unsafe extern "C" fn zeDeviceSetCacheAdviceExt(hDevice: ze_device_han
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeEventQueryTimestampsExp(hEvent: ze_event_handle_t, hDevice: ze_device_handle_t, pCount: *mut u32, pTimestamps: *mut ze_kernel_timestamp_result_t) -> ze_result_t {
-    forward!("zeEventQueryTimestampsExp", ze pCore, EventExp, pfnQueryTimestampsExp, hEvent => hEvent, hDevice, pCount, pTimestamps)
+    forward!("zeEventQueryTimestampsExp", ze pCore, EventExp unless is_null, pfnQueryTimestampsExp, hEvent => hEvent, hDevice, pCount, pTimestamps)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageGetMemoryPropertiesExp(hImage: ze_image_handle_t, pMemoryProperties: *mut ze_image_memory_properties_exp_t) -> ze_result_t {
-    forward!("zeImageGetMemoryPropertiesExp", ze pCore, ImageExp, pfnGetMemoryPropertiesExp, hImage => hImage, pMemoryProperties)
+    forward!("zeImageGetMemoryPropertiesExp", ze pCore, ImageExp unless is_null, pfnGetMemoryPropertiesExp, hImage => hImage, pMemoryProperties)
 }
 
 #[unsafe(no_mangle)]
@@ -865,12 +865,12 @@ pub(crate) unsafe extern "C" fn zeImageViewCreateExt(hContext: ze_context_handle
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageViewCreateExp(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_image_desc_t, hImage: ze_image_handle_t, phImageView: *mut ze_image_handle_t) -> ze_result_t {
-    forward!("zeImageViewCreateExp", ze pCore, ImageExp, pfnViewCreateExp, hContext => hContext, hDevice, desc, hImage, phImageView)
+    forward!("zeImageViewCreateExp", ze pCore, ImageExp unless is_null, pfnViewCreateExp, hContext => hContext, hDevice, desc, hImage, phImageView)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelSchedulingHintExp(hKernel: ze_kernel_handle_t, pHint: *mut ze_scheduling_hint_exp_desc_t) -> ze_result_t {
-    forward!("zeKernelSchedulingHintExp", ze pCore, KernelExp, pfnSchedulingHintExp, hKernel => hKernel, pHint)
+    forward!("zeKernelSchedulingHintExp", ze pCore, KernelExp unless is_null, pfnSchedulingHintExp, hKernel => hKernel, pHint)
 }
 
 #[unsafe(no_mangle)]
@@ -900,42 +900,42 @@ pub(crate) unsafe extern "C" fn zeMemFreeExt(hContext: ze_context_handle_t, pMem
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricVertexGetExp(hDriver: ze_driver_handle_t, pCount: *mut u32, phVertices: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    forward!("zeFabricVertexGetExp", ze pCore, FabricVertexExp, pfnGetExp, hDriver => hDriver, pCount, phVertices)
+    forward!("zeFabricVertexGetExp", ze pCore, FabricVertexExp unless is_null, pfnGetExp, hDriver => hDriver, pCount, phVertices)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricVertexGetSubVerticesExp(hVertex: ze_fabric_vertex_handle_t, pCount: *mut u32, phSubvertices: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    forward!("zeFabricVertexGetSubVerticesExp", ze pCore, FabricVertexExp, pfnGetSubVerticesExp, hVertex => hVertex, pCount, phSubvertices)
+    forward!("zeFabricVertexGetSubVerticesExp", ze pCore, FabricVertexExp unless is_null, pfnGetSubVerticesExp, hVertex => hVertex, pCount, phSubvertices)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricVertexGetPropertiesExp(hVertex: ze_fabric_vertex_handle_t, pVertexProperties: *mut ze_fabric_vertex_exp_properties_t) -> ze_result_t {
-    forward!("zeFabricVertexGetPropertiesExp", ze pCore, FabricVertexExp, pfnGetPropertiesExp, hVertex => hVertex, pVertexProperties)
+    forward!("zeFabricVertexGetPropertiesExp", ze pCore, FabricVertexExp unless is_null, pfnGetPropertiesExp, hVertex => hVertex, pVertexProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricVertexGetDeviceExp(hVertex: ze_fabric_vertex_handle_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
-    forward!("zeFabricVertexGetDeviceExp", ze pCore, FabricVertexExp, pfnGetDeviceExp, hVertex => hVertex, phDevice)
+    forward!("zeFabricVertexGetDeviceExp", ze pCore, FabricVertexExp unless is_null, pfnGetDeviceExp, hVertex => hVertex, phDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDeviceGetFabricVertexExp(hDevice: ze_device_handle_t, phVertex: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    forward!("zeDeviceGetFabricVertexExp", ze pCore, DeviceExp, pfnGetFabricVertexExp, hDevice => hDevice, phVertex)
+    forward!("zeDeviceGetFabricVertexExp", ze pCore, DeviceExp unless is_null, pfnGetFabricVertexExp, hDevice => hDevice, phVertex)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricEdgeGetExp(hVertexA: ze_fabric_vertex_handle_t, hVertexB: ze_fabric_vertex_handle_t, pCount: *mut u32, phEdges: *mut ze_fabric_edge_handle_t) -> ze_result_t {
-    forward!("zeFabricEdgeGetExp", ze pCore, FabricEdgeExp, pfnGetExp, hVertexA => hVertexA, hVertexB, pCount, phEdges)
+    forward!("zeFabricEdgeGetExp", ze pCore, FabricEdgeExp unless is_null, pfnGetExp, hVertexA => hVertexA, hVertexB, pCount, phEdges)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricEdgeGetVerticesExp(hEdge: ze_fabric_edge_handle_t, phVertexA: *mut ze_fabric_vertex_handle_t, phVertexB: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    forward!("zeFabricEdgeGetVerticesExp", ze pCore, FabricEdgeExp, pfnGetVerticesExp, hEdge => hEdge, phVertexA, phVertexB)
+    forward!("zeFabricEdgeGetVerticesExp", ze pCore, FabricEdgeExp unless is_null, pfnGetVerticesExp, hEdge => hEdge, phVertexA, phVertexB)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeFabricEdgeGetPropertiesExp(hEdge: ze_fabric_edge_handle_t, pEdgeProperties: *mut ze_fabric_edge_exp_properties_t) -> ze_result_t {
-    forward!("zeFabricEdgeGetPropertiesExp", ze pCore, FabricEdgeExp, pfnGetPropertiesExp, hEdge => hEdge, pEdgeProperties)
+    forward!("zeFabricEdgeGetPropertiesExp", ze pCore, FabricEdgeExp unless is_null, pfnGetPropertiesExp, hEdge => hEdge, pEdgeProperties)
 }
 
 #[unsafe(no_mangle)]
@@ -945,47 +945,47 @@ pub(crate) unsafe extern "C" fn zeEventQueryKernelTimestampsExt(hEvent: ze_event
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderCreateExp(hDriver: ze_driver_handle_t, pDescriptor: *const ze_rtas_builder_exp_desc_t, phBuilder: *mut ze_rtas_builder_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderCreateExp", ze pCore, RTASBuilderExp, pfnCreateExp, hDriver => hDriver, pDescriptor, phBuilder)
+    forward!("zeRTASBuilderCreateExp", ze pCore, RTASBuilderExp unless is_null, pfnCreateExp, hDriver => hDriver, pDescriptor, phBuilder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExp(hBuilder: ze_rtas_builder_exp_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_exp_desc_t, pProperties: *mut ze_rtas_builder_exp_properties_t) -> ze_result_t {
-    forward!("zeRTASBuilderGetBuildPropertiesExp", ze pCore, RTASBuilderExp, pfnGetBuildPropertiesExp, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
+    forward!("zeRTASBuilderGetBuildPropertiesExp", ze pCore, RTASBuilderExp unless is_null, pfnGetBuildPropertiesExp, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExp(hDriver: ze_driver_handle_t, rtasFormatA: ze_rtas_format_exp_t, rtasFormatB: ze_rtas_format_exp_t) -> ze_result_t {
-    forward!("zeDriverRTASFormatCompatibilityCheckExp", ze pCore, DriverExp, pfnRTASFormatCompatibilityCheckExp, hDriver => hDriver, rtasFormatA, rtasFormatB)
+    forward!("zeDriverRTASFormatCompatibilityCheckExp", ze pCore, DriverExp unless is_null, pfnRTASFormatCompatibilityCheckExp, hDriver => hDriver, rtasFormatA, rtasFormatB)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderBuildExp(hBuilder: ze_rtas_builder_exp_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_exp_desc_t, pScratchBuffer: *mut c_void, scratchBufferSizeBytes: usize, pRtasBuffer: *mut c_void, rtasBufferSizeBytes: usize, hParallelOperation: ze_rtas_parallel_operation_exp_handle_t, pBuildUserPtr: *mut c_void, pBounds: *mut ze_rtas_aabb_exp_t, pRtasBufferSizeBytes: *mut usize) -> ze_result_t {
-    forward!("zeRTASBuilderBuildExp", ze pCore, RTASBuilderExp, pfnBuildExp, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
+    forward!("zeRTASBuilderBuildExp", ze pCore, RTASBuilderExp unless is_null, pfnBuildExp, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderDestroyExp(hBuilder: ze_rtas_builder_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderDestroyExp", ze pCore, RTASBuilderExp, pfnDestroyExp, hBuilder => hBuilder)
+    forward!("zeRTASBuilderDestroyExp", ze pCore, RTASBuilderExp unless is_null, pfnDestroyExp, hBuilder => hBuilder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationCreateExp(hDriver: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationCreateExp", ze pCore, RTASParallelOperationExp, pfnCreateExp, hDriver => hDriver, phParallelOperation)
+    forward!("zeRTASParallelOperationCreateExp", ze pCore, RTASParallelOperationExp unless is_null, pfnCreateExp, hDriver => hDriver, phParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExp(hParallelOperation: ze_rtas_parallel_operation_exp_handle_t, pProperties: *mut ze_rtas_parallel_operation_exp_properties_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationGetPropertiesExp", ze pCore, RTASParallelOperationExp, pfnGetPropertiesExp, hParallelOperation => hParallelOperation, pProperties)
+    forward!("zeRTASParallelOperationGetPropertiesExp", ze pCore, RTASParallelOperationExp unless is_null, pfnGetPropertiesExp, hParallelOperation => hParallelOperation, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationJoinExp(hParallelOperation: ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationJoinExp", ze pCore, RTASParallelOperationExp, pfnJoinExp, hParallelOperation => hParallelOperation)
+    forward!("zeRTASParallelOperationJoinExp", ze pCore, RTASParallelOperationExp unless is_null, pfnJoinExp, hParallelOperation => hParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationDestroyExp(hParallelOperation: ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationDestroyExp", ze pCore, RTASParallelOperationExp, pfnDestroyExp, hParallelOperation => hParallelOperation)
+    forward!("zeRTASParallelOperationDestroyExp", ze pCore, RTASParallelOperationExp unless is_null, pfnDestroyExp, hParallelOperation => hParallelOperation)
 }
 
 #[unsafe(no_mangle)]
@@ -995,17 +995,17 @@ pub(crate) unsafe extern "C" fn zeMemGetPitchFor2dImage(hContext: ze_context_han
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeImageGetDeviceOffsetExp(hImage: ze_image_handle_t, pDeviceOffset: *mut u64) -> ze_result_t {
-    forward!("zeImageGetDeviceOffsetExp", ze pCore, ImageExp, pfnGetDeviceOffsetExp, hImage => hImage, pDeviceOffset)
+    forward!("zeImageGetDeviceOffsetExp", ze pCore, ImageExp unless is_null, pfnGetDeviceOffsetExp, hImage => hImage, pDeviceOffset)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListCreateCloneExp(hCommandList: ze_command_list_handle_t, phClonedCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeCommandListCreateCloneExp", ze pCore, CommandListExp, pfnCreateCloneExp, hCommandList => hCommandList, phClonedCommandList)
+    forward!("zeCommandListCreateCloneExp", ze pCore, CommandListExp unless is_null, pfnCreateCloneExp, hCommandList => hCommandList, phClonedCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate: ze_command_list_handle_t, numCommandLists: u32, phCommandLists: *mut ze_command_list_handle_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListImmediateAppendCommandListsExp", ze pCore, CommandListExp, pfnImmediateAppendCommandListsExp, hCommandListImmediate => hCommandListImmediate, numCommandLists, phCommandLists, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListImmediateAppendCommandListsExp", ze pCore, CommandListExp unless is_null, pfnImmediateAppendCommandListsExp, hCommandListImmediate => hCommandListImmediate, numCommandLists, phCommandLists, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
@@ -1015,42 +1015,42 @@ pub(crate) unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithPara
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListGetNextCommandIdExp(hCommandList: ze_command_list_handle_t, desc: *const ze_mutable_command_id_exp_desc_t, pCommandId: *mut u64) -> ze_result_t {
-    forward!("zeCommandListGetNextCommandIdExp", ze pCore, CommandListExp, pfnGetNextCommandIdExp, hCommandList => hCommandList, desc, pCommandId)
+    forward!("zeCommandListGetNextCommandIdExp", ze pCore, CommandListExp unless is_null, pfnGetNextCommandIdExp, hCommandList => hCommandList, desc, pCommandId)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListGetNextCommandIdWithKernelsExp(hCommandList: ze_command_list_handle_t, desc: *const ze_mutable_command_id_exp_desc_t, numKernels: u32, phKernels: *mut ze_kernel_handle_t, pCommandId: *mut u64) -> ze_result_t {
-    forward!("zeCommandListGetNextCommandIdWithKernelsExp", ze pCore, CommandListExp, pfnGetNextCommandIdWithKernelsExp, hCommandList => hCommandList, desc, numKernels, phKernels, pCommandId)
+    forward!("zeCommandListGetNextCommandIdWithKernelsExp", ze pCore, CommandListExp unless is_null, pfnGetNextCommandIdWithKernelsExp, hCommandList => hCommandList, desc, numKernels, phKernels, pCommandId)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandsExp(hCommandList: ze_command_list_handle_t, desc: *const ze_mutable_commands_exp_desc_t) -> ze_result_t {
-    forward!("zeCommandListUpdateMutableCommandsExp", ze pCore, CommandListExp, pfnUpdateMutableCommandsExp, hCommandList => hCommandList, desc)
+    forward!("zeCommandListUpdateMutableCommandsExp", ze pCore, CommandListExp unless is_null, pfnUpdateMutableCommandsExp, hCommandList => hCommandList, desc)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListIsMutableExp(hCommandList: ze_command_list_handle_t, pIsMutable: *mut ze_bool_t) -> ze_result_t {
-    forward!("zeCommandListIsMutableExp", ze pCore, CommandListExp, pfnIsMutableExp since 0x10011, hCommandList => hCommandList, pIsMutable)
+    forward!("zeCommandListIsMutableExp", ze pCore, CommandListExp unless is_null, pfnIsMutableExp since 0x10011, hCommandList => hCommandList, pIsMutable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandSignalEventExp(hCommandList: ze_command_list_handle_t, commandId: u64, hSignalEvent: ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListUpdateMutableCommandSignalEventExp", ze pCore, CommandListExp, pfnUpdateMutableCommandSignalEventExp, hCommandList => hCommandList, commandId, hSignalEvent)
+    forward!("zeCommandListUpdateMutableCommandSignalEventExp", ze pCore, CommandListExp unless is_null, pfnUpdateMutableCommandSignalEventExp, hCommandList => hCommandList, commandId, hSignalEvent)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandWaitEventsExp(hCommandList: ze_command_list_handle_t, commandId: u64, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeCommandListUpdateMutableCommandWaitEventsExp", ze pCore, CommandListExp, pfnUpdateMutableCommandWaitEventsExp, hCommandList => hCommandList, commandId, numWaitEvents, phWaitEvents)
+    forward!("zeCommandListUpdateMutableCommandWaitEventsExp", ze pCore, CommandListExp unless is_null, pfnUpdateMutableCommandWaitEventsExp, hCommandList => hCommandList, commandId, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandKernelsExp(hCommandList: ze_command_list_handle_t, numKernels: u32, pCommandId: *mut u64, phKernels: *mut ze_kernel_handle_t) -> ze_result_t {
-    forward!("zeCommandListUpdateMutableCommandKernelsExp", ze pCore, CommandListExp, pfnUpdateMutableCommandKernelsExp, hCommandList => hCommandList, numKernels, pCommandId, phKernels)
+    forward!("zeCommandListUpdateMutableCommandKernelsExp", ze pCore, CommandListExp unless is_null, pfnUpdateMutableCommandKernelsExp, hCommandList => hCommandList, numKernels, pCommandId, phKernels)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelGetBinaryExp(hKernel: ze_kernel_handle_t, pSize: *mut usize, pKernelBinary: *mut u8) -> ze_result_t {
-    forward!("zeKernelGetBinaryExp", ze pCore, KernelExp, pfnGetBinaryExp, hKernel => hKernel, pSize, pKernelBinary)
+    forward!("zeKernelGetBinaryExp", ze pCore, KernelExp unless is_null, pfnGetBinaryExp, hKernel => hKernel, pSize, pKernelBinary)
 }
 
 #[unsafe(no_mangle)]
@@ -1075,12 +1075,12 @@ pub(crate) unsafe extern "C" fn zeCommandListAppendWaitExternalSemaphoreExt(hCom
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderCreateExt(hDriver: ze_driver_handle_t, pDescriptor: *const ze_rtas_builder_ext_desc_t, phBuilder: *mut ze_rtas_builder_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderCreateExt", ze pCore, RTASBuilder, pfnCreateExt, hDriver => hDriver, pDescriptor, phBuilder)
+    forward!("zeRTASBuilderCreateExt", ze pCore, RTASBuilder unless is_null, pfnCreateExt, hDriver => hDriver, pDescriptor, phBuilder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExt(hBuilder: ze_rtas_builder_ext_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_ext_desc_t, pProperties: *mut ze_rtas_builder_ext_properties_t) -> ze_result_t {
-    forward!("zeRTASBuilderGetBuildPropertiesExt", ze pCore, RTASBuilder, pfnGetBuildPropertiesExt, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
+    forward!("zeRTASBuilderGetBuildPropertiesExt", ze pCore, RTASBuilder unless is_null, pfnGetBuildPropertiesExt, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
 }
 
 #[unsafe(no_mangle)]
@@ -1090,37 +1090,37 @@ pub(crate) unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExt(hDriver:
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderBuildExt(hBuilder: ze_rtas_builder_ext_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_ext_desc_t, pScratchBuffer: *mut c_void, scratchBufferSizeBytes: usize, pRtasBuffer: *mut c_void, rtasBufferSizeBytes: usize, hParallelOperation: ze_rtas_parallel_operation_ext_handle_t, pBuildUserPtr: *mut c_void, pBounds: *mut ze_rtas_aabb_ext_t, pRtasBufferSizeBytes: *mut usize) -> ze_result_t {
-    forward!("zeRTASBuilderBuildExt", ze pCore, RTASBuilder, pfnBuildExt, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
+    forward!("zeRTASBuilderBuildExt", ze pCore, RTASBuilder unless is_null, pfnBuildExt, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderCommandListAppendCopyExt(hCommandList: ze_command_list_handle_t, dstptr: *mut c_void, srcptr: *const c_void, size: usize, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderCommandListAppendCopyExt", ze pCore, RTASBuilder, pfnCommandListAppendCopyExt, hCommandList => hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
+    forward!("zeRTASBuilderCommandListAppendCopyExt", ze pCore, RTASBuilder unless is_null, pfnCommandListAppendCopyExt, hCommandList => hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASBuilderDestroyExt(hBuilder: ze_rtas_builder_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASBuilderDestroyExt", ze pCore, RTASBuilder, pfnDestroyExt, hBuilder => hBuilder)
+    forward!("zeRTASBuilderDestroyExt", ze pCore, RTASBuilder unless is_null, pfnDestroyExt, hBuilder => hBuilder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationCreateExt(hDriver: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationCreateExt", ze pCore, RTASParallelOperation, pfnCreateExt, hDriver => hDriver, phParallelOperation)
+    forward!("zeRTASParallelOperationCreateExt", ze pCore, RTASParallelOperation unless is_null, pfnCreateExt, hDriver => hDriver, phParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExt(hParallelOperation: ze_rtas_parallel_operation_ext_handle_t, pProperties: *mut ze_rtas_parallel_operation_ext_properties_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationGetPropertiesExt", ze pCore, RTASParallelOperation, pfnGetPropertiesExt, hParallelOperation => hParallelOperation, pProperties)
+    forward!("zeRTASParallelOperationGetPropertiesExt", ze pCore, RTASParallelOperation unless is_null, pfnGetPropertiesExt, hParallelOperation => hParallelOperation, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationJoinExt(hParallelOperation: ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationJoinExt", ze pCore, RTASParallelOperation, pfnJoinExt, hParallelOperation => hParallelOperation)
+    forward!("zeRTASParallelOperationJoinExt", ze pCore, RTASParallelOperation unless is_null, pfnJoinExt, hParallelOperation => hParallelOperation)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationDestroyExt(hParallelOperation: ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    forward!("zeRTASParallelOperationDestroyExt", ze pCore, RTASParallelOperation, pfnDestroyExt, hParallelOperation => hParallelOperation)
+    forward!("zeRTASParallelOperationDestroyExt", ze pCore, RTASParallelOperation unless is_null, pfnDestroyExt, hParallelOperation => hParallelOperation)
 }
 
 #[unsafe(no_mangle)]
@@ -1130,7 +1130,7 @@ pub(crate) unsafe extern "C" fn zeDeviceGetVectorWidthPropertiesExt(hDevice: ze_
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeKernelGetAllocationPropertiesExp(hKernel: ze_kernel_handle_t, pCount: *mut u32, pAllocationProperties: *mut ze_kernel_allocation_exp_properties_t) -> ze_result_t {
-    forward!("zeKernelGetAllocationPropertiesExp", ze pCore, KernelExp, pfnGetAllocationPropertiesExp since 0x1000e, hKernel => hKernel, pCount, pAllocationProperties)
+    forward!("zeKernelGetAllocationPropertiesExp", ze pCore, KernelExp unless is_null, pfnGetAllocationPropertiesExp since 0x1000e, hKernel => hKernel, pCount, pAllocationProperties)
 }
 
 #[unsafe(no_mangle)]
@@ -1140,7 +1140,7 @@ pub(crate) unsafe extern "C" fn zeMemGetIpcHandleWithProperties(hContext: ze_con
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphCreateExt(hContext: ze_context_handle_t, pNext: *const c_void, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    forward!("zeGraphCreateExt", ze pCore, Graph, pfnCreateExt since 0x10011, hContext => hContext, pNext, phGraph)
+    forward!("zeGraphCreateExt", ze pCore, Graph unless is_null, pfnCreateExt since 0x10011, hContext => hContext, pNext, phGraph)
 }
 
 #[unsafe(no_mangle)]
@@ -1170,17 +1170,17 @@ pub(crate) unsafe extern "C" fn zeCommandListGetGraphExt(hCommandList: ze_comman
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphGetPrimaryCommandListExt(hGraph: ze_graph_handle_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    forward!("zeGraphGetPrimaryCommandListExt", ze pCore, Graph, pfnGetPrimaryCommandListExt since 0x10011, hGraph => hGraph, phCommandList)
+    forward!("zeGraphGetPrimaryCommandListExt", ze pCore, Graph unless is_null, pfnGetPrimaryCommandListExt since 0x10011, hGraph => hGraph, phCommandList)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphSetDestructionCallbackExt(hGraph: ze_graph_handle_t, pfnCallback: zex_mem_graph_free_callback_fn_t, pUserData: *mut c_void, pNext: *const c_void) -> ze_result_t {
-    forward!("zeGraphSetDestructionCallbackExt", ze pCore, Graph, pfnSetDestructionCallbackExt since 0x10011, hGraph => hGraph, pfnCallback, pUserData, pNext)
+    forward!("zeGraphSetDestructionCallbackExt", ze pCore, Graph unless is_null, pfnSetDestructionCallbackExt since 0x10011, hGraph => hGraph, pfnCallback, pUserData, pNext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphInstantiateExt(hGraph: ze_graph_handle_t, pNext: *const c_void, phExecutableGraph: *mut ze_executable_graph_handle_t) -> ze_result_t {
-    forward!("zeGraphInstantiateExt", ze pCore, Graph, pfnInstantiateExt since 0x10011, hGraph => hGraph, pNext, phExecutableGraph)
+    forward!("zeGraphInstantiateExt", ze pCore, Graph unless is_null, pfnInstantiateExt since 0x10011, hGraph => hGraph, pNext, phExecutableGraph)
 }
 
 #[unsafe(no_mangle)]
@@ -1190,27 +1190,27 @@ pub(crate) unsafe extern "C" fn zeCommandListAppendGraphExt(hCommandList: ze_com
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeExecutableGraphGetSourceGraphExt(hGraph: ze_executable_graph_handle_t, phSourceGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    forward!("zeExecutableGraphGetSourceGraphExt", ze pCore, ExecutableGraph, pfnGetSourceGraphExt since 0x10011, hGraph => hGraph, phSourceGraph)
+    forward!("zeExecutableGraphGetSourceGraphExt", ze pCore, ExecutableGraph unless is_null, pfnGetSourceGraphExt since 0x10011, hGraph => hGraph, phSourceGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphIsEmptyExt(hGraph: ze_graph_handle_t) -> ze_result_t {
-    forward!("zeGraphIsEmptyExt", ze pCore, Graph, pfnIsEmptyExt since 0x10011, hGraph => hGraph)
+    forward!("zeGraphIsEmptyExt", ze pCore, Graph unless is_null, pfnIsEmptyExt since 0x10011, hGraph => hGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphDumpContentsExt(hGraph: ze_graph_handle_t, filePath: *const c_char, pNext: *const c_void) -> ze_result_t {
-    forward!("zeGraphDumpContentsExt", ze pCore, Graph, pfnDumpContentsExt since 0x10011, hGraph => hGraph, filePath, pNext)
+    forward!("zeGraphDumpContentsExt", ze pCore, Graph unless is_null, pfnDumpContentsExt since 0x10011, hGraph => hGraph, filePath, pNext)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeExecutableGraphDestroyExt(hGraph: ze_executable_graph_handle_t) -> ze_result_t {
-    forward!("zeExecutableGraphDestroyExt", ze pCore, ExecutableGraph, pfnDestroyExt since 0x10011, hGraph => hGraph)
+    forward!("zeExecutableGraphDestroyExt", ze pCore, ExecutableGraph unless is_null, pfnDestroyExt since 0x10011, hGraph => hGraph)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeGraphDestroyExt(hGraph: ze_graph_handle_t) -> ze_result_t {
-    forward!("zeGraphDestroyExt", ze pCore, Graph, pfnDestroyExt since 0x10011, hGraph => hGraph)
+    forward!("zeGraphDestroyExt", ze pCore, Graph unless is_null, pfnDestroyExt since 0x10011, hGraph => hGraph)
 }
 
 #[unsafe(no_mangle)]

@@ -100,47 +100,47 @@ pub(crate) unsafe extern "C" fn zesDeviceEnumOverclockDomains(hDevice: zes_devic
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetDomainProperties(hDomainHandle: zes_overclock_handle_t, pDomainProperties: *mut zes_overclock_properties_t) -> ze_result_t {
-    forward!("zesOverclockGetDomainProperties", zes pSysman, Overclock, pfnGetDomainProperties, hDomainHandle => hDomainHandle, pDomainProperties)
+    forward!("zesOverclockGetDomainProperties", zes pSysman, Overclock unless is_null, pfnGetDomainProperties, hDomainHandle => hDomainHandle, pDomainProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetDomainVFProperties(hDomainHandle: zes_overclock_handle_t, pVFProperties: *mut zes_vf_property_t) -> ze_result_t {
-    forward!("zesOverclockGetDomainVFProperties", zes pSysman, Overclock, pfnGetDomainVFProperties, hDomainHandle => hDomainHandle, pVFProperties)
+    forward!("zesOverclockGetDomainVFProperties", zes pSysman, Overclock unless is_null, pfnGetDomainVFProperties, hDomainHandle => hDomainHandle, pVFProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetDomainControlProperties(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pControlProperties: *mut zes_control_property_t) -> ze_result_t {
-    forward!("zesOverclockGetDomainControlProperties", zes pSysman, Overclock, pfnGetDomainControlProperties, hDomainHandle => hDomainHandle, DomainControl, pControlProperties)
+    forward!("zesOverclockGetDomainControlProperties", zes pSysman, Overclock unless is_null, pfnGetDomainControlProperties, hDomainHandle => hDomainHandle, DomainControl, pControlProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetControlCurrentValue(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pValue: *mut f64) -> ze_result_t {
-    forward!("zesOverclockGetControlCurrentValue", zes pSysman, Overclock, pfnGetControlCurrentValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
+    forward!("zesOverclockGetControlCurrentValue", zes pSysman, Overclock unless is_null, pfnGetControlCurrentValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetControlPendingValue(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pValue: *mut f64) -> ze_result_t {
-    forward!("zesOverclockGetControlPendingValue", zes pSysman, Overclock, pfnGetControlPendingValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
+    forward!("zesOverclockGetControlPendingValue", zes pSysman, Overclock unless is_null, pfnGetControlPendingValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockSetControlUserValue(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pValue: f64, pPendingAction: *mut zes_pending_action_t) -> ze_result_t {
-    forward!("zesOverclockSetControlUserValue", zes pSysman, Overclock, pfnSetControlUserValue, hDomainHandle => hDomainHandle, DomainControl, pValue, pPendingAction)
+    forward!("zesOverclockSetControlUserValue", zes pSysman, Overclock unless is_null, pfnSetControlUserValue, hDomainHandle => hDomainHandle, DomainControl, pValue, pPendingAction)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetControlState(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pControlState: *mut zes_control_state_t, pPendingAction: *mut zes_pending_action_t) -> ze_result_t {
-    forward!("zesOverclockGetControlState", zes pSysman, Overclock, pfnGetControlState, hDomainHandle => hDomainHandle, DomainControl, pControlState, pPendingAction)
+    forward!("zesOverclockGetControlState", zes pSysman, Overclock unless is_null, pfnGetControlState, hDomainHandle => hDomainHandle, DomainControl, pControlState, pPendingAction)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockGetVFPointValues(hDomainHandle: zes_overclock_handle_t, VFType: zes_vf_type_t, VFArrayType: zes_vf_array_type_t, PointIndex: u32, PointValue: *mut u32) -> ze_result_t {
-    forward!("zesOverclockGetVFPointValues", zes pSysman, Overclock, pfnGetVFPointValues, hDomainHandle => hDomainHandle, VFType, VFArrayType, PointIndex, PointValue)
+    forward!("zesOverclockGetVFPointValues", zes pSysman, Overclock unless is_null, pfnGetVFPointValues, hDomainHandle => hDomainHandle, VFType, VFArrayType, PointIndex, PointValue)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesOverclockSetVFPointValues(hDomainHandle: zes_overclock_handle_t, VFType: zes_vf_type_t, PointIndex: u32, PointValue: u32) -> ze_result_t {
-    forward!("zesOverclockSetVFPointValues", zes pSysman, Overclock, pfnSetVFPointValues, hDomainHandle => hDomainHandle, VFType, PointIndex, PointValue)
+    forward!("zesOverclockSetVFPointValues", zes pSysman, Overclock unless is_null, pfnSetVFPointValues, hDomainHandle => hDomainHandle, VFType, PointIndex, PointValue)
 }
 
 #[unsafe(no_mangle)]
@@ -675,107 +675,107 @@ pub(crate) unsafe extern "C" fn zesEngineGetActivityExt(hEngine: zes_engine_hand
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetStateExp(hRas: zes_ras_handle_t, pCount: *mut u32, pState: *mut zes_ras_state_exp_t) -> ze_result_t {
-    forward!("zesRasGetStateExp", zes pSysman, RasExp, pfnGetStateExp, hRas => hRas, pCount, pState)
+    forward!("zesRasGetStateExp", zes pSysman, RasExp unless is_null, pfnGetStateExp, hRas => hRas, pCount, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasClearStateExp(hRas: zes_ras_handle_t, category: zes_ras_error_category_exp_t) -> ze_result_t {
-    forward!("zesRasClearStateExp", zes pSysman, RasExp, pfnClearStateExp, hRas => hRas, category)
+    forward!("zesRasClearStateExp", zes pSysman, RasExp unless is_null, pfnClearStateExp, hRas => hRas, category)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetSupportedCategoriesExp(hRas: zes_ras_handle_t, pCount: *mut u32, pCategories: *mut zes_ras_error_category_exp_t) -> ze_result_t {
-    forward!("zesRasGetSupportedCategoriesExp", zes pSysman, RasExp, pfnGetSupportedCategoriesExp since 0x10010, hRas => hRas, pCount, pCategories)
+    forward!("zesRasGetSupportedCategoriesExp", zes pSysman, RasExp unless is_null, pfnGetSupportedCategoriesExp since 0x10010, hRas => hRas, pCount, pCategories)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetStateExp2(hRas: zes_ras_handle_t, count: u32, pCategories: *const zes_ras_error_category_exp_t, pState: *mut zes_ras_state_exp2_t) -> ze_result_t {
-    forward!("zesRasGetStateExp2", zes pSysman, RasExp, pfnGetStateExp2 since 0x10010, hRas => hRas, count, pCategories, pState)
+    forward!("zesRasGetStateExp2", zes pSysman, RasExp unless is_null, pfnGetStateExp2 since 0x10010, hRas => hRas, count, pCategories, pState)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasGetConfigExp(hRas: zes_ras_handle_t, count: u32, pConfig: *mut zes_ras_config_exp_t) -> ze_result_t {
-    forward!("zesRasGetConfigExp", zes pSysman, RasExp, pfnGetConfigExp since 0x10010, hRas => hRas, count, pConfig)
+    forward!("zesRasGetConfigExp", zes pSysman, RasExp unless is_null, pfnGetConfigExp since 0x10010, hRas => hRas, count, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesRasSetConfigExp(hRas: zes_ras_handle_t, count: u32, pConfig: *const zes_ras_config_exp_t) -> ze_result_t {
-    forward!("zesRasSetConfigExp", zes pSysman, RasExp, pfnSetConfigExp since 0x10010, hRas => hRas, count, pConfig)
+    forward!("zesRasSetConfigExp", zes pSysman, RasExp unless is_null, pfnSetConfigExp since 0x10010, hRas => hRas, count, pConfig)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFirmwareGetSecurityVersionExp(hFirmware: zes_firmware_handle_t, pVersion: *mut c_char) -> ze_result_t {
-    forward!("zesFirmwareGetSecurityVersionExp", zes pSysman, FirmwareExp, pfnGetSecurityVersionExp, hFirmware => hFirmware, pVersion)
+    forward!("zesFirmwareGetSecurityVersionExp", zes pSysman, FirmwareExp unless is_null, pfnGetSecurityVersionExp, hFirmware => hFirmware, pVersion)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesFirmwareSetSecurityVersionExp(hFirmware: zes_firmware_handle_t) -> ze_result_t {
-    forward!("zesFirmwareSetSecurityVersionExp", zes pSysman, FirmwareExp, pfnSetSecurityVersionExp, hFirmware => hFirmware)
+    forward!("zesFirmwareSetSecurityVersionExp", zes pSysman, FirmwareExp unless is_null, pfnSetSecurityVersionExp, hFirmware => hFirmware)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceGetSubDevicePropertiesExp(hDevice: zes_device_handle_t, pCount: *mut u32, pSubdeviceProps: *mut zes_subdevice_exp_properties_t) -> ze_result_t {
-    forward!("zesDeviceGetSubDevicePropertiesExp", zes pSysman, DeviceExp, pfnGetSubDevicePropertiesExp, hDevice => hDevice, pCount, pSubdeviceProps)
+    forward!("zesDeviceGetSubDevicePropertiesExp", zes pSysman, DeviceExp unless is_null, pfnGetSubDevicePropertiesExp, hDevice => hDevice, pCount, pSubdeviceProps)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDriverGetDeviceByUuidExp(hDriver: zes_driver_handle_t, uuid: zes_uuid_t, phDevice: *mut zes_device_handle_t, onSubdevice: *mut ze_bool_t, subdeviceId: *mut u32) -> ze_result_t {
-    forward!("zesDriverGetDeviceByUuidExp", zes pSysman, DriverExp, pfnGetDeviceByUuidExp, hDriver => hDriver, uuid, phDevice, onSubdevice, subdeviceId)
+    forward!("zesDriverGetDeviceByUuidExp", zes pSysman, DriverExp unless is_null, pfnGetDeviceByUuidExp, hDriver => hDriver, uuid, phDevice, onSubdevice, subdeviceId)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumActiveVFExp(hDevice: zes_device_handle_t, pCount: *mut u32, phVFhandle: *mut zes_vf_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumActiveVFExp", zes pSysman, DeviceExp, pfnEnumActiveVFExp, hDevice => hDevice, pCount, phVFhandle)
+    forward!("zesDeviceEnumActiveVFExp", zes pSysman, DeviceExp unless is_null, pfnEnumActiveVFExp, hDevice => hDevice, pCount, phVFhandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFPropertiesExp(hVFhandle: zes_vf_handle_t, pProperties: *mut zes_vf_exp_properties_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFPropertiesExp", zes pSysman, VFManagementExp, pfnGetVFPropertiesExp, hVFhandle => hVFhandle, pProperties)
+    forward!("zesVFManagementGetVFPropertiesExp", zes pSysman, VFManagementExp unless is_null, pfnGetVFPropertiesExp, hVFhandle => hVFhandle, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFMemoryUtilizationExp(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pMemUtil: *mut zes_vf_util_mem_exp_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFMemoryUtilizationExp", zes pSysman, VFManagementExp, pfnGetVFMemoryUtilizationExp, hVFhandle => hVFhandle, pCount, pMemUtil)
+    forward!("zesVFManagementGetVFMemoryUtilizationExp", zes pSysman, VFManagementExp unless is_null, pfnGetVFMemoryUtilizationExp, hVFhandle => hVFhandle, pCount, pMemUtil)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFEngineUtilizationExp(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pEngineUtil: *mut zes_vf_util_engine_exp_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFEngineUtilizationExp", zes pSysman, VFManagementExp, pfnGetVFEngineUtilizationExp, hVFhandle => hVFhandle, pCount, pEngineUtil)
+    forward!("zesVFManagementGetVFEngineUtilizationExp", zes pSysman, VFManagementExp unless is_null, pfnGetVFEngineUtilizationExp, hVFhandle => hVFhandle, pCount, pEngineUtil)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementSetVFTelemetryModeExp(hVFhandle: zes_vf_handle_t, flags: zes_vf_info_util_exp_flags_t, enable: ze_bool_t) -> ze_result_t {
-    forward!("zesVFManagementSetVFTelemetryModeExp", zes pSysman, VFManagementExp, pfnSetVFTelemetryModeExp, hVFhandle => hVFhandle, flags, enable)
+    forward!("zesVFManagementSetVFTelemetryModeExp", zes pSysman, VFManagementExp unless is_null, pfnSetVFTelemetryModeExp, hVFhandle => hVFhandle, flags, enable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementSetVFTelemetrySamplingIntervalExp(hVFhandle: zes_vf_handle_t, flag: zes_vf_info_util_exp_flags_t, samplingInterval: u64) -> ze_result_t {
-    forward!("zesVFManagementSetVFTelemetrySamplingIntervalExp", zes pSysman, VFManagementExp, pfnSetVFTelemetrySamplingIntervalExp, hVFhandle => hVFhandle, flag, samplingInterval)
+    forward!("zesVFManagementSetVFTelemetrySamplingIntervalExp", zes pSysman, VFManagementExp unless is_null, pfnSetVFTelemetrySamplingIntervalExp, hVFhandle => hVFhandle, flag, samplingInterval)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesDeviceEnumEnabledVFExp(hDevice: zes_device_handle_t, pCount: *mut u32, phVFhandle: *mut zes_vf_handle_t) -> ze_result_t {
-    forward!("zesDeviceEnumEnabledVFExp", zes pSysman, DeviceExp, pfnEnumEnabledVFExp, hDevice => hDevice, pCount, phVFhandle)
+    forward!("zesDeviceEnumEnabledVFExp", zes pSysman, DeviceExp unless is_null, pfnEnumEnabledVFExp, hDevice => hDevice, pCount, phVFhandle)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFCapabilitiesExp(hVFhandle: zes_vf_handle_t, pCapability: *mut zes_vf_exp_capabilities_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFCapabilitiesExp", zes pSysman, VFManagementExp, pfnGetVFCapabilitiesExp, hVFhandle => hVFhandle, pCapability)
+    forward!("zesVFManagementGetVFCapabilitiesExp", zes pSysman, VFManagementExp unless is_null, pfnGetVFCapabilitiesExp, hVFhandle => hVFhandle, pCapability)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFMemoryUtilizationExp2(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pMemUtil: *mut zes_vf_util_mem_exp2_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFMemoryUtilizationExp2", zes pSysman, VFManagementExp, pfnGetVFMemoryUtilizationExp2, hVFhandle => hVFhandle, pCount, pMemUtil)
+    forward!("zesVFManagementGetVFMemoryUtilizationExp2", zes pSysman, VFManagementExp unless is_null, pfnGetVFMemoryUtilizationExp2, hVFhandle => hVFhandle, pCount, pMemUtil)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFEngineUtilizationExp2(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pEngineUtil: *mut zes_vf_util_engine_exp2_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFEngineUtilizationExp2", zes pSysman, VFManagementExp, pfnGetVFEngineUtilizationExp2, hVFhandle => hVFhandle, pCount, pEngineUtil)
+    forward!("zesVFManagementGetVFEngineUtilizationExp2", zes pSysman, VFManagementExp unless is_null, pfnGetVFEngineUtilizationExp2, hVFhandle => hVFhandle, pCount, pEngineUtil)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFCapabilitiesExp2(hVFhandle: zes_vf_handle_t, pCapability: *mut zes_vf_exp2_capabilities_t) -> ze_result_t {
-    forward!("zesVFManagementGetVFCapabilitiesExp2", zes pSysman, VFManagementExp, pfnGetVFCapabilitiesExp2, hVFhandle => hVFhandle, pCapability)
+    forward!("zesVFManagementGetVFCapabilitiesExp2", zes pSysman, VFManagementExp unless is_null, pfnGetVFCapabilitiesExp2, hVFhandle => hVFhandle, pCapability)
 }
 
 #[unsafe(no_mangle)]

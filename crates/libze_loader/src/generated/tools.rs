@@ -180,176 +180,176 @@ pub(crate) unsafe extern "C" fn zetKernelGetProfileInfo(hKernel: zet_kernel_hand
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpCreate(hContext: zet_context_handle_t, desc: *const zet_tracer_exp_desc_t, phTracer: *mut zet_tracer_exp_handle_t) -> ze_result_t {
-    forward!("zetTracerExpCreate", zet pTools, TracerExp, pfnCreate, hContext => hContext, desc, phTracer)
+    forward!("zetTracerExpCreate", zet pTools, TracerExp unless is_null, pfnCreate, hContext => hContext, desc, phTracer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpDestroy(hTracer: zet_tracer_exp_handle_t) -> ze_result_t {
-    forward!("zetTracerExpDestroy", zet pTools, TracerExp, pfnDestroy, hTracer => hTracer)
+    forward!("zetTracerExpDestroy", zet pTools, TracerExp unless is_null, pfnDestroy, hTracer => hTracer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpSetPrologues(hTracer: zet_tracer_exp_handle_t, pCoreCbs: *mut zet_core_callbacks_t) -> ze_result_t {
-    forward!("zetTracerExpSetPrologues", zet pTools, TracerExp, pfnSetPrologues, hTracer => hTracer, pCoreCbs)
+    forward!("zetTracerExpSetPrologues", zet pTools, TracerExp unless is_null, pfnSetPrologues, hTracer => hTracer, pCoreCbs)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpSetEpilogues(hTracer: zet_tracer_exp_handle_t, pCoreCbs: *mut zet_core_callbacks_t) -> ze_result_t {
-    forward!("zetTracerExpSetEpilogues", zet pTools, TracerExp, pfnSetEpilogues, hTracer => hTracer, pCoreCbs)
+    forward!("zetTracerExpSetEpilogues", zet pTools, TracerExp unless is_null, pfnSetEpilogues, hTracer => hTracer, pCoreCbs)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetTracerExpSetEnabled(hTracer: zet_tracer_exp_handle_t, enable: ze_bool_t) -> ze_result_t {
-    forward!("zetTracerExpSetEnabled", zet pTools, TracerExp, pfnSetEnabled, hTracer => hTracer, enable)
+    forward!("zetTracerExpSetEnabled", zet pTools, TracerExp unless is_null, pfnSetEnabled, hTracer => hTracer, enable)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupCalculateMultipleMetricValuesExp(hMetricGroup: zet_metric_group_handle_t, r#type: zet_metric_group_calculation_type_t, rawDataSize: usize, pRawData: *const u8, pSetCount: *mut u32, pTotalMetricValueCount: *mut u32, pMetricCounts: *mut u32, pMetricValues: *mut zet_typed_value_t) -> ze_result_t {
-    forward!("zetMetricGroupCalculateMultipleMetricValuesExp", zet pTools, MetricGroupExp, pfnCalculateMultipleMetricValuesExp, hMetricGroup => hMetricGroup, r#type, rawDataSize, pRawData, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
+    forward!("zetMetricGroupCalculateMultipleMetricValuesExp", zet pTools, MetricGroupExp unless is_null, pfnCalculateMultipleMetricValuesExp, hMetricGroup => hMetricGroup, r#type, rawDataSize, pRawData, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupGetGlobalTimestampsExp(hMetricGroup: zet_metric_group_handle_t, synchronizedWithHost: ze_bool_t, globalTimestamp: *mut u64, metricTimestamp: *mut u64) -> ze_result_t {
-    forward!("zetMetricGroupGetGlobalTimestampsExp", zet pTools, MetricGroupExp, pfnGetGlobalTimestampsExp, hMetricGroup => hMetricGroup, synchronizedWithHost, globalTimestamp, metricTimestamp)
+    forward!("zetMetricGroupGetGlobalTimestampsExp", zet pTools, MetricGroupExp unless is_null, pfnGetGlobalTimestampsExp, hMetricGroup => hMetricGroup, synchronizedWithHost, globalTimestamp, metricTimestamp)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupGetExportDataExp(hMetricGroup: zet_metric_group_handle_t, pRawData: *const u8, rawDataSize: usize, pExportDataSize: *mut usize, pExportData: *mut u8) -> ze_result_t {
-    forward!("zetMetricGroupGetExportDataExp", zet pTools, MetricGroupExp, pfnGetExportDataExp, hMetricGroup => hMetricGroup, pRawData, rawDataSize, pExportDataSize, pExportData)
+    forward!("zetMetricGroupGetExportDataExp", zet pTools, MetricGroupExp unless is_null, pfnGetExportDataExp, hMetricGroup => hMetricGroup, pRawData, rawDataSize, pExportDataSize, pExportData)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupCalculateMetricExportDataExp(hDriver: ze_driver_handle_t, r#type: zet_metric_group_calculation_type_t, exportDataSize: usize, pExportData: *const u8, pCalculateDescriptor: *mut zet_metric_calculate_exp_desc_t, pSetCount: *mut u32, pTotalMetricValueCount: *mut u32, pMetricCounts: *mut u32, pMetricValues: *mut zet_typed_value_t) -> ze_result_t {
-    forward!("zetMetricGroupCalculateMetricExportDataExp", zet pTools, MetricGroupExp, pfnCalculateMetricExportDataExp, hDriver => hDriver, r#type, exportDataSize, pExportData, pCalculateDescriptor, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
+    forward!("zetMetricGroupCalculateMetricExportDataExp", zet pTools, MetricGroupExp unless is_null, pfnCalculateMetricExportDataExp, hDriver => hDriver, r#type, exportDataSize, pExportData, pCalculateDescriptor, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetExp(hDevice: zet_device_handle_t, pCount: *mut u32, phMetricProgrammables: *mut zet_metric_programmable_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricProgrammableGetExp", zet pTools, MetricProgrammableExp, pfnGetExp, hDevice => hDevice, pCount, phMetricProgrammables)
+    forward!("zetMetricProgrammableGetExp", zet pTools, MetricProgrammableExp unless is_null, pfnGetExp, hDevice => hDevice, pCount, phMetricProgrammables)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetPropertiesExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, pProperties: *mut zet_metric_programmable_exp_properties_t) -> ze_result_t {
-    forward!("zetMetricProgrammableGetPropertiesExp", zet pTools, MetricProgrammableExp, pfnGetPropertiesExp, hMetricProgrammable => hMetricProgrammable, pProperties)
+    forward!("zetMetricProgrammableGetPropertiesExp", zet pTools, MetricProgrammableExp unless is_null, pfnGetPropertiesExp, hMetricProgrammable => hMetricProgrammable, pProperties)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetParamInfoExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, pParameterCount: *mut u32, pParameterInfo: *mut zet_metric_programmable_param_info_exp_t) -> ze_result_t {
-    forward!("zetMetricProgrammableGetParamInfoExp", zet pTools, MetricProgrammableExp, pfnGetParamInfoExp, hMetricProgrammable => hMetricProgrammable, pParameterCount, pParameterInfo)
+    forward!("zetMetricProgrammableGetParamInfoExp", zet pTools, MetricProgrammableExp unless is_null, pfnGetParamInfoExp, hMetricProgrammable => hMetricProgrammable, pParameterCount, pParameterInfo)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetParamValueInfoExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, parameterOrdinal: u32, pValueInfoCount: *mut u32, pValueInfo: *mut zet_metric_programmable_param_value_info_exp_t) -> ze_result_t {
-    forward!("zetMetricProgrammableGetParamValueInfoExp", zet pTools, MetricProgrammableExp, pfnGetParamValueInfoExp, hMetricProgrammable => hMetricProgrammable, parameterOrdinal, pValueInfoCount, pValueInfo)
+    forward!("zetMetricProgrammableGetParamValueInfoExp", zet pTools, MetricProgrammableExp unless is_null, pfnGetParamValueInfoExp, hMetricProgrammable => hMetricProgrammable, parameterOrdinal, pValueInfoCount, pValueInfo)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricCreateFromProgrammableExp2(hMetricProgrammable: zet_metric_programmable_exp_handle_t, parameterCount: u32, pParameterValues: *mut zet_metric_programmable_param_value_exp_t, pName: *const c_char, pDescription: *const c_char, pMetricHandleCount: *mut u32, phMetricHandles: *mut zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricCreateFromProgrammableExp2", zet pTools, MetricExp, pfnCreateFromProgrammableExp2, hMetricProgrammable => hMetricProgrammable, parameterCount, pParameterValues, pName, pDescription, pMetricHandleCount, phMetricHandles)
+    forward!("zetMetricCreateFromProgrammableExp2", zet pTools, MetricExp unless is_null, pfnCreateFromProgrammableExp2, hMetricProgrammable => hMetricProgrammable, parameterCount, pParameterValues, pName, pDescription, pMetricHandleCount, phMetricHandles)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricCreateFromProgrammableExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, pParameterValues: *mut zet_metric_programmable_param_value_exp_t, parameterCount: u32, pName: *const c_char, pDescription: *const c_char, pMetricHandleCount: *mut u32, phMetricHandles: *mut zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricCreateFromProgrammableExp", zet pTools, MetricExp, pfnCreateFromProgrammableExp, hMetricProgrammable => hMetricProgrammable, pParameterValues, parameterCount, pName, pDescription, pMetricHandleCount, phMetricHandles)
+    forward!("zetMetricCreateFromProgrammableExp", zet pTools, MetricExp unless is_null, pfnCreateFromProgrammableExp, hMetricProgrammable => hMetricProgrammable, pParameterValues, parameterCount, pName, pDescription, pMetricHandleCount, phMetricHandles)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDeviceCreateMetricGroupsFromMetricsExp(hDevice: zet_device_handle_t, metricCount: u32, phMetrics: *mut zet_metric_handle_t, pMetricGroupNamePrefix: *const c_char, pDescription: *const c_char, pMetricGroupCount: *mut u32, phMetricGroup: *mut zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetDeviceCreateMetricGroupsFromMetricsExp", zet pTools, DeviceExp, pfnCreateMetricGroupsFromMetricsExp, hDevice => hDevice, metricCount, phMetrics, pMetricGroupNamePrefix, pDescription, pMetricGroupCount, phMetricGroup)
+    forward!("zetDeviceCreateMetricGroupsFromMetricsExp", zet pTools, DeviceExp unless is_null, pfnCreateMetricGroupsFromMetricsExp, hDevice => hDevice, metricCount, phMetrics, pMetricGroupNamePrefix, pDescription, pMetricGroupCount, phMetricGroup)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupCreateExp(hDevice: zet_device_handle_t, pName: *const c_char, pDescription: *const c_char, samplingType: zet_metric_group_sampling_type_flags_t, phMetricGroup: *mut zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetMetricGroupCreateExp", zet pTools, MetricGroupExp, pfnCreateExp, hDevice => hDevice, pName, pDescription, samplingType, phMetricGroup)
+    forward!("zetMetricGroupCreateExp", zet pTools, MetricGroupExp unless is_null, pfnCreateExp, hDevice => hDevice, pName, pDescription, samplingType, phMetricGroup)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupAddMetricExp(hMetricGroup: zet_metric_group_handle_t, hMetric: zet_metric_handle_t, pErrorStringSize: *mut usize, pErrorString: *mut c_char) -> ze_result_t {
-    forward!("zetMetricGroupAddMetricExp", zet pTools, MetricGroupExp, pfnAddMetricExp, hMetricGroup => hMetricGroup, hMetric, pErrorStringSize, pErrorString)
+    forward!("zetMetricGroupAddMetricExp", zet pTools, MetricGroupExp unless is_null, pfnAddMetricExp, hMetricGroup => hMetricGroup, hMetric, pErrorStringSize, pErrorString)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupRemoveMetricExp(hMetricGroup: zet_metric_group_handle_t, hMetric: zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricGroupRemoveMetricExp", zet pTools, MetricGroupExp, pfnRemoveMetricExp, hMetricGroup => hMetricGroup, hMetric)
+    forward!("zetMetricGroupRemoveMetricExp", zet pTools, MetricGroupExp unless is_null, pfnRemoveMetricExp, hMetricGroup => hMetricGroup, hMetric)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupCloseExp(hMetricGroup: zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetMetricGroupCloseExp", zet pTools, MetricGroupExp, pfnCloseExp, hMetricGroup => hMetricGroup)
+    forward!("zetMetricGroupCloseExp", zet pTools, MetricGroupExp unless is_null, pfnCloseExp, hMetricGroup => hMetricGroup)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricGroupDestroyExp(hMetricGroup: zet_metric_group_handle_t) -> ze_result_t {
-    forward!("zetMetricGroupDestroyExp", zet pTools, MetricGroupExp, pfnDestroyExp, hMetricGroup => hMetricGroup)
+    forward!("zetMetricGroupDestroyExp", zet pTools, MetricGroupExp unless is_null, pfnDestroyExp, hMetricGroup => hMetricGroup)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricDestroyExp(hMetric: zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricDestroyExp", zet pTools, MetricExp, pfnDestroyExp, hMetric => hMetric)
+    forward!("zetMetricDestroyExp", zet pTools, MetricExp unless is_null, pfnDestroyExp, hMetric => hMetric)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDeviceGetConcurrentMetricGroupsExp(hDevice: zet_device_handle_t, metricGroupCount: u32, phMetricGroups: *mut zet_metric_group_handle_t, pMetricGroupsCountPerConcurrentGroup: *mut u32, pConcurrentGroupCount: *mut u32) -> ze_result_t {
-    forward!("zetDeviceGetConcurrentMetricGroupsExp", zet pTools, DeviceExp, pfnGetConcurrentMetricGroupsExp, hDevice => hDevice, metricGroupCount, phMetricGroups, pMetricGroupsCountPerConcurrentGroup, pConcurrentGroupCount)
+    forward!("zetDeviceGetConcurrentMetricGroupsExp", zet pTools, DeviceExp unless is_null, pfnGetConcurrentMetricGroupsExp, hDevice => hDevice, metricGroupCount, phMetricGroups, pMetricGroupsCountPerConcurrentGroup, pConcurrentGroupCount)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerCreateExp(hContext: zet_context_handle_t, hDevice: zet_device_handle_t, metricGroupCount: u32, phMetricGroups: *mut zet_metric_group_handle_t, desc: *mut zet_metric_tracer_exp_desc_t, hNotificationEvent: ze_event_handle_t, phMetricTracer: *mut zet_metric_tracer_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricTracerCreateExp", zet pTools, MetricTracerExp, pfnCreateExp, hContext => hContext, hDevice, metricGroupCount, phMetricGroups, desc, hNotificationEvent, phMetricTracer)
+    forward!("zetMetricTracerCreateExp", zet pTools, MetricTracerExp unless is_null, pfnCreateExp, hContext => hContext, hDevice, metricGroupCount, phMetricGroups, desc, hNotificationEvent, phMetricTracer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerDestroyExp(hMetricTracer: zet_metric_tracer_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricTracerDestroyExp", zet pTools, MetricTracerExp, pfnDestroyExp, hMetricTracer => hMetricTracer)
+    forward!("zetMetricTracerDestroyExp", zet pTools, MetricTracerExp unless is_null, pfnDestroyExp, hMetricTracer => hMetricTracer)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerEnableExp(hMetricTracer: zet_metric_tracer_exp_handle_t, synchronous: ze_bool_t) -> ze_result_t {
-    forward!("zetMetricTracerEnableExp", zet pTools, MetricTracerExp, pfnEnableExp, hMetricTracer => hMetricTracer, synchronous)
+    forward!("zetMetricTracerEnableExp", zet pTools, MetricTracerExp unless is_null, pfnEnableExp, hMetricTracer => hMetricTracer, synchronous)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerDisableExp(hMetricTracer: zet_metric_tracer_exp_handle_t, synchronous: ze_bool_t) -> ze_result_t {
-    forward!("zetMetricTracerDisableExp", zet pTools, MetricTracerExp, pfnDisableExp, hMetricTracer => hMetricTracer, synchronous)
+    forward!("zetMetricTracerDisableExp", zet pTools, MetricTracerExp unless is_null, pfnDisableExp, hMetricTracer => hMetricTracer, synchronous)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerReadDataExp(hMetricTracer: zet_metric_tracer_exp_handle_t, pRawDataSize: *mut usize, pRawData: *mut u8) -> ze_result_t {
-    forward!("zetMetricTracerReadDataExp", zet pTools, MetricTracerExp, pfnReadDataExp, hMetricTracer => hMetricTracer, pRawDataSize, pRawData)
+    forward!("zetMetricTracerReadDataExp", zet pTools, MetricTracerExp unless is_null, pfnReadDataExp, hMetricTracer => hMetricTracer, pRawDataSize, pRawData)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricDecoderCreateExp(hMetricTracer: zet_metric_tracer_exp_handle_t, phMetricDecoder: *mut zet_metric_decoder_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricDecoderCreateExp", zet pTools, MetricDecoderExp, pfnCreateExp, hMetricTracer => hMetricTracer, phMetricDecoder)
+    forward!("zetMetricDecoderCreateExp", zet pTools, MetricDecoderExp unless is_null, pfnCreateExp, hMetricTracer => hMetricTracer, phMetricDecoder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricDecoderDestroyExp(phMetricDecoder: zet_metric_decoder_exp_handle_t) -> ze_result_t {
-    forward!("zetMetricDecoderDestroyExp", zet pTools, MetricDecoderExp, pfnDestroyExp, phMetricDecoder => phMetricDecoder)
+    forward!("zetMetricDecoderDestroyExp", zet pTools, MetricDecoderExp unless is_null, pfnDestroyExp, phMetricDecoder => phMetricDecoder)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricDecoderGetDecodableMetricsExp(hMetricDecoder: zet_metric_decoder_exp_handle_t, pCount: *mut u32, phMetrics: *mut zet_metric_handle_t) -> ze_result_t {
-    forward!("zetMetricDecoderGetDecodableMetricsExp", zet pTools, MetricDecoderExp, pfnGetDecodableMetricsExp, hMetricDecoder => hMetricDecoder, pCount, phMetrics)
+    forward!("zetMetricDecoderGetDecodableMetricsExp", zet pTools, MetricDecoderExp unless is_null, pfnGetDecodableMetricsExp, hMetricDecoder => hMetricDecoder, pCount, phMetrics)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetMetricTracerDecodeExp(phMetricDecoder: zet_metric_decoder_exp_handle_t, pRawDataSize: *mut usize, pRawData: *mut u8, metricsCount: u32, phMetrics: *mut zet_metric_handle_t, pSetCount: *mut u32, pMetricEntriesCountPerSet: *mut u32, pMetricEntriesCount: *mut u32, pMetricEntries: *mut zet_metric_entry_exp_t) -> ze_result_t {
-    forward!("zetMetricTracerDecodeExp", zet pTools, MetricTracerExp, pfnDecodeExp, phMetricDecoder => phMetricDecoder, pRawDataSize, pRawData, metricsCount, phMetrics, pSetCount, pMetricEntriesCountPerSet, pMetricEntriesCount, pMetricEntries)
+    forward!("zetMetricTracerDecodeExp", zet pTools, MetricTracerExp unless is_null, pfnDecodeExp, phMetricDecoder => phMetricDecoder, pRawDataSize, pRawData, metricsCount, phMetrics, pSetCount, pMetricEntriesCountPerSet, pMetricEntriesCount, pMetricEntries)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetCommandListAppendMarkerExp(hCommandList: zet_command_list_handle_t, hMetricGroup: zet_metric_group_handle_t, value: u32) -> ze_result_t {
-    forward!("zetCommandListAppendMarkerExp", zet pTools, CommandListExp, pfnAppendMarkerExp, hCommandList => hCommandList, hMetricGroup, value)
+    forward!("zetCommandListAppendMarkerExp", zet pTools, CommandListExp unless is_null, pfnAppendMarkerExp, hCommandList => hCommandList, hMetricGroup, value)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDeviceEnableMetricsExp(hDevice: zet_device_handle_t) -> ze_result_t {
-    forward!("zetDeviceEnableMetricsExp", zet pTools, DeviceExp, pfnEnableMetricsExp, hDevice => hDevice)
+    forward!("zetDeviceEnableMetricsExp", zet pTools, DeviceExp unless is_null, pfnEnableMetricsExp, hDevice => hDevice)
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zetDeviceDisableMetricsExp(hDevice: zet_device_handle_t) -> ze_result_t {
-    forward!("zetDeviceDisableMetricsExp", zet pTools, DeviceExp, pfnDisableMetricsExp, hDevice => hDevice)
+    forward!("zetDeviceDisableMetricsExp", zet pTools, DeviceExp unless is_null, pfnDisableMetricsExp, hDevice => hDevice)
 }
 

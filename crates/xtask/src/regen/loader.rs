@@ -123,16 +123,11 @@ fn driver_tables(table: &Table) -> Result<String> {
             members.len()
         )?;
         for (member, inner) in members {
-            let since = inner
-                .fields
-                .iter()
-                .map(|f| f.since)
-                .min()
-                .context("an empty table")?;
             writeln!(
                 out,
-                "    Member {{ name: {member:?}, since: {:#x} }},",
-                number(since)
+                "    Member {{ name: {member:?}, since: {:#x}, optional: {} }},",
+                number(since(inner)?),
+                is_optional(member, inner)?
             )?;
         }
         out += "];\n\n";
@@ -140,17 +135,34 @@ fn driver_tables(table: &Table) -> Result<String> {
     Ok(out)
 }
 
-/// Header member and sub-table through which a function is reached.
-fn way<'t>(table: &'t Table, function: &Function) -> Result<Option<(&'static str, &'t str)>> {
+/// The version that added a table: that of its first function.
+fn since(inner: &Struct) -> Result<Version> {
+    let versions = inner.fields.iter().map(|field| field.since);
+    versions.min().context("an empty table")
+}
+
+/// Whether drivers may leave a table out: it came after 1.0, or is experimental. `Global` begins everything.
+fn is_optional(member: &str, inner: &Struct) -> Result<bool> {
+    let is_late = member.ends_with("Exp") || number(since(inner)?) > 0x1_0000;
+    Ok(is_late && member != "Global")
+}
+
+/// Header member and sub-table through which a function is reached; a table that may be missing with a look for null.
+fn way(table: &Table, function: &Function) -> Result<Option<(&'static str, String)>> {
     let Some(slot) = &function.slot else {
         return Ok(None);
     };
     for (name, header, _) in DRIVER_TABLES {
-        if let Some((member, _)) = members(table, name)?
+        if let Some((member, inner)) = members(table, name)?
             .into_iter()
             .find(|(_, inner)| inner.name == slot.table)
         {
-            return Ok(Some((header, member)));
+            let look = if is_optional(member, inner)? {
+                " unless is_null"
+            } else {
+                ""
+            };
+            return Ok(Some((header, format!("{member}{look}"))));
         }
     }
     Ok(None)

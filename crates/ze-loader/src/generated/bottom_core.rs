@@ -471,11 +471,11 @@ pub(crate) unsafe extern "C" fn zeMemGetIpcHandle(hContext: ze_context_handle_t,
 }
 
 pub(crate) unsafe extern "C" fn zeMemGetIpcHandleFromFileDescriptorExp(hContext: ze_context_handle_t, handle: u64, pIpcHandle: *mut ze_ipc_mem_handle_t) -> ze_result_t {
-    bottom!("zeMemGetIpcHandleFromFileDescriptorExp", pCore, MemExp, pfnGetIpcHandleFromFileDescriptorExp, legacy::zeMemGetIpcHandleFromFileDescriptorExp, hContext => hContext, handle, pIpcHandle)
+    bottom!("zeMemGetIpcHandleFromFileDescriptorExp", pCore, MemExp unless is_null, pfnGetIpcHandleFromFileDescriptorExp, legacy::zeMemGetIpcHandleFromFileDescriptorExp, hContext => hContext, handle, pIpcHandle)
 }
 
 pub(crate) unsafe extern "C" fn zeMemGetFileDescriptorFromIpcHandleExp(hContext: ze_context_handle_t, ipcHandle: ze_ipc_mem_handle_t, pHandle: *mut u64) -> ze_result_t {
-    bottom!("zeMemGetFileDescriptorFromIpcHandleExp", pCore, MemExp, pfnGetFileDescriptorFromIpcHandleExp, legacy::zeMemGetFileDescriptorFromIpcHandleExp, hContext => hContext, ipcHandle, pHandle)
+    bottom!("zeMemGetFileDescriptorFromIpcHandleExp", pCore, MemExp unless is_null, pfnGetFileDescriptorFromIpcHandleExp, legacy::zeMemGetFileDescriptorFromIpcHandleExp, hContext => hContext, ipcHandle, pHandle)
 }
 
 pub(crate) unsafe extern "C" fn zeMemPutIpcHandle(hContext: ze_context_handle_t, handle: ze_ipc_mem_handle_t) -> ze_result_t {
@@ -491,11 +491,11 @@ pub(crate) unsafe extern "C" fn zeMemCloseIpcHandle(hContext: ze_context_handle_
 }
 
 pub(crate) unsafe extern "C" fn zeMemSetAtomicAccessAttributeExp(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, ptr: *const c_void, size: usize, attr: ze_memory_atomic_attr_exp_flags_t) -> ze_result_t {
-    bottom!("zeMemSetAtomicAccessAttributeExp", pCore, MemExp, pfnSetAtomicAccessAttributeExp, legacy::zeMemSetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, attr)
+    bottom!("zeMemSetAtomicAccessAttributeExp", pCore, MemExp unless is_null, pfnSetAtomicAccessAttributeExp, legacy::zeMemSetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, attr)
 }
 
 pub(crate) unsafe extern "C" fn zeMemGetAtomicAccessAttributeExp(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, ptr: *const c_void, size: usize, pAttr: *mut ze_memory_atomic_attr_exp_flags_t) -> ze_result_t {
-    bottom!("zeMemGetAtomicAccessAttributeExp", pCore, MemExp, pfnGetAtomicAccessAttributeExp, legacy::zeMemGetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, pAttr)
+    bottom!("zeMemGetAtomicAccessAttributeExp", pCore, MemExp unless is_null, pfnGetAtomicAccessAttributeExp, legacy::zeMemGetAtomicAccessAttributeExp, hContext => hContext, hDevice, ptr, size, pAttr)
 }
 
 pub(crate) unsafe extern "C" fn zeModuleCreate(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_module_desc_t, phModule: *mut ze_module_handle_t, phBuildLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
@@ -675,7 +675,7 @@ pub(crate) unsafe extern "C" fn zeVirtualMemGetAccessAttribute(hContext: ze_cont
 }
 
 pub(crate) unsafe extern "C" fn zeKernelSetGlobalOffsetExp(hKernel: ze_kernel_handle_t, offsetX: u32, offsetY: u32, offsetZ: u32) -> ze_result_t {
-    bottom!("zeKernelSetGlobalOffsetExp", pCore, KernelExp, pfnSetGlobalOffsetExp, legacy::zeKernelSetGlobalOffsetExp, hKernel => hKernel, offsetX, offsetY, offsetZ)
+    bottom!("zeKernelSetGlobalOffsetExp", pCore, KernelExp unless is_null, pfnSetGlobalOffsetExp, legacy::zeKernelSetGlobalOffsetExp, hKernel => hKernel, offsetX, offsetY, offsetZ)
 }
 
 pub(crate) unsafe extern "C" fn zeDeviceReserveCacheExt(hDevice: ze_device_handle_t, cacheLevel: usize, cacheReservationSize: usize) -> ze_result_t {
@@ -687,11 +687,11 @@ pub(crate) unsafe extern "C" fn zeDeviceSetCacheAdviceExt(hDevice: ze_device_han
 }
 
 pub(crate) unsafe extern "C" fn zeEventQueryTimestampsExp(hEvent: ze_event_handle_t, hDevice: ze_device_handle_t, pCount: *mut u32, pTimestamps: *mut ze_kernel_timestamp_result_t) -> ze_result_t {
-    bottom!("zeEventQueryTimestampsExp", pCore, EventExp, pfnQueryTimestampsExp, legacy::zeEventQueryTimestampsExp, hEvent => hEvent, hDevice, pCount, pTimestamps)
+    bottom!("zeEventQueryTimestampsExp", pCore, EventExp unless is_null, pfnQueryTimestampsExp, legacy::zeEventQueryTimestampsExp, hEvent => hEvent, hDevice, pCount, pTimestamps)
 }
 
 pub(crate) unsafe extern "C" fn zeImageGetMemoryPropertiesExp(hImage: ze_image_handle_t, pMemoryProperties: *mut ze_image_memory_properties_exp_t) -> ze_result_t {
-    bottom!("zeImageGetMemoryPropertiesExp", pCore, ImageExp, pfnGetMemoryPropertiesExp, legacy::zeImageGetMemoryPropertiesExp, hImage => hImage, pMemoryProperties)
+    bottom!("zeImageGetMemoryPropertiesExp", pCore, ImageExp unless is_null, pfnGetMemoryPropertiesExp, legacy::zeImageGetMemoryPropertiesExp, hImage => hImage, pMemoryProperties)
 }
 
 pub(crate) unsafe extern "C" fn zeImageViewCreateExt(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_image_desc_t, hImage: ze_image_handle_t, phImageView: *mut ze_image_handle_t) -> ze_result_t {
@@ -699,11 +699,11 @@ pub(crate) unsafe extern "C" fn zeImageViewCreateExt(hContext: ze_context_handle
 }
 
 pub(crate) unsafe extern "C" fn zeImageViewCreateExp(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, desc: *const ze_image_desc_t, hImage: ze_image_handle_t, phImageView: *mut ze_image_handle_t) -> ze_result_t {
-    bottom!("zeImageViewCreateExp", pCore, ImageExp, pfnViewCreateExp, legacy::zeImageViewCreateExp, hContext => hContext, hDevice, desc, hImage, phImageView)
+    bottom!("zeImageViewCreateExp", pCore, ImageExp unless is_null, pfnViewCreateExp, legacy::zeImageViewCreateExp, hContext => hContext, hDevice, desc, hImage, phImageView)
 }
 
 pub(crate) unsafe extern "C" fn zeKernelSchedulingHintExp(hKernel: ze_kernel_handle_t, pHint: *mut ze_scheduling_hint_exp_desc_t) -> ze_result_t {
-    bottom!("zeKernelSchedulingHintExp", pCore, KernelExp, pfnSchedulingHintExp, legacy::zeKernelSchedulingHintExp, hKernel => hKernel, pHint)
+    bottom!("zeKernelSchedulingHintExp", pCore, KernelExp unless is_null, pfnSchedulingHintExp, legacy::zeKernelSchedulingHintExp, hKernel => hKernel, pHint)
 }
 
 pub(crate) unsafe extern "C" fn zeDevicePciGetPropertiesExt(hDevice: ze_device_handle_t, pPciProperties: *mut ze_pci_ext_properties_t) -> ze_result_t {
@@ -731,35 +731,35 @@ pub(crate) unsafe extern "C" fn zeMemFreeExt(hContext: ze_context_handle_t, pMem
 }
 
 pub(crate) unsafe extern "C" fn zeFabricVertexGetExp(hDriver: ze_driver_handle_t, pCount: *mut u32, phVertices: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    bottom!("zeFabricVertexGetExp", pCore, FabricVertexExp, pfnGetExp, legacy::zeFabricVertexGetExp, hDriver => hDriver, pCount, phVertices)
+    bottom!("zeFabricVertexGetExp", pCore, FabricVertexExp unless is_null, pfnGetExp, legacy::zeFabricVertexGetExp, hDriver => hDriver, pCount, phVertices)
 }
 
 pub(crate) unsafe extern "C" fn zeFabricVertexGetSubVerticesExp(hVertex: ze_fabric_vertex_handle_t, pCount: *mut u32, phSubvertices: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    bottom!("zeFabricVertexGetSubVerticesExp", pCore, FabricVertexExp, pfnGetSubVerticesExp, legacy::zeFabricVertexGetSubVerticesExp, hVertex => hVertex, pCount, phSubvertices)
+    bottom!("zeFabricVertexGetSubVerticesExp", pCore, FabricVertexExp unless is_null, pfnGetSubVerticesExp, legacy::zeFabricVertexGetSubVerticesExp, hVertex => hVertex, pCount, phSubvertices)
 }
 
 pub(crate) unsafe extern "C" fn zeFabricVertexGetPropertiesExp(hVertex: ze_fabric_vertex_handle_t, pVertexProperties: *mut ze_fabric_vertex_exp_properties_t) -> ze_result_t {
-    bottom!("zeFabricVertexGetPropertiesExp", pCore, FabricVertexExp, pfnGetPropertiesExp, legacy::zeFabricVertexGetPropertiesExp, hVertex => hVertex, pVertexProperties)
+    bottom!("zeFabricVertexGetPropertiesExp", pCore, FabricVertexExp unless is_null, pfnGetPropertiesExp, legacy::zeFabricVertexGetPropertiesExp, hVertex => hVertex, pVertexProperties)
 }
 
 pub(crate) unsafe extern "C" fn zeFabricVertexGetDeviceExp(hVertex: ze_fabric_vertex_handle_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
-    bottom!("zeFabricVertexGetDeviceExp", pCore, FabricVertexExp, pfnGetDeviceExp, legacy::zeFabricVertexGetDeviceExp, hVertex => hVertex, phDevice)
+    bottom!("zeFabricVertexGetDeviceExp", pCore, FabricVertexExp unless is_null, pfnGetDeviceExp, legacy::zeFabricVertexGetDeviceExp, hVertex => hVertex, phDevice)
 }
 
 pub(crate) unsafe extern "C" fn zeDeviceGetFabricVertexExp(hDevice: ze_device_handle_t, phVertex: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    bottom!("zeDeviceGetFabricVertexExp", pCore, DeviceExp, pfnGetFabricVertexExp, legacy::zeDeviceGetFabricVertexExp, hDevice => hDevice, phVertex)
+    bottom!("zeDeviceGetFabricVertexExp", pCore, DeviceExp unless is_null, pfnGetFabricVertexExp, legacy::zeDeviceGetFabricVertexExp, hDevice => hDevice, phVertex)
 }
 
 pub(crate) unsafe extern "C" fn zeFabricEdgeGetExp(hVertexA: ze_fabric_vertex_handle_t, hVertexB: ze_fabric_vertex_handle_t, pCount: *mut u32, phEdges: *mut ze_fabric_edge_handle_t) -> ze_result_t {
-    bottom!("zeFabricEdgeGetExp", pCore, FabricEdgeExp, pfnGetExp, legacy::zeFabricEdgeGetExp, hVertexA => hVertexA, hVertexB, pCount, phEdges)
+    bottom!("zeFabricEdgeGetExp", pCore, FabricEdgeExp unless is_null, pfnGetExp, legacy::zeFabricEdgeGetExp, hVertexA => hVertexA, hVertexB, pCount, phEdges)
 }
 
 pub(crate) unsafe extern "C" fn zeFabricEdgeGetVerticesExp(hEdge: ze_fabric_edge_handle_t, phVertexA: *mut ze_fabric_vertex_handle_t, phVertexB: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    bottom!("zeFabricEdgeGetVerticesExp", pCore, FabricEdgeExp, pfnGetVerticesExp, legacy::zeFabricEdgeGetVerticesExp, hEdge => hEdge, phVertexA, phVertexB)
+    bottom!("zeFabricEdgeGetVerticesExp", pCore, FabricEdgeExp unless is_null, pfnGetVerticesExp, legacy::zeFabricEdgeGetVerticesExp, hEdge => hEdge, phVertexA, phVertexB)
 }
 
 pub(crate) unsafe extern "C" fn zeFabricEdgeGetPropertiesExp(hEdge: ze_fabric_edge_handle_t, pEdgeProperties: *mut ze_fabric_edge_exp_properties_t) -> ze_result_t {
-    bottom!("zeFabricEdgeGetPropertiesExp", pCore, FabricEdgeExp, pfnGetPropertiesExp, legacy::zeFabricEdgeGetPropertiesExp, hEdge => hEdge, pEdgeProperties)
+    bottom!("zeFabricEdgeGetPropertiesExp", pCore, FabricEdgeExp unless is_null, pfnGetPropertiesExp, legacy::zeFabricEdgeGetPropertiesExp, hEdge => hEdge, pEdgeProperties)
 }
 
 pub(crate) unsafe extern "C" fn zeEventQueryKernelTimestampsExt(hEvent: ze_event_handle_t, hDevice: ze_device_handle_t, pCount: *mut u32, pResults: *mut ze_event_query_kernel_timestamps_results_ext_properties_t) -> ze_result_t {
@@ -767,39 +767,39 @@ pub(crate) unsafe extern "C" fn zeEventQueryKernelTimestampsExt(hEvent: ze_event
 }
 
 pub(crate) unsafe extern "C" fn zeRTASBuilderCreateExp(hDriver: ze_driver_handle_t, pDescriptor: *const ze_rtas_builder_exp_desc_t, phBuilder: *mut ze_rtas_builder_exp_handle_t) -> ze_result_t {
-    bottom!("zeRTASBuilderCreateExp", pCore, RTASBuilderExp, pfnCreateExp, legacy::zeRTASBuilderCreateExp, hDriver => hDriver, pDescriptor, phBuilder)
+    bottom!("zeRTASBuilderCreateExp", pCore, RTASBuilderExp unless is_null, pfnCreateExp, legacy::zeRTASBuilderCreateExp, hDriver => hDriver, pDescriptor, phBuilder)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExp(hBuilder: ze_rtas_builder_exp_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_exp_desc_t, pProperties: *mut ze_rtas_builder_exp_properties_t) -> ze_result_t {
-    bottom!("zeRTASBuilderGetBuildPropertiesExp", pCore, RTASBuilderExp, pfnGetBuildPropertiesExp, legacy::zeRTASBuilderGetBuildPropertiesExp, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
+    bottom!("zeRTASBuilderGetBuildPropertiesExp", pCore, RTASBuilderExp unless is_null, pfnGetBuildPropertiesExp, legacy::zeRTASBuilderGetBuildPropertiesExp, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
 }
 
 pub(crate) unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExp(hDriver: ze_driver_handle_t, rtasFormatA: ze_rtas_format_exp_t, rtasFormatB: ze_rtas_format_exp_t) -> ze_result_t {
-    bottom!("zeDriverRTASFormatCompatibilityCheckExp", pCore, DriverExp, pfnRTASFormatCompatibilityCheckExp, legacy::zeDriverRTASFormatCompatibilityCheckExp, hDriver => hDriver, rtasFormatA, rtasFormatB)
+    bottom!("zeDriverRTASFormatCompatibilityCheckExp", pCore, DriverExp unless is_null, pfnRTASFormatCompatibilityCheckExp, legacy::zeDriverRTASFormatCompatibilityCheckExp, hDriver => hDriver, rtasFormatA, rtasFormatB)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASBuilderBuildExp(hBuilder: ze_rtas_builder_exp_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_exp_desc_t, pScratchBuffer: *mut c_void, scratchBufferSizeBytes: usize, pRtasBuffer: *mut c_void, rtasBufferSizeBytes: usize, hParallelOperation: ze_rtas_parallel_operation_exp_handle_t, pBuildUserPtr: *mut c_void, pBounds: *mut ze_rtas_aabb_exp_t, pRtasBufferSizeBytes: *mut usize) -> ze_result_t {
-    bottom!("zeRTASBuilderBuildExp", pCore, RTASBuilderExp, pfnBuildExp, legacy::zeRTASBuilderBuildExp, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
+    bottom!("zeRTASBuilderBuildExp", pCore, RTASBuilderExp unless is_null, pfnBuildExp, legacy::zeRTASBuilderBuildExp, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASBuilderDestroyExp(hBuilder: ze_rtas_builder_exp_handle_t) -> ze_result_t {
-    bottom!("zeRTASBuilderDestroyExp", pCore, RTASBuilderExp, pfnDestroyExp, legacy::zeRTASBuilderDestroyExp, hBuilder => hBuilder)
+    bottom!("zeRTASBuilderDestroyExp", pCore, RTASBuilderExp unless is_null, pfnDestroyExp, legacy::zeRTASBuilderDestroyExp, hBuilder => hBuilder)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationCreateExp(hDriver: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    bottom!("zeRTASParallelOperationCreateExp", pCore, RTASParallelOperationExp, pfnCreateExp, legacy::zeRTASParallelOperationCreateExp, hDriver => hDriver, phParallelOperation)
+    bottom!("zeRTASParallelOperationCreateExp", pCore, RTASParallelOperationExp unless is_null, pfnCreateExp, legacy::zeRTASParallelOperationCreateExp, hDriver => hDriver, phParallelOperation)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExp(hParallelOperation: ze_rtas_parallel_operation_exp_handle_t, pProperties: *mut ze_rtas_parallel_operation_exp_properties_t) -> ze_result_t {
-    bottom!("zeRTASParallelOperationGetPropertiesExp", pCore, RTASParallelOperationExp, pfnGetPropertiesExp, legacy::zeRTASParallelOperationGetPropertiesExp, hParallelOperation => hParallelOperation, pProperties)
+    bottom!("zeRTASParallelOperationGetPropertiesExp", pCore, RTASParallelOperationExp unless is_null, pfnGetPropertiesExp, legacy::zeRTASParallelOperationGetPropertiesExp, hParallelOperation => hParallelOperation, pProperties)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationJoinExp(hParallelOperation: ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    bottom!("zeRTASParallelOperationJoinExp", pCore, RTASParallelOperationExp, pfnJoinExp, legacy::zeRTASParallelOperationJoinExp, hParallelOperation => hParallelOperation)
+    bottom!("zeRTASParallelOperationJoinExp", pCore, RTASParallelOperationExp unless is_null, pfnJoinExp, legacy::zeRTASParallelOperationJoinExp, hParallelOperation => hParallelOperation)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationDestroyExp(hParallelOperation: ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    bottom!("zeRTASParallelOperationDestroyExp", pCore, RTASParallelOperationExp, pfnDestroyExp, legacy::zeRTASParallelOperationDestroyExp, hParallelOperation => hParallelOperation)
+    bottom!("zeRTASParallelOperationDestroyExp", pCore, RTASParallelOperationExp unless is_null, pfnDestroyExp, legacy::zeRTASParallelOperationDestroyExp, hParallelOperation => hParallelOperation)
 }
 
 pub(crate) unsafe extern "C" fn zeMemGetPitchFor2dImage(hContext: ze_context_handle_t, hDevice: ze_device_handle_t, imageWidth: usize, imageHeight: usize, elementSizeInBytes: u32, rowPitch: *mut usize) -> ze_result_t {
@@ -807,15 +807,15 @@ pub(crate) unsafe extern "C" fn zeMemGetPitchFor2dImage(hContext: ze_context_han
 }
 
 pub(crate) unsafe extern "C" fn zeImageGetDeviceOffsetExp(hImage: ze_image_handle_t, pDeviceOffset: *mut u64) -> ze_result_t {
-    bottom!("zeImageGetDeviceOffsetExp", pCore, ImageExp, pfnGetDeviceOffsetExp, legacy::zeImageGetDeviceOffsetExp, hImage => hImage, pDeviceOffset)
+    bottom!("zeImageGetDeviceOffsetExp", pCore, ImageExp unless is_null, pfnGetDeviceOffsetExp, legacy::zeImageGetDeviceOffsetExp, hImage => hImage, pDeviceOffset)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListCreateCloneExp(hCommandList: ze_command_list_handle_t, phClonedCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    bottom!("zeCommandListCreateCloneExp", pCore, CommandListExp, pfnCreateCloneExp, legacy::zeCommandListCreateCloneExp, hCommandList => hCommandList, phClonedCommandList)
+    bottom!("zeCommandListCreateCloneExp", pCore, CommandListExp unless is_null, pfnCreateCloneExp, legacy::zeCommandListCreateCloneExp, hCommandList => hCommandList, phClonedCommandList)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate: ze_command_list_handle_t, numCommandLists: u32, phCommandLists: *mut ze_command_list_handle_t, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    bottom!("zeCommandListImmediateAppendCommandListsExp", pCore, CommandListExp, pfnImmediateAppendCommandListsExp, legacy::zeCommandListImmediateAppendCommandListsExp, hCommandListImmediate => hCommandListImmediate, numCommandLists, phCommandLists, hSignalEvent, numWaitEvents, phWaitEvents)
+    bottom!("zeCommandListImmediateAppendCommandListsExp", pCore, CommandListExp unless is_null, pfnImmediateAppendCommandListsExp, legacy::zeCommandListImmediateAppendCommandListsExp, hCommandListImmediate => hCommandListImmediate, numCommandLists, phCommandLists, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithParameters(hCommandListImmediate: ze_command_list_handle_t, numCommandLists: u32, phCommandLists: *mut ze_command_list_handle_t, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
@@ -823,35 +823,35 @@ pub(crate) unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithPara
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListGetNextCommandIdExp(hCommandList: ze_command_list_handle_t, desc: *const ze_mutable_command_id_exp_desc_t, pCommandId: *mut u64) -> ze_result_t {
-    bottom!("zeCommandListGetNextCommandIdExp", pCore, CommandListExp, pfnGetNextCommandIdExp, legacy::zeCommandListGetNextCommandIdExp, hCommandList => hCommandList, desc, pCommandId)
+    bottom!("zeCommandListGetNextCommandIdExp", pCore, CommandListExp unless is_null, pfnGetNextCommandIdExp, legacy::zeCommandListGetNextCommandIdExp, hCommandList => hCommandList, desc, pCommandId)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListGetNextCommandIdWithKernelsExp(hCommandList: ze_command_list_handle_t, desc: *const ze_mutable_command_id_exp_desc_t, numKernels: u32, phKernels: *mut ze_kernel_handle_t, pCommandId: *mut u64) -> ze_result_t {
-    bottom!("zeCommandListGetNextCommandIdWithKernelsExp", pCore, CommandListExp, pfnGetNextCommandIdWithKernelsExp, legacy::zeCommandListGetNextCommandIdWithKernelsExp, hCommandList => hCommandList, desc, numKernels, phKernels, pCommandId)
+    bottom!("zeCommandListGetNextCommandIdWithKernelsExp", pCore, CommandListExp unless is_null, pfnGetNextCommandIdWithKernelsExp, legacy::zeCommandListGetNextCommandIdWithKernelsExp, hCommandList => hCommandList, desc, numKernels, phKernels, pCommandId)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandsExp(hCommandList: ze_command_list_handle_t, desc: *const ze_mutable_commands_exp_desc_t) -> ze_result_t {
-    bottom!("zeCommandListUpdateMutableCommandsExp", pCore, CommandListExp, pfnUpdateMutableCommandsExp, legacy::zeCommandListUpdateMutableCommandsExp, hCommandList => hCommandList, desc)
+    bottom!("zeCommandListUpdateMutableCommandsExp", pCore, CommandListExp unless is_null, pfnUpdateMutableCommandsExp, legacy::zeCommandListUpdateMutableCommandsExp, hCommandList => hCommandList, desc)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListIsMutableExp(hCommandList: ze_command_list_handle_t, pIsMutable: *mut ze_bool_t) -> ze_result_t {
-    bottom!("zeCommandListIsMutableExp", pCore, CommandListExp, pfnIsMutableExp since 0x10011, legacy::zeCommandListIsMutableExp, hCommandList => hCommandList, pIsMutable)
+    bottom!("zeCommandListIsMutableExp", pCore, CommandListExp unless is_null, pfnIsMutableExp since 0x10011, legacy::zeCommandListIsMutableExp, hCommandList => hCommandList, pIsMutable)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandSignalEventExp(hCommandList: ze_command_list_handle_t, commandId: u64, hSignalEvent: ze_event_handle_t) -> ze_result_t {
-    bottom!("zeCommandListUpdateMutableCommandSignalEventExp", pCore, CommandListExp, pfnUpdateMutableCommandSignalEventExp, legacy::zeCommandListUpdateMutableCommandSignalEventExp, hCommandList => hCommandList, commandId, hSignalEvent)
+    bottom!("zeCommandListUpdateMutableCommandSignalEventExp", pCore, CommandListExp unless is_null, pfnUpdateMutableCommandSignalEventExp, legacy::zeCommandListUpdateMutableCommandSignalEventExp, hCommandList => hCommandList, commandId, hSignalEvent)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandWaitEventsExp(hCommandList: ze_command_list_handle_t, commandId: u64, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    bottom!("zeCommandListUpdateMutableCommandWaitEventsExp", pCore, CommandListExp, pfnUpdateMutableCommandWaitEventsExp, legacy::zeCommandListUpdateMutableCommandWaitEventsExp, hCommandList => hCommandList, commandId, numWaitEvents, phWaitEvents)
+    bottom!("zeCommandListUpdateMutableCommandWaitEventsExp", pCore, CommandListExp unless is_null, pfnUpdateMutableCommandWaitEventsExp, legacy::zeCommandListUpdateMutableCommandWaitEventsExp, hCommandList => hCommandList, commandId, numWaitEvents, phWaitEvents)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListUpdateMutableCommandKernelsExp(hCommandList: ze_command_list_handle_t, numKernels: u32, pCommandId: *mut u64, phKernels: *mut ze_kernel_handle_t) -> ze_result_t {
-    bottom!("zeCommandListUpdateMutableCommandKernelsExp", pCore, CommandListExp, pfnUpdateMutableCommandKernelsExp, legacy::zeCommandListUpdateMutableCommandKernelsExp, hCommandList => hCommandList, numKernels, pCommandId, phKernels)
+    bottom!("zeCommandListUpdateMutableCommandKernelsExp", pCore, CommandListExp unless is_null, pfnUpdateMutableCommandKernelsExp, legacy::zeCommandListUpdateMutableCommandKernelsExp, hCommandList => hCommandList, numKernels, pCommandId, phKernels)
 }
 
 pub(crate) unsafe extern "C" fn zeKernelGetBinaryExp(hKernel: ze_kernel_handle_t, pSize: *mut usize, pKernelBinary: *mut u8) -> ze_result_t {
-    bottom!("zeKernelGetBinaryExp", pCore, KernelExp, pfnGetBinaryExp, legacy::zeKernelGetBinaryExp, hKernel => hKernel, pSize, pKernelBinary)
+    bottom!("zeKernelGetBinaryExp", pCore, KernelExp unless is_null, pfnGetBinaryExp, legacy::zeKernelGetBinaryExp, hKernel => hKernel, pSize, pKernelBinary)
 }
 
 pub(crate) unsafe extern "C" fn zeDeviceImportExternalSemaphoreExt(hDevice: ze_device_handle_t, desc: *const ze_external_semaphore_ext_desc_t, phSemaphore: *mut ze_external_semaphore_ext_handle_t) -> ze_result_t {
@@ -871,11 +871,11 @@ pub(crate) unsafe extern "C" fn zeCommandListAppendWaitExternalSemaphoreExt(hCom
 }
 
 pub(crate) unsafe extern "C" fn zeRTASBuilderCreateExt(hDriver: ze_driver_handle_t, pDescriptor: *const ze_rtas_builder_ext_desc_t, phBuilder: *mut ze_rtas_builder_ext_handle_t) -> ze_result_t {
-    bottom!("zeRTASBuilderCreateExt", pCore, RTASBuilder, pfnCreateExt, legacy::zeRTASBuilderCreateExt, hDriver => hDriver, pDescriptor, phBuilder)
+    bottom!("zeRTASBuilderCreateExt", pCore, RTASBuilder unless is_null, pfnCreateExt, legacy::zeRTASBuilderCreateExt, hDriver => hDriver, pDescriptor, phBuilder)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExt(hBuilder: ze_rtas_builder_ext_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_ext_desc_t, pProperties: *mut ze_rtas_builder_ext_properties_t) -> ze_result_t {
-    bottom!("zeRTASBuilderGetBuildPropertiesExt", pCore, RTASBuilder, pfnGetBuildPropertiesExt, legacy::zeRTASBuilderGetBuildPropertiesExt, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
+    bottom!("zeRTASBuilderGetBuildPropertiesExt", pCore, RTASBuilder unless is_null, pfnGetBuildPropertiesExt, legacy::zeRTASBuilderGetBuildPropertiesExt, hBuilder => hBuilder, pBuildOpDescriptor, pProperties)
 }
 
 pub(crate) unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExt(hDriver: ze_driver_handle_t, rtasFormatA: ze_rtas_format_ext_t, rtasFormatB: ze_rtas_format_ext_t) -> ze_result_t {
@@ -883,31 +883,31 @@ pub(crate) unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExt(hDriver:
 }
 
 pub(crate) unsafe extern "C" fn zeRTASBuilderBuildExt(hBuilder: ze_rtas_builder_ext_handle_t, pBuildOpDescriptor: *const ze_rtas_builder_build_op_ext_desc_t, pScratchBuffer: *mut c_void, scratchBufferSizeBytes: usize, pRtasBuffer: *mut c_void, rtasBufferSizeBytes: usize, hParallelOperation: ze_rtas_parallel_operation_ext_handle_t, pBuildUserPtr: *mut c_void, pBounds: *mut ze_rtas_aabb_ext_t, pRtasBufferSizeBytes: *mut usize) -> ze_result_t {
-    bottom!("zeRTASBuilderBuildExt", pCore, RTASBuilder, pfnBuildExt, legacy::zeRTASBuilderBuildExt, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
+    bottom!("zeRTASBuilderBuildExt", pCore, RTASBuilder unless is_null, pfnBuildExt, legacy::zeRTASBuilderBuildExt, hBuilder => hBuilder, pBuildOpDescriptor, pScratchBuffer, scratchBufferSizeBytes, pRtasBuffer, rtasBufferSizeBytes, hParallelOperation, pBuildUserPtr, pBounds, pRtasBufferSizeBytes)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASBuilderCommandListAppendCopyExt(hCommandList: ze_command_list_handle_t, dstptr: *mut c_void, srcptr: *const c_void, size: usize, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
-    bottom!("zeRTASBuilderCommandListAppendCopyExt", pCore, RTASBuilder, pfnCommandListAppendCopyExt, legacy::zeRTASBuilderCommandListAppendCopyExt, hCommandList => hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
+    bottom!("zeRTASBuilderCommandListAppendCopyExt", pCore, RTASBuilder unless is_null, pfnCommandListAppendCopyExt, legacy::zeRTASBuilderCommandListAppendCopyExt, hCommandList => hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASBuilderDestroyExt(hBuilder: ze_rtas_builder_ext_handle_t) -> ze_result_t {
-    bottom!("zeRTASBuilderDestroyExt", pCore, RTASBuilder, pfnDestroyExt, legacy::zeRTASBuilderDestroyExt, hBuilder => hBuilder)
+    bottom!("zeRTASBuilderDestroyExt", pCore, RTASBuilder unless is_null, pfnDestroyExt, legacy::zeRTASBuilderDestroyExt, hBuilder => hBuilder)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationCreateExt(hDriver: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    bottom!("zeRTASParallelOperationCreateExt", pCore, RTASParallelOperation, pfnCreateExt, legacy::zeRTASParallelOperationCreateExt, hDriver => hDriver, phParallelOperation)
+    bottom!("zeRTASParallelOperationCreateExt", pCore, RTASParallelOperation unless is_null, pfnCreateExt, legacy::zeRTASParallelOperationCreateExt, hDriver => hDriver, phParallelOperation)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExt(hParallelOperation: ze_rtas_parallel_operation_ext_handle_t, pProperties: *mut ze_rtas_parallel_operation_ext_properties_t) -> ze_result_t {
-    bottom!("zeRTASParallelOperationGetPropertiesExt", pCore, RTASParallelOperation, pfnGetPropertiesExt, legacy::zeRTASParallelOperationGetPropertiesExt, hParallelOperation => hParallelOperation, pProperties)
+    bottom!("zeRTASParallelOperationGetPropertiesExt", pCore, RTASParallelOperation unless is_null, pfnGetPropertiesExt, legacy::zeRTASParallelOperationGetPropertiesExt, hParallelOperation => hParallelOperation, pProperties)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationJoinExt(hParallelOperation: ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    bottom!("zeRTASParallelOperationJoinExt", pCore, RTASParallelOperation, pfnJoinExt, legacy::zeRTASParallelOperationJoinExt, hParallelOperation => hParallelOperation)
+    bottom!("zeRTASParallelOperationJoinExt", pCore, RTASParallelOperation unless is_null, pfnJoinExt, legacy::zeRTASParallelOperationJoinExt, hParallelOperation => hParallelOperation)
 }
 
 pub(crate) unsafe extern "C" fn zeRTASParallelOperationDestroyExt(hParallelOperation: ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    bottom!("zeRTASParallelOperationDestroyExt", pCore, RTASParallelOperation, pfnDestroyExt, legacy::zeRTASParallelOperationDestroyExt, hParallelOperation => hParallelOperation)
+    bottom!("zeRTASParallelOperationDestroyExt", pCore, RTASParallelOperation unless is_null, pfnDestroyExt, legacy::zeRTASParallelOperationDestroyExt, hParallelOperation => hParallelOperation)
 }
 
 pub(crate) unsafe extern "C" fn zeDeviceGetVectorWidthPropertiesExt(hDevice: ze_device_handle_t, pCount: *mut u32, pVectorWidthProperties: *mut ze_device_vector_width_properties_ext_t) -> ze_result_t {
@@ -915,7 +915,7 @@ pub(crate) unsafe extern "C" fn zeDeviceGetVectorWidthPropertiesExt(hDevice: ze_
 }
 
 pub(crate) unsafe extern "C" fn zeKernelGetAllocationPropertiesExp(hKernel: ze_kernel_handle_t, pCount: *mut u32, pAllocationProperties: *mut ze_kernel_allocation_exp_properties_t) -> ze_result_t {
-    bottom!("zeKernelGetAllocationPropertiesExp", pCore, KernelExp, pfnGetAllocationPropertiesExp since 0x1000e, legacy::zeKernelGetAllocationPropertiesExp, hKernel => hKernel, pCount, pAllocationProperties)
+    bottom!("zeKernelGetAllocationPropertiesExp", pCore, KernelExp unless is_null, pfnGetAllocationPropertiesExp since 0x1000e, legacy::zeKernelGetAllocationPropertiesExp, hKernel => hKernel, pCount, pAllocationProperties)
 }
 
 pub(crate) unsafe extern "C" fn zeMemGetIpcHandleWithProperties(hContext: ze_context_handle_t, ptr: *const c_void, pNext: *mut c_void, pIpcHandle: *mut ze_ipc_mem_handle_t) -> ze_result_t {
@@ -923,7 +923,7 @@ pub(crate) unsafe extern "C" fn zeMemGetIpcHandleWithProperties(hContext: ze_con
 }
 
 pub(crate) unsafe extern "C" fn zeGraphCreateExt(hContext: ze_context_handle_t, pNext: *const c_void, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    bottom!("zeGraphCreateExt", pCore, Graph, pfnCreateExt since 0x10011, legacy::zeGraphCreateExt, hContext => hContext, pNext, phGraph)
+    bottom!("zeGraphCreateExt", pCore, Graph unless is_null, pfnCreateExt since 0x10011, legacy::zeGraphCreateExt, hContext => hContext, pNext, phGraph)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListBeginGraphCaptureExt(hCommandList: ze_command_list_handle_t, pNext: *const c_void) -> ze_result_t {
@@ -947,15 +947,15 @@ pub(crate) unsafe extern "C" fn zeCommandListGetGraphExt(hCommandList: ze_comman
 }
 
 pub(crate) unsafe extern "C" fn zeGraphGetPrimaryCommandListExt(hGraph: ze_graph_handle_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    bottom!("zeGraphGetPrimaryCommandListExt", pCore, Graph, pfnGetPrimaryCommandListExt since 0x10011, legacy::zeGraphGetPrimaryCommandListExt, hGraph => hGraph, phCommandList)
+    bottom!("zeGraphGetPrimaryCommandListExt", pCore, Graph unless is_null, pfnGetPrimaryCommandListExt since 0x10011, legacy::zeGraphGetPrimaryCommandListExt, hGraph => hGraph, phCommandList)
 }
 
 pub(crate) unsafe extern "C" fn zeGraphSetDestructionCallbackExt(hGraph: ze_graph_handle_t, pfnCallback: zex_mem_graph_free_callback_fn_t, pUserData: *mut c_void, pNext: *const c_void) -> ze_result_t {
-    bottom!("zeGraphSetDestructionCallbackExt", pCore, Graph, pfnSetDestructionCallbackExt since 0x10011, legacy::zeGraphSetDestructionCallbackExt, hGraph => hGraph, pfnCallback, pUserData, pNext)
+    bottom!("zeGraphSetDestructionCallbackExt", pCore, Graph unless is_null, pfnSetDestructionCallbackExt since 0x10011, legacy::zeGraphSetDestructionCallbackExt, hGraph => hGraph, pfnCallback, pUserData, pNext)
 }
 
 pub(crate) unsafe extern "C" fn zeGraphInstantiateExt(hGraph: ze_graph_handle_t, pNext: *const c_void, phExecutableGraph: *mut ze_executable_graph_handle_t) -> ze_result_t {
-    bottom!("zeGraphInstantiateExt", pCore, Graph, pfnInstantiateExt since 0x10011, legacy::zeGraphInstantiateExt, hGraph => hGraph, pNext, phExecutableGraph)
+    bottom!("zeGraphInstantiateExt", pCore, Graph unless is_null, pfnInstantiateExt since 0x10011, legacy::zeGraphInstantiateExt, hGraph => hGraph, pNext, phExecutableGraph)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListAppendGraphExt(hCommandList: ze_command_list_handle_t, hGraph: ze_executable_graph_handle_t, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {
@@ -963,23 +963,23 @@ pub(crate) unsafe extern "C" fn zeCommandListAppendGraphExt(hCommandList: ze_com
 }
 
 pub(crate) unsafe extern "C" fn zeExecutableGraphGetSourceGraphExt(hGraph: ze_executable_graph_handle_t, phSourceGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    bottom!("zeExecutableGraphGetSourceGraphExt", pCore, ExecutableGraph, pfnGetSourceGraphExt since 0x10011, legacy::zeExecutableGraphGetSourceGraphExt, hGraph => hGraph, phSourceGraph)
+    bottom!("zeExecutableGraphGetSourceGraphExt", pCore, ExecutableGraph unless is_null, pfnGetSourceGraphExt since 0x10011, legacy::zeExecutableGraphGetSourceGraphExt, hGraph => hGraph, phSourceGraph)
 }
 
 pub(crate) unsafe extern "C" fn zeGraphIsEmptyExt(hGraph: ze_graph_handle_t) -> ze_result_t {
-    bottom!("zeGraphIsEmptyExt", pCore, Graph, pfnIsEmptyExt since 0x10011, legacy::zeGraphIsEmptyExt, hGraph => hGraph)
+    bottom!("zeGraphIsEmptyExt", pCore, Graph unless is_null, pfnIsEmptyExt since 0x10011, legacy::zeGraphIsEmptyExt, hGraph => hGraph)
 }
 
 pub(crate) unsafe extern "C" fn zeGraphDumpContentsExt(hGraph: ze_graph_handle_t, filePath: *const c_char, pNext: *const c_void) -> ze_result_t {
-    bottom!("zeGraphDumpContentsExt", pCore, Graph, pfnDumpContentsExt since 0x10011, legacy::zeGraphDumpContentsExt, hGraph => hGraph, filePath, pNext)
+    bottom!("zeGraphDumpContentsExt", pCore, Graph unless is_null, pfnDumpContentsExt since 0x10011, legacy::zeGraphDumpContentsExt, hGraph => hGraph, filePath, pNext)
 }
 
 pub(crate) unsafe extern "C" fn zeExecutableGraphDestroyExt(hGraph: ze_executable_graph_handle_t) -> ze_result_t {
-    bottom!("zeExecutableGraphDestroyExt", pCore, ExecutableGraph, pfnDestroyExt since 0x10011, legacy::zeExecutableGraphDestroyExt, hGraph => hGraph)
+    bottom!("zeExecutableGraphDestroyExt", pCore, ExecutableGraph unless is_null, pfnDestroyExt since 0x10011, legacy::zeExecutableGraphDestroyExt, hGraph => hGraph)
 }
 
 pub(crate) unsafe extern "C" fn zeGraphDestroyExt(hGraph: ze_graph_handle_t) -> ze_result_t {
-    bottom!("zeGraphDestroyExt", pCore, Graph, pfnDestroyExt since 0x10011, legacy::zeGraphDestroyExt, hGraph => hGraph)
+    bottom!("zeGraphDestroyExt", pCore, Graph unless is_null, pfnDestroyExt since 0x10011, legacy::zeGraphDestroyExt, hGraph => hGraph)
 }
 
 pub(crate) unsafe extern "C" fn zeCommandListAppendHostFunction(hCommandList: ze_command_list_handle_t, pfnHostFunction: ze_host_function_callback_t, pUserData: *mut c_void, pNext: *const c_void, hSignalEvent: ze_event_handle_t, numWaitEvents: u32, phWaitEvents: *mut ze_event_handle_t) -> ze_result_t {

@@ -83,39 +83,39 @@ pub(crate) unsafe extern "C" fn zesDeviceEnumOverclockDomains(hDevice: zes_devic
 }
 
 pub(crate) unsafe extern "C" fn zesOverclockGetDomainProperties(hDomainHandle: zes_overclock_handle_t, pDomainProperties: *mut zes_overclock_properties_t) -> ze_result_t {
-    bottom!("zesOverclockGetDomainProperties", pSysman, Overclock, pfnGetDomainProperties, legacy::zesOverclockGetDomainProperties, hDomainHandle => hDomainHandle, pDomainProperties)
+    bottom!("zesOverclockGetDomainProperties", pSysman, Overclock unless is_null, pfnGetDomainProperties, legacy::zesOverclockGetDomainProperties, hDomainHandle => hDomainHandle, pDomainProperties)
 }
 
 pub(crate) unsafe extern "C" fn zesOverclockGetDomainVFProperties(hDomainHandle: zes_overclock_handle_t, pVFProperties: *mut zes_vf_property_t) -> ze_result_t {
-    bottom!("zesOverclockGetDomainVFProperties", pSysman, Overclock, pfnGetDomainVFProperties, legacy::zesOverclockGetDomainVFProperties, hDomainHandle => hDomainHandle, pVFProperties)
+    bottom!("zesOverclockGetDomainVFProperties", pSysman, Overclock unless is_null, pfnGetDomainVFProperties, legacy::zesOverclockGetDomainVFProperties, hDomainHandle => hDomainHandle, pVFProperties)
 }
 
 pub(crate) unsafe extern "C" fn zesOverclockGetDomainControlProperties(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pControlProperties: *mut zes_control_property_t) -> ze_result_t {
-    bottom!("zesOverclockGetDomainControlProperties", pSysman, Overclock, pfnGetDomainControlProperties, legacy::zesOverclockGetDomainControlProperties, hDomainHandle => hDomainHandle, DomainControl, pControlProperties)
+    bottom!("zesOverclockGetDomainControlProperties", pSysman, Overclock unless is_null, pfnGetDomainControlProperties, legacy::zesOverclockGetDomainControlProperties, hDomainHandle => hDomainHandle, DomainControl, pControlProperties)
 }
 
 pub(crate) unsafe extern "C" fn zesOverclockGetControlCurrentValue(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pValue: *mut f64) -> ze_result_t {
-    bottom!("zesOverclockGetControlCurrentValue", pSysman, Overclock, pfnGetControlCurrentValue, legacy::zesOverclockGetControlCurrentValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
+    bottom!("zesOverclockGetControlCurrentValue", pSysman, Overclock unless is_null, pfnGetControlCurrentValue, legacy::zesOverclockGetControlCurrentValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
 }
 
 pub(crate) unsafe extern "C" fn zesOverclockGetControlPendingValue(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pValue: *mut f64) -> ze_result_t {
-    bottom!("zesOverclockGetControlPendingValue", pSysman, Overclock, pfnGetControlPendingValue, legacy::zesOverclockGetControlPendingValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
+    bottom!("zesOverclockGetControlPendingValue", pSysman, Overclock unless is_null, pfnGetControlPendingValue, legacy::zesOverclockGetControlPendingValue, hDomainHandle => hDomainHandle, DomainControl, pValue)
 }
 
 pub(crate) unsafe extern "C" fn zesOverclockSetControlUserValue(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pValue: f64, pPendingAction: *mut zes_pending_action_t) -> ze_result_t {
-    bottom!("zesOverclockSetControlUserValue", pSysman, Overclock, pfnSetControlUserValue, legacy::zesOverclockSetControlUserValue, hDomainHandle => hDomainHandle, DomainControl, pValue, pPendingAction)
+    bottom!("zesOverclockSetControlUserValue", pSysman, Overclock unless is_null, pfnSetControlUserValue, legacy::zesOverclockSetControlUserValue, hDomainHandle => hDomainHandle, DomainControl, pValue, pPendingAction)
 }
 
 pub(crate) unsafe extern "C" fn zesOverclockGetControlState(hDomainHandle: zes_overclock_handle_t, DomainControl: zes_overclock_control_t, pControlState: *mut zes_control_state_t, pPendingAction: *mut zes_pending_action_t) -> ze_result_t {
-    bottom!("zesOverclockGetControlState", pSysman, Overclock, pfnGetControlState, legacy::zesOverclockGetControlState, hDomainHandle => hDomainHandle, DomainControl, pControlState, pPendingAction)
+    bottom!("zesOverclockGetControlState", pSysman, Overclock unless is_null, pfnGetControlState, legacy::zesOverclockGetControlState, hDomainHandle => hDomainHandle, DomainControl, pControlState, pPendingAction)
 }
 
 pub(crate) unsafe extern "C" fn zesOverclockGetVFPointValues(hDomainHandle: zes_overclock_handle_t, VFType: zes_vf_type_t, VFArrayType: zes_vf_array_type_t, PointIndex: u32, PointValue: *mut u32) -> ze_result_t {
-    bottom!("zesOverclockGetVFPointValues", pSysman, Overclock, pfnGetVFPointValues, legacy::zesOverclockGetVFPointValues, hDomainHandle => hDomainHandle, VFType, VFArrayType, PointIndex, PointValue)
+    bottom!("zesOverclockGetVFPointValues", pSysman, Overclock unless is_null, pfnGetVFPointValues, legacy::zesOverclockGetVFPointValues, hDomainHandle => hDomainHandle, VFType, VFArrayType, PointIndex, PointValue)
 }
 
 pub(crate) unsafe extern "C" fn zesOverclockSetVFPointValues(hDomainHandle: zes_overclock_handle_t, VFType: zes_vf_type_t, PointIndex: u32, PointValue: u32) -> ze_result_t {
-    bottom!("zesOverclockSetVFPointValues", pSysman, Overclock, pfnSetVFPointValues, legacy::zesOverclockSetVFPointValues, hDomainHandle => hDomainHandle, VFType, PointIndex, PointValue)
+    bottom!("zesOverclockSetVFPointValues", pSysman, Overclock unless is_null, pfnSetVFPointValues, legacy::zesOverclockSetVFPointValues, hDomainHandle => hDomainHandle, VFType, PointIndex, PointValue)
 }
 
 pub(crate) unsafe extern "C" fn zesDeviceEnumDiagnosticTestSuites(hDevice: zes_device_handle_t, pCount: *mut u32, phDiagnostics: *mut zes_diag_handle_t) -> ze_result_t {
@@ -543,87 +543,87 @@ pub(crate) unsafe extern "C" fn zesEngineGetActivityExt(hEngine: zes_engine_hand
 }
 
 pub(crate) unsafe extern "C" fn zesRasGetStateExp(hRas: zes_ras_handle_t, pCount: *mut u32, pState: *mut zes_ras_state_exp_t) -> ze_result_t {
-    bottom!("zesRasGetStateExp", pSysman, RasExp, pfnGetStateExp, legacy::zesRasGetStateExp, hRas => hRas, pCount, pState)
+    bottom!("zesRasGetStateExp", pSysman, RasExp unless is_null, pfnGetStateExp, legacy::zesRasGetStateExp, hRas => hRas, pCount, pState)
 }
 
 pub(crate) unsafe extern "C" fn zesRasClearStateExp(hRas: zes_ras_handle_t, category: zes_ras_error_category_exp_t) -> ze_result_t {
-    bottom!("zesRasClearStateExp", pSysman, RasExp, pfnClearStateExp, legacy::zesRasClearStateExp, hRas => hRas, category)
+    bottom!("zesRasClearStateExp", pSysman, RasExp unless is_null, pfnClearStateExp, legacy::zesRasClearStateExp, hRas => hRas, category)
 }
 
 pub(crate) unsafe extern "C" fn zesRasGetSupportedCategoriesExp(hRas: zes_ras_handle_t, pCount: *mut u32, pCategories: *mut zes_ras_error_category_exp_t) -> ze_result_t {
-    bottom!("zesRasGetSupportedCategoriesExp", pSysman, RasExp, pfnGetSupportedCategoriesExp since 0x10010, legacy::zesRasGetSupportedCategoriesExp, hRas => hRas, pCount, pCategories)
+    bottom!("zesRasGetSupportedCategoriesExp", pSysman, RasExp unless is_null, pfnGetSupportedCategoriesExp since 0x10010, legacy::zesRasGetSupportedCategoriesExp, hRas => hRas, pCount, pCategories)
 }
 
 pub(crate) unsafe extern "C" fn zesRasGetStateExp2(hRas: zes_ras_handle_t, count: u32, pCategories: *const zes_ras_error_category_exp_t, pState: *mut zes_ras_state_exp2_t) -> ze_result_t {
-    bottom!("zesRasGetStateExp2", pSysman, RasExp, pfnGetStateExp2 since 0x10010, legacy::zesRasGetStateExp2, hRas => hRas, count, pCategories, pState)
+    bottom!("zesRasGetStateExp2", pSysman, RasExp unless is_null, pfnGetStateExp2 since 0x10010, legacy::zesRasGetStateExp2, hRas => hRas, count, pCategories, pState)
 }
 
 pub(crate) unsafe extern "C" fn zesRasGetConfigExp(hRas: zes_ras_handle_t, count: u32, pConfig: *mut zes_ras_config_exp_t) -> ze_result_t {
-    bottom!("zesRasGetConfigExp", pSysman, RasExp, pfnGetConfigExp since 0x10010, legacy::zesRasGetConfigExp, hRas => hRas, count, pConfig)
+    bottom!("zesRasGetConfigExp", pSysman, RasExp unless is_null, pfnGetConfigExp since 0x10010, legacy::zesRasGetConfigExp, hRas => hRas, count, pConfig)
 }
 
 pub(crate) unsafe extern "C" fn zesRasSetConfigExp(hRas: zes_ras_handle_t, count: u32, pConfig: *const zes_ras_config_exp_t) -> ze_result_t {
-    bottom!("zesRasSetConfigExp", pSysman, RasExp, pfnSetConfigExp since 0x10010, legacy::zesRasSetConfigExp, hRas => hRas, count, pConfig)
+    bottom!("zesRasSetConfigExp", pSysman, RasExp unless is_null, pfnSetConfigExp since 0x10010, legacy::zesRasSetConfigExp, hRas => hRas, count, pConfig)
 }
 
 pub(crate) unsafe extern "C" fn zesFirmwareGetSecurityVersionExp(hFirmware: zes_firmware_handle_t, pVersion: *mut c_char) -> ze_result_t {
-    bottom!("zesFirmwareGetSecurityVersionExp", pSysman, FirmwareExp, pfnGetSecurityVersionExp, legacy::zesFirmwareGetSecurityVersionExp, hFirmware => hFirmware, pVersion)
+    bottom!("zesFirmwareGetSecurityVersionExp", pSysman, FirmwareExp unless is_null, pfnGetSecurityVersionExp, legacy::zesFirmwareGetSecurityVersionExp, hFirmware => hFirmware, pVersion)
 }
 
 pub(crate) unsafe extern "C" fn zesFirmwareSetSecurityVersionExp(hFirmware: zes_firmware_handle_t) -> ze_result_t {
-    bottom!("zesFirmwareSetSecurityVersionExp", pSysman, FirmwareExp, pfnSetSecurityVersionExp, legacy::zesFirmwareSetSecurityVersionExp, hFirmware => hFirmware)
+    bottom!("zesFirmwareSetSecurityVersionExp", pSysman, FirmwareExp unless is_null, pfnSetSecurityVersionExp, legacy::zesFirmwareSetSecurityVersionExp, hFirmware => hFirmware)
 }
 
 pub(crate) unsafe extern "C" fn zesDeviceGetSubDevicePropertiesExp(hDevice: zes_device_handle_t, pCount: *mut u32, pSubdeviceProps: *mut zes_subdevice_exp_properties_t) -> ze_result_t {
-    bottom!("zesDeviceGetSubDevicePropertiesExp", pSysman, DeviceExp, pfnGetSubDevicePropertiesExp, legacy::zesDeviceGetSubDevicePropertiesExp, hDevice => hDevice, pCount, pSubdeviceProps)
+    bottom!("zesDeviceGetSubDevicePropertiesExp", pSysman, DeviceExp unless is_null, pfnGetSubDevicePropertiesExp, legacy::zesDeviceGetSubDevicePropertiesExp, hDevice => hDevice, pCount, pSubdeviceProps)
 }
 
 pub(crate) unsafe extern "C" fn zesDriverGetDeviceByUuidExp(hDriver: zes_driver_handle_t, uuid: zes_uuid_t, phDevice: *mut zes_device_handle_t, onSubdevice: *mut ze_bool_t, subdeviceId: *mut u32) -> ze_result_t {
-    bottom!("zesDriverGetDeviceByUuidExp", pSysman, DriverExp, pfnGetDeviceByUuidExp, legacy::zesDriverGetDeviceByUuidExp, hDriver => hDriver, uuid, phDevice, onSubdevice, subdeviceId)
+    bottom!("zesDriverGetDeviceByUuidExp", pSysman, DriverExp unless is_null, pfnGetDeviceByUuidExp, legacy::zesDriverGetDeviceByUuidExp, hDriver => hDriver, uuid, phDevice, onSubdevice, subdeviceId)
 }
 
 pub(crate) unsafe extern "C" fn zesDeviceEnumActiveVFExp(hDevice: zes_device_handle_t, pCount: *mut u32, phVFhandle: *mut zes_vf_handle_t) -> ze_result_t {
-    bottom!("zesDeviceEnumActiveVFExp", pSysman, DeviceExp, pfnEnumActiveVFExp, legacy::zesDeviceEnumActiveVFExp, hDevice => hDevice, pCount, phVFhandle)
+    bottom!("zesDeviceEnumActiveVFExp", pSysman, DeviceExp unless is_null, pfnEnumActiveVFExp, legacy::zesDeviceEnumActiveVFExp, hDevice => hDevice, pCount, phVFhandle)
 }
 
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFPropertiesExp(hVFhandle: zes_vf_handle_t, pProperties: *mut zes_vf_exp_properties_t) -> ze_result_t {
-    bottom!("zesVFManagementGetVFPropertiesExp", pSysman, VFManagementExp, pfnGetVFPropertiesExp, legacy::zesVFManagementGetVFPropertiesExp, hVFhandle => hVFhandle, pProperties)
+    bottom!("zesVFManagementGetVFPropertiesExp", pSysman, VFManagementExp unless is_null, pfnGetVFPropertiesExp, legacy::zesVFManagementGetVFPropertiesExp, hVFhandle => hVFhandle, pProperties)
 }
 
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFMemoryUtilizationExp(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pMemUtil: *mut zes_vf_util_mem_exp_t) -> ze_result_t {
-    bottom!("zesVFManagementGetVFMemoryUtilizationExp", pSysman, VFManagementExp, pfnGetVFMemoryUtilizationExp, legacy::zesVFManagementGetVFMemoryUtilizationExp, hVFhandle => hVFhandle, pCount, pMemUtil)
+    bottom!("zesVFManagementGetVFMemoryUtilizationExp", pSysman, VFManagementExp unless is_null, pfnGetVFMemoryUtilizationExp, legacy::zesVFManagementGetVFMemoryUtilizationExp, hVFhandle => hVFhandle, pCount, pMemUtil)
 }
 
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFEngineUtilizationExp(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pEngineUtil: *mut zes_vf_util_engine_exp_t) -> ze_result_t {
-    bottom!("zesVFManagementGetVFEngineUtilizationExp", pSysman, VFManagementExp, pfnGetVFEngineUtilizationExp, legacy::zesVFManagementGetVFEngineUtilizationExp, hVFhandle => hVFhandle, pCount, pEngineUtil)
+    bottom!("zesVFManagementGetVFEngineUtilizationExp", pSysman, VFManagementExp unless is_null, pfnGetVFEngineUtilizationExp, legacy::zesVFManagementGetVFEngineUtilizationExp, hVFhandle => hVFhandle, pCount, pEngineUtil)
 }
 
 pub(crate) unsafe extern "C" fn zesVFManagementSetVFTelemetryModeExp(hVFhandle: zes_vf_handle_t, flags: zes_vf_info_util_exp_flags_t, enable: ze_bool_t) -> ze_result_t {
-    bottom!("zesVFManagementSetVFTelemetryModeExp", pSysman, VFManagementExp, pfnSetVFTelemetryModeExp, legacy::zesVFManagementSetVFTelemetryModeExp, hVFhandle => hVFhandle, flags, enable)
+    bottom!("zesVFManagementSetVFTelemetryModeExp", pSysman, VFManagementExp unless is_null, pfnSetVFTelemetryModeExp, legacy::zesVFManagementSetVFTelemetryModeExp, hVFhandle => hVFhandle, flags, enable)
 }
 
 pub(crate) unsafe extern "C" fn zesVFManagementSetVFTelemetrySamplingIntervalExp(hVFhandle: zes_vf_handle_t, flag: zes_vf_info_util_exp_flags_t, samplingInterval: u64) -> ze_result_t {
-    bottom!("zesVFManagementSetVFTelemetrySamplingIntervalExp", pSysman, VFManagementExp, pfnSetVFTelemetrySamplingIntervalExp, legacy::zesVFManagementSetVFTelemetrySamplingIntervalExp, hVFhandle => hVFhandle, flag, samplingInterval)
+    bottom!("zesVFManagementSetVFTelemetrySamplingIntervalExp", pSysman, VFManagementExp unless is_null, pfnSetVFTelemetrySamplingIntervalExp, legacy::zesVFManagementSetVFTelemetrySamplingIntervalExp, hVFhandle => hVFhandle, flag, samplingInterval)
 }
 
 pub(crate) unsafe extern "C" fn zesDeviceEnumEnabledVFExp(hDevice: zes_device_handle_t, pCount: *mut u32, phVFhandle: *mut zes_vf_handle_t) -> ze_result_t {
-    bottom!("zesDeviceEnumEnabledVFExp", pSysman, DeviceExp, pfnEnumEnabledVFExp, legacy::zesDeviceEnumEnabledVFExp, hDevice => hDevice, pCount, phVFhandle)
+    bottom!("zesDeviceEnumEnabledVFExp", pSysman, DeviceExp unless is_null, pfnEnumEnabledVFExp, legacy::zesDeviceEnumEnabledVFExp, hDevice => hDevice, pCount, phVFhandle)
 }
 
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFCapabilitiesExp(hVFhandle: zes_vf_handle_t, pCapability: *mut zes_vf_exp_capabilities_t) -> ze_result_t {
-    bottom!("zesVFManagementGetVFCapabilitiesExp", pSysman, VFManagementExp, pfnGetVFCapabilitiesExp, legacy::zesVFManagementGetVFCapabilitiesExp, hVFhandle => hVFhandle, pCapability)
+    bottom!("zesVFManagementGetVFCapabilitiesExp", pSysman, VFManagementExp unless is_null, pfnGetVFCapabilitiesExp, legacy::zesVFManagementGetVFCapabilitiesExp, hVFhandle => hVFhandle, pCapability)
 }
 
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFMemoryUtilizationExp2(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pMemUtil: *mut zes_vf_util_mem_exp2_t) -> ze_result_t {
-    bottom!("zesVFManagementGetVFMemoryUtilizationExp2", pSysman, VFManagementExp, pfnGetVFMemoryUtilizationExp2, legacy::zesVFManagementGetVFMemoryUtilizationExp2, hVFhandle => hVFhandle, pCount, pMemUtil)
+    bottom!("zesVFManagementGetVFMemoryUtilizationExp2", pSysman, VFManagementExp unless is_null, pfnGetVFMemoryUtilizationExp2, legacy::zesVFManagementGetVFMemoryUtilizationExp2, hVFhandle => hVFhandle, pCount, pMemUtil)
 }
 
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFEngineUtilizationExp2(hVFhandle: zes_vf_handle_t, pCount: *mut u32, pEngineUtil: *mut zes_vf_util_engine_exp2_t) -> ze_result_t {
-    bottom!("zesVFManagementGetVFEngineUtilizationExp2", pSysman, VFManagementExp, pfnGetVFEngineUtilizationExp2, legacy::zesVFManagementGetVFEngineUtilizationExp2, hVFhandle => hVFhandle, pCount, pEngineUtil)
+    bottom!("zesVFManagementGetVFEngineUtilizationExp2", pSysman, VFManagementExp unless is_null, pfnGetVFEngineUtilizationExp2, legacy::zesVFManagementGetVFEngineUtilizationExp2, hVFhandle => hVFhandle, pCount, pEngineUtil)
 }
 
 pub(crate) unsafe extern "C" fn zesVFManagementGetVFCapabilitiesExp2(hVFhandle: zes_vf_handle_t, pCapability: *mut zes_vf_exp2_capabilities_t) -> ze_result_t {
-    bottom!("zesVFManagementGetVFCapabilitiesExp2", pSysman, VFManagementExp, pfnGetVFCapabilitiesExp2, legacy::zesVFManagementGetVFCapabilitiesExp2, hVFhandle => hVFhandle, pCapability)
+    bottom!("zesVFManagementGetVFCapabilitiesExp2", pSysman, VFManagementExp unless is_null, pfnGetVFCapabilitiesExp2, legacy::zesVFManagementGetVFCapabilitiesExp2, hVFhandle => hVFhandle, pCapability)
 }
 
 pub(crate) unsafe extern "C" fn zesDevicePciLinkSpeedUpdateExt(hDevice: zes_device_handle_t, shouldDowngrade: ze_bool_t, pendingAction: *mut zes_device_action_t) -> ze_result_t {

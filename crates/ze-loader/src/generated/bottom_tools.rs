@@ -147,142 +147,142 @@ pub(crate) unsafe extern "C" fn zetKernelGetProfileInfo(hKernel: zet_kernel_hand
 }
 
 pub(crate) unsafe extern "C" fn zetTracerExpCreate(hContext: zet_context_handle_t, desc: *const zet_tracer_exp_desc_t, phTracer: *mut zet_tracer_exp_handle_t) -> ze_result_t {
-    bottom!("zetTracerExpCreate", pTools, TracerExp, pfnCreate, legacy::zetTracerExpCreate, hContext => hContext, desc, phTracer)
+    bottom!("zetTracerExpCreate", pTools, TracerExp unless is_null, pfnCreate, legacy::zetTracerExpCreate, hContext => hContext, desc, phTracer)
 }
 
 pub(crate) unsafe extern "C" fn zetTracerExpDestroy(hTracer: zet_tracer_exp_handle_t) -> ze_result_t {
-    bottom!("zetTracerExpDestroy", pTools, TracerExp, pfnDestroy, legacy::zetTracerExpDestroy, hTracer => hTracer)
+    bottom!("zetTracerExpDestroy", pTools, TracerExp unless is_null, pfnDestroy, legacy::zetTracerExpDestroy, hTracer => hTracer)
 }
 
 pub(crate) unsafe extern "C" fn zetTracerExpSetPrologues(hTracer: zet_tracer_exp_handle_t, pCoreCbs: *mut zet_core_callbacks_t) -> ze_result_t {
-    bottom!("zetTracerExpSetPrologues", pTools, TracerExp, pfnSetPrologues, legacy::zetTracerExpSetPrologues, hTracer => hTracer, pCoreCbs)
+    bottom!("zetTracerExpSetPrologues", pTools, TracerExp unless is_null, pfnSetPrologues, legacy::zetTracerExpSetPrologues, hTracer => hTracer, pCoreCbs)
 }
 
 pub(crate) unsafe extern "C" fn zetTracerExpSetEpilogues(hTracer: zet_tracer_exp_handle_t, pCoreCbs: *mut zet_core_callbacks_t) -> ze_result_t {
-    bottom!("zetTracerExpSetEpilogues", pTools, TracerExp, pfnSetEpilogues, legacy::zetTracerExpSetEpilogues, hTracer => hTracer, pCoreCbs)
+    bottom!("zetTracerExpSetEpilogues", pTools, TracerExp unless is_null, pfnSetEpilogues, legacy::zetTracerExpSetEpilogues, hTracer => hTracer, pCoreCbs)
 }
 
 pub(crate) unsafe extern "C" fn zetTracerExpSetEnabled(hTracer: zet_tracer_exp_handle_t, enable: ze_bool_t) -> ze_result_t {
-    bottom!("zetTracerExpSetEnabled", pTools, TracerExp, pfnSetEnabled, legacy::zetTracerExpSetEnabled, hTracer => hTracer, enable)
+    bottom!("zetTracerExpSetEnabled", pTools, TracerExp unless is_null, pfnSetEnabled, legacy::zetTracerExpSetEnabled, hTracer => hTracer, enable)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricGroupCalculateMultipleMetricValuesExp(hMetricGroup: zet_metric_group_handle_t, r#type: zet_metric_group_calculation_type_t, rawDataSize: usize, pRawData: *const u8, pSetCount: *mut u32, pTotalMetricValueCount: *mut u32, pMetricCounts: *mut u32, pMetricValues: *mut zet_typed_value_t) -> ze_result_t {
-    bottom!("zetMetricGroupCalculateMultipleMetricValuesExp", pTools, MetricGroupExp, pfnCalculateMultipleMetricValuesExp, legacy::zetMetricGroupCalculateMultipleMetricValuesExp, hMetricGroup => hMetricGroup, r#type, rawDataSize, pRawData, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
+    bottom!("zetMetricGroupCalculateMultipleMetricValuesExp", pTools, MetricGroupExp unless is_null, pfnCalculateMultipleMetricValuesExp, legacy::zetMetricGroupCalculateMultipleMetricValuesExp, hMetricGroup => hMetricGroup, r#type, rawDataSize, pRawData, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricGroupGetGlobalTimestampsExp(hMetricGroup: zet_metric_group_handle_t, synchronizedWithHost: ze_bool_t, globalTimestamp: *mut u64, metricTimestamp: *mut u64) -> ze_result_t {
-    bottom!("zetMetricGroupGetGlobalTimestampsExp", pTools, MetricGroupExp, pfnGetGlobalTimestampsExp, legacy::zetMetricGroupGetGlobalTimestampsExp, hMetricGroup => hMetricGroup, synchronizedWithHost, globalTimestamp, metricTimestamp)
+    bottom!("zetMetricGroupGetGlobalTimestampsExp", pTools, MetricGroupExp unless is_null, pfnGetGlobalTimestampsExp, legacy::zetMetricGroupGetGlobalTimestampsExp, hMetricGroup => hMetricGroup, synchronizedWithHost, globalTimestamp, metricTimestamp)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricGroupGetExportDataExp(hMetricGroup: zet_metric_group_handle_t, pRawData: *const u8, rawDataSize: usize, pExportDataSize: *mut usize, pExportData: *mut u8) -> ze_result_t {
-    bottom!("zetMetricGroupGetExportDataExp", pTools, MetricGroupExp, pfnGetExportDataExp, legacy::zetMetricGroupGetExportDataExp, hMetricGroup => hMetricGroup, pRawData, rawDataSize, pExportDataSize, pExportData)
+    bottom!("zetMetricGroupGetExportDataExp", pTools, MetricGroupExp unless is_null, pfnGetExportDataExp, legacy::zetMetricGroupGetExportDataExp, hMetricGroup => hMetricGroup, pRawData, rawDataSize, pExportDataSize, pExportData)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricGroupCalculateMetricExportDataExp(hDriver: ze_driver_handle_t, r#type: zet_metric_group_calculation_type_t, exportDataSize: usize, pExportData: *const u8, pCalculateDescriptor: *mut zet_metric_calculate_exp_desc_t, pSetCount: *mut u32, pTotalMetricValueCount: *mut u32, pMetricCounts: *mut u32, pMetricValues: *mut zet_typed_value_t) -> ze_result_t {
-    bottom!("zetMetricGroupCalculateMetricExportDataExp", pTools, MetricGroupExp, pfnCalculateMetricExportDataExp, legacy::zetMetricGroupCalculateMetricExportDataExp, hDriver => hDriver, r#type, exportDataSize, pExportData, pCalculateDescriptor, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
+    bottom!("zetMetricGroupCalculateMetricExportDataExp", pTools, MetricGroupExp unless is_null, pfnCalculateMetricExportDataExp, legacy::zetMetricGroupCalculateMetricExportDataExp, hDriver => hDriver, r#type, exportDataSize, pExportData, pCalculateDescriptor, pSetCount, pTotalMetricValueCount, pMetricCounts, pMetricValues)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetExp(hDevice: zet_device_handle_t, pCount: *mut u32, phMetricProgrammables: *mut zet_metric_programmable_exp_handle_t) -> ze_result_t {
-    bottom!("zetMetricProgrammableGetExp", pTools, MetricProgrammableExp, pfnGetExp, legacy::zetMetricProgrammableGetExp, hDevice => hDevice, pCount, phMetricProgrammables)
+    bottom!("zetMetricProgrammableGetExp", pTools, MetricProgrammableExp unless is_null, pfnGetExp, legacy::zetMetricProgrammableGetExp, hDevice => hDevice, pCount, phMetricProgrammables)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetPropertiesExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, pProperties: *mut zet_metric_programmable_exp_properties_t) -> ze_result_t {
-    bottom!("zetMetricProgrammableGetPropertiesExp", pTools, MetricProgrammableExp, pfnGetPropertiesExp, legacy::zetMetricProgrammableGetPropertiesExp, hMetricProgrammable => hMetricProgrammable, pProperties)
+    bottom!("zetMetricProgrammableGetPropertiesExp", pTools, MetricProgrammableExp unless is_null, pfnGetPropertiesExp, legacy::zetMetricProgrammableGetPropertiesExp, hMetricProgrammable => hMetricProgrammable, pProperties)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetParamInfoExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, pParameterCount: *mut u32, pParameterInfo: *mut zet_metric_programmable_param_info_exp_t) -> ze_result_t {
-    bottom!("zetMetricProgrammableGetParamInfoExp", pTools, MetricProgrammableExp, pfnGetParamInfoExp, legacy::zetMetricProgrammableGetParamInfoExp, hMetricProgrammable => hMetricProgrammable, pParameterCount, pParameterInfo)
+    bottom!("zetMetricProgrammableGetParamInfoExp", pTools, MetricProgrammableExp unless is_null, pfnGetParamInfoExp, legacy::zetMetricProgrammableGetParamInfoExp, hMetricProgrammable => hMetricProgrammable, pParameterCount, pParameterInfo)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricProgrammableGetParamValueInfoExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, parameterOrdinal: u32, pValueInfoCount: *mut u32, pValueInfo: *mut zet_metric_programmable_param_value_info_exp_t) -> ze_result_t {
-    bottom!("zetMetricProgrammableGetParamValueInfoExp", pTools, MetricProgrammableExp, pfnGetParamValueInfoExp, legacy::zetMetricProgrammableGetParamValueInfoExp, hMetricProgrammable => hMetricProgrammable, parameterOrdinal, pValueInfoCount, pValueInfo)
+    bottom!("zetMetricProgrammableGetParamValueInfoExp", pTools, MetricProgrammableExp unless is_null, pfnGetParamValueInfoExp, legacy::zetMetricProgrammableGetParamValueInfoExp, hMetricProgrammable => hMetricProgrammable, parameterOrdinal, pValueInfoCount, pValueInfo)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricCreateFromProgrammableExp2(hMetricProgrammable: zet_metric_programmable_exp_handle_t, parameterCount: u32, pParameterValues: *mut zet_metric_programmable_param_value_exp_t, pName: *const c_char, pDescription: *const c_char, pMetricHandleCount: *mut u32, phMetricHandles: *mut zet_metric_handle_t) -> ze_result_t {
-    bottom!("zetMetricCreateFromProgrammableExp2", pTools, MetricExp, pfnCreateFromProgrammableExp2, legacy::zetMetricCreateFromProgrammableExp2, hMetricProgrammable => hMetricProgrammable, parameterCount, pParameterValues, pName, pDescription, pMetricHandleCount, phMetricHandles)
+    bottom!("zetMetricCreateFromProgrammableExp2", pTools, MetricExp unless is_null, pfnCreateFromProgrammableExp2, legacy::zetMetricCreateFromProgrammableExp2, hMetricProgrammable => hMetricProgrammable, parameterCount, pParameterValues, pName, pDescription, pMetricHandleCount, phMetricHandles)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricCreateFromProgrammableExp(hMetricProgrammable: zet_metric_programmable_exp_handle_t, pParameterValues: *mut zet_metric_programmable_param_value_exp_t, parameterCount: u32, pName: *const c_char, pDescription: *const c_char, pMetricHandleCount: *mut u32, phMetricHandles: *mut zet_metric_handle_t) -> ze_result_t {
-    bottom!("zetMetricCreateFromProgrammableExp", pTools, MetricExp, pfnCreateFromProgrammableExp, legacy::zetMetricCreateFromProgrammableExp, hMetricProgrammable => hMetricProgrammable, pParameterValues, parameterCount, pName, pDescription, pMetricHandleCount, phMetricHandles)
+    bottom!("zetMetricCreateFromProgrammableExp", pTools, MetricExp unless is_null, pfnCreateFromProgrammableExp, legacy::zetMetricCreateFromProgrammableExp, hMetricProgrammable => hMetricProgrammable, pParameterValues, parameterCount, pName, pDescription, pMetricHandleCount, phMetricHandles)
 }
 
 pub(crate) unsafe extern "C" fn zetDeviceCreateMetricGroupsFromMetricsExp(hDevice: zet_device_handle_t, metricCount: u32, phMetrics: *mut zet_metric_handle_t, pMetricGroupNamePrefix: *const c_char, pDescription: *const c_char, pMetricGroupCount: *mut u32, phMetricGroup: *mut zet_metric_group_handle_t) -> ze_result_t {
-    bottom!("zetDeviceCreateMetricGroupsFromMetricsExp", pTools, DeviceExp, pfnCreateMetricGroupsFromMetricsExp, legacy::zetDeviceCreateMetricGroupsFromMetricsExp, hDevice => hDevice, metricCount, phMetrics, pMetricGroupNamePrefix, pDescription, pMetricGroupCount, phMetricGroup)
+    bottom!("zetDeviceCreateMetricGroupsFromMetricsExp", pTools, DeviceExp unless is_null, pfnCreateMetricGroupsFromMetricsExp, legacy::zetDeviceCreateMetricGroupsFromMetricsExp, hDevice => hDevice, metricCount, phMetrics, pMetricGroupNamePrefix, pDescription, pMetricGroupCount, phMetricGroup)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricGroupCreateExp(hDevice: zet_device_handle_t, pName: *const c_char, pDescription: *const c_char, samplingType: zet_metric_group_sampling_type_flags_t, phMetricGroup: *mut zet_metric_group_handle_t) -> ze_result_t {
-    bottom!("zetMetricGroupCreateExp", pTools, MetricGroupExp, pfnCreateExp, legacy::zetMetricGroupCreateExp, hDevice => hDevice, pName, pDescription, samplingType, phMetricGroup)
+    bottom!("zetMetricGroupCreateExp", pTools, MetricGroupExp unless is_null, pfnCreateExp, legacy::zetMetricGroupCreateExp, hDevice => hDevice, pName, pDescription, samplingType, phMetricGroup)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricGroupAddMetricExp(hMetricGroup: zet_metric_group_handle_t, hMetric: zet_metric_handle_t, pErrorStringSize: *mut usize, pErrorString: *mut c_char) -> ze_result_t {
-    bottom!("zetMetricGroupAddMetricExp", pTools, MetricGroupExp, pfnAddMetricExp, legacy::zetMetricGroupAddMetricExp, hMetricGroup => hMetricGroup, hMetric, pErrorStringSize, pErrorString)
+    bottom!("zetMetricGroupAddMetricExp", pTools, MetricGroupExp unless is_null, pfnAddMetricExp, legacy::zetMetricGroupAddMetricExp, hMetricGroup => hMetricGroup, hMetric, pErrorStringSize, pErrorString)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricGroupRemoveMetricExp(hMetricGroup: zet_metric_group_handle_t, hMetric: zet_metric_handle_t) -> ze_result_t {
-    bottom!("zetMetricGroupRemoveMetricExp", pTools, MetricGroupExp, pfnRemoveMetricExp, legacy::zetMetricGroupRemoveMetricExp, hMetricGroup => hMetricGroup, hMetric)
+    bottom!("zetMetricGroupRemoveMetricExp", pTools, MetricGroupExp unless is_null, pfnRemoveMetricExp, legacy::zetMetricGroupRemoveMetricExp, hMetricGroup => hMetricGroup, hMetric)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricGroupCloseExp(hMetricGroup: zet_metric_group_handle_t) -> ze_result_t {
-    bottom!("zetMetricGroupCloseExp", pTools, MetricGroupExp, pfnCloseExp, legacy::zetMetricGroupCloseExp, hMetricGroup => hMetricGroup)
+    bottom!("zetMetricGroupCloseExp", pTools, MetricGroupExp unless is_null, pfnCloseExp, legacy::zetMetricGroupCloseExp, hMetricGroup => hMetricGroup)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricGroupDestroyExp(hMetricGroup: zet_metric_group_handle_t) -> ze_result_t {
-    bottom!("zetMetricGroupDestroyExp", pTools, MetricGroupExp, pfnDestroyExp, legacy::zetMetricGroupDestroyExp, hMetricGroup => hMetricGroup)
+    bottom!("zetMetricGroupDestroyExp", pTools, MetricGroupExp unless is_null, pfnDestroyExp, legacy::zetMetricGroupDestroyExp, hMetricGroup => hMetricGroup)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricDestroyExp(hMetric: zet_metric_handle_t) -> ze_result_t {
-    bottom!("zetMetricDestroyExp", pTools, MetricExp, pfnDestroyExp, legacy::zetMetricDestroyExp, hMetric => hMetric)
+    bottom!("zetMetricDestroyExp", pTools, MetricExp unless is_null, pfnDestroyExp, legacy::zetMetricDestroyExp, hMetric => hMetric)
 }
 
 pub(crate) unsafe extern "C" fn zetDeviceGetConcurrentMetricGroupsExp(hDevice: zet_device_handle_t, metricGroupCount: u32, phMetricGroups: *mut zet_metric_group_handle_t, pMetricGroupsCountPerConcurrentGroup: *mut u32, pConcurrentGroupCount: *mut u32) -> ze_result_t {
-    bottom!("zetDeviceGetConcurrentMetricGroupsExp", pTools, DeviceExp, pfnGetConcurrentMetricGroupsExp, legacy::zetDeviceGetConcurrentMetricGroupsExp, hDevice => hDevice, metricGroupCount, phMetricGroups, pMetricGroupsCountPerConcurrentGroup, pConcurrentGroupCount)
+    bottom!("zetDeviceGetConcurrentMetricGroupsExp", pTools, DeviceExp unless is_null, pfnGetConcurrentMetricGroupsExp, legacy::zetDeviceGetConcurrentMetricGroupsExp, hDevice => hDevice, metricGroupCount, phMetricGroups, pMetricGroupsCountPerConcurrentGroup, pConcurrentGroupCount)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricTracerCreateExp(hContext: zet_context_handle_t, hDevice: zet_device_handle_t, metricGroupCount: u32, phMetricGroups: *mut zet_metric_group_handle_t, desc: *mut zet_metric_tracer_exp_desc_t, hNotificationEvent: ze_event_handle_t, phMetricTracer: *mut zet_metric_tracer_exp_handle_t) -> ze_result_t {
-    bottom!("zetMetricTracerCreateExp", pTools, MetricTracerExp, pfnCreateExp, legacy::zetMetricTracerCreateExp, hContext => hContext, hDevice, metricGroupCount, phMetricGroups, desc, hNotificationEvent, phMetricTracer)
+    bottom!("zetMetricTracerCreateExp", pTools, MetricTracerExp unless is_null, pfnCreateExp, legacy::zetMetricTracerCreateExp, hContext => hContext, hDevice, metricGroupCount, phMetricGroups, desc, hNotificationEvent, phMetricTracer)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricTracerDestroyExp(hMetricTracer: zet_metric_tracer_exp_handle_t) -> ze_result_t {
-    bottom!("zetMetricTracerDestroyExp", pTools, MetricTracerExp, pfnDestroyExp, legacy::zetMetricTracerDestroyExp, hMetricTracer => hMetricTracer)
+    bottom!("zetMetricTracerDestroyExp", pTools, MetricTracerExp unless is_null, pfnDestroyExp, legacy::zetMetricTracerDestroyExp, hMetricTracer => hMetricTracer)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricTracerEnableExp(hMetricTracer: zet_metric_tracer_exp_handle_t, synchronous: ze_bool_t) -> ze_result_t {
-    bottom!("zetMetricTracerEnableExp", pTools, MetricTracerExp, pfnEnableExp, legacy::zetMetricTracerEnableExp, hMetricTracer => hMetricTracer, synchronous)
+    bottom!("zetMetricTracerEnableExp", pTools, MetricTracerExp unless is_null, pfnEnableExp, legacy::zetMetricTracerEnableExp, hMetricTracer => hMetricTracer, synchronous)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricTracerDisableExp(hMetricTracer: zet_metric_tracer_exp_handle_t, synchronous: ze_bool_t) -> ze_result_t {
-    bottom!("zetMetricTracerDisableExp", pTools, MetricTracerExp, pfnDisableExp, legacy::zetMetricTracerDisableExp, hMetricTracer => hMetricTracer, synchronous)
+    bottom!("zetMetricTracerDisableExp", pTools, MetricTracerExp unless is_null, pfnDisableExp, legacy::zetMetricTracerDisableExp, hMetricTracer => hMetricTracer, synchronous)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricTracerReadDataExp(hMetricTracer: zet_metric_tracer_exp_handle_t, pRawDataSize: *mut usize, pRawData: *mut u8) -> ze_result_t {
-    bottom!("zetMetricTracerReadDataExp", pTools, MetricTracerExp, pfnReadDataExp, legacy::zetMetricTracerReadDataExp, hMetricTracer => hMetricTracer, pRawDataSize, pRawData)
+    bottom!("zetMetricTracerReadDataExp", pTools, MetricTracerExp unless is_null, pfnReadDataExp, legacy::zetMetricTracerReadDataExp, hMetricTracer => hMetricTracer, pRawDataSize, pRawData)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricDecoderCreateExp(hMetricTracer: zet_metric_tracer_exp_handle_t, phMetricDecoder: *mut zet_metric_decoder_exp_handle_t) -> ze_result_t {
-    bottom!("zetMetricDecoderCreateExp", pTools, MetricDecoderExp, pfnCreateExp, legacy::zetMetricDecoderCreateExp, hMetricTracer => hMetricTracer, phMetricDecoder)
+    bottom!("zetMetricDecoderCreateExp", pTools, MetricDecoderExp unless is_null, pfnCreateExp, legacy::zetMetricDecoderCreateExp, hMetricTracer => hMetricTracer, phMetricDecoder)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricDecoderDestroyExp(phMetricDecoder: zet_metric_decoder_exp_handle_t) -> ze_result_t {
-    bottom!("zetMetricDecoderDestroyExp", pTools, MetricDecoderExp, pfnDestroyExp, legacy::zetMetricDecoderDestroyExp, phMetricDecoder => phMetricDecoder)
+    bottom!("zetMetricDecoderDestroyExp", pTools, MetricDecoderExp unless is_null, pfnDestroyExp, legacy::zetMetricDecoderDestroyExp, phMetricDecoder => phMetricDecoder)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricDecoderGetDecodableMetricsExp(hMetricDecoder: zet_metric_decoder_exp_handle_t, pCount: *mut u32, phMetrics: *mut zet_metric_handle_t) -> ze_result_t {
-    bottom!("zetMetricDecoderGetDecodableMetricsExp", pTools, MetricDecoderExp, pfnGetDecodableMetricsExp, legacy::zetMetricDecoderGetDecodableMetricsExp, hMetricDecoder => hMetricDecoder, pCount, phMetrics)
+    bottom!("zetMetricDecoderGetDecodableMetricsExp", pTools, MetricDecoderExp unless is_null, pfnGetDecodableMetricsExp, legacy::zetMetricDecoderGetDecodableMetricsExp, hMetricDecoder => hMetricDecoder, pCount, phMetrics)
 }
 
 pub(crate) unsafe extern "C" fn zetMetricTracerDecodeExp(phMetricDecoder: zet_metric_decoder_exp_handle_t, pRawDataSize: *mut usize, pRawData: *mut u8, metricsCount: u32, phMetrics: *mut zet_metric_handle_t, pSetCount: *mut u32, pMetricEntriesCountPerSet: *mut u32, pMetricEntriesCount: *mut u32, pMetricEntries: *mut zet_metric_entry_exp_t) -> ze_result_t {
-    bottom!("zetMetricTracerDecodeExp", pTools, MetricTracerExp, pfnDecodeExp, legacy::zetMetricTracerDecodeExp, phMetricDecoder => phMetricDecoder, pRawDataSize, pRawData, metricsCount, phMetrics, pSetCount, pMetricEntriesCountPerSet, pMetricEntriesCount, pMetricEntries)
+    bottom!("zetMetricTracerDecodeExp", pTools, MetricTracerExp unless is_null, pfnDecodeExp, legacy::zetMetricTracerDecodeExp, phMetricDecoder => phMetricDecoder, pRawDataSize, pRawData, metricsCount, phMetrics, pSetCount, pMetricEntriesCountPerSet, pMetricEntriesCount, pMetricEntries)
 }
 
 pub(crate) unsafe extern "C" fn zetCommandListAppendMarkerExp(hCommandList: zet_command_list_handle_t, hMetricGroup: zet_metric_group_handle_t, value: u32) -> ze_result_t {
-    bottom!("zetCommandListAppendMarkerExp", pTools, CommandListExp, pfnAppendMarkerExp, legacy::zetCommandListAppendMarkerExp, hCommandList => hCommandList, hMetricGroup, value)
+    bottom!("zetCommandListAppendMarkerExp", pTools, CommandListExp unless is_null, pfnAppendMarkerExp, legacy::zetCommandListAppendMarkerExp, hCommandList => hCommandList, hMetricGroup, value)
 }
 
 pub(crate) unsafe extern "C" fn zetDeviceEnableMetricsExp(hDevice: zet_device_handle_t) -> ze_result_t {
-    bottom!("zetDeviceEnableMetricsExp", pTools, DeviceExp, pfnEnableMetricsExp, legacy::zetDeviceEnableMetricsExp, hDevice => hDevice)
+    bottom!("zetDeviceEnableMetricsExp", pTools, DeviceExp unless is_null, pfnEnableMetricsExp, legacy::zetDeviceEnableMetricsExp, hDevice => hDevice)
 }
 
 pub(crate) unsafe extern "C" fn zetDeviceDisableMetricsExp(hDevice: zet_device_handle_t) -> ze_result_t {
-    bottom!("zetDeviceDisableMetricsExp", pTools, DeviceExp, pfnDisableMetricsExp, legacy::zetDeviceDisableMetricsExp, hDevice => hDevice)
+    bottom!("zetDeviceDisableMetricsExp", pTools, DeviceExp unless is_null, pfnDisableMetricsExp, legacy::zetDeviceDisableMetricsExp, hDevice => hDevice)
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn run(name: &str, stage: &Path) {
     match name {
         "no_driver" => no_driver(&loader),
         "one_driver" => one_driver(&loader),
+        "missing_table" => missing_table(&loader),
         "refused" => refused(&loader),
         "two_drivers" => two_drivers(&loader),
         "order" => order(&loader),
@@ -113,6 +114,41 @@ fn one_driver(loader: &Loader) {
     assert_eq!(drivers.len(), 1);
     assert_eq!(loader.init_drivers(1).unwrap(), drivers);
     loader.create_context(drivers[0]).unwrap();
+}
+
+/// The driver is used by its tables, of which one is missing.
+fn missing_table(loader: &Loader) {
+    one_driver(loader);
+    let driver = loader.drivers().unwrap()[0];
+    let (mut count, mut handle) = (0, null_mut());
+    let missing = std::env::var("SOLUM_STUB_NO_TABLE").unwrap();
+    // SAFETY: functions of these names, a live driver, descriptors and places for the answers.
+    let result = unsafe {
+        match &*missing {
+            "zeRTASBuilderCreateExt" => {
+                let create = loader
+                    .get::<ze_pfnRTASBuilderCreateExt_t>(&missing)
+                    .unwrap();
+                let desc = ze_rtas_builder_ext_desc_t::default();
+                create(driver, &raw const desc, &raw mut handle)
+            }
+            "zeFabricVertexGetExp" => {
+                let get = loader.get::<ze_pfnFabricVertexGetExp_t>(&missing).unwrap();
+                get(driver, &raw mut count, null_mut())
+            }
+            _ => {
+                let create = loader.get::<ze_pfnGraphCreateExt_t>(&missing).unwrap();
+                let context = loader.create_context(driver).unwrap();
+                create(context, std::ptr::null(), (&raw mut handle).cast())
+            }
+        }
+    };
+    assert_eq!(result, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "{missing}");
+    assert!(
+        loader.text().1.contains("does not implement"),
+        "{:?}",
+        loader.text()
+    );
 }
 
 /// The parent looks at the text.
@@ -311,7 +347,10 @@ fn init_drivers_rules(loader: &Loader) {
 }
 
 fn init_drivers_without_support(loader: &Loader) {
-    assert_eq!(loader.init_drivers(1), Err(ZE_RESULT_ERROR_UNINITIALIZED));
+    assert_eq!(
+        loader.init_drivers(1),
+        Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
+    );
     assert!(
         loader.text().1.contains("it has no zeInitDrivers"),
         "{:?}",
@@ -618,9 +657,13 @@ fn default_driver(loader: &Loader) {
         assert!(!context().is_null());
         assert_eq!((to_identifier(own), to_device(0)), (0, own));
         assert_eq!(to_identifier(null_mut()), u32::MAX);
-        assert_eq!(
-            loader.text().1,
-            "zerTranslateDeviceHandleToIdentifier: hDevice is null, a live handle is required"
+        assert_eq!(loader.text().1, "stub driver's text", "the driver is asked");
+        assert_eq!(to_identifier(16 as *mut _), u32::MAX, "no object");
+        assert!(
+            loader
+                .text()
+                .1
+                .starts_with("zerTranslateDeviceHandleToIdentifier: hDevice")
         );
         let other = loader.devices(drivers[1])[0];
         assert_eq!(to_identifier(other), u32::MAX, "a device of another driver");
