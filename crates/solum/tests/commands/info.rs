@@ -97,7 +97,7 @@ fn one_property_of_one_device_in_its_unit() {
             &["cpu", "--prop", "sharedlocal"][..],
             DRIVER,
             0,
-            "CPU-typed)\n  zeDeviceGetComputeProperties\n    maxSharedLocalMemory                 64 KiB (65536)\n",
+            "CPU-typed)\n  zeDeviceGetComputeProperties\n    maxSharedLocalMemory                 128 KiB (131072)\n",
             "",
         ),
         (
