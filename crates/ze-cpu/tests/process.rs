@@ -112,6 +112,7 @@ fn roles() {
         "hostile-peer" => return hostile::peer(),
         "hostile-server" => return hostile::server(),
         "limited" => return limited::use_memory(),
+        "threadless" => return limited::run_without_threads(),
         "vanish" => return vanish::run(),
         "float-modes" => return float_modes::run(),
         "logged" => return logged::run(),

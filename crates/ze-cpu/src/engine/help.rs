@@ -4,14 +4,17 @@
 //! are taken: any other kernel may itself be waiting for something that this thread does later. The
 //! work runs on a stack, a signal stack and a signal mask of ours; all of the thread's own come back.
 
+use super::waiting::Turn;
 use super::worker::{Block, Worker};
-use super::{Engine, Job, berth, now_ns};
+use super::{Engine, Job, berth, no_thread, now_ns};
 use crate::fault::{self, solum_on_stack};
 use signal_mask::HeldSignals;
+use std::cell::Cell;
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use work_group_pool::Waits;
-use ze_driver::device::Work;
+use ze_driver::device::{Task, Work};
 
 /// Bytes of a helper's stack.
 const STACK: usize = 8 << 20;
@@ -139,36 +142,75 @@ impl Engine {
             Ok(()) => return true,
             Err(task) => task,
         };
+        match self.run_on_stack(Job::Task(task)) {
+            Ok(()) => true,
+            // A worker, a thread inside a callback, or no memory: a worker does it.
+            Err(Job::Task(task)) => {
+                self.submit(task);
+                false
+            }
+            Err(Job::Share(_)) => false,
+        }
+    }
+
+    /// Runs `job` on the calling thread, on a stack of ours. Gives it back where the thread already runs guarded code, or
+    /// where there is no memory.
+    fn run_on_stack(&'static self, job: Job) -> Result<(), Job> {
         let held = hold_signals();
         let mut stack = Stack::take();
         let worker = stack
             .as_mut()
             .and_then(|stack| Worker::visit(self, &mut stack.memory));
-        let helped = match (stack, worker) {
+        let done = match (stack, worker) {
             (Some(mut stack), Some(worker)) => {
                 let mut errand = Errand {
                     worker,
-                    job: Some(Job::Task(task)),
+                    job: Some(job),
                 };
                 // SAFETY: the stack is ours alone and its top a multiple of a page; `run` catches
                 // panics.
                 unsafe { solum_on_stack(stack.top(), run, (&raw mut errand).cast()) };
                 stack.memory = errand.worker.leave();
                 stack.give_back();
-                true
+                Ok(())
             }
             (stack, _) => {
-                // A worker, a thread inside a callback, or no memory: a worker does it.
                 if let Some(stack) = stack {
                     stack.give_back();
                 }
-                self.submit(task);
-                false
+                Err(job)
             }
         };
         drop(held);
-        helped
+        done
     }
+
+    /// Runs `task` on the calling thread, with everything that it makes ready: no engine that it is submitted to has a
+    /// worker. The program may be ending, or the system may have no thread left.
+    #[cold]
+    pub(super) fn run_on_caller(&'static self, task: Arc<dyn Task>) {
+        self.tasks.push(task);
+        self.roster.add(Waits::TASK);
+        // A task that submits another one leaves it to the loop below.
+        if RUNS_ON_CALLER.replace(true) {
+            return;
+        }
+        let mut turn = Turn::default();
+        while let Some((engine, job)) = Engine::all()
+            .filter(|engine| engine.lacks_workers())
+            .find_map(|engine| Some((engine, engine.take(&mut turn)?)))
+        {
+            if let Err(Job::Task(task)) = engine.run_on_stack(job) {
+                no_thread(task);
+            }
+        }
+        RUNS_ON_CALLER.set(false);
+    }
+}
+
+thread_local! {
+    /// Whether the calling thread is inside [`Engine::run_on_caller`].
+    static RUNS_ON_CALLER: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Signals by which users end programs. Where they end it without a handler they stay open, or a

@@ -7,6 +7,7 @@
 //! - Tasks of queues of a higher priority go first, but for one in some that goes last.
 //! - New tasks go before helping with old ones: a worker that helps leaves between chunks when a task
 //!   waits.
+//! - Where the system gives no thread, the thread that submits a task runs it.
 //! - Workers are never joined; the process may end while they run.
 
 mod berth;
@@ -32,8 +33,10 @@ pub(crate) use launch::is_brief;
 use share::Share;
 use signal_mask::HeldSignals;
 use spread::Spread;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Once};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
+use std::sync::{Arc, Once, OnceLock};
 use waiting::{Turn, Waiting};
 use work_group_pool::{Label, Place, Queue, Roster, Waits};
 use worker::Worker;
@@ -81,7 +84,12 @@ pub(crate) struct Engine {
     pinned: Vec<usize>,
     start: Once,
     running: AtomicUsize,
+    /// The engine made before this one: see [`Engine::all`].
+    previous: OnceLock<&'static Engine>,
 }
+
+/// The engine made last.
+static NEWEST: AtomicPtr<Engine> = AtomicPtr::new(std::ptr::null_mut());
 
 enum Job {
     Task(Arc<dyn Task>),
@@ -114,7 +122,7 @@ impl Engine {
                 libc::pthread_atfork(None, Some(in_parent), Some(in_child));
             }
         });
-        Box::leak(Box::new(Self {
+        let engine: &'static Self = Box::leak(Box::new(Self {
             tasks: Waiting::default(),
             shares: Queue::new(),
             roster: Roster::new(),
@@ -129,7 +137,27 @@ impl Engine {
             pinned,
             start: Once::new(),
             running: AtomicUsize::new(0),
-        }))
+            previous: OnceLock::new(),
+        }));
+        let newest = NEWEST.swap(std::ptr::from_ref(engine).cast_mut(), Ordering::AcqRel);
+        // SAFETY: only engines are stored there, and an engine lives for ever.
+        if let Some(newest) = unsafe { newest.as_ref() } {
+            // A reader that comes before this line sees fewer engines. Nothing else sets the field.
+            let _ = engine.previous.set(newest);
+        }
+        engine
+    }
+
+    /// Every engine of the process.
+    fn all() -> impl Iterator<Item = &'static Self> {
+        // SAFETY: only engines are stored there, and an engine lives for ever.
+        let newest = unsafe { NEWEST.load(Ordering::Acquire).as_ref() };
+        std::iter::successors(newest, |engine| engine.previous.get().copied())
+    }
+
+    /// Whether the system has given the engine no thread.
+    fn lacks_workers(&self) -> bool {
+        self.start.is_completed() && self.running.load(Ordering::Acquire) == 0
     }
 
     /// How many workers there are.
@@ -144,7 +172,7 @@ impl Engine {
         }
         self.start.call_once(|| self.start_workers());
         if self.running.load(Ordering::Acquire) == 0 {
-            no_thread(task);
+            self.run_on_caller(task);
             return;
         }
         self.tasks.push(task);

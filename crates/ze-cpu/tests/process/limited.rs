@@ -1,8 +1,9 @@
 //! Programs under limits that the system sets: no limit ends the process, and memory that needs a file names the limit.
 
-use super::{of_role, run};
+use super::{bad_copy, of_role, program, run, submit};
 use std::os::unix::process::CommandExt;
 use std::process::Output;
+use std::sync::{Arc, Mutex};
 use ze_driver::device::{AllocError, AllocRequest, ExportError, MemoryKind, Work};
 
 /// What the system denies a process.
@@ -25,7 +26,7 @@ impl Limit {
             Self::FileSize(bytes) => (libc::RLIMIT_FSIZE, bytes),
             Self::AddressSpace(bytes) => (libc::RLIMIT_AS, bytes),
             Self::Descriptors(number) => (libc::RLIMIT_NOFILE, number),
-            Self::MemoryFiles => return deny(libc::SYS_memfd_create as u32),
+            Self::MemoryFiles => return deny(libc::SYS_memfd_create, libc::ENOSYS),
         };
         let limit = libc::rlimit {
             rlim_cur: value,
@@ -39,8 +40,8 @@ impl Limit {
     }
 }
 
-/// Has the system answer `call` with ENOSYS from now on.
-fn deny(call: u32) -> std::io::Result<()> {
+/// Has the system answer `call` with `error` from now on, for the calling thread and those that it starts.
+fn deny(call: libc::c_long, error: i32) -> std::io::Result<()> {
     let step = |code: u32, jt, jf, k| libc::sock_filter {
         code: code as u16,
         jt,
@@ -50,12 +51,17 @@ fn deny(call: u32) -> std::io::Result<()> {
     let filter = [
         // The number of the system call is the first word.
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, call),
+        step(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            0,
+            1,
+            call as u32,
+        ),
         step(
             libc::BPF_RET | libc::BPF_K,
             0,
             0,
-            libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+            libc::SECCOMP_RET_ERRNO | error as u32,
         ),
         step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
@@ -151,6 +157,54 @@ fn no_limit_on_files_ends_a_program() {
             );
         }
     }
+}
+
+/// Runs work where the system gives no thread: a process that ends, or one whose user has as many as are allowed.
+pub(crate) fn run_without_threads() {
+    let platform = ze_cpu::platform().unwrap();
+    // glibc turns to `clone` where there is no `clone3`.
+    deny(libc::SYS_clone3, libc::ENOSYS).unwrap();
+    deny(libc::SYS_clone, libc::EAGAIN).unwrap();
+    assert!(std::thread::Builder::new().spawn(|| ()).is_err());
+
+    let (from, mut to) = (vec![7_u8; 3 << 20], vec![0_u8; 3 << 20]);
+    let copy = Work::Copy {
+        dst: to.as_mut_ptr(),
+        src: from.as_ptr(),
+        len: from.len() as u64,
+    };
+    assert_eq!(run(&platform, copy), None);
+    assert!(to == from);
+    assert!(run(&platform, bad_copy()).is_some());
+
+    // Work that is submitted by other work runs after it, on the same thread.
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let note = |name, then: Option<Work>| {
+        let (order, platform) = (Arc::clone(&order), Arc::clone(&platform));
+        let then = Mutex::new(then);
+        Work::Internal(Arc::new(move || {
+            if let Some(work) = then.lock().unwrap().take() {
+                submit(&platform, work);
+            }
+            order
+                .lock()
+                .unwrap()
+                .push((name, std::thread::current().id()));
+        }))
+    };
+    assert_eq!(
+        run(&platform, note("first", Some(note("second", None)))),
+        None
+    );
+    let here = std::thread::current().id();
+    assert_eq!(*order.lock().unwrap(), [("first", here), ("second", here)]);
+}
+
+#[test]
+fn work_runs_on_the_calling_thread_where_the_system_gives_none() {
+    let output = program("threadless", &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} {said}", output.status);
 }
 
 #[test]
