@@ -3,7 +3,7 @@
 //!
 //! The process may end while these threads compile: LLVM's static variables are not destroyed then (`build.rs`).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,6 +57,8 @@ thread_local! {
     /// Who waits for what this thread compiles.
     static CURRENT: RefCell<Option<Sender<Reply>>> = const { RefCell::new(None) };
     /// What is to be done should LLVM want to end the process on this thread.
+    /// Whether this is a compiler thread; a waiting thread may do a job, too.
+    static SERVES: Cell<bool> = const { Cell::new(false) };
     static DUTY: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
 }
 
@@ -95,9 +97,11 @@ extern "C" fn fatal(reason: *const libc::c_char) {
         duty();
     }
     let _ = waiting.send(Err(codegen_error(format!("LLVM gave up: {text}"))));
-    state().threads -= 1;
-    // A queued job may have been waiting for this thread.
-    start_threads();
+    if SERVES.get() {
+        state().threads -= 1;
+        // A queued job may have been waiting for this thread.
+        start_threads();
+    }
     // LLVM ends the process when this returns, and its frames cannot be unwound.
     loop {
         std::thread::park();
@@ -267,6 +271,7 @@ fn start_threads() {
 }
 
 fn serve() {
+    SERVES.set(true);
     BEGUN.store(true, Ordering::Release);
     loop {
         let job = {

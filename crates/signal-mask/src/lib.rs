@@ -25,7 +25,7 @@ use std::mem::zeroed;
 use std::ptr::null_mut;
 
 /// Signals that code raises, on the thread that runs it.
-const RAISED: [c_int; 7] = [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS];
+pub const RAISED: [c_int; 7] = [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS];
 
 /// While it lives, the calling thread holds back the signals that no code raises, and the threads that it starts do so
 /// for good.

@@ -141,7 +141,7 @@ impl Settings {
     /// # Errors
     /// A text that names the variable, the value found and the values allowed.
     pub fn from_process() -> Result<Self, String> {
-        Self::read(&|name| std::env::var_os(name), privileged())
+        Self::read(&|name| std::env::var_os(name), is_privileged())
     }
 
     /// Reads variables through `get`. `privileged`: paths are not believed, because the user may be
@@ -315,7 +315,7 @@ impl Settings {
 }
 
 /// Whether the process has more rights than the user who started it.
-fn privileged() -> bool {
+pub(crate) fn is_privileged() -> bool {
     // SAFETY: reads a word that the kernel gave the process.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }

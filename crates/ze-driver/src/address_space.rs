@@ -47,6 +47,8 @@ pub trait AddressSpace: Send + Sync {
     fn page_size(&self) -> u64;
     /// Whether memory and events that belong to other users of the machine are opened.
     fn trusts_all_users(&self) -> bool;
+    /// Whether a descriptor that came alone is opened as memory: other processes of the same parallel program send such.
+    fn opens_descriptors(&self) -> bool;
     /// Takes `size` bytes of address space that nothing may touch: at `hint` if that is free, else anywhere.
     fn reserve(&self, hint: usize, size: u64) -> Option<usize>;
     /// Gives a whole reservation back, mappings included.

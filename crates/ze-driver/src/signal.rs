@@ -131,9 +131,14 @@ impl Slots {
         pages: Option<Arc<dyn Pages>>,
     ) -> Option<Arc<Self>> {
         let space = platform.address_space()?;
-        if count == 0 || (count as u64).checked_mul(SLOT)? > size {
-            return None;
-        }
+        // A sender chooses both: no more is mapped than the slots take.
+        let needed = (count as u64)
+            .checked_mul(SLOT)
+            .filter(|bytes| *bytes > 0)?;
+        let size = needed
+            .checked_next_multiple_of(space.page_size())
+            .filter(|_| needed <= size)?
+            .min(size);
         let base = space.reserve(0, size)?;
         let slots = SharedSlots {
             platform: Arc::clone(platform),
@@ -363,7 +368,9 @@ impl Signal {
         }
         // Before the looks at sleepers and lanes, against the opposite order of those.
         fence(Ordering::SeqCst);
-        if slot.sleepers.load(Ordering::Relaxed) != 0 {
+        // In shared memory another process can write a count of zero while threads of this one sleep.
+        let is_shared = matches!(*self.slots, Slots::Shared(_));
+        if is_shared || slot.sleepers.load(Ordering::Relaxed) != 0 {
             wake_all(&slot.word);
         }
         if self.hung.load(Ordering::Relaxed) {

@@ -97,8 +97,14 @@ fn current_process() -> i32 {
     unsafe { libc::getpid() }
 }
 
+/// Makes this the process in which drivers are looked for, unless another one was: before any lock that a fork could copy.
+pub(crate) fn claim_process() {
+    // A failed exchange means that a process is known: this one, or one that it was forked off.
+    let _ = PROCESS.compare_exchange(0, current_process(), Ordering::AcqRel, Ordering::Relaxed);
+}
+
 /// True in a child that was forked after drivers were looked for: their threads and locks are not there.
-fn is_forked() -> bool {
+pub(crate) fn is_forked() -> bool {
     let process = PROCESS.load(Ordering::Acquire);
     process != 0 && process != current_process()
 }

@@ -19,7 +19,7 @@ use ze_layers::{recorder, tracing, validation};
 use crate::candidate::{file_of, is_on, is_privileged, own_directories};
 use crate::guard::guarded;
 use crate::log::{self, Level};
-use crate::{state, text};
+use crate::{init, state, text};
 
 /// What is on.
 struct Chosen {
@@ -76,6 +76,11 @@ impl Chosen {
 /// INVALID_ARGUMENT and a text when a variable of ours says what cannot be done.
 pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
     let mut error = ZE_RESULT_SUCCESS;
+    init::claim_process();
+    if init::is_forked() {
+        // Another thread of the parent may have held the lock. The function that initialises answers with the reason.
+        return Ok(());
+    }
     guarded(name, || {
         let mut chosen = chosen();
         if !chosen.read {
@@ -160,6 +165,9 @@ pub(crate) fn is_validating() -> bool {
 #[must_use]
 pub fn enable_tracing() -> ze_result_t {
     guarded("zelEnableTracingLayer", || {
+        if init::is_forked() {
+            return crate::dispatch::not_ready(&"zelEnableTracingLayer");
+        }
         let mut chosen = chosen();
         chosen.tracing_count = chosen.tracing_count.saturating_add(1);
         chosen.stack();
@@ -171,6 +179,9 @@ pub fn enable_tracing() -> ze_result_t {
 #[must_use]
 pub fn disable_tracing() -> ze_result_t {
     guarded("zelDisableTracingLayer", || {
+        if init::is_forked() {
+            return crate::dispatch::not_ready(&"zelDisableTracingLayer");
+        }
         let mut chosen = chosen();
         chosen.tracing_count = chosen.tracing_count.saturating_sub(1);
         chosen.stack();

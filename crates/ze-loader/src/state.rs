@@ -93,8 +93,12 @@ pub(crate) fn mark_ready() {
 
 /// Marks the loader as torn down; returns false when it was already.
 pub(crate) fn mark_torn_down() -> bool {
-    let first = STATE.swap(TORN_DOWN, Ordering::AcqRel) != TORN_DOWN;
-    choose();
+    // Without the lock: in a forked child, or in a signal handler that calls `exit`, its holder may never go on. A thread
+    // that chooses meanwhile looks at the state once more when it has (both SeqCst).
+    let first = STATE.swap(TORN_DOWN, Ordering::SeqCst) != TORN_DOWN;
+    current()
+        .0
+        .store((&raw const BOTTOM).cast_mut(), Ordering::SeqCst);
     first
 }
 
@@ -118,5 +122,8 @@ fn choose() {
         READY if !arena::is_in_use() => std::ptr::null_mut(),
         _ => bottom,
     };
-    current().0.store(way, Ordering::Release);
+    current().0.store(way, Ordering::SeqCst);
+    if STATE.load(Ordering::SeqCst) == TORN_DOWN {
+        current().0.store(bottom, Ordering::SeqCst);
+    }
 }

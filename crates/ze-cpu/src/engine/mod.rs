@@ -117,6 +117,7 @@ impl Engine {
     pub(crate) fn on(cpus: usize, help: bool, pinned: Vec<usize>) -> &'static Self {
         static FORK: Once = Once::new();
         FORK.call_once(|| {
+            fault::wait_in_forks();
             // SAFETY: the handler only stores to an atomic.
             unsafe {
                 libc::pthread_atfork(None, Some(in_parent), Some(in_child));

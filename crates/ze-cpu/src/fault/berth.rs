@@ -15,9 +15,19 @@ const SPAN: usize = 16 << 20;
 /// Bytes of the stack, at the upper end; what is below it nobody may touch.
 const STACK: usize = 8 << 20;
 
+/// The part of a limit on address space that all berths may take.
+const SHARE_OF_LIMIT: u64 = 16;
+
 struct Region {
     base: usize,
+    berths: usize,
     records: usize,
+}
+
+/// As many as fit into their share of a limit on address space, which may be none.
+fn berths(limit: Option<u64>) -> usize {
+    let fit = limit.map_or(u64::MAX, |limit| limit / SHARE_OF_LIMIT / SPAN as u64);
+    fit.min(BERTHS as u64) as usize
 }
 
 static REGION: OnceLock<Option<Region>> = OnceLock::new();
@@ -27,20 +37,25 @@ static MADE: AtomicUsize = AtomicUsize::new(0);
 fn region() -> Option<&'static Region> {
     REGION
         .get_or_init(|| {
+            let berths = berths(signal_mask::address_space_limit());
+            if berths == 0 {
+                return None;
+            }
             // SAFETY: fresh address space.
             let base = unsafe {
                 libc::mmap(
                     std::ptr::null_mut(),
-                    BERTHS * SPAN,
+                    berths * SPAN,
                     libc::PROT_NONE,
                     libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
                     -1,
                     0,
                 )
             };
-            let records: Vec<Record> = (0..BERTHS).map(|_| Record::new(0)).collect();
+            let records: Vec<Record> = (0..berths).map(|_| Record::new(0)).collect();
             (base != libc::MAP_FAILED).then(|| Region {
                 base: base as usize,
+                berths,
                 records: Vec::leak(records).as_mut_ptr() as usize,
             })
         })
@@ -64,7 +79,7 @@ impl Berth {
         let region = region()?;
         let index = MADE
             .try_update(Ordering::AcqRel, Ordering::Relaxed, |made| {
-                (made < BERTHS).then_some(made + 1)
+                (made < region.berths).then_some(made + 1)
             })
             .ok()?;
         let top = region.base + (index + 1) * SPAN;
@@ -96,4 +111,24 @@ pub(super) fn records() -> impl Iterator<Item = *mut Record> {
     region
         .into_iter()
         .flat_map(|region| (0..MADE.load(Ordering::Acquire)).map(|index| record(region, index)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn berths_take_a_sixteenth_of_a_limit_on_address_space() {
+        for (limit, expected) in [
+            (None, 64),
+            (Some(u64::MAX), 64),
+            (Some(16 << 30), 64),
+            (Some(2 << 30), 8),
+            (Some(1500 << 20), 5),
+            (Some(255 << 20), 0),
+            (Some(0), 0),
+        ] {
+            assert_eq!(berths(limit), expected, "{limit:?}");
+        }
+    }
 }

@@ -100,9 +100,24 @@ fn replace(signal: i32) -> Option<libc::sigaction> {
         let mut ours: libc::sigaction = std::mem::zeroed();
         ours.sa_sigaction = on_signal as *const () as usize;
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        libc::sigemptyset(&mut ours.sa_mask);
+        ours.sa_mask = held_in_handler();
         let mut found: libc::sigaction = std::mem::zeroed();
         (libc::sigaction(signal, &ours, &mut found) == 0).then_some(found)
+    }
+}
+
+/// Signals that wait while our handler runs: all that no code raises. It may sleep until memory has moved
+/// ([`write_hold`]), and a handler of the program's that writes to the same memory meanwhile would end the process, because
+/// SIGSEGV is blocked.
+fn held_in_handler() -> libc::sigset_t {
+    // SAFETY: zero bytes are a valid set; the calls change this set alone.
+    unsafe {
+        let mut held: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut held);
+        for raised in signal_mask::RAISED {
+            libc::sigdelset(&mut held, raised);
+        }
+        held
     }
 }
 
@@ -204,7 +219,8 @@ unsafe fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
         latest
     };
     // SAFETY: kept actions are never freed.
-    let (handler, flags) = match unsafe { action.as_ref() } {
+    let action = unsafe { action.as_ref() };
+    let (handler, flags) = match action {
         Some(action) => (action.sa_sigaction, action.sa_flags),
         None => (libc::SIG_DFL, 0),
     };
@@ -227,6 +243,10 @@ unsafe fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
         }
         return;
     }
+    if let Some(action) = action {
+        // SAFETY: the context is the one that the system gave the handler.
+        unsafe { mask_for(signal, action, context) };
+    }
     let entered = if again { None } else { mark(thread, frame) };
     // SAFETY: a handler that the program installed with these flags.
     unsafe {
@@ -242,6 +262,37 @@ unsafe fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
     if let Some(chained) = entered {
         chained.thread.store(0, Ordering::Relaxed);
     }
+}
+
+/// Gives the thread the mask that the system would have given the program's handler. A handler of the program's that calls
+/// ours keeps the mask that it has.
+///
+/// # Safety
+/// `context` is that of a signal handler.
+unsafe fn mask_for(signal: i32, action: &libc::sigaction, context: *mut libc::c_void) {
+    // SAFETY: the caller's promise; the rest reads and writes local sets and the thread's own mask.
+    unsafe {
+        let mut now: libc::sigset_t = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), &mut now);
+        let held = held_in_handler();
+        let has = |set: &libc::sigset_t, signal| libc::sigismember(set, signal) == 1;
+        if (1..=64).any(|signal| has(&held, signal) && !has(&now, signal) && is_maskable(signal)) {
+            return;
+        }
+        let mut mask = (*context.cast::<libc::ucontext_t>()).uc_sigmask;
+        for signal in (1..=64).filter(|signal| has(&action.sa_mask, *signal)) {
+            libc::sigaddset(&mut mask, signal);
+        }
+        if action.sa_flags & libc::SA_NODEFER == 0 {
+            libc::sigaddset(&mut mask, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &mask, std::ptr::null_mut());
+    }
+}
+
+/// Whether a thread can block the signal.
+fn is_maskable(signal: i32) -> bool {
+    !matches!(signal, libc::SIGKILL | libc::SIGSTOP)
 }
 
 /// Notes that `thread` enters a chained handler.

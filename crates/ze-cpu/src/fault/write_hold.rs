@@ -7,8 +7,8 @@
 use super::handler::reinstall_if_replaced;
 use signal_mask::HeldSignals;
 use std::cell::UnsafeCell;
-use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Once, OnceLock};
 
 /// `si_code` of an access that the mapping does not allow.
 const SEGV_ACCERR: i32 = 2;
@@ -35,13 +35,54 @@ extern "C" fn unlock_one() {
 /// The locked [`ONE`].
 struct Only;
 
+/// Has a fork wait until no hold is under way. Before the first hold, or a fork that has begun would miss it.
+pub(crate) fn wait_in_forks() {
+    static FORKS: Once = Once::new();
+    FORKS.call_once(|| {
+        // SAFETY: plain functions, which live as long as the code does.
+        unsafe { libc::pthread_atfork(Some(lock_one), Some(unlock_one), Some(unlock_one)) };
+    });
+}
+
+/// A word that is 1 in the process that made it and 0 in its forked children: children that were made without the C
+/// library's `fork` inherit a read-only range, and nobody who ends the hold. A child of `vfork`, which has the memory of its
+/// parent, sees 1. None: the system offers no such memory.
+fn own_process() -> Option<&'static AtomicU32> {
+    static WORD: OnceLock<Option<&'static AtomicU32>> = OnceLock::new();
+    *WORD.get_or_init(|| {
+        // SAFETY: fresh memory, which stays mapped; zero bytes are a valid atomic.
+        unsafe {
+            let page = libc::mmap(
+                std::ptr::null_mut(),
+                4096,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            if page == libc::MAP_FAILED || libc::madvise(page, 4096, libc::MADV_WIPEONFORK) != 0 {
+                return None;
+            }
+            let word = &*page.cast::<AtomicU32>();
+            word.store(1, Ordering::Release);
+            Some(word)
+        }
+    })
+}
+
+/// [`own_process`]'s answer, for the signal handler.
+static OWN_PROCESS: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Whether this process was forked off the one that holds. Async-signal-safe.
+fn is_child_of_holder() -> bool {
+    // SAFETY: null, or the word, which stays mapped.
+    let word = unsafe { OWN_PROCESS.load(Ordering::Acquire).as_ref() };
+    word.is_some_and(|word| word.load(Ordering::Acquire) == 0)
+}
+
 impl Only {
     fn lock() -> Self {
-        static FORKS: Once = Once::new();
-        FORKS.call_once(|| {
-            // SAFETY: plain functions, which live as long as the code does.
-            unsafe { libc::pthread_atfork(Some(lock_one), Some(unlock_one), Some(unlock_one)) };
-        });
+        wait_in_forks();
         lock_one();
         Self
     }
@@ -80,6 +121,11 @@ impl WriteHold {
         let one = Only::lock();
         super::install();
         reinstall_if_replaced();
+        if let Some(word) = own_process() {
+            OWN_PROCESS.store(std::ptr::from_ref(word).cast_mut(), Ordering::Release);
+            // A child that holds for the first time is a holder of its own.
+            word.store(1, Ordering::Release);
+        }
         BASE.store(base, Ordering::Relaxed);
         END.store(base.checked_add(len)?, Ordering::Release);
         EVER.store(true, Ordering::Release);
@@ -129,6 +175,10 @@ pub(super) fn retry(code: i32, address: usize, instruction: usize) -> bool {
         if !(BASE.load(Ordering::Relaxed)..END.load(Ordering::Acquire)).contains(&address) {
             // The hold may have ended between the two questions.
             break writable(address);
+        }
+        if is_child_of_holder() {
+            let (base, end) = (BASE.load(Ordering::Relaxed), END.load(Ordering::Relaxed));
+            break protect(base, end - base, libc::PROT_READ | libc::PROT_WRITE);
         }
         futex(&ENDED, libc::FUTEX_WAIT, ended);
     };

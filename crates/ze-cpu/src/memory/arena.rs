@@ -8,7 +8,7 @@
 
 use super::map::{BRANCH_SPAN, PAGE, Record};
 use super::separate::{Separated, descriptor, into_file};
-use super::store::Store;
+use super::store::{Alias, Store};
 use object_loader::FreeList;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -163,16 +163,19 @@ impl Pool {
 }
 
 impl Arena {
-    /// The address of `len` bytes, and whether they hold what an earlier allocation left; others are zero.
+    /// The address of `len` bytes, and whether they hold what an earlier allocation left; others are zero. `exports`: the
+    /// process is likely to export them.
     pub(super) fn place(
         &mut self,
         len: u64,
         align: u64,
         node: Option<u32>,
+        exports: bool,
     ) -> Option<(usize, bool)> {
         if len >= OWN_STORE {
-            // In a file where there can be one: then an export moves nothing.
-            let store = Store::in_file(len, align).ok();
+            // From a file an export moves nothing. But each file takes one of the program's descriptors, and any process of
+            // the user can open it.
+            let store = exports.then(|| Store::in_spare_file(len, align)).flatten();
             let store = store.or_else(|| Store::anonymous(len, align))?;
             store.prefer(node);
             return Some((self.keep(store), false));
@@ -234,7 +237,8 @@ impl Arena {
         let base = room.start;
         if let Some(store) = self.own.get_mut(&base) {
             if store.file().is_none() {
-                let file = into_file(room, used, node)?;
+                let old = Alias::of(base, room.len() as u64);
+                let file = into_file(room, used, node, old.as_ref())?;
                 std::mem::replace(store, file).give_up_range();
             }
             return descriptor(store);
@@ -302,7 +306,7 @@ mod tests {
         let kept = AtomicU64::new(0);
         let len = 4 << 20;
         let places: Vec<_> = (0..40)
-            .map(|_| arena.place(len, PAGE, None).unwrap().0)
+            .map(|_| arena.place(len, PAGE, None, false).unwrap().0)
             .collect();
         for base in places {
             arena.give_back(base, len, None, &kept);
@@ -311,10 +315,10 @@ mod tests {
         // Another arena that has few keeps them.
         let mut other = Arena::default();
         kept.store(2 * KEEP, Ordering::Relaxed);
-        let base = other.place(PAGE, PAGE, None).unwrap().0;
+        let base = other.place(PAGE, PAGE, None, false).unwrap().0;
         other.give_back(base, PAGE, None, &kept);
         assert_eq!((other.freed, other.told), (PAGE, 0));
-        assert_eq!(other.place(PAGE, PAGE, None), Some((base, true)));
+        assert_eq!(other.place(PAGE, PAGE, None, false), Some((base, true)));
         assert_eq!(other.freed, 0);
     }
 
@@ -323,17 +327,17 @@ mod tests {
         let mut arena = Arena::default();
         let kept = AtomicU64::new(0);
         let bases: Vec<_> = (0..32)
-            .map(|_| arena.place(PAGE, PAGE, None).unwrap().0)
+            .map(|_| arena.place(PAGE, PAGE, None, false).unwrap().0)
             .collect();
         for &base in &bases {
             arena.give_back(base, PAGE, None, &kept);
         }
         // The last ones as they were; those before them have become one run.
         let again: Vec<_> = (0..RECENT)
-            .map(|_| arena.place(PAGE, PAGE, None).unwrap().0)
+            .map(|_| arena.place(PAGE, PAGE, None, false).unwrap().0)
             .collect();
         assert!(again.iter().rev().eq(&bases[32 - RECENT..]));
-        let (run, _) = arena.place(20 * PAGE, PAGE, None).unwrap();
+        let (run, _) = arena.place(20 * PAGE, PAGE, None, false).unwrap();
         assert!(bases[..32 - RECENT].contains(&run));
         assert_eq!(arena.freed, 4 * PAGE);
     }

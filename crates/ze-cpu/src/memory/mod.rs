@@ -107,9 +107,14 @@ impl Memory {
         self.any_user = trust;
     }
 
-    /// All allocations begin with a page from now on.
+    /// The process is a rank of a parallel program: all allocations begin with a page from now on.
     pub(crate) fn begin_with_pages(&mut self) {
         self.spread = None;
+    }
+
+    /// Whether the process is a rank of a parallel program.
+    fn is_rank(&self) -> bool {
+        self.spread.is_none()
     }
 
     /// Chooses what new allocations hold.
@@ -207,7 +212,8 @@ impl Memory {
             let others = (0..ARENAS).filter(|index| len < OWN_STORE && *index != mine);
             let found = std::iter::once(mine).chain(others).find_map(|index| {
                 let mut arena = self.lock(index);
-                let page = arena.place(len, align, node)?;
+                // Ranks of a parallel program send each other their memory.
+                let page = arena.place(len, align, node, self.is_rank())?;
                 Some((index, arena, page))
             });
             found.ok_or(AllocError::OutOfMemory)?

@@ -8,6 +8,9 @@
 //! that the system has pinned (registered buffers of io_uring or RDMA, direct I/O under way) and process-shared futexes.
 //! A program that needs those allocates with an export descriptor: such an allocation never moves.
 //!
+//! Pages move in parts of a few MiB, and what can be copied is copied before writers are held: a writer then waits while one
+//! part is compared and copied where it differs.
+//!
 //! Limits: a system call that writes to the pages during the move fails with EFAULT, because the system raises no signal
 //! for it; a thread that has blocked SIGSEGV must not write to them then.
 
@@ -38,11 +41,7 @@ impl Separated {
         node: Option<u32>,
     ) -> Result<Self, NoFile> {
         let pages = Alias::of(room.start, room.len() as u64);
-        let file = into_file(room, used, node)?;
-        // Forked children still show the old pages.
-        if let Some(pages) = pages.as_ref().filter(|_| !crate::engine::has_forked()) {
-            pages.empty();
-        }
+        let file = into_file(room, used, node, pages.as_ref())?;
         Ok(Self { file, pages })
     }
 
@@ -58,7 +57,11 @@ impl Separated {
         // SAFETY: the range is the freed allocation's, which this value stands for.
         let shown = unsafe {
             match self.pages {
-                Some(pages) => pages.move_back(base),
+                Some(pages) => {
+                    // Pages that forked children show, or that are locked, still have what they had before the move.
+                    pages.clear();
+                    pages.move_back(base)
+                }
                 None => Store::anonymous(self.file.len(), PAGE).is_some_and(|mut fresh| {
                     let shown = fresh.move_over(base);
                     if shown {
@@ -88,15 +91,21 @@ pub(super) fn descriptor(store: &Store) -> Result<(OwnedFd, u64), NoFile> {
     Ok((copy, offset))
 }
 
+/// Bytes that move at once. Writers wait for one part, and the pages of a part are there twice while it moves. Comparing a
+/// part takes 0.9 ms, copying all of it into new pages 3.5 ms (Xeon at 2.5 GHz, November 2026).
+const PART: usize = 4 << 20;
+
 /// Moves `room`, whole pages of anonymous shared memory, into a file that replaces them there. The bytes of `used` keep
-/// their contents; the others, which may hold what an earlier allocation left, become zero.
+/// their contents; the others, which may hold what an earlier allocation left, become zero. `old` is a second view of the
+/// pages, which go back to the system unless forked children show them.
 ///
 /// # Errors
-/// The reason why there is no file; then nothing has changed.
+/// The reason why there is no file; then the contents and the address of the memory are what they were.
 pub(super) fn into_file(
     room: Range<usize>,
     used: Range<usize>,
     node: Option<u32>,
+    old: Option<&Alias>,
 ) -> Result<Store, NoFile> {
     let no_room = NoFile {
         errno: libc::ENOMEM,
@@ -104,32 +113,86 @@ pub(super) fn into_file(
     let len = room.len() as u64;
     let mut file = Store::in_file(len, PAGE)?;
     file.prefer(node);
-    let hold = WriteHold::begin(room.start, len).ok_or(no_room)?;
-    copy_pages(used, room.start, file.base());
-    // SAFETY: the caller's range; its contents are in the file, and nobody has written to it since.
-    let shown = unsafe { file.move_over(room.start) };
-    drop(hold);
-    if shown { Ok(file) } else { Err(no_room) }
+    let mut first = room.start;
+    while first < room.end {
+        let end = room.end.min(first + PART);
+        let part = used.start.max(first)..used.end.min(end);
+        let offset = (first - room.start) as u64;
+        let bytes = (end - first) as u64;
+        let mut copy = PartCopy::new(part, room.start, file.base());
+        // Pages that are written meanwhile differ later, and are copied once more.
+        copy.update();
+        let shown = WriteHold::begin(first, bytes).is_some_and(|_hold| {
+            copy.update();
+            // SAFETY: a part of the caller's range; its contents are in the file, and nobody has written to it since.
+            unsafe { file.move_part_over(offset, bytes, first) }
+        });
+        if !shown {
+            // The parts moved so far stay where they are: they have the contents.
+            file.give_up_front(offset);
+            return Err(no_room);
+        }
+        // Forked children still show the old pages.
+        if let Some(old) = old.filter(|_| !crate::engine::has_forked()) {
+            old.empty_part(offset, bytes);
+        }
+        first = end;
+    }
+    file.moved_to(room.start);
+    Ok(file)
 }
 
-/// Copies the bytes of `used` from the pages that begin at `from` to those at `to`. Pages of zeros are left out, so that
-/// the file has no more memory than the allocation.
-fn copy_pages(used: Range<usize>, from: usize, to: usize) {
-    let mut at = used.start;
-    while at < used.end {
-        let end = used.end.min((at | (PAGE as usize - 1)) + 1);
-        // SAFETY: the bytes lie in pages that are mapped, and writes to them are held; `to` is known to nobody else.
-        unsafe {
-            let source = std::slice::from_raw_parts(at as *const u8, end - at);
-            if source.iter().any(|byte| *byte != 0) {
-                std::ptr::copy_nonoverlapping(
-                    source.as_ptr(),
-                    (to + at - from) as *mut u8,
-                    end - at,
-                );
-            }
+/// A copy of a part's bytes in other pages.
+struct PartCopy {
+    used: Range<usize>,
+    /// Where the pages of the whole range begin, and the copies of them.
+    from: usize,
+    to: usize,
+    /// Pages that the copy has, a bit each. Even reading another one would give the file a page: those of zeros have none,
+    /// so that the file takes no more memory than the allocation.
+    present: [u64; PART / PAGE as usize / 64],
+}
+
+impl PartCopy {
+    /// Of the bytes of `used`, at most [`PART`]; none so far.
+    fn new(used: Range<usize>, from: usize, to: usize) -> Self {
+        let present = [0; PART / PAGE as usize / 64];
+        Self {
+            used,
+            from,
+            to,
+            present,
         }
-        at = end;
+    }
+
+    /// Makes the copy equal to the bytes, page by page, where they differ.
+    fn update(&mut self) {
+        let mut page = [0_u64; PAGE as usize / 8];
+        let first = self.used.start & !(PAGE as usize - 1);
+        let mut at = self.used.start;
+        while at < self.used.end {
+            let end = self.used.end.min((at | (PAGE as usize - 1)) + 1);
+            let target = (self.to + at - self.from) as *mut u8;
+            let number = (at - first) / PAGE as usize;
+            let (word, bit) = (&mut self.present[number / 64], 1 << (number % 64));
+            // SAFETY: the bytes lie in pages that are mapped; a page that other threads write to meanwhile is copied again
+            // when writes are held. The target is known to nobody else.
+            unsafe {
+                let bytes = page.as_mut_ptr().cast::<u8>();
+                std::ptr::copy_nonoverlapping(at as *const u8, bytes, end - at);
+                let wanted = std::slice::from_raw_parts(bytes, end - at);
+                let differs = if *word & bit == 0 {
+                    wanted.iter().any(|byte| *byte != 0)
+                } else {
+                    wanted != std::slice::from_raw_parts(target, end - at)
+                };
+                if differs {
+                    std::ptr::copy_nonoverlapping(bytes, target, end - at);
+                    *word |= bit;
+                }
+            }
+            at = end;
+        }
     }
 }
 

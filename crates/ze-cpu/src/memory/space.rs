@@ -65,6 +65,10 @@ impl AddressSpace for Memory {
         self.any_user
     }
 
+    fn opens_descriptors(&self) -> bool {
+        self.is_rank()
+    }
+
     fn reserve(&self, hint: usize, size: u64) -> Option<usize> {
         // A hint that is taken makes the system choose another place.
         inaccessible(hint, size, 0)
@@ -479,6 +483,183 @@ mod tests {
             }
             stop.store(true, Ordering::Relaxed);
         });
+    }
+
+    /// A thread writes to memory that moves, and so does a signal handler that interrupts it.
+    #[test]
+    fn a_signal_handler_on_a_writing_thread_waits_for_the_move() {
+        static AT: AtomicU64 = AtomicU64::new(0);
+        static HANDLED: AtomicU64 = AtomicU64::new(0);
+        extern "C" fn write(_: i32) {
+            let at = AT.load(Ordering::Acquire);
+            if at != 0 {
+                // SAFETY: eight bytes of a live allocation, used as this atomic alone.
+                unsafe { (*((at + 64) as *const AtomicU64)).fetch_add(1, Ordering::Relaxed) };
+            }
+            HANDLED.fetch_add(1, Ordering::Release);
+        }
+        let memory = Memory::new(1 << 34);
+        let size = 16 << 20;
+        // SAFETY: a handler with the signature that the flags ask for; nobody else uses the signal.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = write as *const () as usize;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigaction(libc::SIGUSR2, &action, std::ptr::null_mut());
+        }
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let writer = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: asks for the thread's own number.
+                writer.store(unsafe { libc::pthread_self() }, Ordering::Release);
+                while !stop.load(Ordering::Relaxed) {
+                    let at = AT.load(Ordering::Acquire);
+                    if at != 0 {
+                        // SAFETY: as in the handler.
+                        unsafe { (*(at as *const AtomicU64)).fetch_add(1, Ordering::Relaxed) };
+                    }
+                }
+            });
+            let thread = loop {
+                match writer.load(Ordering::Acquire) {
+                    0 => std::thread::yield_now(),
+                    thread => break thread,
+                }
+            };
+            for _ in 0..20 {
+                let base = memory.allocate(&request(size)).unwrap();
+                // SAFETY: the allocation has `size` bytes.
+                unsafe { base.write_bytes(1, size as usize) };
+                let at = base as usize;
+                AT.store((at as u64 + 7) & !7, Ordering::Release);
+                let moved = std::sync::atomic::AtomicBool::new(false);
+                std::thread::scope(|scope| {
+                    scope.spawn(|| {
+                        assert!(memory.export(at).is_ok());
+                        moved.store(true, Ordering::Release);
+                    });
+                    while !moved.load(Ordering::Acquire) {
+                        // SAFETY: the writer lives as long as the outer scope.
+                        unsafe { libc::pthread_kill(thread, libc::SIGUSR2) };
+                        std::thread::sleep(std::time::Duration::from_micros(100));
+                    }
+                });
+                AT.store(0, Ordering::Release);
+                // The writer has left the memory when it has handled one more signal.
+                let before = HANDLED.load(Ordering::Acquire);
+                while HANDLED.load(Ordering::Acquire) == before {
+                    // SAFETY: as above.
+                    unsafe { libc::pthread_kill(thread, libc::SIGUSR2) };
+                    std::thread::sleep(std::time::Duration::from_micros(100));
+                }
+                assert!(memory.free(base));
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+    }
+
+    /// Children of the system call itself, which runs no fork handlers.
+    #[test]
+    fn children_of_a_bare_system_call_can_write() {
+        let memory = Memory::new(1 << 34);
+        let size = 16 << 20;
+        let mut children = Vec::new();
+        for _ in 0..5 {
+            let base = memory.allocate(&request(size)).unwrap();
+            // SAFETY: the allocation has `size` bytes. The children only write there and end.
+            unsafe {
+                base.write_bytes(1, size as usize);
+                let at = base as usize;
+                std::thread::scope(|scope| {
+                    let moving = scope.spawn(|| memory.export(at).is_ok());
+                    while !moving.is_finished() {
+                        let child = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0);
+                        if child == 0 {
+                            // Ends a child whose write never returns.
+                            libc::syscall(libc::SYS_alarm, 60);
+                            base.add(5000).write_volatile(1);
+                            libc::syscall(libc::SYS_exit_group, 0);
+                        }
+                        children.push(child as libc::pid_t);
+                    }
+                    assert!(moving.join().unwrap());
+                });
+            }
+            assert!(memory.free(base));
+        }
+        for child in children {
+            let mut status = 0;
+            // SAFETY: a child of this process; the call fills the word.
+            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+            assert_eq!(status, 0);
+        }
+    }
+
+    /// The system keeps locked pages when it is told to take them back.
+    #[test]
+    fn locked_memory_is_zero_when_it_comes_again() {
+        let memory = Memory::new(1 << 34);
+        let shared = |size| AllocRequest {
+            kind: MemoryKind::Shared,
+            ..request(size)
+        };
+        // More than is kept filled, so that some goes back to the system; a page of each is locked.
+        let size = 4 << 20;
+        let all: Vec<_> = (0..24)
+            .map(|_| memory.allocate(&shared(size)).unwrap())
+            .collect();
+        for (at, base) in all.iter().enumerate() {
+            // SAFETY: the allocation has `size` bytes.
+            unsafe {
+                base.write_bytes(0xee, size as usize);
+                assert_eq!(libc::mlock(base.cast(), 1), 0);
+            }
+            if at % 2 == 1 {
+                assert!(memory.export(*base as usize).is_ok());
+            }
+        }
+        for base in all {
+            assert!(memory.free(base));
+        }
+        let again: Vec<_> = (0..24)
+            .map(|_| memory.allocate(&shared(size)).unwrap())
+            .collect();
+        for base in &again {
+            // SAFETY: the allocation has `size` bytes.
+            let bytes = unsafe { std::slice::from_raw_parts(*base, size as usize) };
+            assert!(bytes.iter().all(|byte| *byte == 0));
+        }
+        for base in again {
+            assert!(memory.free(base));
+        }
+    }
+
+    #[test]
+    fn an_export_takes_no_memory_for_pages_of_zeros() {
+        let memory = Memory::new(1 << 34);
+        for size in [20_u64 << 20, 50 << 20] {
+            let base = memory.allocate(&request(size)).unwrap();
+            // SAFETY: the allocation has `size` bytes.
+            unsafe {
+                base.add(5 << 20).write(1);
+                base.add(size as usize - 1).write(2);
+                // Read, not written.
+                assert_eq!(base.add(9 << 20).read_volatile(), 0);
+            }
+            let (file, offset) = memory.export(base as usize).unwrap();
+            let blocks =
+                std::os::unix::fs::MetadataExt::blocks(&File::from(file).metadata().unwrap());
+            assert_eq!(blocks * 512, 2 * PAGE, "{size}");
+            // SAFETY: as above.
+            unsafe {
+                assert_eq!(
+                    (base.add(5 << 20).read(), base.add(size as usize - 1).read()),
+                    (1, 2)
+                );
+            }
+            assert!(offset < PAGE && memory.free(base));
+        }
     }
 
     #[test]

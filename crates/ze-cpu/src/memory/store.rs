@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
+use std::sync::OnceLock;
 
 use super::map::PAGE;
 use ze_driver::device::NoFile;
@@ -46,12 +47,50 @@ pub(crate) fn memory_file(len: u64) -> Result<File, NoFile> {
     let file = unsafe { File::from_raw_fd(fd) };
     // Beyond RLIMIT_FSIZE the system would end the process by SIGXFSZ.
     signal_mask::without_write_signals(|| file.set_len(len)).map_err(refused)?;
+    if counts_promised_memory() {
+        reserve(&file, len).map_err(refused)?;
+    }
     let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
     // SAFETY: changes only the seals of a file that is ours alone.
     if unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, seals) } != 0 {
         return Err(refused(io::Error::last_os_error()));
     }
     Ok(file)
+}
+
+/// Whether the system refuses memory that it may not have later (`vm.overcommit_memory=2`). It counts a memory file's pages
+/// when they are touched, and a page that it does not have then ends the process by SIGBUS.
+fn counts_promised_memory() -> bool {
+    static COUNTS: OnceLock<bool> = OnceLock::new();
+    *COUNTS.get_or_init(|| {
+        let mode = std::fs::read_to_string("/proc/sys/vm/overcommit_memory");
+        mode.is_ok_and(|mode| mode.trim() == "2")
+    })
+}
+
+/// Gives a file all its pages now.
+fn reserve(file: &File, len: u64) -> io::Result<()> {
+    let len = libc::off_t::try_from(len).map_err(io::Error::other)?;
+    signal_mask::without_write_signals(|| {
+        // SAFETY: an open file; no memory of this process changes.
+        match unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, len) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    })
+}
+
+/// Whether the descriptor is among the lower half of those that the process may have: the upper half is the program's.
+fn is_in_lower_half(file: &File) -> bool {
+    // SAFETY: zero bytes are a valid structure of numbers, which the call fills.
+    let limit = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        match libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) {
+            0 => limit.rlim_cur,
+            _ => 0,
+        }
+    };
+    (file.as_raw_fd() as u64) < limit / 2
 }
 
 /// Maps `len` bytes at a multiple of `align` (a power of two, at least a page): of a file from `offset` on, or anonymous
@@ -124,6 +163,12 @@ impl Store {
         Self::view(memory_file(len)?, 0, len, align).ok_or(no_room)
     }
 
+    /// As [`Self::in_file`], as long as the program has descriptors to spare.
+    pub(crate) fn in_spare_file(len: u64, align: u64) -> Option<Self> {
+        let file = memory_file(len).ok().filter(is_in_lower_half)?;
+        Self::view(file, 0, len, align)
+    }
+
     /// As [`Self::anonymous`], over a part of a file that has it.
     pub(crate) fn view(file: File, offset: u64, len: u64, align: u64) -> Option<Self> {
         let base = map_shared(len, align, Some((file.as_fd(), offset)))?;
@@ -172,6 +217,27 @@ impl Store {
         moved.is_some()
     }
 
+    /// Moves `len` bytes of the mapping, from `offset` on, to `to` in one step, over whatever is mapped there. The rest of the
+    /// mapping stays: [`Self::moved_to`] says that all parts have been moved.
+    ///
+    /// # Safety
+    /// The part lies in the store; `to..to + len` is the caller's to replace.
+    pub(crate) unsafe fn move_part_over(&self, offset: u64, len: u64, to: usize) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { remap(self.base + offset as usize, len, len, Some(to)).is_some() }
+    }
+
+    /// The mapping lies at `base` now, all its parts having been moved there.
+    pub(crate) fn moved_to(&mut self, base: usize) {
+        self.base = base;
+    }
+
+    /// Keeps only the mapping from `offset` on: what is before it belongs to somebody else.
+    pub(crate) fn give_up_front(&mut self, offset: u64) {
+        self.base += offset as usize;
+        self.len -= offset;
+    }
+
     /// Leaves the range mapped: it belongs to somebody else from here on.
     pub(crate) fn give_up_range(mut self) {
         self.len = 0;
@@ -180,7 +246,7 @@ impl Store {
     /// Gives the pages of a part back to the system; it reads as zeros afterwards.
     pub(crate) fn empty(&self, base: usize, len: u64) {
         if self.holds(base) && len <= self.len - (base - self.base) as u64 {
-            remove_pages(base, len);
+            clear_pages(base, len);
         }
     }
 }
@@ -213,11 +279,18 @@ unsafe fn remap(base: usize, old_len: u64, len: u64, target: Option<usize>) -> O
     (mapped != libc::MAP_FAILED).then_some(mapped as usize)
 }
 
-/// Gives the pages of a range of shared memory back to the system.
-fn remove_pages(base: usize, len: u64) {
-    // SAFETY: the callers own the range, whose contents nobody needs any more. When the call fails the pages stay, which
-    // costs memory but breaks nothing.
-    unsafe { libc::madvise(base as *mut libc::c_void, len as usize, libc::MADV_REMOVE) };
+/// Gives the pages of a range of shared memory back to the system. It keeps locked pages, with their contents: `false`.
+fn remove_pages(base: usize, len: u64) -> bool {
+    // SAFETY: the callers own the range, whose contents nobody needs any more.
+    unsafe { libc::madvise(base as *mut libc::c_void, len as usize, libc::MADV_REMOVE) == 0 }
+}
+
+/// As [`remove_pages`]; the range reads as zeros afterwards, also where the system keeps the pages.
+fn clear_pages(base: usize, len: u64) {
+    if !remove_pages(base, len) {
+        // SAFETY: as there; the range is mapped for writing.
+        unsafe { std::ptr::write_bytes(base as *mut u8, 0, len as usize) };
+    }
 }
 
 /// A second view of anonymous shared pages, which keeps them reachable while their range shows a file.
@@ -241,9 +314,15 @@ impl Alias {
         self.base
     }
 
-    /// Gives the pages back to the system; the range stays.
-    pub(super) fn empty(&self) {
-        remove_pages(self.base, self.len);
+    /// Gives the pages of a part back to the system, if it takes them; the range stays.
+    pub(super) fn empty_part(&self, offset: u64, len: u64) {
+        debug_assert!(offset + len <= self.len);
+        remove_pages(self.base + offset as usize, len);
+    }
+
+    /// Makes all pages zero.
+    pub(super) fn clear(&self) {
+        clear_pages(self.base, self.len);
     }
 
     /// Shows the pages at `base` again, in one step.

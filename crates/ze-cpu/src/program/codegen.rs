@@ -215,30 +215,52 @@ fn find() -> Result<Library, String> {
 /// What is sought, where it was not, and what to do.
 fn missing(tried: &[String], why: &str) -> String {
     let [name, _] = NAMES;
+    let places = match tried {
+        [] => "not looked for there: the program has elevated privileges".to_owned(),
+        tried => format!("tried {}", tried.join(", ")),
+    };
     format!(
-        "the code generator is not installed: {name} is not beside the driver (tried {}), and where the system's linker \
+        "the code generator is not installed: {name} is not beside the driver ({places}), and where the system's linker \
          looks: {why}; install both from one build (./x install PREFIX), or set SOLUM_COMPILER=interpreter, which runs \
-         kernels slowly; solum doctor says what is there",
-        tried.join(", ")
+         kernels slowly; solum doctor says what is there"
     )
 }
 
-/// Where the file lies that holds this code: as it was opened, and where a link leads.
-fn directories() -> Vec<PathBuf> {
-    let here = directories as *const () as *const c_void;
-    // SAFETY: `info` is filled when the call succeeds; the name belongs to the system.
-    let path = unsafe {
+/// The first fields of the C library's `struct link_map`.
+#[repr(C)]
+struct LinkMap {
+    _base: usize,
+    name: *const c_char,
+}
+
+/// `dladdr1` gives the entry of the linker's list.
+const RTLD_DL_LINKMAP: i32 = 2;
+
+/// The shared library that holds this code; none: it is part of the program itself. `dladdr` alone would tell the program's
+/// first argument in that case, and whoever starts a program chooses that.
+fn own_library() -> Option<PathBuf> {
+    let here = own_library as *const () as *const c_void;
+    let mut map: *mut c_void = std::ptr::null_mut();
+    // SAFETY: the call fills `info` and `map` when it succeeds; the linker's entry and its name live as long as this code.
+    let name = unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(here, &mut info) == 0 || info.dli_fname.is_null() {
-            return Vec::new();
-        }
-        PathBuf::from(OsStr::from_bytes(CStr::from_ptr(info.dli_fname).to_bytes()))
+        let found = libc::dladdr1(here, &mut info, &mut map, RTLD_DL_LINKMAP) != 0;
+        let map = map.cast::<LinkMap>().as_ref().filter(|_| found)?;
+        map.name.as_ref().map(|name| CStr::from_ptr(name))?
     };
-    // A main program's name may be without a directory.
-    let path = if path.is_absolute() {
-        path
-    } else {
-        std::env::current_exe().unwrap_or(path)
+    (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}
+
+/// Where the file lies that holds this code: as it was opened, and where a link leads. None for a program with elevated
+/// privileges that has the driver inside: a hard link moves such a program into any directory.
+fn directories() -> Vec<PathBuf> {
+    let path = match own_library() {
+        Some(library) => library,
+        None if crate::environment::is_privileged() => return Vec::new(),
+        None => match std::env::current_exe() {
+            Ok(program) => program,
+            Err(_) => return Vec::new(),
+        },
     };
     let mut directories = Vec::new();
     for path in [Some(path.clone()), path.canonicalize().ok()]
@@ -246,8 +268,8 @@ fn directories() -> Vec<PathBuf> {
         .flatten()
     {
         if let Some(directory) = path.parent() {
-            // Cargo keeps a test's file one level below the libraries.
-            let below = directory.file_name() == Some(OsStr::new("deps"));
+            // Cargo keeps a test's file one level below the libraries. An installed program may lie in any directory.
+            let below = cfg!(debug_assertions) && directory.file_name() == Some(OsStr::new("deps"));
             let above = directory.parent().filter(|_| below);
             for directory in above.into_iter().chain([directory]) {
                 if !directories.iter().any(|known| known == directory) {
@@ -317,7 +339,48 @@ fn last_error() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{build_of, missing};
+    use super::{build_of, directories, missing};
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    /// Set for the process in which the test below looks for the library.
+    const LOOKS: &str = "SOLUM_TEST_LOOKS_FOR_CODEGEN";
+
+    #[test]
+    fn the_first_argument_does_not_choose_where_the_library_is_sought() {
+        if std::env::var_os(LOOKS).is_some() {
+            println!("sought in {:?}", directories());
+            return;
+        }
+        let program = std::env::current_exe().unwrap();
+        let own = program.parent().unwrap();
+        for first in ["/planted/program", "planted", "/planted/deps/program", ""] {
+            let output = Command::new(&program)
+                .arg0(first)
+                .args(["--exact", "--nocapture"])
+                .arg(concat!(
+                    "program::codegen::tests::",
+                    "the_first_argument_does_not_choose_where_the_library_is_sought"
+                ))
+                .env(LOOKS, "1")
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            let sought = said.lines().find(|line| line.contains("sought in"));
+            let sought = sought.unwrap_or_else(|| panic!("{first}: {said}"));
+            assert!(sought.contains(&format!("{own:?}")), "{first}: {sought}");
+            assert!(!sought.contains("planted"), "{first}: {sought}");
+        }
+    }
+
+    #[test]
+    fn a_program_with_elevated_privileges_is_told_that_nothing_was_tried() {
+        let text = missing(&[], "no such file");
+        assert!(
+            text.contains("(not looked for there: the program has elevated privileges)"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn a_missing_code_generator_is_told_with_its_file_and_the_cure() {

@@ -47,8 +47,6 @@ pub(super) fn name<'a>(functions: impl Iterator<Item = (usize, u64, &'a str)>) {
 
 /// Whether a file is an ordinary one of this user's, under this name alone: others can put files and pipes into `/tmp`.
 fn is_own(file: &File) -> bool {
-    // SAFETY: a system call without memory.
-    let user = unsafe { libc::geteuid() };
     file.metadata()
-        .is_ok_and(|data| data.is_file() && data.uid() == user && data.nlink() == 1)
+        .is_ok_and(|data| data.is_file() && data.nlink() == 1 && ze_driver::user::owns(data.uid()))
 }

@@ -239,7 +239,7 @@ impl Pages {
 
     /// The page of a living process. A dead process's is removed if `removes`.
     fn open_page(&self, directory: &File, name: &CStr, user: u32, removes: bool) -> Option<File> {
-        let file = open_at(directory, name, libc::O_RDONLY | libc::O_NOFOLLOW, 0).ok()?;
+        let file = open_on_same_mount(directory, name, libc::O_RDONLY, removes).ok()?;
         let data = file.metadata().ok()?;
         if !data.is_file() || data.uid() != user || data.nlink() != 1 {
             return None;
@@ -427,27 +427,27 @@ fn own_directory(base: &File, name: &CStr, user: u32) -> Result<File> {
     open_directory(base, name, user, true)
 }
 
-/// A directory that belongs to `owner` and that nobody else can write to.
-fn open_directory(base: &File, name: &CStr, owner: u32, is_own: bool) -> Result<File> {
-    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-    // Another user may have mounted a file system of its own there, which could make a reader wait.
+/// Opens a name without following links or leaving the file system: another user may have mounted one of its own there,
+/// which could make a reader wait.
+fn open_on_same_mount(directory: &File, name: &CStr, flags: i32, is_own: bool) -> Result<File> {
+    let flags = flags | libc::O_NOFOLLOW;
     // SAFETY: zero bytes are a valid structure of numbers.
     let mut how: libc::open_how = unsafe { std::mem::zeroed() };
-    how.flags = flags as u64;
+    how.flags = (flags | libc::O_CLOEXEC | libc::O_NONBLOCK) as u64;
     how.resolve = libc::RESOLVE_NO_XDEV | libc::RESOLVE_NO_SYMLINKS;
     // SAFETY: a C string, an open directory, and a structure of the size that is told.
     let descriptor = unsafe {
         libc::syscall(
             libc::SYS_openat2,
-            base.as_raw_fd(),
+            directory.as_raw_fd(),
             name.as_ptr(),
             &raw const how,
             size_of::<libc::open_how>(),
         )
     };
-    let directory = match RawFd::try_from(descriptor) {
+    match RawFd::try_from(descriptor) {
         // SAFETY: just opened, and nobody else's.
-        Ok(descriptor) if descriptor >= 0 => unsafe { File::from_raw_fd(descriptor) },
+        Ok(descriptor) if descriptor >= 0 => Ok(unsafe { File::from_raw_fd(descriptor) }),
         _ => {
             let error = Error::last_os_error();
             // Systems before Linux 5.6, and sandboxes that know no newer call. Nobody else mounts onto the own user's.
@@ -458,9 +458,14 @@ fn open_directory(base: &File, name: &CStr, owner: u32, is_own: bool) -> Result<
             if !is_own || !is_unknown {
                 return Err(error);
             }
-            open_at(base, name, libc::O_DIRECTORY | libc::O_NOFOLLOW, 0)?
+            open_at(directory, name, flags, 0)
         }
-    };
+    }
+}
+
+/// A directory that belongs to `owner` and that nobody else can write to.
+fn open_directory(base: &File, name: &CStr, owner: u32, is_own: bool) -> Result<File> {
+    let directory = open_on_same_mount(base, name, libc::O_RDONLY | libc::O_DIRECTORY, is_own)?;
     let data = directory.metadata()?;
     if data.uid() != owner {
         let why = format!("it belongs to user {}", data.uid());

@@ -151,6 +151,85 @@ fn open_memory(context: &Context, device: &Device, handle: &Handle) -> Result<us
     }
 }
 
+/// The handle of an allocation.
+fn handle_of(context: &Context, at: *const u8) -> Handle {
+    let get = ze_driver::getters::lookup(c"zeMemGetIpcHandle");
+    let mut handle = ze_ipc_mem_handle_t { data: [0; 64] };
+    // SAFETY: the function of that name, with a live context and a place for the answer.
+    unsafe {
+        let get = std::mem::transmute::<*const (), ze_pfnMemGetIpcHandle_t>(get).unwrap();
+        assert_eq!(
+            get(context.as_raw(), at.cast(), &mut handle),
+            ZE_RESULT_SUCCESS
+        );
+    }
+    handle.data.map(|byte| byte as u8)
+}
+
+/// Puts a handle back.
+fn put_back(context: &Context, handle: &Handle) {
+    let put = ze_driver::getters::lookup(c"zeMemPutIpcHandle");
+    let data = handle.map(|byte| byte as std::ffi::c_char);
+    // SAFETY: the function of that name, with a live context.
+    unsafe {
+        let put = std::mem::transmute::<*const (), ze_pfnMemPutIpcHandle_t>(put).unwrap();
+        put(context.as_raw(), ze_ipc_mem_handle_t { data });
+    }
+}
+
+/// The role: what a peer reaches that knows descriptor numbers of this process alone.
+pub(crate) fn known_by_number() {
+    let is_rank = std::env::var_os("MPI_LOCALRANKID").is_some();
+    let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
+    let driver = drivers.unwrap().remove(0);
+    let device = driver.devices().unwrap().remove(0);
+    let context = driver.create_context().unwrap();
+    let mut memory = context.allocate_shared::<u8>(&device, 8192).unwrap();
+    memory.as_mut_slice().fill(9);
+    let whole = handle_of(&context, memory.as_slice().as_ptr());
+    let alone = |number: i32| {
+        let mut handle = [0; 64];
+        handle[..4].copy_from_slice(&number.to_ne_bytes());
+        handle
+    };
+    let number = i32::from_ne_bytes(whole[..4].try_into().unwrap());
+    assert!(open_memory(&context, &device, &alone(number)).is_err());
+    // As another rank's descriptor arrives: under a number of its own.
+    // SAFETY: copies a descriptor that is open.
+    let received = unsafe { libc::dup(number) };
+    let opened = open_memory(&context, &device, &alone(received));
+    assert_eq!(opened.is_ok(), is_rank);
+    if let Ok(base) = opened {
+        // SAFETY: an import of 8192 bytes.
+        assert_eq!(unsafe { (base as *const u8).add(8191).read() }, 9);
+    }
+    // A handle with the right number that is not the one given out puts nothing back.
+    for at in [8, 12, 16, 24, 56] {
+        let mut forged = whole;
+        forged[at] ^= 1;
+        put_back(&context, &forged);
+        assert!(open_memory(&context, &device, &whole).is_ok(), "{at}");
+    }
+    put_back(&context, &whole);
+    assert!(open_memory(&context, &device, &whole).is_err());
+}
+
+#[test]
+fn a_descriptor_number_alone_opens_no_memory_of_the_process_itself() {
+    for variables in [
+        &[][..],
+        &[("MPI_LOCALRANKID", "0"), ("MPI_LOCALNRANKS", "2")],
+    ] {
+        let output = of_role("known-by-number", variables).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "{variables:?}: {} {said}",
+            output.status
+        );
+    }
+}
+
 /// Opens a handle as an event pool or a counter-based event.
 fn open_events(context: &Context, handle: &Handle, pool: bool) -> ze_result_t {
     let data = handle.map(|byte| byte as std::ffi::c_char);

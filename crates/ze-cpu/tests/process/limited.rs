@@ -207,6 +207,81 @@ fn work_runs_on_the_calling_thread_where_the_system_gives_none() {
     assert!(output.status.success(), "{} {said}", output.status);
 }
 
+/// Memory that is never exported takes none of the program's descriptors.
+pub(crate) fn use_large_memory() {
+    let platform = ze_cpu::platform().unwrap();
+    for _ in 0..100 {
+        let request = AllocRequest {
+            kind: MemoryKind::Device,
+            size: 32 << 20,
+            align: 1,
+            device: Some(0),
+            context: 0,
+        };
+        platform.allocate(&request).unwrap();
+    }
+    assert!(std::fs::File::open("/dev/null").is_ok());
+}
+
+#[test]
+fn large_memory_takes_no_descriptors() {
+    let output = under(
+        Limit::Descriptors(64),
+        "large-memory",
+        &[("SOLUM_MEMORY_LIMIT", "16G")],
+    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} {said}", output.status);
+}
+
+#[expect(clippy::print_stdout, reason = "the test reads it")]
+/// How many allocations of 40 MiB there is room for, once work has run and a thread has waited for it.
+pub(crate) fn count_allocations() {
+    let platform = ze_cpu::platform().unwrap();
+    let mut word = 0_u32;
+    for _ in 0..1000 {
+        let pattern = Box::new([1]);
+        let dst = (&raw mut word).cast();
+        assert_eq!(
+            run(
+                &platform,
+                Work::Fill {
+                    dst,
+                    pattern,
+                    len: 4
+                }
+            ),
+            None
+        );
+    }
+    let request = AllocRequest {
+        kind: MemoryKind::Shared,
+        size: 40 << 20,
+        align: 1,
+        device: Some(0),
+        context: 0,
+    };
+    let count = std::iter::from_fn(|| platform.allocate(&request).ok()).count();
+    println!("{count} allocations");
+}
+
+#[test]
+fn a_limit_on_address_space_leaves_most_of_it_to_the_program() {
+    for mebibytes in [1200_u64, 1500, 2000] {
+        let limit = Limit::AddressSpace(mebibytes << 20);
+        let output = under(limit, "count-allocations", &[("SOLUM_MEMORY_LIMIT", "16G")]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let count = said
+            .lines()
+            .find_map(|line| line.split_once(" allocations"));
+        let count: u64 = count
+            .and_then(|(count, _)| count.rsplit(' ').next()?.parse().ok())
+            .unwrap();
+        // The stacks of two workers, arenas and the program's own take the rest.
+        assert!(count * 40 >= mebibytes / 2, "{limit:?}: {count}");
+    }
+}
+
 #[test]
 fn programs_run_in_little_address_space() {
     for mebibytes in [600, 700, 800, 1000, 1200, 1500, 1800, 2500, 4000] {

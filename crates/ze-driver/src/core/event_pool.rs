@@ -186,7 +186,9 @@ pub(crate) fn zeEventPoolOpenIpcHandle(
         shared_file::open(Purpose::EventPool, &hIpc.data, hContext.trusts_all_users())?;
     let [count, flags] = part.words;
     let context = hContext.arc();
-    let Some(slots) = Slots::over(context.platform(), file, part.size, count as usize, None) else {
+    let slots = (count <= MAX_EVENTS)
+        .then(|| Slots::over(context.platform(), file, part.size, count as usize, None));
+    let Some(slots) = slots.flatten() else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(

@@ -1,7 +1,7 @@
 //! Memory from outside and for outside: what descriptor chains ask for.
 
 use crate::check::{error, flags};
-use crate::core::shared_file::duplicate;
+use crate::core::shared_file::{NotCopied, duplicate};
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::fs::File;
@@ -72,15 +72,17 @@ pub(crate) fn source(next: *const c_void) -> ZeResult<Source> {
                 // SAFETY: the type says which struct it is.
                 let desc = unsafe { link.get::<ze_external_memory_import_fd_t>() };
                 supported("ze_external_memory_import_fd_t::flags", desc.flags, IMPORTS)?;
-                source = Source::File(duplicate(desc.fd).map_or_else(
-                    || {
-                        error(
-                            ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            format!("ze_external_memory_import_fd_t::fd is {}, an open descriptor is required", desc.fd),
-                        )
-                    },
-                    Ok,
-                )?);
+                source = Source::File(duplicate(desc.fd).or_else(|refused| {
+                    let found = match refused {
+                        NotCopied::Closed => "is not open: an open descriptor",
+                        NotCopied::Unsealed => "is no exported memory: a memory file with sealed size (F_SEAL_SHRINK, F_SEAL_GROW)",
+                    };
+                    let fd = desc.fd;
+                    error(
+                        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                        format!("ze_external_memory_import_fd_t::fd is {fd}, which {found} is required"),
+                    )
+                })?);
             }
             ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC => {
                 // SAFETY: the type says which struct it is.

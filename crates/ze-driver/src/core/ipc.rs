@@ -61,7 +61,9 @@ impl Exports {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let (file, part) = make()?;
-                let file = shared_file::mark(file, part);
+                let file = shared_file::mark(file, part).map_err(|why| NoFile {
+                    errno: why.raw_os_error().unwrap_or(libc::EMFILE),
+                })?;
                 let handle = shared_file::encode(Purpose::Memory, file.as_fd(), part);
                 let handle = handle.ok_or(TOO_MANY)?;
                 self.count.fetch_add(1, Ordering::Relaxed);
@@ -84,11 +86,18 @@ impl Exports {
         self.count.store(all.len(), Ordering::Relaxed);
     }
 
-    /// Closes a descriptor that a handle begins with.
-    fn put(&self, descriptor: i32) {
+    /// Closes what a handle holds.
+    fn put(&self, handle: &shared_file::HandleBytes) {
         let mut all = lock(&self.all);
-        all.retain(|_, export| shared_file::descriptor(&export.handle) != descriptor);
+        all.retain(|_, export| !shared_file::is_same_export(&export.handle, handle));
         self.count.store(all.len(), Ordering::Relaxed);
+    }
+
+    /// Whether a descriptor number is one that was given out.
+    fn has(&self, descriptor: i32) -> bool {
+        let all = lock(&self.all);
+        all.values()
+            .any(|export| shared_file::descriptor(&export.handle) == descriptor)
     }
 }
 
@@ -218,8 +227,8 @@ pub(crate) fn zeMemGetIpcHandleFromFileDescriptorExp(
     pIpcHandle: Out<'_, ze_ipc_mem_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
-    let file = i32::try_from(handle).ok().and_then(shared_file::duplicate);
-    let file = file.filter(shared_file::sealed);
+    let number = i32::try_from(handle).ok();
+    let file = number.and_then(|number| shared_file::duplicate(number).ok());
     let part = file.as_ref().and_then(shared_file::marked);
     let (Some(file), Some(part)) = (file, part) else {
         return error(
@@ -267,10 +276,7 @@ pub(crate) fn zeMemPutIpcHandle(
     handle: ze_ipc_mem_handle_t,
 ) -> ZeResult {
     shared_file::decode(Purpose::Memory, &handle.data)?;
-    hContext
-        .driver()
-        .exports()
-        .put(shared_file::descriptor(&handle.data));
+    hContext.driver().exports().put(&handle.data);
     Ok(())
 }
 
@@ -287,8 +293,22 @@ pub(crate) fn zeMemOpenIpcHandle(
     hContext.check_device(&hDevice)?;
     crate::check::flags("flags", flags, 0x3)?;
     let space = address_space(hContext.driver())?;
-    let (part, file) =
-        shared_file::open(Purpose::Memory, &handle.data, hContext.trusts_all_users())?;
+    let any_user = hContext.trusts_all_users();
+    let (part, file) = if shared_file::is_descriptor_alone(&handle.data) {
+        // A number is no secret: a peer could name memory here that it was never given.
+        let number = shared_file::descriptor(&handle.data);
+        if !space.opens_descriptors() || hContext.driver().exports().has(number) {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                format!(
+                    "the IPC handle is empty but for descriptor {number}: only ranks of a parallel program open such a handle, and none of their own; pass the whole handle, or make one with zeMemGetIpcHandleFromFileDescriptorExp"
+                ),
+            );
+        }
+        shared_file::open_descriptor(&handle.data, any_user)?
+    } else {
+        shared_file::open(Purpose::Memory, &handle.data, any_user)?
+    };
     let request = AllocRequest {
         kind: kind_of(part.words[0]),
         size: part.size,

@@ -167,19 +167,13 @@ pub(crate) fn refusal(
     ZeError::new(code, text)
 }
 
-/// The text for a file whose size its sender could change, which would turn accesses into faults.
-pub(crate) const NOT_SEALED: &str = "the file to import is no exported memory: a memory file with sealed size (F_SEAL_SHRINK, F_SEAL_GROW) is required";
-
-/// An allocation over a file from outside.
+/// An allocation over a file from outside, which is sealed memory.
 pub(crate) fn import(
     driver: &Driver,
     wanted: &AllocRequest,
     file: std::fs::File,
 ) -> ZeResult<Result<*mut u8, AllocError>> {
     let space = address_space(driver)?;
-    if !shared_file::sealed(&file) {
-        return error(ZE_RESULT_ERROR_INVALID_ARGUMENT, NOT_SEALED);
-    }
     let part = shared_file::marked(&file);
     let Some(part) = part.filter(|part| part.room(space.page_size()) >= wanted.size) else {
         return error(

@@ -15,7 +15,8 @@ use crate::user;
 use level_zero_sys::*;
 use std::ffi::c_char;
 use std::fs::{File, OpenOptions};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use ze_abi::ZeResult;
 
@@ -68,7 +69,7 @@ impl Part {
 /// The bytes of a handle: (field offset) 0 descriptor, 4 magic, 8 process, 12 descriptor there, 16 device, 24 inode,
 /// 32 offset, 40 size, 48 and 52 words, 56 the token in the file's name.
 pub(crate) fn encode(purpose: Purpose, file: BorrowedFd<'_>, part: Part) -> Option<HandleBytes> {
-    let (device, inode, _) = identity(&File::from(file.try_clone_to_owned().ok()?))?;
+    let (device, inode, _) = identity(file)?;
     let token = token(file)?;
     let mut bytes = [0_u8; BYTES];
     let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
@@ -120,32 +121,37 @@ pub(crate) fn descriptor(bytes: &HandleBytes) -> i32 {
     word(bytes, 0) as i32
 }
 
-/// The part that a handle names, and a descriptor of its file. A handle whose first word is set alone names the
-/// descriptor with that number here: some programs (oneCCL) send descriptors only. Files of other users are opened only if
-/// `any_user`.
+/// Whether a handle has nothing but a descriptor: some programs (oneCCL) send descriptors only, and make the handle anew.
+pub(crate) fn is_descriptor_alone(bytes: &HandleBytes) -> bool {
+    bytes[4..].iter().all(|byte| *byte == 0)
+}
+
+/// Whether two handles are of one export: the descriptor at the beginning, which programs may replace, and the part are
+/// left out.
+pub(crate) fn is_same_export(one: &HandleBytes, other: &HandleBytes) -> bool {
+    one[8..32] == other[8..32] && one[56..] == other[56..]
+}
+
+/// The part that a handle names, and a descriptor of its file. Files of other users are opened only if `any_user`.
 pub(crate) fn open(
     purpose: Purpose,
     bytes: &HandleBytes,
     any_user: bool,
 ) -> ZeResult<(Part, OwnedFd)> {
-    let passed = duplicate(descriptor(bytes));
-    if purpose == Purpose::Memory && bytes[4..].iter().all(|byte| *byte == 0) {
-        let (file, part) = received(passed, any_user)?;
-        return Ok((part, file.into()));
-    }
     let part = decode(purpose, bytes)?;
+    let passed = duplicate(descriptor(bytes)).ok();
     let wanted = (long(bytes, 16), long(bytes, 24));
     // The name first: other files are not even looked at.
     let is_it = |file: &File| {
         token(file.as_fd()) == Some(long(bytes, 56))
-            && identity(file).is_some_and(|(device, inode, _)| (device, inode) == wanted)
+            && identity(file.as_fd()).is_some_and(|(device, inode, _)| (device, inode) == wanted)
     };
     let file = match passed.filter(is_it) {
         Some(file) => trusted(&file, any_user).map(|()| file),
         None => reopen(word(bytes, 8), word(bytes, 12), is_it, any_user),
     };
     let file = file.and_then(|file| {
-        let len = identity(&file).map_or(0, |(.., len)| len);
+        let len = identity(file.as_fd()).map_or(0, |(.., len)| len);
         let end = part.offset.checked_add(part.size);
         let inside = part.size > 0 && end.is_some_and(|end| end <= len);
         inside.then_some(file).ok_or(Refused::Outside)
@@ -165,21 +171,26 @@ pub(crate) fn open(
     }
 }
 
-/// A descriptor that was sent alone, and the part of its file that it means.
-fn received(file: Option<File>, any_user: bool) -> ZeResult<(File, Part)> {
-    let Some(file) = file else {
-        return error(
-            ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "the IPC handle is empty but for its descriptor, which is not open here",
-        );
+/// As [`open`], of a handle of memory that has nothing but the descriptor of that number here.
+pub(crate) fn open_descriptor(bytes: &HandleBytes, any_user: bool) -> ZeResult<(Part, OwnedFd)> {
+    const FILE: &str = "the IPC handle's descriptor";
+    let file = match duplicate(descriptor(bytes)) {
+        Ok(file) => file,
+        Err(NotCopied::Unsealed) => return Refused::Unsealed.answer(FILE),
+        Err(NotCopied::Closed) => {
+            return error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "the IPC handle is empty but for its descriptor, which is not open here",
+            );
+        }
     };
     if let Err(refused) = trusted(&file, any_user) {
-        return refused.answer("the IPC handle's descriptor");
+        return refused.answer(FILE);
     }
     // The mark tells an exported descriptor from one that this process keeps for itself.
     match marked(&file).filter(|_| has_mark(&file)) {
-        Some(part) if token(file.as_fd()).is_some() => Ok((file, part)),
-        _ => Refused::Unsealed.answer("the IPC handle's descriptor"),
+        Some(part) if token(file.as_fd()).is_some() => Ok((part, file.into())),
+        _ => Refused::Unsealed.answer(FILE),
     }
 }
 
@@ -253,15 +264,17 @@ fn trusted(file: &File, any_user: bool) -> Result<(), Refused> {
 
 /// Whether a file is a memory file of ordinary pages whose size cannot change: no access to a mapping of it can fault
 /// because another process made it shorter.
-pub(crate) fn sealed(file: &File) -> bool {
-    const SIZE: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
-    // SAFETY: only asks; files without seals answer with an error.
-    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
-    if seals < 0 || seals & SIZE != SIZE {
-        return false;
-    }
+fn sealed(file: &File) -> bool {
     // Files of huge pages have seals too, but an access faults where the system has no huge page left.
-    on_tmpfs(file)
+    has_sealed_size(file.as_raw_fd()) && on_tmpfs(file)
+}
+
+/// Whether a descriptor number is of a file whose size cannot change. Any number may be asked for.
+fn has_sealed_size(fd: RawFd) -> bool {
+    const SIZE: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
+    // SAFETY: only asks; files without seals, and numbers that are not open, answer with an error.
+    let seals = unsafe { libc::fcntl(fd, libc::F_GET_SEALS) };
+    seals >= 0 && seals & SIZE == SIZE
 }
 
 /// Whether a file lies in memory, in ordinary pages.
@@ -283,29 +296,49 @@ fn same_user(file: &File, any_user: bool) -> Result<(), Refused> {
 
 /// Whether a descriptor is of the file that a handle names.
 pub(crate) fn is_of(file: BorrowedFd<'_>, bytes: &HandleBytes) -> bool {
-    let copy = duplicate(file.as_raw_fd());
-    let found = copy.as_ref().and_then(identity);
+    let found = identity(file);
     found.is_some_and(|(device, inode, _)| (device, inode) == (long(bytes, 16), long(bytes, 24)))
 }
 
-/// Device, inode and length of a regular file.
-fn identity(file: &File) -> Option<(u64, u64, u64)> {
+/// Device, inode and length of a regular file. The number need not be open.
+fn identity(file: BorrowedFd<'_>) -> Option<(u64, u64, u64)> {
+    // SAFETY: the number is asked about and not closed.
+    let file = ManuallyDrop::new(unsafe { File::from_raw_fd(file.as_raw_fd()) });
     let data = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     Some((data.dev(), data.ino(), data.len()))
 }
 
-/// A copy of any descriptor number; none when it is not open.
-pub(crate) fn duplicate(fd: i32) -> Option<File> {
-    if fd < 0 {
-        return None;
+/// Why a descriptor number is not copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotCopied {
+    /// It is not open, or the process may have no more descriptors.
+    Closed,
+    /// It is no memory file of ordinary pages with a sealed size.
+    Unsealed,
+}
+
+/// A copy of a descriptor number that may be any number, if it is of sealed memory. Others are not copied: the copy would
+/// have to be closed, and closing any descriptor of a file ends all locks (`fcntl`) that the process has there.
+pub(crate) fn duplicate(fd: RawFd) -> Result<File, NotCopied> {
+    // SAFETY: asks for flags; a number that is not open is an error.
+    if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
+        return Err(NotCopied::Closed);
+    }
+    if !has_sealed_size(fd) {
+        return Err(NotCopied::Unsealed);
     }
     // SAFETY: a number that is no open descriptor only makes the call fail; the new one is ours alone.
     let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
     if copy < 0 {
-        return None;
+        return Err(NotCopied::Closed);
     }
     // SAFETY: new and ours alone.
-    Some(unsafe { <File as std::os::fd::FromRawFd>::from_raw_fd(copy) })
+    let copy = unsafe { File::from_raw_fd(copy) };
+    if sealed(&copy) {
+        Ok(copy)
+    } else {
+        Err(NotCopied::Unsealed)
+    }
 }
 
 /// The highest bits of a position that tells a part of its file. Eleven bits above: a position is never negative.
@@ -344,16 +377,16 @@ fn part_at(position: u64, len: u64) -> Option<(u64, u64)> {
 
 /// A descriptor of the same file whose position says which part is meant, and that it may leave the process; it travels
 /// with the descriptor, also to other processes.
-pub(crate) fn mark(file: OwnedFd, part: Part) -> OwnedFd {
-    let file = File::from(file);
+///
+/// # Errors
+/// The descriptor cannot be opened anew: too many are open, or there is no `/proc`.
+pub(crate) fn mark(file: OwnedFd, part: Part) -> std::io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let Ok(fresh) = OpenOptions::new().read(true).write(true).open(path) else {
-        return file.into();
-    };
+    let fresh = OpenOptions::new().read(true).write(true).open(path)?;
     let position = position_of(part);
     // SAFETY: moves the position of a description of our own; memory files allow any.
     unsafe { libc::lseek(fresh.as_raw_fd(), position as libc::off_t, libc::SEEK_SET) };
-    OwnedFd::from(fresh)
+    Ok(OwnedFd::from(fresh))
 }
 
 fn position(file: &File) -> u64 {
@@ -369,7 +402,7 @@ fn has_mark(file: &File) -> bool {
 
 /// The part that a descriptor from outside means: the whole file, or what [`mark`] said.
 pub(crate) fn marked(file: &File) -> Option<Part> {
-    let (_, _, len) = identity(file)?;
+    let (_, _, len) = identity(file.as_fd())?;
     let (offset, size) = part_at(position(file), len)?;
     let part = Part {
         offset,
@@ -383,7 +416,6 @@ pub(crate) fn marked(file: &File) -> Option<Part> {
 mod tests {
     use super::*;
     use crate::address_space::file_name;
-    use std::os::fd::FromRawFd;
 
     fn unsealed(len: u64) -> OwnedFd {
         // SAFETY: the name is a C string; the descriptor is new.
@@ -408,6 +440,10 @@ mod tests {
 
     fn open(purpose: Purpose, bytes: &HandleBytes) -> ZeResult<(Part, OwnedFd)> {
         super::open(purpose, bytes, false)
+    }
+
+    fn open_descriptor(bytes: &HandleBytes) -> ZeResult<(Part, OwnedFd)> {
+        super::open_descriptor(bytes, false)
     }
 
     const PART: Part = Part {
@@ -485,7 +521,7 @@ mod tests {
         // The descriptor that the process keeps for itself has no mark.
         let mut alone = known;
         alone[4..].fill(0);
-        assert!(open(Purpose::Memory, &alone).is_err(), "a number alone");
+        assert!(open_descriptor(&alone).is_err(), "a number alone");
     }
 
     #[test]
@@ -548,6 +584,7 @@ mod tests {
             elsewhere[..4].fill(-1);
             let mut alone = bytes;
             alone[4..].fill(0);
+            assert!(super::open_descriptor(&alone, true).is_err(), "{name}");
             for bytes in [bytes, elsewhere, alone] {
                 for purpose in [Purpose::Memory, Purpose::EventPool, Purpose::CounterEvent] {
                     let refused = super::open(purpose, &bytes, true).is_err();
@@ -566,13 +603,85 @@ mod tests {
             offset: 256,
             ..PART
         };
-        let file = mark(memory_file(1 << 20), part);
+        let file = mark(memory_file(1 << 20), part).unwrap();
         let mut bytes = encode(Purpose::Memory, file.as_fd(), part).unwrap();
         bytes[4..].fill(0);
-        assert_eq!(open(Purpose::Memory, &bytes).unwrap().0, part);
-        assert!(open(Purpose::EventPool, &bytes).is_err());
+        assert!(is_descriptor_alone(&bytes));
+        assert_eq!(open_descriptor(&bytes).unwrap().0, part);
+        for purpose in [Purpose::Memory, Purpose::EventPool, Purpose::CounterEvent] {
+            assert!(open(purpose, &bytes).is_err(), "{purpose:?}");
+        }
         bytes[..4].fill(-1);
-        assert!(open(Purpose::Memory, &bytes).is_err());
+        assert!(open_descriptor(&bytes).is_err());
+    }
+
+    /// Whether another process can lock the file.
+    fn is_free(file: &File) -> bool {
+        // SAFETY: zero bytes are a valid structure; the child asks for the lock and ends.
+        unsafe {
+            let mut lock: libc::flock = std::mem::zeroed();
+            lock.l_type = libc::F_WRLCK as libc::c_short;
+            let child = libc::fork();
+            if child == 0 {
+                libc::_exit(libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &lock) + 1);
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            libc::WEXITSTATUS(status) == 1
+        }
+    }
+
+    #[test]
+    fn a_refused_number_keeps_the_locks_of_its_file() {
+        let named = Named::new("locked");
+        std::fs::write(&named.0, [7_u8; 4096]).unwrap();
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&named.0)
+            .unwrap();
+        // Before the lock: it closes a copy of the descriptor.
+        let bytes = forged(file.as_fd(), PART);
+        // SAFETY: zero bytes are a valid structure.
+        unsafe {
+            let mut lock: libc::flock = std::mem::zeroed();
+            lock.l_type = libc::F_WRLCK as libc::c_short;
+            assert_eq!(libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &lock), 0);
+        }
+        assert!(!is_free(&file));
+        let mut alone = bytes;
+        alone[4..].fill(0);
+        for purpose in [Purpose::Memory, Purpose::EventPool, Purpose::CounterEvent] {
+            assert!(open(purpose, &bytes).is_err());
+        }
+        assert!(open_descriptor(&alone).is_err());
+        assert!(!is_of(file.as_fd(), &alone));
+        assert_eq!(duplicate(file.as_raw_fd()).err(), Some(NotCopied::Unsealed));
+        assert!(!is_free(&file), "the lock is still held");
+    }
+
+    /// The owner is judged before the file is opened for reading and writing. Needs the rights of root.
+    #[test]
+    fn another_users_file_is_refused_before_it_is_opened() {
+        let theirs = std::thread::spawn(|| {
+            // SAFETY: changes this thread's user for files alone; the thread ends here.
+            unsafe { libc::syscall(libc::SYS_setfsuid, 4_321) };
+            memory_file(1 << 20)
+        });
+        let theirs = File::from(theirs.join().unwrap());
+        if theirs.metadata().unwrap().uid() != 4_321 {
+            println!("skipped: this user cannot make files of another user");
+            return;
+        }
+        let number = theirs.as_raw_fd() as u32;
+        let refused = reopen(std::process::id(), number, |_| true, false);
+        assert_eq!(refused.err(), Some(Refused::OtherUser));
+        let named = Named::new("reopened");
+        std::fs::write(&named.0, [7_u8; 4096]).unwrap();
+        let ordinary = File::open(&named.0).unwrap();
+        let number = ordinary.as_raw_fd() as u32;
+        let refused = reopen(std::process::id(), number, |_| true, true);
+        assert_eq!(refused.err(), Some(Refused::Unsealed));
     }
 
     /// Another user's memory, made by a thread whose files belong to that user. Needs the rights of root.
@@ -615,7 +724,7 @@ mod tests {
             };
             // With others behind it, alone, and in a file that ends with a page.
             for behind in [2 * size, 0, 4096] {
-                let file = File::from(mark(memory_file(offset + size + behind), part));
+                let file = File::from(mark(memory_file(offset + size + behind), part).unwrap());
                 let copy = duplicate(file.as_raw_fd()).unwrap();
                 for file in [file, copy] {
                     assert_eq!(
@@ -656,6 +765,8 @@ mod tests {
             let found = marked(&file).map(|part| (part.offset, part.size));
             assert_eq!(found, part, "{position:#x}");
         }
-        assert!(duplicate(-1).is_none() && duplicate(1 << 20).is_none());
+        for number in [-1, 1 << 20] {
+            assert_eq!(duplicate(number).err(), Some(NotCopied::Closed));
+        }
     }
 }
