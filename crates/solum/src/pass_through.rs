@@ -2,7 +2,7 @@
 //!
 //! Invariants: every byte of stderr goes through at once and unchanged; a terminal stays a terminal for the child;
 //! SIGTERM and SIGHUP reach the child; SIGINT and SIGQUIT, which a terminal sends to the whole group, do not end the
-//! wrapper before the child.
+//! wrapper before the child, and do when it has ended.
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
@@ -30,9 +30,48 @@ extern "C" fn forward(signal: libc::c_int) {
     }
 }
 
-fn handle(signal: libc::c_int, action: libc::sighandler_t) {
-    // SAFETY: the action is SIG_IGN or `forward`, which only calls kill.
-    unsafe { libc::signal(signal, action) };
+/// What signals do while a child runs; they do what they did before when the value is dropped.
+struct Forwarding {
+    before: [(libc::c_int, libc::sighandler_t); 4],
+}
+
+impl Forwarding {
+    fn begin() -> Self {
+        let forward = forward as *const () as libc::sighandler_t;
+        let actions = [
+            (libc::SIGINT, libc::SIG_IGN),
+            (libc::SIGQUIT, libc::SIG_IGN),
+            (libc::SIGTERM, forward),
+            (libc::SIGHUP, forward),
+        ];
+        // SAFETY: the action is SIG_IGN or `forward`, which only calls kill.
+        let before =
+            actions.map(|(signal, action)| (signal, unsafe { libc::signal(signal, action) }));
+        Self { before }
+    }
+}
+
+impl Drop for Forwarding {
+    fn drop(&mut self) {
+        for (signal, action) in self.before {
+            // SAFETY: an action that this process had.
+            unsafe { libc::signal(signal, action) };
+        }
+    }
+}
+
+/// Waits for the end of a child without reaping it: until then its number is nobody else's.
+fn wait_unreaped(child: &Child) {
+    // SAFETY: zero bytes are a valid structure, which the call fills.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let options = libc::WEXITED | libc::WNOWAIT;
+        while libc::waitid(libc::P_PID, child.id(), &mut info, options) != 0 {
+            if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+                return;
+            }
+        }
+    }
 }
 
 /// A child that runs.
@@ -40,6 +79,7 @@ pub(crate) struct Running {
     child: Child,
     stderr: File,
     phrase: &'static [u8],
+    forwarding: Forwarding,
 }
 
 /// Starts `command`; the phrase is looked for in its stderr.
@@ -57,14 +97,11 @@ pub(crate) fn start(mut command: Command, phrase: &'static [u8]) -> std::io::Res
     // The command holds the child's end of stderr open: without this the reader would never see the end.
     drop(command);
     CHILD.store(i32::try_from(child.id()).unwrap_or(0), Ordering::Relaxed);
-    handle(libc::SIGINT, libc::SIG_IGN);
-    handle(libc::SIGQUIT, libc::SIG_IGN);
-    handle(libc::SIGTERM, forward as *const () as libc::sighandler_t);
-    handle(libc::SIGHUP, forward as *const () as libc::sighandler_t);
     Ok(Running {
         child,
         stderr: ours,
         phrase,
+        forwarding: Forwarding::begin(),
     })
 }
 
@@ -78,12 +115,17 @@ impl Running {
             mut child,
             stderr,
             phrase,
+            forwarding,
         } = self;
         let (alive, ended) = pipe()?;
         let (told, answers) = channel();
         let reader = std::thread::spawn(move || copy_and_look(stderr, &alive, phrase, &told));
-        let status = child.wait()?;
+        wait_unreaped(&child);
         CHILD.store(0, Ordering::Relaxed);
+        let status = child.wait();
+        // From here on this program can be interrupted like any other.
+        drop(forwarding);
+        let status = status?;
         // All that the child wrote lies in the pipe now, and goes through however late the reader comes to it.
         drop(ended);
         let mut seen = answers.recv().unwrap_or(false);
@@ -213,4 +255,37 @@ fn terminal() -> std::io::Result<(File, Stdio)> {
     let theirs = unsafe { OwnedFd::from_raw_fd(theirs) };
     // The outer terminal turns line feeds into line starts; twice would be once too often, but harmless.
     Ok((ours, Stdio::from(theirs)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn actions() -> [libc::sighandler_t; 4] {
+        [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP].map(|signal| {
+            // SAFETY: only asks; zero bytes are a valid `sigaction`.
+            unsafe {
+                let mut now: libc::sigaction = std::mem::zeroed();
+                libc::sigaction(signal, std::ptr::null(), &mut now);
+                now.sa_sigaction
+            }
+        })
+    }
+
+    #[test]
+    fn signals_do_what_they_did_before_when_the_child_has_ended() {
+        let before = actions();
+        let mut command = Command::new("sh");
+        command.args(["-c", "read line; echo phrase >&2; exit 3"]);
+        command.stdin(Stdio::piped());
+        let mut running = start(command, b"phrase").unwrap();
+        let forward = forward as *const () as libc::sighandler_t;
+        let meanwhile = [libc::SIG_IGN, libc::SIG_IGN, forward, forward];
+        assert_eq!(actions(), meanwhile);
+        drop(running.child.stdin.take());
+        let ended = running.wait().unwrap();
+        assert_eq!((ended.status.code(), ended.seen), (Some(3), true));
+        assert_eq!(actions(), before);
+        assert_eq!(CHILD.load(Ordering::Relaxed), 0);
+    }
 }

@@ -115,6 +115,12 @@ pub(crate) fn drivers() -> Result<&'static [Platform]> {
     found.as_deref().map_err(Clone::clone)
 }
 
+/// Whether the process has more rights than the user who started it, and chose its environment.
+fn is_privileged() -> bool {
+    // SAFETY: reads a word that the kernel gave the process.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
 fn find() -> Option<&'static Loader> {
     let keep = |loader: Loader| -> &'static Loader { Box::leak(Box::new(loader)) };
     let set = *ENTRY.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,7 +128,10 @@ fn find() -> Option<&'static Loader> {
         say(CHOICES, || "Level Zero is the program's own");
         return Loader::from_entry(entry).ok().map(keep);
     }
-    if let Some(path) = std::env::var_os("SOLUM_ZE_LOADER").filter(|path| !path.is_empty()) {
+    let named = std::env::var_os("SOLUM_ZE_LOADER").filter(|path| !path.is_empty());
+    if named.is_some() && is_privileged() {
+        complain("SOLUM_ZE_LOADER is ignored: the program has elevated privileges");
+    } else if let Some(path) = named {
         match Loader::open_at(Path::new(&path)) {
             Ok(loader) => {
                 say(CHOICES, || "Level Zero is what SOLUM_ZE_LOADER names");

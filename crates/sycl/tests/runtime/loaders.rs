@@ -2,6 +2,8 @@
 //! driver inside the program. What the environment says is asked in processes of their own, whose installed loader is ours
 //! over a driver that does nothing.
 
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -20,6 +22,11 @@ pub(crate) const TESTS: &[Test] = &[
         "level_zero_is_looked_for_in_order",
         Where::Host,
         looked_for_in_order,
+    ),
+    (
+        "a_privileged_program_opens_no_loader_that_the_environment_names",
+        Where::Host,
+        privileged,
     ),
     (
         "t104_devices_of_several_drivers",
@@ -143,6 +150,43 @@ fn looked_for_in_order() {
     for stage in [named, installed, broken] {
         let _ = std::fs::remove_dir_all(stage);
     }
+}
+
+/// A program with the set-user-id bit of root, started by another user.
+fn privileged() {
+    // SAFETY: a system call without arguments.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("skipped: only root can make a program with elevated privileges");
+        return;
+    }
+    let named = stage("privileged", true);
+    let folder = std::env::temp_dir().join(format!("solum-sycl-privileged-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let program = folder.join("program");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // The named loader lies where the user can open it.
+    let loader = folder.join("libze_loader.so.1");
+    std::fs::copy(named.join("libze_loader.so.1"), &loader).unwrap();
+    for (path, mode) in [(&folder, 0o755), (&program, 0o4755), (&loader, 0o755)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let output = Command::new(&program)
+        .env(WORLD, "find")
+        .env("SOLUM_ZE_LOADER", &loader)
+        .uid(54_321)
+        .gid(54_321)
+        .output()
+        .unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    for path in [named, folder.clone()] {
+        let _ = std::fs::remove_dir_all(path);
+    }
+    assert!(output.status.success(), "{out}{err}");
+    assert!(!out.contains(folder.to_str().unwrap()), "{out}");
+    assert_eq!(out.lines().next(), Some("[Gpu, Cpu]"), "{err}");
+    let told = "SOLUM_ZE_LOADER is ignored: the program has elevated privileges";
+    assert!(err.contains(told), "{err}");
 }
 
 /// In a process of its own: what it sees of several drivers, a fact on a line.
