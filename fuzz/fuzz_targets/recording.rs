@@ -1,4 +1,4 @@
-//! Recordings of traced programs; start from the files that `solum trace --keep` leaves.
+//! Recordings of traced programs; start from the `.events` files that `SOLUM_TRACE=FOLDER` has a program leave.
 #![no_main]
 
 #[path = "../src/recording.rs"]

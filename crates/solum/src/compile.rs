@@ -155,7 +155,11 @@ fn told(options: &Options) -> Result<u8, Failure> {
         return Ok(say::json(&document, 0));
     }
     if shown {
-        let code = say::bytes(&output, 0);
+        let code = match to_terminal {
+            // Names in it are the module's.
+            true => say::answer(&say::lines(&String::from_utf8_lossy(&output)), 0),
+            false => say::bytes(&output, 0),
+        };
         if options.time {
             say::remark(times(&report).trim_end());
         }
@@ -449,7 +453,7 @@ fn text(report: &Report) -> String {
     if report.kernels.is_empty() {
         text.push_str("there is no kernel in it\n");
     }
-    text.push_str(&report.log);
+    text.push_str(&say::lines(&report.log));
     text
 }
 
@@ -462,7 +466,7 @@ fn write_kernel(out: &mut String, kernel: &KernelReport) -> std::fmt::Result {
     writeln!(
         out,
         "{}: {how}{}",
-        kernel.name,
+        say::shown(&kernel.name),
         because(kernel.why.as_deref())
     )?;
     write!(
@@ -529,14 +533,14 @@ fn write_kernel(out: &mut String, kernel: &KernelReport) -> std::fmt::Result {
 
 fn at(place: &Place) -> String {
     match (&place.source, place.word) {
-        (Some(source), _) => source.clone(),
+        (Some(source), _) => say::shown(source).into_owned(),
         (None, 0) => "in a library function".to_owned(),
         (None, word) => format!("word {word}"),
     }
 }
 
 fn because(why: Option<&str>) -> String {
-    why.map_or(String::new(), |why| format!(": {why}"))
+    why.map_or(String::new(), |why| format!(": {}", say::shown(why)))
 }
 
 fn times(report: &Report) -> String {
@@ -557,8 +561,48 @@ mod tests {
     use std::path::PathBuf;
 
     use kernel_ir::build::{BuildError, BuildErrorKind};
+    use kernel_ir::report::{Access, AccessKind, Branch, KernelReport, Pattern, Place, Report};
 
-    use super::{refusal, value_bytes};
+    use super::{refusal, text, value_bytes};
+
+    #[test]
+    fn names_of_a_module_are_no_commands_for_a_terminal() {
+        let hostile = || "\u{1b}]0;T\u{7}\u{9b}5m\u{202e}\nx".to_owned();
+        let place = Place {
+            word: 0,
+            source: Some(hostile()),
+        };
+        let report = Report {
+            log: hostile(),
+            kernels: vec![KernelReport {
+                name: hostile(),
+                why: Some(hostile()),
+                accesses: vec![Access {
+                    place: place.clone(),
+                    what: AccessKind::Load,
+                    space: "global".into(),
+                    bytes: 4,
+                    pattern: Pattern::Scattered,
+                    step: None,
+                    masked: false,
+                    why: Some(hostile()),
+                }],
+                branches: vec![Branch {
+                    place,
+                    is_loop: false,
+                    why: Some(hostile()),
+                }],
+                ..KernelReport::default()
+            }],
+            ..Report::default()
+        };
+        let told = text(&report);
+        assert_eq!(told.matches("\\u{1b}]0;T").count(), 7, "{told:?}");
+        let acts = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+        assert!(!told.contains(acts), "{told:?}");
+        // Only a log has lines.
+        assert_eq!(told.matches("\nx").count(), 1, "{told:?}");
+    }
 
     #[test]
     fn refusals_name_the_file() {

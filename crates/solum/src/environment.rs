@@ -106,7 +106,13 @@ pub(crate) fn show(options: &Options) -> u8 {
     let mut text = String::new();
     for variable in &variables {
         match &variable.value {
-            Some(value) => text += &format!("\u{1b}[1m{}={value}\u{1b}[0m\n", variable.name),
+            Some(value) => {
+                text += &format!(
+                    "\u{1b}[1m{}={}\u{1b}[0m\n",
+                    variable.name,
+                    say::shown(value)
+                )
+            }
             None => {
                 text += &format!(
                     "{} \u{1b}[2m(not set: {})\u{1b}[0m\n",

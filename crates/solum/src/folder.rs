@@ -6,16 +6,18 @@
 //! - In it no link is followed, nothing but ordinary files is read, and nothing that exists is written to.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use owned_file::{Content, user};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat, unlinkat,
 };
+use signal_mask::name_file_size_limit;
 use timeline::file::may_hold_recordings;
 
 /// An open folder of this user.
@@ -33,9 +35,12 @@ impl Folder {
         // Without a slash at the end, which would have the system follow a link.
         let path: PathBuf = path.components().collect();
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
+            // Whatever the umask is, nobody else gets the right to write.
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o755)
+                .create(parent)?;
         }
-        // Whatever the umask is, nobody else gets the right to write.
         let is_new = match DirBuilder::new().mode(0o755).create(&path) {
             Ok(()) => true,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
@@ -43,7 +48,7 @@ impl Folder {
         };
         let at = open(&path)?;
         let data = fstat(&at)?;
-        own()
+        user::own()
             .and_then(|user| may_hold_recordings(data.st_uid, data.st_mode, user))
             .map_err(denied)?;
         let path = path.canonicalize()?;
@@ -130,11 +135,6 @@ impl Folder {
     }
 }
 
-/// The user whose files count as this process's own, else why there is none.
-fn own() -> Result<u32, String> {
-    timeline::user::own(rustix::process::geteuid().as_raw())
-}
-
 fn denied(reason: impl Into<String>) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, reason.into())
 }
@@ -150,7 +150,7 @@ fn open(path: &Path) -> io::Result<OwnedFd> {
     if !data.is_symlink() {
         return Err(error.into());
     }
-    if data.uid() != 0 && data.uid() != own().map_err(denied)? {
+    if data.uid() != 0 && data.uid() != user::own().map_err(denied)? {
         return Err(denied(format!("it is a link of user {}", data.uid())));
     }
     Ok(openat(CWD, path, flags, Mode::empty())?)
@@ -166,50 +166,9 @@ fn is_ordinary(data: &Stat) -> bool {
 /// It cannot be written. Or other users can write to its folder, and what has this name there is no ordinary file of
 /// this user.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return fs::write(path, content);
-    };
-    let folder = if folder == Path::new("") {
-        Path::new(".")
-    } else {
-        folder
-    };
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = openat(CWD, folder, flags, Mode::empty())?;
-    let data = fstat(&folder)?;
-    let user = own();
-    let is_trusted = data.st_uid == 0 || user.as_ref() == Ok(&data.st_uid);
-    let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let mode = Mode::from_raw_mode(0o666);
-    if is_trusted && data.st_mode & 0o022 == 0 {
-        // Links and devices there are the user's or the system's own, such as /dev/stdout.
-        let file = openat(&folder, name, flags | OFlags::CREATE | OFlags::TRUNC, mode)?;
-        return File::from(file).write_all(content);
-    }
-    let other = || denied("it is no ordinary file, and other users can write to its folder");
-    match openat(&folder, name, flags | OFlags::CREATE | OFlags::EXCL, mode) {
-        Err(rustix::io::Errno::EXIST) => {}
-        made => return File::from(made?).write_all(content),
-    }
-    // Nothing is cut or written before it is known that this is an ordinary file of this user without a second name.
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = match openat(&folder, name, flags, Mode::empty()) {
-        Err(rustix::io::Errno::LOOP | rustix::io::Errno::NXIO) => return Err(other()),
-        opened => opened?,
-    };
-    let data = fstat(&file)?;
-    if !is_ordinary(&data) || data.st_nlink != 1 {
-        return Err(other());
-    }
-    if data.st_uid != user.map_err(denied)? {
-        return Err(denied(format!(
-            "it belongs to user {}, and other users can write to its folder",
-            data.st_uid
-        )));
-    }
-    let mut file = File::from(file);
-    file.set_len(0)?;
-    file.write_all(content)
+    let file = owned_file::open(path, Content::Replaced, 0o666);
+    file.and_then(|mut file| file.write_all(content))
+        .map_err(name_file_size_limit)
 }
 
 #[cfg(test)]
@@ -219,23 +178,6 @@ mod tests {
     use std::path::Path;
 
     use super::{Folder, write};
-
-    #[test]
-    fn a_file_of_another_user_in_a_shared_folder_is_not_written() {
-        let top = std::env::temp_dir().join(format!("solum-folder-owner-{}", std::process::id()));
-        fs::create_dir(&top).unwrap();
-        fs::set_permissions(&top, Permissions::from_mode(0o777)).unwrap();
-        let file = top.join("file");
-        fs::write(&file, "theirs").unwrap();
-        if std::os::unix::fs::chown(&file, Some(12345), None).is_ok() {
-            let error = write(&file, b"ours").unwrap_err().to_string();
-            assert!(error.contains("user 12345"), "{error}");
-            assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
-        } else {
-            println!("skipped: only root can give a file away");
-        }
-        fs::remove_dir_all(&top).unwrap();
-    }
 
     /// In a user namespace without a map every owner reads as the overflow id, and so does the user itself.
     #[test]
@@ -280,49 +222,5 @@ mod tests {
             Err(error) => println!("skipped: this system gives no user namespace: {error}"),
         }
         fs::remove_dir_all(&top).unwrap();
-    }
-
-    #[test]
-    fn links_in_shared_folders_are_not_written_through() {
-        let top = std::env::temp_dir().join(format!("solum-folder-{}", std::process::id()));
-        fs::create_dir(&top).unwrap();
-        let file = top.join("own");
-        let shared = top.join("shared");
-        fs::write(&file, "precious").unwrap();
-        fs::create_dir(&shared).unwrap();
-        for (mode, is_followed) in [
-            (0o777, false),
-            (0o775, false),
-            (0o1777, false),
-            (0o755, true),
-        ] {
-            fs::set_permissions(&shared, Permissions::from_mode(mode)).unwrap();
-            fs::write(&file, "precious").unwrap();
-            let plain = shared.join("plain");
-            for content in ["longer", "short"] {
-                write(&plain, content.as_bytes()).unwrap();
-                assert_eq!(fs::read_to_string(&plain).unwrap(), content, "{mode:o}");
-            }
-            let link = shared.join("link");
-            let second = shared.join("second");
-            symlink(&file, &link).unwrap();
-            fs::hard_link(&file, &second).unwrap();
-            for name in [&link, &second] {
-                let written = write(name, b"new");
-                assert_eq!(written.is_ok(), is_followed, "{mode:o}: {written:?}");
-                let found = fs::read_to_string(&file).unwrap();
-                assert_eq!(found == "new", is_followed, "{mode:o}: {found}");
-                fs::remove_file(name).unwrap();
-            }
-            // A link to nothing would make a file elsewhere.
-            symlink(top.join("made"), &link).unwrap();
-            assert_eq!(write(&link, b"new").is_ok(), is_followed, "{mode:o}");
-            assert_eq!(top.join("made").exists(), is_followed, "{mode:o}");
-            fs::remove_file(&link).unwrap();
-        }
-        fs::remove_dir_all(&top).unwrap();
-        // What is no file at all in a folder of the system's.
-        write(Path::new("/dev/null"), b"text").unwrap();
-        assert!(write(Path::new("/"), b"text").is_err());
     }
 }

@@ -198,7 +198,7 @@ fn text(drivers: &[DriverEntry], verbose: bool) -> String {
     for device in drivers.iter().flat_map(|driver| &driver.devices) {
         table.push_record([
             &device.selector,
-            &device.name,
+            &say::shown(&device.name).into_owned(),
             &device.compute_units.to_string(),
             &units::bytes(device.memory_bytes),
             &device.choose,
@@ -216,7 +216,7 @@ fn details(out: &mut String, drivers: &[DriverEntry]) -> std::fmt::Result {
         for device in &driver.devices {
             let sizes: Vec<String> = device.sub_group_sizes.iter().map(u32::to_string).collect();
             writeln!(out)?;
-            writeln!(out, "{}: {}", device.selector, device.name)?;
+            writeln!(out, "{}: {}", device.selector, say::shown(&device.name))?;
             for (what, value) in [
                 (
                     "vendor, device",
@@ -243,7 +243,7 @@ fn details(out: &mut String, drivers: &[DriverEntry]) -> std::fmt::Result {
             driver.api_version, driver.driver_version
         )?;
         for extension in &driver.extensions {
-            writeln!(out, "  {extension}")?;
+            writeln!(out, "  {}", say::shown(extension))?;
         }
     }
     Ok(())

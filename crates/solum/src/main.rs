@@ -105,6 +105,11 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments.verb,
         Err(usage) => {
             let code = u8::try_from(usage.exit_code()).unwrap_or(exit::CANNOT);
+            if usage.use_stderr() {
+                // It repeats arguments, which may be names of others' files.
+                say::remark(usage.render().to_string().trim_end());
+                return ExitCode::from(code);
+            }
             return ExitCode::from(say::written(usage.print(), code));
         }
     };

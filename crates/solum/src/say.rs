@@ -4,8 +4,12 @@
 //! - An answer that cannot be written ends the verb with 2 and a line that says why; a reader who has seen enough and
 //!   closes the pipe is no failure.
 //! - Talk that cannot be written is dropped: there is nobody to tell.
+//! - A terminal gets no control character but line ends, tabs and our own colours: names come from other users'
+//!   processes, files and drivers. Data passes [`shown`] or [`lines`] where it enters a text of an answer; talk passes
+//!   [`lines`] here. JSON has such characters escaped.
 //! - `--json` prints one document also when there is nothing to answer: `schema`, `error`, and `hint` if there is one.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
@@ -67,6 +71,54 @@ impl Failure {
     }
 }
 
+/// Whether a terminal acts on it instead of showing it: control characters, and those that turn the direction of text.
+fn acts(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn escaped(text: &str, is_replaced: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_replaced) {
+        return Cow::Borrowed(text);
+    }
+    let mut all = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        match is_replaced(letter) {
+            true => all.extend(letter.escape_unicode()),
+            false => all.push(letter),
+        }
+    }
+    Cow::Owned(all)
+}
+
+/// A name as a terminal may get it: what it would act on is written as `\u{1b}`.
+pub(crate) fn shown(name: &str) -> Cow<'_, str> {
+    escaped(name, acts)
+}
+
+/// As [`shown`], of a text with lines and tabs.
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |letter| {
+        acts(letter) && !matches!(letter, '\n' | '\t')
+    })
+}
+
+/// The same document without characters that a terminal acts on; only strings can hold them, besides line ends.
+pub(crate) fn plain_json(document: String) -> String {
+    let is_replaced = |letter| acts(letter) && letter != '\n';
+    if !document.contains(is_replaced) {
+        return document;
+    }
+    let mut all = String::with_capacity(document.len() + 16);
+    for letter in document.chars() {
+        match is_replaced(letter) {
+            // All of them have four digits.
+            true => all += &format!("\\u{:04x}", u32::from(letter)),
+            false => all.push(letter),
+        }
+    }
+    all
+}
+
 /// Prints the answer, without colours where nobody sees them; `code`, or that it cannot be written.
 pub(crate) fn answer(text: &str, code: u8) -> u8 {
     let mut out = anstream::stdout().lock();
@@ -89,7 +141,7 @@ pub(crate) fn json(document: &impl Serialize, code: u8) -> u8 {
 
 fn printed(text: serde_json::Result<String>, code: u8) -> u8 {
     match text {
-        Ok(text) => answer(&(text + "\n"), code),
+        Ok(text) => answer(&(plain_json(text) + "\n"), code),
         Err(error) => {
             complain(&format!("cannot print JSON: {error}"), None);
             exit::CANNOT
@@ -101,6 +153,7 @@ fn printed(text: serde_json::Result<String>, code: u8) -> u8 {
 pub(crate) fn written(result: io::Result<()>, code: u8) -> u8 {
     match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            let error = signal_mask::name_file_size_limit(error);
             complain(&format!("cannot write to stdout: {error}"), None);
             exit::CANNOT
         }
@@ -110,7 +163,7 @@ pub(crate) fn written(result: io::Result<()>, code: u8) -> u8 {
 
 /// A message on stderr, with what to do next when there is something.
 pub(crate) fn complain(what: &str, hint: Option<&str>) {
-    remark(&format!("\u{1b}[31msolum: {what}\u{1b}[0m"));
+    line(&format!("\u{1b}[31msolum: {}\u{1b}[0m", lines(what)));
     if let Some(hint) = hint {
         remark(&format!("hint: {hint}"));
     }
@@ -118,5 +171,42 @@ pub(crate) fn complain(what: &str, hint: Option<&str>) {
 
 /// A line on stderr.
 pub(crate) fn remark(text: &str) {
+    line(&lines(text));
+}
+
+fn line(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_nothing_to_act_on() {
+        for (text, as_name, as_lines) in [
+            ("plain é 漢", "plain é 漢", "plain é 漢"),
+            ("", "", ""),
+            (
+                "\u{1b}]0;T\u{7}\u{7f}",
+                "\\u{1b}]0;T\\u{7}\\u{7f}",
+                "\\u{1b}]0;T\\u{7}\\u{7f}",
+            ),
+            ("a\nb\tc\r", "a\\u{a}b\\u{9}c\\u{d}", "a\nb\tc\\u{d}"),
+            ("\u{9b}5m\u{80}", "\\u{9b}5m\\u{80}", "\\u{9b}5m\\u{80}"),
+            (
+                "\u{202a}\u{202e}\u{2066}\u{2069}\u{200d}",
+                "\\u{202a}\\u{202e}\\u{2066}\\u{2069}\u{200d}",
+                "\\u{202a}\\u{202e}\\u{2066}\\u{2069}\u{200d}",
+            ),
+        ] {
+            assert_eq!(shown(text), as_name, "{text:?}");
+            assert_eq!(lines(text), as_lines, "{text:?}");
+            let json = serde_json::to_string(text).expect("a string");
+            let plain = plain_json(json);
+            assert!(!plain.contains(acts), "{plain:?}");
+            let back: String = serde_json::from_str(&plain).expect("the same document");
+            assert_eq!(back, text);
+        }
+    }
 }

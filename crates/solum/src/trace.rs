@@ -141,6 +141,12 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
     let converted = results.convert(&filter).map_err(|error| {
         // The program's own failure tells more.
         let ours = if code == 0 { exit::WRAPPER } else { code };
+        let error = match error {
+            play::Error::Write(error) => {
+                play::Error::Write(signal_mask::name_file_size_limit(error))
+            }
+            other => other,
+        };
         let text = format!("the program ended with {code}, but its trace is lost: {error}");
         Failure::new(ours, text).hint("trace it again in a folder that nothing else writes to: -o")
     })?;

@@ -272,6 +272,7 @@ fn a_limit_of_file_sizes_is_an_error_here_and_a_signal_in_programs_that_are_run(
         assert_eq!(code, 2, "{arguments:?}: {stderr}");
         let cause = "cannot write to stdout: File too large";
         assert!(stderr.contains(cause), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("RLIMIT_FSIZE"), "{arguments:?}: {stderr}");
     }
     let (code, _, stderr) = limited(&["run", "--", "sh", "-c", "/bin/echo too long"]);
     assert_eq!(code, 128 + libc::SIGXFSZ, "{stderr}");
@@ -428,6 +429,59 @@ fn env_shell_can_be_evaluated() {
         text(&output).1,
         folder.canonicalize().unwrap().display().to_string()
     );
+}
+
+#[test]
+fn names_are_no_commands_for_a_terminal() {
+    // Sets the title, rings, blinks, turns the text around.
+    const HOSTILE: &str = "\u{1b}]0;OWNED\u{7}\u{1b}[5m\u{9b}5m\u{202e}\u{2066}\u{7f}-hostile";
+    let folder = installed("hostile");
+    std::fs::write(folder.join("libsolum_trace.so.1"), b"").unwrap();
+    let script = folder.join(HOSTILE);
+    std::fs::write(&script, "#!/no/such/perl\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&script, mode).unwrap();
+    let program = format!("./{HOSTILE}");
+    let missing = format!("./missing{HOSTILE}");
+    for (arguments, code) in [
+        (&["run", "--", &missing][..], 127),
+        (&["run", "--", &program], 126),
+        (&["trace", "-o", HOSTILE, "--", "true"], 125),
+        (&["trace", "-o", "results", "--", &missing], 127),
+        (&["trace", "--json", "-o", HOSTILE, "--", "true"], 125),
+        (&["compile", &missing], 2),
+        (&["compile", &program], 1),
+        (&["compile", "--json", &missing], 2),
+        (&["doctor", &missing], 1),
+        (&["doctor", &program], 1),
+        (&["doctor", "--json", &program], 1),
+        (&["env"], 0),
+        (&["env", "--json"], 0),
+        (&["info", "--loader", &missing], 2),
+        (&["top", "--loader", &missing], 2),
+        (&["ls", HOSTILE], 2),
+        (&[HOSTILE], 2),
+    ] {
+        let output = Command::new(folder.join("solum"))
+            .args(arguments)
+            // As for a terminal: in a pipe escape sequences would be dropped.
+            .env("CLICOLOR_FORCE", "1")
+            .env("SOLUM_WORKERS", HOSTILE)
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let (found, stdout, stderr) = text(&output);
+        assert_eq!(found, code, "{arguments:?}: {stderr}");
+        let mut all = stdout + &stderr;
+        assert!(all.contains("-hostile"), "{arguments:?}: {all:?}");
+        for ours in ["0", "1", "2", "31", "32", "33"] {
+            all = all.replace(&format!("\u{1b}[{ours}m"), "");
+        }
+        let acts = |letter: char| {
+            letter.is_control() && letter != '\n' || "\u{202e}\u{2066}".contains(letter)
+        };
+        assert!(!all.contains(acts), "{arguments:?}: {all:?}");
+    }
 }
 
 #[test]

@@ -124,9 +124,7 @@ fn held(folder: &[u8]) -> std::io::Result<File> {
         .custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW)
         .open(OsStr::from_bytes(folder))?;
     let data = held.metadata()?;
-    // SAFETY: a system call without memory.
-    let user = unsafe { libc::geteuid() };
-    let user = timeline::user::own(user).map_err(std::io::Error::other)?;
+    let user = owned_file::user::own().map_err(std::io::Error::other)?;
     file::may_hold_recordings(data.uid(), data.mode(), user).map_err(std::io::Error::other)?;
     Ok(held)
 }

@@ -21,6 +21,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("ze-entry", 1),
     ("spirv-reader", 1),
     ("signal-mask", 1),
+    ("owned-file", 1),
     ("cancellation", 1),
     ("kernel-ir", 2),
     ("object-loader", 2),

@@ -38,7 +38,6 @@ mod tables;
 pub mod telemetry;
 mod tools;
 mod tracing;
-pub mod user;
 
 pub use state::{Factory, install};
 pub use tracing::{Tracing, install_tracing};

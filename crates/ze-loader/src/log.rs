@@ -6,11 +6,13 @@
 //!
 //! Nothing here has a destructor; the file stays open as long as the process lives.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{OsStr, OsString};
 use std::fmt::{self, Write as _};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+
+use owned_file::Content;
 
 use crate::candidate::is_privileged;
 
@@ -128,19 +130,18 @@ fn open_file() -> Option<i32> {
     let file = variable("ZEL_LOADER_LOG_FILE").unwrap_or_else(|| OsString::from("ze_loader.log"));
     let path = folder.join(file);
     let created = std::fs::create_dir_all(&folder);
-    let name = CString::new(path.as_os_str().as_bytes()).ok()?;
-    let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
-    // SAFETY: a C string; the descriptor is ours and stays open.
-    let descriptor = unsafe { libc::open(name.as_ptr(), flags, 0o644) };
-    if descriptor < 0 {
-        let error = created.err().unwrap_or_else(std::io::Error::last_os_error);
-        always(format_args!(
-            "the loader's log {} cannot be written: {error}",
-            path.display()
-        ));
-        return None;
+    match owned_file::open(&path, Content::Kept, 0o644) {
+        // It stays open.
+        Ok(file) => Some(file.into_raw_fd()),
+        Err(error) => {
+            always(format_args!(
+                "the loader's log {} cannot be written: {}",
+                path.display(),
+                created.err().unwrap_or(error)
+            ));
+            None
+        }
     }
-    Some(descriptor)
 }
 
 /// Writes one line where the environment asks for lines of this level.

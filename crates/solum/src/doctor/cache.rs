@@ -91,11 +91,10 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
     if !data.is_dir() {
         return refused("it is no directory".into());
     }
-    // SAFETY: a system call without memory.
-    let user = unsafe { libc::geteuid() };
-    if let Err(cause) = timeline::user::own(user) {
-        return refused(cause);
-    }
+    let user = match owned_file::user::own() {
+        Ok(user) => user,
+        Err(cause) => return refused(cause),
+    };
     if data.uid() != user {
         return refused(format!("it belongs to user {}, not to {user}", data.uid()));
     }

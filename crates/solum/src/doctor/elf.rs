@@ -1,7 +1,8 @@
 //! What an ELF file says to the dynamic linker: machine, interpreter, needs and search paths.
 //!
 //! Only headers and the dynamic section are read, so that a library of any size costs little; every offset in the file
-//! is checked by the `object` crate, and a file that lies is an error, never a panic.
+//! is checked by the `object` crate, and a file that lies is an error, never a panic. What the file says of sizes is
+//! bounded before memory is taken for it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,6 +12,15 @@ use std::path::{Path, PathBuf};
 use object::elf;
 use object::read::elf::{Dyn as _, FileHeader, ProgramHeader as _};
 use object::read::{ReadCache, ReadRef, StringTable};
+
+/// `PATH_MAX`: the kernel starts no program whose dynamic linker has a longer path.
+const MOST_INTERPRETER: u64 = 4096;
+/// 65,536 entries of 16 bytes. The largest dynamic section of this machine's libraries has some 300.
+const MOST_DYNAMIC: u64 = 1 << 20;
+/// The kernel starts no program with more program headers.
+const MOST_HEADERS: u32 = 65_535;
+/// All names of one file together. The longest search paths seen have a few KiB.
+const MOST_NAMES: usize = 1 << 20;
 
 /// For which machine a file is made: two objects of one process have the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +99,12 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
     let damaged = |error: object::read::Error| format!("a damaged ELF file: {error}");
     let header = H::parse(data).map_err(damaged)?;
     let endian = header.endian().map_err(damaged)?;
+    let headers = header.phnum(endian, data).map_err(damaged)?;
+    if headers > MOST_HEADERS {
+        return Err(format!(
+            "a damaged ELF file: it has {headers} program headers, {MOST_HEADERS} are allowed"
+        ));
+    }
     let segments = header.program_headers(endian, data).map_err(damaged)?;
     let mut elf = Elf {
         abi: Abi {
@@ -103,13 +119,27 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
         runpath: None,
         no_default: false,
     };
-    for segment in segments {
-        if let Some(name) = segment.interpreter(endian, data).map_err(damaged)? {
-            elf.interpreter = Some(PathBuf::from(OsStr::from_bytes(name)));
+    let bounded = |segment: &H::ProgramHeader, what: &str, most: u64| {
+        let size: u64 = segment.p_filesz(endian).into();
+        if size > most {
+            return Err(format!(
+                "a damaged ELF file: its {what} has {size} bytes, {most} are allowed"
+            ));
         }
-        let Some(entries) = segment.dynamic(endian, data).map_err(damaged)? else {
-            continue;
-        };
+        Ok(())
+    };
+    let is = |kind| move |segment: &&H::ProgramHeader| segment.p_type(endian) == kind;
+    // The kernel goes by the first.
+    if let Some(segment) = segments.iter().find(is(elf::PT_INTERP)) {
+        bounded(segment, "PT_INTERP", MOST_INTERPRETER)?;
+        let name = segment.interpreter(endian, data).map_err(damaged)?;
+        elf.interpreter = name.map(|name| PathBuf::from(OsStr::from_bytes(name)));
+    }
+    // The dynamic linker goes by the last.
+    if let Some(segment) = segments.iter().rfind(is(elf::PT_DYNAMIC)) {
+        bounded(segment, "PT_DYNAMIC", MOST_DYNAMIC)?;
+        let entries = segment.dynamic(endian, data).map_err(damaged)?;
+        let entries = entries.unwrap_or_default();
         elf.dynamic = true;
         let value = |tag: elf::DynamicTag| {
             let mut found = entries.iter().filter(|entry| entry.tag(endian) == tag);
@@ -119,7 +149,7 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
             value(elf::DT_FLAGS_1).is_some_and(|flags| flags & elf::DF_1_NODEFLIB.0 != 0);
         // The table of strings is named by its address in memory; the segment that holds it says where that is here.
         let (Some(address), Some(size)) = (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) else {
-            continue;
+            return Ok(elf);
         };
         let start = segments.iter().find_map(|load| {
             let first: u64 = load.p_vaddr(endian).into();
@@ -132,21 +162,24 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
             return Err("a damaged ELF file: its names lie in no segment".into());
         };
         let names = StringTable::new(data, start, start.saturating_add(size));
-        let text = |offset: u64| -> Result<OsString, String> {
+        let mut left = MOST_NAMES;
+        let mut text = |offset: u64| -> Result<OsString, String> {
             let offset = u32::try_from(offset).unwrap_or(u32::MAX);
-            names
+            let name = names
                 .get(offset)
-                .map(|name| OsString::from_vec(name.to_vec()))
-                .map_err(|()| "a damaged ELF file: a name lies outside".to_owned())
+                .map_err(|()| "a damaged ELF file: a name lies outside".to_owned())?;
+            left = left.checked_sub(name.len()).ok_or_else(|| {
+                format!("a damaged ELF file: its names have more than {MOST_NAMES} bytes")
+            })?;
+            Ok(OsString::from_vec(name.to_vec()))
         };
-        let paths = |offset: u64| -> Result<Vec<OsString>, String> { Ok(split(&text(offset)?)) };
         for entry in entries {
             match entry.tag(endian) {
                 elf::DT_NULL => break,
                 elf::DT_NEEDED => elf.needed.push(text(entry.val(endian))?),
                 elf::DT_SONAME => elf.soname = Some(text(entry.val(endian))?),
-                elf::DT_RPATH => elf.rpath = paths(entry.val(endian))?,
-                elf::DT_RUNPATH => elf.runpath = Some(paths(entry.val(endian))?),
+                elf::DT_RPATH => elf.rpath = split(&text(entry.val(endian))?),
+                elf::DT_RUNPATH => elf.runpath = Some(split(&text(entry.val(endian))?)),
                 _ => {}
             }
         }
@@ -292,5 +325,89 @@ mod tests {
         let _ = std::fs::remove_file(&path);
         assert!(read(&path).is_err());
         assert!(read(Path::new("/dev/zero")).is_err_and(|reason| reason.contains("regular")));
+    }
+
+    /// Where the made files have the count of program headers, and the headers themselves.
+    const COUNT: usize = 56;
+    const HEADERS: usize = 64;
+
+    #[test]
+    fn sizes_are_bounded_before_anything_is_read() {
+        let path = std::env::temp_dir().join(format!("solum-elf-sizes-{}", std::process::id()));
+        let needed: Vec<String> = (0..4096).map(|number| format!("lib{number}.so")).collect();
+        let needed: Vec<&str> = needed.iter().map(String::as_str).collect();
+        write(
+            &path,
+            &File {
+                needed: &needed,
+                interpreter: Some("/lib/ld"),
+                ..File::default()
+            },
+        );
+        assert_eq!(read(&path).map(|elf| elf.needed.len()), Ok(4096));
+        let whole = std::fs::read(&path).expect("just written");
+        let header = |number: usize| HEADERS + number * 56;
+        let kind = |number, kind: u32| (header(number), kind.to_le_bytes().to_vec());
+        let offset = |number, at: u64| (header(number) + 8, at.to_le_bytes().to_vec());
+        let size = |number, size: u64| (header(number) + 32, size.to_le_bytes().to_vec());
+        let section_headers = (40, 64u64.to_le_bytes().to_vec());
+        let headers = [
+            (COUNT, 0xffffu16.to_le_bytes().to_vec()),
+            (58, 64u16.to_le_bytes().to_vec()),
+            section_headers,
+            // `sh_info` of the first section.
+            (64 + 44, 0x0fff_ffffu32.to_le_bytes().to_vec()),
+        ];
+        let entries = u64::from_le_bytes(whole[header(1) + 8..][..8].try_into().expect("eight"));
+        // One long name that each entry names, 4,095 times 4,000 bytes.
+        let mut long: Vec<(usize, Vec<u8>)> = vec![(header(3), vec![b'x'; 4000])];
+        long.push((header(3) + 4000, vec![0]));
+        for entry in 0..4096 {
+            let at = usize::try_from(entries).expect("small") + 16 * entry + 8;
+            long.push((at, 0u64.to_le_bytes().to_vec()));
+        }
+        let text = |reason: &str| reason.to_owned();
+        for (what, changes, reason) in [
+            (
+                "interpreter",
+                vec![offset(2, 0), size(2, 3 << 30)],
+                text("PT_INTERP has 3221225472 bytes"),
+            ),
+            (
+                "dynamic section",
+                vec![offset(1, 0), size(1, 3 << 30)],
+                text("PT_DYNAMIC has 3221225472 bytes"),
+            ),
+            (
+                "headers",
+                headers.to_vec(),
+                text("268435455 program headers"),
+            ),
+            (
+                "names",
+                long,
+                text("its names have more than 1048576 bytes"),
+            ),
+            // The last of two dynamic sections counts, as the dynamic linker has it.
+            (
+                "two dynamic sections",
+                vec![kind(2, 2), offset(2, 0), size(2, 2 << 20)],
+                text("PT_DYNAMIC has 2097152 bytes"),
+            ),
+        ] {
+            let mut bytes = whole.clone();
+            for (at, new) in &changes {
+                bytes[*at..at + new.len()].copy_from_slice(new);
+            }
+            std::fs::write(&path, &bytes).expect("writable");
+            let file = std::fs::File::options().write(true).open(&path);
+            // Sparse: what is read of it would take memory all the same.
+            file.and_then(|file| file.set_len(20 << 30))
+                .expect("a sparse file");
+            let found = read(&path).expect_err(what);
+            assert!(found.contains(&reason), "{what}: {found}");
+            assert!(found.contains("a damaged ELF file"), "{what}: {found}");
+        }
+        let _ = std::fs::remove_file(&path);
     }
 }

@@ -1,6 +1,8 @@
 //! Which `libze_loader.so.1` a program gets, and what it finds behind it.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -275,9 +277,33 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     {
         return true;
     }
-    match (std::fs::read(one), std::fs::read(other)) {
-        (Ok(one), Ok(other)) => !one.is_empty() && one == other,
-        _ => false,
+    are_copies(one, other).unwrap_or(false)
+}
+
+/// Whether two files have the same content, and any.
+fn are_copies(one: &Path, other: &Path) -> std::io::Result<bool> {
+    // A pipe would be waited for.
+    let size = |path: &Path| {
+        let data = path.metadata()?;
+        Ok::<_, std::io::Error>(data.is_file().then_some(data.len()))
+    };
+    match (size(one)?, size(other)?) {
+        (Some(one), Some(other)) if one == other && one > 0 => {}
+        _ => return Ok(false),
+    }
+    let mut one = BufReader::with_capacity(1 << 16, File::open(one)?);
+    let mut other = BufReader::with_capacity(1 << 16, File::open(other)?);
+    loop {
+        let (left, right) = (one.fill_buf()?, other.fill_buf()?);
+        let length = left.len().min(right.len());
+        if length == 0 {
+            return Ok(left.is_empty() && right.is_empty());
+        }
+        if left[..length] != right[..length] {
+            return Ok(false);
+        }
+        one.consume(length);
+        other.consume(length);
     }
 }
 
@@ -453,4 +479,48 @@ pub(crate) fn reason_against(outcome: &Outcome, name: &str) -> Option<String> {
         .talk
         .lines()
         .find_map(|line| Some(line.split_once(&start)?.1.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn copies_are_ordinary_files_of_the_same_content() {
+        let folder = std::env::temp_dir().join(format!("solum-copies-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a temporary folder");
+        // Longer than what is read at once.
+        let long = vec![7; (1 << 16) + 1];
+        let mut other = long.clone();
+        other[1 << 16] = 8;
+        for (name, content) in [("long", &long), ("copy", &long), ("other", &other)] {
+            std::fs::write(folder.join(name), content).expect("writable");
+        }
+        std::fs::write(folder.join("short"), b"short").expect("writable");
+        for name in ["empty", "empty2"] {
+            std::fs::write(folder.join(name), b"").expect("writable");
+        }
+        for name in ["pipe", "pipe2"] {
+            let path = folder.join(name);
+            let path = std::ffi::CString::new(path.as_os_str().as_bytes()).expect("no NUL");
+            // SAFETY: a C string.
+            assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        }
+        for (one, two, expected) in [
+            ("long", "copy", true),
+            ("long", "long", true),
+            ("long", "other", false),
+            ("long", "short", false),
+            ("empty", "empty2", false),
+            ("pipe", "pipe2", false),
+            ("long", "pipe", false),
+            ("long", "missing", false),
+        ] {
+            let found = is_same(&folder.join(one), &folder.join(two));
+            assert_eq!(found, expected, "{one} {two}");
+        }
+        std::fs::remove_dir_all(&folder).expect("ours");
+    }
 }

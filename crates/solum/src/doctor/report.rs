@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::say;
+
 /// How a check came out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -103,11 +105,11 @@ pub(crate) fn text(checks: &[Check]) -> String {
             State::Warn => ("\u{1b}[33m", "warn"),
             State::Fail => ("\u{1b}[31m", "fail"),
         };
-        let found = check.found.replace('\n', &format!("\n{indent}"));
+        let found = say::lines(&check.found).replace('\n', &format!("\n{indent}"));
         out += &format!("{colour}{word}\u{1b}[0m  {:width$}  {found}\n", check.check);
         for (what, text) in [("cause", &check.cause), ("cure", &check.cure)] {
             if let Some(text) = text {
-                let text = text.replace('\n', &format!("\n{indent}       "));
+                let text = say::lines(text).replace('\n', &format!("\n{indent}       "));
                 out += &format!("{indent}{:<7}{text}\n", format!("{what}:"));
             }
         }

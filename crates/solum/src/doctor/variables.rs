@@ -1,5 +1,7 @@
 //! Variables that are set: names that nobody reads, values that mean something else than they look like.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use ze_layers::recorder::Script;
@@ -280,6 +282,25 @@ fn unknown(name: &str, own: impl Iterator<Item = &'static str>) -> Check {
     }
 }
 
+/// More than any script has.
+const MOST_SCRIPT: u64 = 1 << 20;
+
+/// Reads a script; what is no file, such as a pipe, is not waited for.
+fn script_of(path: &Path) -> io::Result<String> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::other("it is no ordinary file"));
+    }
+    let mut text = String::new();
+    File::open(path)?
+        .take(MOST_SCRIPT + 1)
+        .read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_SCRIPT {
+        let text = format!("it has more than {MOST_SCRIPT} bytes");
+        return Err(io::Error::other(text));
+    }
+    Ok(text)
+}
+
 /// The line about the script of `SOLUM_RECORDER`, which Solum's loader reads before anything else.
 pub(crate) fn recorder(path: &Path) -> Check {
     let found = format!("SOLUM_RECORDER={}", path.display());
@@ -291,7 +312,7 @@ pub(crate) fn recorder(path: &Path) -> Check {
             cure,
         )
     };
-    let script = match std::fs::read_to_string(path) {
+    let script = match script_of(path) {
         Ok(text) => Script::parse(&text),
         Err(error) => {
             return fail(
@@ -315,6 +336,8 @@ pub(crate) fn recorder(path: &Path) -> Check {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use super::super::report::State;
     use super::*;
 
@@ -405,6 +428,33 @@ mod tests {
                 "{name}={value}: {worst:?}"
             );
         }
+    }
+
+    #[test]
+    fn only_small_files_are_read_as_scripts() {
+        let folder = std::env::temp_dir().join(format!("solum-script-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a temporary folder");
+        let script = folder.join("script");
+        std::fs::write(&script, "log off\n").expect("writable");
+        assert_eq!(recorder(&script).state, State::Note);
+        let long = folder.join("long");
+        let file = File::create(&long).expect("writable");
+        file.set_len(64 << 30).expect("a sparse file");
+        let pipe = folder.join("pipe");
+        let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).expect("no NUL");
+        // SAFETY: a C string.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        for (path, cause) in [
+            (&long, "more than 1048576 bytes"),
+            (&pipe, "no ordinary file"),
+            (&folder, "no ordinary file"),
+        ] {
+            let check = recorder(path);
+            assert_eq!(check.state, State::Fail);
+            let found = check.cause.unwrap_or_default();
+            assert!(found.contains(cause), "{found}");
+        }
+        std::fs::remove_dir_all(&folder).expect("ours");
     }
 
     #[test]

@@ -427,7 +427,7 @@ fn write(out: &mut String, subject: &Subject) -> std::fmt::Result {
         for remark in &subject.remarks {
             // A loader's list of what it tried is doctor's to show.
             let first = remark.lines().next().unwrap_or_default();
-            writeln!(out, "    {}", first.trim_end_matches(" Tried:"))?;
+            writeln!(out, "    {}", say::shown(first.trim_end_matches(" Tried:")))?;
         }
         write!(out, "\u{1b}[0m")?;
     }

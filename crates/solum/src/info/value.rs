@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 use ze_spec::{Content, Enum, Field, Layout};
 
-use crate::units;
+use crate::{say, units};
 
 /// `STRUCT.FIELD | UNIT`, one a line.
 static UNITS: &str = include_str!("units.txt");
@@ -163,7 +163,7 @@ impl Value {
             Value::Float(value) => plain(&format!("{value}"), unit),
             Value::Bool(value) => if *value { "yes" } else { "no" }.into(),
             Value::Text(text) if text.is_empty() => "(empty)".into(),
-            Value::Text(text) => text.clone(),
+            Value::Text(text) => say::shown(text).into_owned(),
             Value::Enum(of, value) => of.name_of(*value).map_or_else(
                 || format!("{value:#x} (not in the specification)"),
                 |name| short(of, name),

@@ -129,8 +129,10 @@ pub(super) fn between(before: &Device, after: &Device, selector: Option<String>)
 
 /// A process's name; empty once it is gone.
 fn name_of(pid: u32) -> String {
-    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    name.trim_end().to_owned()
+    // Its own choice, of any bytes.
+    let name = std::fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let name = name.strip_suffix(b"\n").unwrap_or(&name);
+    String::from_utf8_lossy(name).into_owned()
 }
 
 /// A bar of twenty places.
@@ -141,11 +143,14 @@ fn bar(share: f64) -> String {
 
 /// The figures as lines for people.
 pub(super) fn text(figures: &Figures) -> String {
+    use crate::say::shown;
     use crate::units::bytes;
 
     let unknown = || "not told".to_owned();
-    let mut out = format!("\u{1b}[1m{}\u{1b}[0m\n", figures.name);
-    let mut line = |what: &str, text: String| out += &format!("  {what:<28} {text}\n");
+    let mut out = format!("\u{1b}[1m{}\u{1b}[0m\n", shown(&figures.name));
+    let mut line = |what: &str, text: String| {
+        out += &format!("  {:<28} {text}\n", shown(what));
+    };
     for (number, engine) in figures.engines.iter().enumerate() {
         line(
             &format!("engine {number} {}", engine.kind),
@@ -218,6 +223,27 @@ mod tests {
         ] {
             assert_eq!(rate(before, after), want, "{before:?} {after:?}");
         }
+    }
+
+    #[test]
+    fn a_process_s_name_is_no_command_for_a_terminal() {
+        let name = "\u{1b}]0;T\u{7}\nx";
+        let process = ProcessFigures {
+            pid: 7,
+            name: name.into(),
+            memory_bytes: 0,
+            shared_bytes: 0,
+        };
+        let mut figures = between(&Device::default(), &Device::default(), None);
+        figures.name = name.into();
+        figures.processes.push(process);
+        let told = text(&figures)
+            .replace("\u{1b}[1m", "")
+            .replace("\u{1b}[0m", "");
+        assert_eq!(told.lines().count(), 2, "{told:?}");
+        let shown = "\\u{1b}]0;T\\u{7}\\u{a}x";
+        assert_eq!(told.matches(shown).count(), 2, "{told:?}");
+        assert!(!told.contains('\u{1b}'), "{told:?}");
     }
 
     #[test]

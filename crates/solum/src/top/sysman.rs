@@ -8,7 +8,7 @@ use level_zero::sys::*;
 
 use crate::library::Library;
 
-/// More than any device has: a count beyond is a driver gone wrong.
+/// Of a longer list, such as that of a machine's processes, the first are shown.
 const COUNT_BOUND: u32 = 4096;
 
 /// The functions, those that are there.
@@ -131,10 +131,10 @@ fn list<T: Clone>(
     mut call: impl FnMut(*mut u32, *mut T) -> Option<ze_result_t>,
 ) -> Vec<T> {
     let mut count = 0;
-    if call(&raw mut count, std::ptr::null_mut()) != Some(ZE_RESULT_SUCCESS) || count > COUNT_BOUND
-    {
+    if call(&raw mut count, std::ptr::null_mut()) != Some(ZE_RESULT_SUCCESS) {
         return Vec::new();
     }
+    count = count.min(COUNT_BOUND);
     let mut all = vec![empty; count as usize];
     if count > 0 {
         if call(&raw mut count, all.as_mut_ptr()) != Some(ZE_RESULT_SUCCESS) {
@@ -370,5 +370,32 @@ impl Calls {
                 shared_bytes: process.sharedSize,
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_list_the_first_are_shown() {
+        for (there, shown) in [(0, 0), (3, 3), (4096, 4096), (5000, 4096)] {
+            let all = list(0, |count, array: *mut u32| {
+                // SAFETY: the two-call idiom: an array of `count`, or none.
+                unsafe {
+                    if array.is_null() {
+                        *count = there;
+                    } else {
+                        *count = there.min(*count);
+                        for number in 0..*count {
+                            *array.add(number as usize) = number;
+                        }
+                    }
+                }
+                Some(ZE_RESULT_SUCCESS)
+            });
+            let expected: Vec<u32> = (0..shown).collect();
+            assert_eq!(all, expected, "{there}");
+        }
     }
 }

@@ -18,6 +18,18 @@ use crate::say;
 /// How often the recordings are looked at.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Letters of a name or place that are shown: a recording may hold 16 KiB of each.
+const MOST_LETTERS: usize = 256;
+
+/// A recorded text as one line shows it.
+fn named(text: &str) -> String {
+    let end = text.char_indices().nth(MOST_LETTERS);
+    match end {
+        Some((end, _)) => format!("{}…", say::shown(&text[..end])),
+        None => say::shown(text).into_owned(),
+    }
+}
+
 /// Prints what it hears.
 #[derive(Default)]
 struct Printing {
@@ -46,13 +58,17 @@ impl Listener for Printing {
             0 => String::new(),
             bytes => format!(", {}", summary::size(bytes)),
         };
-        let place = place.map(|place| format!("  {place}")).unwrap_or_default();
+        let place = place.map(|place| format!("  {}", named(&place.to_string())));
+        let place = place.unwrap_or_default();
         let took = summary::time(end - begin);
-        self.line(begin, &format!("{} {took}{bytes}{place}", submission.name))
+        self.line(
+            begin,
+            &format!("{} {took}{bytes}{place}", named(&submission.name)),
+        )
     }
 
     fn mark(&mut self, _: TrackId, time: u64, name: &str, _: &Arguments<'_>) -> io::Result<()> {
-        self.line(time, name)
+        self.line(time, &named(name))
     }
 
     fn begin(&mut self, call: &Call<'_>, _: &Arguments<'_>) -> io::Result<()> {
@@ -78,13 +94,13 @@ impl Listener for Printing {
                 Argument::Signed(v) => format!("{name}={v}"),
                 Argument::Float(v) => format!("{name}={v}"),
                 Argument::Boolean(v) => format!("{name}={v}"),
-                Argument::Text(v) => format!("{name}={v}"),
+                Argument::Text(v) => format!("{name}={}", named(v)),
                 Argument::Address(v) => format!("{name}={v:#x}"),
             })
             .collect();
         self.line(
             end,
-            &format!("{}({}) = {result:#x}", call.name, given.join(", ")),
+            &format!("{}({}) = {result:#x}", named(call.name), given.join(", ")),
         )
     }
 }

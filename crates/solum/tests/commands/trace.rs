@@ -351,11 +351,14 @@ fn folders_of_other_users_are_refused() {
 #[test]
 fn a_new_folder_can_be_written_to_by_its_owner_only() {
     let folder = without_recorder("trace-umask");
-    let script = "umask 0; exec ./solum trace -o results -- true";
+    let _ = std::fs::remove_dir_all(folder.join("parent"));
+    let script = "umask 0; exec ./solum trace -o parent/middle/results -- true";
     let mut command = Command::new("sh");
     command.args(["-c", script]).current_dir(&folder);
     let (code, _, stderr) = text(&command.output().unwrap());
     assert_eq!(code, 0, "{stderr}");
-    let mode = folder.join("results").metadata().unwrap().mode();
-    assert_eq!(mode & 0o777, 0o755);
+    for made in ["parent", "parent/middle", "parent/middle/results"] {
+        let mode = folder.join(made).metadata().unwrap().mode();
+        assert_eq!(mode & 0o777, 0o755, "{made}");
+    }
 }

@@ -12,6 +12,7 @@
 mod secret;
 
 use crate::census::lock;
+use owned_file::user;
 use secret::{Found, Secret};
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, DirBuilder, File};
@@ -23,7 +24,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
-use ze_driver::user;
 
 /// What a key is: a hash over everything that matters for the code.
 pub(crate) type Key = [u8; 32];

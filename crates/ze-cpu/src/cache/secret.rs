@@ -10,11 +10,11 @@
 
 use super::Cache;
 use crate::random;
+use owned_file::user;
 use std::ffi::{CStr, CString};
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
-use ze_driver::user;
 
 /// A key of the keyed hash.
 pub(super) type Secret = [u8; 32];

@@ -3,10 +3,11 @@
 //! Off unless `SOLUM_PERF` is 1. A file that cannot be written leaves addresses without names, and nothing else.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use owned_file::Content;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
 
@@ -31,22 +32,10 @@ pub(super) fn name<'a>(functions: impl Iterator<Item = (usize, u64, &'a str)>) {
         let name = name.replace(['\n', '\r'], " ");
         let _ = writeln!(lines, "{address:x} {bytes:x} {name}");
     }
-    let file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK)
-        .open(format!("/tmp/perf-{}.map", std::process::id()));
-    if let Ok(mut file) = file
-        && is_own(&file)
-    {
+    // Others can put files, links and pipes into `/tmp`.
+    let path = PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()));
+    if let Ok(mut file) = owned_file::open(&path, Content::Kept, 0o600) {
         // In one write, so that lines of several threads do not mix.
         let _ = signal_mask::without_write_signals(|| file.write_all(lines.as_bytes()));
     }
-}
-
-/// Whether a file is an ordinary one of this user's, under this name alone: others can put files and pipes into `/tmp`.
-fn is_own(file: &File) -> bool {
-    file.metadata()
-        .is_ok_and(|data| data.is_file() && data.nlink() == 1 && ze_driver::user::owns(data.uid()))
 }

@@ -18,6 +18,7 @@
 //! Only root reads pages of other users, and only those of processes that it can verify.
 
 use crate::random;
+use owned_file::user;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{CStr, CString};
 use std::fs::{self, File};
@@ -27,7 +28,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use ze_driver::user;
 
 /// Words of a page's head.
 pub(super) const HEAD: usize = 8;
@@ -606,6 +606,18 @@ pub(super) fn processors() -> u64 {
         // SAFETY: a call without memory.
         let count = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
         u64::try_from(count).unwrap_or(1).max(1)
+    })
+}
+
+/// Bytes of memory that the machine has.
+pub(super) fn memory() -> u64 {
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let number = |name| {
+            // SAFETY: a call without memory.
+            u64::try_from(unsafe { libc::sysconf(name) }).unwrap_or(0)
+        };
+        number(libc::_SC_PHYS_PAGES).saturating_mul(number(libc::_SC_PAGESIZE))
     })
 }
 

@@ -335,8 +335,9 @@ fn use_of(pid: u32, words: &[u64], uuid: &[u8; 16]) -> Option<ProcessUse> {
     }
     Some(ProcessUse {
         pid,
-        device_bytes: entry[2],
-        shared_bytes: entry[3],
+        // Another user's page may claim anything.
+        device_bytes: entry[2].min(pages::memory()),
+        shared_bytes: entry[3].min(pages::memory()),
         compute: kinds[0],
         copy: kinds[1],
     })
@@ -371,7 +372,10 @@ pub fn read_counters(bytes: &[u8], age: u64) {
         *half = word.to_ne_bytes();
     }
     // The first entry has that name.
-    assert!(use_of(identity.pid, &words, &uuid).is_some_and(|found| found.pid == identity.pid));
+    let found = use_of(identity.pid, &words, &uuid);
+    assert!(found.is_some_and(|found| {
+        found.pid == identity.pid && found.device_bytes.max(found.shared_bytes) <= pages::memory()
+    }));
 }
 
 fn words_of(page: &Page) -> Vec<u64> {

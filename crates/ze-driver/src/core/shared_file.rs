@@ -11,8 +11,8 @@
 
 use crate::address_space::token_of;
 use crate::check::error;
-use crate::user;
 use level_zero_sys::*;
+use owned_file::user;
 use std::ffi::c_char;
 use std::fs::{File, OpenOptions};
 use std::mem::ManuallyDrop;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use level_zero_sys::ze_result_t;
+use owned_file::Content;
 
 use super::script::{Instruction, Script, matches};
 use crate::generated::FUNCTIONS;
@@ -135,11 +136,16 @@ impl fmt::Debug for Session {
 /// Puts a script to work for all calls through the recorder's table from now on; an earlier session ends. A log file
 /// that cannot be opened is left out.
 pub fn start(script: Script) -> Session {
-    Session(begin(script, true))
+    let file = script.log.as_deref().and_then(|path| log(path).ok());
+    Session(begin(script, file, true))
 }
 
-fn begin(script: Script, keeps: bool) -> Arc<Running> {
-    let file = script.log.as_ref().and_then(|path| File::create(path).ok());
+/// Makes the log, for this user alone: it shows the arguments of the program's calls.
+fn log(path: &Path) -> std::io::Result<File> {
+    owned_file::open(path, Content::Replaced, 0o600)
+}
+
+fn begin(script: Script, file: Option<File>, keeps: bool) -> Arc<Running> {
     let plan = (0..FUNCTIONS)
         .map(|index| {
             let name = function(index).name;
@@ -196,10 +202,13 @@ pub fn from_environment() -> Result<bool, String> {
     if script.log.is_none() && !script.log_off {
         script.log = Some(beside(&path));
     }
-    if let Some(log) = &script.log {
-        File::create(log).map_err(|error| complain(&format_args!("{}: {error}", log.display())))?;
-    }
-    begin(script, false);
+    let file = match script.log.as_deref() {
+        Some(path) => Some(
+            log(path).map_err(|error| complain(&format_args!("{}: {error}", path.display())))?,
+        ),
+        None => None,
+    };
+    begin(script, file, false);
     Ok(true)
 }
 

@@ -222,6 +222,30 @@ fn only_and_log_choose_what_is_written() {
 }
 
 #[test]
+fn logs_are_the_users_alone_and_follow_nobodys_links() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+    let _one = alone();
+    let folder = std::env::temp_dir().join(format!("ze-layers-logs-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let own = folder.join("own");
+    std::fs::write(&own, "precious").unwrap();
+    let link = folder.join("link");
+    symlink(&own, &link).unwrap();
+    fake::answer(ZE_RESULT_SUCCESS);
+    for path in [&link, &folder.join("new")] {
+        let session = start(Script::parse(&format!("log {}", path.display())).unwrap());
+        synchronize(1);
+        drop(session);
+    }
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "precious");
+    let new = folder.join("new").metadata().unwrap();
+    assert!(new.len() > 0);
+    assert_eq!(new.mode() & 0o777, 0o600);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn scripts_that_are_wrong_say_where_and_what() {
     let cases = [
         ("\nfail zeMemFree", "line 2: 'fail' with 1 words"),

@@ -288,6 +288,32 @@ fn the_log_goes_to_its_file() {
             .contains("solum: the loader's log /proc/self/status/ze_loader.log cannot be written"),
         "{stderr}"
     );
+    // Other users can put links and pipes there: neither is followed or waited for.
+    let shared = stage.join("shared");
+    let own = stage.join("own");
+    std::fs::create_dir(&shared).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(&shared, mode).unwrap();
+    std::fs::write(&own, "precious").unwrap();
+    std::os::unix::fs::symlink(&own, shared.join("link")).unwrap();
+    std::os::unix::fs::symlink(stage.join("made"), shared.join("nothing")).unwrap();
+    let mut pipe = std::process::Command::new("mkfifo");
+    assert!(pipe.arg(shared.join("pipe")).status().unwrap().success());
+    for name in ["link", "nothing", "pipe"] {
+        let planted = [
+            environment[0],
+            environment[1],
+            ("ZEL_LOADER_LOG_DIR", "{stage}/shared"),
+            ("ZEL_LOADER_LOG_FILE", name),
+        ];
+        let stderr = run_in(&stage, "refused", &planted);
+        assert!(
+            stderr.contains("it is no ordinary file"),
+            "{name}: {stderr}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "precious");
+    assert!(!stage.join("made").exists());
     std::fs::remove_dir_all(&stage).unwrap();
 }
 

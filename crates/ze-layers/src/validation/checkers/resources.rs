@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use owned_file::Content;
+
 use super::Settings;
 use super::leaks::{PAIRS, role};
 use crate::validation::finding::{Finding, Severity};
@@ -96,7 +98,7 @@ pub(super) fn configure(settings: &Settings) {
     head.push_str(",TotalMemory_Bytes\n");
     let path = numbered(path);
     let made = signal_mask::without_write_signals(|| {
-        let mut file = File::create(&path)?;
+        let mut file = owned_file::open(&path, Content::Replaced, 0o666)?;
         file.write_all(head.as_bytes())?;
         Ok(file)
     });

@@ -246,6 +246,29 @@ fn slow_settings_are_warned_of() {
 }
 
 #[test]
+fn resources_are_not_written_through_others_links() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let folder = std::env::temp_dir().join(format!("ze-layers-csv-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let own = folder.join("own");
+    std::fs::write(&own, "precious").unwrap();
+    symlink(
+        &own,
+        folder.join(format!("use_pid{}.csv", std::process::id())),
+    )
+    .unwrap();
+    let (_one, _) = with(Settings {
+        resources: true,
+        resources_csv: Some(folder.join("use.csv")),
+        ..Settings::default()
+    });
+    configure(&Settings::default());
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "precious");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn resources_are_written_a_line_a_call() {
     let folder = std::env::temp_dir();
     let name = format!("ze-layers-resources-{}", std::process::id());
