@@ -181,12 +181,11 @@ fn axis(out: &mut String, begin: u64, end: u64, bottom: f64, x: &dyn Fn(u64) -> 
 }
 
 fn cut(text: &str, letters: usize) -> String {
-    let all: Vec<char> = text.chars().collect();
-    if all.len() <= letters {
-        return text.to_owned();
+    let mut starts = text.char_indices().map(|(at, _)| at);
+    match (starts.nth(letters - 1), starts.next()) {
+        (Some(at), Some(_)) => format!("{}…", &text[..at]),
+        _ => text.to_owned(),
     }
-    let head: String = all[..letters.saturating_sub(1)].iter().collect();
-    format!("{head}…")
 }
 
 /// Whether XML has the letter, and it is no control character but the end of a line.

@@ -173,7 +173,7 @@ const KINDS: [(&str, u64, Step); 13] = [
         )]
     }),
     ("places", 100_000, |n| vec![(place(n), 0)]),
-    ("devices", 20_000, |n| {
+    ("devices", 6_000, |n| {
         vec![
             (Event::Device { device: n, name: 1 }, 0),
             (submit(n, 0, 1), 0),
@@ -195,8 +195,8 @@ const KINDS: [(&str, u64, Step); 13] = [
             ),
         ]
     }),
-    ("nodes", 25_000, |n| vec![(node(n), MAX_ATTRIBUTES)]),
-    ("edges", 100_000, |n| {
+    ("nodes", 21_000, |n| vec![(node(n), MAX_ATTRIBUTES)]),
+    ("edges", 25_000, |n| {
         let edge = Event::Edge {
             name: 1 + (n % 30) as u32,
             source: n / 7,
@@ -204,10 +204,10 @@ const KINDS: [(&str, u64, Step); 13] = [
         };
         vec![(node(n), 0), (edge, 0)]
     }),
-    ("overlapping work", 20_000, |n| {
+    ("overlapping work", 5_000, |n| {
         vec![(place(n), 0), (submit(n, 0, 1), 0), (slice(n, 1), 0)]
     }),
-    ("queues", 100_000, |n| {
+    ("queues", 70_000, |n| {
         vec![(submit(n, 0, n), 0), (slice(n, 1), 0)]
     }),
     ("submissions of one command", 100_000, |n| {
@@ -218,7 +218,7 @@ const KINDS: [(&str, u64, Step); 13] = [
     ("open calls", 100_000, |n| {
         vec![(begin(Domain::LevelZero, n), 0)]
     }),
-    ("calls of commands", 50_000, |n| {
+    ("calls of commands", 20_000, |n| {
         let end = Event::End {
             domain: Domain::Sycl,
             result: 0,
