@@ -286,14 +286,14 @@ impl<R: Read + Seek> Recording<R> {
     }
 
     /// What was appended since the last call, in the order of time, with the thread that wrote it: for a file that is
-    /// still growing.
+    /// still growing. When there are [`MERGE_BYTES`] of records, more may be left for the next call.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn fresh(&mut self) -> Result<Vec<(u32, Record)>, Error> {
         // Records first, strings after: a record's strings are written before it.
         self.index()?;
-        let mut all = Vec::new();
+        let (mut all, mut bytes) = (Vec::new(), 0);
         let lanes: Vec<u32> = self.lanes.keys().copied().collect();
         for lane in lanes {
             let (mut number, mut at, mut thread) =
@@ -308,9 +308,11 @@ impl<R: Read + Seek> Recording<R> {
                     thread = chunk.thread;
                 }
                 let words = self.chunk(chunk)?;
-                while let Ok(Some((record, count))) =
-                    record::decode(words.get(at..).unwrap_or_default())
+                while bytes < MERGE_BYTES
+                    && let Ok(Some((record, count))) =
+                        record::decode(words.get(at..).unwrap_or_default())
                 {
+                    bytes += record.bytes();
                     at += count;
                     if let Event::Thread { tid, .. } = record.event {
                         thread = tid;
@@ -318,7 +320,7 @@ impl<R: Read + Seek> Recording<R> {
                     all.push((thread, record));
                 }
                 // The lane goes on in its next chunk only once this one is full.
-                if !self.lanes[&lane].contains_key(&(number + 1)) {
+                if bytes >= MERGE_BYTES || !self.lanes[&lane].contains_key(&(number + 1)) {
                     break;
                 }
                 (number, at) = (number + 1, 0);
@@ -364,7 +366,9 @@ impl<R: Read + Seek> Recording<R> {
             // A chunk that still grows is read again, with the strings that are known already.
             let known = self.strings.get(&number).map_or(0, |known| known.len());
             let total = self.string_bytes - known + text.len();
-            if total <= MAX_STRINGS_BYTES {
+            // Whoever shares a known string shares it with later readers too.
+            let is_same = self.shared(number).as_ref() == text;
+            if total <= MAX_STRINGS_BYTES && !is_same {
                 self.string_bytes = total;
                 self.strings.insert(number, text.into());
             }

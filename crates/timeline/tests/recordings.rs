@@ -484,6 +484,34 @@ fn a_growing_recording_is_followed() {
     assert_eq!(order(seen), order(whole));
 }
 
+#[test]
+fn a_long_recording_is_followed_by_parts() {
+    let mut file = Sparse::new(file::CHUNK_BYTES, i64::MAX as u64);
+    let attributes = [Attribute {
+        key: 0,
+        value: Value::Unsigned(0),
+    }; record::MAX_ATTRIBUTES];
+    let mut encoded = [0; MAX_WORDS];
+    let event = Event::Mark { name: 0, uid: 0 };
+    let count = record::encode(1_000, &event, &attributes, &mut encoded);
+    let in_chunk = (file::CHUNK_BYTES - file::CHUNK_HEAD_BYTES) / (count * 8);
+    let words = encoded[..count].repeat(in_chunk);
+    let chunks = file::MERGE_BYTES / file::CHUNK_BYTES + 10;
+    for number in 0..chunks {
+        let place = (HEADER_BYTES + number * file::CHUNK_BYTES) as u64;
+        let head = file::chunk_head(RECORDS, 1, 5, number as u64);
+        file.put(place, head, &words);
+    }
+    let mut recording = Recording::open(file).unwrap();
+    let mut parts = [0; 3];
+    for part in &mut parts {
+        *part = recording.fresh().unwrap().len();
+    }
+    let [first, second, third] = parts;
+    assert!(first * count * 8 <= file::MERGE_BYTES + MAX_WORDS * 8);
+    assert_eq!((first + second, third), (chunks * in_chunk, 0));
+}
+
 /// Between two looks the last strings go into one chunk and the first into the next.
 #[test]
 fn strings_that_fill_a_chunk_unseen_are_read() {
