@@ -2,8 +2,6 @@
 //!
 //! Alone in its process, since the allocator that it looks at is the process's.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails")]
-
 #[expect(dead_code, reason = "no types of Perfetto here")]
 mod made;
 
