@@ -29,6 +29,8 @@ pub fn recording(data: &[u8]) {
     ];
     play::play(&mut [recording], &Filter::default(), listeners).expect("memory is readable");
     let _ = summing.finish(true, 0).text(5);
-    let _ = growing.finish().dot();
+    let graph = growing.finish();
+    graph.dot(&mut sink()).expect("nothing is written to fail");
+    let _ = graph.svg();
     let _ = drawing.svg();
 }

@@ -22,6 +22,7 @@ use timeline::graph::{Graph, Growing};
 use timeline::perfetto::Perfetto;
 use timeline::picture::Picture;
 use timeline::play::{self, Listener};
+use timeline::report::Report;
 use timeline::summary::{SCHEMA, Summary, Summing};
 
 use crate::folder::Folder;
@@ -151,7 +152,7 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         Failure::new(ours, text).hint("trace it again in a folder that nothing else writes to: -o")
     })?;
     match converted {
-        Some(converted) => Ok(tell(options, &converted, results.folder.path(), code)),
+        Some(converted) => Ok(tell(options, &converted, &results.folder, code)),
         None => {
             let text = format!("the program ended with {code} and recorded nothing");
             let hint = "it met neither Level Zero nor a SYCL runtime: solum ls, SYCL_UR_TRACE=1";
@@ -296,11 +297,17 @@ impl Results {
             return Ok(None);
         };
         let complete = open.iter().all(|recording| recording.finished);
-        let lost = open.iter().map(|recording| recording.lost).sum();
+        let lost = open.iter().map(|recording| recording.lost);
+        let lost = lost.fold(0, u64::saturating_add);
         let calendar = open.first().map_or(0, |recording| {
             recording.calendar.saturating_sub(recording.clock - zero)
         });
         let write = |name: &str| folder.create(name).map(BufWriter::new);
+        let report = |name: &str, read| {
+            let mut report = Report::new(write(name)?);
+            report.read(read);
+            io::Result::Ok(report)
+        };
         let mut chrome = Chrome::new(write("timeline.json")?, zero)?;
         let mut perfetto = Perfetto::new(write("timeline.pftrace")?, zero, calendar)?;
         let mut summing = Summing::new(zero);
@@ -313,21 +320,16 @@ impl Results {
             &mut growing,
             &mut drawing,
         ];
-        play::play(&mut open, filter, listeners)?;
+        let read = play::play(&mut open, filter, listeners)?;
         let summary = summing.finish(complete, lost);
         let graph = growing.finish();
-        json(write(SUMMARY)?, &summary)?;
-        json(write("graph.json")?, &graph)?;
-        folder
-            .create("graph.dot")?
-            .write_all(graph.dot().as_bytes())?;
-        let graph_drawn = draw(folder, "graph.svg", graph.svg())?;
-        let timeline_drawn = draw(folder, "timeline.svg", drawing.svg())?;
+        json(report(SUMMARY, read)?, &summary)?;
+        json(report("graph.json", read)?, &graph)?;
+        graph.dot(&mut report("graph.dot", read)?)?;
         Ok(Some(Converted {
             summary,
             graph,
-            graph_drawn,
-            timeline_drawn,
+            drawing,
         }))
     }
 }
@@ -383,6 +385,17 @@ fn is_recording(folder: &Folder, name: &OsStr) -> bool {
     read().is_ok() && start == MAGIC
 }
 
+/// Draws the graph and the timeline; whether there are such pictures. `None` when they cannot be written.
+fn pictures(graph: &Graph, drawing: &Picture, folder: &Folder) -> Option<(bool, bool)> {
+    let drawn = draw(folder, "timeline.svg", drawing.svg())
+        .and_then(|timeline| Ok((draw(folder, "graph.svg", graph.svg())?, timeline)));
+    if let Err(error) = &drawn {
+        let text = format!("cannot draw in {}: {error}", folder.path().display());
+        say::complain(&text, None);
+    }
+    drawn.ok()
+}
+
 /// Writes a picture; whether there is one.
 fn draw(folder: &Folder, name: &str, picture: Option<String>) -> io::Result<bool> {
     match picture {
@@ -401,8 +414,7 @@ fn json(mut file: impl Write, value: &impl serde::Serialize) -> io::Result<()> {
 struct Converted {
     summary: Summary,
     graph: Graph,
-    graph_drawn: bool,
-    timeline_drawn: bool,
+    drawing: Picture,
 }
 
 /// The summary, and the graph's own figures beside it.
@@ -413,16 +425,17 @@ struct Document<'a> {
     graph: &'a Graph,
 }
 
-fn tell(options: &Options, converted: &Converted, output: &Path, code: u8) -> u8 {
+/// Tells the summary, then draws: that takes longest.
+fn tell(options: &Options, converted: &Converted, folder: &Folder, code: u8) -> u8 {
     let Converted {
         summary,
         graph,
-        graph_drawn,
-        timeline_drawn,
+        drawing,
     } = converted;
     if options.json {
         let is_told = say::json(&Document { summary, graph }, 0) == 0;
-        return unless_untold(code, is_told);
+        let is_drawn = pictures(graph, drawing, folder).is_some();
+        return unless_untold(code, is_told && is_drawn);
     }
     // The program's own output goes to stdout: talk about it does not.
     say::remark(&format!("\n{}", summary.text(options.rows)));
@@ -436,7 +449,9 @@ fn tell(options: &Options, converted: &Converted, output: &Path, code: u8) -> u8
             timeline::summary::time(graph.critical_ns)
         ));
     }
-    say::remark(&format!("{}/", output.display()));
+    let drawn = pictures(graph, drawing, folder);
+    let (graph_drawn, timeline_drawn) = drawn.unwrap_or_default();
+    say::remark(&format!("{}/", folder.path().display()));
     let mut files = vec![
         ("timeline.pftrace", "for ui.perfetto.dev"),
         (
@@ -446,17 +461,17 @@ fn tell(options: &Options, converted: &Converted, output: &Path, code: u8) -> u8
         ("summary.json", "everything above, whole"),
         ("graph.dot", "every command, for Graphviz"),
     ];
-    if *timeline_drawn {
+    if timeline_drawn {
         files.push((
             "timeline.svg",
             "a picture of the time in which devices worked",
         ));
     }
-    if *graph_drawn {
+    if graph_drawn {
         files.push(("graph.svg", "the task graph with its critical path"));
     }
     for (name, what) in files {
         say::remark(&format!("  {name:<18}{what}"));
     }
-    code
+    unless_untold(code, drawn.is_some())
 }

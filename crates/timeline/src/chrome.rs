@@ -5,12 +5,14 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use crate::play::{Argument, Arguments, Call, Listener, Place, Submission, Track, TrackId};
+use crate::report::{self, MAX_ANNOTATION, Report};
 
 /// Writes the timeline to `out`.
 pub struct Chrome<W> {
-    out: W,
+    out: Report<W>,
     zero: u64,
     first: bool,
     tracks: HashMap<TrackId, (u32, u32, String)>,
@@ -26,7 +28,8 @@ impl<W: Write> Chrome<W> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn new(mut out: W, zero: u64) -> io::Result<Self> {
+    pub fn new(out: W, zero: u64) -> io::Result<Self> {
+        let mut out = Report::new(out);
         out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
         Ok(Self {
             out,
@@ -89,7 +92,7 @@ impl<W: Write> Chrome<W> {
             if index > 0 {
                 self.out.write_all(b",")?;
             }
-            self.string(key)?;
+            self.string(report::start(key, MAX_ANNOTATION))?;
             self.out.write_all(b":")?;
             match value {
                 // Beyond 2^53 JavaScript loses digits.
@@ -99,7 +102,7 @@ impl<W: Write> Chrome<W> {
                 Argument::Float(v) if v.is_finite() => write!(self.out, "{v}")?,
                 Argument::Float(v) => write!(self.out, "\"{v}\"")?,
                 Argument::Boolean(v) => write!(self.out, "{v}")?,
-                Argument::Text(text) => self.string(text)?,
+                Argument::Text(text) => self.string(report::start(text, MAX_ANNOTATION))?,
                 Argument::Address(v) => write!(self.out, "\"{v:#x}\"")?,
             }
         }
@@ -167,7 +170,7 @@ impl<W: Write> Listener for Chrome<W> {
 
     fn begin(&mut self, call: &Call<'_>, arguments: &Arguments<'_>) -> io::Result<()> {
         self.head('B', call.track, call.begin, call.name, call.domain.name())?;
-        let place = call.place.map(Place::to_string);
+        let place = call.place.map(|place| place.to_string());
         self.arguments(arguments, &cause(call.uid, place.as_deref()))
     }
 
@@ -206,14 +209,14 @@ impl<W: Write> Listener for Chrome<W> {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Place>,
+        place: Option<&Arc<Place>>,
     ) -> io::Result<()> {
         self.head('f', track, begin, "submit", "flow")?;
         write!(self.out, ",\"bp\":\"e\",\"id\":{}}}", submission.flow)?;
         self.head('X', track, begin, &submission.name, submission.work.name())?;
         self.out.write_all(b",\"dur\":")?;
         self.micros(end - begin)?;
-        let place = place.map(Place::to_string);
+        let place = place.map(|place| place.to_string());
         let mut more = cause(submission.uid, place.as_deref());
         if submission.bytes > 0 {
             more.push(("bytes", Argument::Unsigned(submission.bytes)));
@@ -229,6 +232,10 @@ impl<W: Write> Listener for Chrome<W> {
             .unwrap_or_default();
         self.head('C', track, time, &name, "")?;
         self.arguments(&[], &[("bytes", Argument::Unsigned(value))])
+    }
+
+    fn read(&mut self, bytes: u64) {
+        self.out.read(bytes);
     }
 
     fn finish(&mut self, _: u64) -> io::Result<()> {

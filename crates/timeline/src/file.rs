@@ -13,8 +13,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
-use crate::record::{self, Event, Record, Text};
+use crate::record::{self, Event, MAX_WORDS, Record, Text};
 
 /// First bytes of a recording.
 pub const MAGIC: [u8; 8] = *b"SOLUMTRC";
@@ -48,10 +49,11 @@ pub const MAX_EMPTY_PLACES: usize = 4096;
 /// Bytes of records that [`merge`] holds for all lanes together: whole chunks of 512 lanes. With more lanes it reads
 /// chunks in parts.
 pub const MERGE_BYTES: usize = 64 << 20;
-/// Smallest part of a chunk that [`merge`] reads: more than [`LONGEST_WORDS`].
+/// Smallest part of a chunk that [`merge`] reads: more than [`MAX_WORDS`].
 const MIN_PART_BYTES: usize = 8 << 10;
-/// Words of the longest record that the format can express: its counts of fields and attributes are bytes.
-const LONGEST_WORDS: usize = 3 + 255 + 2 * 255;
+
+/// The latest clock that a reader believes: 146 years. Half of the range is left for the times of records.
+pub const MAX_CLOCK: u64 = 1 << 62;
 
 /// Places in the header, in bytes.
 pub mod header {
@@ -134,7 +136,9 @@ pub struct Recording<R> {
     pub calendar: u64,
     /// The command line.
     pub command: Vec<String>,
-    strings: HashMap<Text, Box<str>>,
+    strings: HashMap<Text, Arc<str>>,
+    /// What [`Recording::shared`] gives for a number that no string has.
+    no_text: Arc<str>,
     /// Bytes of all strings, at most [`MAX_STRINGS_BYTES`].
     string_bytes: usize,
     lanes: BTreeMap<u32, BTreeMap<u64, Chunk>>,
@@ -213,10 +217,11 @@ impl<R: Read + Seek> Recording<R> {
             process: u32_at(&head, header::PROCESS),
             finished: u32_at(&head, header::FINISHED) != 0,
             lost: u64_at(&head, header::LOST),
-            clock: u64_at(&head, header::CLOCK),
+            clock: u64_at(&head, header::CLOCK).min(MAX_CLOCK),
             calendar: u64_at(&head, header::CALENDAR),
             command,
             strings: HashMap::new(),
+            no_text: Arc::default(),
             string_bytes: 0,
             lanes: BTreeMap::new(),
             scanned: HEADER_BYTES as u64,
@@ -281,14 +286,14 @@ impl<R: Read + Seek> Recording<R> {
     }
 
     /// What was appended since the last call, in the order of time, with the thread that wrote it: for a file that is
-    /// still growing.
+    /// still growing. When there are [`MERGE_BYTES`] of records, more may be left for the next call.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn fresh(&mut self) -> Result<Vec<(u32, Record)>, Error> {
         // Records first, strings after: a record's strings are written before it.
         self.index()?;
-        let mut all = Vec::new();
+        let (mut all, mut bytes) = (Vec::new(), 0);
         let lanes: Vec<u32> = self.lanes.keys().copied().collect();
         for lane in lanes {
             let (mut number, mut at, mut thread) =
@@ -303,9 +308,11 @@ impl<R: Read + Seek> Recording<R> {
                     thread = chunk.thread;
                 }
                 let words = self.chunk(chunk)?;
-                while let Ok(Some((record, count))) =
-                    record::decode(words.get(at..).unwrap_or_default())
+                while bytes < MERGE_BYTES
+                    && let Ok(Some((record, count))) =
+                        record::decode(words.get(at..).unwrap_or_default())
                 {
+                    bytes += record.bytes();
                     at += count;
                     if let Event::Thread { tid, .. } = record.event {
                         thread = tid;
@@ -313,7 +320,7 @@ impl<R: Read + Seek> Recording<R> {
                     all.push((thread, record));
                 }
                 // The lane goes on in its next chunk only once this one is full.
-                if !self.lanes[&lane].contains_key(&(number + 1)) {
+                if bytes >= MERGE_BYTES || !self.lanes[&lane].contains_key(&(number + 1)) {
                     break;
                 }
                 (number, at) = (number + 1, 0);
@@ -359,7 +366,9 @@ impl<R: Read + Seek> Recording<R> {
             // A chunk that still grows is read again, with the strings that are known already.
             let known = self.strings.get(&number).map_or(0, |known| known.len());
             let total = self.string_bytes - known + text.len();
-            if total <= MAX_STRINGS_BYTES {
+            // Whoever shares a known string shares it with later readers too.
+            let is_same = self.shared(number).as_ref() == text;
+            if total <= MAX_STRINGS_BYTES && !is_same {
                 self.string_bytes = total;
                 self.strings.insert(number, text.into());
             }
@@ -374,7 +383,19 @@ impl<R: Read + Seek> Recording<R> {
     /// The string of that number; empty when there is none.
     #[must_use]
     pub fn text(&self, number: Text) -> &str {
-        self.strings.get(&number).map_or("", |text| text)
+        self.shared(number)
+    }
+
+    /// The string of that number, for keeping: it is in memory once, however often it is named.
+    #[must_use]
+    pub fn shared(&self, number: Text) -> &Arc<str> {
+        self.strings.get(&number).unwrap_or(&self.no_text)
+    }
+
+    /// Bytes of all strings.
+    #[must_use]
+    pub fn string_bytes(&self) -> usize {
+        self.string_bytes
     }
 
     fn chunk(&mut self, chunk: Chunk) -> Result<Vec<u64>, Error> {
@@ -420,7 +441,7 @@ impl Lane {
     ) -> Result<(), Error> {
         loop {
             if let Some(chunk) = self.rest
-                && self.words.len() - self.at < LONGEST_WORDS
+                && self.words.len() - self.at < MAX_WORDS
             {
                 self.read(recording, chunk, self.from + self.at, part_words)?;
             }

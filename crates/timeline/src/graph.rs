@@ -5,10 +5,11 @@
 //! no device was heard). The picture shows every command of a small graph; of a larger one, commands of one name and
 //! source line are one box.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use layout::backends::svg::SVGWriter;
 use layout::core::base::Orientation;
@@ -19,16 +20,25 @@ use layout::std_shapes::shapes::{Arrow, Element, LineEndKind, ShapeKind};
 use layout::topo::layout::VisualGraph;
 use serde::Serialize;
 
+use crate::picture::is_drawable;
 use crate::play::{Argument, Arguments, Call, Listener, Node, Place, Submission, TrackId};
 use crate::record::{Domain, Work};
+use crate::report::{self, MAX_ANNOTATION};
 use crate::summary;
 
 /// Commands that are kept; later ones are counted only.
 const MAX_NODES: usize = 20_000;
+/// Edges that are kept, and submissions and pieces of work of the kept commands: later ones are left out.
+const MAX_EDGES: usize = 16 * MAX_NODES;
 /// Boxes of a picture of single commands.
 const MAX_BOXES: usize = 60;
-/// Boxes of any picture.
+/// Boxes of any picture; no more than bits of a [`Boxes`].
 const MAX_MERGED: usize = 120;
+/// Rows that the edges of a picture of single commands span together. 60 commands with 900 take 0.3 s to lay out, the
+/// 20 with all 190 edges that span 1,330 took 10 s.
+const MAX_SPAN: usize = 1_000;
+/// The same for a picture whose edges are not uncrossed. 120 boxes with 3,952 take 0.9 s.
+const MAX_MERGED_SPAN: usize = 4_000;
 
 /// Why one command comes after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -46,11 +56,12 @@ pub struct Command {
     /// Number in the graph, in the order of submission.
     pub id: usize,
     /// Kernel or kind of transfer.
-    pub name: String,
+    pub name: Arc<str>,
     /// XPTI's word for its kind, or that of the driver's command.
-    pub kind: String,
+    pub kind: Arc<str>,
     /// Source location.
-    pub source: String,
+    #[serde(serialize_with = "Place::as_text")]
+    pub source: Place,
     /// XPTI's universal id of it, 0 when unknown.
     pub uid: u64,
     /// SYCL's number of the command, 0 when unknown.
@@ -64,7 +75,7 @@ pub struct Command {
     /// Whether it lies on the critical path.
     pub critical: bool,
     /// What SYCL told of it.
-    pub metadata: BTreeMap<String, String>,
+    pub metadata: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 /// An edge.
@@ -77,7 +88,7 @@ pub struct Edge {
     /// Why.
     pub why: Why,
     /// SYCL's word for it.
-    pub name: String,
+    pub name: Arc<str>,
     /// Whether it lies on the critical path.
     pub critical: bool,
 }
@@ -104,12 +115,16 @@ type Ran = (u64, u64, usize);
 #[derive(Default)]
 pub struct Growing {
     commands: Vec<Command>,
-    edges: BTreeMap<(usize, usize), (Why, String)>,
+    edges: BTreeMap<(usize, usize), (Why, Arc<str>)>,
     newest: HashMap<(usize, u64), usize>,
     by_instance: HashMap<(usize, u64), usize>,
     by_correlation: HashMap<(usize, u64), usize>,
     /// What ran on each queue.
     ran: HashMap<(usize, u64), Vec<Ran>>,
+    /// Pieces of work in `ran`.
+    ran_count: usize,
+    /// Texts of metadata and edges: each is in memory once.
+    texts: HashSet<Arc<str>>,
     left_out: u64,
 }
 
@@ -130,13 +145,25 @@ impl Growing {
         Some(id)
     }
 
+    /// That text, cut to the length of an annotation.
+    fn text(&mut self, text: &str) -> Arc<str> {
+        let text = report::start(text, MAX_ANNOTATION);
+        if let Some(known) = self.texts.get(text) {
+            return known.clone();
+        }
+        let text: Arc<str> = text.into();
+        self.texts.insert(text.clone());
+        text
+    }
+
     fn join(&mut self, from: usize, to: usize, why: Why, name: &str) {
         // Time runs one way: an edge backwards would be a reused number.
         if from < to {
-            let entry = self.edges.entry((from, to));
-            let edge = entry.or_insert_with(|| (why, name.to_owned()));
-            if why < edge.0 {
-                *edge = (why, name.to_owned());
+            let known = self.edges.get(&(from, to));
+            let is_new = known.is_none() && self.edges.len() < MAX_EDGES;
+            if is_new || known.is_some_and(|known| why < known.0) {
+                let name = self.text(name);
+                self.edges.insert((from, to), (why, name));
             }
         }
     }
@@ -187,24 +214,29 @@ impl Growing {
 
 impl Listener for Growing {
     fn node(&mut self, node: &Node<'_>) -> io::Result<()> {
-        let metadata = node.arguments.iter().map(|(key, value)| {
+        if self.commands.len() >= MAX_NODES {
+            self.left_out += 1;
+            return Ok(());
+        }
+        let mut metadata = BTreeMap::new();
+        for (key, value) in node.arguments {
             let value = match value {
-                Argument::Unsigned(v) => v.to_string(),
-                Argument::Signed(v) => v.to_string(),
-                Argument::Float(v) => v.to_string(),
-                Argument::Boolean(v) => v.to_string(),
-                Argument::Text(text) => (*text).to_owned(),
-                Argument::Address(v) => format!("{v:#x}"),
+                Argument::Unsigned(v) => v.to_string().into(),
+                Argument::Signed(v) => v.to_string().into(),
+                Argument::Float(v) => v.to_string().into(),
+                Argument::Boolean(v) => v.to_string().into(),
+                Argument::Text(text) => self.text(text),
+                Argument::Address(v) => format!("{v:#x}").into(),
             };
-            ((*key).to_owned(), value)
-        });
+            metadata.insert(self.text(key), value);
+        }
         let id = self.add(Command {
-            name: node.name.to_owned(),
-            kind: node.kind.to_owned(),
-            source: node.place.to_string(),
+            name: node.name.clone(),
+            kind: node.kind.clone(),
+            source: node.place.line(),
             uid: node.uid,
             instance: node.instance,
-            metadata: metadata.collect(),
+            metadata,
             ..Command::default()
         });
         if let Some(id) = id {
@@ -224,7 +256,8 @@ impl Listener for Growing {
 
     fn begin(&mut self, call: &Call<'_>, _: &Arguments<'_>) -> io::Result<()> {
         // The fast path of USM copies gives the task a number of its own, one beyond its node's.
-        if call.domain == Domain::Sycl && call.instance != 0 {
+        let has_room = self.by_instance.len() < MAX_EDGES;
+        if call.domain == Domain::Sycl && call.instance != 0 && has_room {
             for recording in 0.. {
                 let key = (recording, call.instance);
                 if self.by_instance.contains_key(&key) || recording > 64 {
@@ -251,7 +284,8 @@ impl Listener for Growing {
             let found = (0..64)
                 .find_map(|recording| self.by_instance.get(&(recording, call.instance)).copied());
             if let Some(command) = found.and_then(|id| self.commands.get_mut(id)) {
-                command.host_ns += end.saturating_sub(call.begin);
+                let time = end.saturating_sub(call.begin);
+                command.host_ns = command.host_ns.saturating_add(time);
             }
         }
         Ok(())
@@ -269,17 +303,19 @@ impl Listener for Growing {
             Some(id) => Some(id),
             None => self.add(Command {
                 name: submission.name.clone(),
-                kind: submission.work.name().to_owned(),
+                kind: submission.work.name().into(),
                 uid: submission.uid,
                 ..Command::default()
             }),
         };
         let Some(id) = id else { return Ok(()) };
         if let Some(command) = self.commands.get_mut(id) {
-            command.bytes += submission.bytes;
+            command.bytes = command.bytes.saturating_add(submission.bytes);
         }
-        self.by_correlation
-            .insert((recording, submission.correlation), id);
+        if self.by_correlation.len() < MAX_EDGES {
+            self.by_correlation
+                .insert((recording, submission.correlation), id);
+        }
         Ok(())
     }
 
@@ -297,23 +333,27 @@ impl Listener for Growing {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Place>,
+        place: Option<&Arc<Place>>,
     ) -> io::Result<()> {
         let key = (submission.recording, submission.correlation);
         let found = self.by_correlation.get(&key).copied();
-        if let Some(id) = found {
+        if let Some(id) = found
+            && self.ran_count < MAX_EDGES
+        {
+            self.ran_count += 1;
             let queue = (submission.recording, submission.queue);
             self.ran.entry(queue).or_default().push((begin, end, id));
         }
         if let Some(command) = found.and_then(|id| self.commands.get_mut(id)) {
             // Signals and waits have times too, but no work.
             if submission.work != Work::Barrier {
-                command.device_ns += end.saturating_sub(begin);
+                let time = end.saturating_sub(begin);
+                command.device_ns = command.device_ns.saturating_add(time);
             }
-            if command.source.is_empty()
+            if command.source == Place::default()
                 && let Some(place) = place
             {
-                command.source = place.to_string();
+                command.source = place.line();
             }
         }
         Ok(())
@@ -370,18 +410,20 @@ impl Graph {
     }
 
     /// As DOT, for Graphviz: every command.
-    #[must_use]
-    pub fn dot(&self) -> String {
-        let mut out = String::from(
-            "digraph tasks {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n",
-        );
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn dot(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(
+            b"digraph tasks {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n",
+        )?;
         for command in &self.commands {
             let tip: Vec<String> = command
                 .metadata
                 .iter()
                 .map(|(key, value)| format!("{key}: {value}"))
                 .collect();
-            let _ = writeln!(
+            writeln!(
                 out,
                 "  n{} [label={}, tooltip={}{}];",
                 command.id,
@@ -392,7 +434,7 @@ impl Graph {
                 } else {
                     ""
                 }
-            );
+            )?;
         }
         for edge in &self.edges {
             let mut styles = vec![format!("label={}", quote(&edge.name))];
@@ -402,16 +444,16 @@ impl Graph {
             if edge.critical {
                 styles.push("color=red, penwidth=3".to_owned());
             }
-            let _ = writeln!(
+            writeln!(
                 out,
                 "  n{} -> n{} [{}];",
                 edge.from,
                 edge.to,
                 styles.join(", ")
-            );
+            )?;
         }
-        out.push_str("}\n");
-        out
+        out.write_all(b"}\n")?;
+        out.flush()
     }
 
     /// As a picture; `None` when there is nothing to draw, or it cannot be laid out.
@@ -463,27 +505,23 @@ impl Graph {
                 picture.add_node(Element::create(shape, look, Orientation::TopToBottom, size))
             })
             .collect();
-        for ((from, to), (why, critical)) in &edges {
-            let (color, width) = if *critical {
+        for edge in &drawn(figures.len(), &edges)? {
+            let (color, width) = if edge.critical {
                 (0xcc00_00ff, 4)
             } else {
                 (0x5555_55ff, 1)
             };
             let look = StyleAttr::new(Color::new(color), width, None, 0, 12);
-            let style = match why {
+            let style = match edge.why {
                 Why::Dependence => LineStyleKind::Normal,
                 Why::Order => LineStyleKind::Dashed,
             };
-            let arrow = Arrow::new(
-                LineEndKind::None,
-                LineEndKind::Arrow,
-                style,
-                "",
-                &look,
-                &None,
-                &None,
-            );
-            picture.add_edge(arrow, *handles.get(*from)?, *handles.get(*to)?);
+            let (begin, end) = match edge.reversed {
+                true => (LineEndKind::Arrow, LineEndKind::None),
+                false => (LineEndKind::None, LineEndKind::Arrow),
+            };
+            let arrow = Arrow::new(begin, end, style, "", &look, &None, &None);
+            picture.add_edge(arrow, *handles.get(edge.from)?, *handles.get(edge.to)?);
         }
         let mut svg = SVGWriter::new();
         // Uncrossing the edges of many boxes takes longer than everything else, and changes little for the eye.
@@ -498,7 +536,7 @@ impl Graph {
     fn single(&self) -> (Vec<Figure>, Figures) {
         let figures = self.commands.iter().map(|command| Figure {
             label: label(command),
-            kind: command.kind.clone(),
+            kind: command.kind.to_string(),
             time: command.device_ns,
             critical: command.critical,
         });
@@ -511,7 +549,8 @@ impl Graph {
 
     /// Commands of one name and source together, the longest-running ones.
     fn merged(&self) -> (Vec<Figure>, Figures) {
-        let mut groups: BTreeMap<(&str, &str), (usize, u64, bool, &str)> = BTreeMap::new();
+        type Group<'a> = (usize, u64, bool, &'a str);
+        let mut groups: BTreeMap<(&str, &Place), Group<'_>> = BTreeMap::new();
         for command in &self.commands {
             let group = groups.entry((&command.name, &command.source)).or_insert((
                 0,
@@ -520,13 +559,13 @@ impl Graph {
                 &command.kind,
             ));
             group.0 += 1;
-            group.1 += command.device_ns;
+            group.1 = group.1.saturating_add(command.device_ns);
             group.2 |= command.critical;
         }
         let mut sorted: Vec<_> = groups.into_iter().collect();
         sorted.sort_by_key(|(_, group)| std::cmp::Reverse((group.2, group.1, group.0)));
         sorted.truncate(MAX_MERGED);
-        let places: HashMap<(&str, &str), usize> = sorted
+        let places: HashMap<(&str, &Place), usize> = sorted
             .iter()
             .enumerate()
             .map(|(place, (key, _))| (*key, place))
@@ -535,8 +574,8 @@ impl Graph {
             .iter()
             .map(|((name, source), (count, time, critical, kind))| {
                 let command = Command {
-                    name: format!("{count}× {name}"),
-                    source: (*source).to_owned(),
+                    name: format!("{count}× {name}").into(),
+                    source: (*source).clone(),
                     device_ns: *time,
                     ..Command::default()
                 };
@@ -550,7 +589,7 @@ impl Graph {
         let figures = figures.collect();
         let place = |id: usize| {
             let command = self.commands.get(id)?;
-            places.get(&(&*command.name, &*command.source)).copied()
+            places.get(&(&*command.name, &command.source)).copied()
         };
         let mut edges: Figures = BTreeMap::new();
         for edge in &self.edges {
@@ -568,6 +607,81 @@ impl Graph {
 
 type Figures = BTreeMap<(usize, usize), (Why, bool)>;
 
+/// A set of boxes: a bit for each.
+type Boxes = u128;
+const _: () = assert!(MAX_MERGED <= Boxes::BITS as usize && MAX_BOXES <= MAX_MERGED);
+
+/// An edge of the picture, downwards.
+struct Drawn {
+    from: usize,
+    to: usize,
+    /// The later box lies above the earlier one.
+    reversed: bool,
+    why: Why,
+    critical: bool,
+}
+
+/// The boxes that edges lead to from this one; `after` holds the direct ones.
+fn reached(after: &[Boxes], from: usize) -> Boxes {
+    let mut found = after[from];
+    let mut left = found;
+    while left != 0 {
+        let next = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let more = after[next] & !found;
+        found |= more;
+        left |= more;
+    }
+    found
+}
+
+/// The edges to draw: without circles, and without those that others imply. `None` when they are too many to lay out.
+fn drawn(boxes: usize, edges: &Figures) -> Option<Vec<Drawn>> {
+    let mut after: Vec<Boxes> = vec![0; boxes];
+    let mut drawn = Vec::new();
+    for (&(from, to), &(why, critical)) in edges {
+        let reversed = reached(&after, to) & 1 << from != 0;
+        let (from, to) = if reversed { (to, from) } else { (from, to) };
+        after[from] |= 1 << to;
+        drawn.push(Drawn {
+            from,
+            to,
+            reversed,
+            why,
+            critical,
+        });
+    }
+    let critical: Vec<(usize, usize)> = drawn
+        .iter()
+        .filter(|edge| edge.critical)
+        .map(|edge| (edge.from, edge.to))
+        .collect();
+    for edge in &drawn {
+        let (from, bit) = (edge.from, 1 << edge.to);
+        after[from] &= !bit;
+        if critical.contains(&(from, edge.to)) || reached(&after, from) & bit == 0 {
+            after[from] |= bit;
+        }
+    }
+    drawn.retain(|edge| after[edge.from] & 1 << edge.to != 0);
+    // A box lies in the row below the last of those that lead to it.
+    let mut rows = vec![0usize; boxes];
+    for _ in 0..boxes {
+        for edge in &drawn {
+            rows[edge.to] = rows[edge.to].max(rows[edge.from] + 1);
+        }
+    }
+    let span: usize = drawn
+        .iter()
+        .map(|edge| rows[edge.to] - rows[edge.from])
+        .sum();
+    let most = match boxes > MAX_BOXES {
+        true => MAX_MERGED_SPAN,
+        false => MAX_SPAN,
+    };
+    (span <= most).then_some(drawn)
+}
+
 /// The longer it ran, the warmer.
 fn fill(figure: &Figure, most: u64) -> u32 {
     let share = figure.time as f64 / most.max(1) as f64;
@@ -583,7 +697,7 @@ fn fill(figure: &Figure, most: u64) -> u32 {
 
 fn label(command: &Command) -> String {
     let mut out = cut(&command.name, 44);
-    let source = cut(&command.source, 44);
+    let source = cut(&command.source.to_string(), 44);
     if !source.is_empty() && source != out {
         let _ = write!(out, "\n{source}");
     }
@@ -597,17 +711,17 @@ fn label(command: &Command) -> String {
     if !figures.is_empty() {
         let _ = write!(out, "\n{}", figures.join(" · "));
     }
+    out.retain(is_drawable);
     out
 }
 
 /// The end of a long name says more than its begin.
 fn cut(text: &str, width: usize) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    if letters.len() <= width {
-        return text.to_owned();
+    let mut starts = text.char_indices().rev().map(|(at, _)| at);
+    match (starts.nth(width - 2), starts.nth(1)) {
+        (Some(at), Some(_)) => format!("…{}", &text[at..]),
+        _ => text.to_owned(),
     }
-    let end: String = letters[letters.len() - width + 1..].iter().collect();
-    format!("…{end}")
 }
 
 /// A string of DOT.
@@ -633,7 +747,7 @@ mod tests {
     fn command(id: usize, device_ns: u64) -> Command {
         Command {
             id,
-            name: format!("c{id}"),
+            name: format!("c{id}").into(),
             device_ns,
             ..Command::default()
         }
@@ -685,10 +799,51 @@ mod tests {
     }
 
     #[test]
+    fn pictures_hold_few_edges() {
+        type Pairs = Vec<(usize, usize)>;
+        let all = |count: usize| -> Pairs {
+            let from = |to| (0..to).map(move |from| (from, to));
+            (0..count).flat_map(from).collect()
+        };
+        let chain = |count: usize| -> Pairs { (1..count).map(|id| (id - 1, id)).collect() };
+        // A chain from the sources on one side to the sinks on the other, which each source has an edge to as well.
+        let wide = |side: usize, length: usize| -> Pairs {
+            let sinks = side + length..2 * side + length;
+            let links = (1..length).map(|at| (side + at - 1, side + at));
+            let ends = sinks.clone().map(|sink| (side + length - 1, sink));
+            let direct = sinks.flat_map(|sink| (0..side).map(move |source| (source, sink)));
+            links.chain(ends).chain(direct).collect()
+        };
+        for (name, count, edges, expected) in [
+            ("all edges of 20", 20, all(20), Some(chain(20))),
+            ("all edges of 120", 120, all(120), Some(chain(120))),
+            ("a circle", 3, vec![(0, 1), (1, 2), (2, 0)], Some(chain(3))),
+            ("wide", 60, wide(20, 20), None),
+            ("wide, merged", 120, wide(40, 40), None),
+        ] {
+            let figures: Figures = edges
+                .into_iter()
+                .map(|edge| (edge, (Why::Dependence, false)))
+                .collect();
+            let found = drawn(count, &figures);
+            let found = found.map(|drawn| drawn.iter().map(|edge| (edge.from, edge.to)).collect());
+            assert_eq!(found, expected, "{name}");
+        }
+        // The critical path stays whole.
+        let figures = [((0, 1), false), ((0, 2), true), ((1, 2), false)];
+        let figures = figures.map(|(edge, critical)| (edge, (Why::Dependence, critical)));
+        let found = drawn(3, &figures.into()).unwrap();
+        assert_eq!(found.len(), 3);
+        assert!(graph(&[0; 20], &all(20)).svg().is_some());
+    }
+
+    #[test]
     fn pictures_hold_every_label_escaped() {
         let mut small = graph(&[1, 2], &[(0, 1)]);
-        small.commands[0].name = "a<b>\"&\\\n".to_owned();
-        let dot = small.dot();
+        small.commands[0].name = "a<b>\"&\\\n".into();
+        let mut dot = Vec::new();
+        small.dot(&mut dot).unwrap();
+        let dot = String::from_utf8(dot).unwrap();
         assert!(dot.contains(r#"a<b>\"&\\\n"#), "{dot}");
         assert!(dot.contains("n0 -> n1 [label=\"\", color=red"), "{dot}");
         let svg = small.svg().unwrap_or_default();

@@ -6,7 +6,9 @@
 //!
 //! Invariants
 //! - A recording that ends anywhere, by a crash or a kill, is readable up to its last whole record.
-//! - Reading and converting need memory for strings, threads and distinct names, not for events.
+//! - Reading and converting need memory for strings, threads and distinct names, not for events. Strings are in memory
+//!   once; everything else has a bound, beyond which records are counted and left out.
+//! - A report has at most 64 times the bytes that were read, and 64 MiB ([`report`]).
 //! - A damaged or hostile file gives an error or fewer records, never a panic or an allocation of its choosing.
 //!
 //! Not here: whatever happens in the traced process, and its clock. Except for [`user`], nothing in this crate opens a
@@ -20,5 +22,6 @@ pub mod perfetto;
 pub mod picture;
 pub mod play;
 pub mod record;
+pub mod report;
 pub mod summary;
 pub mod user;

@@ -5,17 +5,23 @@
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Write as _;
 use std::io;
+use std::sync::Arc;
 
 use crate::play::{Arguments, Call, Listener, Place, Submission, Track, TrackId};
 use crate::record::{Domain, Work};
+use crate::report::{self, MAX_ANNOTATION};
 use crate::summary;
 
 /// Boxes that are drawn.
 const MAX_BOXES: usize = 3_000;
 /// Width of the time axis.
 const WIDTH: f64 = 1080.0;
+/// Letters of a track's name.
+const NAME: usize = 30;
 /// Width of the names of tracks.
 const MARGIN: f64 = 190.0;
+/// Ticks of the time axis: [`axis`] means to draw twelve.
+const MAX_TICKS: usize = 64;
 /// Height of one level of calls.
 const ROW: f64 = 18.0;
 
@@ -26,9 +32,9 @@ struct Bar {
     begin: u64,
     track: TrackId,
     depth: usize,
-    name: String,
+    name: Arc<str>,
     color: &'static str,
-    tip: String,
+    place: Option<Arc<Place>>,
     flow: Option<(TrackId, u64)>,
 }
 
@@ -59,7 +65,7 @@ impl Picture {
 
     /// The picture; `None` when no device worked.
     #[must_use]
-    pub fn svg(self) -> Option<String> {
+    pub fn svg(&self) -> Option<String> {
         let begin = self.first?;
         // A little of what led to the first work belongs to it.
         let lead = (self.last - begin) / 50;
@@ -68,10 +74,9 @@ impl Picture {
             self.last.saturating_add(lead / 2),
         );
         let scale = WIDTH / (end - begin).max(1) as f64;
-        let mut bars: Vec<Bar> = self
+        let mut bars: Vec<&Bar> = self
             .bars
-            .into_vec()
-            .into_iter()
+            .iter()
             .filter(|bar| bar.begin < end && bar.begin.saturating_add(bar.length.0) > begin)
             .collect();
         bars.sort_by_key(|bar| (bar.track, bar.depth, bar.begin));
@@ -106,7 +111,7 @@ impl Picture {
                 out,
                 "<text x=\"4\" y=\"{:.1}\">{}</text>",
                 top + 13.0,
-                escape(&cut(name, 30))
+                escape(name)
             );
         }
         for bar in &bars {
@@ -119,7 +124,7 @@ impl Picture {
             let _ = write!(
                 out,
                 "<g><title>{}</title><rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{}\" stroke=\"#444\" stroke-width=\"0.4\"/>",
-                escape(&bar.tip),
+                escape(&tip(bar)),
                 ROW - 2.0,
                 bar.color
             );
@@ -164,25 +169,29 @@ fn axis(out: &mut String, begin: u64, end: u64, bottom: f64, x: &dyn Fn(u64) -> 
         }
         step = next;
     }
-    let mut time = 0;
-    while time <= span {
+    let ticks = std::iter::successors(Some(0u64), |time| time.checked_add(step));
+    for time in ticks.take_while(|time| *time <= span).take(MAX_TICKS) {
         let at = x(begin + time);
         let _ = writeln!(
             out,
             "<path d=\"M{at:.1} 20 V{bottom:.1}\" stroke=\"#ddd\"/><text x=\"{at:.1}\" y=\"14\" fill=\"#666\">{}</text>",
             summary::time(time)
         );
-        time += step;
     }
 }
 
 fn cut(text: &str, letters: usize) -> String {
-    let all: Vec<char> = text.chars().collect();
-    if all.len() <= letters {
-        return text.to_owned();
+    let mut starts = text.char_indices().map(|(at, _)| at);
+    match (starts.nth(letters - 1), starts.next()) {
+        (Some(at), Some(_)) => format!("{}…", &text[..at]),
+        _ => text.to_owned(),
     }
-    let head: String = all[..letters.saturating_sub(1)].iter().collect();
-    format!("{head}…")
+}
+
+/// Whether XML has the letter, and it is no control character but the end of a line.
+pub(crate) fn is_drawable(letter: char) -> bool {
+    let is_character = !matches!(letter, '\u{FFFE}' | '\u{FFFF}');
+    letter == '\n' || is_character && !letter.is_control()
 }
 
 fn escape(text: &str) -> String {
@@ -193,30 +202,38 @@ fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            letter if letter.is_control() && letter != '\n' => {}
-            letter => out.push(letter),
+            letter if is_drawable(letter) => out.push(letter),
+            _ => {}
         }
     }
     out
 }
 
-fn tip(name: &str, time: u64, place: Option<&Place>) -> String {
-    let place = place.map(|place| format!("\n{place}")).unwrap_or_default();
-    format!("{name}\n{}{place}", summary::time(time))
+fn tip(bar: &Bar) -> String {
+    let place = bar.place.as_ref().map(|place| format!("\n{place}"));
+    let place = place.unwrap_or_default();
+    format!(
+        "{}\n{}{}",
+        report::start(&bar.name, MAX_ANNOTATION),
+        summary::time(bar.length.0),
+        report::start(&place, MAX_ANNOTATION)
+    )
 }
 
 impl Listener for Picture {
     fn track(&mut self, id: TrackId, track: &Track<'_>) -> io::Result<()> {
         match track {
             Track::Thread { thread, name, .. } => {
-                self.tracks.insert(id, format!("{name} ({thread})"));
+                self.tracks
+                    .insert(id, cut(&format!("{name} ({thread})"), NAME));
             }
             Track::Device { name } => {
-                self.devices.insert(id, (*name).to_owned());
+                self.devices.insert(id, cut(name, NAME));
             }
             Track::Queue { device, number } => {
                 let device = self.devices.get(device).cloned().unwrap_or_default();
-                self.tracks.insert(id, format!("queue {number}, {device}"));
+                self.tracks
+                    .insert(id, cut(&format!("queue {number}, {device}"), NAME));
             }
             Track::Process { .. } | Track::Counter { .. } => {}
         }
@@ -244,7 +261,7 @@ impl Listener for Picture {
             begin: call.begin,
             track: call.track,
             depth,
-            name: call.name.to_owned(),
+            name: call.name.clone(),
             color: match call.domain {
                 Domain::LevelZero => "#cfe2f3",
                 Domain::UnifiedRuntime => "#e2d9f3",
@@ -252,7 +269,7 @@ impl Listener for Picture {
                 Domain::Wait => "#eeeeee",
                 Domain::Memory => "#fff2cc",
             },
-            tip: tip(call.name, length, call.place),
+            place: call.place.cloned(),
             flow: None,
         });
         Ok(())
@@ -264,7 +281,7 @@ impl Listener for Picture {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Place>,
+        place: Option<&Arc<Place>>,
     ) -> io::Result<()> {
         self.first = Some(self.first.map_or(begin, |first| first.min(begin)));
         self.last = self.last.max(end);
@@ -279,7 +296,7 @@ impl Listener for Picture {
                 Work::Copy | Work::Fill => "#9fc5e8",
                 Work::Barrier | Work::Other => "#dddddd",
             },
-            tip: tip(&submission.name, end - begin, place),
+            place: place.cloned(),
             flow: Some((submission.track, submission.time)),
         });
         Ok(())

@@ -1,18 +1,44 @@
 //! Recordings, played: records become calls with begin and end, device work with the submission and source line that
 //! caused it, and levels of allocated memory, in the order of time, told to [`Listener`]s.
 //!
-//! State is kept for open calls, live allocations, source locations and submissions that have not run yet, the last
-//! within a bound; never for events that are over.
+//! State is kept for open calls, live allocations, source locations and submissions that have not run yet, each within
+//! a bound; never for events that are over. Texts are shared with the recording.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Seek};
+use std::sync::Arc;
 
-use crate::file::{self, Origin, Recording};
+use serde::Serializer;
+
+use crate::file::{self, MAX_CLOCK, Origin, Recording};
 use crate::filter::Filter;
-use crate::record::{Attribute, Domain, Event, NO_RESULT, Record, Value, Work};
+use crate::record::{Attribute, Domain, Event, NO_RESULT, Record, Text, Value, Work};
+use crate::report;
 
 /// Submissions that may wait for their execution; older ones are told without.
 const MAX_PENDING: usize = 1 << 16;
+// The bounds below are far above the needs of real programs. `tests/forged.rs` exceeds most of them, one by one: the
+// reader's memory grows by 34 MiB at most.
+/// Threads of a process; later ones show only what they submit.
+const MAX_THREADS: usize = 1 << 16;
+/// Source locations of a process.
+const MAX_PLACES: usize = 1 << 16;
+/// Devices, of a process and in all.
+const MAX_DEVICES: usize = 1 << 12;
+/// Allocations of a process that live at once.
+const MAX_ALLOCATIONS: usize = 1 << 20;
+/// Calls of a thread that are open at once.
+const MAX_OPEN: usize = 1 << 12;
+/// Tracks of queues, in all.
+const MAX_QUEUES: usize = 1 << 16;
+/// Tracks of a queue whose work overlaps; more of it goes to the last one.
+const MAX_LANES: usize = 64;
+/// Kinds of memory of a process.
+const MAX_LEVELS: usize = 1 << 10;
+/// Bytes of a name of a thread, a device or a kind.
+const MAX_NAME: usize = 256;
+/// Bytes that are read before listeners are told.
+const READ_STEP: u64 = 1 << 16;
 
 /// Why playing stopped.
 #[derive(Debug, thiserror::Error)]
@@ -49,9 +75,9 @@ pub type Arguments<'a> = [(&'a str, Argument<'a>)];
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// Function or label.
-    pub function: String,
+    pub function: Arc<str>,
     /// File; empty when unknown.
-    pub file: String,
+    pub file: Arc<str>,
     /// Line, 0 when unknown.
     pub line: u32,
     /// Column, 0 when unknown.
@@ -65,6 +91,38 @@ impl std::fmt::Display for Place {
             (false, 0) => write!(f, "{} ({})", self.file, self.function),
             (false, line) => write!(f, "{}:{line} ({})", self.file, self.function),
         }
+    }
+}
+
+impl Place {
+    /// A name in place of a location.
+    #[must_use]
+    pub fn named(name: Arc<str>) -> Self {
+        Self {
+            function: name,
+            ..Self::default()
+        }
+    }
+
+    /// Equal for places that are displayed alike.
+    #[must_use]
+    pub(crate) fn line(&self) -> Self {
+        Self {
+            line: if self.file.is_empty() { 0 } else { self.line },
+            column: 0,
+            ..self.clone()
+        }
+    }
+
+    /// Written as it is displayed.
+    pub(crate) fn as_text<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+
+    /// Compares what is displayed, near enough for tables: file, line, function.
+    pub(crate) fn in_order_of_text(&self, other: &Self) -> std::cmp::Ordering {
+        let (a, b) = (self, other);
+        (&*a.file, a.line, &*a.function).cmp(&(&*b.file, b.line, &*b.function))
     }
 }
 
@@ -121,7 +179,7 @@ pub struct Call<'a> {
     /// Whose.
     pub domain: Domain,
     /// Function or label.
-    pub name: &'a str,
+    pub name: &'a Arc<str>,
     /// Begin.
     pub begin: u64,
     /// XPTI's universal id of the location that it works for, 0 when none.
@@ -129,7 +187,7 @@ pub struct Call<'a> {
     /// The SYCL command that it works for, 0 when none.
     pub instance: u64,
     /// That location.
-    pub place: Option<&'a Place>,
+    pub place: Option<&'a Arc<Place>>,
 }
 
 /// A command handed to a device.
@@ -148,7 +206,7 @@ pub struct Submission {
     /// Kind.
     pub work: Work,
     /// Kernel or kind of copy.
-    pub name: String,
+    pub name: Arc<str>,
     /// Unique number: the flow from submission to execution.
     pub flow: u64,
     /// XPTI's universal id, 0 when none.
@@ -173,15 +231,15 @@ pub struct Node<'a> {
     /// When it joined.
     pub time: u64,
     /// Kernel or kind.
-    pub name: &'a str,
+    pub name: &'a Arc<str>,
     /// XPTI's word.
-    pub kind: &'a str,
+    pub kind: &'a Arc<str>,
     /// Its location's id.
     pub uid: u64,
     /// This command.
     pub instance: u64,
     /// Its location.
-    pub place: &'a Place,
+    pub place: &'a Arc<Place>,
     /// More.
     pub arguments: &'a Arguments<'a>,
 }
@@ -192,15 +250,15 @@ pub struct Allocation {
     /// Who told of it.
     pub domain: Domain,
     /// Kind of memory.
-    pub kind: String,
+    pub kind: Arc<str>,
     /// Address or handle.
     pub pointer: u64,
     /// Size.
     pub bytes: u64,
     /// When.
     pub time: u64,
-    /// Its location, as text; empty when unknown.
-    pub place: String,
+    /// Its location, when known.
+    pub place: Option<Arc<Place>>,
 }
 
 /// Hears what happened. Each function may fail when it writes.
@@ -245,7 +303,7 @@ pub trait Listener {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Place>,
+        place: Option<&Arc<Place>>,
     ) -> io::Result<()> {
         Ok(())
     }
@@ -273,6 +331,10 @@ pub trait Listener {
     fn unfinished(&mut self, call: &Call<'_>) -> io::Result<()> {
         Ok(())
     }
+    /// So many more bytes of the recordings were read: reports may grow with them.
+    fn read(&mut self, bytes: u64) {}
+    /// So many records went beyond a bound of the player, and nothing was told of them.
+    fn left_out(&mut self, records: u64) {}
     /// Everything was told; `time` is that of the last record.
     fn finish(&mut self, time: u64) -> io::Result<()> {
         Ok(())
@@ -282,7 +344,7 @@ pub trait Listener {
 /// A call that has begun.
 struct Open {
     domain: Domain,
-    name: u32,
+    name: Text,
     begin: u64,
     uid: u64,
     instance: u64,
@@ -292,17 +354,22 @@ struct Open {
 struct Thread {
     track: TrackId,
     open: Vec<Open>,
+    /// Calls inside the innermost that is kept, by domain: their ends end nothing else.
+    beyond: [u64; Domain::ALL.len()],
 }
 
 #[derive(Default)]
 struct Process {
     track: TrackId,
     threads: HashMap<u32, Thread>,
-    places: HashMap<u64, Place>,
+    places: HashMap<u64, Arc<Place>>,
     allocations: BTreeMap<(Domain, u64), Allocation>,
-    devices: HashMap<u64, String>,
+    devices: HashMap<u64, Arc<str>>,
+    /// Parts of strings, by the string's number: each is in memory once.
+    type_names: HashMap<Text, Arc<str>>,
+    short_names: HashMap<Text, Arc<str>>,
     pending: BTreeMap<u64, (Submission, u64)>,
-    levels: HashMap<(Domain, String), (TrackId, u64)>,
+    levels: HashMap<(Domain, Arc<str>), (TrackId, u64)>,
 }
 
 /// Turns records into what listeners hear; [`play`] for recordings that are whole, by hand for those that grow.
@@ -312,15 +379,19 @@ pub struct Player<'a, 'l> {
     processes: Vec<Process>,
     tracks: TrackId,
     /// By device name.
-    devices: HashMap<String, TrackId>,
+    devices: HashMap<Arc<str>, TrackId>,
     /// Lanes of a queue on a device, with the end of the last slice on each.
     queues: HashMap<(usize, TrackId, u64), Vec<(TrackId, u64)>>,
     queue_counts: HashMap<TrackId, usize>,
+    queue_tracks: usize,
     flows: u64,
     last: u64,
+    left_out: u64,
+    read: u64,
+    told: u64,
 }
 
-/// Plays all recordings to the listeners.
+/// Plays all recordings to the listeners. The result is the number of bytes that were read: strings and records.
 ///
 /// # Errors
 /// A recording cannot be read or a listener cannot write.
@@ -328,7 +399,7 @@ pub fn play<R: Read + Seek>(
     recordings: &mut [Recording<R>],
     filter: &Filter,
     listeners: &mut [&mut dyn Listener],
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let mut player = Player::new(filter, listeners);
     for recording in recordings.iter() {
         player.process(recording)?;
@@ -336,7 +407,8 @@ pub fn play<R: Read + Seek>(
     file::merge(recordings, |recordings, origin, record| {
         player.record(&recordings[origin.recording], origin, record)
     })?;
-    player.finish(recordings)
+    player.finish(recordings)?;
+    Ok(player.read)
 }
 
 fn argument<'a, R: Read + Seek>(
@@ -360,6 +432,30 @@ fn type_name(label: &str) -> &str {
 }
 
 impl Process {
+    /// That string, without DPC++'s words before the name of a type.
+    fn type_name<R: Read + Seek>(&mut self, recording: &Recording<R>, text: Text) -> Arc<str> {
+        let whole = recording.shared(text);
+        match type_name(whole) {
+            name if name.len() == whole.len() => whole.clone(),
+            name => {
+                let known = self.type_names.entry(text);
+                known.or_insert_with(|| name.into()).clone()
+            }
+        }
+    }
+
+    /// The start of that string: a name for a table or a track.
+    fn short_name<R: Read + Seek>(&mut self, recording: &Recording<R>, text: Text) -> Arc<str> {
+        let whole = recording.shared(text);
+        match report::start(whole, MAX_NAME) {
+            name if name.len() == whole.len() => whole.clone(),
+            name => {
+                let known = self.short_names.entry(text);
+                known.or_insert_with(|| name.into()).clone()
+            }
+        }
+    }
+
     /// Kind of the memory that an address lies in.
     fn memory_of(&self, address: u64) -> &'static str {
         let holds = |domain: Domain| {
@@ -399,8 +495,12 @@ impl<'a, 'l> Player<'a, 'l> {
             devices: HashMap::new(),
             queues: HashMap::new(),
             queue_counts: HashMap::new(),
+            queue_tracks: 0,
             flows: 0,
             last: 0,
+            left_out: 0,
+            read: 0,
+            told: 0,
         }
     }
 
@@ -417,6 +517,8 @@ impl<'a, 'l> Player<'a, 'l> {
             track,
             ..Process::default()
         });
+        self.read += recording.string_bytes() as u64;
+        self.tell_read();
         Ok(())
     }
 
@@ -439,7 +541,7 @@ impl<'a, 'l> Player<'a, 'l> {
             let call = Call {
                 track,
                 domain: open.domain,
-                name: recording.text(open.name),
+                name: recording.shared(open.name),
                 begin: open.begin,
                 uid: open.uid,
                 instance: open.instance,
@@ -447,8 +549,19 @@ impl<'a, 'l> Player<'a, 'l> {
             };
             self.tell(|listener| listener.unfinished(&call))?;
         }
+        self.tell_read();
+        for listener in self.listeners.iter_mut() {
+            listener.left_out(self.left_out);
+        }
         let last = self.last;
         self.tell(|listener| listener.finish(last))
+    }
+
+    fn tell_read(&mut self) {
+        for listener in self.listeners.iter_mut() {
+            listener.read(self.read - self.told);
+        }
+        self.told = self.read;
     }
 
     fn tell(
@@ -473,23 +586,28 @@ impl<'a, 'l> Player<'a, 'l> {
         recording: &Recording<R>,
         origin: Origin,
         name: &str,
-    ) -> Result<TrackId, Error> {
-        if let Some(thread) = self.processes[origin.recording].threads.get(&origin.thread) {
-            return Ok(thread.track);
+    ) -> Result<Option<TrackId>, Error> {
+        let threads = &self.processes[origin.recording].threads;
+        if let Some(thread) = threads.get(&origin.thread) {
+            return Ok(Some(thread.track));
+        }
+        if threads.len() >= MAX_THREADS {
+            return Ok(None);
         }
         let track = self.track(&Track::Thread {
             process: recording.process,
             thread: origin.thread,
-            name,
+            name: report::start(name, MAX_NAME),
         })?;
         let thread = Thread {
             track,
             open: Vec::new(),
+            beyond: Default::default(),
         };
         self.processes[origin.recording]
             .threads
             .insert(origin.thread, thread);
-        Ok(track)
+        Ok(Some(track))
     }
 
     /// Plays one record of a process that has joined.
@@ -503,13 +621,22 @@ impl<'a, 'l> Player<'a, 'l> {
         origin: Origin,
         record: &Record,
     ) -> Result<(), Error> {
-        self.last = self.last.max(record.time);
+        // A forged time would make sums and the picture's axis overflow.
+        let first = recording.clock.min(MAX_CLOCK);
+        let believed = |time: u64| time.clamp(first, first + MAX_CLOCK);
+        let time = believed(record.time);
+        self.last = self.last.max(time);
+        self.read += record.bytes() as u64;
+        if self.read - self.told >= READ_STEP {
+            self.tell_read();
+        }
         let number = origin.recording;
         if number >= self.processes.len() {
             return Ok(());
         }
         if let Event::Thread { name, .. } = record.event {
-            self.thread(recording, origin, recording.text(name))?;
+            let track = self.thread(recording, origin, recording.text(name))?;
+            self.left_out += u64::from(track.is_none());
             return Ok(());
         }
         let track = self.thread(recording, origin, "")?;
@@ -527,25 +654,34 @@ impl<'a, 'l> Player<'a, 'l> {
                 uid,
                 instance,
             } => {
-                let text = recording.text(name);
+                let text = recording.shared(name);
                 let shown = self.filter.shows(text);
-                if let Some(thread) = self.processes[number].threads.get_mut(&origin.thread) {
-                    thread.open.push(Open {
-                        domain,
-                        name,
-                        begin: record.time,
-                        uid,
-                        instance,
-                        shown,
-                    });
+                let process = &mut self.processes[number];
+                let thread = process.threads.get_mut(&origin.thread);
+                let (Some(track), Some(thread)) = (track, thread) else {
+                    self.left_out += 1;
+                    return Ok(());
+                };
+                if thread.open.len() >= MAX_OPEN {
+                    thread.beyond[domain as usize - 1] += 1;
+                    self.left_out += 1;
+                    return Ok(());
                 }
+                thread.open.push(Open {
+                    domain,
+                    name,
+                    begin: time,
+                    uid,
+                    instance,
+                    shown,
+                });
                 if shown {
-                    let place = self.processes[number].places.get(&uid).cloned();
+                    let place = process.places.get(&uid).cloned();
                     let call = Call {
                         track,
                         domain,
                         name: text,
-                        begin: record.time,
+                        begin: time,
                         uid,
                         instance,
                         place: place.as_ref(),
@@ -554,12 +690,20 @@ impl<'a, 'l> Player<'a, 'l> {
                 }
             }
             Event::End { domain, result } => {
-                let Some(thread) = self.processes[number].threads.get_mut(&origin.thread) else {
+                let process = &mut self.processes[number];
+                let thread = process.threads.get_mut(&origin.thread);
+                let (Some(track), Some(thread)) = (track, thread) else {
                     return Ok(());
                 };
                 let Some(at) = thread.open.iter().rposition(|open| open.domain == domain) else {
                     return Ok(());
                 };
+                let beyond = &mut thread.beyond[domain as usize - 1];
+                if *beyond > 0 {
+                    *beyond -= 1;
+                    return Ok(());
+                }
+                thread.beyond = Default::default();
                 // Calls opened inside that never ended end here: timelines must nest.
                 let ended: Vec<Open> = thread.open.drain(at..).rev().collect();
                 let outer = ended.len() - 1;
@@ -569,7 +713,7 @@ impl<'a, 'l> Player<'a, 'l> {
                     let call = Call {
                         track,
                         domain: open.domain,
-                        name: recording.text(open.name),
+                        name: recording.shared(open.name),
                         begin: open.begin,
                         uid: open.uid,
                         instance: open.instance,
@@ -577,7 +721,7 @@ impl<'a, 'l> Player<'a, 'l> {
                     };
                     let result = (own && result != NO_RESULT).then_some(result);
                     let given = if own { arguments } else { &[] };
-                    self.tell(|listener| listener.end(&call, record.time, result, given))?;
+                    self.tell(|listener| listener.end(&call, time, result, given))?;
                 }
             }
             Event::Node {
@@ -590,24 +734,27 @@ impl<'a, 'l> Player<'a, 'l> {
                 line,
                 column,
             } => {
-                let place = Place {
-                    function: type_name(recording.text(function)).to_owned(),
-                    file: recording.text(file).to_owned(),
+                let process = &mut self.processes[number];
+                let place = Arc::new(Place {
+                    function: process.type_name(recording, function),
+                    file: recording.shared(file).clone(),
                     line,
                     column,
-                };
+                });
+                let name = process.type_name(recording, name);
+                let kind = process.short_name(recording, kind);
                 let node = Node {
                     recording: number,
-                    time: record.time,
-                    name: type_name(recording.text(name)),
-                    kind: recording.text(kind),
+                    time,
+                    name: &name,
+                    kind: &kind,
                     uid,
                     instance,
                     place: &place,
                     arguments,
                 };
                 self.tell(|listener| listener.node(&node))?;
-                self.processes[number].places.insert(uid, place);
+                self.place(number, uid, place);
             }
             Event::Place {
                 uid,
@@ -616,13 +763,13 @@ impl<'a, 'l> Player<'a, 'l> {
                 line,
                 column,
             } => {
-                let place = Place {
-                    function: type_name(recording.text(function)).to_owned(),
-                    file: recording.text(file).to_owned(),
+                let place = Arc::new(Place {
+                    function: self.processes[number].type_name(recording, function),
+                    file: recording.shared(file).clone(),
                     line,
                     column,
-                };
-                self.processes[number].places.insert(uid, place);
+                });
+                self.place(number, uid, place);
             }
             Event::Edge {
                 name,
@@ -642,26 +789,31 @@ impl<'a, 'l> Player<'a, 'l> {
                 bytes,
                 uid,
             } => {
-                let place = self.processes[number].places.get(&uid);
+                let process = &mut self.processes[number];
+                let key = (domain, pointer);
+                if process.allocations.len() >= MAX_ALLOCATIONS
+                    && !process.allocations.contains_key(&key)
+                {
+                    self.left_out += 1;
+                    return Ok(());
+                }
                 let allocation = Allocation {
                     domain,
-                    kind: recording.text(kind).to_owned(),
+                    kind: process.short_name(recording, kind),
                     pointer,
                     bytes,
-                    time: record.time,
-                    place: place.map(Place::to_string).unwrap_or_default(),
+                    time,
+                    place: process.places.get(&uid).cloned(),
                 };
-                self.change(number, &allocation, true, record.time)?;
-                self.processes[number]
-                    .allocations
-                    .insert((domain, pointer), allocation);
+                self.change(number, &allocation, true, time)?;
+                self.processes[number].allocations.insert(key, allocation);
             }
             Event::Release { domain, pointer } => {
                 let gone = self.processes[number]
                     .allocations
                     .remove(&(domain, pointer));
                 if let Some(allocation) = gone {
-                    self.change(number, &allocation, false, record.time)?;
+                    self.change(number, &allocation, false, time)?;
                 }
             }
             Event::Submit {
@@ -678,10 +830,10 @@ impl<'a, 'l> Player<'a, 'l> {
                 let source = unsigned(arguments, "source");
                 let destination = unsigned(arguments, "destination");
                 // A kernel named by a type has that type's name where SYCL told of it.
-                let text = recording.text(name);
+                let text = recording.shared(name);
                 let text = match process.places.get(&uid) {
                     Some(place) if text.starts_with("_ZTS") => place.function.clone(),
-                    _ => text.to_owned(),
+                    _ => text.clone(),
                 };
                 let direction = match (work, source, destination) {
                     (Work::Copy, Some(source), Some(destination)) => {
@@ -693,8 +845,9 @@ impl<'a, 'l> Player<'a, 'l> {
                     recording: number,
                     correlation,
                     queue,
-                    time: record.time,
-                    track,
+                    time,
+                    // A thread beyond the bound has no track.
+                    track: track.unwrap_or(process.track),
                     work,
                     name: text,
                     flow: self.flows,
@@ -723,8 +876,12 @@ impl<'a, 'l> Player<'a, 'l> {
                 let process = &mut self.processes[number];
                 if let Some((submission, queue)) = process.pending.remove(&correlation) {
                     let place = process.places.get(&submission.uid).cloned();
-                    let end = end.max(begin);
-                    let track = self.queue(number, device, queue, begin, end)?;
+                    let begin = believed(begin);
+                    let end = believed(end).max(begin);
+                    let Some(track) = self.queue(number, device, queue, begin, end)? else {
+                        self.left_out += 1;
+                        return Ok(());
+                    };
                     self.last = self.last.max(end);
                     self.tell(|listener| {
                         listener.slice(track, begin, end, &submission, place.as_ref())
@@ -732,17 +889,36 @@ impl<'a, 'l> Player<'a, 'l> {
                 }
             }
             Event::Device { device, name } => {
-                let name = recording.text(name).to_owned();
-                self.processes[number].devices.insert(device, name);
+                let process = &mut self.processes[number];
+                if process.devices.len() < MAX_DEVICES || process.devices.contains_key(&device) {
+                    let name = process.short_name(recording, name);
+                    process.devices.insert(device, name);
+                } else {
+                    self.left_out += 1;
+                }
             }
             Event::Mark { name, .. } => {
                 let name = recording.text(name);
+                let Some(track) = track else {
+                    self.left_out += 1;
+                    return Ok(());
+                };
                 if self.filter.shows(name) {
-                    self.tell(|listener| listener.mark(track, record.time, name, arguments))?;
+                    self.tell(|listener| listener.mark(track, time, name, arguments))?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Keeps a source location while there is room.
+    fn place(&mut self, number: usize, uid: u64, place: Arc<Place>) {
+        let places = &mut self.processes[number].places;
+        if places.len() < MAX_PLACES || places.contains_key(&uid) {
+            places.insert(uid, place);
+        } else {
+            self.left_out += 1;
+        }
     }
 
     /// Tells of an allocation or release, and of the new level.
@@ -755,7 +931,12 @@ impl<'a, 'l> Player<'a, 'l> {
     ) -> Result<(), Error> {
         self.tell(|listener| listener.memory(allocation, made))?;
         let key = (allocation.domain, allocation.kind.clone());
-        if !self.processes[number].levels.contains_key(&key) {
+        let levels = &self.processes[number].levels;
+        if !levels.contains_key(&key) {
+            if levels.len() >= MAX_LEVELS {
+                self.left_out += 1;
+                return Ok(());
+            }
             let who = match allocation.domain {
                 Domain::LevelZero => "Level Zero",
                 _ => "SYCL",
@@ -790,14 +971,15 @@ impl<'a, 'l> Player<'a, 'l> {
         queue: u64,
         begin: u64,
         end: u64,
-    ) -> Result<TrackId, Error> {
+    ) -> Result<Option<TrackId>, Error> {
         let name = self.processes[number]
             .devices
             .get(&device)
             .cloned()
-            .unwrap_or_else(|| format!("device {device}"));
+            .unwrap_or_else(|| format!("device {device}").into());
         let parent = match self.devices.get(&name) {
             Some(track) => *track,
+            None if self.devices.len() >= MAX_DEVICES => return Ok(None),
             None => {
                 let track = self.track(&Track::Device { name: &name })?;
                 self.devices.insert(name, track);
@@ -805,11 +987,23 @@ impl<'a, 'l> Player<'a, 'l> {
             }
         };
         let key = (number, parent, queue);
+        let is_full = self.queue_tracks >= MAX_QUEUES;
+        if is_full && !self.queues.contains_key(&key) {
+            return Ok(None);
+        }
         let lanes = self.queues.entry(key).or_default();
+        let count = lanes.len();
         if let Some(lane) = lanes.iter_mut().find(|(_, last)| *last <= begin) {
             lane.1 = end;
-            return Ok(lane.0);
+            return Ok(Some(lane.0));
         }
+        if let Some(lane) = lanes.last_mut()
+            && (is_full || count >= MAX_LANES)
+        {
+            lane.1 = lane.1.max(end);
+            return Ok(Some(lane.0));
+        }
+        self.queue_tracks += 1;
         let count = self.queue_counts.entry(parent).or_default();
         let place = *count;
         *count += 1;
@@ -818,6 +1012,6 @@ impl<'a, 'l> Player<'a, 'l> {
             number: place,
         })?;
         self.queues.entry(key).or_default().push((track, end));
-        Ok(track)
+        Ok(Some(track))
     }
 }

@@ -331,6 +331,28 @@ pub struct Record {
     pub attributes: Vec<Attribute>,
 }
 
+impl Record {
+    /// Its length in a recording.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let fields = match self.event {
+            Event::Thread { .. }
+            | Event::End { .. }
+            | Event::Release { .. }
+            | Event::Device { .. }
+            | Event::Mark { .. } => 1,
+            Event::Begin { .. }
+            | Event::Edge { .. }
+            | Event::Queue { .. }
+            | Event::Depends { .. } => 2,
+            Event::Allocate { .. } | Event::Clock { .. } | Event::Place { .. } => 3,
+            Event::Slice { .. } => 4,
+            Event::Node { .. } | Event::Submit { .. } => 5,
+        };
+        8 * (3 + fields + 2 * self.attributes.len())
+    }
+}
+
 /// Why bytes are no record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
@@ -351,6 +373,12 @@ pub enum Damage {
         detail: u8,
         /// As found.
         fields: u8,
+    },
+    /// More attributes than any writer of this version makes.
+    #[error("a record with {count} attributes; at most {MAX_ATTRIBUTES} are allowed")]
+    Attributes {
+        /// As found.
+        count: u8,
     },
     /// An attribute of an unknown type.
     #[error("an attribute of an unknown type")]
@@ -516,6 +544,9 @@ pub fn decode(words: &[u64]) -> Result<Option<(Record, usize)>, Damage> {
             length,
             available: words.len() * 8,
         });
+    }
+    if usize::from(attributes) > MAX_ATTRIBUTES {
+        return Err(Damage::Attributes { count: attributes });
     }
     let name = words[2] as Text;
     let wrong = Damage::Kind {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -16,6 +17,10 @@ use crate::record::{Domain, Work};
 const MAX_CONTENTS: usize = 1 << 18;
 /// Distinct names in one table; beyond it everything else is one row.
 const MAX_ROWS: usize = 1 << 16;
+/// The row for everything else.
+const OTHERS: &str = "(others)";
+/// Allocations that are remembered.
+const MAX_LIVE: usize = 1 << 20;
 /// Allocations that are listed one by one.
 const MAX_LISTED: usize = 100;
 
@@ -23,7 +28,7 @@ const MAX_LISTED: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// What.
-    pub name: String,
+    pub name: Arc<str>,
     /// How often.
     pub count: u64,
     /// Together.
@@ -47,31 +52,28 @@ impl Row {
         };
         self.max_ns = self.max_ns.max(total);
         self.count += 1;
-        self.total_ns += total;
-        self.own_ns += own;
-        self.bytes += bytes;
+        self.total_ns = self.total_ns.saturating_add(total);
+        self.own_ns = self.own_ns.saturating_add(own);
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 }
 
 /// A table that stays bounded.
 #[derive(Default)]
-struct Rows(HashMap<String, Row>);
+struct Rows(HashMap<Arc<str>, Row>);
 
 impl Rows {
-    fn at(&mut self, name: &str) -> &mut Row {
-        let name = if self.0.len() < MAX_ROWS || self.0.contains_key(name) {
-            name
+    fn at(&mut self, name: &Arc<str>) -> &mut Row {
+        let is_known = self.0.len() < MAX_ROWS || self.0.contains_key(name);
+        let name = if is_known {
+            name.clone()
         } else {
-            "(others)"
+            OTHERS.into()
         };
-        if !self.0.contains_key(name) {
-            let row = Row {
-                name: name.to_owned(),
-                ..Row::default()
-            };
-            self.0.insert(name.to_owned(), row);
-        }
-        self.0.entry(name.to_owned()).or_default()
+        self.0.entry(name.clone()).or_insert_with(|| Row {
+            name,
+            ..Row::default()
+        })
     }
 
     fn sorted(self) -> Vec<Row> {
@@ -81,11 +83,16 @@ impl Rows {
     }
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// What one source location cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// `file:line (function)`, as far as it is known.
-    pub source: String,
+    /// Written as `file:line (function)`, as far as it is known.
+    #[serde(serialize_with = "Place::as_text")]
+    pub source: Place,
     /// Commands of this location that ran on a device.
     pub device_count: u64,
     /// Their time.
@@ -100,7 +107,7 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Queue {
     /// The device.
-    pub device: String,
+    pub device: Arc<str>,
     /// Number of the queue on it.
     pub queue: usize,
     /// Commands.
@@ -145,7 +152,8 @@ pub struct Duplicates {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Duplicate {
     /// The location, or the kind of transfer.
-    pub source: String,
+    #[serde(serialize_with = "Place::as_text")]
+    pub source: Place,
     /// How many.
     pub count: u64,
     /// Their bytes.
@@ -183,6 +191,9 @@ pub struct Summary {
     pub complete: bool,
     /// Records that found no room.
     pub lost_records: u64,
+    /// Records beyond the bounds of the player.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out_records: u64,
     /// Calls that never ended, outermost first: where a process died.
     pub unfinished_calls: Vec<String>,
     /// Time on devices, by kernel or kind of command.
@@ -238,7 +249,7 @@ pub struct LiveTotal {
 }
 
 struct Busy {
-    device: String,
+    device: Arc<str>,
     number: usize,
     count: u64,
     first: u64,
@@ -251,23 +262,24 @@ struct Busy {
 #[derive(Default)]
 pub struct Summing {
     kernels: Rows,
-    calls: BTreeMap<(Domain, String), (Row, u64)>,
+    calls: BTreeMap<(Domain, Arc<str>), (Row, u64)>,
     /// Time of finished inner calls for each open call of a thread.
     inner: HashMap<TrackId, Vec<u64>>,
-    lines: HashMap<String, Line>,
-    devices: HashMap<TrackId, String>,
+    lines: HashMap<Place, Line>,
+    devices: HashMap<TrackId, Arc<str>>,
     queues: BTreeMap<TrackId, Busy>,
     transfers: BTreeMap<(String, String), (u64, u64, u64)>,
     told_transfers: BTreeMap<(String, String), (u64, u64, u64)>,
     contents: HashMap<(u64, u64, u64), ()>,
     duplicates: Duplicates,
-    duplicate_lines: BTreeMap<String, (u64, u64)>,
-    places: HashMap<u64, String>,
+    duplicate_lines: HashMap<Place, (u64, u64)>,
+    places: HashMap<u64, Arc<Place>>,
     live: BTreeMap<(Domain, u64, u64), Allocation>,
     peaks: BTreeMap<String, u64>,
     counters: HashMap<TrackId, String>,
     processes: Vec<String>,
     unfinished: Vec<String>,
+    left_out: u64,
     started: u64,
     ended: u64,
 }
@@ -298,7 +310,8 @@ impl Summing {
         calls.sort_by_key(|call| std::cmp::Reverse(call.row.own_ns));
         let mut lines: Vec<Line> = self.lines.into_values().collect();
         lines.sort_by(|a, b| {
-            (b.device_ns, b.host_ns, &a.source).cmp(&(a.device_ns, a.host_ns, &b.source))
+            let times = (b.device_ns, b.host_ns).cmp(&(a.device_ns, a.host_ns));
+            times.then_with(|| a.source.in_order_of_text(&b.source))
         });
         let queues = self.queues.into_values().map(|queue| Queue {
             idle_ns: (queue.last - queue.first).saturating_sub(queue.busy),
@@ -324,7 +337,7 @@ impl Summing {
         for allocation in &live {
             let total = live_totals.entry(layer(allocation.domain)).or_default();
             total.0 += 1;
-            total.1 += allocation.bytes;
+            total.1 = total.1.saturating_add(allocation.bytes);
         }
         let mut duplicates = self.duplicates;
         duplicates.by_source = self
@@ -336,15 +349,17 @@ impl Summing {
                 bytes,
             })
             .collect();
-        duplicates
-            .by_source
-            .sort_by_key(|duplicate| std::cmp::Reverse(duplicate.bytes));
+        duplicates.by_source.sort_by(|a, b| {
+            let bytes = b.bytes.cmp(&a.bytes);
+            bytes.then_with(|| a.source.in_order_of_text(&b.source))
+        });
         Summary {
             schema: SCHEMA,
             processes: self.processes,
             duration_ns: self.ended.saturating_sub(self.started),
             complete,
             lost_records,
+            left_out_records: self.left_out,
             unfinished_calls: self.unfinished,
             kernels: self.kernels.sorted(),
             calls,
@@ -379,21 +394,26 @@ impl Summing {
                 .take(MAX_LISTED)
                 .map(|allocation| Live {
                     layer: layer(allocation.domain).to_owned(),
-                    kind: allocation.kind.clone(),
+                    kind: allocation.kind.to_string(),
                     bytes: allocation.bytes,
                     made_ns: allocation.time.saturating_sub(self.started),
-                    source: allocation.place.clone(),
+                    source: allocation
+                        .place
+                        .as_ref()
+                        .map(|place| place.to_string())
+                        .unwrap_or_default(),
                 })
                 .collect(),
         }
     }
 
     fn line(&mut self, place: &Place) -> &mut Line {
-        let source = place.to_string();
-        let source = if self.lines.len() < MAX_ROWS || self.lines.contains_key(&source) {
+        let source = place.line();
+        let is_known = self.lines.len() < MAX_ROWS || self.lines.contains_key(&source);
+        let source = if is_known {
             source
         } else {
-            "(others)".to_owned()
+            Place::named(OTHERS.into())
         };
         self.lines.entry(source.clone()).or_insert_with(|| Line {
             source,
@@ -407,7 +427,7 @@ impl Listener for Summing {
         match track {
             Track::Process { command, .. } => self.processes.push(command.join(" ")),
             Track::Device { name } => {
-                self.devices.insert(id, (*name).to_owned());
+                self.devices.insert(id, (*name).into());
             }
             Track::Queue { device, number } => {
                 let device = self.devices.get(device).cloned().unwrap_or_default();
@@ -446,7 +466,7 @@ impl Listener for Summing {
         let open = self.inner.entry(call.track).or_default();
         let inner = open.pop().unwrap_or(0);
         if let Some(outer) = open.last_mut() {
-            *outer += total;
+            *outer = outer.saturating_add(total);
         }
         let own = total.saturating_sub(inner);
         if call.domain == Domain::Sycl
@@ -454,12 +474,12 @@ impl Listener for Summing {
         {
             let line = self.line(place);
             line.host_count += 1;
-            line.host_ns += total;
+            line.host_ns = line.host_ns.saturating_add(total);
         }
         let full = self.calls.len() >= MAX_ROWS;
-        let mut key = (call.domain, call.name.to_owned());
+        let mut key = (call.domain, call.name.clone());
         if full && !self.calls.contains_key(&key) {
-            key.1 = "(others)".to_owned();
+            key.1 = OTHERS.into();
         }
         let name = key.1.clone();
         let (row, failed) = self.calls.entry(key).or_default();
@@ -477,18 +497,28 @@ impl Listener for Summing {
                 .entry((from.to_owned(), to.to_owned()))
                 .or_default();
             sum.0 += 1;
-            sum.1 += submission.bytes;
+            sum.1 = sum.1.saturating_add(submission.bytes);
             if let Some(content) = submission.content {
                 self.duplicates.compared += 1;
                 let key = (content, submission.bytes, submission.destination);
                 if self.contents.contains_key(&key) {
                     self.duplicates.count += 1;
-                    self.duplicates.bytes += submission.bytes;
+                    self.duplicates.bytes = self.duplicates.bytes.saturating_add(submission.bytes);
                     let place = self.places.get(&submission.uid);
-                    let place = place.cloned().unwrap_or_else(|| submission.name.clone());
-                    let line = self.duplicate_lines.entry(place).or_default();
+                    let place = match place {
+                        Some(place) => place.line(),
+                        None => Place::named(submission.name.clone()),
+                    };
+                    let lines = &mut self.duplicate_lines;
+                    let is_known = lines.len() < MAX_ROWS || lines.contains_key(&place);
+                    let place = if is_known {
+                        place
+                    } else {
+                        Place::named(OTHERS.into())
+                    };
+                    let line = lines.entry(place).or_default();
                     line.0 += 1;
-                    line.1 += submission.bytes;
+                    line.1 = line.1.saturating_add(submission.bytes);
                 } else if self.contents.len() < MAX_CONTENTS {
                     self.contents.insert(key, ());
                 }
@@ -503,7 +533,7 @@ impl Listener for Summing {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Place>,
+        place: Option<&Arc<Place>>,
     ) -> io::Result<()> {
         let time = end - begin;
         self.ended = self.ended.max(end);
@@ -513,12 +543,13 @@ impl Listener for Summing {
         if let Some(place) = place {
             let line = self.line(place);
             line.device_count += 1;
-            line.device_ns += time;
+            line.device_ns = line.device_ns.saturating_add(time);
         }
         if submission.work == Work::Copy {
             let (from, to) = submission.direction.unwrap_or(("unknown", "unknown"));
             let key = (from.to_owned(), to.to_owned());
-            self.transfers.entry(key).or_default().2 += time;
+            let sum = self.transfers.entry(key).or_default();
+            sum.2 = sum.2.saturating_add(time);
         }
         if let Some(queue) = self.queues.get_mut(&track) {
             if queue.count > 0 && begin > queue.last {
@@ -526,7 +557,7 @@ impl Listener for Summing {
             }
             queue.count += 1;
             // Slices of one track do not overlap.
-            queue.busy += time;
+            queue.busy = queue.busy.saturating_add(time);
             queue.first = queue.first.min(begin);
             queue.last = queue.last.max(end);
         }
@@ -535,7 +566,7 @@ impl Listener for Summing {
 
     fn node(&mut self, node: &Node<'_>) -> io::Result<()> {
         if self.places.len() < MAX_ROWS || self.places.contains_key(&node.uid) {
-            self.places.insert(node.uid, node.place.to_string());
+            self.places.insert(node.uid, node.place.clone());
         }
         let number = |key: &str| {
             node.arguments.iter().find_map(|(name, value)| match value {
@@ -550,7 +581,7 @@ impl Listener for Summing {
             let key = ("usm".to_owned(), "usm".to_owned());
             let sum = self.told_transfers.entry(key).or_default();
             sum.0 += 1;
-            sum.1 += bytes;
+            sum.1 = sum.1.saturating_add(bytes);
         }
         Ok(())
     }
@@ -558,7 +589,9 @@ impl Listener for Summing {
     fn memory(&mut self, allocation: &Allocation, made: bool) -> io::Result<()> {
         // The time tells allocations of several processes at one address apart.
         let key = (allocation.domain, allocation.pointer, allocation.time);
-        if made {
+        if made && self.live.len() >= MAX_LIVE {
+            self.left_out += 1;
+        } else if made {
             self.live.insert(key, allocation.clone());
         } else {
             self.live.remove(&key);
@@ -576,9 +609,13 @@ impl Listener for Summing {
 
     fn unfinished(&mut self, call: &Call<'_>) -> io::Result<()> {
         if self.unfinished.len() < MAX_LISTED {
-            self.unfinished.push(call.name.to_owned());
+            self.unfinished.push(call.name.to_string());
         }
         Ok(())
+    }
+
+    fn left_out(&mut self, records: u64) {
+        self.left_out += records;
     }
 
     fn finish(&mut self, time: u64) -> io::Result<()> {
@@ -656,6 +693,13 @@ impl Summary {
         if self.lost_records > 0 {
             writeln!(out, "{} records found no room", self.lost_records)?;
         }
+        if self.left_out_records > 0 {
+            let count = self.left_out_records;
+            writeln!(
+                out,
+                "{count} records are left out: a recording has too much of one kind"
+            )?;
+        }
         let table = |out: &mut String, title: &str, count: usize| -> std::fmt::Result {
             let more = count.saturating_sub(rows);
             let more = match more {
@@ -666,7 +710,8 @@ impl Summary {
         };
         if !self.kernels.is_empty() {
             table(out, "on devices", self.kernels.len())?;
-            let all: u64 = self.kernels.iter().map(|row| row.total_ns).sum();
+            let times = self.kernels.iter().map(|row| row.total_ns);
+            let all = times.fold(0, u64::saturating_add);
             for row in self.kernels.iter().take(rows) {
                 let share = row.total_ns as f64 / all.max(1) as f64;
                 let bar = "█".repeat((share * 10.0).round() as usize);
@@ -704,7 +749,7 @@ impl Summary {
                 writeln!(
                     out,
                     "  {:<WIDTH$} {:>8}× {:>9} on devices {:>9} handing over",
-                    short(&line.source, WIDTH),
+                    short(&line.source.to_string(), WIDTH),
                     line.host_count.max(line.device_count),
                     time(line.device_ns),
                     time(line.host_ns),
@@ -751,7 +796,7 @@ impl Summary {
                     writeln!(
                         out,
                         "    {:<WIDTH$} {:>6}× {:>9}",
-                        short(&line.source, WIDTH),
+                        short(&line.source.to_string(), WIDTH),
                         line.count,
                         size(line.bytes)
                     )?;

@@ -22,6 +22,7 @@ use timeline::file::{self, HEADER_BYTES, RECORDS, Recording, STRINGS};
 use timeline::filter::Filter;
 use timeline::graph::Growing;
 use timeline::perfetto::Perfetto;
+use timeline::picture::Picture;
 use timeline::play::{self, Listener};
 use timeline::record::{self, Attribute, Domain, Event, MAX_WORDS, NO_RESULT, Record, Value, Work};
 use timeline::summary::{Summary, Summing};
@@ -395,10 +396,10 @@ fn chromes_events_nest_and_carry_their_source_line() {
 #[test]
 fn the_summary_counts() {
     let Made { summary, graph, .. } = make(vec![program().bytes(42)], "");
-    let row = summary.kernels.iter().find(|row| row.name == "scale");
+    let row = summary.kernels.iter().find(|row| &*row.name == "scale");
     assert_eq!(row.map(|row| (row.count, row.total_ns)), Some((1, 20)));
     let line = &summary.lines[0];
-    assert_eq!(line.source, "a.cpp:12 (work)");
+    assert_eq!(line.source.to_string(), "a.cpp:12 (work)");
     assert_eq!((line.device_ns, line.host_ns), (20, 30));
     let sycl = summary
         .calls
@@ -411,7 +412,7 @@ fn the_summary_counts() {
         "the call inside is not its own"
     );
     let copy = summary.calls.iter().find(|call| call.failed > 0).unwrap();
-    assert_eq!(copy.row.name, "zeCommandListAppendMemoryCopy");
+    assert_eq!(&*copy.row.name, "zeCommandListAppendMemoryCopy");
     let queue = &summary.queues[0];
     assert_eq!((queue.busy_ns, queue.idle_ns), (30, 4));
     let transfer = &summary.transfers[0];
@@ -448,7 +449,11 @@ fn filters_leave_out_what_they_name() {
 fn processes_stay_apart() {
     let made = make(vec![program().bytes(42), program().bytes(43)], "");
     assert_eq!(made.summary.processes.len(), 2);
-    let row = made.summary.kernels.iter().find(|row| row.name == "scale");
+    let row = made
+        .summary
+        .kernels
+        .iter()
+        .find(|row| &*row.name == "scale");
     assert_eq!(row.map(|row| row.count), Some(2));
     assert_eq!(made.graph.commands.len(), 6);
 }
@@ -477,6 +482,34 @@ fn a_growing_recording_is_followed() {
         all
     };
     assert_eq!(order(seen), order(whole));
+}
+
+#[test]
+fn a_long_recording_is_followed_by_parts() {
+    let mut file = Sparse::new(file::CHUNK_BYTES, i64::MAX as u64);
+    let attributes = [Attribute {
+        key: 0,
+        value: Value::Unsigned(0),
+    }; record::MAX_ATTRIBUTES];
+    let mut encoded = [0; MAX_WORDS];
+    let event = Event::Mark { name: 0, uid: 0 };
+    let count = record::encode(1_000, &event, &attributes, &mut encoded);
+    let in_chunk = (file::CHUNK_BYTES - file::CHUNK_HEAD_BYTES) / (count * 8);
+    let words = encoded[..count].repeat(in_chunk);
+    let chunks = file::MERGE_BYTES / file::CHUNK_BYTES + 10;
+    for number in 0..chunks {
+        let place = (HEADER_BYTES + number * file::CHUNK_BYTES) as u64;
+        let head = file::chunk_head(RECORDS, 1, 5, number as u64);
+        file.put(place, head, &words);
+    }
+    let mut recording = Recording::open(file).unwrap();
+    let mut parts = [0; 3];
+    for part in &mut parts {
+        *part = recording.fresh().unwrap().len();
+    }
+    let [first, second, third] = parts;
+    assert!(first * count * 8 <= file::MERGE_BYTES + MAX_WORDS * 8);
+    assert_eq!((first + second, third), (chunks * in_chunk, 0));
 }
 
 /// Between two looks the last strings go into one chunk and the first into the next.
@@ -702,6 +735,87 @@ fn a_recording_cut_anywhere_is_readable_up_to_there() {
     assert!(last + 60 > whole);
     for length in [0, 7, 8, 100, HEADER_BYTES - 1] {
         assert!(count(bytes[..length].to_vec()).is_none(), "{length} bytes");
+    }
+}
+
+#[test]
+fn forged_times_and_sizes_neither_overflow_nor_loop() {
+    let submit = |work, name, correlation| Event::Submit {
+        work,
+        name,
+        correlation,
+        uid: 0,
+        instance: 0,
+        queue: 1,
+        bytes: u64::MAX,
+    };
+    for (work, slices) in [
+        (Work::Kernel, &[(0, u64::MAX)][..]),
+        (Work::Copy, &[(0, 1 << 63), (0, 1 << 63), (u64::MAX, 0)]),
+    ] {
+        let mut m = Maker::new();
+        let name = m.text("name");
+        let allocate = |pointer| Event::Allocate {
+            domain: Domain::Memory,
+            kind: name,
+            pointer,
+            bytes: u64::MAX,
+            uid: 0,
+        };
+        for (correlation, (begin, end)) in (1..).zip(slices.iter().copied()) {
+            m.add(1, 1, allocate(correlation));
+            m.add(1, 1, submit(work, name, correlation));
+            let slice = Event::Slice {
+                correlation,
+                begin,
+                end,
+                device: 1,
+            };
+            m.add(1, u64::MAX, slice);
+        }
+        for clock in [0, u64::MAX] {
+            let mut bytes = m.bytes(42);
+            bytes[file::header::CLOCK..][..8].copy_from_slice(&clock.to_le_bytes());
+            damaged::recording(&bytes);
+            let made = make(vec![bytes], "");
+            assert_eq!(made.summary.kernels[0].bytes, u64::MAX);
+            assert!(made.summary.duration_ns < 1 << 63, "{slices:?}");
+        }
+    }
+}
+
+#[test]
+fn pictures_hold_only_letters_that_xml_has() {
+    for letter in ['\0', '\u{1b}', '\u{7f}', '\u{9b}', '\u{FFFE}', '\u{FFFF}'] {
+        let mut m = Maker::new();
+        let name = m.text(&format!("name{letter}"));
+        let submit = Event::Submit {
+            work: Work::Kernel,
+            name,
+            correlation: 1,
+            uid: 0,
+            instance: 0,
+            queue: 1,
+            bytes: 0,
+        };
+        let slice = Event::Slice {
+            correlation: 1,
+            begin: 1_000,
+            end: 2_000,
+            device: 1,
+        };
+        m.add(1, 1_000, Event::Device { device: 1, name });
+        m.add(1, 1_000, submit);
+        m.add(1, 2_000, slice);
+        let mut open = [Recording::open(Cursor::new(m.bytes(42))).unwrap()];
+        let (mut growing, mut drawing) = (Growing::new(), Picture::new());
+        let listeners: &mut [&mut dyn Listener] = &mut [&mut growing, &mut drawing];
+        play::play(&mut open, &Filter::default(), listeners).unwrap();
+        let pictures = [growing.finish().svg(), drawing.svg()];
+        for picture in pictures.map(Option::unwrap) {
+            assert!(picture.contains("name"));
+            assert!(!picture.contains(letter), "{letter:?} in {picture}");
+        }
     }
 }
 

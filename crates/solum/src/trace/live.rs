@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use timeline::file::{Origin, Recording};
+use timeline::file::{MERGE_BYTES, Origin, Recording};
 use timeline::filter::Filter;
 use timeline::play::{Argument, Arguments, Call, Listener, Place, Player, Submission, TrackId};
 use timeline::summary;
@@ -52,7 +53,7 @@ impl Listener for Printing {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Place>,
+        place: Option<&Arc<Place>>,
     ) -> io::Result<()> {
         let bytes = match submission.bytes {
             0 => String::new(),
@@ -125,14 +126,21 @@ pub(crate) fn follow(results: &Results, filter: &Filter, over: &AtomicBool) -> i
             }
         }
         for (number, recording) in open.iter_mut().enumerate() {
-            for (thread, record) in recording.fresh().map_err(io::Error::other)? {
-                let origin = Origin {
-                    recording: number,
-                    thread,
-                };
-                player
-                    .record(recording, origin, &record)
-                    .map_err(io::Error::other)?;
+            loop {
+                let mut bytes = 0;
+                for (thread, record) in recording.fresh().map_err(io::Error::other)? {
+                    bytes += record.bytes();
+                    let origin = Origin {
+                        recording: number,
+                        thread,
+                    };
+                    player
+                        .record(recording, origin, &record)
+                        .map_err(io::Error::other)?;
+                }
+                if bytes < MERGE_BYTES {
+                    break;
+                }
             }
         }
         if last {

@@ -7,12 +7,14 @@ pub mod proto;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use prost::Message;
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use crate::chrome::cause;
 use crate::play::{Argument, Arguments, Call, Listener, Place, Submission, Track, TrackId};
+use crate::report::{self, MAX_ANNOTATION, Report};
 use proto::*;
 
 /// Names of one kind that are interned.
@@ -22,7 +24,7 @@ const SEQUENCE: u32 = 1;
 
 /// Writes the timeline to `out`.
 pub struct Perfetto<W> {
-    out: W,
+    out: Report<W>,
     buffer: Vec<u8>,
     names: HashMap<String, u64>,
     keys: HashMap<String, u64>,
@@ -37,7 +39,7 @@ impl<W: Write> Perfetto<W> {
     /// `out` cannot be written.
     pub fn new(out: W, clock: u64, calendar: u64) -> io::Result<Self> {
         let mut perfetto = Self {
-            out,
+            out: Report::new(out),
             buffer: Vec::new(),
             names: HashMap::new(),
             keys: HashMap::new(),
@@ -111,14 +113,15 @@ impl<W: Write> Perfetto<W> {
 
     fn annotate(&mut self, event: &mut TrackEvent, arguments: &Arguments<'_>) {
         for (key, value) in arguments {
-            let iid = match self.keys.get(*key) {
+            let key = report::start(key, MAX_ANNOTATION);
+            let iid = match self.keys.get(key) {
                 Some(known) => *known,
                 None if self.keys.len() < MAX_NAMES => {
                     let iid = self.keys.len() as u64 + 1;
-                    self.keys.insert((*key).to_owned(), iid);
+                    self.keys.insert(key.to_owned(), iid);
                     self.fresh.debug_annotation_names.push(Name {
                         iid: Some(iid),
-                        name: Some((*key).to_owned()),
+                        name: Some(key.to_owned()),
                     });
                     iid
                 }
@@ -129,7 +132,9 @@ impl<W: Write> Perfetto<W> {
                 Argument::Signed(v) => Annotation::Int(v),
                 Argument::Float(v) => Annotation::Double(v),
                 Argument::Boolean(v) => Annotation::Bool(v),
-                Argument::Text(text) => Annotation::String(text.to_owned()),
+                Argument::Text(text) => {
+                    Annotation::String(report::start(text, MAX_ANNOTATION).to_owned())
+                }
                 Argument::Address(v) => Annotation::Pointer(v),
             };
             event.debug_annotations.push(DebugAnnotation {
@@ -201,7 +206,7 @@ impl<W: Write> Listener for Perfetto<W> {
     fn begin(&mut self, call: &Call<'_>, arguments: &Arguments<'_>) -> io::Result<()> {
         let mut event = self.named(TYPE_SLICE_BEGIN, call.track, call.name);
         event.categories.push(call.domain.name().to_owned());
-        let place = call.place.map(Place::to_string);
+        let place = call.place.map(|place| place.to_string());
         self.annotate(&mut event, &cause(call.uid, place.as_deref()));
         self.annotate(&mut event, arguments);
         self.event(call.begin, event)
@@ -252,12 +257,12 @@ impl<W: Write> Listener for Perfetto<W> {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Place>,
+        place: Option<&Arc<Place>>,
     ) -> io::Result<()> {
         let mut event = self.named(TYPE_SLICE_BEGIN, track, &submission.name);
         event.categories.push(submission.work.name().to_owned());
         event.terminating_flow_ids.push(submission.flow);
-        let place = place.map(Place::to_string);
+        let place = place.map(|place| place.to_string());
         self.annotate(&mut event, &cause(submission.uid, place.as_deref()));
         if submission.bytes > 0 {
             self.annotate(
@@ -282,6 +287,10 @@ impl<W: Write> Listener for Perfetto<W> {
             ..TrackEvent::default()
         };
         self.event(time, event)
+    }
+
+    fn read(&mut self, bytes: u64) {
+        self.out.read(bytes);
     }
 
     fn finish(&mut self, _: u64) -> io::Result<()> {
