@@ -29,7 +29,6 @@ extern "C" {
 #ifndef ZE_BIT
 #define ZE_BIT(_i) (1 << (_i))
 #endif
-
 #ifndef ZE_APICALL
 #if defined(_WIN32)
 #define ZE_APICALL __cdecl
@@ -54,9 +53,14 @@ extern "C" {
 #endif
 #endif
 #ifndef ZE_DLLEXPORT
-#define ZE_DLLEXPORT ZE_APIEXPORT
+#if defined(_WIN32)
+#define ZE_DLLEXPORT __declspec(dllexport)
+#elif defined(__GNUC__) && __GNUC__ >= 4
+#define ZE_DLLEXPORT __attribute__((visibility("default")))
+#else
+#define ZE_DLLEXPORT
 #endif
-
+#endif
 #ifndef ZE_MAX_IPC_HANDLE_SIZE
 #define ZE_MAX_IPC_HANDLE_SIZE 64
 #endif

@@ -20,6 +20,35 @@ extern "C" {
 
 
 
+/// Immediate Command List default descriptor for GPU devices
+/// Since 1.14.
+static const ze_command_queue_desc_t zeDefaultGPUImmediateCommandQueueDesc = {
+    ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, ///< stype
+    NULL, ///< pNext
+    0, ///< ordinal
+    0, ///< index
+    ZE_COMMAND_QUEUE_FLAG_IN_ORDER | ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT, ///< flags
+    ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, ///< mode
+    ZE_COMMAND_QUEUE_PRIORITY_NORMAL, ///< priority
+};
+
+/// Device Unified Shared Memory Allocation default descriptor for GPU devices
+/// Since 1.14.
+static const ze_device_mem_alloc_desc_t zeDefaultGPUDeviceMemAllocDesc = {
+    ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, ///< stype
+    NULL, ///< pNext
+    ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_CACHED, ///< flags
+    0, ///< ordinal
+};
+
+/// Host Unified Shared Memory Allocation default descriptor for GPU devices
+/// Since 1.14.
+static const ze_host_mem_alloc_desc_t zeDefaultGPUHostMemAllocDesc = {
+    ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, ///< stype
+    NULL, ///< pNext
+    ZE_HOST_MEM_ALLOC_FLAG_BIAS_CACHED | ZE_HOST_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT, ///< flags
+};
+
 /// Retrieves a string describing the last error code returned by the default driver in the current thread.
 /// Since 1.14.
 ZE_APIEXPORT ze_result_t ZE_APICALL

@@ -3,6 +3,8 @@
 DIR holds the programs (`test_*`, GoogleTest) beside the kernels they read. Each area is one program. expect/AREA.txt
 says what is known, one line each, `*` and `?` in patterns as in a shell:
   fail<TAB>pattern<TAB>reason    these tests do not pass; "not run: ..." keeps them from being started
+  crash<TAB>pattern<TAB>reason   these tests kill their process or do not end
+  without<TAB>facility<TAB>pattern<TAB>reason  these tests do not pass on a machine that lacks the facility (FACILITIES below)
   skip<TAB>pattern<TAB>reason    these tests may skip themselves
   pass<TAB>count                 so many tests of the area pass at least
   none<TAB>reason                the program has no test
@@ -17,8 +19,9 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
                                  the machine where the system allows that (SCHED_FIFO), and may try again
 
 Exit code 0: everything as expected. 1: a test fails or skips that is not listed, a listed one passes (take its line
-out), or fewer tests pass than promised. A test that kills its process or exceeds its time counts as failed, and the
-rest of its batch goes on in a new process. What fails in company is tried again alone: some tests measure times.
+out), or fewer tests pass than promised. A test that kills its process or exceeds its time has crashed, which a line
+`fail` does not allow; the rest of its batch goes on in a new process. What fails in company is tried again alone: some
+tests measure times.
 """
 import argparse
 import concurrent.futures
@@ -43,8 +46,41 @@ AGAIN = 100
 CROWD = 200
 # How often a test that compares times is tried.
 TRIES = 5
+LIBRARIES = ("libze_loader.so.1", "libze_solum_cpu.so.1", "libsolum_codegen.so.1")
 EVENT = re.compile(r"\[( RUN      |       OK |  FAILED  |  SKIPPED )\] ([^\s,(]+)")
 OUTCOME = {"       OK ": "passed", "  FAILED  ": "failed", "  SKIPPED ": "skipped"}
+
+
+def has_file(pattern, mode=os.R_OK):
+    """Whether a file below / matches that may be read, or written."""
+    return any(os.access(path, mode) for path in pathlib.Path("/").glob(pattern))
+
+
+def has_thermometer():
+    """Whether there is one that the driver takes for the processor's: crates/ze-cpu/src/telemetry/temperature.rs."""
+    chips = {"coretemp", "k10temp", "k8temp", "zenpower", "cpu_thermal", "via_cputemp"}
+    zones = {"x86_pkg_temp", "cpu-thermal", "acpitz"}
+    for pattern, names in (("sys/class/hwmon/hwmon*/name", chips), ("sys/class/thermal/thermal_zone*/type", zones)):
+        for path in pathlib.Path("/").glob(pattern):
+            with contextlib.suppress(OSError):
+                if path.read_text().strip() in names:
+                    return True
+    return False
+
+
+# Parts of a machine that virtual machines lack: what a line `without` may name, and how to see it.
+FACILITIES = {
+    "energy-counters": lambda: has_file("sys/class/powercap/intel-rapl:*/energy_uj"),
+    "memory-error-counters": lambda: has_file("sys/devices/system/edac/mc/mc*/ce_count"),
+    "thermometers": has_thermometer,
+    "clock-range": lambda: has_file("sys/devices/system/cpu/cpufreq/policy*/cpuinfo_max_freq"),
+    "clock-control": lambda: has_file("sys/devices/system/cpu/cpufreq/policy*/scaling_max_freq", os.W_OK),
+}
+
+
+@functools.cache
+def has(facility):
+    return FACILITIES[facility]()
 
 
 @functools.cache
@@ -60,15 +96,20 @@ class Expectations:
     """The lines of expect/AREA.txt."""
 
     def __init__(self, area):
-        self.fails, self.skips, self.timing, self.single, self.settings, self.least, self.environment, self.serial = {}, {}, {}, {}, {}, 0, {}, False
-        self.arguments, self.seconds, self.none = [], 0, False
+        self.fails, self.crashes, self.skips, self.timing, self.single = {}, {}, {}, {}, {}
+        self.settings, self.environment, self.arguments = {}, {}, []
+        self.least, self.seconds, self.serial, self.none = 0, 0, False, False
+        by_kind = {"fail": self.fails, "crash": self.crashes, "skip": self.skips, "timing": self.timing, "single": self.single}
         path = HERE / "expect" / f"{area}.txt"
         for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
             kind, *rest = line.split("\t")
             if not line or line.startswith("#"):
                 continue
-            if kind in ("fail", "skip", "timing", "single") and len(rest) == 2 and all(rest):
-                {"fail": self.fails, "skip": self.skips, "timing": self.timing, "single": self.single}[kind][rest[0]] = rest[1]
+            if kind in by_kind and len(rest) == 2 and all(rest):
+                by_kind[kind][rest[0]] = rest[1]
+            elif kind == "without" and len(rest) == 3 and all(rest) and rest[0] in FACILITIES:
+                if not has(rest[0]):
+                    self.fails[rest[1]] = rest[2]
             elif kind == "with" and len(rest) == 2 and "=" in rest[1]:
                 self.settings[rest[0]] = rest[1]
             elif kind == "pass" and len(rest) == 1 and rest[0].isdigit():
@@ -86,6 +127,13 @@ class Expectations:
                 self.environment[name] = value
             else:
                 sys.exit(f"{path.name}:{number}: no line as run_cts.py describes")
+
+
+    def accept(self, name, outcome):
+        """Whether a line allows that a test fails or crashes."""
+        if outcome == "crashed":
+            return bool(first_match(self.crashes, name))
+        return bool(first_match({**self.fails, **self.crashes}, name))
 
 
 expectations_of = functools.cache(Expectations)
@@ -202,16 +250,17 @@ def judge(area, outcomes, expected, whole):
     """Lines on what is not as expected."""
     wrong, used = [], set()
     for name, outcome in sorted(outcomes.items()):
-        known, skip = first_match(expected.fails, name), first_match(expected.skips, name)
-        used.update(filter(None, (known, skip)))
-        if outcome in ("failed", "crashed") and not known:
-            wrong.append(f"{outcome}: {area}\t{name}")
+        known, skip = first_match({**expected.fails, **expected.crashes}, name), first_match(expected.skips, name)
+        used.update(filter(None, (first_match(lines, name) for lines in (expected.fails, expected.crashes, expected.skips))))
+        if outcome in ("failed", "crashed") and not expected.accept(name, outcome):
+            wrong.append(f"{outcome}{', its line says that it fails' if known else ''}: {area}\t{name}")
         elif outcome == "passed" and known:
             wrong.append(f"passes, take its line out of the list: {area}\t{name}")
         elif outcome == "skipped" and not (skip or known):
             wrong.append(f"skipped without a reason in the list: {area}\t{name}")
     if whole:
-        stale = [p for p, reason in {**expected.fails, **expected.skips}.items() if p not in used and not reason.startswith("not run:")]
+        lines = {**expected.fails, **expected.crashes, **expected.skips}
+        stale = [pattern for pattern, reason in lines.items() if pattern not in used and not reason.startswith("not run:")]
         wrong += [f"no test matches, take the line out: {area}\t{pattern}" for pattern in stale]
         passed = sum(outcome == "passed" for outcome in outcomes.values())
         if passed < expected.least:
@@ -219,18 +268,27 @@ def judge(area, outcomes, expected, whole):
     return wrong
 
 
-def main():
+def library_folder(text):
+    """The folder of our libraries, absolute: programs run in other folders."""
+    folder = pathlib.Path(text)
+    missing = [name for name in LIBRARIES if not (folder / name).is_file()]
+    if not text or missing:
+        raise argparse.ArgumentTypeError(f"{text!r} has no {', '.join(missing or LIBRARIES)}: name the folder that ./x build fills")
+    return str(folder.resolve())
+
+
+def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=pathlib.Path, help="built conformance programs")
     parser.add_argument("areas", nargs="*", help="programs to run (default: all test_* of the directory)")
-    parser.add_argument("--libraries", required=True, type=lambda path: str(pathlib.Path(path).resolve()), help="directory of libze_loader.so.1 and libze_solum_cpu.so.1")
+    parser.add_argument("--libraries", required=True, type=library_folder, help=f"directory of {', '.join(LIBRARIES)}")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
     parser.add_argument("--timeout", type=int, default=120, help="seconds one test may take, where the area says nothing else")
     parser.add_argument("--filter", default="*", help="only tests that match this pattern; several with ':'")
     parser.add_argument("--milestone", type=pathlib.Path, help="only tests of a list of 'area<TAB>pattern' lines")
     parser.add_argument("--outcomes", type=pathlib.Path, help="write 'outcome<TAB>area<TAB>test' lines here")
     parser.add_argument("--verbose", action="store_true", help="print the last output of tests that crash or hang")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     directory = arguments.directory.resolve()
     programs = {path.name: path for path in sorted(directory.glob("test_*")) if os.access(path, os.X_OK) and path.is_file()}
     programs = {name: path for name, path in programs.items() if "_helper" not in name}
@@ -276,10 +334,10 @@ def main():
             outcomes.setdefault(area, {}).update(found)
             texts.update(output)
             bad = sorted(name for name, outcome in found.items()
-                         if outcome in ("failed", "crashed") and not first_match(expectations[area].fails, name))
+                         if outcome in ("failed", "crashed") and not expectations[area].accept(name, outcome))
             print(f"[{done}/{len(batches)} {time.monotonic() - began:.0f} s] {area}: {len(found)} tests", *bad, sep="\n    ", file=sys.stderr, flush=True)
     again = [(area, name) for area in areas for name, outcome in sorted(outcomes.get(area, {}).items())
-             if outcome in ("failed", "crashed") and not first_match(expectations[area].fails, name)]
+             if outcome in ("failed", "crashed") and not expectations[area].accept(name, outcome)]
     for area, name in again[:AGAIN]:
         found, output = run_batch(arguments, programs[area], [name])
         outcomes[area].update(found)
@@ -309,6 +367,9 @@ def main():
             print(texts[line.split("\t")[-1]])
     if len(wrong) > 200:
         print(f"  and {len(wrong) - 200} more")
+    lacking = sorted(facility for facility in FACILITIES if not has(facility))
+    if lacking:
+        print(f"this machine has no {', '.join(lacking)}: lines `without` apply")
     print(f"conformance in {time.monotonic() - began:.0f} s:\n{total} passed, {len(wrong)} failed")
     return 1 if wrong or not total else 0
 

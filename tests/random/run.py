@@ -88,10 +88,14 @@ class LevelZero:
         return found
 
 
-class OpenCl:
-    """The first device of the platform whose name has `want` in it."""
+# Names and vendors of the platforms that ours are compared with.
+PEERS = {"pocl": ("Portable Computing Language", "The pocl project"), "intel": ("Intel(R) OpenCL", "Intel(R) Corporation")}
 
-    def __init__(self, want):
+
+class OpenCl:
+    """The first device of a peer's platform, which must be no device of ours: PoCL has a driver for Level Zero."""
+
+    def __init__(self, peer):
         self.c = ctypes.CDLL("libOpenCL.so.1")
         for name in ["clCreateContext", "clCreateCommandQueue", "clCreateProgramWithIL", "clCreateProgramWithSource",
                      "clCreateKernel", "clCreateBuffer"]:
@@ -99,16 +103,23 @@ class OpenCl:
         platforms, n, self.device = (vp * 8)(), u32(), vp()
         self.c.clGetPlatformIDs(u32(8), platforms, ctypes.byref(n))
         for platform in platforms[: n.value]:
-            text = ctypes.create_string_buffer(256)
-            self.c.clGetPlatformInfo(vp(platform), u32(0x0902), size_t(255), text, None)
-            if want in text.value.decode() and not self.device:
+            told = tuple(self.text("clGetPlatformInfo", platform, what) for what in (0x0902, 0x0903))
+            if told == PEERS[peer] and not self.device:
                 kinds = ctypes.c_uint64(0xFFFFFFFF)
                 self.c.clGetDeviceIDs(vp(platform), kinds, u32(1), ctypes.byref(self.device), None)
         if not self.device:
-            raise SystemExit(f"no OpenCL platform is named {want}")
+            raise SystemExit(f"no OpenCL platform is named {' by '.join(PEERS[peer])}")
+        name = self.text("clGetDeviceInfo", self.device, 0x102B)
+        if "Solum" in name:
+            raise SystemExit(f"the first device of {peer} is one of Solum's: {name}")
         self.error = ctypes.c_int()
         self.context = self.made("clCreateContext", None, u32(1), ctypes.byref(self.device), None, None)
         self.queue = self.made("clCreateCommandQueue", self.context, self.device, ctypes.c_uint64(0))
+
+    def text(self, function, of, what):
+        into = ctypes.create_string_buffer(256)
+        getattr(self.c, function)(vp(of) if isinstance(of, int) else of, u32(what), size_t(255), into, None)
+        return into.value.decode(errors="replace")
 
     def made(self, name, *arguments):
         handle = vp(getattr(self.c, name)(*arguments, ctypes.byref(self.error)))
@@ -209,14 +220,16 @@ def engines(args):
         ("with sub-groups of 32", "ze", ours, "", {"SOLUM_TIERS": "full", "SOLUM_SUB_GROUP_SIZE": "32"}),
         ("without optimisation", "ze", ours, "-ze-opt-disable", {}),
     ]
-    for want, name in [("pocl", "Portable Computing Language"), ("intel", "Intel")]:
-        if want not in args.peer:
+    for peer in PEERS:
+        if peer not in args.peer:
             continue
-        command = [sys.executable, __file__, "--worker", "cl", name, "", "", "0", "0"]
-        if subprocess.run(command, capture_output=True, timeout=LIMIT).returncode == 77:
-            all_of_them.append((want, "cl", name, "", {}))
+        command = [sys.executable, __file__, "--worker", "cl", peer, "", "", "0", "0"]
+        tried = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT)
+        if tried.returncode == 77:
+            all_of_them.append((peer, "cl", peer, "", {}))
         else:
-            print(f"not compared with {want}: not installed", file=sys.stderr)
+            why = tried.stderr.strip().splitlines() or ["no word"]
+            print(f"not compared with {peer}: {why[-1]}", file=sys.stderr)
     return all_of_them
 
 
@@ -273,7 +286,7 @@ def main():
     parser.add_argument("--libraries", required=True, help="folder of our libraries")
     parser.add_argument("--count", default="100", help="kernels, or unlimited: until one differs")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--peer", action="append", default=[], choices=["pocl", "intel"], help="compare with that runtime too")
+    parser.add_argument("--peer", action="append", default=[], choices=list(PEERS), help="compare with that runtime too")
     parser.add_argument("--keep", help="folder in which sources and modules stay")
     parser.add_argument("--clang", default="clang-22")
     args = parser.parse_args()

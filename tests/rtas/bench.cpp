@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include <dlfcn.h>
 #include <level_zero/ze_api.h>
 
 #if EMBREE == 4
@@ -196,6 +197,17 @@ struct Ours {
 struct Peer {
   RTCDevice device = rtcNewDevice(nullptr);
   RTCScene made = nullptr;
+
+  // With another library under that name nothing is compared.
+  Peer() {
+    Dl_info file = {};
+    dladdr((void *)&rtcNewDevice, &file);
+    auto major = device ? rtcGetDeviceProperty(device, RTC_DEVICE_PROPERTY_VERSION_MAJOR) : 0;
+    if (major == EMBREE && file.dli_fname && std::strstr(file.dli_fname, "libembree")) return;
+    std::fprintf(stderr, "bench: rtas: %s is not Embree %d, which this program is made for: nothing is compared\n",
+                 file.dli_fname ? file.dli_fname : "the program itself", EMBREE);
+    std::exit(1);
+  }
 
   double build(const Scene &scene) {
     if (made) rtcReleaseScene(made);

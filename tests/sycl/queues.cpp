@@ -1,12 +1,13 @@
 // What a command group costs under DPC++'s runtime: the peer of `./x bench sycl`, which runs it with a case's name, the
 // tasks of a run and the runs, and reads the least and the median nanoseconds of a task. Plain g++; the kernel is the one
-// of the Rust benchmark, from its SPIR-V file.
+// of the Rust benchmark, from its SPIR-V file. With --who it prints the files of the runtime and of Level Zero that it uses.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,21 @@ static void touch(sycl::queue &queue, sycl::kernel &store, std::vector<Buffer *>
   });
 }
 
+static void who() {
+  sycl::queue queue;
+  std::ifstream maps("/proc/self/maps");
+  std::set<std::string> files;
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("/libsycl.so") != std::string::npos || line.find("/libze_") != std::string::npos)
+      files.insert(line.substr(line.find('/')));
+  for (const std::string &file : files) std::printf("file %s\n", file.c_str());
+}
+
 int main(int argc, char **argv) try {
+  if (argc == 2 && argv[1] == std::string("--who")) {
+    who();
+    return 0;
+  }
   if (argc != 5) {
     std::fprintf(stderr, "usage: queues FILE.spv CASE TASKS RUNS\n");
     return 2;

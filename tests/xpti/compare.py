@@ -14,10 +14,14 @@ import difflib
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 
 ATTEMPTS = 40
+# The note of crates/library-mark, which all of our libraries have; and what a C++ library with Intel's class holds.
+MARK = struct.pack("<3I8sI", 6, 4, 1, b"Solum", 1)
+INTEL = b"_ZN4xpti9Framework"
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 # Streams that the subscriber hears, and the detail that it asks for, if any.
@@ -29,6 +33,16 @@ HEARD = [
     ("ur.call", None),
     ("sycl,sycl.experimental.buffer,sycl.experimental.image,sycl.experimental.mem_alloc", None),
 ]
+
+
+def check(file, is_ours):
+    """Ends the program with a word where a file is not the library that it is taken for."""
+    content = file.read_bytes() if file.is_file() else b""
+    if is_ours and MARK not in content:
+        sys.exit(f"{file} is no library of Solum: nothing is compared")
+    if not is_ours and (MARK in content or INTEL not in content):
+        whose = "is a library of Solum" if MARK in content else "holds no Intel framework" if content else "is missing"
+        sys.exit(f"{file} {whose}, not Intel's libxptifw.so.1: nothing is compared; install intel-sycl-rt into the environment anew")
 
 
 def built(out, source, options):
@@ -66,9 +80,11 @@ def main():
     for name in ("solum", "ours", "venv", "out"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
     library = args.venv / "lib"
     intel = library / "libxptifw.so.1"
+    check(args.ours, True)
+    check(intel, False)
+    args.out.mkdir(parents=True, exist_ok=True)
     recorder = built(args.out, HERE / "sub_all.cpp", ["libsub_all.so", "-fPIC", "-shared", "-ldl"])
     buffers = built(
         args.out,

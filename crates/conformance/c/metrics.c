@@ -102,9 +102,13 @@ static void queries(struct client *client) {
   OK(zetMetricQueryPoolDestroy(pool));
 }
 
+enum { PERIOD = 5000000 };
+
 struct reports {
   uint32_t reports, markers;
   uint64_t compute, last;
+  // Of reports that end with a marker, the last ones: the next goes on to the end of the period.
+  uint64_t part;
 };
 
 // Adds what waits for its reader, if anything.
@@ -126,6 +130,10 @@ static void read_reports(zet_metric_group_handle_t engine, zet_metric_streamer_h
     seen->compute += value(engine, raw, size, i, "ComputeTime").value.ui64;
     uint64_t marker = value(engine, raw, size, i, "StreamMarker").value.ui64;
     CHECK(marker == 0 || marker == 4711);
+    // Each period has its report, however late the thread was that reads the counters.
+    seen->part += value(engine, raw, size, i, "Time").value.ui64;
+    CHECK(marker ? seen->part < PERIOD : seen->part == PERIOD);
+    if (!marker) seen->part = 0;
     seen->markers += marker != 0;
     seen->reports += 1;
   }
@@ -154,9 +162,9 @@ static void streams(struct client *client) {
   CHECK(desc.samplingPeriod > 1);  // what is possible
   OK(zetMetricStreamerClose(streamer));
   // At this period what waits for its reader is not dropped before a minute, however late the reader is.
-  desc.samplingPeriod = 5000000;
+  desc.samplingPeriod = PERIOD;
   OK(zetMetricStreamerOpen(client->context, client->device, engine, &desc, event, &streamer));
-  CHECK(desc.samplingPeriod == 5000000);
+  CHECK(desc.samplingPeriod == PERIOD);
   volatile uint32_t *stop = client_spin(client);
   OK(zetCommandListAppendMetricStreamerMarker(client->list, streamer, 4711));
   // Ten reports wait when the event is signalled; time in the kernel is counted while it runs, whenever it began.

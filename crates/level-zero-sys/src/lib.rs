@@ -13,6 +13,7 @@
     missing_docs,
     non_camel_case_types,
     non_snake_case,
+    non_upper_case_globals,
     reason = "the names are C's; fields and enumerators are documented by the Level Zero specification"
 )]
 

@@ -17,6 +17,8 @@ use kernel_ir::Request;
 use kernel_ir::build::{Begun, COMPILER_BUILD, Tier, encode_begun, encode_reply};
 use kernel_ir::report::{Emit, encode_explained};
 
+library_mark::mark!();
+
 /// The request was answered: see the reply.
 const ANSWERED: i32 = 0;
 /// A null pointer was given.

@@ -9,6 +9,7 @@ use std::ffi::c_char;
 use trace_recorder::subscriber::RECORDER;
 
 cancellation::hold_off_cancellation!();
+library_mark::mark!();
 
 xpti::export_subscriber!(RECORDER);
 

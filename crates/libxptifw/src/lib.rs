@@ -14,6 +14,7 @@ use xpti_sys::{
 };
 
 cancellation::hold_off_cancellation!();
+library_mark::mark!();
 
 // Where the dynamic linker goes when it is run on this library: the stack holds the arguments.
 #[cfg(target_arch = "x86_64")]

@@ -9,6 +9,7 @@ mod entries;
 mod generated;
 
 cancellation::hold_off_cancellation!();
+library_mark::mark!();
 
 /// What each export reads first.
 static WAY: ze_loader::state::Way = ze_loader::state::Way::new();

@@ -3,6 +3,8 @@
 //! It is the stub driver under the name that loaders look for; `SOLUM_STUB_*` steer it. Invariant: getters are the only
 //! exports, as of a real driver. Not here: what they hand out (`ze-stub`).
 
+library_mark::mark!();
+
 /// Defines exported getters by their place in the stub's list of tables.
 macro_rules! getters {
     ($($name:ident $place:literal)+) => {

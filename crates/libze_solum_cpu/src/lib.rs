@@ -7,6 +7,7 @@
 use level_zero_sys::*;
 
 cancellation::hold_off_cancellation!();
+library_mark::mark!();
 
 macro_rules! exports {
     ($(($name:ident, $table:ident),)*) => {$(

@@ -10,6 +10,7 @@ use level_zero_sys::*;
 use ze_layers::{Stacked, component_version, validation};
 
 cancellation::hold_off_cancellation!();
+library_mark::mark!();
 
 static LAYER: Stacked = Stacked::new(validation::over);
 

@@ -12,6 +12,7 @@
 
 #![expect(
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "a benchmark talks, and ends when it cannot go on"
 )]
@@ -270,20 +271,56 @@ impl Out {
     }
 }
 
-/// The least and the median nanoseconds of a task under DPC++'s runtime, where that is there and knows the case.
-fn dpcpp(case: &str, count: usize, runs: usize) -> Option<(f64, f64)> {
+/// What the program of DPC++'s runtime says over our driver; `None` where it is missing or fails.
+fn peer_says(arguments: &[&str]) -> Option<String> {
     let (program, artefacts) = (
         std::env::var_os("SOLUM_PEER_SYCL")?,
         std::env::var_os("SOLUM_ARTEFACTS")?,
     );
-    let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/tests.spv");
     let said = std::process::Command::new(std::path::Path::new(&artefacts).join("solum"))
         .args(["run", "--as", "gpu", "--"])
         .arg(program)
-        .args([kernels, case, &count.to_string(), &runs.to_string()])
+        .args(arguments)
         .output()
         .ok()?;
-    let said = String::from_utf8(said.stdout).ok()?;
+    let said_well = said.status.success().then_some(said.stdout)?;
+    String::from_utf8(said_well).ok()
+}
+
+/// Whether the program runs over DPC++'s runtime and our driver; what else it runs over is told, once.
+fn is_dpcpp() -> bool {
+    static IS_IT: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *IS_IT.get_or_init(|| {
+        let Some(said) = peer_says(&["--who"]) else {
+            return false;
+        };
+        let files = said.lines().filter_map(|line| line.strip_prefix("file "));
+        let (mut runtime, mut driver) = (false, false);
+        for file in files {
+            let bytes = std::fs::read(file).unwrap_or_default();
+            let ours = library_mark::is_marked(&bytes);
+            let of_sycl = b"_ZN4sycl3_V1";
+            runtime |= file.contains("/libsycl.so")
+                && !ours
+                && bytes.windows(of_sycl.len()).any(|part| part == of_sycl);
+            driver |= file.contains("/libze_solum_cpu.so") && ours;
+        }
+        if !(runtime && driver) {
+            eprintln!(
+                "bench: sycl: no rows of DPC++: its runtime over Solum's driver is wanted, the program runs over\n{said}"
+            );
+        }
+        runtime && driver
+    })
+}
+
+/// The least and the median nanoseconds of a task under DPC++'s runtime, where that is there and knows the case.
+fn dpcpp(case: &str, count: usize, runs: usize) -> Option<(f64, f64)> {
+    if !is_dpcpp() {
+        return None;
+    }
+    let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/tests.spv");
+    let said = peer_says(&[kernels, case, &count.to_string(), &runs.to_string()])?;
     let (least, median) = said.trim().split_once(' ')?;
     Some((least.parse().ok()?, median.parse().ok()?))
 }

@@ -30,6 +30,28 @@ pub(crate) struct Constant {
     pub(crate) value: Value,
 }
 
+/// A macro that is no constant.
+#[derive(Clone, Debug)]
+pub(crate) struct Macro {
+    pub(crate) name: String,
+    pub(crate) header: String,
+    pub(crate) params: Vec<String>,
+    /// Each with the condition under which it holds; the first that does counts, and without any it is empty.
+    pub(crate) values: Vec<(String, Option<String>)>,
+}
+
+/// A constant struct: a descriptor with the values that are recommended.
+#[derive(Clone, Debug)]
+pub(crate) struct DefaultStruct {
+    pub(crate) name: String,
+    pub(crate) header: String,
+    pub(crate) structure: String,
+    pub(crate) since: Version,
+    pub(crate) doc: String,
+    /// Each field with its value, in the struct's order.
+    pub(crate) fields: Vec<(String, String)>,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Handle {
     pub(crate) name: String,
@@ -169,6 +191,8 @@ pub(crate) struct Extension {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) constants: Vec<Constant>,
+    pub(crate) macros: Vec<Macro>,
+    pub(crate) defaults: Vec<DefaultStruct>,
     pub(crate) handles: Vec<Handle>,
     pub(crate) typedefs: Vec<Typedef>,
     pub(crate) enums: Vec<Enum>,
@@ -311,6 +335,36 @@ impl Table {
                     name,
                     header,
                     value,
+                });
+            }
+            "macro" => self.macros.push(Macro {
+                name,
+                header,
+                params: rest[1..].iter().map(|p| (*p).to_string()).collect(),
+                values: body
+                    .iter()
+                    .map(|(_, text)| match text.split_once(" if ") {
+                        Some((value, condition)) => (value.into(), Some(condition.into())),
+                        None => ((*text).into(), None),
+                    })
+                    .collect(),
+            }),
+            "default" => {
+                let structure = (*rest.get(1).ok_or_else(|| anyhow!("no struct"))?).to_string();
+                let mut fields = Vec::new();
+                for (line, text) in body {
+                    let (field, value) = text
+                        .split_once(' ')
+                        .ok_or_else(|| anyhow!("line {line}: no value"))?;
+                    fields.push((field.to_string(), value.to_string()));
+                }
+                self.defaults.push(DefaultStruct {
+                    name,
+                    header,
+                    structure,
+                    since,
+                    doc,
+                    fields,
                 });
             }
             "handle" => {
@@ -518,6 +572,19 @@ impl Table {
                     .ok_or_else(|| anyhow!("{}: no function {function}", extension.name))?;
             }
         }
+        for default in &self.defaults {
+            let structure = self
+                .structure(&default.structure)
+                .ok_or_else(|| anyhow!("{}: no struct {}", default.name, default.structure))?;
+            let wanted = structure.fields.iter().map(|f| &f.name);
+            if !default.fields.iter().map(|(field, _)| field).eq(wanted) {
+                bail!(
+                    "{}: its fields are not those of {} in their order",
+                    default.name,
+                    default.structure
+                );
+            }
+        }
         for s in &self.structs {
             for base in &s.extends {
                 self.structure(base)
@@ -649,6 +716,9 @@ mod tests {
         let getters = table.functions.iter().filter(|f| f.is_getter()).count();
         let extensions = table.extensions.len();
         let counts = [
+            ("constants", table.constants.len(), 120),
+            ("macros", table.macros.len(), 8),
+            ("default structs", table.defaults.len(), 3),
             ("structs", table.structs.len(), 665),
             ("enumerations", table.enums.len(), 250),
             ("handles", table.handles.len(), 59),
@@ -701,6 +771,8 @@ mod tests {
                 "struct x ze_api.h tag=_x size=8 align=8",
                 "zero a : uint32_t",
             ),
+            ("constants", "default x ze_api.h y_t", "field"),
+            ("constants", "default x ze_api.h", "field 0"),
             ("enums", "enum x ze_api.h tag=_x", "A b"),
             ("enums", "enumeration x ze_api.h tag=_x", "A 1"),
         ] {

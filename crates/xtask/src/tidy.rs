@@ -17,6 +17,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("profile-artifacts", 0),
     ("cpu-target", 0),
     ("local-ranks", 0),
+    ("library-mark", 0),
     ("ze-abi", 1),
     ("ze-entry", 1),
     ("spirv-reader", 1),

@@ -143,6 +143,30 @@ impl<T> AbiArg for OptOut<'_, T> {
     }
 }
 
+/// `T**` for a new handle. It is null when the call fails: what a program leaves there uninitialised is used no more.
+#[derive(Debug)]
+pub struct OutHandle<'a, T>(Out<'a, *mut T>);
+
+impl<T> OutHandle<'_, T> {
+    /// Stores the handle.
+    pub fn write(self, handle: *mut T) {
+        self.0.write(handle);
+    }
+}
+
+impl<T> AbiArg for OutHandle<'_, T> {
+    type Raw = *mut *mut T;
+    #[inline(always)]
+    unsafe fn clear(raw: &Self::Raw) {
+        // SAFETY: the caller's promise is the same.
+        unsafe { OptOutHandle::clear(raw) };
+    }
+    unsafe fn from_raw(raw: Self::Raw, name: &'static str) -> ZeResult<Self> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { Out::from_raw(raw, name) }.map(Self)
+    }
+}
+
 /// `T**` for a handle that the caller may not want. It is null when the call fails, for whatever reason: programs look at
 /// it then.
 #[derive(Debug)]

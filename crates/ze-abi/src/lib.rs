@@ -15,7 +15,7 @@ mod gate;
 mod object;
 mod pair;
 
-pub use arg::{AbiArg, In, InMut, OptIn, OptOut, OptOutHandle, Out, Prop};
+pub use arg::{AbiArg, In, InMut, OptIn, OptOut, OptOutHandle, Out, OutHandle, Prop};
 pub use chain::{Chain, ChainMut, MAX_CHAIN};
 pub use error::{ZeError, ZeResult, last_error, observe_errors, record_error};
 pub use gate::{Gate, gate, guard, guard_any_state, guard_value, set_gate};

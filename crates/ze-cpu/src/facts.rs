@@ -279,6 +279,43 @@ mod tests {
     }
 
     #[test]
+    fn a_vendor_that_is_asked_for_changes_nothing_else() {
+        let machine = Machine::detect();
+        let told = |vendor: Option<&str>| {
+            let get = |name: &str| vendor.filter(|_| name == "SOLUM_VENDOR_ID").map(Into::into);
+            let settings = Settings::read(&get, false).unwrap();
+            let root = device(&machine, &settings, 0, settings.devices[0]);
+            [sub_device(&root, 0, 0, 2, 1), root]
+        };
+        for (own, mut asked) in told(None).into_iter().zip(told(Some("0x8086"))) {
+            assert_eq!(
+                (own.vendor_id, asked.vendor_id),
+                (machine.vendor_id, 0x8086)
+            );
+            asked.vendor_id = own.vendor_id;
+            assert_eq!(format!("{own:?}"), format!("{asked:?}"));
+        }
+    }
+
+    #[test]
+    fn sub_devices_tell_a_multiple_of_eight_units_too() {
+        let machine = Machine::detect();
+        let settings = Settings::read(&|_| None, false).unwrap();
+        let root = device(&machine, &settings, 0, settings.devices[0]);
+        let units = |facts: &DeviceFacts| {
+            u64::from(facts.num_slices)
+                * u64::from(facts.num_subslices_per_slice)
+                * u64::from(facts.num_eus_per_subslice)
+        };
+        for (count, cpus, told) in [(1, 1, 8), (2, 1, 8), (2, 8, 8), (4, 12, 16)] {
+            let part = sub_device(&root, 0, 0, count, cpus);
+            assert_eq!(units(&part), told, "{count} parts, {cpus} CPUs");
+        }
+        assert_eq!(units(&root) % 8, 0);
+        assert!(units(&root) >= 8);
+    }
+
+    #[test]
     fn a_limit_of_memory_is_what_devices_show() {
         let machine = Machine::detect();
         let all = machine.memory;

@@ -119,6 +119,7 @@ fn roles() {
         "vanish" => return vanish::run(),
         "float-modes" => return float_modes::run(),
         "logged" => return logged::run(),
+        "logged-calls" => return logged::run_calls(),
         "faults" => return faults::run(),
         "spins" => return faults::run_without_end(),
         "bad-count" => return linked::run_with_a_bad_count(),
@@ -477,6 +478,35 @@ fn the_log_of_compiling_has_a_line_for_each_program_with_its_stages() {
     let stages = ", compiled: cache and loading N ms, code generator N ms, loading N ms";
     let named = last.starts_with("kernel \"") && last.contains(" of program P");
     assert!(named && last.ends_with(stages), "{last}");
+}
+
+#[test]
+fn the_log_of_calls_has_a_line_for_each_that_fails_and_for_each_launch_of_no_work_groups() {
+    for (choice, told) in [
+        (
+            "calls",
+            &[
+                "kernel \"copies\" is launched with [0, 1, 1] work-groups: nothing runs",
+                "kernel \"copies\" is launched with [2, 0, 3] work-groups: nothing runs",
+                "kernel \"copies\" is launched with [0, 0, 0] work-groups: nothing runs",
+                "zeKernelCreate: ",
+            ][..],
+        ),
+        ("none", &[]),
+    ] {
+        let variables = [("SOLUM_COMPILER", "interpreter"), ("SOLUM_LOG", choice)];
+        let output = program("logged-calls", &variables);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{text}");
+        let lines: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("solum: "))
+            .collect();
+        assert_eq!(lines.len(), told.len(), "{text}");
+        for (line, told) in lines.iter().zip(told) {
+            assert!(line.starts_with(told), "{text}");
+        }
+    }
 }
 
 #[test]

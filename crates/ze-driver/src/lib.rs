@@ -63,3 +63,11 @@ fn unsupported(name: &str) -> level_zero_sys::ze_result_t {
     };
     ze_abi::guard_any_state(name, answer)
 }
+
+/// Makes a new handle null that such a slot does not give.
+fn clear<T>(handle: *mut *mut T) {
+    if !handle.is_null() {
+        // SAFETY: not null, so valid for writes by the specification's contract with the caller.
+        unsafe { handle.write(std::ptr::null_mut()) };
+    }
+}

@@ -548,7 +548,9 @@ pub(crate) static ZET_METRIC_DECODER_EXP: zet_metric_decoder_exp_dditable_t =
     unsupported::ZET_METRIC_DECODER_EXP;
 
 /// `zet_device_dditable_t`.
-pub(crate) static ZET_DEVICE: zet_device_dditable_t = unsupported::ZET_DEVICE;
+pub(crate) static ZET_DEVICE: zet_device_dditable_t = zet_device_dditable_t {
+    pfnGetDebugProperties: Some(tools::program::zetDeviceGetDebugProperties),
+};
 
 /// `zet_device_exp_dditable_t`.
 pub(crate) static ZET_DEVICE_EXP: zet_device_exp_dditable_t = zet_device_exp_dditable_t {

@@ -39,7 +39,9 @@ pub(crate) fn run(rounds: usize, alone: bool, emit: &mut dyn FnMut(Row)) -> Resu
     let Some((folder, listed)) = kernels::harness() else {
         return Ok(false);
     };
-    let mut peers = kernels::peers(&folder, alone);
+    let Some(mut peers) = kernels::present(&folder, alone) else {
+        return Ok(false);
+    };
     peers.retain(|peer| ["ours", "intel"].contains(&peer.name));
     let (ours, intel) = match &peers[..] {
         [ours, intel] => (ours, Some(intel)),

@@ -3,13 +3,14 @@
 //!
 //! `./x bench kernels` builds what this needs and names it in the environment: `SOLUM_KERNELS` is the folder with
 //! the harness and its modules; `SOLUM_PEER_INTEL` the folder of Intel's CPU OpenCL runtime, if there is one.
-//! A ratio of a peer that is not there, or that fails, is no row.
+//! A ratio of a peer that is not there, that fails or that is another product, is no row.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use level_zero::Result;
 
+use crate::peers::{self, INTEL_OPENCL, POCL};
 use crate::{NO_PEER, Row};
 
 /// Rounds over all peers where none are asked for: the best of them counts.
@@ -50,7 +51,9 @@ pub(crate) fn run(
         eprintln!("bench: kernels: no case {unknown:?} ({})", all.join(", "));
         return Ok(false);
     }
-    let peers = present(peers(&folder, alone));
+    let Some(peers) = present(&folder, alone) else {
+        return Ok(false);
+    };
     let mut good = true;
     // Sums of logarithms and counts, of each peer, on the wall and of the processors.
     let mut logs = vec![[(0.0, 0u32); 2]; peers.len()];
@@ -157,34 +160,49 @@ pub(crate) fn harness() -> Option<(PathBuf, String)> {
     }
 }
 
-/// Those that can run the empty kernel; what the others lack is told once.
-fn present(peers: Vec<Peer>) -> Vec<Peer> {
-    peers
-        .into_iter()
-        .filter(|peer| {
-            // Plain C has no launches.
-            if ["ours", "native"].contains(&peer.name) {
-                return true;
-            }
-            let found = measured((peer.command)(&["empty"]));
-            if let Err(text) = &found {
-                eprintln!(
-                    "bench: kernels: no column for {}: it cannot run the empty kernel: {text}; {}",
-                    peer.name,
-                    if peer.name == "pocl" {
-                        "Debian's package is pocl-opencl-icd"
-                    } else {
-                        "./x bench kernels installs it with pip where there is a network"
-                    }
-                );
-            }
-            found.is_ok()
-        })
-        .collect()
+/// Ours, and those others that are what their names say and can run the empty kernel. What is wrong with the others is
+/// told once; without ours there is nothing to compare.
+pub(crate) fn present(folder: &Path, alone: bool) -> Option<Vec<Peer>> {
+    let mut all = peers(folder, alone);
+    if alone {
+        return Some(all);
+    }
+    let ours = all.first()?;
+    let folder = conformance::artefacts();
+    if let Err(text) = peers::check_our_harness(&mut (ours.command)(&["--who"]), folder) {
+        eprintln!("bench: kernels: ours: {text}");
+        return None;
+    }
+    all.retain(|peer| {
+        // Plain C has no launches.
+        let runtime = match peer.name {
+            "intel" => &INTEL_OPENCL,
+            "pocl" => &POCL,
+            _ => return true,
+        };
+        if let Err(text) = runtime.check_harness(&mut (peer.command)(&["--who"])) {
+            eprintln!("bench: kernels: no column for {}: {text}", peer.name);
+            return false;
+        }
+        let found = measured((peer.command)(&["empty"]));
+        if let Err(text) = &found {
+            eprintln!(
+                "bench: kernels: no column for {}: it cannot run the empty kernel: {text}; {}",
+                peer.name,
+                if peer.name == "pocl" {
+                    "Debian's package is pocl-opencl-icd"
+                } else {
+                    "./x bench kernels installs it with pip where there is a network"
+                }
+            );
+        }
+        found.is_ok()
+    });
+    Some(all)
 }
 
 /// Ours, and, if not `alone`, those that are named in the environment.
-pub(crate) fn peers(folder: &Path, alone: bool) -> Vec<Peer> {
+fn peers(folder: &Path, alone: bool) -> Vec<Peer> {
     let solum = conformance::artefacts().join("solum");
     let harness = {
         let folder = folder.to_owned();

@@ -1,5 +1,6 @@
 //! What a loader adds to a call: an entry of `libze_loader.so.1` against the driver's own function, beside up to seven
-//! other drivers, with and without DDI handles, with layers, and against the reference loader where one is installed.
+//! other drivers, with and without DDI handles, with layers, and against the reference loader where one is installed or
+//! `SOLUM_PEER_LOADER` names one.
 //!
 //! Each case is a process of its own, as a process has one set of drivers; it alternates both calls and reports minima
 //! and medians. The driver that is measured is ours; the others are stubs.
@@ -15,6 +16,7 @@ use level_zero::{Error, Result};
 use libloading::Library;
 
 use crate::Row;
+use crate::peers::{self, REFERENCE_LOADER};
 
 /// Rounds of each case, as the issue counts them.
 const ROUNDS: usize = 21;
@@ -146,7 +148,12 @@ const CASES: [Case; 23] = [
 pub(crate) fn run(alone: bool, emit: &mut dyn FnMut(Row)) -> Result<()> {
     let stage = Stage::new()?;
     let ours = conformance::artefacts().join("libze_loader.so.1");
-    let reference = reference_loader().filter(|_| !alone);
+    let reference = if alone {
+        None
+    } else {
+        peers::check_ours(&ours).map_err(Error::Argument)?;
+        reference_loader()?
+    };
     for case in &CASES {
         let unit = if case.what == "argument" { "us" } else { "ns" };
         let found = numbers(&mut stage.child(case, &ours, "")?)?;
@@ -323,9 +330,13 @@ fn driver_file() -> PathBuf {
     conformance::artefacts().join("libze_solum_cpu.so.1")
 }
 
-/// The system's own loader, when it is not ours.
-fn reference_loader() -> Option<PathBuf> {
-    [
+/// The reference loader: the one that `SOLUM_PEER_LOADER` names, or the system's own, where that is one.
+fn reference_loader() -> Result<Option<PathBuf>> {
+    if let Some(path) = std::env::var_os("SOLUM_PEER_LOADER").map(PathBuf::from) {
+        REFERENCE_LOADER.check(&path).map_err(Error::Argument)?;
+        return Ok(Some(path));
+    }
+    let mut found = [
         "/usr/lib/x86_64-linux-gnu",
         "/usr/lib64",
         "/usr/lib",
@@ -333,7 +344,14 @@ fn reference_loader() -> Option<PathBuf> {
     ]
     .into_iter()
     .map(|folder| Path::new(folder).join("libze_loader.so.1"))
-    .find(|path| path.exists())
+    .filter(|path| path.exists());
+    Ok(found.find(|path| match REFERENCE_LOADER.check(path) {
+        Ok(()) => true,
+        Err(text) => {
+            eprintln!("bench: loader: {text}");
+            false
+        }
+    }))
 }
 
 /// An open library.

@@ -19,6 +19,7 @@ mod driver;
 mod kernels;
 mod loader;
 mod opencl;
+mod peers;
 mod xpti;
 
 use std::path::Path;

@@ -9,6 +9,8 @@ use std::time::Instant;
 
 use libloading::Library;
 
+use crate::peers::INTEL_OPENCL;
+
 /// The process; it ends when its input does.
 pub(crate) struct Peer {
     process: Child,
@@ -134,6 +136,20 @@ impl Runtime {
             let platforms: unsafe extern "C" fn(u32, *mut Handle, *mut u32) -> i32 =
                 me.get("clGetPlatformIDs");
             assert_eq!(platforms(1, &raw mut platform, null_mut()), 0);
+            type Info = unsafe extern "C" fn(Handle, u32, usize, *mut c_void, *mut usize) -> i32;
+            let told = |of: Handle, function: &str, what: u32| {
+                let (ask, mut text): (Info, _) = (me.get(function), [0_u8; 256]);
+                assert_eq!(
+                    ask(of, what, text.len(), text.as_mut_ptr().cast(), null_mut()),
+                    0
+                );
+                let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+                String::from_utf8_lossy(text).into_owned()
+            };
+            const PLATFORM: (u32, u32) = (0x902, 0x903);
+            const DEVICE_NAME: u32 = 0x102b;
+            let name = told(platform, "clGetPlatformInfo", PLATFORM.0);
+            let vendor = told(platform, "clGetPlatformInfo", PLATFORM.1);
             let devices: unsafe extern "C" fn(Handle, u64, u32, *mut Handle, *mut u32) -> i32 =
                 me.get("clGetDeviceIDs");
             assert_eq!(
@@ -146,6 +162,11 @@ impl Runtime {
                 ),
                 0
             );
+            let shown = told(device, "clGetDeviceInfo", DEVICE_NAME);
+            if let Err(text) = INTEL_OPENCL.check(&name, &vendor, &shown) {
+                eprintln!("bench: driver: no peer: {text}");
+                std::process::exit(1);
+            }
             let context: unsafe extern "C" fn(
                 *const isize,
                 u32,

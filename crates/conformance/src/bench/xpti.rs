@@ -16,7 +16,7 @@ use std::time::Instant;
 use level_zero::{Error, Result};
 use xpti_sys::{Functions, payload_flag, payload_t, trace_event_data_t, xpti_tracepoint_t};
 
-use crate::{Better, NO_PEER, Row, measure};
+use crate::{Better, NO_PEER, Row, measure, peers};
 
 /// Many short runs: one of some milliseconds would often be interrupted.
 const RUNS: usize = 41;
@@ -409,6 +409,11 @@ fn time(library: &Library, threads: usize, count: u32, work: Work) -> f64 {
 pub(crate) fn run(cases: &[&str], alone: bool, emit: &mut dyn FnMut(Row)) -> Result<()> {
     let ours = conformance::artefacts().join("libxptifw.so.1");
     let peer = if alone { None } else { Some(peer()?) };
+    if let Some(peer) = &peer {
+        let both = peers::INTEL_XPTI.check(peer);
+        both.and_then(|()| peers::check_ours(&ours))
+            .map_err(Error::Argument)?;
+    }
     let mine = Library::open(&ours)?;
     let theirs = peer.as_deref().map(Library::open).transpose()?;
     let wanted = |name: &str| cases.is_empty() || cases.contains(&name);

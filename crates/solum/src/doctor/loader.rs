@@ -15,7 +15,7 @@ use super::setting::Setting;
 
 /// The name that everyone asks for.
 pub(crate) const NAME: &str = "libze_loader.so.1";
-const AREA: &str = "loader";
+pub(crate) const AREA: &str = "loader";
 /// A loader that has not come through in this time hangs; code may be compiled meanwhile.
 const LIMIT: Duration = Duration::from_secs(90);
 /// Without these a client of the static loader finds no device, whatever its version.
@@ -145,45 +145,6 @@ pub(crate) fn runtime(
         ));
     }
     runtime
-}
-
-/// Loaders that Python packages beside the interpreter bring with them: their modules open those by their own paths.
-pub(crate) fn bundled(program: Option<&Program>) -> Option<Check> {
-    /// More packages than an environment has.
-    const BOUND: usize = 4096;
-    let prefix = program?.binary.parent()?.parent()?;
-    let entries = |folder: PathBuf| {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).take(BOUND)
-    };
-    let mut found = Vec::new();
-    let versions = entries(prefix.join("lib")).filter(|path| {
-        path.file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with("python3"))
-    });
-    for package in versions.flat_map(|version| entries(version.join("site-packages"))) {
-        for folder in [package.clone(), package.join("lib")] {
-            found.extend(entries(folder).filter(|path| {
-                path.file_name().is_some_and(|name| {
-                    let name = name.to_string_lossy();
-                    name.starts_with("libze_loader") && name.contains(".so")
-                })
-            }));
-        }
-    }
-    found.sort();
-    let all: Vec<String> = found
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    (!all.is_empty()).then(|| {
-        Check::warn(
-            AREA,
-            format!("Python packages bring loaders of their own:\n{}", all.join("\n")),
-            "modules of these packages open them by their own paths, whatever LD_LIBRARY_PATH says",
-            "for programs that use these packages: ZE_ENABLE_ALT_DRIVERS with the path of libze_solum_cpu.so.1",
-        )
-    })
 }
 
 /// The loader that object `by` gets by asking for it.

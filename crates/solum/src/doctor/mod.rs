@@ -12,6 +12,7 @@ mod elf;
 mod linker;
 mod loader;
 mod machine;
+mod packages;
 pub(crate) mod probe;
 mod probe_driver;
 mod probe_library;
@@ -141,7 +142,11 @@ fn checks(options: &Options) -> Vec<Check> {
             through(&mut checks, &process, &setting, found, other, privileged);
         }
     }
-    checks.extend(loader::bundled(program.as_ref()));
+    checks.extend(packages::check(
+        &setting,
+        program.as_ref(),
+        installed.as_deref().ok(),
+    ));
     if program.is_none() {
         checks.push(without_run());
     }

@@ -304,6 +304,17 @@ const CASES: &[Case] = &[
             ("program", "ok", "venv/bin/python: x86-64"),
             ("loader", "warn", "one/lib/libze_loader.so.1"),
             ("loader", "warn", "two.libs/libze_loader-0123abcd.so.1"),
+            ("loader", "warn", "four/__init__.py opens"),
+            (
+                "loader",
+                "warn",
+                "nowhere/libze_loader.so.1, which is not there",
+            ),
+            ("loader", "warn", "ln -s"),
+            ("loader", "warn", "five.py opens"),
+            ("loader", "warn", "text/libze_loader.so.1 (not Solum's)"),
+            ("loader", "warn", "ZE_ENABLE_ALT_DRIVERS="),
+            ("loader", "ok", "six.py opens"),
         ],
     },
     Case {
@@ -345,6 +356,24 @@ fn what_is_broken_is_named() {
         let folder = venv.join("lib/python3.11/site-packages").join(folder);
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join(file), "").unwrap();
+    }
+    // Modules that open a loader by its path: put together, whole, and ours.
+    let here = stage.display();
+    for (module, text) in [
+        (
+            "four/__init__.py",
+            format!("name = 'ze_loader'\nCDLL('{here}/nowhere/lib' + name + '.so.1')\n"),
+        ),
+        (
+            "five.py",
+            format!("CDLL('{here}/text/libze_loader.so.1')\n"),
+        ),
+        ("six.py", format!("CDLL('{here}/libze_loader.so.1')\n")),
+        ("seven.py", "CDLL('libze_loader.so.1')\n".to_owned()),
+    ] {
+        let module = venv.join("lib/python3.11/site-packages").join(module);
+        std::fs::create_dir_all(module.parent().unwrap()).unwrap();
+        std::fs::write(module, text).unwrap();
     }
     std::fs::create_dir_all(venv.join("bin")).unwrap();
     // Any program will do: the interpreter's name and place say nothing by themselves.

@@ -1,7 +1,7 @@
 //! The C and C++ headers, under the reference's names, from the table.
 //!
 //! Within a header: macros, handles, numbers, enumerations, then all structs declared, function pointer types, structs
-//! defined, functions. Declaring first makes the order of pointers free; structs that hold structs keep the table's.
+//! defined, constant structs, functions. Declaring first makes the order of pointers free; structs that hold structs keep the table's.
 
 use super::Output;
 use crate::table::{Direction, Kind, Param, Struct, Table, Value};
@@ -143,9 +143,7 @@ fn header(table: &Table, h: &Header) -> Result<String> {
         writeln!(out, "#include {include}")?;
     }
     out.push_str("\n#if defined(__cplusplus)\nextern \"C\" {\n#endif\n\n");
-    if h.path == "ze_api.h" {
-        out.push_str(MACROS);
-    }
+    macros(&mut out, table, h.path)?;
     constants(&mut out, table, h.path)?;
     names(&mut out, table, h.path)?;
     enums(&mut out, table, h.path)?;
@@ -182,6 +180,7 @@ fn header(table: &Table, h: &Header) -> Result<String> {
         }
         out.push_str("};\n\n");
     }
+    defaults(&mut out, table, h.path)?;
     prototypes(&mut out, table, h.path)?;
     write!(
         out,
@@ -191,48 +190,50 @@ fn header(table: &Table, h: &Header) -> Result<String> {
     Ok(out)
 }
 
-/// The function-like macros, which the table does not hold.
-const MACROS: &str = r#"#ifndef ZE_MAKE_VERSION
-#define ZE_MAKE_VERSION(_major, _minor) (((_major) << 16) | ((_minor) & 0x0000ffff))
-#endif
-#ifndef ZE_MAJOR_VERSION
-#define ZE_MAJOR_VERSION(_ver) ((_ver) >> 16)
-#endif
-#ifndef ZE_MINOR_VERSION
-#define ZE_MINOR_VERSION(_ver) ((_ver) & 0x0000ffff)
-#endif
-#ifndef ZE_BIT
-#define ZE_BIT(_i) (1 << (_i))
-#endif
+/// What the table does not know to be a number or a text.
+fn macros(out: &mut String, table: &Table, path: &str) -> Result<()> {
+    for m in table.macros.iter().filter(|m| m.header == path) {
+        let head = match m.params.is_empty() {
+            true => m.name.clone(),
+            false => format!("{}({})", m.name, m.params.join(", ")),
+        };
+        writeln!(out, "#ifndef {}", m.name)?;
+        let mut word = "#if";
+        for (value, condition) in &m.values {
+            match condition {
+                Some(condition) => writeln!(out, "{word} {condition}")?,
+                None if word == "#elif" => writeln!(out, "#else")?,
+                None => {}
+            }
+            writeln!(out, "#define {head} {value}")?;
+            word = "#elif";
+        }
+        let conditional = m.values.iter().any(|(_, condition)| condition.is_some());
+        if m.values.iter().all(|(_, condition)| condition.is_some()) {
+            writeln!(out, "#else\n#define {head}")?;
+        }
+        out.push_str(if conditional {
+            "#endif\n#endif\n"
+        } else {
+            "#endif\n"
+        });
+    }
+    Ok(())
+}
 
-#ifndef ZE_APICALL
-#if defined(_WIN32)
-#define ZE_APICALL __cdecl
-#else
-#define ZE_APICALL
-#endif
-#endif
-#ifndef ZE_CALLBACK_CONV
-#if defined(_WIN32)
-#define ZE_CALLBACK_CONV __stdcall
-#else
-#define ZE_CALLBACK_CONV
-#endif
-#endif
-#ifndef ZE_APIEXPORT
-#if defined(_WIN32)
-#define ZE_APIEXPORT __declspec(dllexport)
-#elif defined(__GNUC__) && __GNUC__ >= 4
-#define ZE_APIEXPORT __attribute__((visibility("default")))
-#else
-#define ZE_APIEXPORT
-#endif
-#endif
-#ifndef ZE_DLLEXPORT
-#define ZE_DLLEXPORT ZE_APIEXPORT
-#endif
-
-"#;
+/// Constant structs, behind the structs that they are of.
+fn defaults(out: &mut String, table: &Table, path: &str) -> Result<()> {
+    for d in table.defaults.iter().filter(|d| d.header == path) {
+        writeln!(out, "/// {}", d.doc)?;
+        writeln!(out, "/// Since {}.{}.", d.since.major, d.since.minor)?;
+        writeln!(out, "static const {} {} = {{", d.structure, d.name)?;
+        for (field, value) in &d.fields {
+            writeln!(out, "    {value}, ///< {field}")?;
+        }
+        out.push_str("};\n\n");
+    }
+    Ok(())
+}
 
 fn constants(out: &mut String, table: &Table, path: &str) -> Result<()> {
     for c in table.constants.iter().filter(|c| c.header == path) {
@@ -405,10 +406,12 @@ fn param_note(p: &Param) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
     use std::path::{Path, PathBuf};
     use std::process::Command;
 
-    /// A program that asserts every fact of the table against the headers.
+    /// A program that asserts every fact of the table against the headers; what only a running program can read, it
+    /// compares when it runs, and its exit status is the number of differences.
     fn program(table: &Table, assert: &str) -> String {
         let mut out = String::from("#include <stddef.h>\n");
         for h in HEADERS {
@@ -439,9 +442,28 @@ mod tests {
                 Value::Text(text) => check(format!("sizeof({}) == {}", c.name, text.len() + 1)),
             }
         }
-        check("ZE_MAKE_VERSION(1, 17) == ZE_API_VERSION_CURRENT".into());
-        out += "int main(void) { return 0; }\n";
-        out
+        for fact in [
+            "ZE_MAKE_VERSION(1, 17) == ZE_API_VERSION_CURRENT",
+            "ZE_MAJOR_VERSION(ZE_MAKE_VERSION(3, 4)) == 3",
+            "ZE_MINOR_VERSION(ZE_MAKE_VERSION(3, 4)) == 4",
+            "ZE_BIT(2 + 1) == 8",
+        ] {
+            check(fact.into());
+        }
+        let mut compare = String::new();
+        for c in &table.constants {
+            if let Value::Text(text) = &c.value {
+                writeln!(compare, "  wrong += strcmp({}, {text:?}) != 0;", c.name)
+                    .expect("a string takes it");
+            }
+        }
+        for d in &table.defaults {
+            for (field, value) in &d.fields {
+                writeln!(compare, "  wrong += {}.{field} != ({value});", d.name)
+                    .expect("a string takes it");
+            }
+        }
+        out + "int main(void) {\n  int wrong = 0;\n" + &compare + "  return wrong;\n}\n"
     }
 
     fn root() -> PathBuf {
@@ -452,6 +474,7 @@ mod tests {
             .to_path_buf()
     }
 
+    /// Compiles, and runs what is made with `-o`.
     fn compile(compiler: &str, options: &[&str], file: &str, source: &str) {
         let folder =
             std::env::temp_dir().join(format!("solum-headers-{}-{file}", std::process::id()));
@@ -460,9 +483,10 @@ mod tests {
         std::fs::write(&path, source).expect("the program is written");
         let run = Command::new(compiler)
             .args(options)
-            .args(["-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I"])
+            .args(["-Wall", "-Wextra", "-Werror", "-I"])
             .arg(root().join("include"))
             .arg(&path)
+            .current_dir(&folder)
             .output()
             .unwrap_or_else(|error| panic!("this test needs {compiler}: {error}"));
         let text = String::from_utf8_lossy(&run.stderr)
@@ -470,16 +494,26 @@ mod tests {
             .take(40)
             .collect::<Vec<_>>()
             .join("\n");
+        let made = folder.join(PROGRAM);
+        let wrong = options
+            .contains(&PROGRAM)
+            .then(|| Command::new(made).status().map(|status| status.code()));
         std::fs::remove_dir_all(&folder).ok();
         assert!(run.status.success(), "{compiler} {file}:\n{text}");
+        if let Some(wrong) = wrong {
+            let wrong = wrong.unwrap_or_else(|error| panic!("{file} does not run: {error}"));
+            assert_eq!(wrong, Some(0), "values that differ in {file}");
+        }
     }
+
+    const PROGRAM: &str = "program";
 
     #[test]
     fn a_c_program_finds_every_size_offset_and_value() {
         let table = Table::load(&root()).expect("the table parses");
         compile(
             "cc",
-            &["-std=c11"],
+            &["-std=c11", "-o", PROGRAM],
             "facts.c",
             &program(&table, "_Static_assert"),
         );
@@ -490,7 +524,7 @@ mod tests {
         let table = Table::load(&root()).expect("the table parses");
         compile(
             "c++",
-            &["-std=c++17"],
+            &["-std=c++17", "-o", PROGRAM],
             "facts.cpp",
             &program(&table, "static_assert"),
         );
@@ -504,7 +538,8 @@ mod tests {
                 "#include <level_zero/{}>\nint main(void) {{ return 0; }}\n",
                 h.path
             );
-            compile("cc", &["-std=c11"], &format!("alone{i}.c"), &source);
+            let options = ["-std=c11", "-fsyntax-only"];
+            compile("cc", &options, &format!("alone{i}.c"), &source);
         }
         let known = |path: &str| HEADERS.iter().any(|h| h.path == path);
         assert!(
@@ -515,5 +550,53 @@ mod tests {
                 .all(known)
         );
         assert!(table.structs.iter().all(|s| known(&s.header)));
+    }
+
+    /// The preprocessor's view of a header: names of the API that it defines as macros.
+    fn defined(header: &str) -> BTreeSet<String> {
+        let run = Command::new("cc")
+            .args(["-E", "-dM", "-x", "c", "-I"])
+            .arg(root().join("include"))
+            .arg(root().join(FOLDER).join(header))
+            .output()
+            .unwrap_or_else(|error| panic!("this test needs cc: {error}"));
+        assert!(run.status.success(), "cc -E {header}");
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        let names = text.lines().filter_map(|line| {
+            let name = line.strip_prefix("#define ")?.split([' ', '(']).next()?;
+            let of_the_api = ["ZE_", "ZET_", "ZES_", "ZER_", "ZEL_"];
+            let is_one = of_the_api.iter().any(|prefix| name.starts_with(prefix));
+            is_one.then(|| name.to_owned())
+        });
+        names.collect()
+    }
+
+    #[test]
+    fn headers_define_the_macros_of_the_table_and_no_others() {
+        let table = Table::load(&root()).expect("the table parses");
+        for header in HEADERS {
+            // What it includes defines the rest.
+            let mut paths = vec![header.path];
+            let mut at = 0;
+            while let Some(path) = paths.get(at) {
+                at += 1;
+                let of = HEADERS.iter().find(|h| h.path == *path);
+                for include in of.map_or(&[][..], |h| h.includes) {
+                    let name = include.trim_matches('"').trim_start_matches("../");
+                    let found = HEADERS
+                        .iter()
+                        .find(|h| h.path == name || h.path.ends_with(&format!("/{name}")));
+                    paths.extend(found.map(|h| h.path).filter(|path| !paths.contains(path)));
+                }
+            }
+            let constants = table.constants.iter().map(|c| (&c.name, &c.header));
+            let macros = table.macros.iter().map(|m| (&m.name, &m.header));
+            let wanted: BTreeSet<String> = constants
+                .chain(macros)
+                .filter(|(_, header)| paths.contains(&header.as_str()))
+                .map(|(name, _)| name.clone())
+                .collect();
+            assert_eq!(defined(header.path), wanted, "{}", header.path);
+        }
     }
 }

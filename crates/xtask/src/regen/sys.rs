@@ -11,7 +11,7 @@ const FOLDER: &str = "crates/level-zero-sys/src/generated";
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     let files = [
         ("mod", module()),
-        ("constants", constants(table)),
+        ("constants", constants(table)?),
         ("types", types(table)?),
         ("enums", enums(table)),
         (
@@ -71,8 +71,9 @@ fn described(out: &mut String, doc: &str, version: Version) {
     out.push_str(&rust::doc("", &since(version)));
 }
 
-fn constants(table: &Table) -> String {
-    let mut out = rust::head("Object-like macros of the headers.") + "use core::ffi::CStr;\n\n";
+fn constants(table: &Table) -> Result<String> {
+    let mut out = rust::head("Object-like macros and constant structs of the headers.")
+        + "use super::*;\nuse core::ffi::CStr;\n\n";
     for c in &table.constants {
         match &c.value {
             Value::Int { bits: 64, value } => {
@@ -83,7 +84,23 @@ fn constants(table: &Table) -> String {
         }
         .ok();
     }
-    out
+    for d in &table.defaults {
+        out.push('\n');
+        described(&mut out, &d.doc, d.since);
+        let structure = &d.structure;
+        writeln!(out, "pub const {}: {structure} = {structure} {{", d.name)?;
+        for (field, value) in &d.fields {
+            // Enumerators are spelled as in C.
+            let value = if value == "NULL" {
+                "core::ptr::null()"
+            } else {
+                value
+            };
+            writeln!(out, "    {}: {value},", rust::ident(field))?;
+        }
+        out.push_str("};\n");
+    }
+    Ok(out)
 }
 
 fn types(table: &Table) -> Result<String> {

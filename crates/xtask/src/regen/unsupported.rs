@@ -1,7 +1,7 @@
 //! The driver's default tables: every slot filled with an entry that answers "unsupported" by the right code.
 
 use super::{Output, rust};
-use crate::table::{Function, Table};
+use crate::table::{Direction, Function, Param, Table};
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     out += "//! A null handle is answered before the missing feature, as the specification orders it.\n\n";
     out = out.replacen("do not edit.\n\n//!", "do not edit.\n//!\n//!", 1);
     out += "#![expect(non_snake_case, reason = \"the names are C's\")]\n\n";
-    out += "use crate::unsupported;\nuse core::ffi::{c_char, c_void};\nuse level_zero_sys::*;\n\n";
+    out += "use crate::{clear, unsupported};\nuse core::ffi::{c_char, c_void};\nuse level_zero_sys::*;\n\n";
     for ddi in table.ddi_tables().filter(|t| !t.name.starts_with("zel_")) {
         let name = ddi.name.trim_end_matches("_dditable_t").to_uppercase();
         writeln!(
@@ -45,9 +45,24 @@ fn entry(out: &mut String, table: &Table, f: &Function) -> Result<()> {
         .params
         .iter()
         .position(|p| !p.optional && table.handles.iter().any(|h| h.name == p.ty));
+    // New handles are null after a failed call.
+    let is_new = |p: &Param| {
+        let handle = p.ty.strip_suffix(" *").unwrap_or_default();
+        p.direction == Direction::Out
+            && p.count.is_none()
+            && table.handles.iter().any(|h| h.name == handle)
+    };
     let mut params = Vec::new();
+    let mut clear = String::new();
     for (i, p) in f.params.iter().enumerate() {
-        let name = if Some(i) == handle { "handle" } else { "_" };
+        let name = match Some(i) == handle {
+            true => "handle",
+            false if is_new(p) => &p.name,
+            false => "_",
+        };
+        if is_new(p) {
+            writeln!(clear, "    clear({name});")?;
+        }
         params.push(format!("{name}: {}", rust::ty(&p.ty)?));
     }
     writeln!(
@@ -57,6 +72,7 @@ fn entry(out: &mut String, table: &Table, f: &Function) -> Result<()> {
         params.join(", "),
         rust::arrow(&f.ret)?
     )?;
+    out.push_str(&clear);
     if f.ret == "ze_result_t" {
         if handle.is_some() {
             out.push_str("    if handle.is_null() {\n        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;\n    }\n");

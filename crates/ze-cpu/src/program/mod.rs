@@ -438,9 +438,14 @@ impl Builder {
         let Some(container) = Container::decode(bytes) else {
             return match Foreign::of(bytes) {
                 Foreign::Spirv(words) => self.spirv(&[(words.to_vec(), Vec::new())], ""),
-                Foreign::IntelCode => Err(refused(
-                    "a native binary with only Intel machine code, which runs on Intel's GPUs alone; build it with SPIR-V beside it",
-                )),
+                Foreign::IntelCode => {
+                    let text = "error: a native binary with only Intel machine code";
+                    let log = format!(
+                        "{text} ({} bytes), which runs on Intel's GPUs alone; build it with SPIR-V beside it",
+                        bytes.len()
+                    );
+                    Err(BuildFailure { log, ..refused("") })
+                }
                 Foreign::Unknown => Err(refused("not made by Solum's zeModuleGetNativeBinary")),
             };
         };

@@ -701,6 +701,18 @@ fn a_cached_program_is_loaded_without_the_code_generator_and_shared_when_it_may_
             .unwrap();
         assert!(failure.not_a_binary && !failure.log.is_empty());
     }
+    // Of another driver, without SPIR-V: an ELF header of Intel's GPUs.
+    let mut intel = vec![0; 64];
+    intel[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+    (intel[18], intel[20]) = (205, 1);
+    let failure = fixture.builder.build(&ProgramInput::Native(intel));
+    let failure = failure.err().unwrap();
+    let told = "error: a native binary with only Intel machine code (64 bytes)";
+    assert!(
+        failure.not_a_binary && failure.log.starts_with(told),
+        "{}",
+        failure.log
+    );
     let other = Fixture::new("other", &[("SOLUM_CPU_TARGET", "btver2")]);
     let failure = other
         .builder

@@ -12,7 +12,7 @@ use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use ze_abi::{Handle, Handles, Head, In, Object, Out, ZeResult};
+use ze_abi::{Handle, Handles, Head, In, Object, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// Owner of allocations, lists, events and modules.
@@ -117,7 +117,7 @@ fn create(desc: &ze_context_desc_t, devices: Vec<Arc<Device>>) -> ZeResult<ze_co
 pub(crate) fn zeContextCreate(
     hDriver: Handle<'_, Driver>,
     desc: In<'_, ze_context_desc_t>,
-    phContext: Out<'_, ze_context_handle_t>,
+    phContext: OutHandle<'_, _ze_context_handle_t>,
 ) -> ZeResult {
     phContext.write(create(&desc, hDriver.listed())?);
     Ok(())
@@ -129,7 +129,7 @@ pub(crate) fn zeContextCreateEx(
     hDriver: Handle<'_, Driver>,
     desc: In<'_, ze_context_desc_t>,
     phDevices: Handles<'_, Device>,
-    phContext: Out<'_, ze_context_handle_t>,
+    phContext: OutHandle<'_, _ze_context_handle_t>,
 ) -> ZeResult {
     let all = hDriver.devices();
     let devices = match phDevices.get() {

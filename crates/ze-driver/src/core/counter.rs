@@ -18,7 +18,7 @@ use crate::schedule::Ready;
 use crate::signal::{Signal, Slots};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
-use ze_abi::{Chain, Handle, In, Object, Out, ZeResult};
+use ze_abi::{Chain, Handle, In, Object, Out, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_event_counter_based_flags_t`.
@@ -176,7 +176,7 @@ pub(crate) fn zeEventCounterBasedCreate(
     hContext: Handle<'_, Context>,
     hDevice: Handle<'_, Device>,
     desc: In<'_, ze_event_counter_based_desc_t>,
-    phEvent: Out<'_, ze_event_handle_t>,
+    phEvent: OutHandle<'_, _ze_event_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     hContext.check_device(&hDevice)?;
@@ -260,7 +260,7 @@ pub(crate) fn zeEventCounterBasedGetIpcHandle(
 pub(crate) fn zeEventCounterBasedOpenIpcHandle(
     hContext: Handle<'_, Context>,
     hIpc: ze_ipc_event_counter_based_handle_t,
-    phEvent: Out<'_, ze_event_handle_t>,
+    phEvent: OutHandle<'_, _ze_event_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     let (part, file) = shared_file::open(

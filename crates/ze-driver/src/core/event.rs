@@ -13,7 +13,7 @@ use crate::signal::Signal;
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
-use ze_abi::{Enumerate, Handle, Head, In, Object, Out, ZeResult};
+use ze_abi::{Enumerate, Handle, Head, In, Object, Out, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_event_scope_flags_t`.
@@ -150,7 +150,7 @@ impl Event {
 pub(crate) fn zeEventCreate(
     hEventPool: Handle<'_, EventPool>,
     desc: In<'_, ze_event_desc_t>,
-    phEvent: Out<'_, ze_event_handle_t>,
+    phEvent: OutHandle<'_, _ze_event_handle_t>,
 ) -> ZeResult {
     hEventPool.context().check()?;
     flags("desc->signal", desc.signal, SCOPES)?;
@@ -311,7 +311,7 @@ pub(crate) fn zeEventQueryKernelTimestampsExt(
 #[ze_entry(ze_pfnEventGetEventPool_t)]
 pub(crate) fn zeEventGetEventPool(
     hEvent: Handle<'_, Event>,
-    phEventPool: Out<'_, ze_event_pool_handle_t>,
+    phEventPool: OutHandle<'_, _ze_event_pool_handle_t>,
 ) -> ZeResult {
     let Home::Pool(pool) = &hEvent.home else {
         return error(

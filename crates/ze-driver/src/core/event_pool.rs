@@ -10,7 +10,7 @@ use crate::signal::Slots;
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
-use ze_abi::{Chain, Handle, Handles, Head, In, Object, Out, ZeResult};
+use ze_abi::{Chain, Handle, Handles, Head, In, Object, Out, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_event_pool_flags_t`.
@@ -66,7 +66,7 @@ pub(crate) fn zeEventPoolCreate(
     hContext: Handle<'_, Context>,
     desc: In<'_, ze_event_pool_desc_t>,
     phDevices: Handles<'_, Device>,
-    phEventPool: Out<'_, ze_event_pool_handle_t>,
+    phEventPool: OutHandle<'_, _ze_event_pool_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     flags("desc->flags", desc.flags, POOL_FLAGS)?;
@@ -179,7 +179,7 @@ pub(crate) fn zeEventPoolPutIpcHandle(
 pub(crate) fn zeEventPoolOpenIpcHandle(
     hContext: Handle<'_, Context>,
     hIpc: ze_ipc_event_pool_handle_t,
-    phEventPool: Out<'_, ze_event_pool_handle_t>,
+    phEventPool: OutHandle<'_, _ze_event_pool_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     let (part, file) =
@@ -233,7 +233,7 @@ pub(crate) fn zeEventPoolDestroy(hEventPool: Handle<'_, EventPool>) -> ZeResult 
 #[ze_entry(ze_pfnEventPoolGetContextHandle_t)]
 pub(crate) fn zeEventPoolGetContextHandle(
     hEventPool: Handle<'_, EventPool>,
-    phContext: Out<'_, ze_context_handle_t>,
+    phContext: OutHandle<'_, _ze_context_handle_t>,
 ) -> ZeResult {
     phContext.write(hEventPool.context.handle());
     Ok(())

@@ -7,7 +7,7 @@ use crate::core::object;
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
-use ze_abi::{Enumerate, Handle, Head, Object, Out, Prop, ZeResult};
+use ze_abi::{Enumerate, Handle, Head, Object, OutHandle, Prop, ZeResult};
 use ze_entry::ze_entry;
 
 /// A device as a place in the fabric; never freed.
@@ -88,7 +88,7 @@ pub(crate) fn zeFabricVertexGetPropertiesExp(
 #[ze_entry(ze_pfnFabricVertexGetDeviceExp_t)]
 pub(crate) fn zeFabricVertexGetDeviceExp(
     hVertex: Handle<'_, Vertex>,
-    phDevice: Out<'_, ze_device_handle_t>,
+    phDevice: OutHandle<'_, _ze_device_handle_t>,
 ) -> ZeResult {
     phDevice.write(crate::state::driver()?.devices()[hVertex.index].handle());
     Ok(())
@@ -98,7 +98,7 @@ pub(crate) fn zeFabricVertexGetDeviceExp(
 #[ze_entry(ze_pfnDeviceGetFabricVertexExp_t)]
 pub(crate) fn zeDeviceGetFabricVertexExp(
     hDevice: Handle<'_, Device>,
-    phVertex: Out<'_, ze_fabric_vertex_handle_t>,
+    phVertex: OutHandle<'_, _ze_fabric_vertex_handle_t>,
 ) -> ZeResult {
     phVertex.write(crate::state::driver()?.vertices()[hDevice.index()].handle());
     Ok(())

@@ -8,7 +8,7 @@ use crate::signal::Signal;
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
-use ze_abi::{Handle, Head, In, Object, Out, ZeResult};
+use ze_abi::{Handle, Head, In, Object, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// A fence.
@@ -43,7 +43,7 @@ impl Fence {
 pub(crate) fn zeFenceCreate(
     hCommandQueue: Handle<'_, CommandQueue>,
     desc: In<'_, ze_fence_desc_t>,
-    phFence: Out<'_, ze_fence_handle_t>,
+    phFence: OutHandle<'_, _ze_fence_handle_t>,
 ) -> ZeResult {
     hCommandQueue.context().check()?;
     flags("desc->flags", desc.flags, ZE_FENCE_FLAG_SIGNALED)?;

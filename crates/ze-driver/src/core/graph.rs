@@ -19,7 +19,7 @@ use cancellation::HeldCancellation;
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex};
-use ze_abi::{Chain, Handle, Handles, Head, Object, OptHandle, Out, ZeError, ZeResult};
+use ze_abi::{Chain, Handle, Handles, Head, Object, OptHandle, OutHandle, ZeError, ZeResult};
 use ze_entry::ze_entry;
 
 /// What devices can do with graphs.
@@ -198,7 +198,7 @@ fn begin(list: &CommandList, graph: &Arc<Graph>) -> ZeResult {
 pub(crate) fn zeGraphCreateExt(
     hContext: Handle<'_, Context>,
     pNext: *const c_void,
-    phGraph: Out<'_, ze_graph_handle_t>,
+    phGraph: OutHandle<'_, _ze_graph_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     refuse_parameters(pNext)?;
@@ -255,7 +255,7 @@ fn not_capturing<T>() -> ZeResult<T> {
 pub(crate) fn zeCommandListEndGraphCaptureExt(
     hCommandList: Handle<'_, CommandList>,
     pNext: *const c_void,
-    phGraph: Out<'_, ze_graph_handle_t>,
+    phGraph: OutHandle<'_, _ze_graph_handle_t>,
 ) -> ZeResult {
     refuse_parameters(pNext)?;
     let Some(seat) = hCommandList.seat() else {
@@ -295,7 +295,7 @@ pub(crate) fn zeCommandListEndGraphCaptureExt(
 #[ze_entry(ze_pfnCommandListGetGraphExt_t)]
 pub(crate) fn zeCommandListGetGraphExt(
     hCommandList: Handle<'_, CommandList>,
-    phGraph: Out<'_, ze_graph_handle_t>,
+    phGraph: OutHandle<'_, _ze_graph_handle_t>,
 ) -> ZeResult {
     match hCommandList.seat() {
         Some(seat) => {
@@ -313,7 +313,7 @@ pub(crate) fn zeCommandListGetGraphExt(
 #[ze_entry(ze_pfnGraphGetPrimaryCommandListExt_t)]
 pub(crate) fn zeGraphGetPrimaryCommandListExt(
     hGraph: Handle<'_, Graph>,
-    phCommandList: Out<'_, ze_command_list_handle_t>,
+    phCommandList: OutHandle<'_, _ze_command_list_handle_t>,
 ) -> ZeResult {
     let primary = lock(&hGraph.state).primary;
     if primary == 0 {
@@ -571,7 +571,7 @@ impl ExecutableGraph {
 pub(crate) fn zeGraphInstantiateExt(
     hGraph: Handle<'_, Graph>,
     pNext: *const c_void,
-    phExecutableGraph: Out<'_, ze_executable_graph_handle_t>,
+    phExecutableGraph: OutHandle<'_, _ze_executable_graph_handle_t>,
 ) -> ZeResult {
     hGraph.context.check()?;
     refuse_parameters(pNext)?;
@@ -622,7 +622,7 @@ pub(crate) fn zeCommandListAppendGraphExt(
 #[ze_entry(ze_pfnExecutableGraphGetSourceGraphExt_t)]
 pub(crate) fn zeExecutableGraphGetSourceGraphExt(
     hGraph: Handle<'_, ExecutableGraph>,
-    phSourceGraph: Out<'_, ze_graph_handle_t>,
+    phSourceGraph: OutHandle<'_, _ze_graph_handle_t>,
 ) -> ZeResult {
     phSourceGraph.write(hGraph.source.handle());
     Ok(())

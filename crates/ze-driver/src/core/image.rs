@@ -14,7 +14,7 @@ use level_zero_sys::*;
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
-use ze_abi::{Chain, ChainMut, Handle, Head, In, Object, Out, Prop, ZeResult};
+use ze_abi::{Chain, ChainMut, Handle, Head, In, Object, Out, OutHandle, Prop, ZeResult};
 use ze_entry::ze_entry;
 
 /// Widest 1D image in texels.
@@ -483,7 +483,7 @@ pub(crate) fn zeImageCreate(
     hContext: Handle<'_, Context>,
     hDevice: Handle<'_, Device>,
     desc: In<'_, ze_image_desc_t>,
-    phImage: Out<'_, ze_image_handle_t>,
+    phImage: OutHandle<'_, _ze_image_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     hContext.check_device(&hDevice)?;
@@ -633,7 +633,7 @@ pub(crate) fn zeImageViewCreateExt(
     hDevice: Handle<'_, Device>,
     desc: In<'_, ze_image_desc_t>,
     hImage: Handle<'_, Image>,
-    phImageView: Out<'_, ze_image_handle_t>,
+    phImageView: OutHandle<'_, _ze_image_handle_t>,
 ) -> ZeResult {
     phImageView.write(view(hContext, &hDevice, &desc, &hImage)?);
     Ok(())
@@ -646,7 +646,7 @@ pub(crate) fn zeImageViewCreateExp(
     hDevice: Handle<'_, Device>,
     desc: In<'_, ze_image_desc_t>,
     hImage: Handle<'_, Image>,
-    phImageView: Out<'_, ze_image_handle_t>,
+    phImageView: OutHandle<'_, _ze_image_handle_t>,
 ) -> ZeResult {
     phImageView.write(view(hContext, &hDevice, &desc, &hImage)?);
     Ok(())

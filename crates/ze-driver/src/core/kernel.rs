@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use ze_abi::{ChainMut, Enumerate, Handle, Head, In, Object, Out, Prop, Sized, Text, ZeResult};
+use ze_abi::{
+    ChainMut, Enumerate, Handle, Head, In, Object, Out, OutHandle, Prop, Sized, Text, ZeResult,
+};
 use ze_entry::ze_entry;
 
 /// Work-items that a suggested group aims at: large enough to fill vectors, small enough to share out.
@@ -340,7 +342,7 @@ unsafe fn image_or_sampler(
 pub(crate) fn zeKernelCreate(
     hModule: Handle<'_, Module>,
     desc: In<'_, ze_kernel_desc_t>,
-    phKernel: Out<'_, ze_kernel_handle_t>,
+    phKernel: OutHandle<'_, _ze_kernel_handle_t>,
 ) -> ZeResult {
     hModule.context().check()?;
     flags(

@@ -9,7 +9,7 @@ use crate::device::{ProgramInput, SpirvModule};
 use crate::spirv::Linkage;
 use level_zero_sys::*;
 use std::collections::{BTreeMap, BTreeSet};
-use ze_abi::{Handles, InMut, OptOutHandle, Out, ZeResult};
+use ze_abi::{Handles, InMut, OptOutHandle, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// The SPIR-V of a module that imports or exports something.
@@ -125,7 +125,7 @@ pub(crate) fn zeModuleDynamicLink(
 pub(crate) fn zeModuleInspectLinkageExt(
     pInspectDesc: InMut<'_, ze_linkage_inspection_ext_desc_t>,
     phModules: Handles<'_, Module>,
-    phLog: Out<'_, ze_module_build_log_handle_t>,
+    phLog: OutHandle<'_, _ze_module_build_log_handle_t>,
 ) -> ZeResult {
     flags("pInspectDesc->flags", pInspectDesc.flags, 0x7)?;
     let wanted = |flag| pInspectDesc.flags & flag != 0;

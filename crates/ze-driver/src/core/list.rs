@@ -16,7 +16,7 @@ use crate::tables;
 use level_zero_sys::*;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, Weak};
-use ze_abi::{Chain, Handle, Handles, Head, In, Object, OptHandle, Out, ZeResult};
+use ze_abi::{Chain, Handle, Handles, Head, In, Object, OptHandle, Out, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_command_list_flags_t`.
@@ -503,7 +503,7 @@ pub(crate) fn zeCommandListCreate(
     hContext: Handle<'_, Context>,
     hDevice: Handle<'_, Device>,
     desc: In<'_, ze_command_list_desc_t>,
-    phCommandList: Out<'_, ze_command_list_handle_t>,
+    phCommandList: OutHandle<'_, _ze_command_list_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     hContext.check_device(&hDevice)?;
@@ -536,7 +536,7 @@ pub(crate) fn zeCommandListCreateImmediate(
     hContext: Handle<'_, Context>,
     hDevice: Handle<'_, Device>,
     altdesc: In<'_, ze_command_queue_desc_t>,
-    phCommandList: Out<'_, ze_command_list_handle_t>,
+    phCommandList: OutHandle<'_, _ze_command_list_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     hContext.check_device(&hDevice)?;
@@ -679,7 +679,7 @@ fn append_lists(list: &CommandList, lists: &[&CommandList], sync: &Sync<'_>) -> 
 #[ze_entry(ze_pfnCommandListGetDeviceHandle_t)]
 pub(crate) fn zeCommandListGetDeviceHandle(
     hCommandList: Handle<'_, CommandList>,
-    phDevice: Out<'_, ze_device_handle_t>,
+    phDevice: OutHandle<'_, _ze_device_handle_t>,
 ) -> ZeResult {
     phDevice.write(hCommandList.device.handle());
     Ok(())
@@ -689,7 +689,7 @@ pub(crate) fn zeCommandListGetDeviceHandle(
 #[ze_entry(ze_pfnCommandListGetContextHandle_t)]
 pub(crate) fn zeCommandListGetContextHandle(
     hCommandList: Handle<'_, CommandList>,
-    phContext: Out<'_, ze_context_handle_t>,
+    phContext: OutHandle<'_, _ze_context_handle_t>,
 ) -> ZeResult {
     phContext.write(hCommandList.context.handle());
     Ok(())

@@ -12,8 +12,8 @@ use level_zero_sys::*;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
 use ze_abi::{
-    Chain, Enumerate, Handle, Head, In, Object, OptOut, OptOutHandle, Out, Prop, Sized, Text,
-    ZeError, ZeResult, copied,
+    Chain, Enumerate, Handle, Head, In, Object, OptOut, OptOutHandle, Out, OutHandle, Prop, Sized,
+    Text, ZeError, ZeResult, copied,
 };
 use ze_entry::ze_entry;
 
@@ -293,7 +293,7 @@ pub(crate) fn zeModuleCreate(
     hContext: Handle<'_, Context>,
     hDevice: Handle<'_, Device>,
     desc: In<'_, ze_module_desc_t>,
-    phModule: Out<'_, ze_module_handle_t>,
+    phModule: OutHandle<'_, _ze_module_handle_t>,
     phBuildLog: OptOutHandle<'_, _ze_module_build_log_handle_t>,
 ) -> ZeResult {
     let built = build(&hContext, &hDevice, &desc);

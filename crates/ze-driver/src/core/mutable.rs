@@ -15,7 +15,7 @@ use level_zero_sys::*;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
-use ze_abi::{Chain, Handle, Handles, In, Object, OptHandle, Out, ZeResult};
+use ze_abi::{Chain, Handle, Handles, In, Object, OptHandle, Out, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// What may be changed: everything but arguments of graphs.
@@ -418,7 +418,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandKernelsExp(
 #[ze_entry(ze_pfnCommandListCreateCloneExp_t)]
 pub(crate) fn zeCommandListCreateCloneExp(
     hCommandList: Handle<'_, CommandList>,
-    phClonedCommandList: Out<'_, ze_command_list_handle_t>,
+    phClonedCommandList: OutHandle<'_, _ze_command_list_handle_t>,
 ) -> ZeResult {
     hCommandList.context().check()?;
     phClonedCommandList.write(Object::give(Arc::new(hCommandList.duplicate()?)));

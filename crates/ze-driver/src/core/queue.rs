@@ -11,7 +11,7 @@ use crate::schedule::{Command, Lane};
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
-use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, ZeResult};
+use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_command_queue_flags_t`.
@@ -143,7 +143,7 @@ pub(crate) fn zeCommandQueueCreate(
     hContext: Handle<'_, Context>,
     hDevice: Handle<'_, Device>,
     desc: In<'_, ze_command_queue_desc_t>,
-    phCommandQueue: Out<'_, ze_command_queue_handle_t>,
+    phCommandQueue: OutHandle<'_, _ze_command_queue_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     hContext.check_device(&hDevice)?;

@@ -8,7 +8,7 @@ use crate::device::{SamplerAddress, SamplerFacts};
 use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
-use ze_abi::{Handle, Head, In, Object, Out, ZeResult};
+use ze_abi::{Handle, Head, In, Object, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// A sampler.
@@ -58,7 +58,7 @@ pub(crate) fn zeSamplerCreate(
     hContext: Handle<'_, Context>,
     hDevice: Handle<'_, Device>,
     desc: In<'_, ze_sampler_desc_t>,
-    phSampler: Out<'_, ze_sampler_handle_t>,
+    phSampler: OutHandle<'_, _ze_sampler_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     hContext.check_device(&hDevice)?;

@@ -20,7 +20,7 @@ use std::ffi::c_void;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, Weak};
-use ze_abi::{ChainMut, Handle, Head, InMut, Object, OptHandle, Out, Prop, ZeResult};
+use ze_abi::{ChainMut, Handle, Head, InMut, Object, OptHandle, Out, OutHandle, Prop, ZeResult};
 use ze_entry::ze_entry;
 
 /// Memory without an address.
@@ -364,7 +364,7 @@ pub(crate) fn zePhysicalMemCreate(
     hContext: Handle<'_, Context>,
     hDevice: OptHandle<'_, Device>,
     desc: InMut<'_, ze_physical_mem_desc_t>,
-    phPhysicalMemory: Out<'_, ze_physical_mem_handle_t>,
+    phPhysicalMemory: OutHandle<'_, _ze_physical_mem_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     flags("desc->flags", desc.flags, 0x3)?;

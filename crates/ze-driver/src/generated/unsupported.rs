@@ -8,7 +8,7 @@
 
 #![expect(non_snake_case, reason = "the names are C's")]
 
-use crate::unsupported;
+use crate::{clear, unsupported};
 use core::ffi::{c_char, c_void};
 use level_zero_sys::*;
 
@@ -20,7 +20,8 @@ pub(crate) const ZE_RTAS_BUILDER: ze_rtas_builder_dditable_t = ze_rtas_builder_d
     pfnDestroyExt: Some(zeRTASBuilderDestroyExt),
 };
 
-unsafe extern "C" fn zeRTASBuilderCreateExt(handle: ze_driver_handle_t, _: *const ze_rtas_builder_ext_desc_t, _: *mut ze_rtas_builder_ext_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeRTASBuilderCreateExt(handle: ze_driver_handle_t, _: *const ze_rtas_builder_ext_desc_t, phBuilder: *mut ze_rtas_builder_ext_handle_t) -> ze_result_t {
+    clear(phBuilder);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -62,7 +63,8 @@ pub(crate) const ZE_RTAS_BUILDER_EXP: ze_rtas_builder_exp_dditable_t = ze_rtas_b
     pfnDestroyExp: Some(zeRTASBuilderDestroyExp),
 };
 
-unsafe extern "C" fn zeRTASBuilderCreateExp(handle: ze_driver_handle_t, _: *const ze_rtas_builder_exp_desc_t, _: *mut ze_rtas_builder_exp_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeRTASBuilderCreateExp(handle: ze_driver_handle_t, _: *const ze_rtas_builder_exp_desc_t, phBuilder: *mut ze_rtas_builder_exp_handle_t) -> ze_result_t {
+    clear(phBuilder);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -97,7 +99,8 @@ pub(crate) const ZE_RTAS_PARALLEL_OPERATION: ze_rtas_parallel_operation_dditable
     pfnDestroyExt: Some(zeRTASParallelOperationDestroyExt),
 };
 
-unsafe extern "C" fn zeRTASParallelOperationCreateExt(handle: ze_driver_handle_t, _: *mut ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeRTASParallelOperationCreateExt(handle: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
+    clear(phParallelOperation);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -132,7 +135,8 @@ pub(crate) const ZE_RTAS_PARALLEL_OPERATION_EXP: ze_rtas_parallel_operation_exp_
     pfnDestroyExp: Some(zeRTASParallelOperationDestroyExp),
 };
 
-unsafe extern "C" fn zeRTASParallelOperationCreateExp(handle: ze_driver_handle_t, _: *mut ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeRTASParallelOperationCreateExp(handle: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
+    clear(phParallelOperation);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -420,7 +424,8 @@ unsafe extern "C" fn zeDeviceGetRootDevice(handle: ze_device_handle_t, _: *mut z
     unsupported("zeDeviceGetRootDevice")
 }
 
-unsafe extern "C" fn zeDeviceImportExternalSemaphoreExt(handle: ze_device_handle_t, _: *const ze_external_semaphore_ext_desc_t, _: *mut ze_external_semaphore_ext_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeDeviceImportExternalSemaphoreExt(handle: ze_device_handle_t, _: *const ze_external_semaphore_ext_desc_t, phSemaphore: *mut ze_external_semaphore_ext_handle_t) -> ze_result_t {
+    clear(phSemaphore);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -487,7 +492,8 @@ pub(crate) const ZE_DEVICE_EXP: ze_device_exp_dditable_t = ze_device_exp_dditabl
     pfnGetFabricVertexExp: Some(zeDeviceGetFabricVertexExp),
 };
 
-unsafe extern "C" fn zeDeviceGetFabricVertexExp(handle: ze_device_handle_t, _: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeDeviceGetFabricVertexExp(handle: ze_device_handle_t, phVertex: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
+    clear(phVertex);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -506,7 +512,8 @@ pub(crate) const ZE_CONTEXT: ze_context_dditable_t = ze_context_dditable_t {
     pfnCreateEx: Some(zeContextCreateEx),
 };
 
-unsafe extern "C" fn zeContextCreate(handle: ze_driver_handle_t, _: *const ze_context_desc_t, _: *mut ze_context_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeContextCreate(handle: ze_driver_handle_t, _: *const ze_context_desc_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
+    clear(phContext);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -562,7 +569,8 @@ unsafe extern "C" fn zeContextEvictImage(handle: ze_context_handle_t, _: ze_devi
     unsupported("zeContextEvictImage")
 }
 
-unsafe extern "C" fn zeContextCreateEx(handle: ze_driver_handle_t, _: *const ze_context_desc_t, _: u32, _: *mut ze_device_handle_t, _: *mut ze_context_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeContextCreateEx(handle: ze_driver_handle_t, _: *const ze_context_desc_t, _: u32, _: *mut ze_device_handle_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
+    clear(phContext);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -581,7 +589,8 @@ pub(crate) const ZE_COMMAND_QUEUE: ze_command_queue_dditable_t = ze_command_queu
     pfnGetPriority: Some(zeCommandQueueGetPriority),
 };
 
-unsafe extern "C" fn zeCommandQueueCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_queue_desc_t, _: *mut ze_command_queue_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeCommandQueueCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_queue_desc_t, phCommandQueue: *mut ze_command_queue_handle_t) -> ze_result_t {
+    clear(phCommandQueue);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -699,14 +708,16 @@ pub(crate) const ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_d
     pfnAppendHostFunction: Some(zeCommandListAppendHostFunction),
 };
 
-unsafe extern "C" fn zeCommandListCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_list_desc_t, _: *mut ze_command_list_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeCommandListCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_list_desc_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
+    clear(phCommandList);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
     unsupported("zeCommandListCreate")
 }
 
-unsafe extern "C" fn zeCommandListCreateImmediate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_queue_desc_t, _: *mut ze_command_list_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeCommandListCreateImmediate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_queue_desc_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
+    clear(phCommandList);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -902,14 +913,16 @@ unsafe extern "C" fn zeCommandListHostSynchronize(handle: ze_command_list_handle
     unsupported("zeCommandListHostSynchronize")
 }
 
-unsafe extern "C" fn zeCommandListGetDeviceHandle(handle: ze_command_list_handle_t, _: *mut ze_device_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeCommandListGetDeviceHandle(handle: ze_command_list_handle_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
+    clear(phDevice);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
     unsupported("zeCommandListGetDeviceHandle")
 }
 
-unsafe extern "C" fn zeCommandListGetContextHandle(handle: ze_command_list_handle_t, _: *mut ze_context_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeCommandListGetContextHandle(handle: ze_command_list_handle_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
+    clear(phContext);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1035,14 +1048,16 @@ unsafe extern "C" fn zeCommandListIsGraphCaptureEnabledExt(handle: ze_command_li
     unsupported("zeCommandListIsGraphCaptureEnabledExt")
 }
 
-unsafe extern "C" fn zeCommandListEndGraphCaptureExt(handle: ze_command_list_handle_t, _: *const c_void, _: *mut ze_graph_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeCommandListEndGraphCaptureExt(handle: ze_command_list_handle_t, _: *const c_void, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
+    clear(phGraph);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
     unsupported("zeCommandListEndGraphCaptureExt")
 }
 
-unsafe extern "C" fn zeCommandListGetGraphExt(handle: ze_command_list_handle_t, _: *mut ze_graph_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeCommandListGetGraphExt(handle: ze_command_list_handle_t, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
+    clear(phGraph);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1075,7 +1090,8 @@ pub(crate) const ZE_COMMAND_LIST_EXP: ze_command_list_exp_dditable_t = ze_comman
     pfnIsMutableExp: Some(zeCommandListIsMutableExp),
 };
 
-unsafe extern "C" fn zeCommandListCreateCloneExp(handle: ze_command_list_handle_t, _: *mut ze_command_list_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeCommandListCreateCloneExp(handle: ze_command_list_handle_t, phClonedCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
+    clear(phClonedCommandList);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1153,7 +1169,8 @@ unsafe extern "C" fn zeImageGetProperties(handle: ze_device_handle_t, _: *const 
     unsupported("zeImageGetProperties")
 }
 
-unsafe extern "C" fn zeImageCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, _: *mut ze_image_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeImageCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, phImage: *mut ze_image_handle_t) -> ze_result_t {
+    clear(phImage);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1174,7 +1191,8 @@ unsafe extern "C" fn zeImageGetAllocPropertiesExt(handle: ze_context_handle_t, _
     unsupported("zeImageGetAllocPropertiesExt")
 }
 
-unsafe extern "C" fn zeImageViewCreateExt(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, _: ze_image_handle_t, _: *mut ze_image_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeImageViewCreateExt(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, _: ze_image_handle_t, phImageView: *mut ze_image_handle_t) -> ze_result_t {
+    clear(phImageView);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1194,7 +1212,8 @@ unsafe extern "C" fn zeImageGetMemoryPropertiesExp(handle: ze_image_handle_t, _:
     unsupported("zeImageGetMemoryPropertiesExp")
 }
 
-unsafe extern "C" fn zeImageViewCreateExp(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, _: ze_image_handle_t, _: *mut ze_image_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeImageViewCreateExp(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, _: ze_image_handle_t, phImageView: *mut ze_image_handle_t) -> ze_result_t {
+    clear(phImageView);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1252,7 +1271,8 @@ unsafe extern "C" fn zeMemFree(handle: ze_context_handle_t, _: *mut c_void) -> z
     unsupported("zeMemFree")
 }
 
-unsafe extern "C" fn zeMemGetAllocProperties(handle: ze_context_handle_t, _: *const c_void, _: *mut ze_memory_allocation_properties_t, _: *mut ze_device_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeMemGetAllocProperties(handle: ze_context_handle_t, _: *const c_void, _: *mut ze_memory_allocation_properties_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
+    clear(phDevice);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1358,7 +1378,8 @@ pub(crate) const ZE_FENCE: ze_fence_dditable_t = ze_fence_dditable_t {
     pfnReset: Some(zeFenceReset),
 };
 
-unsafe extern "C" fn zeFenceCreate(handle: ze_command_queue_handle_t, _: *const ze_fence_desc_t, _: *mut ze_fence_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeFenceCreate(handle: ze_command_queue_handle_t, _: *const ze_fence_desc_t, phFence: *mut ze_fence_handle_t) -> ze_result_t {
+    clear(phFence);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1404,7 +1425,8 @@ pub(crate) const ZE_EVENT_POOL: ze_event_pool_dditable_t = ze_event_pool_dditabl
     pfnGetFlags: Some(zeEventPoolGetFlags),
 };
 
-unsafe extern "C" fn zeEventPoolCreate(handle: ze_context_handle_t, _: *const ze_event_pool_desc_t, _: u32, _: *mut ze_device_handle_t, _: *mut ze_event_pool_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeEventPoolCreate(handle: ze_context_handle_t, _: *const ze_event_pool_desc_t, _: u32, _: *mut ze_device_handle_t, phEventPool: *mut ze_event_pool_handle_t) -> ze_result_t {
+    clear(phEventPool);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1425,7 +1447,8 @@ unsafe extern "C" fn zeEventPoolGetIpcHandle(handle: ze_event_pool_handle_t, _: 
     unsupported("zeEventPoolGetIpcHandle")
 }
 
-unsafe extern "C" fn zeEventPoolOpenIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_pool_handle_t, _: *mut ze_event_pool_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeEventPoolOpenIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_pool_handle_t, phEventPool: *mut ze_event_pool_handle_t) -> ze_result_t {
+    clear(phEventPool);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1446,7 +1469,8 @@ unsafe extern "C" fn zeEventPoolPutIpcHandle(handle: ze_context_handle_t, _: ze_
     unsupported("zeEventPoolPutIpcHandle")
 }
 
-unsafe extern "C" fn zeEventPoolGetContextHandle(handle: ze_event_pool_handle_t, _: *mut ze_context_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeEventPoolGetContextHandle(handle: ze_event_pool_handle_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
+    clear(phContext);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1480,7 +1504,8 @@ pub(crate) const ZE_EVENT: ze_event_dditable_t = ze_event_dditable_t {
     pfnGetCounterBasedFlags: Some(zeEventGetCounterBasedFlags),
 };
 
-unsafe extern "C" fn zeEventCreate(handle: ze_event_pool_handle_t, _: *const ze_event_desc_t, _: *mut ze_event_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeEventCreate(handle: ze_event_pool_handle_t, _: *const ze_event_desc_t, phEvent: *mut ze_event_handle_t) -> ze_result_t {
+    clear(phEvent);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1536,7 +1561,8 @@ unsafe extern "C" fn zeEventQueryKernelTimestampsExt(handle: ze_event_handle_t, 
     unsupported("zeEventQueryKernelTimestampsExt")
 }
 
-unsafe extern "C" fn zeEventGetEventPool(handle: ze_event_handle_t, _: *mut ze_event_pool_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeEventGetEventPool(handle: ze_event_handle_t, phEventPool: *mut ze_event_pool_handle_t) -> ze_result_t {
+    clear(phEventPool);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1557,7 +1583,8 @@ unsafe extern "C" fn zeEventGetWaitScope(handle: ze_event_handle_t, _: *mut ze_e
     unsupported("zeEventGetWaitScope")
 }
 
-unsafe extern "C" fn zeEventCounterBasedCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_event_counter_based_desc_t, _: *mut ze_event_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeEventCounterBasedCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_event_counter_based_desc_t, phEvent: *mut ze_event_handle_t) -> ze_result_t {
+    clear(phEvent);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1571,7 +1598,8 @@ unsafe extern "C" fn zeEventCounterBasedGetIpcHandle(handle: ze_event_handle_t, 
     unsupported("zeEventCounterBasedGetIpcHandle")
 }
 
-unsafe extern "C" fn zeEventCounterBasedOpenIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_counter_based_handle_t, _: *mut ze_event_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeEventCounterBasedOpenIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_counter_based_handle_t, phEvent: *mut ze_event_handle_t) -> ze_result_t {
+    clear(phEvent);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1622,7 +1650,9 @@ pub(crate) const ZE_MODULE: ze_module_dditable_t = ze_module_dditable_t {
     pfnInspectLinkageExt: Some(zeModuleInspectLinkageExt),
 };
 
-unsafe extern "C" fn zeModuleCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_module_desc_t, _: *mut ze_module_handle_t, _: *mut ze_module_build_log_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeModuleCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_module_desc_t, phModule: *mut ze_module_handle_t, phBuildLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
+    clear(phModule);
+    clear(phBuildLog);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1636,7 +1666,8 @@ unsafe extern "C" fn zeModuleDestroy(handle: ze_module_handle_t) -> ze_result_t 
     unsupported("zeModuleDestroy")
 }
 
-unsafe extern "C" fn zeModuleDynamicLink(_: u32, _: *mut ze_module_handle_t, _: *mut ze_module_build_log_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeModuleDynamicLink(_: u32, _: *mut ze_module_handle_t, phLinkLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
+    clear(phLinkLog);
     unsupported("zeModuleDynamicLink")
 }
 
@@ -1675,7 +1706,8 @@ unsafe extern "C" fn zeModuleGetFunctionPointer(handle: ze_module_handle_t, _: *
     unsupported("zeModuleGetFunctionPointer")
 }
 
-unsafe extern "C" fn zeModuleInspectLinkageExt(_: *mut ze_linkage_inspection_ext_desc_t, _: u32, _: *mut ze_module_handle_t, _: *mut ze_module_build_log_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeModuleInspectLinkageExt(_: *mut ze_linkage_inspection_ext_desc_t, _: u32, _: *mut ze_module_handle_t, phLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
+    clear(phLog);
     unsupported("zeModuleInspectLinkageExt")
 }
 
@@ -1713,7 +1745,8 @@ pub(crate) const ZE_KERNEL: ze_kernel_dditable_t = ze_kernel_dditable_t {
     pfnGetName: Some(zeKernelGetName),
 };
 
-unsafe extern "C" fn zeKernelCreate(handle: ze_module_handle_t, _: *const ze_kernel_desc_t, _: *mut ze_kernel_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeKernelCreate(handle: ze_module_handle_t, _: *const ze_kernel_desc_t, phKernel: *mut ze_kernel_handle_t) -> ze_result_t {
+    clear(phKernel);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1837,7 +1870,8 @@ pub(crate) const ZE_SAMPLER: ze_sampler_dditable_t = ze_sampler_dditable_t {
     pfnDestroy: Some(zeSamplerDestroy),
 };
 
-unsafe extern "C" fn zeSamplerCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_sampler_desc_t, _: *mut ze_sampler_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeSamplerCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_sampler_desc_t, phSampler: *mut ze_sampler_handle_t) -> ze_result_t {
+    clear(phSampler);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1857,7 +1891,8 @@ pub(crate) const ZE_PHYSICAL_MEM: ze_physical_mem_dditable_t = ze_physical_mem_d
     pfnGetProperties: Some(zePhysicalMemGetProperties),
 };
 
-unsafe extern "C" fn zePhysicalMemCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *mut ze_physical_mem_desc_t, _: *mut ze_physical_mem_handle_t) -> ze_result_t {
+unsafe extern "C" fn zePhysicalMemCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *mut ze_physical_mem_desc_t, phPhysicalMemory: *mut ze_physical_mem_handle_t) -> ze_result_t {
+    clear(phPhysicalMemory);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1965,7 +2000,8 @@ unsafe extern "C" fn zeFabricVertexGetPropertiesExp(handle: ze_fabric_vertex_han
     unsupported("zeFabricVertexGetPropertiesExp")
 }
 
-unsafe extern "C" fn zeFabricVertexGetDeviceExp(handle: ze_fabric_vertex_handle_t, _: *mut ze_device_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeFabricVertexGetDeviceExp(handle: ze_fabric_vertex_handle_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
+    clear(phDevice);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -1985,7 +2021,9 @@ unsafe extern "C" fn zeFabricEdgeGetExp(handle: ze_fabric_vertex_handle_t, _: ze
     unsupported("zeFabricEdgeGetExp")
 }
 
-unsafe extern "C" fn zeFabricEdgeGetVerticesExp(handle: ze_fabric_edge_handle_t, _: *mut ze_fabric_vertex_handle_t, _: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeFabricEdgeGetVerticesExp(handle: ze_fabric_edge_handle_t, phVertexA: *mut ze_fabric_vertex_handle_t, phVertexB: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
+    clear(phVertexA);
+    clear(phVertexB);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2009,14 +2047,16 @@ pub(crate) const ZE_GRAPH: ze_graph_dditable_t = ze_graph_dditable_t {
     pfnDestroyExt: Some(zeGraphDestroyExt),
 };
 
-unsafe extern "C" fn zeGraphCreateExt(handle: ze_context_handle_t, _: *const c_void, _: *mut ze_graph_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeGraphCreateExt(handle: ze_context_handle_t, _: *const c_void, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
+    clear(phGraph);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
     unsupported("zeGraphCreateExt")
 }
 
-unsafe extern "C" fn zeGraphGetPrimaryCommandListExt(handle: ze_graph_handle_t, _: *mut ze_command_list_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeGraphGetPrimaryCommandListExt(handle: ze_graph_handle_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
+    clear(phCommandList);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2030,7 +2070,8 @@ unsafe extern "C" fn zeGraphSetDestructionCallbackExt(handle: ze_graph_handle_t,
     unsupported("zeGraphSetDestructionCallbackExt")
 }
 
-unsafe extern "C" fn zeGraphInstantiateExt(handle: ze_graph_handle_t, _: *const c_void, _: *mut ze_executable_graph_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeGraphInstantiateExt(handle: ze_graph_handle_t, _: *const c_void, phExecutableGraph: *mut ze_executable_graph_handle_t) -> ze_result_t {
+    clear(phExecutableGraph);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2063,7 +2104,8 @@ pub(crate) const ZE_EXECUTABLE_GRAPH: ze_executable_graph_dditable_t = ze_execut
     pfnDestroyExt: Some(zeExecutableGraphDestroyExt),
 };
 
-unsafe extern "C" fn zeExecutableGraphGetSourceGraphExt(handle: ze_executable_graph_handle_t, _: *mut ze_graph_handle_t) -> ze_result_t {
+unsafe extern "C" fn zeExecutableGraphGetSourceGraphExt(handle: ze_executable_graph_handle_t, phSourceGraph: *mut ze_graph_handle_t) -> ze_result_t {
+    clear(phSourceGraph);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2121,7 +2163,8 @@ pub(crate) const ZET_METRIC_TRACER_EXP: zet_metric_tracer_exp_dditable_t = zet_m
     pfnDecodeExp: Some(zetMetricTracerDecodeExp),
 };
 
-unsafe extern "C" fn zetMetricTracerCreateExp(handle: zet_context_handle_t, _: zet_device_handle_t, _: u32, _: *mut zet_metric_group_handle_t, _: *mut zet_metric_tracer_exp_desc_t, _: ze_event_handle_t, _: *mut zet_metric_tracer_exp_handle_t) -> ze_result_t {
+unsafe extern "C" fn zetMetricTracerCreateExp(handle: zet_context_handle_t, _: zet_device_handle_t, _: u32, _: *mut zet_metric_group_handle_t, _: *mut zet_metric_tracer_exp_desc_t, _: ze_event_handle_t, phMetricTracer: *mut zet_metric_tracer_exp_handle_t) -> ze_result_t {
+    clear(phMetricTracer);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2169,7 +2212,8 @@ pub(crate) const ZET_METRIC_DECODER_EXP: zet_metric_decoder_exp_dditable_t = zet
     pfnGetDecodableMetricsExp: Some(zetMetricDecoderGetDecodableMetricsExp),
 };
 
-unsafe extern "C" fn zetMetricDecoderCreateExp(handle: zet_metric_tracer_exp_handle_t, _: *mut zet_metric_decoder_exp_handle_t) -> ze_result_t {
+unsafe extern "C" fn zetMetricDecoderCreateExp(handle: zet_metric_tracer_exp_handle_t, phMetricDecoder: *mut zet_metric_decoder_exp_handle_t) -> ze_result_t {
+    clear(phMetricDecoder);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2469,7 +2513,8 @@ pub(crate) const ZET_METRIC_STREAMER: zet_metric_streamer_dditable_t = zet_metri
     pfnReadData: Some(zetMetricStreamerReadData),
 };
 
-unsafe extern "C" fn zetMetricStreamerOpen(handle: zet_context_handle_t, _: zet_device_handle_t, _: zet_metric_group_handle_t, _: *mut zet_metric_streamer_desc_t, _: ze_event_handle_t, _: *mut zet_metric_streamer_handle_t) -> ze_result_t {
+unsafe extern "C" fn zetMetricStreamerOpen(handle: zet_context_handle_t, _: zet_device_handle_t, _: zet_metric_group_handle_t, _: *mut zet_metric_streamer_desc_t, _: ze_event_handle_t, phMetricStreamer: *mut zet_metric_streamer_handle_t) -> ze_result_t {
+    clear(phMetricStreamer);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2495,7 +2540,8 @@ pub(crate) const ZET_METRIC_QUERY_POOL: zet_metric_query_pool_dditable_t = zet_m
     pfnDestroy: Some(zetMetricQueryPoolDestroy),
 };
 
-unsafe extern "C" fn zetMetricQueryPoolCreate(handle: zet_context_handle_t, _: zet_device_handle_t, _: zet_metric_group_handle_t, _: *const zet_metric_query_pool_desc_t, _: *mut zet_metric_query_pool_handle_t) -> ze_result_t {
+unsafe extern "C" fn zetMetricQueryPoolCreate(handle: zet_context_handle_t, _: zet_device_handle_t, _: zet_metric_group_handle_t, _: *const zet_metric_query_pool_desc_t, phMetricQueryPool: *mut zet_metric_query_pool_handle_t) -> ze_result_t {
+    clear(phMetricQueryPool);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2516,7 +2562,8 @@ pub(crate) const ZET_METRIC_QUERY: zet_metric_query_dditable_t = zet_metric_quer
     pfnGetData: Some(zetMetricQueryGetData),
 };
 
-unsafe extern "C" fn zetMetricQueryCreate(handle: zet_metric_query_pool_handle_t, _: u32, _: *mut zet_metric_query_handle_t) -> ze_result_t {
+unsafe extern "C" fn zetMetricQueryCreate(handle: zet_metric_query_pool_handle_t, _: u32, phMetricQuery: *mut zet_metric_query_handle_t) -> ze_result_t {
+    clear(phMetricQuery);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2552,7 +2599,8 @@ pub(crate) const ZET_TRACER_EXP: zet_tracer_exp_dditable_t = zet_tracer_exp_ddit
     pfnSetEnabled: Some(zetTracerExpSetEnabled),
 };
 
-unsafe extern "C" fn zetTracerExpCreate(handle: zet_context_handle_t, _: *const zet_tracer_exp_desc_t, _: *mut zet_tracer_exp_handle_t) -> ze_result_t {
+unsafe extern "C" fn zetTracerExpCreate(handle: zet_context_handle_t, _: *const zet_tracer_exp_desc_t, phTracer: *mut zet_tracer_exp_handle_t) -> ze_result_t {
+    clear(phTracer);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -2602,7 +2650,8 @@ pub(crate) const ZET_DEBUG: zet_debug_dditable_t = zet_debug_dditable_t {
     pfnGetThreadRegisterSetProperties: Some(zetDebugGetThreadRegisterSetProperties),
 };
 
-unsafe extern "C" fn zetDebugAttach(handle: zet_device_handle_t, _: *const zet_debug_config_t, _: *mut zet_debug_session_handle_t) -> ze_result_t {
+unsafe extern "C" fn zetDebugAttach(handle: zet_device_handle_t, _: *const zet_debug_config_t, phDebug: *mut zet_debug_session_handle_t) -> ze_result_t {
+    clear(phDebug);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
@@ -3072,7 +3121,8 @@ pub(crate) const ZES_DRIVER_EXP: zes_driver_exp_dditable_t = zes_driver_exp_ddit
     pfnGetDeviceByUuidExp: Some(zesDriverGetDeviceByUuidExp),
 };
 
-unsafe extern "C" fn zesDriverGetDeviceByUuidExp(handle: zes_driver_handle_t, _: zes_uuid_t, _: *mut zes_device_handle_t, _: *mut ze_bool_t, _: *mut u32) -> ze_result_t {
+unsafe extern "C" fn zesDriverGetDeviceByUuidExp(handle: zes_driver_handle_t, _: zes_uuid_t, phDevice: *mut zes_device_handle_t, _: *mut ze_bool_t, _: *mut u32) -> ze_result_t {
+    clear(phDevice);
     if handle.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }

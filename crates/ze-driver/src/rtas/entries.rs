@@ -12,7 +12,7 @@ use crate::tables;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
-use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, Prop, ZeError, ZeResult};
+use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, OutHandle, Prop, ZeError, ZeResult};
 use ze_entry::ze_entry;
 
 /// What a parallel operation takes part in.
@@ -74,8 +74,8 @@ fn join(slot: &Mutex<Bound>) -> ZeResult {
 macro_rules! form {
     (
         $form:ident, $retry:ident, $deferred:ident, $incompatible:ident, $callback:ident,
-        $Builder:ident($builder_opaque:ident, $builder_tag:literal, $builder_handle:ident),
-        $Parallel:ident($parallel_opaque:ident, $parallel_tag:literal, $parallel_handle:ident),
+        $Builder:ident($builder_opaque:ident, $builder_tag:literal),
+        $Parallel:ident($parallel_opaque:ident, $parallel_tag:literal),
         $desc:ident, $properties:ident, $parallel_properties:ident, $op_desc:ident, $aabb:ident, $format:ident,
         #[ze_entry($create_pfn:ident)] $create:ident;
         #[ze_entry($sizes_pfn:ident)] $get_sizes:ident;
@@ -129,7 +129,7 @@ macro_rules! form {
         pub(crate) fn $create(
             _hDriver: Handle<'_, Driver>,
             pDescriptor: In<'_, $desc>,
-            phBuilder: Out<'_, $builder_handle>,
+            phBuilder: OutHandle<'_, $builder_opaque>,
         ) -> ZeResult {
             let version = pDescriptor.builderVersion.0;
             if version != 0x1_0000 {
@@ -223,7 +223,7 @@ macro_rules! form {
         #[ze_entry($parallel_create_pfn)]
         pub(crate) fn $parallel_create(
             _hDriver: Handle<'_, Driver>,
-            phParallelOperation: Out<'_, $parallel_handle>,
+            phParallelOperation: OutHandle<'_, $parallel_opaque>,
         ) -> ZeResult {
             phParallelOperation.write(Object::give(Arc::new($Parallel {
                 head: Head::new::<$Parallel>(tables::all()),
@@ -263,8 +263,8 @@ macro_rules! form {
 form! {
     EXT, ZE_RESULT_EXT_RTAS_BUILD_RETRY, ZE_RESULT_EXT_RTAS_BUILD_DEFERRED,
     ZE_RESULT_EXT_ERROR_OPERANDS_INCOMPATIBLE, ZE_STRUCTURE_TYPE_RTAS_GEOMETRY_AABBS_EXT_CB_PARAMS,
-    BuilderExt(_ze_rtas_builder_ext_handle_t, b"ZeRb", ze_rtas_builder_ext_handle_t),
-    ParallelExt(_ze_rtas_parallel_operation_ext_handle_t, b"ZeRp", ze_rtas_parallel_operation_ext_handle_t),
+    BuilderExt(_ze_rtas_builder_ext_handle_t, b"ZeRb"),
+    ParallelExt(_ze_rtas_parallel_operation_ext_handle_t, b"ZeRp"),
     ze_rtas_builder_ext_desc_t, ze_rtas_builder_ext_properties_t, ze_rtas_parallel_operation_ext_properties_t,
     ze_rtas_builder_build_op_ext_desc_t, ze_rtas_aabb_ext_t, ze_rtas_format_ext_t,
     #[ze_entry(ze_pfnRTASBuilderCreateExt_t)] zeRTASBuilderCreateExt;
@@ -281,8 +281,8 @@ form! {
 form! {
     EXP, ZE_RESULT_EXP_RTAS_BUILD_RETRY, ZE_RESULT_EXP_RTAS_BUILD_DEFERRED,
     ZE_RESULT_EXP_ERROR_OPERANDS_INCOMPATIBLE, ZE_STRUCTURE_TYPE_RTAS_GEOMETRY_AABBS_EXP_CB_PARAMS,
-    BuilderExp(_ze_rtas_builder_exp_handle_t, b"ZeRe", ze_rtas_builder_exp_handle_t),
-    ParallelExp(_ze_rtas_parallel_operation_exp_handle_t, b"ZeRo", ze_rtas_parallel_operation_exp_handle_t),
+    BuilderExp(_ze_rtas_builder_exp_handle_t, b"ZeRe"),
+    ParallelExp(_ze_rtas_parallel_operation_exp_handle_t, b"ZeRo"),
     ze_rtas_builder_exp_desc_t, ze_rtas_builder_exp_properties_t, ze_rtas_parallel_operation_exp_properties_t,
     ze_rtas_builder_build_op_exp_desc_t, ze_rtas_aabb_exp_t, ze_rtas_format_exp_t,
     #[ze_entry(ze_pfnRTASBuilderCreateExp_t)] zeRTASBuilderCreateExp;

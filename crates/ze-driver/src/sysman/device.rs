@@ -10,7 +10,7 @@ use crate::telemetry::Identity;
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
-use ze_abi::{ChainMut, Enumerate, Handle, Object, Out, Prop, ZeResult};
+use ze_abi::{ChainMut, Enumerate, Handle, Object, Out, OutHandle, Prop, ZeResult};
 use ze_entry::ze_entry;
 
 /// Initialises system management; core need not be; sysman/driver.yml.
@@ -206,7 +206,7 @@ pub(crate) fn zesDeviceGetSubDevicePropertiesExp(
 pub(crate) fn zesDriverGetDeviceByUuidExp(
     _hDriver: Handle<'_, Driver>,
     uuid: zes_uuid_t,
-    phDevice: Out<'_, zes_device_handle_t>,
+    phDevice: OutHandle<'_, _ze_device_handle_t>,
     onSubdevice: Out<'_, ze_bool_t>,
     subdeviceId: Out<'_, u32>,
 ) -> ZeResult {

@@ -5,7 +5,7 @@
 //! - Counting costs nothing while nobody asks: the engine's counters run always, perf events from the first reading.
 //! - A query's begin and end are commands in their list: they read the counters between the commands around them.
 //!
-//! Non-goals: no debugger (`zetDebug*`): a kernel runs in the process itself, which any debugger can be attached to.
+//! Non-goals: no debugger (`zetDebug*`; devices say so by no flags): a kernel runs in the process itself, which any debugger can be attached to.
 
 pub(crate) mod metric;
 pub(crate) mod program;

@@ -1,11 +1,22 @@
-//! What tools ask of modules and kernels; tools/module.yml, pin.yml.
+//! What tools ask of devices, modules and kernels; tools/debug.yml, module.yml, pin.yml.
 
 use crate::check::enumeration;
+use crate::core::device::Device;
 use crate::core::kernel::Kernel;
 use crate::core::module::Module;
 use level_zero_sys::*;
 use ze_abi::{Handle, Prop, Sized, ZeResult};
 use ze_entry::ze_entry;
+
+/// No debugger can be attached through Level Zero, which is what no flags say; tools/debug.yml.
+#[ze_entry(zet_pfnDeviceGetDebugProperties_t)]
+pub(crate) fn zetDeviceGetDebugProperties(
+    _hDevice: Handle<'_, Device>,
+    mut pDebugProperties: Prop<'_, zet_device_debug_properties_t>,
+) -> ZeResult {
+    pDebugProperties.flags = 0;
+    Ok(())
+}
 
 /// Debug information of the module's code; there is none, so the size is 0; tools/module.yml.
 #[ze_entry(zet_pfnModuleGetDebugInfo_t)]

@@ -14,7 +14,7 @@ use crate::tools::metric::MetricGroup;
 use crate::tools::report::{self, Sample};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
-use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, Sized, ZeResult};
+use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, OutHandle, Sized, ZeResult};
 use ze_entry::ze_entry;
 
 /// Room for queries of one group.
@@ -61,7 +61,7 @@ pub(crate) fn zetMetricQueryPoolCreate(
     hDevice: Handle<'_, Device>,
     hMetricGroup: Handle<'_, MetricGroup>,
     desc: In<'_, zet_metric_query_pool_desc_t>,
-    phMetricQueryPool: Out<'_, zet_metric_query_pool_handle_t>,
+    phMetricQueryPool: OutHandle<'_, _zet_metric_query_pool_handle_t>,
 ) -> ZeResult {
     hContext.check_device(&hDevice)?;
     enumeration(
@@ -103,7 +103,7 @@ pub(crate) fn zetMetricQueryPoolDestroy(hMetricQueryPool: Handle<'_, MetricQuery
 pub(crate) fn zetMetricQueryCreate(
     hMetricQueryPool: Handle<'_, MetricQueryPool>,
     index: u32,
-    phMetricQuery: Out<'_, zet_metric_query_handle_t>,
+    phMetricQuery: OutHandle<'_, _zet_metric_query_handle_t>,
 ) -> ZeResult {
     if index >= hMetricQueryPool.count {
         return error(

@@ -51,9 +51,33 @@ impl Sample {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn of(time_ns: u64, values: &[u64]) -> Self {
+        Self {
+            time_ns,
+            values: values.to_vec(),
+        }
+    }
+
     /// Device clock in ns.
     pub(crate) fn time_ns(&self) -> u64 {
         self.time_ns
+    }
+
+    /// What was counted at `time_ns`, between this sample and a later one, if it was counted evenly.
+    pub(crate) fn between(&self, later: &Self, time_ns: u64) -> Self {
+        let whole = u128::from(later.time_ns.saturating_sub(self.time_ns)).max(1);
+        let part = u128::from(time_ns.saturating_sub(self.time_ns)).min(whole);
+        let first = self.values.iter().copied().chain(std::iter::repeat(0));
+        let values = later.values.iter().zip(first).map(|(&last, first)| {
+            let counted = u128::from(last.saturating_sub(first)) * part / whole;
+            // At most `last`, which has 64 bits.
+            first.saturating_add(counted as u64)
+        });
+        Self {
+            time_ns,
+            values: values.collect(),
+        }
     }
 }
 

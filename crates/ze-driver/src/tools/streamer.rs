@@ -1,6 +1,8 @@
 //! Metric streamers: counters read at intervals, by a thread of each open streamer; tools/metric.yml.
 //!
 //! Reports wait in memory for the reader; when there is no more room the oldest go, and the next reading says so.
+//! There is a report for each period, however late the thread is: what was counted meanwhile is shared out evenly among
+//! the periods that have passed. Where all processors work, the thread often waits for longer than a period.
 
 use crate::check::{error, lock};
 use crate::core::context::Context;
@@ -20,7 +22,7 @@ use signal_mask::HeldSignals;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
-use ze_abi::{Handle, Head, Object, OptHandle, Out, Prop, ZeError, ZeResult};
+use ze_abi::{Handle, Head, Object, OptHandle, OutHandle, Prop, ZeError, ZeResult};
 use ze_entry::ze_entry;
 
 /// Shortest time between reports, ns.
@@ -46,6 +48,7 @@ object!(
 struct Stream {
     group: Arc<MetricGroup>,
     threads: u32,
+    period: u64,
     notify: usize,
     event: Option<(Arc<Signal>, Arc<Context>)>,
     state: Mutex<Reports>,
@@ -54,7 +57,10 @@ struct Stream {
 
 #[derive(Default)]
 struct Reports {
+    /// Where the next report begins.
     last: Sample,
+    /// When the next period ends, ns of the device's clock.
+    due: u64,
     waiting: VecDeque<Vec<u8>>,
     /// Reports since the event was signalled.
     fresh: usize,
@@ -62,24 +68,67 @@ struct Reports {
     is_closed: bool,
 }
 
+impl Reports {
+    /// Makes a report for each period that has ended `now`, and one that ends now for a marker.
+    fn advance(
+        &mut self,
+        now: Sample,
+        period: u64,
+        marker: Option<u32>,
+        make: impl Fn(&Sample, &Sample, u32) -> Vec<u8>,
+    ) {
+        let ended = match now.time_ns().checked_sub(self.due) {
+            Some(late) => late / period + 1,
+            None => 0,
+        };
+        // Those that could not be kept are not made.
+        let skipped = ended.saturating_sub(MOST_REPORTS as u64);
+        if skipped > 0 {
+            self.dropped = true;
+            let begin = self.due + (skipped - 1) * period;
+            self.last = self.last.between(&now, begin);
+            self.due = begin.saturating_add(period);
+        }
+        for _ in skipped..ended {
+            let end = self.last.between(&now, self.due);
+            self.keep(make(&self.last, &end, 0));
+            self.last = end;
+            self.due = self.due.saturating_add(period);
+        }
+        if let Some(marker) = marker {
+            self.keep(make(&self.last, &now, marker));
+            self.last = now;
+        }
+    }
+
+    fn keep(&mut self, report: Vec<u8>) {
+        if self.waiting.len() >= MOST_REPORTS {
+            self.waiting.pop_front();
+            self.dropped = true;
+        }
+        self.waiting.push_back(report);
+        self.fresh += 1;
+    }
+}
+
 impl Stream {
-    /// Reads the counters and keeps a report; true when the event is due.
-    fn look(&self, state: &mut Reports, marker: u32) -> bool {
+    /// Reads the counters and keeps the reports that are due; true when the event is due.
+    fn look(&self, state: &mut Reports, marker: Option<u32>) -> bool {
         let Ok(telemetry) = telemetry() else {
+            state.due = state.due.saturating_add(self.period);
             return false;
         };
-        let now = Sample::take(self.group.source, telemetry);
         let group = &self.group;
-        let pair = (&state.last, &now);
-        let made = report::report(group.source, group.counters, self.threads, marker, pair);
-        state.last = now;
-        if state.waiting.len() >= MOST_REPORTS {
-            state.waiting.pop_front();
-            state.dropped = true;
+        let now = Sample::take(group.source, telemetry);
+        state.advance(now, self.period, marker, |begin, end, marker| {
+            let pair = (begin, end);
+            report::report(group.source, group.counters, self.threads, marker, pair)
+        });
+        let due = state.fresh >= self.notify;
+        if due {
+            state.fresh = 0;
         }
-        state.waiting.push_back(made);
-        state.fresh += 1;
-        state.fresh >= self.notify
+        due
     }
 
     fn signal(&self) {
@@ -93,31 +142,24 @@ impl Stream {
 
     fn mark(&self, marker: u32) {
         let mut state = lock(&self.state);
-        let due = !state.is_closed && self.look(&mut state, marker);
-        if due {
-            state.fresh = 0;
-        }
+        let due = !state.is_closed && self.look(&mut state, Some(marker));
         drop(state);
         if due {
             self.signal();
         }
     }
 
-    fn run(&self, period: u64) {
+    fn run(&self) {
         let mut state = lock(&self.state);
-        let mut next = state.last.time_ns().saturating_add(period);
         while !state.is_closed {
             let now = state::driver().map_or(0, |driver| driver.platform().now_ns());
-            if now < next {
-                let left = Duration::from_nanos(next - now);
+            if now < state.due {
+                let left = Duration::from_nanos(state.due - now);
                 let woken = self.closed.wait_timeout(state, left);
                 state = woken.unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
-            // Late ones are not made up for: each report says what time it spans.
-            next = next.saturating_add(period).max(now);
-            if self.look(&mut state, 0) {
-                state.fresh = 0;
+            if self.look(&mut state, None) {
                 drop(state);
                 self.signal();
                 state = lock(&self.state);
@@ -134,7 +176,7 @@ pub(crate) fn zetMetricStreamerOpen(
     hMetricGroup: Handle<'_, MetricGroup>,
     mut desc: Prop<'_, zet_metric_streamer_desc_t>,
     hNotificationEvent: OptHandle<'_, Event>,
-    phMetricStreamer: Out<'_, zet_metric_streamer_handle_t>,
+    phMetricStreamer: OutHandle<'_, _zet_metric_streamer_handle_t>,
 ) -> ZeResult {
     hContext.check_device(&hDevice)?;
     let telemetry = telemetry()?;
@@ -160,21 +202,27 @@ pub(crate) fn zetMetricStreamerOpen(
             Some((signal, hContext.arc()))
         }
     };
+    let (first, period) = (
+        Sample::take(group.source, telemetry),
+        u64::from(desc.samplingPeriod),
+    );
     let shared = Arc::new(Stream {
         threads: group.threads(),
+        period,
         notify: desc.notifyEveryNReports as usize,
         event,
         state: Mutex::new(Reports {
-            last: Sample::take(group.source, telemetry),
+            due: first.time_ns().saturating_add(period),
+            last: first,
             ..Reports::default()
         }),
         closed: Condvar::new(),
         group: Arc::clone(&group),
     });
-    let (stream, period) = (Arc::clone(&shared), u64::from(desc.samplingPeriod));
+    let stream = Arc::clone(&shared);
     let thread = std::thread::Builder::new().name("solum-metrics".to_owned());
     let held = HeldSignals::all();
-    let started = thread.spawn(move || stream.run(period));
+    let started = thread.spawn(move || stream.run());
     drop(held);
     if let Err(why) = started {
         return error(
@@ -209,7 +257,14 @@ pub(crate) fn zetMetricStreamerReadData(
     pRawData: *mut u8,
 ) -> ZeResult {
     let size = hMetricStreamer.group.report_size();
-    let mut state = lock(&hMetricStreamer.shared.state);
+    let shared = &hMetricStreamer.shared;
+    let mut state = lock(&shared.state);
+    // The thread may be late.
+    if shared.look(&mut state, None) {
+        drop(state);
+        shared.signal();
+        state = lock(&shared.state);
+    }
     let most = state.waiting.len().min(maxReportCount as usize);
     if pRawData.is_null() || *pRawDataSize == 0 {
         *pRawDataSize = most * size;
@@ -237,4 +292,90 @@ pub(crate) fn zetCommandListAppendMetricStreamerMarker(
     let stream = Arc::clone(&hMetricStreamer.shared);
     let mark = move || stream.mark(value);
     hCommandList.append(Op::Call(Arc::new(mark)), &Sync::default().draining())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream that has counted 5 at 1000 ns, with periods of 10 ns.
+    fn stream() -> Reports {
+        Reports {
+            last: Sample::of(1000, &[5]),
+            due: 1010,
+            ..Reports::default()
+        }
+    }
+
+    /// Begin, end, what was counted and the marker.
+    fn make(begin: &Sample, end: &Sample, marker: u32) -> Vec<u8> {
+        report::report(report::Source::Engine, 1, 1, marker, (begin, end))
+    }
+
+    fn reports(state: &Reports) -> Vec<[u64; 4]> {
+        let word = |report: &[u8], at: usize| {
+            let bytes = report[at * 8..].first_chunk::<8>();
+            u64::from_ne_bytes(*bytes.expect("a report is whole words"))
+        };
+        let waiting = state.waiting.iter();
+        waiting
+            .map(|report| [2, 3, 4, 1].map(|at| word(report, at)))
+            .collect()
+    }
+
+    #[test]
+    fn each_period_has_a_report_however_late_the_thread_is() {
+        let mut state = stream();
+        // (time, counter, marker, reports that follow: begin, end, counted, marker)
+        for (time, counter, marker, expected) in [
+            (1009, 6, None, vec![]),
+            // On time.
+            (1010, 15, None, vec![[1000, 1010, 10, 0]]),
+            // Two periods and a half late: 35 counted in 35 ns.
+            (
+                1045,
+                50,
+                None,
+                vec![
+                    [1010, 1020, 10, 0],
+                    [1020, 1030, 10, 0],
+                    [1030, 1040, 10, 0],
+                ],
+            ),
+            // A marker first has the periods before it reported.
+            (
+                1053,
+                61,
+                Some(7),
+                vec![[1040, 1050, 12, 0], [1050, 1053, 4, 7]],
+            ),
+            (1060, 61, None, vec![[1053, 1060, 0, 0]]),
+        ] {
+            state.advance(Sample::of(time, &[counter]), 10, marker, make);
+            assert_eq!(reports(&state), expected, "{time}");
+            state.waiting.clear();
+        }
+        assert!(!state.dropped);
+        assert_eq!(state.fresh, 7);
+    }
+
+    #[test]
+    fn reports_that_find_no_room_are_dropped_and_told() {
+        let mut state = stream();
+        let most = MOST_REPORTS as u64;
+        let time = 1000 + 10 * (most + 3);
+        state.advance(Sample::of(time, &[5 + 2 * (most + 3)]), 10, None, make);
+        assert!(state.dropped);
+        let all = reports(&state);
+        assert_eq!(all.len(), MOST_REPORTS);
+        assert_eq!(all[0], [1030, 1040, 2, 0]);
+        assert_eq!(all[MOST_REPORTS - 1], [time - 10, time, 2, 0]);
+        state.dropped = false;
+        state.advance(Sample::of(time + 10, &[u64::MAX]), 10, None, make);
+        assert!(state.dropped);
+        assert_eq!(state.waiting.len(), MOST_REPORTS);
+        // A clock that has run for centuries, and counters that start again.
+        state.advance(Sample::of(u64::MAX, &[0]), 10, None, make);
+        assert_eq!(state.waiting.len(), MOST_REPORTS);
+    }
 }

@@ -10,7 +10,7 @@ use crate::tables;
 use crate::tracing::{Tracing, follow, tracing};
 use level_zero_sys::*;
 use std::sync::Arc;
-use ze_abi::{Handle, Head, In, InMut, Object, Out, ZeResult};
+use ze_abi::{Handle, Head, In, InMut, Object, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
 /// A tracer.
@@ -55,7 +55,7 @@ const ENABLED: &str =
 pub(crate) fn zetTracerExpCreate(
     hContext: Handle<'_, Context>,
     desc: In<'_, zet_tracer_exp_desc_t>,
-    phTracer: Out<'_, zet_tracer_exp_handle_t>,
+    phTracer: OutHandle<'_, _zet_tracer_exp_handle_t>,
 ) -> ZeResult {
     hContext.check()?;
     let tracing = installed()?;

@@ -315,6 +315,30 @@ fn errors_are_not_configured_and_metrics_not_composed() {
 }
 
 #[test]
+fn a_device_says_that_no_debugger_can_be_attached() {
+    let mut properties = zet_device_debug_properties_t {
+        flags: u32::MAX,
+        ..Default::default()
+    };
+    let got = call!(tools: Device.pfnGetDebugProperties(device(), &raw mut properties));
+    assert_eq!((got, properties.flags), (ZE_RESULT_SUCCESS, 0));
+    let (config, mut session) = (zet_debug_config_t { pid: 1 }, null_mut());
+    let got = call!(tools: Debug.pfnAttach(device(), &raw const config, &raw mut session));
+    assert_eq!(got, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    for (device, properties, code) in [
+        (
+            null_mut(),
+            &raw mut properties,
+            ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+        ),
+        (device(), null_mut(), ZE_RESULT_ERROR_INVALID_NULL_POINTER),
+    ] {
+        let got = call!(tools: Device.pfnGetDebugProperties(device, properties));
+        assert_eq!(got, code);
+    }
+}
+
+#[test]
 fn exported_reports_that_are_none_are_refused() {
     let mut desc = zet_metric_calculate_exp_desc_t::default();
     let (mut sets, mut values) = (0, 0);

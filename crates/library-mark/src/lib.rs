@@ -1,0 +1,61 @@
+//! The note by which a file is known to be one of Solum's libraries, whatever its name is.
+//!
+//! Benchmarks compare our libraries with others of the same name: the note shows that one of ours stands in another's
+//! place. Invariants: each library that is installed has the note (a shell expands [`mark!`](crate::mark)), and `strip`
+//! leaves it; it is no symbol, since exports are exactly those of the library that ours replaces. Not here: versions.
+
+/// Puts the note into the library whose root crate expands this: section `.note.solum`, owner `Solum`, type 1.
+#[macro_export]
+macro_rules! mark {
+    () => {
+        ::core::arch::global_asm!(
+            ".pushsection .note.solum,\"a\",@note",
+            ".balign 4",
+            ".long 6, 4, 1",
+            ".asciz \"Solum\"",
+            ".balign 4",
+            ".long 1",
+            ".popsection",
+        );
+    };
+}
+
+/// The note's bytes: lengths of owner and content, type, owner, content.
+const NOTE: [u8; 24] = *b"\x06\0\0\0\x04\0\0\0\x01\0\0\0Solum\0\0\0\x01\0\0\0";
+
+/// Whether these are the bytes of a library with the note.
+#[must_use]
+pub fn is_marked(file: &[u8]) -> bool {
+    // Notes are aligned in the file, too.
+    let words = (0..file.len()).step_by(4);
+    words
+        .filter_map(|at| file.get(at..)?.first_chunk())
+        .any(|bytes| *bytes == NOTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::mark!();
+
+    #[test]
+    fn the_note_is_found_where_the_macro_has_put_it() {
+        let me = std::env::current_exe().expect("this test runs");
+        let mut file = std::fs::read(me).expect("the file of this test");
+        assert!(is_marked(&file));
+        // The constant itself lies somewhere, too, aligned or not.
+        while let Some(at) = file.windows(NOTE.len()).position(|part| part == NOTE) {
+            file[at] ^= 1;
+        }
+        assert!(!is_marked(&file));
+        for (file, marked) in [
+            (Vec::new(), false),
+            (NOTE[..23].to_vec(), false),
+            (NOTE.to_vec(), true),
+            ([&[0; 8][..], &NOTE, b"more"].concat(), true),
+        ] {
+            assert_eq!(is_marked(&file), marked);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Tests of run_cts.py, with a program that behaves like one of GoogleTest's: test_run_cts.py [TEST]."""
+import contextlib
+import io
+import pathlib
+import tempfile
+import types
+import unittest
+from unittest import mock
+
+import run_cts
+
+# Each test does what its name says.
+PROGRAM = """#!/bin/sh
+case $1 in --gtest_list_tests)
+  printf 'Suite.\\n  Passes\\n  Crashes\\n  Fails\\n  Skips\\n  DISABLED_Other\\n'
+  exit
+esac
+names=$(sed 's/--gtest_filter=//; s/:/ /g' "${1#*=}")
+for name in $names; do
+  echo "[ RUN      ] $name"
+  case $name in
+    *.Passes) echo "[       OK ] $name (1 ms)" ;;
+    *.Fails) echo "[  FAILED  ] $name (1 ms)" ;;
+    *.Skips) echo "[  SKIPPED ] $name (1 ms)" ;;
+    *.Crashes) kill -KILL $$ ;;
+    *.Hangs) sleep 60 ;;
+  esac
+done
+"""
+LISTED = "fail\t*.Fails\tr\nskip\t*.Skips\tr\n"
+
+
+class Runner(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (self.folder / "expect").mkdir()
+        self.enterContext(mock.patch.object(run_cts, "HERE", self.folder))
+        self.program = self.folder / "test_area"
+        self.program.write_text(PROGRAM)
+        self.program.chmod(0o755)
+        for name in run_cts.LIBRARIES:
+            (self.folder / name).touch()
+
+    def expectations(self, text):
+        (self.folder / "expect/test_area.txt").write_text(text)
+        run_cts.expectations_of.cache_clear()
+        return run_cts.expectations_of("test_area")
+
+    def run_main(self, *words):
+        """Exit code and output."""
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            try:
+                code = run_cts.main([str(self.folder), "--jobs", "1", *words])
+            except SystemExit as end:
+                code = end.code
+        return code, said.getvalue()
+
+    def test_lists_are_read_or_refused(self):
+        read = self.expectations("# text\n\nfail\ta*\tr\ncrash\tb\tr\npass\t7\nseconds\t3\tr\nenv\tA=b=c\nwith\tp\tC=d\nserial\tr\n")
+        self.assertEqual((read.fails, read.crashes, read.least, read.seconds), ({"a*": "r"}, {"b": "r"}, 7, 3))
+        self.assertEqual((read.environment, read.settings, read.serial), ({"A": "b=c"}, {"p": "C=d"}, True))
+        for line in ("fail\tpattern", "fail\tpattern\t", "pass\tmany", "without\tno-such-part\tpattern\tr", "Fail\tpattern\tr"):
+            with self.subTest(line), self.assertRaises(SystemExit):
+                self.expectations(line)
+
+    def test_committed_lists_are_read(self):
+        lists = sorted((pathlib.Path(__file__).parent / "expect").glob("*.txt"))
+        self.assertTrue(lists)
+        with mock.patch.object(run_cts, "HERE", pathlib.Path(__file__).parent):
+            for path in lists:
+                run_cts.Expectations(path.stem)
+
+    def test_outcomes_are_judged_by_the_list(self):
+        # (lines, outcome of the test named t, what is said of it)
+        for lines, outcome, said in [
+            ("", "passed", None),
+            ("", "failed", "failed: "),
+            ("", "crashed", "crashed: "),
+            ("", "skipped", "skipped without a reason"),
+            ("fail\tt\tr", "failed", None),
+            ("fail\tt\tr", "skipped", None),
+            ("fail\tt\tr", "passed", "take its line out"),
+            ("fail\tt\tr", "crashed", "crashed, its line says that it fails"),
+            ("crash\tt\tr", "crashed", None),
+            ("crash\tt\tr", "failed", None),
+            ("crash\tt\tr", "passed", "take its line out"),
+            ("skip\tt\tr", "skipped", None),
+            ("skip\tt\tr", "failed", "failed: "),
+            ("fail\tt\tr\nfail\tother\tr", "failed", "no test matches"),
+            ("fail\tt\tr\nfail\tother\tnot run: r", "failed", None),
+            ("pass\t2", "passed", "1 passed, 2 are promised"),
+        ]:
+            with self.subTest(lines=lines, outcome=outcome):
+                wrong = run_cts.judge("test_area", {"t": outcome}, self.expectations(lines), whole=True)
+                self.assertEqual(len(wrong), int(said is not None), wrong)
+                self.assertIn(said or "", "".join(wrong))
+
+    def test_a_facility_decides_whether_its_tests_pass(self):
+        for there, outcome, wrong in [(True, "passed", 0), (True, "failed", 1), (False, "failed", 0), (False, "passed", 1)]:
+            with self.subTest(there=there, outcome=outcome), mock.patch.object(run_cts, "has", lambda _: there):
+                expected = self.expectations("without\tthermometers\tt\tr")
+                self.assertEqual(len(run_cts.judge("test_area", {"t": outcome}, expected, whole=True)), wrong)
+
+    def test_facilities_are_seen_by_their_files(self):
+        sensor = self.folder / "sys/class/powercap/intel-rapl:0/energy_uj"
+        with mock.patch.object(run_cts.pathlib, "Path", lambda path: self.folder if path == "/" else pathlib.PosixPath(path)):
+            self.assertFalse(run_cts.FACILITIES["energy-counters"]())
+            sensor.parent.mkdir(parents=True)
+            sensor.touch()
+            self.assertTrue(run_cts.FACILITIES["energy-counters"]())
+            name = self.folder / "sys/class/hwmon/hwmon0/name"
+            name.parent.mkdir(parents=True)
+            name.write_text("nvme\n")
+            self.assertFalse(run_cts.FACILITIES["thermometers"]())
+            name.write_text("coretemp\n")
+            self.assertTrue(run_cts.FACILITIES["thermometers"]())
+
+    def test_libraries_must_be_there(self):
+        self.expectations("")
+        (self.folder / "empty").mkdir()
+        for folder in ("", str(self.folder / "empty"), str(self.folder / "missing")):
+            code, said = self.run_main(f"--libraries={folder}")
+            self.assertEqual(code, 2, folder)
+            self.assertIn("has no libze_loader.so.1", said)
+
+    def test_a_crash_ends_its_test_alone_and_is_no_listed_failure(self):
+        crashed = "crashed, its line says that it fails: test_area\tSuite.Crashes"
+        for lines, code, said in [
+            ("crash\t*.Crashes\tr\npass\t1", 0, "1 passed, 0 failed"),
+            ("fail\t*.Crashes\tr\npass\t1", 1, crashed),
+            ("fail\t*.Crashes\tnot run: r\npass\t1", 0, "1 passed, 0 failed"),
+            ("crash\t*.Crashes\tr\npass\t2", 1, "1 passed, 2 are promised"),
+        ]:
+            with self.subTest(lines):
+                self.expectations(LISTED + lines)
+                found, output = self.run_main(f"--libraries={self.folder}")
+                self.assertEqual(found, code, output)
+                self.assertIn(said, output)
+
+    def test_a_test_that_does_not_end_has_crashed(self):
+        self.expectations("")
+        arguments = types.SimpleNamespace(timeout=0.1, libraries=str(self.folder))
+        outcomes, texts = run_cts.run_batch(arguments, self.program, ["Suite.Hangs", "Suite.Passes"])
+        self.assertEqual(outcomes, {"Suite.Hangs": "crashed", "Suite.Passes": "passed"})
+        self.assertIn("no end after 0.1 s", texts["Suite.Hangs"])
+
+
+if __name__ == "__main__":
+    unittest.main()
