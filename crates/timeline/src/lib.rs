@@ -24,4 +24,3 @@ pub mod play;
 pub mod record;
 pub mod report;
 pub mod summary;
-pub mod user;
