@@ -53,12 +53,6 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
     if emit == Emit::Scalar {
         output = kernel_ir::print(&module).into_bytes();
     }
-    let mut log = built.log;
-    if !built.unresolved.is_empty() {
-        log.push_str("not linked yet: nothing is made of a program whose imports are missing: ");
-        log.push_str(&built.unresolved.join(", "));
-        log.push('\n');
-    }
     let reports = RefCell::new(Vec::new());
     let settings = Settings {
         options: built.options,
@@ -100,7 +94,8 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
     name_lines(request, &mut kernels);
     let report = Report {
         cpu: request.cpu.clone(),
-        log,
+        log: built.log,
+        unresolved: built.unresolved,
         stages: clock.stages(),
         kernels,
     };

@@ -99,8 +99,8 @@ fn constants_and_links_reach_the_compiler() {
     let linked = json(&[], &["linking_a.spv", "linking_b.spv"]);
     assert!(linked["kernels"].as_array().is_some_and(|k| !k.is_empty()));
     let alone = json(&[], &["linking_a.spv"]);
-    let log = alone["log"].as_str().expect("a log");
-    assert!(log.contains("not linked yet"), "{log}");
+    let unresolved = alone["unresolved"].as_array().expect("a list");
+    assert!(!unresolved.is_empty(), "{alone}");
 
     let scalar = |arguments: &[&str]| {
         let output = compile(
@@ -135,6 +135,21 @@ fn bad_input_is_named() {
         ),
         (&["--sub-group-size", "12"], "memory.spv", 2, "8, 16, 32"),
         (&[], "refused_esimd.spv", 1, "refused_esimd.spv"),
+        (&[], "refused_import.spv", 1, "nothing defines not_there"),
+        (&["--emit", "scalar"], "refused_import.spv", 1, "kernel @k"),
+        (
+            &["--emit", "asm"],
+            "refused_import.spv",
+            1,
+            "nothing defines",
+        ),
+        (
+            &["--kernel", "k"],
+            "refused_import.spv",
+            1,
+            "nothing defines",
+        ),
+        (&["--json"], "refused_import.spv", 1, "\"unresolved\": ["),
     ] {
         let output = compile(arguments, &[file]);
         let text = [&output.stdout[..], &output.stderr].concat();

@@ -1,18 +1,21 @@
 //! Runs the front end over every `.spv` file of a folder and says what failed and how long it took.
 //!
 //! `front_all FOLDER [--print NAME]`: failures grouped by message, with one file for each; with
-//! `--print` the IR of the file of that name.
+//! `--print` the IR of the file of that name. `front_all FOLDER --each`: every file that is refused, does not come through the
+//! passes or imports what nothing defines, with the reason.
 #![expect(clippy::print_stdout, reason = "a program for developers")]
 
 use kernel_ir::build::SpirvInput;
-use kernel_ir::{Request, front};
+use kernel_ir::{BuildError, Request, front};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 fn main() -> std::io::Result<()> {
     let mut args = std::env::args().skip(1);
     let folder = args.next().unwrap_or_else(|| ".".into());
-    let wanted = args.next().and_then(|_| args.next());
+    let option = args.next();
+    let each = option.as_deref() == Some("--each");
+    let wanted = option.and_then(|_| args.next());
     let mut failures: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let (mut good, mut bytes, mut slowest) = (0, 0, (0.0, String::new()));
     let start = Instant::now();
@@ -39,6 +42,12 @@ fn main() -> std::io::Result<()> {
             sub_group_size: 16,
             ..Request::default()
         };
+        if each {
+            if let Some(why) = complaint(&request) {
+                println!("{name}: {why}");
+            }
+            continue;
+        }
         let began = Instant::now();
         let built = front::build(&request);
         let took = began.elapsed().as_secs_f64();
@@ -66,6 +75,9 @@ fn main() -> std::io::Result<()> {
             }
         }
     }
+    if each {
+        return Ok(());
+    }
     let mut sorted: Vec<_> = failures.values().collect();
     sorted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     for (count, example) in &sorted {
@@ -80,4 +92,25 @@ fn main() -> std::io::Result<()> {
         slowest.0
     );
     Ok(())
+}
+
+/// Why nothing could be made of a program.
+fn complaint(request: &Request) -> Option<String> {
+    let mut built = match front::build(request) {
+        Err(error) => return Some(told(&error)),
+        Ok(built) => built,
+    };
+    if !built.unresolved.is_empty() {
+        return Some(format!("imports {}", built.unresolved.join(", ")));
+    }
+    let prepared = kernel_ir::passes::prepare(&mut built.module);
+    prepared.err().map(|error| told(&error))
+}
+
+/// An error without its place.
+fn told(error: &BuildError) -> String {
+    format!(
+        "{:?} {:?}: {}",
+        error.kind, error.instruction, error.message
+    )
 }

@@ -212,6 +212,8 @@ pub struct ArgInfo {
     pub kind: u8,
     /// Bytes as the host passes it; 8 for pointers and locals.
     pub size: u32,
+    /// Bytes without the padding behind a vector of three components; `size` for all others.
+    pub unpadded: u32,
     /// Byte offset in the argument block.
     pub offset: u32,
 }
@@ -236,6 +238,7 @@ impl KernelInfo {
                         ArgKind::Sampler => 4,
                     },
                     size: arg.size as u32,
+                    unpadded: arg.unpadded as u32,
                     offset: at as u32,
                 };
                 at += arg.size;
@@ -258,6 +261,7 @@ impl ModuleInfo {
                 w.text(&a.name);
                 w.u32(u32::from(a.kind));
                 w.u32(a.size);
+                w.u32(a.unpadded);
                 w.u32(a.offset);
             });
             w.u32(k.args_size);
@@ -314,6 +318,7 @@ impl ModuleInfo {
                     name: r.text()?,
                     kind: r.u32()? as u8,
                     size: r.u32()?,
+                    unpadded: r.u32()?,
                     offset: r.u32()?,
                 })
             })?;
@@ -385,6 +390,7 @@ mod tests {
                     name: "a".into(),
                     kind: 1,
                     size: 8,
+                    unpadded: 6,
                     offset: 16,
                 }],
                 args_size: 32,

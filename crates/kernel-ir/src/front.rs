@@ -15,6 +15,7 @@ mod groups;
 mod images;
 mod imports;
 mod integers;
+mod intel;
 mod kernels;
 mod lines;
 mod link;
@@ -22,6 +23,7 @@ mod lower;
 mod memory;
 mod modes;
 mod opencl;
+mod opencl_c;
 mod own;
 mod source;
 mod specialise;
@@ -60,6 +62,21 @@ pub struct Built {
 /// The first rule that a module breaks, or the first thing that it needs and this compiler lacks.
 pub fn build(request: &Request) -> Result<Built, BuildError> {
     link::build(request)
+}
+
+/// Functions that need no definition: where they come from, and their names, with what stands in braces for one of several.
+#[must_use]
+pub fn functions_by_name() -> [(&'static str, &'static [&'static str]); 2] {
+    [
+        (
+            "OpenCL C's, under the names that clang mangles",
+            opencl_c::NAMES,
+        ),
+        (
+            "Intel's graphics compiler's, with `__builtin_IB_` before them",
+            intel::NAMES,
+        ),
+    ]
 }
 
 /// The specialisation constants of a module: `SpecId` and size in bytes (1 for booleans), in the order

@@ -121,6 +121,8 @@ pub struct KernelArg {
     pub kind: ArgKind,
     /// Bytes of the value as the host passes it (8 for pointers).
     pub size: u64,
+    /// Bytes without the padding behind a vector of three components; `size` for all others.
+    pub unpadded: u64,
     /// Alignment in bytes.
     pub align: u64,
 }

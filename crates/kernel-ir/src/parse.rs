@@ -209,6 +209,7 @@ impl Parser<'_> {
                 _ => ArgKind::Value,
             },
             size: types.size_of(ty),
+            unpadded: types.unpadded_size_of(ty),
             align: types.align_of(ty),
         };
         let mut by_value = None;
@@ -216,6 +217,7 @@ impl Parser<'_> {
             if self.lexer.eat_word("byval") {
                 arg.kind = ArgKind::Value;
                 arg.size = self.lexer.number()?;
+                arg.unpadded = arg.size;
                 by_value = Some(arg.size);
             } else if self.lexer.eat_word("align") {
                 arg.align = self.lexer.number()?;

@@ -41,6 +41,8 @@ pub struct Report {
     pub cpu: String,
     /// What the build log says.
     pub log: String,
+    /// Imports that nothing defines; no kernel is made while there are any.
+    pub unresolved: Vec<String>,
     /// How long each stage took, in order.
     pub stages: Vec<Stage>,
     /// In the module's order.

@@ -161,6 +161,14 @@ impl Types {
     pub fn size_of(&self, id: TypeId) -> u64 {
         self.layout[id.0 as usize].0
     }
+    /// As [`Self::size_of`], without the padding behind a vector of three components.
+    #[must_use]
+    pub fn unpadded_size_of(&self, id: TypeId) -> u64 {
+        match *self.get(id) {
+            Type::Vector(element, 3) => self.size_of(element).saturating_mul(3),
+            _ => self.size_of(id),
+        }
+    }
     /// Natural alignment in bytes, a power of two.
     #[must_use]
     pub fn align_of(&self, id: TypeId) -> u64 {

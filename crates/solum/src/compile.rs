@@ -103,7 +103,7 @@ struct Document<'d> {
     output: Option<String>,
 }
 
-/// Compiles and prints; 1 if the compiler refuses the program.
+/// Compiles and prints; 1 if the compiler refuses the program, or the program is not linked.
 pub(crate) fn compile(options: &Options) -> u8 {
     let done = told(options);
     done.unwrap_or_else(|failure| failure.tell(options.json.then_some(SCHEMA)))
@@ -121,7 +121,8 @@ fn told(options: &Options) -> Result<u8, Failure> {
         ));
     }
     let mut explained = ask(&request, emit, &options.files)?;
-    if let Some(name) = &options.kernel {
+    let unlinked = unlinked(&explained.report.unresolved);
+    if let Some(name) = options.kernel.as_ref().filter(|_| unlinked.is_none()) {
         let known: Vec<String> = explained
             .report
             .kernels
@@ -140,36 +141,51 @@ fn told(options: &Options) -> Result<u8, Failure> {
         }
     }
     let Explained { report, output } = explained;
-    if let Some(file) = &options.output {
+    let made = unlinked.is_none() || !output.is_empty();
+    if let Some(file) = options.output.as_ref().filter(|_| made) {
         folder::write(file, &output).map_err(|error| {
             Failure::cannot(format!("cannot write {}: {error}", file.display()))
         })?;
     }
     let shown = options.emit.is_some() && options.output.is_none();
+    let code = unlinked.as_ref().map_or(0, |failure| failure.code);
     if options.json {
         let document = Document {
             schema: SCHEMA,
             report: &report,
             output: shown.then(|| String::from_utf8_lossy(&output).into_owned()),
         };
-        return Ok(say::json(&document, 0));
+        return Ok(say::json(&document, code));
     }
     if shown {
         let code = match to_terminal {
             // Names in it are the module's.
-            true => say::answer(&say::lines(&String::from_utf8_lossy(&output)), 0),
-            false => say::bytes(&output, 0),
+            true => say::answer(&say::lines(&String::from_utf8_lossy(&output)), code),
+            false => say::bytes(&output, code),
         };
         if options.time {
             say::remark(times(&report).trim_end());
         }
-        return Ok(code);
+        return unlinked.map_or(Ok(code), Err);
+    }
+    if let Some(failure) = unlinked {
+        return Err(failure);
     }
     let mut told = text(&report);
     if options.time {
         told += &times(&report);
     }
     Ok(say::answer(&told, 0))
+}
+
+/// Why no kernel is made of a program that imports what nothing defines.
+fn unlinked(unresolved: &[String]) -> Option<Failure> {
+    if unresolved.is_empty() {
+        return None;
+    }
+    let names = unresolved.join(", ");
+    let error = format!("not linked: no kernel is made, nothing defines {names}");
+    Some(Failure::new(exit::NO, error).hint("name the modules that define them behind this one"))
 }
 
 /// What the driver would send.

@@ -426,6 +426,8 @@ pub struct KernelArgFacts {
     pub kind: KernelArgKind,
     /// Bytes the host must pass (8 for pointers).
     pub size: u32,
+    /// Bytes without the padding behind a vector of three components; `size` for all others.
+    pub unpadded: u32,
     /// Byte offset in the argument block.
     pub offset: u32,
 }

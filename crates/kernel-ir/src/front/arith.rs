@@ -188,6 +188,15 @@ impl Lower<'_, '_> {
                 a = self.convert(ConvertOp::PtrToInt, a, int);
                 b = self.convert(ConvertOp::PtrToInt, b, int);
             }
+            let bits = matches!(predicate, Predicate::IEq | Predicate::INe);
+            if let Type::Float(width) = self.scalar(a)
+                && bits
+                && self.f.ty(a) == self.f.ty(b)
+            {
+                // clang compares what an exchange of floats found so, bit by bit.
+                let int = self.like(a, |types| types.int(width));
+                (a, b) = (self.bitcast(a, int)?, self.bitcast(b, int)?);
+            }
             let value = self.compare(predicate, a, b);
             self.result(ty, id, value)?;
             return Ok(true);
@@ -361,9 +370,7 @@ impl Lower<'_, '_> {
                 let high = self.binary(high, a, b);
                 Ok(self.emit(Op::Construct(vec![low, high]), ir))
             }
-            (Spv::Any | Spv::All, &[a]) if self.lane_count(a) == 1 => Ok(a),
-            (Spv::Any, &[a]) => Ok(self.unary(UnaryOp::AnyLane, a)),
-            (Spv::All, &[a]) => Ok(self.unary(UnaryOp::AllLanes, a)),
+            (Spv::Any | Spv::All, &[a]) => self.vote_of_lanes(op, a, ir),
             (Spv::BitCount, &[a]) => {
                 let count = self.unary(UnaryOp::PopCount, a);
                 let from = self.int_bits(count)?;
@@ -426,6 +433,28 @@ impl Lower<'_, '_> {
             return None;
         }
         parts.get(index as usize).copied()
+    }
+
+    /// `OpAny` and `OpAll`. clang writes them of integers for OpenCL C's functions, of which the sign bits count, with an
+    /// integer as result.
+    fn vote_of_lanes(&mut self, op: Spv, lanes: ValueId, result: TypeId) -> Res<ValueId> {
+        let truths = match self.scalar(lanes) {
+            Type::Int(_) => {
+                let zero = self.int_of(self.f.ty(lanes), 0);
+                self.compare(Predicate::SLt, lanes, zero)
+            }
+            _ => lanes,
+        };
+        let truth = match op {
+            _ if self.lane_count(truths) == 1 => truths,
+            Spv::Any => self.unary(UnaryOp::AnyLane, truths),
+            _ => self.unary(UnaryOp::AllLanes, truths),
+        };
+        if !matches!(self.scalar_of(result), Type::Int(_)) {
+            return Ok(truth);
+        }
+        let (one, zero) = (self.int_of(result, 1), self.int_of(result, 0));
+        Ok(self.select(truth, one, zero))
     }
 
     /// 1 or 0 of the type of `shape`.

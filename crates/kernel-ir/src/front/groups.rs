@@ -5,7 +5,7 @@ use super::lower::Lower;
 use super::table::Entity;
 use crate::{
     AddressSpace, AtomicOp, BinaryOp, Builtin, ConvertOp, GroupOp, GroupScope, Op, Order,
-    Predicate, Reduction, Scope, Type, UnaryOp, ValueId,
+    Predicate, Reduction, Scope, Type, TypeId, UnaryOp, ValueId,
 };
 use spirv::{GroupOperation, Op as Spv};
 use spirv_reader::Operands;
@@ -187,9 +187,12 @@ impl Lower<'_, '_> {
                 Ok(())
             }
             Scope::Invocation => self.fence(memory, semantics),
-            other => unsupported(format!(
-                "a barrier at scope {other:?}; there are Workgroup and Subgroup"
-            )),
+            // clang writes the memory scope of OpenCL C's work_group_barrier in both places.
+            Scope::Device | Scope::CrossDevice => {
+                self.fence(memory, semantics)?;
+                self.emit_void(Op::Barrier(Scope::Workgroup));
+                Ok(())
+            }
         }
     }
 
@@ -255,6 +258,26 @@ impl Lower<'_, '_> {
         let ir = self.value_type(ty)?;
         let value = self.emit(op, ir);
         self.result(ty, id, value)
+    }
+
+    /// An atomic operation; what was there before.
+    pub(super) fn update(
+        &mut self,
+        op: AtomicOp,
+        ptr: ValueId,
+        (value, comparator): (Option<ValueId>, Option<ValueId>),
+        order: Order,
+        ty: TypeId,
+    ) -> ValueId {
+        let op = Op::Atomic {
+            op,
+            ptr,
+            value,
+            comparator,
+            scope: Scope::Device,
+            order,
+        };
+        self.emit(op, ty)
     }
 
     /// Votes, broadcasts, ballots, shuffles, block reads and writes.
@@ -438,13 +461,13 @@ impl Lower<'_, '_> {
         Ok(true)
     }
 
-    fn own_lane(&mut self) -> ValueId {
+    pub(super) fn own_lane(&mut self) -> ValueId {
         let int = self.module.types.int(32);
         self.emit(Op::WorkItem(Builtin::SubgroupLocalInvocationId, 0), int)
     }
 
     /// A lane number as `Int(32)`.
-    fn lane_number(&mut self, value: ValueId) -> Res<ValueId> {
+    pub(super) fn lane_number(&mut self, value: ValueId) -> Res<ValueId> {
         if self.lane_count(value) != 1 {
             return invalid("a lane number is a scalar");
         }

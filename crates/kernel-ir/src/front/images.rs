@@ -134,6 +134,13 @@ impl Lower<'_, '_> {
         }
     }
 
+    fn expect_image(&self, image: ValueId) -> Res<()> {
+        match *self.module.types.get(self.f.ty(image)) {
+            Type::Ptr(AddressSpace::Constant) => Ok(()),
+            _ => invalid("an operand is no image"),
+        }
+    }
+
     fn expect_sampler(&self, sampler: ValueId) -> Res<()> {
         match *self.module.types.get(self.f.ty(sampler)) {
             Type::Int(64) => Ok(()),
@@ -152,8 +159,7 @@ impl Lower<'_, '_> {
     }
 
     /// Coordinates of `scalar`s for an image of `shape`.
-    fn coordinates(&mut self, shape: Shape, id: u32, scalar: TypeId) -> Res<Coordinates> {
-        let value = self.value(id)?;
+    fn coordinates(&mut self, shape: Shape, value: ValueId, scalar: TypeId) -> Res<Coordinates> {
         let lanes = self.lanes(value);
         let need = usize::from(shape.dimensions) + usize::from(shape.layered);
         if lanes.len() < need {
@@ -206,9 +212,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What a routine gave, as the result type of the instruction wants it.
-    fn texel(&mut self, value: ValueId, ty: u32, id: u32) -> Res<()> {
-        let want = self.value_type(ty)?;
+    /// What a routine gave, as type `want`.
+    fn texel(&mut self, value: ValueId, want: TypeId) -> Res<ValueId> {
         let lanes = self.module.types.lane_count(want);
         // Depth images have one component.
         let value = match lanes {
@@ -216,18 +221,15 @@ impl Lower<'_, '_> {
             1 => self.extract(value, 0)?,
             _ => return invalid("a texel has four components, or one of a depth image"),
         };
-        let have = self.f.ty(value);
-        let value = if have == want {
-            value
-        } else {
-            let op = match self.scalar_of(want) {
-                Type::Float(_) => ConvertOp::FToF,
-                Type::Int(bits) if bits < 32 => ConvertOp::Trunc,
-                _ => ConvertOp::SExt,
-            };
-            self.convert(op, value, want)
+        if self.f.ty(value) == want {
+            return Ok(value);
+        }
+        let op = match self.scalar_of(want) {
+            Type::Float(_) => ConvertOp::FToF,
+            Type::Int(bits) if bits < 32 => ConvertOp::Trunc,
+            _ => ConvertOp::SExt,
         };
-        self.result(ty, id, value)
+        Ok(self.convert(op, value, want))
     }
 
     fn sample(&mut self, operands: &mut Operands<'_>) -> Res<()> {
@@ -238,10 +240,25 @@ impl Lower<'_, '_> {
             return invalid(format!("id %{both} is no image with a sampler"));
         };
         let both = self.value(both)?;
-        let (image, sampler) = (self.extract(both, 0)?, self.extract(both, 1)?);
+        let parts = (self.extract(both, 0)?, self.extract(both, 1)?);
+        let coordinate = self.value(coordinate)?;
+        let want = self.value_type(ty)?;
+        let value = self.sample_texel(shape, parts, coordinate, want)?;
+        self.result(ty, id, value)
+    }
+
+    /// The texel of an image that a sampler finds.
+    pub(super) fn sample_texel(
+        &mut self,
+        shape: Shape,
+        (image, sampler): (ValueId, ValueId),
+        coordinate: ValueId,
+        want: TypeId,
+    ) -> Res<ValueId> {
+        self.expect_image(image)?;
+        self.expect_sampler(sampler)?;
         let float = self.module.types.float(32);
         let at = self.coordinates(shape, coordinate, float)?;
-        let want = self.value_type(ty)?;
         let name = if self.texel_is_float(want)? {
             "solum.image.sample_f"
         } else {
@@ -256,7 +273,7 @@ impl Lower<'_, '_> {
         let layered = self.constant(layered);
         let args = vec![image, sampler, at.x, at.y, at.z, dimensions, layered];
         let value = self.routine_value(name, args)?;
-        self.texel(value, ty, id)
+        self.texel(value, want)
     }
 
     fn read(&mut self, operands: &mut Operands<'_>) -> Res<()> {
@@ -265,16 +282,30 @@ impl Lower<'_, '_> {
         self.image_operands(operands, HARMLESS)?;
         let shape = self.shape(image)?;
         let image = self.image_value(image)?;
+        let coordinate = self.value(coordinate)?;
+        let want = self.value_type(ty)?;
+        let value = self.read_texel(shape, image, coordinate, want)?;
+        self.result(ty, id, value)
+    }
+
+    /// The texel of an image at whole coordinates.
+    pub(super) fn read_texel(
+        &mut self,
+        shape: Shape,
+        image: ValueId,
+        coordinate: ValueId,
+        want: TypeId,
+    ) -> Res<ValueId> {
+        self.expect_image(image)?;
         let int = self.module.types.int(32);
         let at = self.coordinates(shape, coordinate, int)?;
-        let want = self.value_type(ty)?;
         let name = if self.texel_is_float(want)? {
             "solum.image.read_f"
         } else {
             "solum.image.read_i"
         };
         let value = self.routine_value(name, vec![image, at.x, at.y, at.z])?;
-        self.texel(value, ty, id)
+        self.texel(value, want)
     }
 
     fn write(&mut self, operands: &mut Operands<'_>) -> Res<()> {
@@ -284,6 +315,7 @@ impl Lower<'_, '_> {
         let shape = self.shape(image)?;
         let image = self.image_value(image)?;
         let int = self.module.types.int(32);
+        let coordinate = self.value(coordinate)?;
         let at = self.coordinates(shape, coordinate, int)?;
         let mut value = self.value(texel)?;
         let is_float = self.texel_is_float(self.f.ty(value))?;
@@ -371,19 +403,24 @@ impl Lower<'_, '_> {
         self.shape(image)?;
         let image = self.image_value(image)?;
         let want = self.value_type(ty)?;
+        let value = match (place, self.module.types.get(want)) {
+            (Some(place), _) => self.image_word(image, place, want)?,
+            (None, &Type::Int(bits)) => self.int(bits, 1),
+            _ => return invalid("the result is an integer"),
+        };
+        self.result(ty, id, value)
+    }
+
+    /// A word of an image's record.
+    pub(super) fn image_word(&mut self, image: ValueId, place: i64, want: TypeId) -> Res<ValueId> {
+        self.expect_image(image)?;
         let Type::Int(bits) = *self.module.types.get(want) else {
             return invalid("the result is an integer");
         };
-        let value = match place {
-            Some(place) => {
-                let int = self.module.types.int(32);
-                let at = self.offset(image, place);
-                let word = self.load(at, int, 4);
-                self.resize(word, 32, bits)
-            }
-            None => self.int(bits, 1),
-        };
-        self.result(ty, id, value)
+        let int = self.module.types.int(32);
+        let at = self.offset(image, place);
+        let word = self.load(at, int, 4);
+        Ok(self.resize(word, 32, bits))
     }
 
     /// A handle is what an argument would hold; one of an image with its sampler finds that in the record.

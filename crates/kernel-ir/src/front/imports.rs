@@ -1,11 +1,12 @@
 //! Functions that are known by their names: LLVM intrinsics that the translator leaves as imports, C's
-//! mathematics, DPC++'s bfloat16 conversions.
+//! mathematics, DPC++'s bfloat16 conversions. `intel` and `opencl_c` know theirs.
 
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
+use super::{intel, opencl_c};
 use crate::{
-    AddressSpace, AtomicOp, BinaryOp, Builtin, ConvertOp, MathFn, Op, Order, Predicate, Scope,
-    Type, TypeId, UnaryOp, ValueId,
+    AddressSpace, BinaryOp, Builtin, ConvertOp, MathFn, Op, Predicate, Type, TypeId, UnaryOp,
+    ValueId,
 };
 
 /// What a name means.
@@ -16,6 +17,7 @@ enum Meaning {
     Math(MathFn),
     Convert(ConvertOp),
     Special(Special),
+    OpenClC(opencl_c::Meaning),
 }
 
 #[derive(Clone, Copy)]
@@ -34,13 +36,9 @@ enum Special {
     Ignore,
     /// `to_global` and its like, which LLVM's own SPIR-V back end leaves as calls.
     ToSpace(AddressSpace),
-    /// `sub_group_barrier`.
-    SubGroupBarrier,
     Trap,
     /// `__assert_fail` of C, and DPC++'s, which has the work-item's ids behind it.
     AssertFail,
-    /// `atomic_inc` and `atomic_dec`.
-    Step(AtomicOp),
 }
 
 /// The part of `name` that says what it does: without the types that LLVM adds.
@@ -128,8 +126,11 @@ fn c_function(name: &str) -> Option<Meaning> {
         }
         _ => {}
     }
-    if let Some(special) = opencl_c(name) {
+    if let Some(special) = special(name) {
         return Some(Meaning::Special(special));
+    }
+    if let Some(meaning) = opencl_c::meaning(name) {
+        return Some(Meaning::OpenClC(meaning));
     }
     let name = name.strip_prefix("__devicelib_").unwrap_or(name);
     let function = |name: &str| {
@@ -187,24 +188,42 @@ fn c_function(name: &str) -> Option<Meaning> {
     found.map(Math)
 }
 
-/// Functions of OpenCL C that LLVM's own SPIR-V back end leaves as calls, mangled by clang, and what C's `assert` calls.
-fn opencl_c(name: &str) -> Option<Special> {
+/// Functions that LLVM's own SPIR-V back end leaves as calls, and what C's `assert` calls.
+fn special(name: &str) -> Option<Special> {
     Some(match name {
         "__assert_fail" | "__devicelib_assert_fail" => Special::AssertFail,
         "abort" => Special::Trap,
         "__to_global" => Special::ToSpace(AddressSpace::Global),
         "__to_local" => Special::ToSpace(AddressSpace::Local),
         "__to_private" => Special::ToSpace(AddressSpace::Private),
-        _ if name.starts_with("_Z17sub_group_barrierj") => Special::SubGroupBarrier,
-        _ if name.starts_with("_Z10atomic_incP") => Special::Step(AtomicOp::IAdd),
-        _ if name.starts_with("_Z10atomic_decP") => Special::Step(AtomicOp::ISub),
         _ => return None,
     })
 }
 
+/// All that a name with braces stands for: `{a,b}c` is `ac` and `bc`.
+#[cfg(test)]
+pub(super) fn expanded(pattern: &str) -> Vec<String> {
+    let braces = pattern.split_once('{').and_then(|(before, rest)| {
+        let (choices, behind) = rest.split_once('}')?;
+        Some((before, choices, behind))
+    });
+    let Some((before, choices, behind)) = braces else {
+        return vec![pattern.to_owned()];
+    };
+    let behind = expanded(behind);
+    choices
+        .split(',')
+        .flat_map(|choice| {
+            behind
+                .iter()
+                .map(move |rest| format!("{before}{choice}{rest}"))
+        })
+        .collect()
+}
+
 /// Whether calls of `name` need no definition.
 pub(super) fn known(name: &str) -> bool {
-    meaning(name).is_some()
+    intel::is_built_in(name) || meaning(name).is_some()
 }
 
 impl Lower<'_, '_> {
@@ -215,6 +234,9 @@ impl Lower<'_, '_> {
         args: Vec<ValueId>,
         result: TypeId,
     ) -> Res<Option<ValueId>> {
+        if intel::is_built_in(name) {
+            return self.intel(name, &args, result);
+        }
         let Some(meaning) = meaning(name) else {
             return unsupported(format!("a call of {name:?}"));
         };
@@ -241,6 +263,7 @@ impl Lower<'_, '_> {
                 self.convert(op, a, result)
             }
             (Meaning::Special(special), _) => return self.special(special, &args, result),
+            (Meaning::OpenClC(meaning), _) => return self.opencl_c(meaning, &args, result),
             _ => return invalid(format!("{name:?} called with {count} arguments")),
         };
         Ok(Some(value))
@@ -294,25 +317,6 @@ impl Lower<'_, '_> {
                     return invalid("from a pointer to a pointer of the named space");
                 }
                 self.emit(Op::GenericToExplicit(a, space), ty)
-            }
-            (Special::SubGroupBarrier, _) => {
-                self.emit_void(Op::Fence(Scope::Workgroup, Order::AcquireRelease));
-                self.emit_void(Op::Barrier(Scope::Subgroup));
-                return Ok(None);
-            }
-            (Special::Step(op), &[ptr]) => {
-                let one = self.int_of(result, 1);
-                self.emit(
-                    Op::Atomic {
-                        op,
-                        ptr,
-                        value: Some(one),
-                        comparator: None,
-                        scope: Scope::Device,
-                        order: Order::Relaxed,
-                    },
-                    result,
-                )
             }
             (Special::Trap, _) => {
                 self.trap();

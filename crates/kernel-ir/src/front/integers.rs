@@ -155,7 +155,7 @@ impl Lower<'_, '_> {
     }
 
     /// Four bytes that lie packed in a 32-bit integer, as a vector.
-    fn unpacked(&mut self, value: ValueId) -> Res<ValueId> {
+    pub(super) fn unpacked(&mut self, value: ValueId) -> Res<ValueId> {
         if self.lane_count(value) != 1 {
             return Ok(value);
         }
@@ -164,7 +164,7 @@ impl Lower<'_, '_> {
         self.bitcast(value, four)
     }
 
-    fn widen(&mut self, value: ValueId, to: u8, signed: bool) -> Res<ValueId> {
+    pub(super) fn widen(&mut self, value: ValueId, to: u8, signed: bool) -> Res<ValueId> {
         let from = self.int_bits(value)?;
         if from > to {
             return invalid("the result is narrower than the operands");

@@ -188,13 +188,14 @@ fn argument(
         name: source.name(id),
         kind: ArgKind::Value,
         size: module.types.size_of(ir),
+        unpadded: module.types.unpadded_size_of(ir),
         align: module.types.align_of(ir),
     };
     match table.ty(ty)?.kind {
         Kind::Pointer(AddressSpace::Local, _) => arg.kind = ArgKind::Local,
         Kind::Pointer(AddressSpace::Private, _) => {
             let (size, align) = by_value(module, source, table, id, ty)?;
-            arg.size = size;
+            (arg.size, arg.unpadded) = (size, size);
             arg.align = align;
         }
         Kind::Pointer(..) => arg.kind = ArgKind::Pointer,

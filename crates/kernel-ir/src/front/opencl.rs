@@ -123,6 +123,7 @@ impl Lower<'_, '_> {
             if args.len() != count {
                 return invalid(format!("{} operands, it has {count}", args.len()));
             }
+            let args = self.as_wide(args);
             let ir = if function == MathFn::Nan {
                 self.value_type(ty)?
             } else {
@@ -157,10 +158,24 @@ impl Lower<'_, '_> {
             return Ok(value);
         }
         let args = self.all(operands.rest())?;
+        let args = self.as_wide(args);
         if let Some(value) = self.integer(inst, ty, &args)? {
             return Ok(Some(value));
         }
         self.common(inst, &args, fast).map(Some)
+    }
+
+    /// Scalars beside vectors in every lane: clang writes overloads of OpenCL C that mix them as they are.
+    fn as_wide(&mut self, mut args: Vec<ValueId>) -> Vec<ValueId> {
+        let vector = args.iter().copied().find(|&arg| self.lane_count(arg) > 1);
+        if let Some(vector) = vector {
+            for arg in &mut args {
+                if self.lane_count(*arg) == 1 {
+                    *arg = self.splat_like(*arg, vector);
+                }
+            }
+        }
+        args
     }
 
     /// The type that `function` of `args` has.

@@ -228,6 +228,28 @@ impl Lower<'_, '_> {
         })
     }
 
+    /// (to, value of type `ty`, whether to store it).
+    pub(super) fn own_store_if(&mut self, ty: TypeId) -> FunctionId {
+        let ptr = self.module.types.ptr(AddressSpace::Global);
+        let bool = self.module.types.bool();
+        let name = format!("solum.store_if.{}", self.module.types.size_of(ty));
+        self.own(name, &[ptr, ty, bool], |w, params| {
+            let &[to, value, whether] = params else {
+                return;
+            };
+            let (inside, end) = (w.f.add_block(), w.f.add_block());
+            w.end(Terminator::CondBr {
+                cond: whether,
+                then: inside,
+                otherwise: end,
+            });
+            w.at = inside;
+            w.store(to, value);
+            w.end(Terminator::Br(end));
+            w.at = end;
+        })
+    }
+
     /// (to, byte as `Int(8)`, bytes).
     pub(super) fn own_memset(&mut self) -> FunctionId {
         let (ptr, int) = self.generic_and_int();

@@ -50,7 +50,7 @@ impl Lower<'_, '_> {
     }
 
     /// Element by element where the last vector of an array may not be read past its end.
-    fn load_lanes(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> ValueId {
+    pub(super) fn load_lanes(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> ValueId {
         match *self.module.types.get(ty) {
             Type::Vector(element, 3) => {
                 let bytes = self.module.types.size_of(element) as i64;
@@ -66,7 +66,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn store_lanes(&mut self, ptr: ValueId, value: ValueId, align: u64) {
+    pub(super) fn store_lanes(&mut self, ptr: ValueId, value: ValueId, align: u64) {
         match *self.module.types.get(self.f.ty(value)) {
             Type::Vector(element, 3) => {
                 let bytes = self.module.types.size_of(element) as i64;

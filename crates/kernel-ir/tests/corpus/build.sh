@@ -6,7 +6,7 @@ for f in *.cl; do
     clang-22 -c -target spirv64 -cl-std=CL2.0 -O2 -x cl "$f" -o "${f%.cl}.spv"
 done
 # The same kernels as a compiler without optimisation leaves them: every variable in memory.
-for f in control memory barrier_local sub_group globals linking_a meeting group_ops atomics vector vector16 images; do
+for f in control memory barrier_local sub_group globals linking_a meeting group_ops atomics vector vector16 images opencl_c; do
     clang-22 -c -target spirv64 -cl-std=CL2.0 -O0 -x cl "$f.cl" -o "$f.O0.spv"
 done
 for f in *.spvasm; do

@@ -115,6 +115,18 @@ pub(super) fn generate(root: &Path) -> Result<Output> {
         "## Execution modes\n\n{}\n\nWidths other than 32 of `DenormFlushToZero`, and every other mode, are refused by name.\n",
         modes.join(" ")
     )?;
+    text.push_str(
+        "\n## Functions by name\n\n\
+         Imports that no module of a program defines need no definition when they are LLVM's intrinsics that translators\n\
+         leave, C's mathematics, or one of these; what stands in braces is one of several. Another one of Intel's is refused\n\
+         where it is called: matrix products, blocks by an address payload, accesses with a channel mask or a status, what\n\
+         unit of the hardware it runs on. Any other import is left to be linked.\n\n\
+         | whose | names |\n|---|---|\n",
+    );
+    for (whose, names) in kernel_ir::front::functions_by_name() {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        writeln!(text, "| {whose} | {} |", names.join(" "))?;
+    }
     Ok(Output::new("docs/spirv.md", text))
 }
 

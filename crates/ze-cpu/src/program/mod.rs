@@ -825,6 +825,7 @@ fn facts(info: &KernelInfo) -> KernelFacts {
                     _ => KernelArgKind::Value,
                 },
                 size: arg.size,
+                unpadded: arg.unpadded,
                 offset: arg.offset,
             })
             .collect(),

@@ -59,6 +59,7 @@ fn arg(kind: u8, offset: u32) -> ArgInfo {
         name: String::new(),
         kind,
         size: 8,
+        unpadded: 8,
         offset,
     }
 }

@@ -135,6 +135,7 @@ fn kernel(name: &str, args: &[(KernelArgKind, u32, u32)]) -> KernelFacts {
             .map(|(kind, size, offset)| KernelArgFacts {
                 kind: *kind,
                 size: *size,
+                unpadded: *size,
                 offset: *offset,
                 ..Default::default()
             })
@@ -300,6 +301,11 @@ impl Platform for Fake {
             vec![]
         };
         use KernelArgKind::{Image, Local, Pointer, Sampler, Value};
+        let mut vectors = kernel("vectors", &[(Value, 16, 0), (Value, 4, 16), (Value, 16, 32)]);
+        vectors.args_size = 48;
+        for (arg, unpadded) in vectors.args.iter_mut().zip([12, 3]) {
+            arg.unpadded = unpadded;
+        }
         let kernels = vec![
             kernel("add", &[(Pointer, 8, 0), (Value, 4, 8)]),
             kernel("count", &[(Pointer, 8, 0), (Local, 8, 8)]),
@@ -310,6 +316,7 @@ impl Platform for Fake {
                 required_group_size: [2048, 1, 1],
                 ..kernel("vast", &[])
             },
+            vectors,
         ];
         Ok(Arc::new(FakeProgram {
             names: kernels.iter().map(|kernel| kernel.name.clone()).collect(),

@@ -112,7 +112,7 @@ fn names_of_a_module_are_looked_up() {
         .iter()
         .map(|name| unsafe { CStr::from_ptr(*name) })
         .collect();
-    let wanted = [c"add", c"count", c"fault", c"look", c"late", c"vast"];
+    let wanted = [c"add", c"count", c"fault", c"look", c"late", c"vast", c"vectors"];
     assert_eq!(names, wanted);
     let (mut at, mut size) = (null_mut(), 0);
     ok!(Module.pfnGetGlobalPointer(module, c"table".as_ptr(), &raw mut size, &raw mut at));
@@ -223,6 +223,29 @@ fn arguments_are_checked_and_snapshotted() {
     ok!(Event.pfnHostSignal(gate));
     ok!(CommandList.pfnHostSynchronize(list, u64::MAX));
     assert_eq!(memory, [5; 8]);
+}
+
+/// A `float3`, a `char3` and a `float4`: only the first two have padding that may be missing.
+#[test]
+fn vectors_of_three_components_come_without_padding_as_well() {
+    let context = context();
+    let kernel = kernel(context, c"vectors");
+    let value = [1_u32; 8];
+    let wrong = ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+    for (index, size, want) in [
+        (0, 12, ZE_RESULT_SUCCESS),
+        (0, 16, ZE_RESULT_SUCCESS),
+        (0, 8, wrong),
+        (0, 15, wrong),
+        (1, 3, ZE_RESULT_SUCCESS),
+        (1, 4, ZE_RESULT_SUCCESS),
+        (1, 2, wrong),
+        (2, 12, wrong),
+        (2, 16, ZE_RESULT_SUCCESS),
+    ] {
+        let got = ze!(Kernel.pfnSetArgumentValue(kernel, index, size, value.as_ptr().cast()));
+        assert_eq!(got, want, "{size} bytes for argument {index}");
+    }
 }
 
 #[test]

@@ -10,10 +10,12 @@ mod floats;
 mod groups;
 mod hand;
 pub(crate) mod images;
+mod intel;
 mod ints;
 mod maths;
 mod meeting;
 mod memory;
+mod opencl_c;
 mod program;
 mod sub_groups;
 mod types;
@@ -228,6 +230,8 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("atomics", atomics::cases()),
         ("work-groups", groups::cases()),
         ("sub-groups", sub_groups::cases()),
+        ("Intel's built-in functions", intel::cases()),
+        ("OpenCL C by name", opencl_c::cases()),
         ("mathematics", maths::cases()),
         ("programs", program::cases()),
         ("hand-written", hand::cases()),
