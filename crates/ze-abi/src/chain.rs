@@ -84,6 +84,23 @@ impl ChainMut<'_> {
             marker: PhantomData,
         }
     }
+
+    /// The chain behind a properties struct of type `own`; empty where `found` is another type: the program has not
+    /// initialised the struct, and its `pNext` is whatever lay on the stack. Zero is left by programs that only clear it.
+    ///
+    /// # Safety
+    /// As for [`ChainMut::new`], if `found` is `own` or zero.
+    #[must_use]
+    pub unsafe fn behind(
+        own: ze_structure_type_t,
+        found: ze_structure_type_t,
+        next: *mut c_void,
+    ) -> Self {
+        let is_set = found == own || found.0 == 0;
+        let next = if is_set { next } else { std::ptr::null_mut() };
+        // SAFETY: null, or valid by this function's contract.
+        unsafe { Self::new(next) }
+    }
 }
 
 impl<'a> Iterator for ChainMut<'a> {
@@ -126,7 +143,10 @@ impl<'a> LinkMut<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use level_zero_sys::{ZE_STRUCTURE_TYPE_CONTEXT_DESC, ZE_STRUCTURE_TYPE_FENCE_DESC};
+    use level_zero_sys::{
+        ZE_STRUCTURE_TYPE_CONTEXT_DESC, ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES,
+        ZE_STRUCTURE_TYPE_FENCE_DESC,
+    };
 
     #[test]
     fn a_chain_ends_also_when_it_is_a_cycle() {
@@ -153,5 +173,29 @@ mod tests {
         // SAFETY: the struct outlives the iterator.
         let n = unsafe { Chain::new(cycle.cast()) }.count();
         assert_eq!(n, MAX_CHAIN);
+    }
+
+    #[test]
+    fn no_chain_hangs_on_a_struct_that_was_never_initialised() {
+        let own = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+        let mut link = ze_base_properties_t {
+            stype: ZE_STRUCTURE_TYPE_CONTEXT_DESC,
+            pNext: std::ptr::null_mut(),
+        };
+        for (found, links) in [
+            (own, 1),
+            (ze_structure_type_t(0), 1),
+            (ZE_STRUCTURE_TYPE_FENCE_DESC, 0),
+            (ze_structure_type_t(0x333c_4d40), 0),
+        ] {
+            // SAFETY: the struct outlives the iterator.
+            let chain = unsafe { ChainMut::behind(own, found, (&raw mut link).cast()) };
+            assert_eq!(chain.count(), links, "{found:?}");
+            let stack = std::ptr::without_provenance_mut(0x0040_0000_0041_0000);
+            if links == 0 {
+                // SAFETY: the type is another, so the address is not used.
+                assert_eq!(unsafe { ChainMut::behind(own, found, stack) }.count(), 0);
+            }
+        }
     }
 }

@@ -22,7 +22,7 @@ use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
-use ze_abi::{Enumerate, Handle, Head, Object, Out, Prop, ZeResult, last_error};
+use ze_abi::{ChainMut, Enumerate, Handle, Head, Object, Out, Prop, ZeResult, last_error};
 use ze_entry::ze_entry;
 
 /// One for the process; never freed.
@@ -259,8 +259,9 @@ pub(crate) fn zeDriverGetProperties(
     let facts = hDriver.platform.facts();
     pDriverProperties.uuid.id = facts.uuid;
     pDriverProperties.driverVersion = facts.driver_version;
+    let (found, next) = (pDriverProperties.stype, pDriverProperties.pNext);
     // SAFETY: the caller's chain of properties, valid for the call.
-    for link in unsafe { ze_abi::ChainMut::new(pDriverProperties.pNext) } {
+    for link in unsafe { ChainMut::behind(ze_driver_properties_t::STYPE, found, next) } {
         match link.stype {
             ZE_STRUCTURE_TYPE_DRIVER_DDI_HANDLES_EXT_PROPERTIES => {
                 // SAFETY: the type says which struct it is.

@@ -374,7 +374,9 @@ pub(crate) fn zeDeviceGetImageProperties(
     out.maxReadImageArgs = limit(MAX_ARGUMENTS);
     out.maxWriteImageArgs = limit(MAX_ARGUMENTS);
     // SAFETY: the caller's chain of properties, valid for the call.
-    for link in unsafe { ChainMut::new(out.pNext) } {
+    for link in
+        unsafe { ChainMut::behind(ze_device_image_properties_t::STYPE, out.stype, out.pNext) }
+    {
         match link.stype {
             ZE_STRUCTURE_TYPE_PITCHED_ALLOC_DEVICE_EXP_PROPERTIES => {
                 // SAFETY: the type says which struct it is.
@@ -405,7 +407,7 @@ pub(crate) fn zeImageGetProperties(
     let out = &mut *pImageProperties;
     let mut asked = false;
     // SAFETY: the caller's chain of properties, valid for the call.
-    for link in unsafe { ChainMut::new(out.pNext) } {
+    for link in unsafe { ChainMut::behind(ze_image_properties_t::STYPE, out.stype, out.pNext) } {
         if link.stype == ZE_STRUCTURE_TYPE_IMAGE_FORMAT_SUPPORT_EXT_PROPERTIES {
             // SAFETY: the type says which struct it is.
             let ext = unsafe { link.get::<ze_image_format_support_ext_properties_t>() };
@@ -662,7 +664,13 @@ pub(crate) fn zeImageGetAllocPropertiesExt(
     let found = hContext.platform().find(hImage.base());
     pImageAllocProperties.id = found.map_or(0, |info| info.id);
     // SAFETY: the caller's chain of properties, valid for the call.
-    for link in unsafe { ChainMut::new(pImageAllocProperties.pNext) } {
+    for link in unsafe {
+        ChainMut::behind(
+            ze_image_allocation_ext_properties_t::STYPE,
+            pImageAllocProperties.stype,
+            pImageAllocProperties.pNext,
+        )
+    } {
         if link.stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD {
             // SAFETY: the type says which struct it is.
             let out = unsafe { link.get::<ze_external_memory_export_fd_t>() };

@@ -478,7 +478,13 @@ pub(crate) fn zeMemGetAllocProperties(
         .and_then(|index| driver.devices().get(index));
     phDevice.write(device.map_or(std::ptr::null_mut(), |device| device.handle()));
     // SAFETY: the caller's chain of properties, valid for the call.
-    for link in unsafe { ChainMut::new(out.pNext) } {
+    for link in unsafe {
+        ChainMut::behind(
+            ze_memory_allocation_properties_t::STYPE,
+            out.stype,
+            out.pNext,
+        )
+    } {
         if link.stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD {
             // SAFETY: the type says which struct it is.
             let fd = unsafe { link.get::<ze_external_memory_export_fd_t>() };
