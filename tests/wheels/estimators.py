@@ -157,7 +157,7 @@ def cases():
     scaler = sk.preprocessing.StandardScaler
     return [
         ("KMeans", "blobs", ex.cluster.KMeans(**kmeans), sk.cluster.KMeans(**kmeans), fitted("cluster_centers_", "labels_", "inertia_"), exact),
-        ("DBSCAN", "blobs", ex.cluster.DBSCAN(eps=4.0), sk.cluster.DBSCAN(eps=4.0), fitted("labels_", "core_sample_indices_", predict=False), exact),
+        ("DBSCAN", "blobs", ex.cluster.DBSCAN(eps=4.0), sk.cluster.DBSCAN(eps=4.0), fitted("labels_", predict=False), exact),
         ("PCA", "values", ex.decomposition.PCA(4, svd_solver="covariance_eigh"), sk.decomposition.PCA(4, svd_solver="covariance_eigh"), components, close),
         ("IncrementalPCA", "blobs", ex.preview.decomposition.IncrementalPCA(4), sk.decomposition.IncrementalPCA(4), batches_of_components, (2e-2, 2e-2)),
         ("LinearRegression", "values", ex.linear_model.LinearRegression(), sk.linear_model.LinearRegression(), fitted("coef_", "intercept_"), exact),

@@ -6,13 +6,23 @@ The wheel has no headers: the records are declared here, as far as they are read
 "pti_views: ok" mean that every assertion held.
 """
 
+import atexit
 import ctypes
 import os
 import pathlib
+import shutil
 import sys
+import tempfile
 import threading
 
 FRAMEWORK = pathlib.Path(sys.argv[1]).resolve()
+if len(sys.argv) == 2:
+    # The library asks for libxptifw.so as soon as it is loaded: a folder with that name alone comes before all others.
+    folder = tempfile.mkdtemp()
+    os.symlink(FRAMEWORK, f"{folder}/libxptifw.so")
+    os.environ["LD_LIBRARY_PATH"] = f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}"
+    os.execv(sys.executable, [sys.executable, *sys.argv, folder])
+atexit.register(shutil.rmtree, sys.argv[2])
 pti = ctypes.CDLL(str(pathlib.Path(sys.prefix) / "lib/libpti_view.so.1"))
 # The library has set this variable while it was loaded, to a name without a folder.
 os.environ["XPTI_FRAMEWORK_DISPATCHER"] = str(FRAMEWORK)
