@@ -144,6 +144,8 @@ pub(crate) struct Failure {
     /// The work-item in the launch, where it is known.
     pub(crate) item: Option<[u64; 3]>,
     pub(crate) text: String,
+    /// It accessed memory that is not there.
+    pub(crate) accessed: bool,
 }
 
 fn failure(stopped: &Stopped, launch: &abi::Launch) -> Failure {
@@ -170,6 +172,7 @@ fn failure(stopped: &Stopped, launch: &abi::Launch) -> Failure {
     Failure {
         item: own.then(|| place::item(launch, stopped.group, u64::from(stopped.item))),
         text: format!("{fault}{near}{place}"),
+        accessed: matches!(fault, Fault::Access { .. }),
     }
 }
 

@@ -12,6 +12,7 @@ mod images;
 mod launches;
 mod memory;
 mod mutable;
+mod nulls;
 mod order;
 mod platform;
 mod programs;
