@@ -44,12 +44,16 @@ impl Interpreted {
         let built = front::build(request)?;
         let mut module = built.module;
         if built.unresolved.is_empty() {
-            passes::prepare(&mut module)?;
+            passes::prepare_for(&mut module, request.nulls.as_ref())?;
         }
         let program = Program::new(module, request.sub_group_size)?;
         let mut info = program.info().clone();
         info.unresolved = built.unresolved;
         info.functions = built.exports;
+        if request.nulls.is_some() {
+            // One kernel is no library.
+            info.functions.clear();
+        }
         info.log = built.log;
         let mut variables = Vec::new();
         for variable in program.variables() {
