@@ -10,6 +10,7 @@ mod graphs;
 mod homes;
 mod images;
 mod launches;
+mod lost;
 mod memory;
 mod mutable;
 mod nulls;
