@@ -1,7 +1,7 @@
 //! What a kernel is given: the launch record, the argument block, private and work-group memory.
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
-use kernel_ir::{ArgKind, BuildError, Function, Kernel, Op, ValueDef, ValueId};
+use kernel_ir::{ArgKind, BuildError, Function, Kernel, Op, ValueId};
 
 use crate::kernel::{Lower, unsupported};
 use crate::llvm::{Ir, Val};
@@ -46,48 +46,6 @@ pub(crate) fn private_arrays(function: &Function) -> Vec<(ValueId, u64, u64)> {
         }
     }
     all
-}
-
-/// Whether the body may write through by-value parameter `param`: it does not when every use is a load
-/// or the source of a copy, at constant or computed offsets.
-pub(crate) fn may_be_written(function: &Function, param: usize) -> bool {
-    let mut derived = vec![false; function.values.len()];
-    for (value, def) in derived.iter_mut().zip(&function.values) {
-        *value = def.def == ValueDef::Param(param as u32);
-    }
-    // Definitions come before uses in this order but for phis, and those count as writes.
-    for block in function.reverse_post_order() {
-        for inst in &function.blocks[block.index()].insts {
-            let inst = &function.insts[inst.index()];
-            let mut uses = false;
-            inst.op.operands(|v| uses |= derived[v.index()]);
-            if !uses {
-                continue;
-            }
-            match &inst.op {
-                Op::Load { .. } => {}
-                Op::CopyMemory { dst, src, size, .. }
-                    if derived[src.index()] && !derived[dst.index()] && !derived[size.index()] => {}
-                Op::PtrOffset { ptr, index, .. }
-                    if derived[ptr.index()] && index.is_none_or(|(i, _)| !derived[i.index()]) =>
-                {
-                    if let Some(result) = inst.result {
-                        derived[result.index()] = true;
-                    }
-                }
-                Op::Convert(
-                    kernel_ir::ConvertOp::AddressSpace | kernel_ir::ConvertOp::Bitcast,
-                    ..,
-                ) => {
-                    if let Some(result) = inst.result {
-                        derived[result.index()] = true;
-                    }
-                }
-                _ => return true,
-            }
-        }
-    }
-    false
 }
 
 impl Lower<'_> {

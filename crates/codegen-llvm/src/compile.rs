@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kernel_ir::abi::{GlobalInfo, KernelInfo, ModuleInfo};
 use kernel_ir::build::{Compiled, Reply};
 use kernel_ir::passes::cfg::{Cfg, Loops};
+use kernel_ir::passes::{prepare_for, unchecked_pointers};
 use kernel_ir::report::KernelReport;
 use kernel_ir::{
     AddressSpace, BuildError, BuildErrorKind, FunctionId, GlobalId, Kernel, Module, Options,
@@ -86,7 +87,7 @@ impl Ready {
         let built = kernel_ir::front::build(request)?;
         clock.ended(FRONT_END);
         let mut module = built.module;
-        kernel_ir::passes::prepare(&mut module)?;
+        prepare_for(&mut module, request.nulls.as_ref())?;
         clock.ended(SCALAR_PASSES);
         stages::write(clock, || {
             let bytes: usize = request
@@ -103,7 +104,11 @@ impl Ready {
                 ..Settings::of(request)
             },
             unresolved: built.unresolved,
-            exports: built.exports,
+            // One kernel is no library.
+            exports: match request.nulls {
+                Some(_) => Vec::new(),
+                None => built.exports,
+            },
             log: built.log,
             fatal: request
                 .options
@@ -310,6 +315,7 @@ pub(crate) fn translate(
             ..KernelInfo::default()
         };
         kernel_info.lay_out_args(&kernel.arg_infos);
+        kernel_info.unchecked = unchecked_pointers(module, kernel, &kernel_info.args);
         let setting = Setting {
             values: &values,
             sub_group_size,

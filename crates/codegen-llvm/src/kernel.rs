@@ -11,12 +11,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
+use kernel_ir::passes::may_be_written;
 use kernel_ir::report::KernelReport;
 use kernel_ir::{
     BuildError, Function, GlobalId, InstId, Kernel, Op, Terminator, TypeId, ValueDef, ValueId,
 };
 
-use crate::arguments::{LaunchValues, load_launch, may_be_written, private_arrays};
+use crate::arguments::{LaunchValues, load_launch, private_arrays};
 use crate::llvm::{Bb, IntPred, Ir, Ordering, Ty, Val};
 use crate::plan::{LanesRun, Plan, StopKind};
 use crate::record::Record;

@@ -109,6 +109,7 @@ fn stages() {
             features: String::new(),
             sub_group_size: 8,
             lanes: 0,
+            nulls: None,
         };
         let built = kernel_ir::front::build(&request).unwrap_or_else(|e| panic!("{name}: {e}"));
         let mut module = built.module;

@@ -22,6 +22,7 @@ fn request(words: &[u8], options: &str) -> Request {
         features: String::new(),
         sub_group_size: 16,
         lanes: 0,
+        nulls: None,
     }
 }
 

@@ -67,6 +67,12 @@ fn other_sub_group_sizes_give_the_expected_results() {
     }
 }
 
+/// Without this these kernels end before they have full code.
+#[test]
+fn full_code_for_null_arguments_gives_the_expected_results() {
+    in_a_process(&[("SOLUM_TIERS", "full"), ("CORPUS_ONLY", "nulls")]);
+}
+
 #[test]
 fn the_interpreter_behind_the_driver_gives_the_expected_results() {
     in_a_process(&[("SOLUM_COMPILER", "interpreter")]);

@@ -199,6 +199,8 @@ pub struct KernelInfo {
     pub loops: bool,
     /// Whether this is [`Tier::Baseline`](crate::build::Tier) code.
     pub baseline: bool,
+    /// Byte offsets, in the argument block, of pointers through which it accesses memory without comparing them with null.
+    pub unchecked: Vec<u32>,
     /// Text of `zeKernelGetSourceAttributes`.
     pub attributes: String,
 }
@@ -292,6 +294,7 @@ impl ModuleInfo {
                     .zip(bits)
                     .fold(0, |all, (i, bit)| all | u32::from(bit) << i),
             );
+            w.list(&k.unchecked, |w, offset| w.u32(*offset));
             w.text(&k.attributes);
         });
         w.list(&self.globals, |w, g| {
@@ -329,6 +332,7 @@ impl ModuleInfo {
             let (sub_group_size, required_sub_group_size) = (r.u32()?, r.u32()?);
             let required_group_size = [r.u32()?, r.u32()?, r.u32()?];
             let bits = r.u32()?;
+            let unchecked = r.list(Reader::u32)?;
             let attributes = r.text()?;
             Ok(KernelInfo {
                 name,
@@ -350,6 +354,7 @@ impl ModuleInfo {
                 any_order: bits & 4 != 0,
                 loops: bits & 8 != 0,
                 baseline: bits & 16 != 0,
+                unchecked,
                 attributes,
             })
         })?;
@@ -399,6 +404,7 @@ mod tests {
                 required_group_size: [1, 2, 3],
                 barriers: true,
                 any_order: true,
+                unchecked: vec![16],
                 ..KernelInfo::default()
             }],
             globals: vec![GlobalInfo {

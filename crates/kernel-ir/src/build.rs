@@ -45,6 +45,17 @@ pub struct Request {
     /// Work-items that run side by side: 1 (one after another), 4, 8, 16 or 32; 0: by speed. Kernels with sub-group
     /// operations run their sub-groups side by side whatever this is, unless it is 1.
     pub lanes: u32,
+    /// One kernel for launches with null pointers, instead of the whole program.
+    pub nulls: Option<NullArguments>,
+}
+
+/// Pointers that are null in all launches of a kernel, through which it accesses no memory then: reads give zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NullArguments {
+    /// Index of the kernel in the program.
+    pub kernel: u32,
+    /// Byte offsets of the pointers in the argument block, as [`crate::abi::KernelInfo::unchecked`] has them.
+    pub offsets: Vec<u32>,
 }
 
 /// One SPIR-V module of a request.
@@ -73,6 +84,10 @@ impl Request {
         }
         w.u32(self.sub_group_size);
         w.u32(self.lanes);
+        w.list(self.nulls.as_slice(), |w, nulls| {
+            w.u32(nulls.kernel);
+            w.list(&nulls.offsets, |w, offset| w.u32(*offset));
+        });
         w.finish()
     }
     /// Reads what [`Self::encode`] wrote.
@@ -93,6 +108,15 @@ impl Request {
             features: r.text()?,
             sub_group_size: r.u32()?,
             lanes: r.u32()?,
+            nulls: {
+                let nulls = r.list(|r| {
+                    Ok(NullArguments {
+                        kernel: r.u32()?,
+                        offsets: r.list(Reader::u32)?,
+                    })
+                })?;
+                nulls.into_iter().next()
+            },
         };
         r.end()?;
         Ok(request)

@@ -254,7 +254,8 @@ impl Program {
                 required => required,
             };
             let facts = facts(&module, kernel);
-            info.kernels.push(code::kernel_info(kernel, &facts, size));
+            info.kernels
+                .push(code::kernel_info(&module, kernel, &facts, size));
             kernels.push(KernelPlan {
                 function: kernel.function.0,
                 facts,

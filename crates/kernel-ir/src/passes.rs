@@ -14,6 +14,7 @@ pub mod fold;
 mod indices;
 mod inline;
 mod meet;
+mod nulls;
 mod number;
 mod promote;
 pub mod shape;
@@ -25,12 +26,13 @@ mod targets;
 mod unroll;
 mod work_group;
 
-use crate::build::{BuildError, BuildErrorKind};
+use crate::build::{BuildError, BuildErrorKind, NullArguments};
 use crate::ir::{Function, FunctionId, Module};
 
 pub use cfg::loop_contiguous_order;
 pub use contract::contract;
-pub use facts::{KernelFacts, addressed_functions, facts, ids};
+pub use facts::{KernelFacts, addressed_functions, facts, ids, may_be_written};
+pub use nulls::{leave_out_null_accesses, unchecked_pointers};
 pub use split::Registers;
 pub use work_group::identity;
 
@@ -45,7 +47,18 @@ pub use work_group::identity;
 /// A program that is too large, group operations that have no meaning for a work-group.
 /// The module is then unusable.
 pub fn prepare(module: &mut Module) -> Result<(), BuildError> {
+    prepare_for(module, None)
+}
+
+/// As [`prepare`]; with `nulls`, of one kernel, for launches in which those pointers are null.
+///
+/// # Errors
+/// As [`prepare`] and [`leave_out_null_accesses`].
+pub fn prepare_for(module: &mut Module, nulls: Option<&NullArguments>) -> Result<(), BuildError> {
     stand_alone(module)?;
+    if let Some(nulls) = nulls {
+        leave_out_null_accesses(module, nulls)?;
+    }
     expand(module)
 }
 

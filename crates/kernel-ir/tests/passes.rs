@@ -5,6 +5,7 @@ mod passes {
     mod contract;
     mod meet;
     mod memory;
+    mod nulls;
     mod random;
     #[expect(dead_code, reason = "the interpreter's tests use the rest")]
     #[path = "../interpret/sandbox.rs"]

@@ -265,6 +265,7 @@ fn request(options: &Options) -> Result<Request, Failure> {
             .and_then(|size| size.parse().ok())
             .unwrap_or(16),
         lanes: lanes.and_then(|lanes| lanes.parse().ok()).unwrap_or(0),
+        nulls: None,
     })
 }
 

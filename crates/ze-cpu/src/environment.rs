@@ -81,6 +81,28 @@ pub enum Contents {
     Poison,
 }
 
+/// What a kernel finds behind a null argument that it does not compare with null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NullArguments {
+    /// Nothing on GPU-typed devices, a fault on others.
+    Auto,
+    /// Nothing: reads give zero, writes are lost.
+    Ignore,
+    /// A fault.
+    Fault,
+}
+
+impl NullArguments {
+    /// Whether accesses are ignored on a device.
+    pub(crate) fn are_ignored(self, gpu_typed: bool) -> bool {
+        match self {
+            Self::Auto => gpu_typed,
+            Self::Ignore => true,
+            Self::Fault => false,
+        }
+    }
+}
+
 /// What the variables say, defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -114,6 +136,8 @@ pub struct Settings {
     pub memory: Option<u64>,
     /// What new allocations hold.
     pub contents: Contents,
+    /// What kernels find behind null arguments.
+    pub null_arguments: NullArguments,
     /// Handles of other users' memory are opened; never with elevated privileges.
     pub ipc_any_user: bool,
     /// Milliseconds that a kernel may take; none: any time.
@@ -122,7 +146,7 @@ pub struct Settings {
     pub help: bool,
     /// Whether the stages of compiling are told on stderr.
     pub log_compile: bool,
-    /// Whether failed calls, and launches of nothing, are told on stderr.
+    /// Whether failed calls, launches of nothing and ignored null arguments are told on stderr.
     pub log_calls: bool,
     /// Vendor that devices show; none: the CPU's maker.
     pub vendor_id: Option<u32>,
@@ -293,6 +317,12 @@ impl Settings {
                 Some("zero") => Contents::Zero,
                 Some("poison") => Contents::Poison,
                 Some(other) => return Err(refuse("SOLUM_NEW_MEMORY", other)),
+            },
+            null_arguments: match get("SOLUM_NULL_ARGUMENTS")?.as_deref().map(str::trim) {
+                None | Some("auto") => NullArguments::Auto,
+                Some("ignore") => NullArguments::Ignore,
+                Some("fault") => NullArguments::Fault,
+                Some(other) => return Err(refuse("SOLUM_NULL_ARGUMENTS", other)),
             },
             ipc_any_user: match get("SOLUM_IPC_ANY_USER")?.as_deref().map(str::trim) {
                 Some("1") => !privileged,
@@ -467,6 +497,7 @@ mod tests {
             ("SOLUM_LOG", "all"),
             ("SOLUM_LOG", "compile,all"),
             ("SOLUM_NEW_MEMORY", "dirty"),
+            ("SOLUM_NULL_ARGUMENTS", "0"),
             ("SOLUM_VENDOR_ID", "8086"),
             ("SOLUM_VENDOR_ID", "0x0"),
             ("SOLUM_VENDOR_ID", "0x10000"),
@@ -496,6 +527,20 @@ mod tests {
         assert_eq!(settings.compiler, Compiler::Interpreter);
         assert_eq!(settings.cache_dir, Some("/home/u/.cache/solum".into()));
         assert_eq!(settings.cpu_target.as_deref(), Some("znver3"));
+    }
+
+    #[test]
+    fn null_arguments_are_ignored_on_gpu_typed_devices_unless_told_otherwise() {
+        for (value, gpu, cpu) in [
+            ("", true, false),
+            ("auto", true, false),
+            (" ignore ", true, true),
+            ("fault", false, false),
+        ] {
+            let nulls = with(&[("SOLUM_NULL_ARGUMENTS", value)]).map(|s| s.null_arguments);
+            let ignored = nulls.map(|nulls| [true, false].map(|typed| nulls.are_ignored(typed)));
+            assert_eq!(ignored, Ok([gpu, cpu]), "{value:?}");
+        }
     }
 
     #[test]

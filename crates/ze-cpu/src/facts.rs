@@ -191,6 +191,7 @@ pub(crate) fn device(
         cache_line_size: machine.cache_line,
         default_sub_group_size: settings.sub_group_size,
         images: true,
+        ignores_null_arguments: settings.null_arguments.are_ignored(choice.gpu),
     }
 }
 

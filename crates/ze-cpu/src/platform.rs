@@ -198,6 +198,15 @@ impl Platform for CpuPlatform {
         Ok(self.builder.build(input)?)
     }
 
+    fn ignoring(
+        &self,
+        program: &Arc<dyn Program>,
+        index: usize,
+        offsets: &[u32],
+    ) -> Option<Arc<dyn Program>> {
+        Some(self.builder.ignoring(program, index, offsets)?)
+    }
+
     fn requirements_key(&self) -> &'static CStr {
         c"SOLUM.CPU"
     }

@@ -24,6 +24,8 @@ mod limited;
 mod linked;
 #[path = "process/logged.rs"]
 mod logged;
+#[path = "process/nulls.rs"]
+mod nulls;
 #[path = "process/vanish.rs"]
 mod vanish;
 
@@ -121,6 +123,8 @@ fn roles() {
         "logged" => return logged::run(),
         "logged-calls" => return logged::run_calls(),
         "faults" => return faults::run(),
+        "nulls" => return nulls::run(),
+        "local-memory" => return nulls::ask_for_local_memory(),
         "spins" => return faults::run_without_end(),
         "bad-count" => return linked::run_with_a_bad_count(),
         "function-pointers" => return linked::run_with_function_pointers(),
@@ -406,6 +410,74 @@ fn kernels_that_fault_lose_their_context_only_a_hundred_times() {
     }
     // Only the system's folder for such things keeps it otherwise.
     let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn null_arguments_are_ignored_where_the_variable_says_so_and_told() {
+    let folder = std::env::temp_dir().join(format!("solum-nulls-{}", std::process::id()));
+    let kept = ("SOLUM_CACHE_DIR", folder.to_str().unwrap());
+    let mut engines = vec![[("SOLUM_COMPILER", "interpreter"); 2]];
+    if cfg!(linked_generator) {
+        engines.push([("SOLUM_TIERS", "baseline"), ("SOLUM_LANES", "auto")]);
+        engines.push([("SOLUM_TIERS", "full"), ("SOLUM_LANES", "1")]);
+        // Once more, by the cache.
+        engines.push([("SOLUM_TIERS", "full"), ("SOLUM_LANES", "1")]);
+    }
+    let told = "solum: kernel \"writes\" is launched with null for argument 1: reads through null give zero, writes are lost";
+    for [first, second] in engines {
+        for (choice, well) in [
+            ("", [true, false]),
+            ("ignore", [true; 2]),
+            ("fault", [false; 2]),
+        ] {
+            let variables = [
+                first,
+                second,
+                kept,
+                ("SOLUM_DEVICES", "gpu,cpu"),
+                ("SOLUM_LOG", "calls"),
+                ("SOLUM_NULL_ARGUMENTS", choice),
+            ];
+            let output = program("nulls", &variables);
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{first:?}, {choice:?}: {text}");
+            for (device, well) in well.into_iter().enumerate() {
+                let begin = format!("device {device}: ");
+                let ended = said
+                    .lines()
+                    .find_map(|line| line.strip_prefix(begin.as_str()));
+                let ended = ended.unwrap_or_else(|| panic!("{said}"));
+                if well {
+                    assert_eq!(ended, "well", "{first:?}, {choice:?}");
+                } else {
+                    let why = "; argument 1 of \"writes\" is null";
+                    assert!(ended.ends_with(why), "{first:?}, {choice:?}: {ended}");
+                }
+            }
+            // Once, not with each launch.
+            let count = text.lines().filter(|line| *line == told).count();
+            let expected = well.iter().filter(|well| **well).count();
+            assert_eq!(count, expected, "{first:?}, {choice:?}: {text}");
+        }
+    }
+    // Only the system's folder for such things keeps it otherwise.
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn a_launch_beyond_the_devices_local_memory_says_need_and_limit() {
+    let variables = [("SOLUM_COMPILER", "interpreter"), ("SOLUM_LOG", "calls")];
+    let output = program("local-memory", &variables);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    let line = "zeCommandListAppendLaunchKernel: kernel \"sums\" needs 131073 bytes of local memory for groups of \
+                [16, 1, 1], the device has 131072";
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let last_error = said.lines().filter(|said| said.contains(line)).count();
+    let log = format!("solum: {line}");
+    let log = text.lines().filter(|said| **said == log).count();
+    assert_eq!((last_error, log), (1, 1), "{said}\n{text}");
 }
 
 #[test]

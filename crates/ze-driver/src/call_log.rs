@@ -1,4 +1,5 @@
-//! `SOLUM_LOG=calls`: a line on stderr for each call that fails, and for each launch that does nothing.
+//! `SOLUM_LOG=calls`: a line on stderr for each call that fails, for each launch that does nothing, and for null arguments
+//! that are ignored.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -39,6 +39,17 @@ pub trait Platform: Send + Sync {
     /// # Errors
     /// The log of a failed build.
     fn build(&self, input: &ProgramInput) -> Result<Arc<dyn Program>, BuildFailure>;
+    /// A program whose only kernel is kernel `index` of `program`, for launches in which the pointers at these offsets of
+    /// the argument block are null: reads through them give zero, writes are lost. None where there is no such program.
+    fn ignoring(
+        &self,
+        program: &Arc<dyn Program>,
+        index: usize,
+        offsets: &[u32],
+    ) -> Option<Arc<dyn Program>> {
+        let _ = (program, index, offsets);
+        None
+    }
     /// Who writes [`Self::requirements`].
     fn requirements_key(&self) -> &'static CStr {
         c"SOLUM"
@@ -217,6 +228,8 @@ pub struct DeviceFacts {
     pub default_sub_group_size: u32,
     /// Whether kernels may use images.
     pub images: bool,
+    /// Whether launches run [`Platform::ignoring`] null arguments, where kernels access memory through such.
+    pub ignores_null_arguments: bool,
 }
 
 /// Kinds of USM.
@@ -388,6 +401,10 @@ pub trait Program: Send + Sync {
     fn unresolved(&self) -> &[String];
     /// Warnings for the build log.
     fn log(&self) -> &str;
+    /// What [`Platform::ignoring`] made this of: program, and index of the kernel in it.
+    fn origin(&self) -> Option<(&Arc<dyn Program>, usize)> {
+        None
+    }
     /// The program itself, for the platform that built it.
     fn as_any(&self) -> Option<&dyn std::any::Any> {
         None
@@ -415,6 +432,8 @@ pub struct KernelFacts {
     pub private_size: u64,
     pub spill_size: u64,
     pub attributes: String,
+    /// Offsets, in the argument block, of pointers through which it accesses memory without comparing them with null.
+    pub unchecked: Vec<u32>,
 }
 
 /// One kernel argument.

@@ -299,7 +299,7 @@ impl Machine {
             }
             let address = buffer.as_ref().map_or(std::ptr::null(), |b| b.as_ptr());
             let (size, value): (usize, *const c_void) = match arg {
-                Arg::In(_) | Arg::Out(..) => (8, (&raw const address).cast()),
+                Arg::In(_) | Arg::Out(..) | Arg::Null => (8, (&raw const address).cast()),
                 Arg::Value(bytes) => (bytes.len(), bytes.as_ptr().cast()),
                 Arg::Local(size) => (*size as usize, std::ptr::null()),
                 Arg::Image(..) => (8, (&raw const image).cast()),

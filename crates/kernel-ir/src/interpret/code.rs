@@ -11,7 +11,7 @@ use crate::abi::KernelInfo;
 use crate::abi::callable::Signatures;
 use crate::build::BuildError;
 use crate::ir::*;
-use crate::passes::{KernelFacts, loop_contiguous_order};
+use crate::passes::{KernelFacts, loop_contiguous_order, unchecked_pointers};
 use crate::types::{AddressSpace, Type, TypeId};
 use std::collections::HashMap;
 
@@ -866,7 +866,12 @@ impl Builder<'_> {
 }
 
 /// What the host must know of `kernel`.
-pub(super) fn kernel_info(kernel: &Kernel, facts: &KernelFacts, sub_group_size: u32) -> KernelInfo {
+pub(super) fn kernel_info(
+    module: &Module,
+    kernel: &Kernel,
+    facts: &KernelFacts,
+    sub_group_size: u32,
+) -> KernelInfo {
     let mut info = KernelInfo {
         any_order: !facts.meets_groups,
         name: kernel.name.clone(),
@@ -884,5 +889,6 @@ pub(super) fn kernel_info(kernel: &Kernel, facts: &KernelFacts, sub_group_size: 
         ..KernelInfo::default()
     };
     info.lay_out_args(&kernel.arg_infos);
+    info.unchecked = unchecked_pointers(module, kernel, &info.args);
     info
 }

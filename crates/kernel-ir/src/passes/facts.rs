@@ -4,8 +4,8 @@
 //! interpreter and generated code agree.
 
 use crate::ir::{
-    Builtin, Function, FunctionId, GlobalId, GroupOp, GroupScope, Kernel, Module, Op, Scope,
-    ValueDef, ValueId,
+    Builtin, ConvertOp, Function, FunctionId, GlobalId, GroupOp, GroupScope, Kernel, Module, Op,
+    Scope, ValueDef, ValueId,
 };
 use crate::types::{AddressSpace, ConstId, Constant, Type, TypeId};
 
@@ -44,6 +44,8 @@ pub struct KernelFacts {
     pub uses_indirect_calls: bool,
     /// Calls that are not inlined.
     pub uses_calls: bool,
+    /// Variables of the program that others may read or write, too: all but constants without a name outside.
+    pub shares_variables: bool,
     /// A work-group may wait for what another one does, or tell in which order they ran: it reads atomically or as
     /// volatile what others may write, orders such accesses, prints, reads a clock, or calls what is not known.
     pub meets_groups: bool,
@@ -195,6 +197,46 @@ fn meets_groups(module: &Module, function: &Function) -> bool {
     })
 }
 
+/// Whether the body may write through by-value parameter `param`: it does not when every use is a load
+/// or the source of a copy, at constant or computed offsets.
+#[must_use]
+pub fn may_be_written(function: &Function, param: usize) -> bool {
+    let mut derived = vec![false; function.values.len()];
+    for (value, def) in derived.iter_mut().zip(&function.values) {
+        *value = def.def == ValueDef::Param(param as u32);
+    }
+    // Definitions come before uses in this order but for phis, and those count as writes.
+    for block in function.reverse_post_order() {
+        for inst in &function.blocks[block.index()].insts {
+            let inst = &function.insts[inst.index()];
+            let mut uses = false;
+            inst.op.operands(|v| uses |= derived[v.index()]);
+            if !uses {
+                continue;
+            }
+            match &inst.op {
+                Op::Load { .. } => {}
+                Op::CopyMemory { dst, src, size, .. }
+                    if derived[src.index()] && !derived[dst.index()] && !derived[size.index()] => {}
+                Op::PtrOffset { ptr, index, .. }
+                    if derived[ptr.index()] && index.is_none_or(|(i, _)| !derived[i.index()]) =>
+                {
+                    if let Some(result) = inst.result {
+                        derived[result.index()] = true;
+                    }
+                }
+                Op::Convert(ConvertOp::AddressSpace | ConvertOp::Bitcast, ..) => {
+                    if let Some(result) = inst.result {
+                        derived[result.index()] = true;
+                    }
+                }
+                _ => return true,
+            }
+        }
+    }
+    false
+}
+
 struct Scan<'m> {
     module: &'m Module,
     facts: KernelFacts,
@@ -336,7 +378,12 @@ impl Scan<'_> {
     fn lay_out(&mut self) {
         let mut at = 0u64;
         for (i, global) in self.module.globals.iter().enumerate() {
-            if global.space != AddressSpace::Local || !self.seen_globals[i] {
+            if !self.seen_globals[i] {
+                continue;
+            }
+            if global.space != AddressSpace::Local {
+                let own = global.space == AddressSpace::Constant && !global.exported;
+                self.facts.shares_variables |= !own;
                 continue;
             }
             let id = GlobalId(i as u32);

@@ -5,13 +5,21 @@ use crate::corpus::cases::{self, Arg, Case, Expect, Picture, Step, Wrap};
 use crate::corpus::files;
 use crate::sandbox::Sandbox;
 use kernel_ir::abi::Launch;
-use kernel_ir::build::SpirvInput;
+use kernel_ir::build::{NullArguments, SpirvInput};
 use kernel_ir::image::{Addressing, Channel, Numeric, Record, Select, sampler_word};
 use kernel_ir::interpret::{Memory, Program, Run};
 use kernel_ir::{Module, Request, front, passes, printf, validate};
 
 /// The modules of `case` in the form that back ends take.
 pub(crate) fn module(case: &Case, prepared: bool) -> Result<Module, String> {
+    module_for(case, prepared, None)
+}
+
+fn module_for(
+    case: &Case,
+    prepared: bool,
+    nulls: Option<&NullArguments>,
+) -> Result<Module, String> {
     let mut modules: Vec<SpirvInput> = case
         .modules
         .iter()
@@ -32,7 +40,7 @@ pub(crate) fn module(case: &Case, prepared: bool) -> Result<Module, String> {
     }
     let mut module = built.module;
     if prepared {
-        passes::prepare(&mut module).map_err(|e| format!("prepare: {}", e.line()))?;
+        passes::prepare_for(&mut module, nulls).map_err(|e| format!("prepare: {}", e.line()))?;
         validate(&module).map_err(|e| format!("after prepare: {e:?}"))?;
     }
     Ok(module)
@@ -50,7 +58,12 @@ fn run(case: &Case) -> Result<(), String> {
         memory.store(address, &content).map_err(|e| e.to_string())?;
     }
     for (number, step) in case.steps.iter().enumerate() {
-        launch(&program, step, &variables, &mut memory)
+        let variant = variant(case, &program, step)?;
+        let (program, variables) = match &variant {
+            Some(variant) => (variant, &[][..]),
+            None => (&program, &variables[..]),
+        };
+        launch(program, step, variables, &mut memory)
             .map_err(|e| format!("step {number}, {}: {e}", step.kernel))?;
     }
     let Some(expected) = &case.printed else {
@@ -75,6 +88,34 @@ fn run(case: &Case) -> Result<(), String> {
         )));
     }
     cases::printed(&text, expected)
+}
+
+/// What a driver runs instead of `program` where arguments of the step are null and the kernel does not look.
+fn variant(case: &Case, program: &Program, step: &Step) -> Result<Option<Program>, String> {
+    let mut kernels = program.info().kernels.iter();
+    let Some(kernel) = kernels.position(|kernel| kernel.name == step.kernel) else {
+        return Ok(None);
+    };
+    let info = &program.info().kernels[kernel];
+    let mut offsets = info.unchecked.clone();
+    offsets.retain(|&at| {
+        let args = info.args.iter().zip(&step.args);
+        let mut lies = args.filter(|(arg, _)| (arg.offset..arg.offset + arg.size).contains(&at));
+        lies.any(|(arg, given)| match given {
+            Arg::Null => true,
+            Arg::Value(bytes) => bytes[(at - arg.offset) as usize..].starts_with(&[0; 8]),
+            _ => false,
+        })
+    });
+    if offsets.is_empty() {
+        return Ok(None);
+    }
+    let nulls = NullArguments {
+        kernel: kernel as u32,
+        offsets,
+    };
+    let module = module_for(case, true, Some(&nulls))?;
+    Program::new(module, 16).map(Some).map_err(|e| e.line())
 }
 
 /// Dimensions in which there is more than one work-item, as a driver counts them that is told three.
@@ -112,6 +153,7 @@ fn launch(
         let value = match arg {
             Arg::In(bytes) | Arg::Out(bytes, _) => memory.add(bytes.clone()).to_le_bytes().to_vec(),
             Arg::Value(bytes) => bytes.clone(),
+            Arg::Null => vec![0; 8],
             Arg::Image(picture, _) => {
                 let base = memory.add(picture.bytes.clone());
                 let record = record(picture, base).encode();
@@ -136,7 +178,7 @@ fn launch(
             }
         };
         let kind = match arg {
-            Arg::In(_) | Arg::Out(..) => 1,
+            Arg::In(_) | Arg::Out(..) | Arg::Null => 1,
             Arg::Value(_) => 0,
             Arg::Local(_) => 2,
             Arg::Image(..) => 3,

@@ -451,26 +451,28 @@ impl Prepared {
                 ];
                 // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
                 // keeps alive; the arguments are those of the launch ABI and outlive the call.
-                unsafe { worker.guard.call_until(&self.limit, code, arguments) }.map_err(
-                    |fault| {
-                        let mut text = fault.to_string();
-                        if fault.signal == libc::SIGSEGV {
-                            text.push_str(&null_arguments(kernel, launch));
-                        }
-                        let item = fault.item();
-                        Failure { item, text }
-                    },
-                )?;
+                unsafe { worker.guard.call_until(&self.limit, code, arguments) }.map_err(|fault| {
+                    Failure {
+                        item: fault.item(),
+                        text: fault.to_string(),
+                        accessed: fault.signal == libc::SIGSEGV,
+                    }
+                })
             }
             Entry::Interpreted(interpreted) => {
                 let args = match &self.args {
                     Args::Given => &launch.args,
                     Args::Copied(block) => block.as_bytes(),
                 };
-                with_default_modes(|| interpreted.run(args, &record, first, count))?;
+                with_default_modes(|| interpreted.run(args, &record, first, count))
             }
         }
-        Ok(())
+        .map_err(|mut failure| {
+            if failure.accessed {
+                failure.text.push_str(&null_arguments(kernel, launch));
+            }
+            failure
+        })
     }
 
     /// After the last group: what the kernel printed goes out.

@@ -44,12 +44,16 @@ impl Interpreted {
         let built = front::build(request)?;
         let mut module = built.module;
         if built.unresolved.is_empty() {
-            passes::prepare(&mut module)?;
+            passes::prepare_for(&mut module, request.nulls.as_ref())?;
         }
         let program = Program::new(module, request.sub_group_size)?;
         let mut info = program.info().clone();
         info.unresolved = built.unresolved;
         info.functions = built.exports;
+        if request.nulls.is_some() {
+            // One kernel is no library.
+            info.functions.clear();
+        }
         info.log = built.log;
         let mut variables = Vec::new();
         for variable in program.variables() {
@@ -144,6 +148,8 @@ pub(crate) struct Failure {
     /// The work-item in the launch, where it is known.
     pub(crate) item: Option<[u64; 3]>,
     pub(crate) text: String,
+    /// It accessed memory that is not there.
+    pub(crate) accessed: bool,
 }
 
 fn failure(stopped: &Stopped, launch: &abi::Launch) -> Failure {
@@ -170,6 +176,7 @@ fn failure(stopped: &Stopped, launch: &abi::Launch) -> Failure {
     Failure {
         item: own.then(|| place::item(launch, stopped.group, u64::from(stopped.item))),
         text: format!("{fault}{near}{place}"),
+        accessed: matches!(fault, Fault::Access { .. }),
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn key_of(program: &Key, kernel: usize) -> Key {
 /// The code of a program, as far as it was asked for.
 pub(super) struct Late {
     key: Key,
-    request: Request,
+    pub(super) request: Arc<Request>,
     cache: Arc<CacheState>,
     /// Who compiles; none while the cache has all that were asked for, or when there is code of all.
     session: Mutex<Option<Arc<Session>>>,
@@ -64,13 +64,13 @@ impl Late {
     pub(super) fn new(
         builder: &Builder,
         key: &Key,
-        request: &Request,
+        request: &Arc<Request>,
         outline: &Outline,
         session: Option<Session>,
     ) -> Self {
         Self {
             key: *key,
-            request: request.clone(),
+            request: Arc::clone(request),
             cache: Arc::clone(&builder.cache),
             session: Mutex::new(session.map(Arc::new)),
             codes: outline.names.iter().map(|_| Mutex::default()).collect(),

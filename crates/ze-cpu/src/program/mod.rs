@@ -27,8 +27,8 @@ use interpreted::{Interpreted, InterpretedKernel};
 use kernel_ir::BuildError;
 use kernel_ir::abi::{KernelInfo, ModuleInfo};
 use kernel_ir::build::{
-    BuildErrorKind, COMPILER_BUILD, Compiled, Outline, Request, SpirvInput, Tier, decode_reply,
-    encode_reply,
+    BuildErrorKind, COMPILER_BUILD, Compiled, NullArguments, Outline, Request, SpirvInput, Tier,
+    decode_reply, encode_reply,
 };
 use late::Late;
 use object_loader::Image;
@@ -118,6 +118,8 @@ struct Loaded {
     kernels: Vec<OnceLock<Kernel>>,
     /// All of the metadata but the kernels'.
     info: ModuleInfo,
+    /// What it was built from, where variants of its kernels may be wanted.
+    request: Option<Arc<Request>>,
     formats: Option<Formats>,
     identity: Identity,
     /// From when it was first asked for.
@@ -149,6 +151,8 @@ struct Code {
 /// A program of this platform.
 pub(crate) struct CpuProgram {
     loaded: Arc<Loaded>,
+    /// Of a variant for null arguments: the program and kernel that it is a variant of.
+    origin: Option<(Arc<dyn Program>, usize)>,
 }
 
 impl CpuProgram {
@@ -225,6 +229,12 @@ impl Program for CpuProgram {
         &self.loaded.info.log
     }
 
+    fn origin(&self) -> Option<(&Arc<dyn Program>, usize)> {
+        self.origin
+            .as_ref()
+            .map(|(program, kernel)| (program, *kernel))
+    }
+
     fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
@@ -241,6 +251,8 @@ pub(crate) struct Builder {
     sub_group_size: u32,
     lanes: u32,
     tiers: Tiers,
+    /// Whether some device ignores null arguments.
+    ignores_nulls: bool,
     cache: Arc<CacheState>,
     /// Programs that are loaded now, by key.
     loaded: Mutex<HashMap<Key, Weak<Loaded>>>,
@@ -306,6 +318,10 @@ impl Builder {
                 (Tiers::Both, Some(_)) => Tiers::Full,
                 (tiers, _) => tiers,
             },
+            ignores_nulls: {
+                let mut devices = settings.devices.iter();
+                devices.any(|device| settings.null_arguments.are_ignored(device.gpu))
+            },
             cache: Arc::new(CacheState {
                 settings: settings.cache.then(place),
                 opened: OnceLock::new(),
@@ -320,7 +336,47 @@ impl Builder {
             ProgramInput::Spirv { modules, options } => self.spirv(modules, options)?,
             ProgramInput::Native(bytes) => self.native(bytes)?,
         };
-        Ok(Arc::new(CpuProgram { loaded }))
+        let origin = None;
+        Ok(Arc::new(CpuProgram { loaded, origin }))
+    }
+
+    /// Kernel `index` of `program` alone, for launches in which the pointers at these offsets are null.
+    pub(crate) fn ignoring(
+        &self,
+        program: &Arc<dyn Program>,
+        index: usize,
+        offsets: &[u32],
+    ) -> Option<Arc<CpuProgram>> {
+        let own: &CpuProgram = program.as_any()?.downcast_ref()?;
+        let name = own.loaded.names.get(index)?;
+        let none = |why: &str| {
+            stages::remark(&format!(
+                "kernel {name:?} has no variant for null arguments: {why}"
+            ));
+            None
+        };
+        let Some(request) = &own.loaded.request else {
+            return none("its program was not built from SPIR-V");
+        };
+        let request = Request {
+            nulls: Some(NullArguments {
+                kernel: index as u32,
+                offsets: offsets.to_vec(),
+            }),
+            ..Request::clone(request)
+        };
+        let made = self.request(request).and_then(|loaded| {
+            // It is launched next.
+            loaded.kernel(0)?;
+            Ok(loaded)
+        });
+        match made {
+            Ok(loaded) => Some(Arc::new(CpuProgram {
+                loaded,
+                origin: Some((Arc::clone(program), index)),
+            })),
+            Err(failure) => none(&failure.log),
+        }
     }
 
     fn spirv(&self, modules: &[Module], options: &str) -> Result<Arc<Loaded>, BuildFailure> {
@@ -337,11 +393,13 @@ impl Builder {
             features: self.features.to_owned(),
             sub_group_size: self.sub_group_size,
             lanes: self.lanes,
+            nulls: None,
         };
-        self.request(&request)
+        self.request(request)
     }
 
-    fn request(&self, request: &Request) -> Result<Arc<Loaded>, BuildFailure> {
+    fn request(&self, request: Request) -> Result<Arc<Loaded>, BuildFailure> {
+        let request = &Arc::new(request);
         let encoded = request.encode();
         let mut stages = Stages::start();
         let key = self.key(&encoded);
@@ -354,8 +412,9 @@ impl Builder {
         if self.compiler == Compiler::Interpreter {
             let binary = self.container(Kind::Request, &request.options, encoded);
             let identity = Identity::new(&key, "spirv".to_owned());
-            let loaded =
+            let mut loaded =
                 interpreted_program(request, binary, identity).map_err(|error| failed(&error))?;
+            self.keep_request(&mut loaded, request);
             stages.ended("interpreter");
             stages.tell(|| told("for the interpreter"));
             // Variables are the program's own: nothing is shared.
@@ -376,9 +435,10 @@ impl Builder {
                 return Ok(self.remember(key, Loaded::of(outline, identity, late)));
             }
             if let Ok(Ok(compiled)) = decode_reply(&container.content)
-                && let Ok(loaded) =
+                && let Ok(mut loaded) =
                     native_program(compiled, bytes.into(), identity.clone(), Some(request))
             {
+                self.keep_request(&mut loaded, request);
                 stages.ended("loading");
                 stages.tell(|| told("from the cache"));
                 return Ok(self.remember(key, loaded));
@@ -404,12 +464,13 @@ impl Builder {
                 let reply = Ok(compiled);
                 let content = encode_reply(&reply);
                 let binary = self.container(Kind::Code, &request.options, content);
-                let loaded = reply
+                let mut loaded = reply
                     .map_err(|error| error.line())
                     .and_then(|compiled| {
                         native_program(compiled, Arc::clone(&binary), identity, Some(request))
                     })
                     .map_err(|error| log(format!("error: loading compiled code: {error}")))?;
+                self.keep_request(&mut loaded, request);
                 (loaded, binary)
             }
         };
@@ -455,7 +516,7 @@ impl Builder {
                     .map_err(|error| refused(&error.to_string()))?;
                 request.cpu.clone_from(&self.cpu);
                 request.features = self.features.to_owned();
-                self.request(&request)
+                self.request(request)
             }
             Kind::Code if self.compiler == Compiler::Interpreter => Err(refused(
                 "holds machine code, which SOLUM_COMPILER=interpreter does not run",
@@ -546,6 +607,17 @@ impl Builder {
 
     fn container(&self, kind: Kind, options: &str, content: Vec<u8>) -> Arc<[u8]> {
         contained(kind, self.compiler_build(), options, &self.cpu, content)
+    }
+
+    /// Keeps what a program was built from if a launch of one of its kernels may want a variant.
+    fn keep_request(&self, loaded: &mut Loaded, request: &Arc<Request>) {
+        let mut kernels = loaded.kernels.iter().filter_map(OnceLock::get);
+        if self.ignores_nulls
+            && request.nulls.is_none()
+            && kernels.any(|kernel| !kernel.info.unchecked.is_empty())
+        {
+            loaded.request = Some(Arc::clone(request));
+        }
     }
 
     fn known(&self, key: &Key) -> Option<Arc<Loaded>> {
@@ -644,6 +716,7 @@ impl Loaded {
             kernels: kernels.into_iter().map(OnceLock::from).collect(),
             formats: interpreted::formats(&info),
             info,
+            request: None,
             identity,
             binary: OnceLock::from(binary),
             body,
@@ -657,6 +730,7 @@ impl Loaded {
             names: outline.names,
             formats: interpreted::formats(&outline.info),
             info: outline.info,
+            request: Some(Arc::clone(&late.request)),
             identity,
             binary: OnceLock::new(),
             body: Body::Late(late),
@@ -838,6 +912,7 @@ fn facts(info: &KernelInfo) -> KernelFacts {
         private_size: info.private_size,
         spill_size: info.spill_size,
         attributes: info.attributes.clone(),
+        unchecked: info.unchecked.clone(),
     }
 }
 

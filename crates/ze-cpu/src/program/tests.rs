@@ -103,6 +103,7 @@ fn program() -> Arc<CpuProgram> {
     let loaded = native_program(compiled, Arc::from(&b""[..]), identity(), Some(&noted())).unwrap();
     Arc::new(CpuProgram {
         loaded: Arc::new(loaded),
+        origin: None,
     })
 }
 
@@ -356,6 +357,7 @@ fn each_fault_is_told_and_survived_a_hundred_times_by_workers_and_by_waiters() {
             native_program(compiled, Arc::from(&b""[..]), identity(), Some(&noted())).unwrap();
         Arc::new(CpuProgram {
             loaded: Arc::new(loaded),
+            origin: None,
         })
     });
     assert!(plain.kernel(0).unwrap().is_plain() && !calls.kernel(0).unwrap().is_plain());
@@ -641,6 +643,7 @@ fn plant(fixture: &Fixture, words: &[u8], source: &str) -> Key {
         features: fixture.builder.features.to_owned(),
         sub_group_size: 16,
         lanes: 0,
+        nulls: None,
     };
     let key = fixture.builder.key(&request.encode());
     let kernel = KernelInfo {

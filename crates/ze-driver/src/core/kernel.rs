@@ -1,5 +1,6 @@
 //! Kernels: arguments, group sizes, properties.
 
+use crate::call_log;
 use crate::check::{error, flags, lock, not_null, text};
 use crate::core::image::Image;
 use crate::core::mem;
@@ -35,7 +36,13 @@ pub(crate) struct Kernel {
     state: Settings,
     /// For each argument that is a pointer the word of the block that it takes; `u32::MAX` for others.
     pointers: Box<[u32]>,
+    /// What launches with null arguments run instead, by the offsets of these.
+    variants: Mutex<Vec<(Vec<u32>, Variant)>>,
 }
+
+/// A program of one kernel; none where it cannot be made.
+type Variant = Option<Arc<dyn Program>>;
+
 object!(Kernel, _ze_kernel_handle_t, b"ZeKe", "kernel");
 
 /// What a launch takes from a kernel.
@@ -132,6 +139,27 @@ impl Kernel {
         Ok(())
     }
 
+    /// What launches run in which the pointers at these offsets are null; made with the first of them.
+    pub(crate) fn variant(&self, offsets: Vec<u32>) -> Variant {
+        let mut variants = lock(&self.variants);
+        if let Some((_, known)) = variants.iter().find(|(of, _)| *of == offsets) {
+            return known.clone();
+        }
+        let platform = self.module.context().platform();
+        let made = platform.ignoring(&self.program, self.index, &offsets);
+        if made.is_some() {
+            call_log::note(|| {
+                let name = &self.facts.name;
+                format!(
+                    "kernel \"{name}\" is launched with null for {}: reads through null give zero, writes are lost",
+                    named(&self.facts, &offsets)
+                )
+            });
+        }
+        variants.push((offsets, made.clone()));
+        made
+    }
+
     /// Keeps the kernel alive.
     pub(crate) fn shared(&self) -> Arc<Self> {
         // SAFETY: kernels live in `Arc`s from their creation on (`Object::give`), and `self` is one of them.
@@ -181,6 +209,22 @@ impl Kernel {
             lock(images).insert(index, image);
         }
         Ok(())
+    }
+}
+
+/// The arguments that these offsets of the argument block lie in, in words.
+fn named(facts: &KernelFacts, offsets: &[u32]) -> String {
+    let numbers: Vec<String> = (0..)
+        .zip(&facts.args)
+        .filter(|(_, arg)| {
+            let block = arg.offset..arg.offset.saturating_add(arg.size);
+            offsets.iter().any(|at| block.contains(at))
+        })
+        .map(|(index, _): (u32, _)| index.to_string())
+        .collect();
+    match numbers.as_slice() {
+        [one] => format!("argument {one}"),
+        all => format!("arguments {}", all.join(", ")),
     }
 }
 
@@ -395,6 +439,7 @@ pub(crate) fn zeKernelCreate(
         head: Head::new::<Kernel>(tables::all()),
         index,
         pointers: pointers.collect(),
+        variants: Mutex::default(),
         state: Settings {
             args: (0..facts.args_size.div_ceil(8))
                 .map(|_| AtomicU64::new(0))

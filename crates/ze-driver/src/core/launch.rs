@@ -6,6 +6,7 @@ use crate::core::event::Event;
 use crate::core::image::Image;
 use crate::core::kernel::Kernel;
 use crate::core::list::{CommandList, Sync};
+use crate::core::module::built_late;
 use crate::core::queue::GROUPS;
 use crate::device::{GroupCount, Kept, KernelArgKind, KernelFacts, Launch, Work};
 use crate::schedule::Op;
@@ -35,7 +36,7 @@ pub(crate) fn launch(
     // Of another context it may be: the conformance suite launches such kernels.
     list.check_device("hKernel", kernel.module().device().root_index())?;
     let (facts, state) = (kernel.facts(), kernel.snapshot());
-    let launch = Launch {
+    let mut launch = Launch {
         program: Arc::clone(kernel.program()),
         kernel: kernel.index(),
         args: state.args,
@@ -53,7 +54,39 @@ pub(crate) fn launch(
             check_argument(list, facts, index, &launch)?;
         }
     }
+    if let Some(nulls) = ignored_nulls(list, facts, &launch)
+        && let Some(variant) = kernel.variant(nulls)
+    {
+        (launch.program, launch.kernel) = (variant, 0);
+    }
     Ok(launch)
+}
+
+/// Offsets of null arguments through which the kernel accesses memory unchecked, if there are any and the device ignores
+/// such accesses.
+fn ignored_nulls(list: &CommandList, facts: &KernelFacts, launch: &Launch) -> Option<Vec<u32>> {
+    if !list.device().facts().ignores_null_arguments {
+        return None;
+    }
+    let offsets = facts.unchecked.iter().copied();
+    let nulls: Vec<u32> = offsets.filter(|at| word(&launch.args, *at) == 0).collect();
+    (!nulls.is_empty()).then_some(nulls)
+}
+
+/// Has a launch whose arguments have changed run what is right for those.
+pub(crate) fn follow_nulls(list: &CommandList, launch: &mut Launch) -> ZeResult {
+    let origin = launch.program.origin();
+    if let Some((program, index)) = origin.map(|(program, index)| (Arc::clone(program), index)) {
+        (launch.program, launch.kernel) = (program, index);
+    }
+    let facts = built_late(launch.program.kernel(launch.kernel))?;
+    let platform = list.context().platform();
+    if let Some(nulls) = ignored_nulls(list, facts, launch)
+        && let Some(variant) = platform.ignoring(&launch.program, launch.kernel, &nulls)
+    {
+        (launch.program, launch.kernel) = (variant, 0);
+    }
+    Ok(())
 }
 
 /// An image as a launch keeps it.

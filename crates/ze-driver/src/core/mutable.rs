@@ -6,7 +6,7 @@
 use crate::check::{error, flags, not_null};
 use crate::core::event::Event;
 use crate::core::kernel::{Kernel, check_group_size, write_argument};
-use crate::core::launch::{check_argument, check_groups, check_local, kept, launch};
+use crate::core::launch::{check_argument, check_groups, check_local, follow_nulls, kept, launch};
 use crate::core::list::{CommandList, Recording};
 use crate::core::module::built_late;
 use crate::device::{GroupCount, Launch, Work};
@@ -300,10 +300,13 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
             }
         }
         // What the links make together, in whatever order they come.
-        for (index, command) in &change.commands {
-            let Op::Work(Work::Launch(launch)) = &command.op else {
+        for (index, command) in &mut change.commands {
+            let Op::Work(Work::Launch(launch)) = &mut command.op else {
                 continue;
             };
+            if arguments.iter().any(|(of, _)| of == index) {
+                follow_nulls(&hCommandList, launch)?;
+            }
             let facts = built_late(launch.program.kernel(launch.kernel))?;
             check_local(&hCommandList, facts, launch)?;
             check_groups(&hCommandList, facts, launch)?;

@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 
 const FOREVER: u64 = u64::MAX;
 
-fn mutable_list(context: ze_context_handle_t) -> ze_command_list_handle_t {
+pub(crate) fn mutable_list(context: ze_context_handle_t) -> ze_command_list_handle_t {
     let chained = ze_mutable_command_list_exp_desc_t::default();
     let desc = ze_command_list_desc_t {
         pNext: (&raw const chained).cast(),
@@ -18,7 +18,7 @@ fn mutable_list(context: ze_context_handle_t) -> ze_command_list_handle_t {
     list
 }
 
-fn next_id(list: ze_command_list_handle_t, flags: u32) -> u64 {
+pub(crate) fn next_id(list: ze_command_list_handle_t, flags: u32) -> u64 {
     let desc = ze_mutable_command_id_exp_desc_t {
         flags,
         ..Default::default()
@@ -28,7 +28,7 @@ fn next_id(list: ze_command_list_handle_t, flags: u32) -> u64 {
     id
 }
 
-fn update<T>(list: ze_command_list_handle_t, link: &T) -> ze_result_t {
+pub(crate) fn update<T>(list: ze_command_list_handle_t, link: &T) -> ze_result_t {
     let desc = ze_mutable_commands_exp_desc_t {
         pNext: std::ptr::from_ref(link).cast(),
         ..Default::default()
@@ -36,7 +36,7 @@ fn update<T>(list: ze_command_list_handle_t, link: &T) -> ze_result_t {
     ze!(CommandListExp.pfnUpdateMutableCommandsExp(list, &raw const desc))
 }
 
-fn execute(queue: ze_command_queue_handle_t, list: ze_command_list_handle_t) {
+pub(crate) fn execute(queue: ze_command_queue_handle_t, list: ze_command_list_handle_t) {
     let mut lists = [list];
     ok!(CommandQueue.pfnExecuteCommandLists(queue, 1, lists.as_mut_ptr(), null_mut()));
     ok!(CommandQueue.pfnSynchronize(queue, FOREVER));

@@ -1,11 +1,12 @@
 //! A platform of three devices (the third with a memory of its own) that runs tasks on three threads, in any order.
 //!
 //! Kernels: `add` (pointer, u32: adds the value to one `u32` per work-item), `count` (pointer, local: writes the
-//! group count), `fault`. SPIR-V is never read: the first input byte `'!'` makes a build fail.
+//! group count), `fault`, `store` and `stays` (pointer, u32: writes the value through the pointer unchecked; only of
+//! `store` there is a variant for null). SPIR-V is never read: the first input byte `'!'` makes a build fail.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Instant;
 use ze_driver::device::*;
@@ -79,14 +80,19 @@ fn device(gpu_typed: bool, integrated: bool) -> Arc<dyn Device> {
         cache_line_size: 64,
         default_sub_group_size: 16,
         images: true,
+        ignores_null_arguments: gpu_typed,
     }))
 }
+
+/// How often a variant for null arguments was asked for.
+pub(crate) static VARIANTS: AtomicUsize = AtomicUsize::new(0);
 
 struct FakeProgram {
     names: Vec<String>,
     kernels: Vec<Arc<KernelFacts>>,
     binary: Vec<u8>,
     unresolved: Vec<String>,
+    origin: Option<(Arc<dyn Program>, usize)>,
 }
 impl Program for FakeProgram {
     fn names(&self) -> &[String] {
@@ -124,6 +130,11 @@ impl Program for FakeProgram {
     }
     fn log(&self) -> &str {
         "a warning"
+    }
+    fn origin(&self) -> Option<(&Arc<dyn Program>, usize)> {
+        self.origin
+            .as_ref()
+            .map(|(program, index)| (program, *index))
     }
 }
 
@@ -228,6 +239,15 @@ fn run_kernel(launch: &Launch) -> Option<String> {
             }
             None
         }
+        "store" | "stays" if buffer.is_null() => match launch.program.origin() {
+            Some(_) => None,
+            None => Some("kernel \"store\" wrote at address 0".into()),
+        },
+        "store" | "stays" => {
+            // SAFETY: tests pass a live buffer.
+            unsafe { buffer.write(word(8) as u32) };
+            None
+        }
         _ => Some("kernel \"fault\" read address 0".into()),
     }
 }
@@ -301,17 +321,26 @@ impl Platform for Fake {
             vec![]
         };
         use KernelArgKind::{Image, Local, Pointer, Sampler, Value};
-        let mut vectors = kernel("vectors", &[(Value, 16, 0), (Value, 4, 16), (Value, 16, 32)]);
+        let mut vectors = kernel(
+            "vectors",
+            &[(Value, 16, 0), (Value, 4, 16), (Value, 16, 32)],
+        );
         vectors.args_size = 48;
         for (arg, unpadded) in vectors.args.iter_mut().zip([12, 3]) {
             arg.unpadded = unpadded;
         }
+        let unchecked = |name| KernelFacts {
+            unchecked: vec![0],
+            ..kernel(name, &[(Pointer, 8, 0), (Value, 4, 8)])
+        };
         let kernels = vec![
             kernel("add", &[(Pointer, 8, 0), (Value, 4, 8)]),
             kernel("count", &[(Pointer, 8, 0), (Local, 8, 8)]),
             kernel("fault", &[]),
             kernel("look", &[(Image, 8, 0), (Sampler, 8, 8)]),
             kernel("late", &[]),
+            unchecked("store"),
+            unchecked("stays"),
             KernelFacts {
                 required_group_size: [2048, 1, 1],
                 ..kernel("vast", &[])
@@ -323,7 +352,31 @@ impl Platform for Fake {
             kernels: kernels.into_iter().map(Arc::new).collect(),
             binary: text.into_bytes(),
             unresolved,
+            origin: None,
         }))
+    }
+    fn ignoring(
+        &self,
+        program: &Arc<dyn Program>,
+        index: usize,
+        offsets: &[u32],
+    ) -> Option<Arc<dyn Program>> {
+        let name = &program.names()[index];
+        assert_eq!(offsets, [0]);
+        VARIANTS.fetch_add(1, Ordering::Relaxed);
+        (name == "store").then(|| {
+            let facts = KernelFacts {
+                unchecked: Vec::new(),
+                ..KernelFacts::clone(program.kernel(index).expect("a kernel"))
+            };
+            Arc::new(FakeProgram {
+                names: vec![name.clone()],
+                kernels: vec![Arc::new(facts)],
+                binary: Vec::new(),
+                unresolved: Vec::new(),
+                origin: Some((Arc::clone(program), index)),
+            }) as Arc<dyn Program>
+        })
     }
     fn image_record(&self, view: &ImageView) -> Option<Box<[u128]>> {
         let bytes = view.slice_pitch * u64::from(view.extent[2]);

@@ -112,7 +112,9 @@ fn names_of_a_module_are_looked_up() {
         .iter()
         .map(|name| unsafe { CStr::from_ptr(*name) })
         .collect();
-    let wanted = [c"add", c"count", c"fault", c"look", c"late", c"vast", c"vectors"];
+    let wanted = [
+        c"add", c"count", c"fault", c"look", c"late", c"vast", c"vectors",
+    ];
     assert_eq!(names, wanted);
     let (mut at, mut size) = (null_mut(), 0);
     ok!(Module.pfnGetGlobalPointer(module, c"table".as_ptr(), &raw mut size, &raw mut at));

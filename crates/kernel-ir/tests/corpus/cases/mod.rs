@@ -15,6 +15,7 @@ mod ints;
 mod maths;
 mod meeting;
 mod memory;
+mod nulls;
 mod opencl_c;
 mod program;
 mod sub_groups;
@@ -69,6 +70,8 @@ pub(crate) enum Arg {
     Local(u32),
     /// An image, and its texels after.
     Image(Picture, Expect),
+    /// A pointer that is null: what is read through it is zero, what is written is lost.
+    Null,
     /// A sampler: what is outside, normalised coordinates, linear filtering.
     Sampler(Wrap, bool, bool),
 }
@@ -228,6 +231,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("memory", memory::cases()),
         ("control flow", control::cases()),
         ("atomics", atomics::cases()),
+        ("null pointers", nulls::cases()),
         ("work-groups", groups::cases()),
         ("sub-groups", sub_groups::cases()),
         ("Intel's built-in functions", intel::cases()),
