@@ -182,6 +182,7 @@ fn request(words: &[u8]) -> Vec<u8> {
         features: String::new(),
         sub_group_size: 16,
         lanes: 0,
+        nulls: None,
     };
     request.encode()
 }
