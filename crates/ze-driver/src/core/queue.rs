@@ -137,7 +137,7 @@ impl CommandQueue {
     }
 }
 
-/// A queue; core/cmdqueue.yml.
+/// A queue; core/cmdqueue.yml. In a lost context, too, as lists are.
 #[ze_entry(ze_pfnCommandQueueCreate_t)]
 pub(crate) fn zeCommandQueueCreate(
     hContext: Handle<'_, Context>,
@@ -145,7 +145,6 @@ pub(crate) fn zeCommandQueueCreate(
     desc: In<'_, ze_command_queue_desc_t>,
     phCommandQueue: OutHandle<'_, _ze_command_queue_handle_t>,
 ) -> ZeResult {
-    hContext.check()?;
     hContext.check_device(&hDevice)?;
     let desc = QueueDesc::check(&desc, "desc", &hDevice)?;
     let context = hContext.arc();

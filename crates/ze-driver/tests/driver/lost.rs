@@ -1,6 +1,6 @@
 //! What every entry answers once a fault has lost the context: DEVICE_LOST with the fault's text where it would put work on
-//! the device or wait for some, success where it gives something back. Memory is to be had: runtimes hide why an allocation
-//! failed, and what is done with it next says it.
+//! the device or wait for some, success where it gives something back. Memory, lists, queues and fences are to be had:
+//! DPC++ hides why it got no memory, and crashes without the others; what is done with them next says what is lost.
 
 use crate::api::*;
 use crate::launches::{ONE, launch};
@@ -81,7 +81,7 @@ fn every_entry_says_that_the_device_is_lost_and_what_is_given_back_is_taken() {
     let mut a_kernel = null_mut();
     let mut a_fence = null_mut();
     let mut a_sampler = null_mut();
-    let mut a_list = null_mut();
+    let (mut a_list, mut an_immediate) = (null_mut(), null_mut());
     macro_rules! all {
         ($($table:ident.$slot:ident($($arg:expr),* $(,)?);)*) => {
             [$((stringify!($slot), ze!($table.$slot($($arg),*)), last_error())),*]
@@ -92,11 +92,9 @@ fn every_entry_says_that_the_device_is_lost_and_what_is_given_back_is_taken() {
         Context.pfnSystemBarrier(context, on);
         Context.pfnMakeMemoryResident(context, on, at, 4);
         Context.pfnEvictMemory(context, on, at, 4);
-        CommandQueue.pfnCreate(context, on, &raw const queue_desc, &raw mut made);
         CommandQueue.pfnExecuteCommandLists(queue, 1, lists.as_mut_ptr(), null_mut());
         CommandQueue.pfnSynchronize(queue, FOREVER);
-        CommandList.pfnCreate(context, on, &raw const list_desc, &raw mut a_list);
-        CommandList.pfnCreateImmediate(context, on, &raw const queue_desc, &raw mut a_list);
+        CommandList.pfnCreateImmediate(context, on, &raw const queue_desc, &raw mut an_immediate);
         CommandList.pfnClose(open);
         CommandList.pfnReset(closed);
         CommandList.pfnHostSynchronize(immediate, FOREVER);
@@ -118,7 +116,6 @@ fn every_entry_says_that_the_device_is_lost_and_what_is_given_back_is_taken() {
         Event.pfnHostSynchronize(event, FOREVER);
         Event.pfnQueryStatus(event);
         Event.pfnQueryStatus(counting);
-        Fence.pfnCreate(queue, &raw const fence_desc, &raw mut a_fence);
         Fence.pfnHostSynchronize(fence, FOREVER);
         Fence.pfnQueryStatus(fence);
         Fence.pfnReset(fence);
@@ -133,6 +130,14 @@ fn every_entry_says_that_the_device_is_lost_and_what_is_given_back_is_taken() {
         assert!(text.ends_with(why), "{name}: {text}");
     }
 
+    ok!(CommandQueue.pfnCreate(context, on, &raw const queue_desc, &raw mut made));
+    ok!(CommandList.pfnCreate(context, on, &raw const list_desc, &raw mut a_list));
+    ok!(Fence.pfnCreate(made, &raw const fence_desc, &raw mut a_fence));
+    let appended = launch(a_list, add, null_mut(), &mut []);
+    assert_eq!(appended, lost);
+    ok!(Fence.pfnDestroy(a_fence));
+    ok!(CommandList.pfnDestroy(a_list));
+    ok!(CommandQueue.pfnDestroy(made));
     let (on_device, on_host) = (
         ze_device_mem_alloc_desc_t::default(),
         ze_host_mem_alloc_desc_t::default(),
