@@ -14,6 +14,7 @@ mod late;
 pub(crate) mod perf;
 pub(crate) mod stages;
 mod tier;
+mod variants;
 
 use crate::cache::{Cache, Key};
 use crate::census::lock;
@@ -27,8 +28,8 @@ use interpreted::{Interpreted, InterpretedKernel};
 use kernel_ir::BuildError;
 use kernel_ir::abi::{KernelInfo, ModuleInfo};
 use kernel_ir::build::{
-    BuildErrorKind, COMPILER_BUILD, Compiled, NullArguments, Outline, Request, SpirvInput, Tier,
-    decode_reply, encode_reply,
+    BuildErrorKind, COMPILER_BUILD, Compiled, Outline, Request, SpirvInput, Tier, decode_reply,
+    encode_reply,
 };
 use late::Late;
 use object_loader::Image;
@@ -340,45 +341,6 @@ impl Builder {
         Ok(Arc::new(CpuProgram { loaded, origin }))
     }
 
-    /// Kernel `index` of `program` alone, for launches in which the pointers at these offsets are null.
-    pub(crate) fn ignoring(
-        &self,
-        program: &Arc<dyn Program>,
-        index: usize,
-        offsets: &[u32],
-    ) -> Option<Arc<CpuProgram>> {
-        let own: &CpuProgram = program.as_any()?.downcast_ref()?;
-        let name = own.loaded.names.get(index)?;
-        let none = |why: &str| {
-            stages::remark(&format!(
-                "kernel {name:?} has no variant for null arguments: {why}"
-            ));
-            None
-        };
-        let Some(request) = &own.loaded.request else {
-            return none("its program was not built from SPIR-V");
-        };
-        let request = Request {
-            nulls: Some(NullArguments {
-                kernel: index as u32,
-                offsets: offsets.to_vec(),
-            }),
-            ..Request::clone(request)
-        };
-        let made = self.request(request).and_then(|loaded| {
-            // It is launched next.
-            loaded.kernel(0)?;
-            Ok(loaded)
-        });
-        match made {
-            Ok(loaded) => Some(Arc::new(CpuProgram {
-                loaded,
-                origin: Some((Arc::clone(program), index)),
-            })),
-            Err(failure) => none(&failure.log),
-        }
-    }
-
     fn spirv(&self, modules: &[Module], options: &str) -> Result<Arc<Loaded>, BuildFailure> {
         let request = Request {
             modules: modules
@@ -607,17 +569,6 @@ impl Builder {
 
     fn container(&self, kind: Kind, options: &str, content: Vec<u8>) -> Arc<[u8]> {
         contained(kind, self.compiler_build(), options, &self.cpu, content)
-    }
-
-    /// Keeps what a program was built from if a launch of one of its kernels may want a variant.
-    fn keep_request(&self, loaded: &mut Loaded, request: &Arc<Request>) {
-        let mut kernels = loaded.kernels.iter().filter_map(OnceLock::get);
-        if self.ignores_nulls
-            && request.nulls.is_none()
-            && kernels.any(|kernel| !kernel.info.unchecked.is_empty())
-        {
-            loaded.request = Some(Arc::clone(request));
-        }
     }
 
     fn known(&self, key: &Key) -> Option<Arc<Loaded>> {
