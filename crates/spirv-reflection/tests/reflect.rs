@@ -109,8 +109,9 @@ fn code_that_was_not_optimised_has_the_same_signatures() {
             continue;
         };
         // Structures that are copied whole, and vectors that a library function loads, are bytes there; of the images'
-        // coordinates only what is used is loaded where code is optimised.
-        if ["memory", "vector16", "images"].contains(&stem) {
+        // coordinates only what is used is loaded where code is optimised. Pointers that only imported functions take are
+        // bytes where code was not optimised: clang gives them a type when it has removed the variables that hold them.
+        if ["memory", "vector16", "images", "opencl_c"].contains(&stem) {
             continue;
         }
         pairs += 1;
