@@ -113,7 +113,7 @@ fn names_of_a_module_are_looked_up() {
         .map(|name| unsafe { CStr::from_ptr(*name) })
         .collect();
     let wanted = [
-        c"add", c"count", c"fault", c"look", c"late", c"vast", c"vectors",
+        c"add", c"count", c"fault", c"look", c"late", c"store", c"stays", c"vast", c"vectors",
     ];
     assert_eq!(names, wanted);
     let (mut at, mut size) = (null_mut(), 0);
