@@ -146,7 +146,6 @@ const CASES: [Case; 23] = [
 
 /// Runs the area; without the reference loader if `alone`.
 pub(crate) fn run(alone: bool, emit: &mut dyn FnMut(Row)) -> Result<()> {
-    let stage = Stage::new()?;
     let ours = conformance::artefacts().join("libze_loader.so.1");
     let reference = if alone {
         None
@@ -154,6 +153,7 @@ pub(crate) fn run(alone: bool, emit: &mut dyn FnMut(Row)) -> Result<()> {
         peers::check_ours(&ours).map_err(Error::Argument)?;
         reference_loader()?
     };
+    let stage = Stage::new()?;
     for case in &CASES {
         let unit = if case.what == "argument" { "us" } else { "ns" };
         let found = numbers(&mut stage.child(case, &ours, "")?)?;
