@@ -56,9 +56,9 @@ impl State {
 thread_local! {
     /// Who waits for what this thread compiles.
     static CURRENT: RefCell<Option<Sender<Reply>>> = const { RefCell::new(None) };
-    /// What is to be done should LLVM want to end the process on this thread.
     /// Whether this is a compiler thread; a waiting thread may do a job, too.
     static SERVES: Cell<bool> = const { Cell::new(false) };
+    /// The duty of [`at_death`], should LLVM want to end the process on this thread.
     static DUTY: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
 }
 
