@@ -2,6 +2,7 @@
 // whose name is not listed. With a version as second argument, only rows whose calls a loader of that version has.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <level_zero/ze_ddi.h>
@@ -642,6 +643,12 @@ static void timestamps_exp(void) {
   CHECK(times.global.kernelStart && times.global.kernelEnd >= times.global.kernelStart);
 }
 
+static uint64_t raw_clock(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 static void timestamps_ext(void) {
   ze_event_query_kernel_timestamps_ext_properties_t can = {
       ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES};
@@ -651,7 +658,10 @@ static void timestamps_ext(void) {
                                   ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED)));
   CHECK(can.flags & ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL);
   uint64_t host = 0, on_device = 0, after = 0;
+  const uint64_t before = raw_clock();
   OK(zeDeviceGetGlobalTimestamps(client.device, &host, &on_device));
+  // Profilers take the host's timestamp for one of theirs.
+  CHECK(before <= host && host <= raw_clock());
   ze_event_handle_t event = event_of_launch();
   OK(zeDeviceGetGlobalTimestamps(client.device, &after, &on_device));
   uint32_t count = 0;

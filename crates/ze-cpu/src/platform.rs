@@ -245,6 +245,10 @@ impl Platform for CpuPlatform {
         engine::now_ns()
     }
 
+    fn clocks(&self) -> (u64, u64) {
+        engine::clocks()
+    }
+
     fn telemetry(&self) -> Option<&dyn Telemetry> {
         Some(&self.sensors)
     }

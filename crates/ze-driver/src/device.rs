@@ -100,6 +100,8 @@ pub trait Platform: Send + Sync {
     ) -> bool;
     /// Nanoseconds of the monotonic clock that all timestamps use.
     fn now_ns(&self) -> u64;
+    /// One moment, in nanoseconds: on the clock that the host's timestamps are of, and on that of `now_ns`.
+    fn clocks(&self) -> (u64, u64);
     /// Sensors and counters, where the platform has them.
     fn telemetry(&self) -> Option<&dyn crate::telemetry::Telemetry> {
         None

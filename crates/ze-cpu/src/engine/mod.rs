@@ -27,7 +27,7 @@ use crate::fault;
 use berth::Berths;
 pub(crate) use cooperative::MOST_GROUPS as MOST_COOPERATIVE;
 use futex::Scope;
-pub(crate) use futex::now_ns;
+pub(crate) use futex::{clocks, now_ns};
 use help::on_stack;
 pub(crate) use launch::is_brief;
 use share::Share;

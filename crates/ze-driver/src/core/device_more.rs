@@ -67,16 +67,17 @@ pub(crate) fn zeDeviceGetStatus(_hDevice: Handle<'_, Device>) -> ZeResult {
     Ok(())
 }
 
-/// Both clocks are the monotonic one, in ns; core/device.yml.
+/// In ns. The host's is CLOCK_MONOTONIC_RAW, as compute-runtime has it: profilers compare it with their own readings;
+/// core/device.yml.
 #[ze_entry(ze_pfnDeviceGetGlobalTimestamps_t)]
 pub(crate) fn zeDeviceGetGlobalTimestamps(
     hDevice: Handle<'_, Device>,
     hostTimestamp: Out<'_, u64>,
     deviceTimestamp: Out<'_, u64>,
 ) -> ZeResult {
-    let now = hDevice.platform().now_ns();
-    hostTimestamp.write(now);
-    deviceTimestamp.write(now);
+    let (host, device) = hDevice.platform().clocks();
+    hostTimestamp.write(host);
+    deviceTimestamp.write(device);
     Ok(())
 }
 

@@ -267,7 +267,7 @@ pub(crate) fn zeEventQueryTimestampsExp(
     Ok(())
 }
 
-/// One result, and the same on the host's clock: both are one clock; core/eventQueryKernelTimestamps.yml.
+/// One result, and the same on the host's clock; core/eventQueryKernelTimestamps.yml.
 #[ze_entry(ze_pfnEventQueryKernelTimestampsExt_t)]
 pub(crate) fn zeEventQueryKernelTimestampsExt(
     hEvent: Handle<'_, Event>,
@@ -297,9 +297,11 @@ pub(crate) fn zeEventQueryKernelTimestampsExt(
     }
     // SAFETY: null is handled by `as_mut`; else room for one result.
     if let Some(synchronized) = unsafe { results.pSynchronizedTimestampsBuffer.as_mut() } {
+        let (host, device) = hDevice.platform().clocks();
+        let on_host = |time: u64| time.wrapping_add(host.wrapping_sub(device));
         let data = ze_synchronized_timestamp_data_ext_t {
-            kernelStart: times.global.kernelStart,
-            kernelEnd: times.global.kernelEnd,
+            kernelStart: on_host(times.global.kernelStart),
+            kernelEnd: on_host(times.global.kernelEnd),
         };
         synchronized.global = data;
         synchronized.context = data;

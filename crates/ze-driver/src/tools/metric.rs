@@ -371,17 +371,21 @@ pub(crate) fn zetMetricGroupCalculateMultipleMetricValuesExp(
     Ok(())
 }
 
-/// One clock serves host, device and metrics; tools/GlobalTimestamps.yml.
+/// Metrics and device have one clock; tools/GlobalTimestamps.yml.
 #[ze_entry(zet_pfnMetricGroupGetGlobalTimestampsExp_t)]
 pub(crate) fn zetMetricGroupGetGlobalTimestampsExp(
     _hMetricGroup: Handle<'_, MetricGroup>,
-    _synchronizedWithHost: u8,
+    synchronizedWithHost: u8,
     globalTimestamp: Out<'_, u64>,
     metricTimestamp: Out<'_, u64>,
 ) -> ZeResult {
-    let now = state::driver()?.platform().now_ns();
-    globalTimestamp.write(now);
-    metricTimestamp.write(now);
+    let (host, device) = state::driver()?.platform().clocks();
+    globalTimestamp.write(if synchronizedWithHost != 0 {
+        host
+    } else {
+        device
+    });
+    metricTimestamp.write(device);
     Ok(())
 }
 

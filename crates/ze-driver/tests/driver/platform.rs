@@ -440,6 +440,10 @@ impl Platform for Fake {
     fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64 + 1000
     }
+    fn clocks(&self) -> (u64, u64) {
+        let now = self.now_ns();
+        (now, now)
+    }
     fn telemetry(&self) -> Option<&dyn ze_driver::telemetry::Telemetry> {
         static SENSORS: sensors::Sensors = sensors::Sensors::new();
         Some(&SENSORS)
