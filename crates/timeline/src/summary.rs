@@ -654,11 +654,23 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+/// A name of the recording, on one line: a line feed in it would begin a line that looks like one of the summary's.
+fn one_line(name: &str) -> String {
+    name.chars()
+        .flat_map(|letter| {
+            let escape = letter.is_control().then(|| letter.escape_default());
+            let plain = escape.is_none().then_some(letter);
+            escape.into_iter().flatten().chain(plain)
+        })
+        .collect()
+}
+
 /// Cuts a long name in the middle: both ends of a kernel's name tell something.
 fn short(name: &str, width: usize) -> String {
+    let name = one_line(name);
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= width {
-        return name.to_owned();
+        return name;
     }
     let head = width * 2 / 3;
     let tail = width - head - 1;
@@ -687,7 +699,7 @@ impl Summary {
                 "a process ended without notice (crash, kill or _exit): everything up to then is here"
             )?;
             if !self.unfinished_calls.is_empty() {
-                writeln!(out, "  in {}", self.unfinished_calls.join(" → "))?;
+                writeln!(out, "  in {}", one_line(&self.unfinished_calls.join(" → ")))?;
             }
         }
         if self.lost_records > 0 {
@@ -774,7 +786,7 @@ impl Summary {
         if !self.transfers.is_empty() {
             table(out, "transfers", self.transfers.len())?;
             for transfer in self.transfers.iter().take(rows) {
-                let name = format!("{} → {}", transfer.from, transfer.to);
+                let name = one_line(&format!("{} → {}", transfer.from, transfer.to));
                 writeln!(
                     out,
                     "  {name:<WIDTH$} {:>8}× {:>9} {:>9}",
@@ -809,7 +821,7 @@ impl Summary {
                 writeln!(
                     out,
                     "  {:<WIDTH$} {:>9} at most",
-                    peak.name,
+                    one_line(&peak.name),
                     size(peak.bytes)
                 )?;
             }
@@ -827,8 +839,8 @@ impl Summary {
                     out,
                     "    {:>9} {} {}",
                     size(live.bytes),
-                    live.kind,
-                    live.source
+                    one_line(&live.kind),
+                    one_line(&live.source.to_string())
                 )?;
             }
         }
@@ -860,5 +872,20 @@ mod tests {
         ] {
             assert_eq!(size(bytes), text);
         }
+    }
+
+    #[test]
+    fn a_name_stays_on_its_line() {
+        let mut summing = Summing::new(0);
+        let name = "kernel\n  fake \u{1b}[31m";
+        summing.kernels.at(&name.into()).add(1, 1, 0);
+        summing.peaks.insert(name.into(), 1);
+        summing.unfinished.push(name.into());
+        let transfers = &mut summing.transfers;
+        transfers.insert((name.into(), name.into()), (1, 1, 1));
+        let text = summing.finish(false, 0).text(9);
+        let count = |part| text.matches(part).count();
+        assert_eq!(count(r"kernel\n  fake \u{1b}[31m"), 5, "{text}");
+        assert_eq!((count("\n  fake"), count("\u{1b}")), (0, 0), "{text}");
     }
 }
