@@ -115,6 +115,7 @@ fn roles() {
         "known-by-number" => return hostile::known_by_number(),
         "hostile-server" => return hostile::server(),
         "limited" => return limited::use_memory(),
+        "locked-memory" => return limited::export_locked_memory(),
         "large-memory" => return limited::use_large_memory(),
         "count-allocations" => return limited::count_allocations(),
         "threadless" => return limited::run_without_threads(),

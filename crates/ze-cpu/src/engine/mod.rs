@@ -118,9 +118,11 @@ impl Engine {
         static FORK: Once = Once::new();
         FORK.call_once(|| {
             fault::wait_in_forks();
-            // SAFETY: the handler only stores to an atomic.
+            // Before the fork, and before `wait_in_forks` takes its lock (such handlers run in reverse order): an export that
+            // waits for the lock knows of the child. A fork that fails is taken for one as well.
+            // SAFETY: the handlers only store to atomics.
             unsafe {
-                libc::pthread_atfork(None, Some(in_parent), Some(in_child));
+                libc::pthread_atfork(Some(before_fork), None, Some(in_child));
             }
         });
         let engine: &'static Self = Box::leak(Box::new(Self {
@@ -473,7 +475,7 @@ pub(crate) fn has_forked() -> bool {
     HAS_FORKED.load(Ordering::Relaxed)
 }
 
-extern "C" fn in_parent() {
+extern "C" fn before_fork() {
     HAS_FORKED.store(true, Ordering::Relaxed);
 }
 

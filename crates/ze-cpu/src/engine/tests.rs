@@ -399,3 +399,37 @@ fn an_unlimited_wait_runs_what_it_waits_for_and_nothing_else() {
         assert_eq!(libc::sigismember(&mask, libc::SIGINT), 0);
     }
 }
+
+/// In a process of its own, whose first fork it is.
+#[test]
+fn a_fork_is_known_before_an_export_goes_on() {
+    const ALONE: &str = "SOLUM_TEST_FIRST_FORK";
+    static KNOWN: AtomicBool = AtomicBool::new(false);
+    extern "C" fn look() {
+        KNOWN.store(has_forked(), Ordering::Relaxed);
+    }
+    if std::env::var_os(ALONE).is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "engine::tests::a_fork_is_known_before_an_export_goes_on",
+            ])
+            .env(ALONE, "1")
+            .output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        return;
+    }
+    // Registered before the engine's, so that it runs in the parent before the lock of exports is free again.
+    // SAFETY: the handler only loads and stores; the child ends at once.
+    unsafe {
+        libc::pthread_atfork(None, Some(look), None);
+        Engine::new(1, true);
+        let child = libc::fork();
+        if child == 0 {
+            libc::_exit(0);
+        }
+        assert_eq!(libc::waitpid(child, std::ptr::null_mut(), 0), child);
+    }
+    assert!(KNOWN.load(Ordering::Relaxed));
+}

@@ -27,6 +27,8 @@ pub(crate) use modes::with_default_modes;
 pub(crate) use processor::{MODES, MODES_FLUSH, solum_on_stack};
 pub(crate) use slot::{Guard, can_guard, solum_callee};
 pub(crate) use trap::{solum_trap, tell};
+#[cfg(test)]
+pub(crate) use write_hold::enter_and_leave_a_hold;
 pub(crate) use write_hold::{WriteHold, wait_in_forks};
 
 use std::fmt;

@@ -23,13 +23,56 @@ unsafe impl Sync for One {}
 static ONE: One = One(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
 
 extern "C" fn lock_one() {
+    leave_parents_hold();
     // SAFETY: an initialised lock, never destroyed.
     unsafe { libc::pthread_mutex_lock(ONE.0.get()) };
 }
 
 extern "C" fn unlock_one() {
-    // SAFETY: locked by this thread, or by the thread whose copy it is in a child.
+    // SAFETY: locked by this thread.
     unsafe { libc::pthread_mutex_unlock(ONE.0.get()) };
+}
+
+extern "C" fn unlock_in_child() {
+    if !leave_parents_hold() {
+        // Locked by the thread whose copy this one is.
+        unlock_one();
+    }
+}
+
+/// In a child of a process that has held: ends what the child has inherited of a hold, and makes it a process of its own.
+/// Says whether it did; at most once in a process.
+fn leave_parents_hold() -> bool {
+    // SAFETY: null, or the word, which stays mapped.
+    let Some(word) = (unsafe { OWN_PROCESS.load(Ordering::Acquire).as_ref() }) else {
+        return false;
+    };
+    let (inherited, leaving, own) = (0, 2, 1);
+    let claim = word.compare_exchange(inherited, leaving, Ordering::AcqRel, Ordering::Acquire);
+    if claim.is_err() {
+        // Another thread of the child is at it: a system call and two stores.
+        while word.load(Ordering::Acquire) == leaving {
+            std::hint::spin_loop();
+        }
+        return false;
+    }
+    let (base, end) = (BASE.load(Ordering::Relaxed), END.load(Ordering::Relaxed));
+    if end > base {
+        protect(base, end - base, libc::PROT_READ | libc::PROT_WRITE);
+    }
+    END.store(0, Ordering::Release);
+    // SAFETY: whoever had locked it is a thread of the parent; this process has only come here, and others of its threads
+    // wait above.
+    unsafe { ONE.0.get().write(libc::PTHREAD_MUTEX_INITIALIZER) };
+    word.store(own, Ordering::Release);
+    true
+}
+
+/// As a fork does.
+#[cfg(test)]
+pub(crate) fn enter_and_leave_a_hold() {
+    lock_one();
+    unlock_one();
 }
 
 /// The locked [`ONE`].
@@ -40,11 +83,11 @@ pub(crate) fn wait_in_forks() {
     static FORKS: Once = Once::new();
     FORKS.call_once(|| {
         // SAFETY: plain functions, which live as long as the code does.
-        unsafe { libc::pthread_atfork(Some(lock_one), Some(unlock_one), Some(unlock_one)) };
+        unsafe { libc::pthread_atfork(Some(lock_one), Some(unlock_one), Some(unlock_in_child)) };
     });
 }
 
-/// A word that is 1 in the process that made it and 0 in its forked children: children that were made without the C
+/// A word that is 1 in the process that made it and 0 in its forked children until [`leave_parents_hold`]: children that were made without the C
 /// library's `fork` inherit a read-only range, and nobody who ends the hold. A child of `vfork`, which has the memory of its
 /// parent, sees 1. None: the system offers no such memory.
 fn own_process() -> Option<&'static AtomicU32> {
@@ -77,7 +120,7 @@ static OWN_PROCESS: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 fn is_child_of_holder() -> bool {
     // SAFETY: null, or the word, which stays mapped.
     let word = unsafe { OWN_PROCESS.load(Ordering::Acquire).as_ref() };
-    word.is_some_and(|word| word.load(Ordering::Acquire) == 0)
+    word.is_some_and(|word| word.load(Ordering::Acquire) != 1)
 }
 
 impl Only {
@@ -123,8 +166,6 @@ impl WriteHold {
         reinstall_if_replaced();
         if let Some(word) = own_process() {
             OWN_PROCESS.store(std::ptr::from_ref(word).cast_mut(), Ordering::Release);
-            // A child that holds for the first time is a holder of its own.
-            word.store(1, Ordering::Release);
         }
         BASE.store(base, Ordering::Relaxed);
         END.store(base.checked_add(len)?, Ordering::Release);
@@ -173,7 +214,10 @@ pub(super) fn retry(code: i32, address: usize, instruction: usize) -> bool {
             break true;
         }
         if !(BASE.load(Ordering::Relaxed)..END.load(Ordering::Acquire)).contains(&address) {
-            // The hold may have ended between the two questions.
+            // The hold may have ended between the two questions, and another one begun.
+            if ENDED.load(Ordering::Acquire) != ended {
+                continue;
+            }
             break writable(address);
         }
         if is_child_of_holder() {

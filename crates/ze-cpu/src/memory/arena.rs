@@ -8,7 +8,7 @@
 
 use super::map::{BRANCH_SPAN, PAGE, Record};
 use super::separate::{Separated, descriptor, into_file};
-use super::store::{Alias, Store};
+use super::store::Store;
 use object_loader::FreeList;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -138,6 +138,11 @@ impl Pool {
         }
     }
 
+    /// The store around an address.
+    fn store(&self, base: usize) -> Option<&Store> {
+        self.stores.iter().find(|store| store.holds(base))
+    }
+
     fn add_freed(&mut self, base: usize, len: u64) {
         if self.recent.len() == RECENT {
             let (base, len) = self.recent.remove(0);
@@ -154,7 +159,7 @@ impl Pool {
         // All at once: neighbours have become one by now, and a system call for each page would cost more than
         // everything else.
         for (base, len) in self.filled.take_all() {
-            if let Some(store) = self.stores.iter().find(|store| store.holds(base)) {
+            if let Some(store) = self.store(base) {
                 store.empty(base, len);
             }
             self.empty.add(base, len);
@@ -195,6 +200,10 @@ impl Arena {
             .into_iter()
             .find_map(|size| Store::anonymous(size, BRANCH_SPAN))?;
         store.prefer(node);
+        if signal_mask::address_space_limit().is_none() {
+            // Now, before the program locks pages: the second view of a locked page is locked as a whole.
+            store.pages();
+        }
         // The last page stays unused: runs of two stores beside each other never become one.
         pool.empty.add(store.base(), store.len() - PAGE);
         pool.stores.push(store);
@@ -237,8 +246,7 @@ impl Arena {
         let base = room.start;
         if let Some(store) = self.own.get_mut(&base) {
             if store.file().is_none() {
-                let old = Alias::of(base, room.len() as u64);
-                let file = into_file(room, used, node, old.as_ref())?;
+                let file = into_file(store, room, used, node)?;
                 std::mem::replace(store, file).give_up_range();
             }
             return descriptor(store);
@@ -246,7 +254,11 @@ impl Arena {
         let separated = match self.separated.get(&base) {
             Some(known) => known,
             None => {
-                let fresh = Separated::new(room, used, node)?;
+                let store = self.pools.get(&node).and_then(|pool| pool.store(base));
+                let store = store.ok_or(NoFile {
+                    errno: libc::ENOMEM,
+                })?;
+                let fresh = Separated::new(store, room, used, node)?;
                 self.separated.entry(base).or_insert(fresh)
             }
         };
@@ -260,9 +272,10 @@ impl Arena {
             return;
         }
         if let Some(separated) = self.separated.remove(&base) {
+            let pool = self.pools.entry(node).or_default();
             // A range that cannot be had back is lost; the file may still be in use elsewhere.
-            if separated.end() {
-                self.pools.entry(node).or_default().empty.add(base, len);
+            if pool.store(base).is_some_and(|store| separated.end(store)) {
+                pool.empty.add(base, len);
             }
             return;
         }

@@ -6,7 +6,10 @@
 //!
 //! Forked children keep the pages as they were: what they share with the parent ends at the first export. So do pages
 //! that the system has pinned (registered buffers of io_uring or RDMA, direct I/O under way) and process-shared futexes.
-//! A program that needs those allocates with an export descriptor: such an allocation never moves.
+//! A program that needs those allocates with an export descriptor: such an allocation never moves. Children that were made
+//! without the C library's `fork` are not known of, and read zeros there after the export.
+//!
+//! Once the process has forked, all old pages stay until the move is over: a large allocation takes twice its memory then.
 //!
 //! Pages move in parts of a few MiB, and what can be copied is copied before writers are held: a writer then waits while one
 //! part is compared and copied where it differs.
@@ -15,7 +18,7 @@
 //! for it; a thread that has blocked SIGSEGV must not write to them then.
 
 use super::map::PAGE;
-use super::store::{Alias, Store};
+use super::store::Store;
 use crate::fault::WriteHold;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
@@ -25,24 +28,21 @@ use ze_driver::device::NoFile;
 #[derive(Debug)]
 pub(super) struct Separated {
     file: Store,
-    /// The pages of the store, for the time after the allocation. Valgrind refuses such a view: then they stay hidden until
-    /// the store ends.
-    pages: Option<Alias>,
 }
 
 impl Separated {
-    /// Moves `room`, whole pages of one shared store, into a file; the bytes of `used` alone keep their contents.
+    /// Moves `room`, whole pages of `store`, into a file; the bytes of `used` alone keep their contents.
     ///
     /// # Errors
-    /// The reason why there is no file; then nothing has changed.
+    /// The reason why there is no file; then the contents and the address of the memory are what they were.
     pub(super) fn new(
+        store: &Store,
         room: Range<usize>,
         used: Range<usize>,
         node: Option<u32>,
     ) -> Result<Self, NoFile> {
-        let pages = Alias::of(room.start, room.len() as u64);
-        let file = into_file(room, used, node, pages.as_ref())?;
-        Ok(Self { file, pages })
+        let file = into_file(store, room, used, node)?;
+        Ok(Self { file })
     }
 
     /// A descriptor of the file.
@@ -50,19 +50,24 @@ impl Separated {
         descriptor(&self.file).map(|(file, _)| file)
     }
 
-    /// Shows the store's own pages again; the file lives on in the processes that have it. `false` when the system
-    /// refuses: then nobody may use the range any more.
-    pub(super) fn end(self) -> bool {
-        let base = self.file.base();
+    /// Shows the pages of `store`, which they come from, again, all of them zero; the file lives on in the processes that
+    /// have it. `false` when the system refuses: then nobody may use the range any more.
+    pub(super) fn end(self, store: &Store) -> bool {
+        let (base, len) = (self.file.base(), self.file.len());
+        self.file.give_up_range();
+        let Some(offset) = base.checked_sub(store.base()) else {
+            return false;
+        };
         // SAFETY: the range is the freed allocation's, which this value stands for.
-        let shown = unsafe {
-            match self.pages {
+        unsafe {
+            match store.pages() {
                 Some(pages) => {
                     // Pages that forked children show, or that are locked, still have what they had before the move.
-                    pages.clear();
-                    pages.move_back(base)
+                    pages.clear_part(offset as u64, len);
+                    pages.show_part(offset as u64, len, base)
                 }
-                None => Store::anonymous(self.file.len(), PAGE).is_some_and(|mut fresh| {
+                // The pages below stay hidden until the store ends.
+                None => Store::anonymous(len, PAGE).is_some_and(|mut fresh| {
                     let shown = fresh.move_over(base);
                     if shown {
                         fresh.give_up_range();
@@ -70,12 +75,7 @@ impl Separated {
                     shown
                 }),
             }
-        };
-        if shown {
-            self.file.empty(self.file.base(), self.file.len());
         }
-        self.file.give_up_range();
-        shown
     }
 }
 
@@ -95,18 +95,21 @@ pub(super) fn descriptor(store: &Store) -> Result<(OwnedFd, u64), NoFile> {
 /// part takes 0.9 ms, copying all of it into new pages 3.5 ms (Xeon at 2.5 GHz, November 2026).
 const PART: usize = 4 << 20;
 
-/// Moves `room`, whole pages of anonymous shared memory, into a file that replaces them there. The bytes of `used` keep
-/// their contents; the others, which may hold what an earlier allocation left, become zero. `old` is a second view of the
-/// pages, which go back to the system unless forked children show them.
+/// Moves `room`, whole pages of an anonymous store, into a file that replaces them there. The bytes of `used` keep their
+/// contents; the others, which may hold what an earlier allocation left, become zero. The store's pages go back to the
+/// system, at the latest when it ends; those that forked children show stay.
 ///
 /// # Errors
 /// The reason why there is no file; then the contents and the address of the memory are what they were.
 pub(super) fn into_file(
+    store: &Store,
     room: Range<usize>,
     used: Range<usize>,
     node: Option<u32>,
-    old: Option<&Alias>,
 ) -> Result<Store, NoFile> {
+    debug_assert!(store.holds(room.start));
+    let old = store.pages();
+    let before = (room.start - store.base()) as u64;
     let no_room = NoFile {
         errno: libc::ENOMEM,
     };
@@ -134,7 +137,7 @@ pub(super) fn into_file(
         }
         // Forked children still show the old pages.
         if let Some(old) = old.filter(|_| !crate::engine::has_forked()) {
-            old.empty_part(offset, bytes);
+            old.empty_part(before + offset, bytes);
         }
         first = end;
     }
@@ -229,7 +232,7 @@ mod tests {
             for round in 0..50 {
                 std::thread::sleep(std::time::Duration::from_micros(300));
                 let room = base..base + len as usize;
-                let separated = Separated::new(room.clone(), room, None).unwrap();
+                let separated = Separated::new(&store, room.clone(), room, None).unwrap();
                 assert_eq!(separated.file.base(), base, "round {round}");
                 // Back to zeros: count on from what the file has.
                 let values: Vec<u64> = {
@@ -238,12 +241,14 @@ mod tests {
                     // SAFETY: mapped; writes are held.
                     let values =
                         unsafe { std::slice::from_raw_parts(base as *const u64, words) }.to_vec();
-                    let target = separated.pages_for_test();
-                    // SAFETY: the alias has `len` bytes and is known to nobody else.
+                    let pages = store.pages().unwrap();
+                    // SAFETY: the view has `len` bytes and is known to nobody else; the range is the store's.
                     unsafe {
-                        std::ptr::copy_nonoverlapping(values.as_ptr(), target as *mut u64, words);
+                        let target = pages.at(0) as *mut u64;
+                        std::ptr::copy_nonoverlapping(values.as_ptr(), target, words);
+                        assert!(pages.show_part(0, len, base));
                     }
-                    assert!(separated.end_for_test());
+                    separated.file.give_up_range();
                     drop(hold);
                     values
                 };
@@ -258,19 +263,5 @@ mod tests {
                 assert_eq!(found, done, "thread {thread}");
             }
         });
-    }
-
-    impl Separated {
-        /// As [`Self::end`], with the contents of the pages.
-        fn end_for_test(self) -> bool {
-            // SAFETY: as in `end`.
-            let shown = unsafe { self.pages.unwrap().move_back(self.file.base()) };
-            self.file.give_up_range();
-            shown
-        }
-
-        fn pages_for_test(&self) -> usize {
-            self.pages.as_ref().unwrap().base()
-        }
     }
 }

@@ -596,6 +596,43 @@ mod tests {
         }
     }
 
+    /// A child that the system call made during a move has the lock of moves as its parent's thread had it.
+    #[test]
+    fn children_of_a_bare_system_call_can_fork_and_export() {
+        let memory = Memory::new(1 << 34);
+        let size = 16 << 20;
+        let mut children = Vec::new();
+        for _ in 0..3 {
+            let base = memory.allocate(&request(size)).unwrap();
+            // SAFETY: the allocation has `size` bytes. The children fork, move pages and end.
+            unsafe {
+                base.write_bytes(1, size as usize);
+                let at = base as usize;
+                std::thread::scope(|scope| {
+                    let moving = scope.spawn(|| memory.export(at).is_ok());
+                    while !moving.is_finished() {
+                        let child = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0);
+                        if child == 0 {
+                            libc::syscall(libc::SYS_alarm, 60);
+                            crate::fault::enter_and_leave_a_hold();
+                            base.add(5000).write_volatile(1);
+                            libc::syscall(libc::SYS_exit_group, 0);
+                        }
+                        children.push(child as libc::pid_t);
+                    }
+                    assert!(moving.join().unwrap());
+                });
+            }
+            assert!(memory.free(base));
+        }
+        for child in children {
+            let mut status = 0;
+            // SAFETY: a child of this process; the call fills the word.
+            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+            assert_eq!(status, 0);
+        }
+    }
+
     /// The system keeps locked pages when it is told to take them back.
     #[test]
     fn locked_memory_is_zero_when_it_comes_again() {

@@ -15,6 +15,8 @@ pub(crate) struct Store {
     len: u64,
     /// The file behind it, and the offset of `base` there. Anonymous memory has none.
     file: Option<(File, u64)>,
+    /// See [`Self::pages`].
+    pages: OnceLock<Option<Alias>>,
 }
 
 /// A new memory file of `len` bytes, sealed against changes of its size: a process that receives it cannot turn our
@@ -148,8 +150,7 @@ impl Store {
     /// are touched.
     pub(crate) fn anonymous(len: u64, align: u64) -> Option<Self> {
         let base = map_shared(len, align, None)?;
-        let file = None;
-        Some(Self { base, len, file })
+        Some(Self::of(base, len, None))
     }
 
     /// As [`Self::anonymous`], in a new memory file from its first byte on.
@@ -172,8 +173,25 @@ impl Store {
     /// As [`Self::anonymous`], over a part of a file that has it.
     pub(crate) fn view(file: File, offset: u64, len: u64, align: u64) -> Option<Self> {
         let base = map_shared(len, align, Some((file.as_fd(), offset)))?;
-        let file = Some((file, offset));
-        Some(Self { base, len, file })
+        Some(Self::of(base, len, Some((file, offset))))
+    }
+
+    fn of(base: usize, len: u64, file: Option<(File, u64)>) -> Self {
+        let pages = OnceLock::new();
+        Self {
+            base,
+            len,
+            file,
+            pages,
+        }
+    }
+
+    /// A second view of an anonymous store's own pages, which keeps them reachable while parts of the range show files. The
+    /// first call makes it, while the whole range still shows them, and no later one tries again. None: the system refuses,
+    /// for example beyond a limit on address space; so does Valgrind.
+    pub(super) fn pages(&self) -> Option<&Alias> {
+        let pages = self.pages.get_or_init(|| Alias::of(self.base, self.len));
+        pages.as_ref()
     }
 
     /// Pages that are not there yet come from that node.
@@ -293,7 +311,7 @@ fn clear_pages(base: usize, len: u64) {
     }
 }
 
-/// A second view of anonymous shared pages, which keeps them reachable while their range shows a file.
+/// A second view of a whole [`Store::anonymous`].
 #[derive(Debug)]
 pub(super) struct Alias {
     base: usize,
@@ -301,41 +319,48 @@ pub(super) struct Alias {
 }
 
 impl Alias {
-    /// Of whole pages in one [`Store::anonymous`].
-    pub(super) fn of(base: usize, len: u64) -> Option<Self> {
+    fn of(base: usize, len: u64) -> Option<Self> {
         debug_assert!((base as u64).is_multiple_of(PAGE) && len.is_multiple_of(PAGE));
         // SAFETY: an old size of 0 maps the pages of a shared range once more, and leaves that as it is.
         let base = unsafe { remap(base, 0, len, None) }?;
-        Some(Self { base, len })
+        let view = Self { base, len };
+        // The view has what the program set for the first page, for example that children do not inherit it.
+        // SAFETY: the view is fresh, and known to nobody else.
+        unsafe {
+            let at = base as *mut libc::c_void;
+            libc::madvise(at, len as usize, libc::MADV_DOFORK);
+            let all = libc::PROT_READ | libc::PROT_WRITE;
+            (libc::mprotect(at, len as usize, all) == 0).then_some(view)
+        }
     }
 
+    /// Address of the byte that lies `offset` bytes into the store.
     #[cfg(test)]
-    pub(super) fn base(&self) -> usize {
-        self.base
+    pub(super) fn at(&self, offset: u64) -> usize {
+        debug_assert!(offset < self.len);
+        self.base + offset as usize
     }
 
-    /// Gives the pages of a part back to the system, if it takes them; the range stays.
+    /// Gives the pages of a part back to the system, if it takes them.
     pub(super) fn empty_part(&self, offset: u64, len: u64) {
         debug_assert!(offset + len <= self.len);
         remove_pages(self.base + offset as usize, len);
     }
 
-    /// Makes all pages zero.
-    pub(super) fn clear(&self) {
-        clear_pages(self.base, self.len);
+    /// Makes the pages of a part zero.
+    pub(super) fn clear_part(&self, offset: u64, len: u64) {
+        debug_assert!(offset + len <= self.len);
+        clear_pages(self.base + offset as usize, len);
     }
 
-    /// Shows the pages at `base` again, in one step.
+    /// Shows the pages of a part at `base` again, in one step.
     ///
     /// # Safety
     /// `base..base + len` is the caller's to replace.
-    pub(super) unsafe fn move_back(mut self, base: usize) -> bool {
-        // SAFETY: the range moved is this alias; the caller gives the one that it replaces.
-        let moved = unsafe { remap(self.base, self.len, self.len, Some(base)) };
-        if moved.is_some() {
-            self.len = 0;
-        }
-        moved.is_some()
+    pub(super) unsafe fn show_part(&self, offset: u64, len: u64, base: usize) -> bool {
+        debug_assert!(offset + len <= self.len);
+        // SAFETY: an old size of 0 leaves the view as it is; the caller gives the range that is replaced.
+        unsafe { remap(self.base + offset as usize, 0, len, Some(base)).is_some() }
     }
 }
 

@@ -91,6 +91,51 @@ fn under(limit: Limit, role: &str, variables: &[(&str, &str)]) -> Output {
 /// The largest file that the role may make, as text; none: any.
 const FILES: &str = "SOLUM_TEST_FILES";
 
+/// Exports memory whose first page is locked, as a user who may lock little; it and its neighbours can be used afterwards.
+pub(crate) fn export_locked_memory() {
+    let few = libc::rlimit {
+        rlim_cur: 1 << 20,
+        rlim_max: 1 << 20,
+    };
+    // Without the right to lock more than the limit, which root has.
+    // SAFETY: changes this process alone, which runs nothing else.
+    unsafe {
+        assert!(libc::geteuid() != 0 || libc::setresuid(65533, 65533, 65533) == 0);
+        assert_eq!(libc::setrlimit(libc::RLIMIT_MEMLOCK, &few), 0);
+    }
+    let platform = ze_cpu::platform().unwrap();
+    let space = platform.address_space().unwrap();
+    let request = |size| AllocRequest {
+        kind: MemoryKind::Shared,
+        size,
+        align: 4096,
+        device: Some(0),
+        context: 0,
+    };
+    // Each later one begins where the one before did, and is longer.
+    for (size, locks) in [(10_u64 << 20, true), (12 << 20, false), (14 << 20, false)] {
+        let base = platform.allocate(&request(size)).unwrap();
+        // SAFETY: the allocation has `size` bytes.
+        unsafe {
+            base.write_bytes(7, size as usize);
+            assert!(!locks || libc::mlock(base.cast(), 4096) == 0);
+            assert!(space.export(base as usize).is_ok());
+            assert_eq!(*base.add(size as usize - 1), 7);
+            assert!(!locks || libc::munlock(base.cast(), 4096) == 0);
+        }
+        assert!(platform.free(base));
+    }
+    let base = platform.allocate(&request(16 << 20)).unwrap();
+    // SAFETY: the allocation has so many bytes.
+    unsafe { base.write_bytes(7, 16 << 20) };
+}
+
+#[test]
+fn locked_memory_can_be_exported() {
+    let output = program("locked-memory", &[]);
+    assert!(output.status.success(), "{output:?}");
+}
+
 /// Uses memory of all kinds. Files up to the limit can be had; beyond it an error names the limit.
 pub(crate) fn use_memory() {
     let most = std::env::var(FILES).map_or(u64::MAX, |text| text.parse().unwrap());
