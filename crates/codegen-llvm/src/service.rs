@@ -28,6 +28,8 @@ struct State {
     parts: VecDeque<Job>,
     threads: usize,
     idle: usize,
+    /// Jobs on threads that wait for a reply.
+    helping: usize,
     /// Set by [`stop`]: no job begins any more.
     ends: bool,
 }
@@ -37,6 +39,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     parts: VecDeque::new(),
     threads: 0,
     idle: 0,
+    helping: 0,
     ends: false,
 });
 static WORK: Condvar = Condvar::new();
@@ -88,20 +91,20 @@ extern "C" fn fatal(reason: *const libc::c_char) {
     let text = unsafe { CStr::from_ptr(reason) }
         .to_string_lossy()
         .into_owned();
-    let waiting = CURRENT.with(RefCell::take);
-    let Some(waiting) = waiting else {
-        // Not one of our threads: there is nobody to tell, LLVM's own end is the honest one.
+    if !SERVES.get() {
+        // Not one of our threads, which alone can be parked: LLVM ends the process, with its text.
+        return;
+    }
+    let Some(waiting) = CURRENT.with(RefCell::take) else {
         return;
     };
     if let Some(duty) = DUTY.take() {
         duty();
     }
     let _ = waiting.send(Err(codegen_error(format!("LLVM gave up: {text}"))));
-    if SERVES.get() {
-        state().threads -= 1;
-        // A queued job may have been waiting for this thread.
-        start_threads();
-    }
+    state().threads -= 1;
+    // A queued job may have been waiting for this thread.
+    start_threads();
     // LLVM ends the process when this returns, and its frames cannot be unwound.
     loop {
         std::thread::park();
@@ -142,9 +145,16 @@ pub(crate) fn wait(reply: &Receiver<Reply>) -> Reply {
             Err(RecvTimeoutError::Timeout) => {}
         }
         LATE.store(true, Ordering::Relaxed);
-        let job = state().next();
+        let job = {
+            let mut state = state();
+            let job = state.next();
+            state.helping += usize::from(job.is_some());
+            job
+        };
         let Some(job) = job else { break };
+        // On this thread's own stack, whose size is the program's choice.
         let (reply, sender) = perform(job);
+        state().helping -= 1;
         let _ = sender.send(reply);
     }
     reply
@@ -221,7 +231,7 @@ extern "C" fn stop() {
         };
         if let Some(mut state) = state {
             state.ends = true;
-            let all_idle = state.threads == state.idle;
+            let all_idle = state.threads == state.idle && state.helping == 0;
             let jobs = std::mem::take(&mut state.jobs);
             let parts = std::mem::take(&mut state.parts);
             drop(state);

@@ -73,6 +73,7 @@ impl CpuPlatform {
         if let Some(milliseconds) = settings.kernel_timeout {
             crate::fault::watchdog::limit(milliseconds as u64);
         }
+        crate::program::find_code_generator();
         let machine = Machine::detect();
         let mut facts: Vec<_> = settings
             .devices

@@ -64,7 +64,8 @@ impl Machine {
             vendor_id,
             cpus,
             share: share_of(cpus, rank),
-            has_ranks: rank.is_some(),
+            // Ranks open memory by descriptors alone: whoever starts a privileged program does not choose that.
+            has_ranks: rank.is_some() && !crate::environment::is_privileged(),
             memory: memory(),
             caches: caches(),
             cache_line: number("/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size")

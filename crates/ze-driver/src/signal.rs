@@ -369,8 +369,8 @@ impl Signal {
         // Before the looks at sleepers and lanes, against the opposite order of those.
         fence(Ordering::SeqCst);
         // In shared memory another process can write a count of zero while threads of this one sleep.
-        let is_shared = matches!(*self.slots, Slots::Shared(_));
-        if is_shared || slot.sleepers.load(Ordering::Relaxed) != 0 {
+        let is_shared = || matches!(*self.slots, Slots::Shared(_));
+        if slot.sleepers.load(Ordering::Relaxed) != 0 || is_shared() {
             wake_all(&slot.word);
         }
         if self.hung.load(Ordering::Relaxed) {

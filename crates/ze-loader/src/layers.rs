@@ -44,9 +44,10 @@ static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen {
     error: None,
 });
 
-fn chosen() -> MutexGuard<'static, Chosen> {
+/// None in a child that was forked off a process with drivers: another thread of the parent may have held the lock.
+fn chosen() -> Option<MutexGuard<'static, Chosen>> {
     // What a panicking holder leaves is whole.
-    CHOSEN.lock().unwrap_or_else(PoisonError::into_inner)
+    (!init::is_forked()).then(|| CHOSEN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Chosen {
@@ -77,12 +78,11 @@ impl Chosen {
 pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
     let mut error = ZE_RESULT_SUCCESS;
     init::claim_process();
-    if init::is_forked() {
-        // Another thread of the parent may have held the lock. The function that initialises answers with the reason.
-        return Ok(());
-    }
     guarded(name, || {
-        let mut chosen = chosen();
+        let Some(mut chosen) = chosen() else {
+            // The function that initialises answers with the reason.
+            return ZE_RESULT_SUCCESS;
+        };
         if !chosen.read {
             chosen.read = true;
             chosen.tracing = is_on("ZE_ENABLE_TRACING_LAYER");
@@ -158,17 +158,16 @@ pub(crate) fn finish() {
 
 /// Whether the validation layer is on.
 pub(crate) fn is_validating() -> bool {
-    chosen().validation
+    chosen().is_some_and(|chosen| chosen.validation)
 }
 
 /// `zelEnableTracingLayer`: counts; the layer is gone through as soon as a tracer is enabled too.
 #[must_use]
 pub fn enable_tracing() -> ze_result_t {
     guarded("zelEnableTracingLayer", || {
-        if init::is_forked() {
+        let Some(mut chosen) = chosen() else {
             return crate::dispatch::not_ready(&"zelEnableTracingLayer");
-        }
-        let mut chosen = chosen();
+        };
         chosen.tracing_count = chosen.tracing_count.saturating_add(1);
         chosen.stack();
         ZE_RESULT_SUCCESS
@@ -179,10 +178,9 @@ pub fn enable_tracing() -> ze_result_t {
 #[must_use]
 pub fn disable_tracing() -> ze_result_t {
     guarded("zelDisableTracingLayer", || {
-        if init::is_forked() {
+        let Some(mut chosen) = chosen() else {
             return crate::dispatch::not_ready(&"zelDisableTracingLayer");
-        }
-        let mut chosen = chosen();
+        };
         chosen.tracing_count = chosen.tracing_count.saturating_sub(1);
         chosen.stack();
         ZE_RESULT_SUCCESS
@@ -201,7 +199,7 @@ pub unsafe fn tracing_state(enabled: *mut bool) -> ze_result_t {
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     }
     // SAFETY: non-null, and writable by the caller's contract.
-    unsafe { enabled.write(chosen().is_tracing()) };
+    unsafe { enabled.write(chosen().is_some_and(|chosen| chosen.is_tracing())) };
     ZE_RESULT_SUCCESS
 }
 
@@ -277,7 +275,9 @@ pub unsafe fn tracer_set_epilogues(
 pub fn tracer_set_enabled(handle: zel_tracer_handle_t, enable: ze_bool_t) -> ze_result_t {
     tracer("zelTracerSetEnabled", || {
         let result = tracing::set_enabled(handle, enable);
-        chosen().stack();
+        if let Some(chosen) = chosen() {
+            chosen.stack();
+        }
         result
     })
 }

@@ -11,7 +11,7 @@ use kernel_ir::{BuildError, BuildErrorKind, Request};
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 const NAMES: [&str; 2] = ["libsolum_codegen.so.1", "libsolum_codegen.so"];
 
@@ -196,9 +196,8 @@ fn library() -> Result<Library, String> {
 }
 
 fn find() -> Result<Library, String> {
-    let directories = directories();
     let mut tried = Vec::new();
-    for directory in &directories {
+    for directory in places() {
         for name in NAMES {
             let path = directory.join(name);
             if !path.exists() {
@@ -216,7 +215,7 @@ fn find() -> Result<Library, String> {
 fn missing(tried: &[String], why: &str) -> String {
     let [name, _] = NAMES;
     let places = match tried {
-        [] => "not looked for there: the program has elevated privileges".to_owned(),
+        [] => "not looked for there: the program has elevated privileges, or no file of it can be found".to_owned(),
         tried => format!("tried {}", tried.join(", ")),
     };
     format!(
@@ -251,11 +250,18 @@ fn own_library() -> Option<PathBuf> {
     (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name.to_bytes())))
 }
 
+/// Where the library is sought, as [`directories`] found with the first call. The driver asks when it begins: a library
+/// that was opened by a relative name is found by it only as long as the program stays in its directory.
+pub(crate) fn places() -> &'static [PathBuf] {
+    static PLACES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    PLACES.get_or_init(directories)
+}
+
 /// Where the file lies that holds this code: as it was opened, and where a link leads. None for a program with elevated
 /// privileges that has the driver inside: a hard link moves such a program into any directory.
 fn directories() -> Vec<PathBuf> {
     let path = match own_library() {
-        Some(library) => library,
+        Some(library) => std::path::absolute(&library).unwrap_or(library),
         None if crate::environment::is_privileged() => return Vec::new(),
         None => match std::env::current_exe() {
             Ok(program) => program,
@@ -377,7 +383,7 @@ mod tests {
     fn a_program_with_elevated_privileges_is_told_that_nothing_was_tried() {
         let text = missing(&[], "no such file");
         assert!(
-            text.contains("(not looked for there: the program has elevated privileges)"),
+            text.contains("(not looked for there: the program has elevated privileges"),
             "{text}"
         );
     }

@@ -46,6 +46,12 @@ use ze_driver::device::{
     Requirements,
 };
 
+/// Finds out where the code generator is sought.
+pub(crate) fn find_code_generator() {
+    #[cfg(not(linked_generator))]
+    codegen::places();
+}
+
 /// First line of texts that say what programs need.
 const REQUIREMENTS: &str = "SOLUM.CPU 1";
 

@@ -51,6 +51,14 @@ impl Event {
         }
     }
 
+    /// Whether the signal that [`Self::waited`] gives is set.
+    fn is_set(&self) -> bool {
+        match &self.kind {
+            Kind::Regular(signal) => signal.is_set(),
+            Kind::Counter(counter) => counter.waited().is_set(),
+        }
+    }
+
     /// The signal that a command appended now will set, and whether each execution of it starts anew.
     pub(crate) fn signalled(&self) -> (Arc<Signal>, bool) {
         match &self.kind {
@@ -221,11 +229,7 @@ pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) ->
 pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
     hEvent.context().check()?;
     hEvent.context().driver().captures().check_query(&hEvent)?;
-    if hEvent.waited().is_set() {
-        Ok(())
-    } else {
-        not_ready()
-    }
+    if hEvent.is_set() { Ok(()) } else { not_ready() }
 }
 
 /// Back to not signalled, timestamps cleared; core/event.yml.

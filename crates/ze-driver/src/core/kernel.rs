@@ -23,6 +23,8 @@ use ze_entry::ze_entry;
 const SUGGESTED_ITEMS: u32 = 256;
 /// Work-items of a row that are assumed to run side by side.
 const ROW_LANES: u64 = 16;
+/// Sets of null arguments for which a kernel keeps a variant. oneDAL's kernels are launched with at most 3.
+const MOST_VARIANTS: usize = 16;
 
 /// A kernel of a module, and what the next launch will take from it.
 #[repr(C)]
@@ -155,6 +157,10 @@ impl Kernel {
                     named(&self.facts, &offsets)
                 )
             });
+        }
+        // A program that passes ever new sets of nulls shall not keep a program for each.
+        if variants.len() == MOST_VARIANTS {
+            variants.remove(0);
         }
         variants.push((offsets, made.clone()));
         made
