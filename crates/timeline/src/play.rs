@@ -32,6 +32,8 @@ const MAX_DEVICES: usize = 1 << 12;
 const MAX_ALLOCATIONS: usize = 1 << 20;
 /// Calls of a thread that are open at once.
 const MAX_OPEN: usize = 1 << 12;
+/// Calls of all threads that are open at once: ten for each of 13,000 threads.
+const MAX_OPEN_IN_ALL: usize = 1 << 17;
 /// Tracks of queues, in all.
 const MAX_QUEUES: usize = 1 << 16;
 /// Tracks of a queue whose work overlaps; more of it goes to the last one.
@@ -97,6 +99,8 @@ pub struct Player<'a, 'l> {
     queues: HashMap<(usize, TrackId, u64), Vec<(TrackId, u64)>>,
     queue_counts: HashMap<TrackId, usize>,
     queue_tracks: usize,
+    /// Open calls of all threads.
+    open: usize,
     flows: u64,
     last: u64,
     left_out: u64,
@@ -209,6 +213,7 @@ impl<'a, 'l> Player<'a, 'l> {
             queues: HashMap::new(),
             queue_counts: HashMap::new(),
             queue_tracks: 0,
+            open: 0,
             flows: 0,
             last: 0,
             left_out: 0,
@@ -375,11 +380,12 @@ impl<'a, 'l> Player<'a, 'l> {
                     self.left_out += 1;
                     return Ok(());
                 };
-                if thread.open.len() >= MAX_OPEN {
+                if thread.open.len() >= MAX_OPEN || self.open >= MAX_OPEN_IN_ALL {
                     thread.beyond[domain as usize - 1] += 1;
                     self.left_out += 1;
                     return Ok(());
                 }
+                self.open += 1;
                 thread.open.push(Open {
                     domain,
                     name,
@@ -408,17 +414,18 @@ impl<'a, 'l> Player<'a, 'l> {
                 let (Some(track), Some(thread)) = (track, thread) else {
                     return Ok(());
                 };
-                let Some(at) = thread.open.iter().rposition(|open| open.domain == domain) else {
-                    return Ok(());
-                };
                 let beyond = &mut thread.beyond[domain as usize - 1];
                 if *beyond > 0 {
                     *beyond -= 1;
                     return Ok(());
                 }
+                let Some(at) = thread.open.iter().rposition(|open| open.domain == domain) else {
+                    return Ok(());
+                };
                 thread.beyond = Default::default();
                 // Calls opened inside that never ended end here: timelines must nest.
                 let ended: Vec<Open> = thread.open.drain(at..).rev().collect();
+                self.open -= ended.len();
                 let outer = ended.len() - 1;
                 for (index, open) in ended.iter().enumerate().filter(|(_, open)| open.shown) {
                     let own = index == outer;
