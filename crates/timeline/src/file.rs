@@ -296,6 +296,9 @@ impl<R: Read + Seek> Recording<R> {
         let (mut all, mut bytes) = (Vec::new(), 0);
         let lanes: Vec<u32> = self.lanes.keys().copied().collect();
         for lane in lanes {
+            if bytes >= MERGE_BYTES {
+                break;
+            }
             let (mut number, mut at, mut thread) =
                 self.cursors.get(&lane).copied().unwrap_or_default();
             while let Some(chunk) = self
@@ -307,13 +310,14 @@ impl<R: Read + Seek> Recording<R> {
                 if at == 0 {
                     thread = chunk.thread;
                 }
-                let words = self.chunk(chunk)?;
+                let words = self.part(chunk, at, self.chunk_words())?;
+                let mut rest = &words[..];
                 while bytes < MERGE_BYTES
-                    && let Ok(Some((record, count))) =
-                        record::decode(words.get(at..).unwrap_or_default())
+                    && let Ok(Some((record, count))) = record::decode(rest)
                 {
                     bytes += record.bytes();
                     at += count;
+                    rest = rest.get(count..).unwrap_or_default();
                     if let Event::Thread { tid, .. } = record.event {
                         thread = tid;
                     }
@@ -396,10 +400,6 @@ impl<R: Read + Seek> Recording<R> {
     #[must_use]
     pub fn string_bytes(&self) -> usize {
         self.string_bytes
-    }
-
-    fn chunk(&mut self, chunk: Chunk) -> Result<Vec<u64>, Error> {
-        self.part(chunk, 0, self.chunk_words())
     }
 
     /// At most `count` words of the chunk, from word `from` after its head.
@@ -568,5 +568,88 @@ mod tests {
             );
             assert_eq!(recording.string_bytes, MAX_STRINGS_BYTES - 2);
         }
+    }
+
+    /// A recording of many lanes, each of one full chunk, that exists only while it is read.
+    struct Lanes {
+        at: u64,
+        head: Vec<u8>,
+        chunk: Vec<u8>,
+        read: usize,
+    }
+
+    impl Seek for Lanes {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            if let SeekFrom::Start(at) = to {
+                self.at = at;
+            }
+            Ok(self.at)
+        }
+    }
+
+    impl Read for Lanes {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            const COUNT: u64 = 1000;
+            let at = self.at.checked_sub(HEADER_BYTES as u64);
+            let number = at.map(|at| at / CHUNK_BYTES as u64);
+            let page = match (at, number) {
+                (Some(at), Some(number)) if number < COUNT => {
+                    self.chunk[8..12].copy_from_slice(&(number as u32 + 1).to_le_bytes());
+                    &self.chunk[at as usize % CHUNK_BYTES..]
+                }
+                (Some(_), _) => return Ok(0),
+                (None, _) => &self.head[self.at as usize..],
+            };
+            let count = page.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&page[..count]);
+            self.at += count as u64;
+            self.read += count;
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn what_is_fresh_is_read_within_the_bound() {
+        let mut head = vec![0; HEADER_BYTES];
+        head[..8].copy_from_slice(&MAGIC);
+        head[header::VERSION] = VERSION as u8;
+        head[header::CHUNK..header::CHUNK + 4].copy_from_slice(&(CHUNK_BYTES as u32).to_le_bytes());
+        let attribute = record::Attribute {
+            key: 0,
+            value: record::Value::Unsigned(0),
+        };
+        let mut words = [0; MAX_WORDS];
+        let mark = Event::Mark { name: 0, uid: 0 };
+        let attributes = [attribute; record::MAX_ATTRIBUTES];
+        let length = record::encode(1, &mark, &attributes, &mut words);
+        let mut chunk: Vec<u8> = chunk_head(RECORDS, 1, 5, 0)
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .collect();
+        while chunk.len() + length * 8 <= CHUNK_BYTES {
+            chunk.extend(words[..length].iter().flat_map(|word| word.to_le_bytes()));
+        }
+        chunk.resize(CHUNK_BYTES, 0);
+        let (at, read) = (0, 0);
+        let source = Lanes {
+            at,
+            head,
+            chunk,
+            read,
+        };
+        let mut recording = Recording::open(source).unwrap();
+        let per_lane = (CHUNK_BYTES - CHUNK_HEAD_BYTES) / (length * 8);
+        let mut total = 0;
+        for full in [true, false] {
+            recording.source.read = 0;
+            let fresh = recording.fresh().unwrap();
+            total += fresh.len();
+            let bytes: usize = fresh.iter().map(|(_, record)| record.bytes()).sum();
+            assert_eq!(bytes >= MERGE_BYTES, full);
+            let read = recording.source.read;
+            // A chunk whose end is cut off is read once more.
+            assert!(read < MERGE_BYTES + (1 << 20), "{read} bytes for {bytes}");
+        }
+        assert_eq!(total, 1000 * per_lane);
     }
 }
