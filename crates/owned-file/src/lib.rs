@@ -1,23 +1,28 @@
 //! Files that the user names and that we write, such as logs and reports: no other user redirects or delays the write.
 //!
 //! Invariants
+//! - On the way to a file's folder, and to a folder that is made, a link is followed if it is this user's or root's, or
+//!   if only they can write to the folder that holds it.
 //! - In a folder that other users can write to, nothing is opened but a new file or an ordinary file of this user's
 //!   without a second name. No link is followed there, and no pipe is waited for.
 //! - Nothing is cut before it is known to be such a file.
 //! - In a folder that only this user or root can write to, links and devices are followed: they are the user's own or
-//!   the system's, such as `/dev/stdout`.
+//!   the system's, such as `/dev/stdout`. The folder that a link leads to is judged as well.
 //!
-//! Not here: how folders are made, and folders that are held open (`solum`'s traces, the driver's cache).
+//! Not here: folders that are held open (`solum`'s traces, the driver's cache).
 
 pub mod user;
+mod walk;
 
-use std::ffi::CString;
-use std::fs::File;
+use std::ffi::{CString, OsStr};
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path};
+use std::path::Path;
+
+use walk::{Link, Walk};
 
 /// What becomes of the content that a file has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,37 +36,46 @@ pub enum Content {
 /// Opens a file to write to; a new one gets the mode, less the umask.
 ///
 /// # Errors
-/// It cannot be opened. Or other users can write to its folder, and the name there is no ordinary file of this user's.
+/// It cannot be opened, or another user can have put a link on the way. Or other users can write to its folder, and the
+/// name there is no ordinary file of this user's.
 pub fn open(path: &Path, content: Content, mode: u32) -> io::Result<File> {
-    let Some(Component::Normal(name)) = path.components().next_back() else {
-        return Err(io::Error::new(
-            ErrorKind::IsADirectory,
-            "it is the path of a folder",
-        ));
+    let mut walk = Walk::begin(path)?;
+    let flags = match content {
+        Content::Replaced => libc::O_WRONLY | libc::O_NOCTTY,
+        Content::Kept => libc::O_WRONLY | libc::O_NOCTTY | libc::O_APPEND,
     };
-    let parent = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    let folder = open_at(
-        libc::AT_FDCWD,
-        parent.as_os_str().as_bytes(),
-        libc::O_PATH | libc::O_DIRECTORY,
-        0,
-    )?;
-    let data = folder.metadata()?;
-    let user = user::own();
-    let (replaces, flags) = match content {
-        Content::Replaced => (true, libc::O_WRONLY | libc::O_NOCTTY),
-        Content::Kept => (false, libc::O_WRONLY | libc::O_NOCTTY | libc::O_APPEND),
-    };
-    let at = folder.as_raw_fd();
-    let name = name.as_bytes();
-    let is_trusted = data.uid() == 0 || user.as_ref() == Ok(&data.uid());
-    if is_trusted && data.mode() & 0o022 == 0 {
-        let cut = if replaces { libc::O_TRUNC } else { 0 };
-        return open_at(at, name, flags | libc::O_CREAT | cut, mode);
+    loop {
+        let name = walk.last()?;
+        if !walk::is_trusted(&walk.at().metadata()?) {
+            return open_shared(walk.at(), &name, content, flags, mode);
+        }
+        let cut = match content {
+            Content::Replaced => libc::O_TRUNC,
+            Content::Kept => 0,
+        };
+        let flags = flags | libc::O_CREAT | cut;
+        let at = walk.at().as_raw_fd();
+        match open_at(at, &name, flags | libc::O_NOFOLLOW, mode) {
+            Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+                match walk.link(&name)?.ok_or(error)? {
+                    Link::To(path) => walk.follow(&path)?,
+                    Link::Inside => return open_at(walk.at().as_raw_fd(), &name, flags, mode),
+                }
+            }
+            opened => return opened,
+        }
     }
+}
+
+/// Opens a file in a folder that other users can write to.
+fn open_shared(
+    folder: &File,
+    name: &OsStr,
+    content: Content,
+    flags: i32,
+    mode: u32,
+) -> io::Result<File> {
+    let at = folder.as_raw_fd();
     match open_at(at, name, flags | libc::O_CREAT | libc::O_EXCL, mode) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         made => return made,
@@ -75,19 +89,54 @@ pub fn open(path: &Path, content: Content, mode: u32) -> io::Result<File> {
         opened => opened?,
     };
     let data = file.metadata()?;
-    if !data.is_file() || data.nlink() != 1 {
+    if !data.is_file() || !is_only_name(folder, name, &data)? {
         return Err(other());
     }
-    if data.uid() != user.map_err(denied)? {
+    if data.uid() != user::own().map_err(denied)? {
         return Err(denied(format!(
             "it belongs to user {}, and other users can write to its folder",
             data.uid()
         )));
     }
-    if replaces {
+    if content == Content::Replaced {
         file.set_len(0)?;
     }
     Ok(file)
+}
+
+/// Whether a file has no name but this one. Another user may give a file of ours a name in a shared folder and take it
+/// away when we have opened it: then it has one name, and that is elsewhere.
+fn is_only_name(folder: &File, name: &OsStr, data: &Metadata) -> io::Result<bool> {
+    let name = CString::new(name.as_bytes())?;
+    // SAFETY: zero bytes are a valid structure, which the call fills; a C string; the folder's descriptor is open.
+    let (code, found) = unsafe {
+        let mut found: libc::stat = std::mem::zeroed();
+        let flags = libc::AT_SYMLINK_NOFOLLOW;
+        let at = folder.as_raw_fd();
+        (
+            libc::fstatat(at, name.as_ptr(), &raw mut found, flags),
+            found,
+        )
+    };
+    if code != 0 {
+        return match io::Error::last_os_error() {
+            error if error.kind() == ErrorKind::NotFound => Ok(false),
+            error => Err(error),
+        };
+    }
+    let is_same = (found.st_dev, found.st_ino) == (data.dev(), data.ino());
+    Ok(is_same && data.nlink() == 1 && found.st_nlink == 1)
+}
+
+/// Goes to a folder and makes it and its parents where they are missing, for this user alone to write to. A descriptor
+/// for paths below it (`O_PATH`), and whether it is new.
+///
+/// # Errors
+/// It cannot be made, or another user can have put a link on the way.
+pub fn make_folders(path: &Path) -> io::Result<(OwnedFd, bool)> {
+    let mut walk = Walk::begin(path)?;
+    let is_new = walk.make(0o755)?;
+    Ok((walk.at().try_clone()?.into(), is_new))
 }
 
 fn denied(reason: impl Into<String>) -> io::Error {
@@ -95,8 +144,8 @@ fn denied(reason: impl Into<String>) -> io::Error {
 }
 
 /// `openat`, which the standard library does not have.
-fn open_at(folder: i32, name: &[u8], flags: i32, mode: u32) -> io::Result<File> {
-    let name = CString::new(name)?;
+fn open_at(folder: i32, name: &OsStr, flags: i32, mode: u32) -> io::Result<File> {
+    let name = CString::new(name.as_bytes())?;
     loop {
         // SAFETY: a C string; a folder's descriptor that is open, or the working directory's.
         let descriptor =
@@ -215,6 +264,189 @@ mod tests {
         } else {
             println!("skipped: only root can give a file away");
         }
+        fs::remove_dir_all(&top).unwrap();
+    }
+
+    /// Another user's: only root can give something away.
+    fn give_away(path: &Path) -> bool {
+        let is_given = std::os::unix::fs::lchown(path, Some(12345), None).is_ok();
+        if !is_given {
+            println!("skipped: only root can give a file away");
+        }
+        is_given
+    }
+
+    #[test]
+    fn links_of_others_on_the_way_are_not_followed() {
+        let top = folder("way");
+        let (shared, own) = (top.join("shared"), top.join("own"));
+        for path in [&shared, &own, &own.join("below")] {
+            fs::create_dir(path).unwrap();
+        }
+        symlink(&own, shared.join("logs")).unwrap();
+        symlink("logs/below", shared.join("short")).unwrap();
+        // A link of one's own in a folder of one's own leads on to the other's.
+        symlink(shared.join("logs/file"), own.join("mine")).unwrap();
+        let paths = [
+            shared.join("logs/file"),
+            shared.join("logs/below/../file"),
+            shared.join("short/../file"),
+            own.join("mine"),
+        ];
+        // Who has the link, who has its folder, the folder's mode.
+        for (is_theirs, is_folder_theirs, mode, is_followed) in [
+            (false, false, 0o777, true),
+            (false, false, 0o755, true),
+            (true, false, 0o755, true),
+            (true, false, 0o777, false),
+            (true, false, 0o1777, false),
+            (true, false, 0o775, false),
+            (true, true, 0o755, false),
+            (false, true, 0o755, true),
+        ] {
+            if is_theirs && !give_away(&shared.join("logs")) {
+                break;
+            }
+            if !is_theirs {
+                fs::remove_file(shared.join("logs")).unwrap();
+                symlink(&own, shared.join("logs")).unwrap();
+            }
+            let owner = if is_folder_theirs {
+                12345
+            } else {
+                user::effective()
+            };
+            if std::os::unix::fs::chown(&shared, Some(owner), None).is_err() {
+                break;
+            }
+            fs::set_permissions(&shared, Permissions::from_mode(mode)).unwrap();
+            let what = format!("{is_theirs} {is_folder_theirs} {mode:o}");
+            for path in &paths {
+                fs::write(own.join("file"), "precious").unwrap();
+                let written = write(path, b"new");
+                assert_eq!(written.is_ok(), is_followed, "{what} {path:?}: {written:?}");
+                let content = fs::read_to_string(own.join("file")).unwrap();
+                assert_eq!(content != "precious", is_followed, "{what} {path:?}");
+                if let Err(error) = written {
+                    assert!(
+                        error.to_string().contains("logs is a link of user 12345"),
+                        "{error}"
+                    );
+                }
+            }
+            let made = make_folders(&shared.join("logs/a/b")).map(|(_, is_new)| is_new);
+            assert_eq!(made.ok(), is_followed.then_some(true), "{what}");
+            assert_eq!(own.join("a/b").exists(), is_followed, "{what}");
+            let _ = fs::remove_dir_all(own.join("a"));
+        }
+        fs::remove_dir_all(&top).unwrap();
+    }
+
+    #[test]
+    fn links_end_somewhere() {
+        let top = folder("circle");
+        symlink("circle", top.join("circle")).unwrap();
+        fs::create_dir(top.join("0")).unwrap();
+        for number in 1..=41 {
+            symlink((number - 1).to_string(), top.join(number.to_string())).unwrap();
+        }
+        write(&top.join("40/file"), b"text").unwrap();
+        for path in ["41/file", "circle/file", "circle"] {
+            let error = write(&top.join(path), b"text").unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::ELOOP), "{path}");
+        }
+        fs::write(top.join("plain"), "").unwrap();
+        let error = write(&top.join("plain/file"), b"text").unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOTDIR));
+        fs::remove_dir_all(&top).unwrap();
+    }
+
+    #[test]
+    fn descriptors_have_paths() {
+        let top = folder("descriptor");
+        let file = File::create(top.join("file")).unwrap();
+        let below = File::open(&top).unwrap();
+        let (file, below) = (file.as_raw_fd(), below.as_raw_fd());
+        for (path, name) in [
+            (format!("/dev/fd/{file}"), "file"),
+            (format!("/proc/self/fd/{file}"), "file"),
+            (format!("/proc/thread-self/fd/{below}/new"), "new"),
+            (
+                format!(
+                    "/dev/fd/{below}/../{}/up",
+                    top.file_name().unwrap().display()
+                ),
+                "up",
+            ),
+        ] {
+            fs::write(top.join("file"), "older and longer").unwrap();
+            write(Path::new(&path), b"text").unwrap();
+            assert_eq!(
+                fs::read_to_string(top.join(name)).unwrap(),
+                "text",
+                "{path}"
+            );
+        }
+        // A pipe has no name that could be opened.
+        let (reader, writer) = io::pipe().unwrap();
+        append(
+            Path::new(&format!("/dev/fd/{}", writer.as_raw_fd())),
+            b"text",
+        )
+        .unwrap();
+        drop(writer);
+        assert_eq!(io::read_to_string(reader).unwrap(), "text");
+        append(Path::new("/dev/stdout"), b"").unwrap();
+        fs::remove_dir_all(&top).unwrap();
+    }
+
+    #[test]
+    fn folders_are_made_where_the_path_says() {
+        let top = folder("make");
+        for (path, is_new) in [
+            ("a/b/c", true),
+            ("a/b/c", false),
+            ("a/../a/d", true),
+            ("", false),
+        ] {
+            let (made, found) = make_folders(&top.join(path)).unwrap();
+            assert_eq!(found, is_new, "{path}");
+            let (made, there) = (File::from(made).metadata(), top.join(path).metadata());
+            assert_eq!(made.unwrap().ino(), there.unwrap().ino(), "{path}");
+        }
+        assert_eq!(top.join("a/b").metadata().unwrap().mode() & 0o022, 0);
+        // Nothing is made behind a link that leads nowhere.
+        symlink("missing", top.join("link")).unwrap();
+        for path in ["link", "link/below"] {
+            let error = make_folders(&top.join(path)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NotFound, "{path}");
+        }
+        assert!(!top.join("missing").exists());
+        fs::write(top.join("file"), "").unwrap();
+        let error = make_folders(&top.join("file")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotADirectory);
+        fs::remove_dir_all(&top).unwrap();
+    }
+
+    #[test]
+    fn a_file_whose_name_is_gone_has_another() {
+        let top = folder("names");
+        let at = File::open(&top).unwrap();
+        let (file, elsewhere) = (top.join("file"), top.join("elsewhere"));
+        let is_only = |data: &Metadata| is_only_name(&at, OsStr::new("file"), data).unwrap();
+        fs::write(&file, "").unwrap();
+        let data = file.metadata().unwrap();
+        assert!(is_only(&data));
+        // Known by one name, and has a second by now.
+        fs::hard_link(&file, &elsewhere).unwrap();
+        assert!(!is_only(&data));
+        fs::remove_file(&file).unwrap();
+        assert!(!is_only(&data));
+        fs::write(&file, "").unwrap();
+        assert!(!is_only(&data));
+        symlink("elsewhere", top.join("link")).unwrap();
+        fs::rename(top.join("link"), &file).unwrap();
+        assert!(!is_only(&data));
         fs::remove_dir_all(&top).unwrap();
     }
 

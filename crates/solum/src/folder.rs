@@ -6,17 +6,15 @@
 //! - In it no link is followed, nothing but ordinary files is read, and nothing that exists is written to.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use owned_file::{Content, user};
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat, unlinkat,
-};
+use owned_file::{Content, make_folders, user};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
 use signal_mask::name_file_size_limit;
 use timeline::file::may_hold_recordings;
 
@@ -30,23 +28,12 @@ impl Folder {
     /// Opens it, and makes it and its parents if it is missing; whether it is new.
     ///
     /// # Errors
-    /// It cannot be made or opened, belongs to another user, can be written to by others, or is behind another user's link.
+    /// It cannot be made or opened, belongs to another user, can be written to by others, or is behind a link that
+    /// another user can have put there.
     pub(crate) fn make(path: &Path) -> io::Result<(Self, bool)> {
-        // Without a slash at the end, which would have the system follow a link.
-        let path: PathBuf = path.components().collect();
-        if let Some(parent) = path.parent() {
-            // Whatever the umask is, nobody else gets the right to write.
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o755)
-                .create(parent)?;
-        }
-        let is_new = match DirBuilder::new().mode(0o755).create(&path) {
-            Ok(()) => true,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
-            Err(error) => return Err(error),
-        };
-        let at = open(&path)?;
+        let (place, is_new) = make_folders(path)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let at = openat(&place, ".", flags, Mode::empty())?;
         let data = fstat(&at)?;
         user::own()
             .and_then(|user| may_hold_recordings(data.st_uid, data.st_mode, user))
@@ -137,23 +124,6 @@ impl Folder {
 
 fn denied(reason: impl Into<String>) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, reason.into())
-}
-
-/// Opens a folder; a link to one is followed if it is this user's or root's.
-fn open(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let error = match openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty()) {
-        Ok(folder) => return Ok(folder),
-        Err(error) => error,
-    };
-    let data = path.symlink_metadata()?;
-    if !data.is_symlink() {
-        return Err(error.into());
-    }
-    if data.uid() != 0 && data.uid() != user::own().map_err(denied)? {
-        return Err(denied(format!("it is a link of user {}", data.uid())));
-    }
-    Ok(openat(CWD, path, flags, Mode::empty())?)
 }
 
 fn is_ordinary(data: &Stat) -> bool {

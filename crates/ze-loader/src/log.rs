@@ -129,7 +129,7 @@ fn open_file() -> Option<i32> {
         .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".oneapi_logs")))?;
     let file = variable("ZEL_LOADER_LOG_FILE").unwrap_or_else(|| OsString::from("ze_loader.log"));
     let path = folder.join(file);
-    let created = std::fs::create_dir_all(&folder);
+    let created = owned_file::make_folders(&folder);
     match owned_file::open(&path, Content::Kept, 0o644) {
         // It stays open.
         Ok(file) => Some(file.into_raw_fd()),

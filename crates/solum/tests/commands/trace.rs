@@ -331,19 +331,26 @@ fn folders_of_other_users_are_refused() {
         stderr.contains("it belongs to user ") && stderr.contains("-o"),
         "{stderr}"
     );
-    // So is a folder of one's own behind another user's link.
+    // So is a folder of one's own behind another user's link, wherever on the way that is.
     if other == results {
-        let (link, own) = (folder.join("link"), folder.join("own"));
-        let _ = std::fs::remove_file(&link);
-        let _ = std::fs::create_dir(&own);
+        let (shared, own) = (folder.join("shared"), folder.join("own"));
+        let link = shared.join("link");
+        let _ = std::fs::remove_dir_all(&shared);
+        for path in [&shared, &own, &own.join("below")] {
+            let _ = std::fs::create_dir(path);
+        }
+        std::fs::set_permissions(&shared, Permissions::from_mode(0o777)).unwrap();
         std::fs::set_permissions(&own, Permissions::from_mode(0o755)).unwrap();
         std::os::unix::fs::symlink(&own, &link).unwrap();
         assert_eq!(run(&link).0, 0, "one's own link is followed");
         std::fs::remove_file(folder.join("started")).unwrap();
         std::os::unix::fs::lchown(&link, Some(54_321), None).unwrap();
-        let (code, _, stderr) = run(&link);
-        assert_eq!(code, 125, "{stderr}");
-        assert!(stderr.contains("a link of user 54321"), "{stderr}");
+        for path in [&link, &link.join("below"), &link.join("new/results")] {
+            let (code, _, stderr) = run(path);
+            assert_eq!(code, 125, "{stderr}");
+            assert!(stderr.contains("a link of user 54321"), "{stderr}");
+        }
+        assert!(!own.join("new").exists());
     }
     assert!(!folder.join("started").exists(), "it ran");
 }
