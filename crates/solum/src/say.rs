@@ -10,7 +10,7 @@
 //! - `--json` prints one document also when there is nothing to answer: `schema`, `error`, and `hint` if there is one.
 
 use std::borrow::Cow;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 
 use serde::Serialize;
 
@@ -67,13 +67,24 @@ impl Failure {
             hint,
         };
         // In one line: `top --json` answers in lines.
-        printed(serde_json::to_string(&refusal), self.code)
+        match serde_json::to_string(&refusal) {
+            Ok(text) => answer(&format!("{}\n", plain_json(&text)), self.code),
+            Err(error) => {
+                complain(&format!("cannot print JSON: {error}"), None);
+                exit::CANNOT
+            }
+        }
     }
 }
 
-/// Whether a terminal acts on it instead of showing it: control characters, and those that turn the direction of text.
+/// Whether a terminal acts on it instead of showing it: control characters, ends of lines and paragraphs, and those that
+/// turn the direction of text.
 fn acts(letter: char) -> bool {
-    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
 }
 
 fn escaped(text: &str, is_replaced: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -103,10 +114,10 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
 }
 
 /// The same document without characters that a terminal acts on; only strings can hold them, besides line ends.
-pub(crate) fn plain_json(document: String) -> String {
+pub(crate) fn plain_json(document: &str) -> Cow<'_, str> {
     let is_replaced = |letter| acts(letter) && letter != '\n';
     if !document.contains(is_replaced) {
-        return document;
+        return Cow::Borrowed(document);
     }
     let mut all = String::with_capacity(document.len() + 16);
     for letter in document.chars() {
@@ -116,7 +127,25 @@ pub(crate) fn plain_json(document: String) -> String {
             false => all.push(letter),
         }
     }
-    all
+    Cow::Owned(all)
+}
+
+/// Passes a document on as [`plain_json`] has it, piece by piece: no whole document is in memory. No piece ends inside of
+/// a character: `serde_json` writes strings and parts of strings.
+struct Plain<W>(W);
+
+impl<W: Write> Write for Plain<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for chunk in bytes.utf8_chunks() {
+            self.0.write_all(plain_json(chunk.valid()).as_bytes())?;
+            self.0.write_all(chunk.invalid())?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Prints the answer, without colours where nobody sees them; `code`, or that it cannot be written.
@@ -136,17 +165,18 @@ pub(crate) fn bytes(bytes: &[u8], code: u8) -> u8 {
 
 /// Prints a document.
 pub(crate) fn json(document: &impl Serialize, code: u8) -> u8 {
-    printed(serde_json::to_string_pretty(document), code)
+    written(write_json(document, &mut io::stdout().lock()), code)
 }
 
-fn printed(text: serde_json::Result<String>, code: u8) -> u8 {
-    match text {
-        Ok(text) => answer(&(plain_json(text) + "\n"), code),
-        Err(error) => {
-            complain(&format!("cannot print JSON: {error}"), None);
-            exit::CANNOT
-        }
-    }
+/// Writes a document as [`json`] prints it.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn write_json(document: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    serde_json::to_writer_pretty(Plain(&mut out), document)?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 /// The exit code behind a write of the answer.
@@ -199,14 +229,53 @@ mod tests {
                 "\\u{202a}\\u{202e}\\u{2066}\\u{2069}\u{200d}",
                 "\\u{202a}\\u{202e}\\u{2066}\\u{2069}\u{200d}",
             ),
+            (
+                "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}",
+                "\\u{61c}\\u{200e}\\u{200f}\\u{2028}\\u{2029}",
+                "\\u{61c}\\u{200e}\\u{200f}\\u{2028}\\u{2029}",
+            ),
         ] {
             assert_eq!(shown(text), as_name, "{text:?}");
             assert_eq!(lines(text), as_lines, "{text:?}");
             let json = serde_json::to_string(text).expect("a string");
-            let plain = plain_json(json);
+            let plain = plain_json(&json);
             assert!(!plain.contains(acts), "{plain:?}");
             let back: String = serde_json::from_str(&plain).expect("the same document");
             assert_eq!(back, text);
+            let mut written = Vec::new();
+            write_json(&[text, text], &mut written).expect("memory");
+            let written = String::from_utf8(written).expect("text");
+            let shown = written.contains(|letter| acts(letter) && letter != '\n');
+            assert!(!shown && written.ends_with("]\n"), "{written:?}");
+            let back: [String; 2] = serde_json::from_str(&written).expect("the same document");
+            assert_eq!(back, [text, text]);
         }
+    }
+
+    /// Notes the longest piece.
+    struct Pieces {
+        longest: usize,
+        all: usize,
+    }
+
+    impl Write for Pieces {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.longest = self.longest.max(bytes.len());
+            self.all += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_document_is_written_in_pieces() {
+        let mut pieces = Pieces { longest: 0, all: 0 };
+        let name = "\u{80}".repeat(512);
+        write_json(&vec![name.as_str(); 200], &mut pieces).expect("memory");
+        assert!(pieces.all > 200 * 512 * 6, "{}", pieces.all);
+        assert!(pieces.longest <= 1 << 13, "{}", pieces.longest);
     }
 }

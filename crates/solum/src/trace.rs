@@ -327,6 +327,7 @@ impl Results {
             summary,
             graph,
             drawing,
+            read,
         }))
     }
 }
@@ -412,6 +413,8 @@ struct Converted {
     summary: Summary,
     graph: Graph,
     drawing: Picture,
+    /// Bytes of the recordings that were read.
+    read: u64,
 }
 
 /// The summary, and the graph's own figures beside it.
@@ -422,15 +425,29 @@ struct Document<'a> {
     graph: &'a Graph,
 }
 
+/// Prints a document within the bound on reports, or that it is too long: half a document is none.
+fn print(document: &Document<'_>, read: u64) -> u8 {
+    let mut report = Report::new(io::sink());
+    report.read(read);
+    match say::write_json(document, &mut report) {
+        Ok(()) => say::json(document, 0),
+        Err(error) => {
+            let failure = Failure::new(exit::WRAPPER, format!("cannot print the summary: {error}"));
+            failure.tell(Some(SCHEMA))
+        }
+    }
+}
+
 /// Tells the summary, then draws: that takes longest.
 fn tell(options: &Options, converted: &Converted, folder: &Folder, code: u8) -> u8 {
     let Converted {
         summary,
         graph,
         drawing,
+        read,
     } = converted;
     if options.json {
-        let is_told = say::json(&Document { summary, graph }, 0) == 0;
+        let is_told = print(&Document { summary, graph }, *read) == 0;
         let is_drawn = pictures(graph, drawing, folder).is_some();
         return unless_untold(code, is_told && is_drawn);
     }

@@ -100,7 +100,7 @@ fn show(
             devices,
         };
         let line = serde_json::to_string(&picture).map_err(std::io::Error::other)?;
-        writeln!(out, "{}", say::plain_json(line))?;
+        writeln!(out, "{}", say::plain_json(&line))?;
         return out.flush();
     }
     if terminal && !options.once {
