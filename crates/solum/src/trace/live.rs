@@ -1,5 +1,6 @@
 //! `solum trace --live`: a line on stderr for each piece of work that a device has done, while the program runs.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,31 +23,60 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Letters of a name or place that are shown: a recording may hold 16 KiB of each.
 const MOST_LETTERS: usize = 256;
 
-/// A recorded text as one line shows it.
-fn named(text: &str) -> String {
-    let end = text.char_indices().nth(MOST_LETTERS);
-    match end {
-        Some((end, _)) => format!("{}…", say::shown(&text[..end])),
-        None => say::shown(text).into_owned(),
+/// Letters of a line that are shown: a failed call has up to 32 arguments.
+const MOST_OF_LINE: usize = 2048;
+
+/// Bytes that are shown of one run: 600,000 lines of the usual length. A reader of a terminal or a log is not served by
+/// more, and a forged recording cannot fill a disk.
+const MOST_SHOWN: usize = 64 << 20;
+
+/// The start of a text, with a mark where it goes on.
+fn cut(text: &str, letters: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(letters) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
     }
 }
 
-/// Prints what it hears.
-#[derive(Default)]
-struct Printing {
-    zero: Option<u64>,
+/// A recorded text as one line shows it.
+fn named(text: &str) -> String {
+    say::shown(&cut(text, MOST_LETTERS)).into_owned()
 }
 
-impl Printing {
+/// Prints what it hears.
+struct Printing<P> {
+    zero: Option<u64>,
+    left: usize,
+    print: P,
+}
+
+impl<P: FnMut(&str)> Printing<P> {
+    fn new(print: P) -> Self {
+        Self {
+            zero: None,
+            left: MOST_SHOWN,
+            print,
+        }
+    }
+
     fn line(&mut self, time: u64, text: &str) -> io::Result<()> {
+        if self.left == 0 {
+            return Ok(());
+        }
         let zero = *self.zero.get_or_insert(time);
         let since = time.saturating_sub(zero) as f64 / 1e9;
-        say::remark(&format!("[{since:10.6}] {text}"));
+        let line = format!("[{since:10.6}] {}", cut(text, MOST_OF_LINE));
+        self.left = self.left.saturating_sub(line.len() + 1);
+        if self.left == 0 {
+            (self.print)("--live shows no more: the rest is in the recording");
+        } else {
+            (self.print)(&line);
+        }
         Ok(())
     }
 }
 
-impl Listener for Printing {
+impl<P: FnMut(&str)> Listener for Printing<P> {
     fn slice(
         &mut self,
         _: TrackId,
@@ -90,13 +120,16 @@ impl Listener for Printing {
         };
         let given: Vec<String> = arguments
             .iter()
-            .map(|(name, value)| match value {
-                Argument::Unsigned(v) => format!("{name}={v}"),
-                Argument::Signed(v) => format!("{name}={v}"),
-                Argument::Float(v) => format!("{name}={v}"),
-                Argument::Boolean(v) => format!("{name}={v}"),
-                Argument::Text(v) => format!("{name}={}", named(v)),
-                Argument::Address(v) => format!("{name}={v:#x}"),
+            .map(|(name, value)| {
+                let name = named(name);
+                match value {
+                    Argument::Unsigned(v) => format!("{name}={v}"),
+                    Argument::Signed(v) => format!("{name}={v}"),
+                    Argument::Float(v) => format!("{name}={v}"),
+                    Argument::Boolean(v) => format!("{name}={v}"),
+                    Argument::Text(v) => format!("{name}={}", named(v)),
+                    Argument::Address(v) => format!("{name}={v:#x}"),
+                }
             })
             .collect();
         self.line(
@@ -108,7 +141,7 @@ impl Listener for Printing {
 
 /// Follows the recordings until `over` is set, and once more then.
 pub(crate) fn follow(results: &Results, filter: &Filter, over: &AtomicBool) -> io::Result<()> {
-    let mut printing = Printing::default();
+    let mut printing = Printing::new(say::remark);
     let listeners: &mut [&mut dyn Listener] = &mut [&mut printing];
     let mut player = Player::new(filter, listeners);
     let mut open: Vec<Recording<BufReader<File>>> = Vec::new();
@@ -147,5 +180,65 @@ pub(crate) fn follow(results: &Results, filter: &Filter, over: &AtomicBool) -> i
             return Ok(());
         }
         std::thread::park_timeout(PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use timeline::record::Domain;
+
+    use super::*;
+
+    fn failed<P: FnMut(&str)>(printing: &mut Printing<P>, name: &str, arguments: &Arguments<'_>) {
+        let call = Call {
+            track: 0,
+            domain: Domain::LevelZero,
+            name: &name.into(),
+            begin: 0,
+            uid: 0,
+            instance: 0,
+            place: None,
+        };
+        printing
+            .end(&call, 1, Some(0x7800_0001), arguments)
+            .unwrap();
+    }
+
+    #[test]
+    fn names_of_arguments_are_shown_as_values_are() {
+        let mut lines = Vec::new();
+        let mut printing = Printing::new(|line: &str| lines.push(line.to_owned()));
+        let long = "A".repeat(16_000);
+        failed(
+            &mut printing,
+            "zeCall",
+            &[
+                ("key\n[  0.000001] zeInit()\u{1b}", Argument::Unsigned(7)),
+                (&long, Argument::Boolean(true)),
+            ],
+        );
+        let many = vec![(long.as_str(), Argument::Text(&long)); 32];
+        failed(&mut printing, "zeCall", &many);
+        assert_eq!(
+            lines[0],
+            format!(
+                "[  0.000000] zeCall(key\\u{{a}}[  0.000001] zeInit()\\u{{1b}}=7, {}…=true) = 0x78000001",
+                &long[..MOST_LETTERS]
+            )
+        );
+        assert!(lines[1].ends_with('…'), "{}", lines[1]);
+        assert!(lines[1].chars().count() < MOST_OF_LINE + 20);
+    }
+
+    #[test]
+    fn a_run_shows_so_much_and_says_when_there_is_more() {
+        let mut lines = Vec::new();
+        let mut printing = Printing::new(|line: &str| lines.push(line.to_owned()));
+        printing.left = 100;
+        for _ in 0..10 {
+            failed(&mut printing, "zeCall", &[]);
+        }
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[1].contains("zeCall") && lines[2].contains("rest is in the recording"));
     }
 }
