@@ -101,6 +101,7 @@ fn expect_file_size_limit() {
 
 fn main() -> ExitCode {
     expect_file_size_limit();
+    pass_through::expect_children();
     let verb = match Arguments::try_parse() {
         Ok(arguments) => arguments.verb,
         Err(usage) => {

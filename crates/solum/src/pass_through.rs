@@ -1,14 +1,16 @@
 //! Runs a child as if it had been started directly, and watches its stderr for one phrase.
 //!
 //! Invariants: every byte of stderr goes through at once and unchanged; a terminal stays a terminal for the child;
-//! SIGTERM and SIGHUP reach the child; SIGINT and SIGQUIT, which a terminal sends to the whole group, do not end the
-//! wrapper before the child, and do when it has ended.
+//! SIGTERM and SIGHUP reach the child, or this process when the child has ended; SIGINT and SIGQUIT, which a terminal
+//! sends to the whole group, do not end the wrapper before the child, and do when it has ended. What the child does with
+//! SIGCHLD is what it would do without us.
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 /// How a child ended.
@@ -22,12 +24,27 @@ pub(crate) struct Watched {
 /// Pid that signals are forwarded to; 0 before there is one.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
+/// A signal that came when the child had ended, before it did again what it did before; 0: none.
+static LATE: AtomicI32 = AtomicI32::new(0);
+
 extern "C" fn forward(signal: libc::c_int) {
     let child = CHILD.load(Ordering::Relaxed);
     if child > 0 {
         // SAFETY: kill is async-signal-safe; the child is not reaped before CHILD is cleared.
         unsafe { libc::kill(child, signal) };
+    } else {
+        LATE.store(signal, Ordering::Relaxed);
     }
+}
+
+/// Whether this process was started with SIGCHLD ignored.
+static IGNORES_CHILDREN: AtomicBool = AtomicBool::new(false);
+
+/// Has the system keep the status of children that end, which it does not for a process that ignores SIGCHLD.
+pub(crate) fn expect_children() {
+    // SAFETY: the default action.
+    let before = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    IGNORES_CHILDREN.store(before == libc::SIG_IGN, Ordering::Relaxed);
 }
 
 /// What signals do while a child runs; they do what they did before when the value is dropped.
@@ -48,6 +65,17 @@ impl Forwarding {
         let before =
             actions.map(|(signal, action)| (signal, unsafe { libc::signal(signal, action) }));
         Self { before }
+    }
+
+    /// The child has ended, and is not reaped yet: from here on this program can be interrupted like any other.
+    fn end(self) {
+        CHILD.store(0, Ordering::Relaxed);
+        drop(self);
+        let late = LATE.swap(0, Ordering::Relaxed);
+        if late > 0 {
+            // SAFETY: a signal that this process got.
+            unsafe { libc::raise(late) };
+        }
     }
 }
 
@@ -93,6 +121,15 @@ pub(crate) fn start(mut command: Command, phrase: &'static [u8]) -> std::io::Res
         pipe()?
     };
     command.stderr(theirs);
+    if IGNORES_CHILDREN.load(Ordering::Relaxed) {
+        let ignore = || {
+            // SAFETY: a system call that may be made after fork.
+            unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+            Ok(())
+        };
+        // SAFETY: the function makes one system call.
+        unsafe { command.pre_exec(ignore) };
+    }
     let child = command.spawn()?;
     // The command holds the child's end of stderr open: without this the reader would never see the end.
     drop(command);
@@ -121,11 +158,8 @@ impl Running {
         let (told, answers) = channel();
         let reader = std::thread::spawn(move || copy_and_look(stderr, &alive, phrase, &told));
         wait_unreaped(&child);
-        CHILD.store(0, Ordering::Relaxed);
-        let status = child.wait();
-        // From here on this program can be interrupted like any other.
-        drop(forwarding);
-        let status = status?;
+        forwarding.end();
+        let status = child.wait()?;
         // All that the child wrote lies in the pipe now, and goes through however late the reader comes to it.
         drop(ended);
         let mut seen = answers.recv().unwrap_or(false);
@@ -287,5 +321,25 @@ mod tests {
         assert_eq!((ended.status.code(), ended.seen), (Some(3), true));
         assert_eq!(actions(), before);
         assert_eq!(CHILD.load(Ordering::Relaxed), 0);
+
+        // A signal that comes when the child has ended does what it did before. Here, since the actions are the process's.
+        static COUNT: AtomicI32 = AtomicI32::new(0);
+        extern "C" fn count(_: libc::c_int) {
+            COUNT.fetch_add(1, Ordering::Relaxed);
+        }
+        let count = count as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        // SAFETY: the handler adds to a number.
+        let default = unsafe { libc::signal(libc::SIGHUP, count) };
+        let forwarding = Forwarding::begin();
+        // SAFETY: `forward` takes it.
+        unsafe { libc::raise(libc::SIGHUP) };
+        assert_eq!(COUNT.load(Ordering::Relaxed), 0);
+        forwarding.end();
+        assert_eq!(COUNT.load(Ordering::Relaxed), 1);
+        Forwarding::begin().end();
+        assert_eq!(COUNT.load(Ordering::Relaxed), 1);
+        // SAFETY: the action that it had.
+        unsafe { libc::signal(libc::SIGHUP, default) };
+        assert_eq!(actions(), before);
     }
 }

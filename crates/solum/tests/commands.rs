@@ -74,6 +74,35 @@ fn run_passes_exit_codes_signals_and_output_through() {
 }
 
 #[test]
+fn run_where_children_are_ignored_tells_how_the_program_ended() {
+    use std::os::unix::process::CommandExt;
+
+    let folder = installed("run-ignored");
+    let run = |command: &mut Command| {
+        let ignore = || {
+            // SAFETY: a system call that may be made after fork.
+            unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+            Ok(())
+        };
+        // SAFETY: the function makes one system call.
+        text(&unsafe { command.pre_exec(ignore) }.output().unwrap())
+    };
+    let solum = || {
+        let mut command = Command::new(folder.join("solum"));
+        command.args(["run", "--"]);
+        command
+    };
+    assert_eq!(run(solum().args(["sh", "-c", "exit 3"])).0, 3);
+    // The program ignores what it would ignore without us.
+    let asked = ["SigIgn", "/proc/self/status"];
+    let plain = run(Command::new("grep").args(asked));
+    let ignored = plain.1.trim().rsplit('\t').next().unwrap();
+    let ignored = u64::from_str_radix(ignored, 16).unwrap();
+    assert_ne!(ignored & 1 << (libc::SIGCHLD - 1), 0, "{plain:?}");
+    assert_eq!(run(solum().arg("grep").args(asked)), plain);
+}
+
+#[test]
 fn run_as_gpu_shows_that_device_alone() {
     let folder = installed("as");
     let script = "printf '%s %s' \"$ONEAPI_DEVICE_SELECTOR\" \"$SOLUM_DEVICES\"";
