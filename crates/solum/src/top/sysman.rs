@@ -10,6 +10,9 @@ use crate::library::Library;
 
 /// Of a longer list, such as that of a machine's processes, the first are shown.
 const COUNT_BOUND: u32 = 4096;
+/// The longest list that is asked for: `zesDeviceProcessesGetState` refuses to tell a part of one. More processes than
+/// Linux has without a setting (32,768); 3 MiB.
+const ASKED_BOUND: u32 = 1 << 16;
 
 /// The functions, those that are there.
 #[derive(Default)]
@@ -134,15 +137,24 @@ fn list<T: Clone>(
     if call(&raw mut count, std::ptr::null_mut()) != Some(ZE_RESULT_SUCCESS) {
         return Vec::new();
     }
-    count = count.min(COUNT_BOUND);
-    let mut all = vec![empty; count as usize];
-    if count > 0 {
-        if call(&raw mut count, all.as_mut_ptr()) != Some(ZE_RESULT_SUCCESS) {
-            return Vec::new();
+    // A list that has grown in between is asked for once more, with room for what else comes.
+    for spare in [0, COUNT_BOUND] {
+        if count == 0 {
+            break;
         }
-        all.truncate(count as usize);
+        let room = count.saturating_add(spare).min(ASKED_BOUND);
+        let mut all = vec![empty.clone(); room as usize];
+        count = room;
+        match call(&raw mut count, all.as_mut_ptr()) {
+            Some(ZE_RESULT_SUCCESS) => {
+                all.truncate(count.min(COUNT_BOUND) as usize);
+                return all;
+            }
+            Some(ZE_RESULT_ERROR_INVALID_SIZE) => {}
+            _ => break,
+        }
     }
-    all
+    Vec::new()
 }
 
 /// A struct that a call fills.
@@ -376,6 +388,41 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_that_is_told_whole_or_not_at_all_is_asked_for_whole() {
+        // How many there are at each call.
+        for (there, shown) in [
+            ([3, 3, 3], 3),
+            ([5000, 5000, 5000], 4096),
+            ([3, 4, 4], 4),
+            ([5000, 6000, 7000], 4096),
+            ([3, 4, 9000], 0),
+            ([100_000, 100_000, 100_000], 0),
+            ([0, 0, 0], 0),
+        ] {
+            let mut calls = there.into_iter();
+            let all = list(0, |count, array: *mut u32| {
+                let there = calls.next().expect("three calls at most");
+                // SAFETY: the two-call idiom: an array of `count`, or none.
+                unsafe {
+                    let room = std::mem::replace(&mut *count, there);
+                    if array.is_null() {
+                        return Some(ZE_RESULT_SUCCESS);
+                    }
+                    if room < there {
+                        return Some(ZE_RESULT_ERROR_INVALID_SIZE);
+                    }
+                    for number in 0..there {
+                        *array.add(number as usize) = number;
+                    }
+                }
+                Some(ZE_RESULT_SUCCESS)
+            });
+            let expected: Vec<u32> = (0..shown).collect();
+            assert_eq!(all, expected, "{there:?}");
+        }
+    }
 
     #[test]
     fn of_a_long_list_the_first_are_shown() {
