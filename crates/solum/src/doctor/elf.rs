@@ -5,13 +5,14 @@
 //! bounded before memory is taken for it.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use object::elf;
 use object::read::elf::{Dyn as _, FileHeader, ProgramHeader as _};
 use object::read::{ReadCache, ReadRef, StringTable};
+
+use super::ordinary;
 
 /// `PATH_MAX`: the kernel starts no program whose dynamic linker has a longer path.
 const MOST_INTERPRETER: u64 = 4096;
@@ -21,6 +22,11 @@ const MOST_DYNAMIC: u64 = 1 << 20;
 const MOST_HEADERS: u32 = 65_535;
 /// All names of one file together. The longest search paths seen have a few KiB.
 const MOST_NAMES: usize = 1 << 20;
+/// Needs that are looked at, of one file. The most among this machine's programs and libraries is 21.
+const MOST_NEEDS: usize = 1000;
+/// Directories of one RPATH or RUNPATH that are searched. Package managers that give each package a directory have
+/// some 100.
+const MOST_PATHS: usize = 256;
 
 /// For which machine a file is made: two objects of one process have the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +71,10 @@ pub(crate) struct Elf {
     pub(crate) runpath: Option<Vec<OsString>>,
     /// `DF_1_NODEFLIB`: cache and default directories are not searched.
     pub(crate) no_default: bool,
+    /// It has more needs or search paths than are looked at: their kind, how many there are, how many are looked at.
+    pub(crate) cut: Vec<(&'static str, usize, usize)>,
+    /// Bytes of all names.
+    pub(crate) name_bytes: usize,
 }
 
 /// Reads the file at `path`.
@@ -72,10 +82,7 @@ pub(crate) struct Elf {
 /// # Errors
 /// One line why it is no ELF file that can be loaded.
 pub(crate) fn read(path: &Path) -> Result<Elf, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    if !file.metadata().is_ok_and(|data| data.is_file()) {
-        return Err("not a regular file".into());
-    }
+    let file = ordinary::open(path).map_err(|error| error.to_string())?;
     let cache = ReadCache::new(file);
     let magic = (&cache)
         .read_bytes_at(0, 5)
@@ -118,6 +125,8 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
         rpath: Vec::new(),
         runpath: None,
         no_default: false,
+        cut: Vec::new(),
+        name_bytes: 0,
     };
     let bounded = |segment: &H::ProgramHeader, what: &str, most: u64| {
         let size: u64 = segment.p_filesz(endian).into();
@@ -173,14 +182,34 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
             })?;
             Ok(OsString::from_vec(name.to_vec()))
         };
+        let mut needs = 0;
         for entry in entries {
             match entry.tag(endian) {
                 elf::DT_NULL => break,
-                elf::DT_NEEDED => elf.needed.push(text(entry.val(endian))?),
+                elf::DT_NEEDED => {
+                    needs += 1;
+                    if needs <= MOST_NEEDS {
+                        elf.needed.push(text(entry.val(endian))?);
+                    }
+                }
                 elf::DT_SONAME => elf.soname = Some(text(entry.val(endian))?),
                 elf::DT_RPATH => elf.rpath = split(&text(entry.val(endian))?),
                 elf::DT_RUNPATH => elf.runpath = Some(split(&text(entry.val(endian))?)),
                 _ => {}
+            }
+        }
+        elf.name_bytes = MOST_NAMES - left;
+        if needs > MOST_NEEDS {
+            elf.cut.push(("needs", needs, MOST_NEEDS));
+        }
+        let runpath = elf
+            .runpath
+            .iter_mut()
+            .map(|paths| ("RUNPATH entries", paths));
+        for (kind, paths) in runpath.chain([("RPATH entries", &mut elf.rpath)]) {
+            if paths.len() > MOST_PATHS {
+                elf.cut.push((kind, paths.len(), MOST_PATHS));
+                paths.truncate(MOST_PATHS);
             }
         }
     }
@@ -344,7 +373,9 @@ mod tests {
                 ..File::default()
             },
         );
-        assert_eq!(read(&path).map(|elf| elf.needed.len()), Ok(4096));
+        let elf = read(&path).expect("well made");
+        assert_eq!(elf.needed.len(), MOST_NEEDS);
+        assert_eq!(elf.cut, [("needs", 4096, MOST_NEEDS)]);
         let whole = std::fs::read(&path).expect("just written");
         let header = |number: usize| HEADERS + number * 56;
         let kind = |number, kind: u32| (header(number), kind.to_le_bytes().to_vec());

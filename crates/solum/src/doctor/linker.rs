@@ -7,26 +7,35 @@
 //!
 //! Not here: namespaces, audit libraries, `$PLATFORM` below its modern value.
 
-use std::collections::VecDeque;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+mod system;
+
+pub(crate) use system::System;
 
 use super::elf::{self, Abi, Elf};
+use super::report::Check;
 
-/// Directories that are searched last; those that a system lacks do no harm.
-const DEFAULTS: [&str; 6] = [
-    "/lib/x86_64-linux-gnu",
-    "/usr/lib/x86_64-linux-gnu",
-    "/lib64",
-    "/usr/lib64",
-    "/lib",
-    "/usr/lib",
-];
 /// `$LIB` on Debian's systems and on the others.
 const LIB: [&str; 2] = ["lib/x86_64-linux-gnu", "lib64"];
 /// More objects than any process has: what needs more is a circle of names.
 const OBJECTS_BOUND: usize = 4096;
+/// Directories and files that are looked for, for one process. A debugger with 59 libraries needs 3,936, nearly all for
+/// reading. A forged program that made 461,121 was looked at in 3 s (debug build).
+const LOOKUPS: usize = 1 << 20;
+/// Reading a file counts as so many lookups: 16,384 files in all, four times [`OBJECTS_BOUND`].
+const READ_COST: usize = 64;
+/// Bytes of the names in all objects of a process.
+const NAMES_BOUND: usize = 64 << 20;
+/// The system's bound on a path, `PATH_MAX`.
+const PATH_BOUND: usize = 4096;
+/// Files of a kind that are named, such as missing ones.
+const SHOWN: usize = 100;
 
 /// Which rule led to a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -106,93 +115,42 @@ pub(crate) struct Search {
     pub(crate) others: Vec<PathBuf>,
 }
 
-/// The system's part of the search.
-#[derive(Clone, Debug)]
-pub(crate) struct System {
-    /// Name and path, in the cache's order.
-    cache: Vec<(OsString, PathBuf)>,
-    defaults: Vec<PathBuf>,
-    /// Sub-directories of better builds that this processor can run, best first.
-    levels: Vec<&'static str>,
-}
-
-impl System {
-    /// This machine's.
-    pub(crate) fn of_this_machine() -> Self {
-        Self {
-            cache: std::fs::read("/etc/ld.so.cache")
-                .map(|bytes| read_cache(&bytes))
-                .unwrap_or_default(),
-            defaults: DEFAULTS.iter().map(PathBuf::from).collect(),
-            levels: levels(),
-        }
-    }
-}
-
-/// The x86-64 levels that glibc looks for below `glibc-hwcaps`.
-fn levels() -> Vec<&'static str> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let v2 = is_x86_feature_detected!("sse4.2") && is_x86_feature_detected!("popcnt");
-        let v3 = v2 && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
-        let v4 = v3 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
-        let levels = [
-            (v4, "glibc-hwcaps/x86-64-v4"),
-            (v3, "glibc-hwcaps/x86-64-v3"),
-            (v2, "glibc-hwcaps/x86-64-v2"),
-        ];
-        let has = levels.into_iter().filter(|(has, _)| *has);
-        has.map(|(_, name)| name).collect()
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    Vec::new()
-}
-
-/// Entries of `ld.so.cache` for 64-bit x86; a file of another format has none.
-fn read_cache(bytes: &[u8]) -> Vec<(OsString, PathBuf)> {
-    const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
-    const HEADER: usize = 48;
-    const ENTRY: usize = 24;
-    /// ELF for libc 6 on x86-64.
-    const FLAGS: u32 = 0x0303;
-    // The new format may stand behind an old one.
-    let Some(start) = bytes.windows(MAGIC.len()).position(|at| at == MAGIC) else {
-        return Vec::new();
-    };
-    let table = bytes.get(start..).unwrap_or_default();
-    let word = |at: usize| -> Option<u32> {
-        let part = table.get(at..at.checked_add(4)?)?;
-        Some(u32::from_le_bytes(part.try_into().ok()?))
-    };
-    let text = |at: u32| -> Option<&[u8]> {
-        let from = table.get(at as usize..)?;
-        from.split(|byte| *byte == 0).next()
-    };
-    let count = word(MAGIC.len()).unwrap_or(0) as usize;
-    (0..count)
-        .map_while(|index| {
-            let at = HEADER.checked_add(index.checked_mul(ENTRY)?)?;
-            let (flags, key, value) = (word(at)?, word(at + 4)?, word(at + 8)?);
-            Some((flags, text(key)?, text(value)?))
-        })
-        .filter(|(flags, ..)| *flags == FLAGS)
-        .map(|(_, key, value)| {
-            (
-                OsString::from_vec(key.to_vec()),
-                PathBuf::from(OsStr::from_bytes(value)),
-            )
-        })
-        .collect()
-}
+/// A directory that is there, and what makes the linker search it.
+type Directory = (PathBuf, Rule);
 
 /// A process as it would be after its start.
 pub(crate) struct Process {
     system: System,
+    /// The system's cache by name.
+    cache: HashMap<OsString, Vec<PathBuf>>,
     library_path: Vec<PathBuf>,
     abi: Abi,
     pub(crate) objects: Vec<Object>,
+    /// Objects by what they answer to.
+    names: HashMap<OsString, usize>,
+    paths: HashMap<PathBuf, usize>,
     /// Names that lead nowhere, and the object that needs them.
     pub(crate) missing: Vec<(OsString, PathBuf)>,
+    missing_names: HashSet<OsString>,
+    name_bytes: usize,
+    /// What an object makes the linker search before the cache.
+    directories: RefCell<HashMap<usize, Rc<[Directory]>>>,
+    /// Lookups that may still be made.
+    left: Cell<usize>,
+    /// It has more objects, or longer names, than are looked at.
+    is_cut: bool,
+}
+
+/// Missing libraries, for people.
+pub(crate) fn missing_text(missing: &[(OsString, PathBuf)], separator: &str) -> String {
+    let shown = missing.iter().take(SHOWN);
+    let mut all: Vec<String> = shown
+        .map(|(name, by)| format!("{} for {}", name.display(), by.display()))
+        .collect();
+    if let Some(more) = missing.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        all.push(format!("{more} more"));
+    }
+    all.join(separator)
 }
 
 impl Process {
@@ -207,14 +165,26 @@ impl Process {
         preload: Option<&OsStr>,
     ) -> Result<Self, String> {
         let elf = elf::read(path)?;
+        let mut cache: HashMap<OsString, Vec<PathBuf>> = HashMap::new();
+        for (name, path) in &system.cache {
+            cache.entry(name.clone()).or_default().push(path.clone());
+        }
         let mut process = Self {
             system,
+            cache,
             library_path: Vec::new(),
             abi: elf.abi,
             objects: Vec::new(),
+            names: HashMap::new(),
+            paths: HashMap::new(),
             missing: Vec::new(),
+            missing_names: HashSet::new(),
+            name_bytes: 0,
+            directories: RefCell::default(),
+            left: Cell::new(LOOKUPS),
+            is_cut: false,
         };
-        process.objects.push(Object {
+        process.push(Object {
             name: path.as_os_str().to_owned(),
             // The kernel resolves links before the program sees its own place.
             path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
@@ -244,23 +214,77 @@ impl Process {
         self.load_as(name, by, None)
     }
 
+    /// What of the process was not looked at, if anything.
+    pub(crate) fn left_out(&self) -> Option<Check> {
+        let mut all: Vec<String> = self
+            .objects
+            .iter()
+            .flat_map(|object| object.elf.cut.iter().map(|cut| (&object.path, cut)))
+            .take(SHOWN)
+            .map(|(path, (kind, count, most))| {
+                format!(
+                    "{} has {count} {kind}, the first {most} were looked at",
+                    path.display()
+                )
+            })
+            .collect();
+        if self.is_cut || self.left.get() == 0 {
+            all.push(format!(
+                "the process has more libraries, names or directories than are looked at ({OBJECTS_BOUND}, \
+                 {NAMES_BOUND} bytes, {LOOKUPS} lookups)"
+            ));
+        }
+        (!all.is_empty()).then(|| {
+            Check::warn(
+                "program",
+                "not all that it needs was looked at",
+                all.join("\n"),
+                "what the lines about libraries say holds for the rest",
+            )
+        })
+    }
+
+    /// Counts a lookup; false: there were too many.
+    fn look(&self) -> bool {
+        self.spend(1)
+    }
+
+    fn spend(&self, lookups: usize) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(lookups));
+        left >= lookups
+    }
+
     fn load_as(&mut self, name: &OsStr, by: usize, rule: Option<Rule>) -> Option<usize> {
         let known = self.loaded(name);
         if known.is_some() {
             return known;
         }
-        let found = self.search(name, by).found?;
+        let found = self.first(name, by)?;
         let index = self.add(name, found.path, rule.unwrap_or(found.rule), by)?;
         self.load_needs_of(index);
         Some(index)
     }
 
+    fn push(&mut self, object: Object) {
+        let index = self.objects.len();
+        self.name_bytes += object.elf.name_bytes;
+        self.paths.entry(object.path.clone()).or_insert(index);
+        for name in [Some(&object.name), object.elf.soname.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            self.names.entry(name.clone()).or_insert(index);
+        }
+        self.objects.push(object);
+    }
+
     fn add(&mut self, name: &OsStr, path: PathBuf, rule: Rule, by: usize) -> Option<usize> {
-        if let Some(same) = self.objects.iter().position(|object| object.path == path) {
-            return Some(same);
+        if let Some(same) = self.paths.get(&path) {
+            return Some(*same);
         }
         let elf = elf::read(&path).ok()?;
-        self.objects.push(Object {
+        self.push(Object {
             name: name.to_owned(),
             path,
             elf,
@@ -278,16 +302,22 @@ impl Process {
             };
             let (path, needed) = (object.path.clone(), object.elf.needed.clone());
             for name in needed {
-                if self.objects.len() >= OBJECTS_BOUND || self.loaded(&name).is_some() {
+                if self.loaded(&name).is_some() {
                     continue;
                 }
+                if self.objects.len() >= OBJECTS_BOUND || self.name_bytes >= NAMES_BOUND {
+                    self.is_cut = true;
+                    return;
+                }
                 let before = self.objects.len();
-                let found = self.search(&name, index).found;
+                let found = self.first(&name, index);
                 match found.and_then(|found| self.add(&name, found.path, found.rule, index)) {
                     Some(added) if added >= before => open.push_back(added),
                     Some(_) => {}
+                    // It was not looked for everywhere.
+                    None if self.left.get() == 0 => return,
                     None => {
-                        if !self.missing.iter().any(|(known, _)| *known == name) {
+                        if self.missing_names.insert(name.clone()) {
                             self.missing.push((name, path.clone()));
                         }
                     }
@@ -296,15 +326,22 @@ impl Process {
         }
     }
 
-    /// The object that answers to `name` already.
+    /// The object that answers to a name.
     pub(crate) fn loaded(&self, name: &OsStr) -> Option<usize> {
-        self.objects
-            .iter()
-            .position(|object| object.name == name || object.elf.soname.as_deref() == Some(name))
+        self.names.get(name).copied()
+    }
+
+    /// The file that `name` means when object `by` asks for it.
+    fn first(&self, name: &OsStr, by: usize) -> Option<Found> {
+        self.walk(name, by, true).found
     }
 
     /// Which file `name` means when object `by` asks for it.
     pub(crate) fn search(&self, name: &OsStr, by: usize) -> Search {
+        self.walk(name, by, false)
+    }
+
+    fn walk(&self, name: &OsStr, by: usize, to_first: bool) -> Search {
         let mut search = Search::default();
         if let Some(object) = self.loaded(name).and_then(|index| self.objects.get(index)) {
             search.found = Some(Found {
@@ -316,51 +353,63 @@ impl Process {
             });
             return search;
         }
+        let is_over = |search: &Search| to_first && search.found.is_some();
         if name.as_bytes().contains(&b'/') {
             for path in self.expand(name, by) {
-                self.consider(&mut search, path, Rule::Path);
+                self.consider(&mut search, path, &Rule::Path);
             }
             return search;
         }
-        for (directory, rule) in self.directories(by) {
-            let levels = self.system.levels.iter();
-            for path in levels
-                .map(|level| directory.join(level).join(name))
-                .chain([directory.join(name)])
-            {
-                self.consider(&mut search, path, rule.clone());
+        for (directory, rule) in self.directories(by).iter() {
+            if is_over(&search) {
+                return search;
             }
+            self.consider(&mut search, directory.join(name), rule);
         }
         // The cache stands between the object's own paths and the default directories.
         let no_default = self
             .objects
             .get(by)
             .is_some_and(|object| object.elf.no_default);
-        if !no_default {
-            for (_, path) in self.system.cache.iter().filter(|(key, _)| key == name) {
-                self.consider(&mut search, path.clone(), Rule::Cache);
+        if no_default {
+            return search;
+        }
+        let cached = self.cache.get(name).into_iter().flatten();
+        let cached = cached.map(|path| (path.clone(), &Rule::Cache));
+        let defaults = self.system.defaults.iter();
+        let defaults = defaults.map(|directory| (directory.join(name), &Rule::Default));
+        for (path, rule) in cached.chain(defaults) {
+            if is_over(&search) {
+                break;
             }
-            for directory in &self.system.defaults {
-                self.consider(&mut search, directory.join(name), Rule::Default);
-            }
+            self.consider(&mut search, path, rule);
         }
         search
     }
 
     /// Takes a file if it is the first that can be loaded, or notes why it cannot.
-    fn consider(&self, search: &mut Search, path: PathBuf, rule: Rule) {
-        if !path.exists() {
+    fn consider(&self, search: &mut Search, path: PathBuf, rule: &Rule) {
+        if !self.look() || !path.exists() {
             return;
         }
         if let Some(found) = &search.found {
+            if search.others.len() >= SHOWN {
+                return;
+            }
             let same = |known: &PathBuf| known.canonicalize().ok() == path.canonicalize().ok();
             if !same(&found.path) && !search.others.iter().any(same) {
                 search.others.push(path);
             }
             return;
         }
+        if !self.spend(READ_COST) || search.refused.len() >= SHOWN {
+            return;
+        }
         match elf::read(&path) {
-            Ok(elf) if elf.abi == self.abi => search.found = Some(Found { path, rule }),
+            Ok(elf) if elf.abi == self.abi => {
+                let rule = rule.clone();
+                search.found = Some(Found { path, rule });
+            }
             Ok(elf) => search.refused.push((
                 path,
                 format!("made for {}, not {}", elf.abi.name(), self.abi.name()),
@@ -369,8 +418,41 @@ impl Process {
         }
     }
 
-    /// The directories before the cache that object `by` makes the linker search, in order.
-    fn directories(&self, by: usize) -> Vec<(PathBuf, Rule)> {
+    /// The directories before the cache that object `by` makes the linker search, in order: each once, those that are
+    /// there.
+    fn directories(&self, by: usize) -> Rc<[Directory]> {
+        if let Some(known) = self.directories.borrow().get(&by) {
+            return known.clone();
+        }
+        let mut known = HashSet::new();
+        let mut there = Vec::new();
+        for (directory, rule) in self.listed(by) {
+            if !known.insert(directory.clone()) {
+                continue;
+            }
+            let levels = self.system.levels.iter();
+            let better = levels.map(|level| directory.join(level));
+            // A level lies below its directory.
+            let found = (self.look() && directory.is_dir())
+                .then(|| {
+                    better
+                        .filter(|level| self.look() && level.is_dir())
+                        .collect()
+                })
+                .map(|mut all: Vec<PathBuf>| {
+                    all.push(directory);
+                    all
+                });
+            let found = found.into_iter().flatten();
+            there.extend(found.map(|directory| (directory, rule.clone())));
+        }
+        let there: Rc<[Directory]> = there.into();
+        self.directories.borrow_mut().insert(by, there.clone());
+        there
+    }
+
+    /// The directories that object `by` and those that loaded it list, and `LD_LIBRARY_PATH`.
+    fn listed(&self, by: usize) -> Vec<Directory> {
         let mut all = Vec::new();
         let asking = self.objects.get(by);
         let runpath = asking.and_then(|object| object.elf.runpath.as_ref());
@@ -378,7 +460,9 @@ impl Process {
             // The chain of those that loaded it; the program ends every chain.
             let mut next = Some(by);
             let mut chain = Vec::new();
-            while let Some(index) = next.filter(|index| !chain.contains(index)) {
+            while let Some(index) = next
+                && self.look()
+            {
                 chain.push(index);
                 next = self.objects.get(index).and_then(|object| object.parent);
             }
@@ -393,6 +477,9 @@ impl Process {
                     continue;
                 }
                 for entry in &object.elf.rpath {
+                    if !self.look() {
+                        break;
+                    }
                     for path in self.expand(entry, index) {
                         all.push((path, Rule::Rpath(object.path.clone())));
                     }
@@ -422,32 +509,43 @@ impl Process {
             .get(by)
             .and_then(|object| object.path.parent())
             .unwrap_or(Path::new("/"));
-        let text = replace(text, "ORIGIN", origin.as_os_str());
-        let text = replace(&text, "PLATFORM", OsStr::new("x86_64"));
-        let all = LIB.map(|lib| PathBuf::from(replace(&text, "LIB", OsStr::new(lib))));
-        match all {
-            [first, second] if first == second => vec![first],
-            both => both.to_vec(),
+        let platform = OsStr::new("x86_64");
+        let put = |lib: &str| {
+            let text = replace(text, "ORIGIN", origin.as_os_str())?;
+            let text = replace(&text, "PLATFORM", platform)?;
+            Some(PathBuf::from(replace(&text, "LIB", OsStr::new(lib))?))
+        };
+        match LIB.map(put) {
+            [Some(first), Some(second)] if first == second => vec![first],
+            both => both.into_iter().flatten().collect(),
         }
     }
 }
 
-/// `$NAME` and `${NAME}` in `text` by `value`.
-fn replace(text: &OsStr, name: &str, value: &OsStr) -> OsString {
-    let mut bytes = text.as_bytes().to_vec();
-    for token in [format!("${{{name}}}"), format!("${name}")] {
-        let token = token.as_bytes();
-        let mut from = 0;
-        while let Some(at) = bytes
-            .get(from..)
-            .and_then(|rest| rest.windows(token.len()).position(|at| at == token))
-        {
-            let at = from + at;
-            bytes.splice(at..at + token.len(), value.as_bytes().iter().copied());
-            from = at + value.len();
+/// `$NAME` and `${NAME}` in `text` by `value`; nothing if that is longer than any path.
+fn replace(text: &OsStr, name: &str, value: &OsStr) -> Option<OsString> {
+    let tokens = [format!("${{{name}}}"), format!("${name}")];
+    let mut out = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some(first) = rest.first() {
+        let token = tokens
+            .iter()
+            .find(|token| rest.starts_with(token.as_bytes()));
+        match token {
+            Some(token) => {
+                out.extend_from_slice(value.as_bytes());
+                rest = &rest[token.len()..];
+            }
+            None => {
+                out.push(*first);
+                rest = &rest[1..];
+            }
+        }
+        if out.len() >= PATH_BOUND {
+            return None;
         }
     }
-    OsString::from_vec(bytes)
+    Some(OsString::from_vec(out))
 }
 
 #[cfg(test)]
@@ -646,6 +744,76 @@ mod tests {
     }
 
     #[test]
+    fn files_that_need_too_much_cost_little_and_are_told() {
+        let folder = Folder::new("bounds");
+        let needed: Vec<String> = (0..2000).map(|number| format!("n{number}")).collect();
+        let needed: Vec<&str> = needed.iter().map(String::as_str).collect();
+        let missing = vec!["/none"; 300].join(":");
+        let origins = "$ORIGIN".repeat(300);
+        let list = format!("$ORIGIN/lib:{origins}:{missing}");
+        let file = File {
+            needed: &needed,
+            runpath: Some(&list),
+            ..File::default()
+        };
+        let program = folder.file("program", &file);
+        folder.file("lib/n7", &File::default());
+        folder.file("lib/n1999", &File::default());
+        let process = Process::start(bare(), &program, None, None).expect("it can be read");
+        assert_eq!(process.objects.len(), 2);
+        assert_eq!(process.missing.len(), 999);
+        let told = missing_text(&process.missing, "\n");
+        assert!(
+            told.lines().count() == 101 && told.ends_with("\n899 more"),
+            "{told}"
+        );
+        // Each name in the one directory that is there, and that once.
+        let used = LOOKUPS - process.left.get();
+        assert!(used < 1000 + 300 + 2 * READ_COST, "{used}");
+        let told = process
+            .left_out()
+            .and_then(|check| check.cause)
+            .expect("a line");
+        for part in [
+            "2000 needs, the first 1000",
+            "302 RUNPATH entries, the first 256",
+        ] {
+            assert!(told.contains(part), "{told}");
+        }
+        // With nothing left, nothing is called missing.
+        process.left.set(READ_COST + 10);
+        let mut process = process;
+        folder.file("late", &file);
+        let late = process.open(folder.0.join("late").as_os_str(), 0);
+        assert!(late.is_some());
+        assert_eq!(process.missing.len(), 999);
+        let told = process
+            .left_out()
+            .and_then(|check| check.cause)
+            .expect("a line");
+        assert!(told.contains("lookups"), "{told}");
+
+        let small = folder.file("small", &File::default());
+        let process = Process::start(bare(), &small, None, None).expect("it can be read");
+        assert_eq!(process.left_out(), None);
+    }
+
+    #[test]
+    fn tokens_are_replaced_and_long_paths_are_none() {
+        for (text, expected) in [
+            ("$ORIGIN/a", Some("/o/a")),
+            ("${ORIGIN}x$ORIGIN", Some("/ox/o")),
+            ("$ORIGI$ORIGIN", Some("$ORIGI/o")),
+            ("plain", Some("plain")),
+            (&"x".repeat(PATH_BOUND), None),
+            (&"$ORIGIN".repeat(PATH_BOUND), None),
+        ] {
+            let found = replace(OsStr::new(text), "ORIGIN", OsStr::new("/o"));
+            assert_eq!(found, expected.map(OsString::from));
+        }
+    }
+
+    #[test]
     fn the_replay_agrees_with_the_linker_about_this_process() {
         let own = std::env::current_exe().expect("it runs");
         let path = std::env::var_os("LD_LIBRARY_PATH");
@@ -665,36 +833,5 @@ mod tests {
             .collect();
         assert_eq!(ours, theirs);
         assert!(ours.len() > 2, "{ours:?}");
-    }
-
-    #[test]
-    fn caches_that_lie_have_no_entries() {
-        let mut cache = b"glibc-ld.so.cache1.1".to_vec();
-        cache.extend(1u32.to_le_bytes());
-        cache.resize(48, 0);
-        let entry = |cache: &[u8], flags: u32, key: u32, value: u32| {
-            let mut cache = cache.to_vec();
-            for word in [flags, key, value, 0, 0, 0] {
-                cache.extend(word.to_le_bytes());
-            }
-            cache.extend(b"libx.so\0/lib/libx.so\0");
-            cache
-        };
-        let good = entry(&cache, 0x0303, 72, 80);
-        assert_eq!(
-            read_cache(&good),
-            [("libx.so".into(), "/lib/libx.so".into())]
-        );
-        let behind = [b"old format".as_slice(), &good].concat();
-        assert_eq!(read_cache(&behind).len(), 1);
-        for (what, bytes) in [
-            ("another machine", entry(&cache, 0x0a03, 72, 80)),
-            ("a name outside", entry(&cache, 0x0303, u32::MAX, 80)),
-            ("cut", good[..60].to_vec()),
-            ("no magic", b"nothing".to_vec()),
-            ("empty", Vec::new()),
-        ] {
-            assert_eq!(read_cache(&bytes), [], "{what}");
-        }
     }
 }

@@ -1,12 +1,12 @@
 //! Which `libze_loader.so.1` a program gets, and what it finds behind it.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::linker::{Found, Process, Rule, Search};
+use super::linker::{self, Found, Process, Rule, Search};
+use super::ordinary;
 use super::probe::{self, End, Outcome, Step};
 use super::program::Program;
 use super::report::Check;
@@ -98,16 +98,12 @@ pub(crate) fn runtime(
             broken.push(format!("{name}: {} cannot be read", path.display()));
             continue;
         };
-        let missing: Vec<String> = process
-            .missing
-            .iter()
-            .skip(before)
-            .map(|(name, by)| format!("{} for {}", name.display(), by.display()))
-            .collect();
+        let missing = process.missing.get(before..).unwrap_or_default();
         if missing.is_empty() {
             runtime.adapters.push((name, adapter));
         } else {
-            broken.push(format!("{name}: not found: {}", missing.join(", ")));
+            let missing = linker::missing_text(missing, ", ");
+            broken.push(format!("{name}: not found: {missing}"));
         }
     }
     let names: Vec<&str> = runtime.adapters.iter().map(|(name, _)| *name).collect();
@@ -243,17 +239,13 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
 
 /// Whether two files have the same content, and any.
 fn are_copies(one: &Path, other: &Path) -> std::io::Result<bool> {
-    // A pipe would be waited for.
-    let size = |path: &Path| {
-        let data = path.metadata()?;
-        Ok::<_, std::io::Error>(data.is_file().then_some(data.len()))
-    };
-    match (size(one)?, size(other)?) {
-        (Some(one), Some(other)) if one == other && one > 0 => {}
-        _ => return Ok(false),
+    let (one, other) = (ordinary::open(one)?, ordinary::open(other)?);
+    let size = one.metadata()?.len();
+    if size == 0 || other.metadata()?.len() != size {
+        return Ok(false);
     }
-    let mut one = BufReader::with_capacity(1 << 16, File::open(one)?);
-    let mut other = BufReader::with_capacity(1 << 16, File::open(other)?);
+    let mut one = BufReader::with_capacity(1 << 16, one.take(size));
+    let mut other = BufReader::with_capacity(1 << 16, other.take(size));
     loop {
         let (left, right) = (one.fill_buf()?, other.fill_buf()?);
         let length = left.len().min(right.len());

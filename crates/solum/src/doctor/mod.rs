@@ -12,6 +12,7 @@ mod elf;
 mod linker;
 mod loader;
 mod machine;
+mod ordinary;
 mod packages;
 pub(crate) mod probe;
 mod probe_driver;
@@ -142,6 +143,7 @@ fn checks(options: &Options) -> Vec<Check> {
             through(&mut checks, &process, &setting, found, other, privileged);
         }
     }
+    checks.extend(process.left_out());
     checks.extend(packages::check(
         &setting,
         program.as_ref(),
@@ -238,15 +240,10 @@ fn process(
         ),
     ));
     if !process.missing.is_empty() {
-        let missing: Vec<String> = process
-            .missing
-            .iter()
-            .map(|(name, by)| format!("{} for {}", name.display(), by.display()))
-            .collect();
         checks.push(Check::fail(
             "program",
             "it cannot start: libraries are not found",
-            missing.join("\n"),
+            linker::missing_text(&process.missing, "\n"),
             "install them, or put their folders into LD_LIBRARY_PATH",
         ));
     }

@@ -1,12 +1,11 @@
 //! Which file a program's name starts, and through which interpreter.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::elf;
+use super::{elf, ordinary};
 
 /// Scripts that name scripts: the kernel's own bound.
 const DEPTH: usize = 4;
@@ -173,9 +172,7 @@ fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, (String, String)>
 
 /// The interpreter that a script's first line names, with the words behind it.
 fn first_line(path: &Path) -> Option<(PathBuf, Vec<OsString>)> {
-    let mut start = Vec::new();
-    let file = std::fs::File::open(path).ok()?;
-    file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
+    let start = ordinary::start(path, FIRST_LINE).ok()?;
     let line = start.strip_prefix(b"#!")?;
     let line = line.split(|byte| *byte == b'\n').next()?;
     let mut words = line

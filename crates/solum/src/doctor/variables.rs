@@ -1,11 +1,11 @@
 //! Variables that are set: names that nobody reads, values that mean something else than they look like.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use ze_layers::recorder::Script;
 
+use super::ordinary;
 use super::report::Check;
 use super::setting::Setting;
 use crate::environment;
@@ -285,20 +285,13 @@ fn unknown(name: &str, own: impl Iterator<Item = &'static str>) -> Check {
 /// More than any script has.
 const MOST_SCRIPT: u64 = 1 << 20;
 
-/// Reads a script; what is no file, such as a pipe, is not waited for.
 fn script_of(path: &Path) -> io::Result<String> {
-    if !path.metadata()?.is_file() {
-        return Err(io::Error::other("it is no ordinary file"));
-    }
-    let mut text = String::new();
-    File::open(path)?
-        .take(MOST_SCRIPT + 1)
-        .read_to_string(&mut text)?;
+    let text = ordinary::start(path, MOST_SCRIPT + 1)?;
     if text.len() as u64 > MOST_SCRIPT {
         let text = format!("it has more than {MOST_SCRIPT} bytes");
         return Err(io::Error::other(text));
     }
-    Ok(text)
+    String::from_utf8(text).map_err(io::Error::other)
 }
 
 /// The line about the script of `SOLUM_RECORDER`, which Solum's loader reads before anything else.
@@ -438,7 +431,7 @@ mod tests {
         std::fs::write(&script, "log off\n").expect("writable");
         assert_eq!(recorder(&script).state, State::Note);
         let long = folder.join("long");
-        let file = File::create(&long).expect("writable");
+        let file = std::fs::File::create(&long).expect("writable");
         file.set_len(64 << 30).expect("a sparse file");
         let pipe = folder.join("pipe");
         let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).expect("no NUL");
@@ -446,8 +439,8 @@ mod tests {
         assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
         for (path, cause) in [
             (&long, "more than 1048576 bytes"),
-            (&pipe, "no ordinary file"),
-            (&folder, "no ordinary file"),
+            (&pipe, "not a regular file"),
+            (&folder, "not a regular file"),
         ] {
             let check = recorder(path);
             assert_eq!(check.state, State::Fail);
