@@ -1,7 +1,5 @@
 //! Calls that begin and do not end: a bound for each thread, and one for all threads together.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails")]
-
 #[expect(dead_code, reason = "no strings and no types of Perfetto here")]
 mod made;
 
