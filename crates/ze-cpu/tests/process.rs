@@ -26,6 +26,8 @@ mod linked;
 mod logged;
 #[path = "process/nulls.rs"]
 mod nulls;
+#[path = "process/quiet_exit.rs"]
+mod quiet_exit;
 #[path = "process/vanish.rs"]
 mod vanish;
 
@@ -119,6 +121,7 @@ fn roles() {
         "large-memory" => return limited::use_large_memory(),
         "count-allocations" => return limited::count_allocations(),
         "threadless" => return limited::run_without_threads(),
+        "quiet-exit" => return quiet_exit::exit(),
         "vanish" => return vanish::run(),
         "float-modes" => return float_modes::run(),
         "logged" => return logged::run(),

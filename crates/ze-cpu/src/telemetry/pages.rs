@@ -57,10 +57,16 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Of this process.
+    /// Of this process. Allocates nothing: an exit handler asks, and a program may call `exit` in a signal handler that has
+    /// interrupted the C library's `malloc`.
     pub(super) fn of_this() -> Self {
-        let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |data| data.ino());
-        let (_, start) = stat_of("self").unwrap_or_default();
+        // SAFETY: zero bytes are a valid structure of numbers, which the call fills where it succeeds.
+        let namespace = unsafe {
+            let mut data: libc::stat = std::mem::zeroed();
+            libc::stat(c"/proc/self/ns/pid".as_ptr(), &mut data);
+            data.st_ino
+        };
+        let (_, start) = stat_at(c"/proc/self/stat").unwrap_or_default();
         Self {
             namespace,
             pid: std::process::id(),
@@ -561,12 +567,35 @@ fn process_of(name: &[u8]) -> Option<u32> {
 
 /// A process's number, and when it began in ticks since the system did, as `/proc` has them.
 fn stat_of(process: &str) -> Option<(u32, u64)> {
-    let text = fs::read(format!("/proc/{process}/stat")).ok()?;
+    stat_at(&CString::new(format!("/proc/{process}/stat")).ok()?)
+}
+
+/// As [`stat_of`], from the file of that name. Allocates nothing.
+fn stat_at(path: &CStr) -> Option<(u32, u64)> {
+    // The 22 fields in question take at most 460 bytes.
+    let mut text = [0_u8; 512];
+    // SAFETY: a C string; the descriptor is closed again; the buffer has the length that is told.
+    let read = unsafe {
+        let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return None;
+        }
+        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        read
+    };
+    start_in(text.get(..usize::try_from(read).ok()?)?)
+}
+
+/// Number and begin of a process, from the text of its `stat`.
+fn start_in(text: &[u8]) -> Option<(u32, u64)> {
+    let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
+    let pid = number(text.split(|byte| *byte == b' ').next()?)?;
     // The name, in brackets, may hold any bytes; field 22 is the 20th after it.
-    let text = String::from_utf8_lossy(&text);
-    let pid = text.split_once(' ')?.0.parse().ok()?;
-    let start = text.rsplit_once(')')?.1.split_whitespace().nth(19)?;
-    Some((pid, start.parse().ok()?))
+    let after = text.iter().rposition(|byte| *byte == b')')? + 1;
+    let fields = text[after..].split(|byte| *byte == b' ');
+    let start = fields.filter(|field| !field.is_empty()).nth(19)?;
+    Some((pid.try_into().ok()?, number(start)?))
 }
 
 /// The owner of `/proc/PID` is root for processes that changed their user.

@@ -245,3 +245,29 @@ fn a_limit_of_file_sizes_or_a_full_folder_is_a_reason() {
     let left = fs::read_dir(&scratch.0).unwrap().count();
     assert_eq!(left, 0, "no directory is left without a page");
 }
+
+#[test]
+fn the_text_of_a_process_is_read_whatever_its_name_is() {
+    let rest = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 9876 20 21";
+    for (name, expected) in [
+        ("(a)", true),
+        ("(a b) c (d)", true),
+        ("((\u{fffd}\n)", true),
+        ("a", false),
+    ] {
+        let text = format!("4321 {name} {rest}\n");
+        let found = start_in(text.as_bytes());
+        assert_eq!(found, expected.then_some((4321, 9876)), "{text:?}");
+    }
+    for text in [
+        "",
+        " ",
+        "1",
+        "1 (a)",
+        "x (a) S 1",
+        "4294967296 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 9",
+    ] {
+        assert_eq!(start_in(text.as_bytes()), None, "{text:?}");
+    }
+    assert_eq!(stat_of("self").unwrap().0, std::process::id());
+}

@@ -1,0 +1,46 @@
+//! The driver's exit handlers take no memory: `exit` in a signal handler that has interrupted `malloc` would hang in it.
+
+use super::{program, run};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, Ordering};
+use ze_driver::device::Work;
+
+/// The system's allocator, which can be forbidden.
+struct Forbidding;
+
+static FORBIDDEN: AtomicBool = AtomicBool::new(false);
+
+#[global_allocator]
+static ALLOCATOR: Forbidding = Forbidding;
+
+// SAFETY: hands everything on to the system's allocator.
+unsafe impl GlobalAlloc for Forbidding {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if FORBIDDEN.load(Ordering::Relaxed) {
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(9) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, base: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(base, layout) };
+    }
+}
+
+/// The role: exits, and memory that is asked for meanwhile ends the process otherwise.
+pub(crate) fn exit() {
+    let platform = ze_cpu::platform().unwrap();
+    assert_eq!(run(&platform, Work::Nothing), None);
+    FORBIDDEN.store(true, Ordering::Relaxed);
+    // SAFETY: ends the process; the other threads sleep.
+    unsafe { libc::exit(0) };
+}
+
+#[test]
+fn exit_handlers_take_no_memory() {
+    let output = program("quiet-exit", &[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
