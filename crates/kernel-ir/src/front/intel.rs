@@ -250,7 +250,7 @@ fn atomic(name: &str, ty: &str, offset: bool) -> Option<Atomic> {
 
 /// `read_flat_u16_m8k16v1`, `read_cacheopts_transpose_u32_m16k8`, `write_flat_u32_m8k16v1` and the like.
 fn block(rest: &str) -> Option<Meaning> {
-    fn without<'r>(rest: &mut &'r str, part: &str) -> bool {
+    fn without(rest: &mut &str, part: &str) -> bool {
         let stripped = rest.strip_prefix(part);
         *rest = stripped.unwrap_or(rest);
         stripped.is_some()

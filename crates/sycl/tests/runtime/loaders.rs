@@ -152,6 +152,7 @@ fn looked_for_in_order() {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
 /// A program with the set-user-id bit of root, started by another user.
 fn privileged() {
     // SAFETY: a system call without arguments.

@@ -8,6 +8,7 @@ const NULLS: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/nulls.spv")
 const GROUP: u32 = 16;
 const ITEMS: u32 = 4 * GROUP;
 
+#[expect(clippy::print_stdout, reason = "the test reads it")]
 /// Says on stdout how two launches of a kernel end that writes through a null argument, on each device.
 pub(crate) fn run() {
     let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
@@ -49,6 +50,7 @@ pub(crate) fn run() {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "the test reads it")]
 /// Asks for a byte more of local memory than the device has, and for all that it has.
 pub(crate) fn ask_for_local_memory() {
     let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();

@@ -373,10 +373,9 @@ pub(crate) fn zeDeviceGetImageProperties(
     out.maxSamplers = limit(MAX_ARGUMENTS);
     out.maxReadImageArgs = limit(MAX_ARGUMENTS);
     out.maxWriteImageArgs = limit(MAX_ARGUMENTS);
+    let own = ze_device_image_properties_t::STYPE;
     // SAFETY: the caller's chain of properties, valid for the call.
-    for link in
-        unsafe { ChainMut::behind(ze_device_image_properties_t::STYPE, out.stype, out.pNext) }
-    {
+    for link in unsafe { ChainMut::behind(own, out.stype, out.pNext) } {
         match link.stype {
             ZE_STRUCTURE_TYPE_PITCHED_ALLOC_DEVICE_EXP_PROPERTIES => {
                 // SAFETY: the type says which struct it is.
