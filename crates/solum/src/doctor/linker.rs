@@ -34,6 +34,11 @@ const READ_COST: usize = 64;
 const NAMES_BOUND: usize = 64 << 20;
 /// The system's bound on a path, `PATH_MAX`.
 const PATH_BOUND: usize = 4096;
+/// Libraries that are missing: a program that lacks more is a forged one.
+const MISSING_BOUND: usize = 4096;
+/// Bytes of a listed directory, with the name of the object that lists it, that count as a lookup: those kept for all
+/// lookups stay below 100 MB.
+const LISTED_BYTES: usize = 64;
 /// Files of a kind that are named, such as missing ones.
 const SHOWN: usize = 100;
 
@@ -305,6 +310,9 @@ impl Process {
                 if self.loaded(&name).is_some() {
                     continue;
                 }
+                if !self.look() {
+                    return;
+                }
                 if self.objects.len() >= OBJECTS_BOUND || self.name_bytes >= NAMES_BOUND {
                     self.is_cut = true;
                     return;
@@ -316,6 +324,10 @@ impl Process {
                     Some(_) => {}
                     // It was not looked for everywhere.
                     None if self.left.get() == 0 => return,
+                    None if self.missing.len() >= MISSING_BOUND => {
+                        self.is_cut = true;
+                        return;
+                    }
                     None => {
                         if self.missing_names.insert(name.clone()) {
                             self.missing.push((name, path.clone()));
@@ -393,7 +405,7 @@ impl Process {
             return;
         }
         if let Some(found) = &search.found {
-            if search.others.len() >= SHOWN {
+            if search.others.len() >= SHOWN || !self.spend(search.others.len()) {
                 return;
             }
             let same = |known: &PathBuf| known.canonicalize().ok() == path.canonicalize().ok();
@@ -476,27 +488,38 @@ impl Process {
                 if object.elf.runpath.is_some() {
                     continue;
                 }
-                for entry in &object.elf.rpath {
-                    if !self.look() {
-                        break;
-                    }
-                    for path in self.expand(entry, index) {
-                        all.push((path, Rule::Rpath(object.path.clone())));
-                    }
-                }
+                self.list(&object.elf.rpath, index, Rule::Rpath, &mut all);
             }
         }
         for path in &self.library_path {
             all.push((path.clone(), Rule::LibraryPath));
         }
-        if let (Some(object), Some(runpath)) = (asking, runpath) {
-            for entry in runpath {
-                for path in self.expand(entry, by) {
-                    all.push((path, Rule::Runpath(object.path.clone())));
-                }
-            }
+        if let Some(runpath) = runpath {
+            self.list(runpath, by, Rule::Runpath, &mut all);
         }
         all
+    }
+
+    /// Adds the directories that object `by` lists, as long as there are lookups left for them.
+    fn list(
+        &self,
+        entries: &[OsString],
+        by: usize,
+        rule: impl Fn(PathBuf) -> Rule,
+        all: &mut Vec<Directory>,
+    ) {
+        let Some(object) = self.objects.get(by) else {
+            return;
+        };
+        for entry in entries {
+            for path in self.expand(entry, by) {
+                let bytes = path.as_os_str().len() + object.path.as_os_str().len();
+                if !self.spend(1 + bytes / LISTED_BYTES) {
+                    return;
+                }
+                all.push((path, rule(object.path.clone())));
+            }
+        }
     }
 
     /// Puts the place of object `by` for `$ORIGIN`, and the machine's words for `$LIB` and `$PLATFORM`.
@@ -769,7 +792,7 @@ mod tests {
         );
         // Each name in the one directory that is there, and that once.
         let used = LOOKUPS - process.left.get();
-        assert!(used < 1000 + 300 + 2 * READ_COST, "{used}");
+        assert!(used < 2 * 1000 + 4 * 256 + 2 * READ_COST, "{used}");
         let told = process
             .left_out()
             .and_then(|check| check.cause)
@@ -796,6 +819,31 @@ mod tests {
         let small = folder.file("small", &File::default());
         let process = Process::start(bare(), &small, None, None).expect("it can be read");
         assert_eq!(process.left_out(), None);
+    }
+
+    #[test]
+    fn missing_libraries_are_kept_up_to_a_bound() {
+        let folder = Folder::new("missing");
+        let libraries: Vec<String> = (0..6).map(|number| format!("$ORIGIN/l{number}")).collect();
+        let needed: Vec<&str> = libraries.iter().map(String::as_str).collect();
+        for number in 0..6 {
+            let names: Vec<String> = (0..990).map(|at| format!("m{number}-{at}")).collect();
+            let needed: Vec<&str> = names.iter().map(String::as_str).collect();
+            let file = File {
+                needed: &needed,
+                no_default: true,
+                ..File::default()
+            };
+            folder.file(&format!("l{number}"), &file);
+        }
+        let file = File {
+            needed: &needed,
+            ..File::default()
+        };
+        let program = folder.file("program", &file);
+        let process = Process::start(bare(), &program, None, None).expect("it can be read");
+        assert_eq!(process.missing.len(), MISSING_BOUND);
+        assert!(process.left_out().is_some());
     }
 
     #[test]

@@ -15,6 +15,8 @@ use super::setting::Setting;
 
 /// More packages, or modules of one, than there are.
 const BOUND: usize = 4096;
+/// Paths of a loader that are told.
+const SHOWN: usize = 100;
 /// Longer modules are read up to here.
 const MODULE_BOUND: u64 = 1 << 20;
 
@@ -68,15 +70,22 @@ pub(crate) fn check(
     let mut checks = Vec::new();
     let packages = packages(program, &mut left, &mut checks);
     checks.extend(bundled(&packages, &mut left));
+    let mut opens = Vec::new();
     for module in modules(&packages, &mut left) {
         for path in loader_paths(&left.module(&module)) {
-            checks.push(opened(setting, &module, &path, installed));
+            opens.push(opened(setting, &module, &path, installed));
+        }
+        if opens.len() > SHOWN {
+            opens.truncate(SHOWN);
+            left.is_cut = true;
+            break;
         }
     }
+    checks.extend(opens);
     if left.is_cut {
         checks.push(Check::note(
             AREA,
-            "not all Python packages of this interpreter were looked at: there are too many files",
+            "not all Python packages of this interpreter were looked at: there are too many files, or paths of a loader",
         ));
     }
     checks
@@ -87,6 +96,12 @@ fn packages(program: Option<&Program>, left: &mut Left, checks: &mut Vec<Check>)
     let prefix = program.and_then(|program| program.binary.parent()?.parent());
     let Some(prefix) = prefix else {
         return Vec::new();
+    };
+    let here = Path::new(".");
+    let prefix = if prefix == Path::new("") {
+        here
+    } else {
+        prefix
     };
     // Another user's files are read by nobody who does not run that user's programs.
     let mut is_ours = |folder: &Path| match folder.metadata() {
@@ -266,6 +281,13 @@ mod tests {
         let setting = Setting::own();
         let found = check(&setting, Some(&program), None);
         assert_eq!(found.len(), 10, "{found:?}");
+        let many: String = (0..300)
+            .map(|number| format!("CDLL('/none/{number}/libze_loader.so.1')\n"))
+            .collect();
+        let module = site.join("many.py");
+        std::fs::write(&module, many).expect("writable");
+        assert_eq!(check(&setting, Some(&program), None).len(), SHOWN + 1);
+        std::fs::remove_file(module).expect("it is there");
         // The folder python3.12, then some of the modules.
         let mut left = Left {
             entries: 5,

@@ -7,8 +7,8 @@
 use super::handler::reinstall_if_replaced;
 use signal_mask::HeldSignals;
 use std::cell::UnsafeCell;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Once, OnceLock};
 
 /// `si_code` of an access that the mapping does not allow.
 const SEGV_ACCERR: i32 = 2;
@@ -82,35 +82,35 @@ struct Only;
 pub(crate) fn wait_in_forks() {
     static FORKS: Once = Once::new();
     FORKS.call_once(|| {
+        if let Some(word) = own_process() {
+            OWN_PROCESS.store(std::ptr::from_ref(word).cast_mut(), Ordering::Release);
+        }
         // SAFETY: plain functions, which live as long as the code does.
         unsafe { libc::pthread_atfork(Some(lock_one), Some(unlock_one), Some(unlock_in_child)) };
     });
 }
 
-/// A word that is 1 in the process that made it and 0 in its forked children until [`leave_parents_hold`]: children that were made without the C
-/// library's `fork` inherit a read-only range, and nobody who ends the hold. A child of `vfork`, which has the memory of its
-/// parent, sees 1. None: the system offers no such memory.
+/// A new word that is 1 in the process that made it, and 0 in its forked children until [`leave_parents_hold`]: children
+/// that were made without the C library's `fork` inherit a read-only range, and nobody who ends the hold. A child of
+/// `vfork`, which has the memory of its parent, sees 1. None: the system offers no such memory.
 fn own_process() -> Option<&'static AtomicU32> {
-    static WORD: OnceLock<Option<&'static AtomicU32>> = OnceLock::new();
-    *WORD.get_or_init(|| {
-        // SAFETY: fresh memory, which stays mapped; zero bytes are a valid atomic.
-        unsafe {
-            let page = libc::mmap(
-                std::ptr::null_mut(),
-                4096,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            );
-            if page == libc::MAP_FAILED || libc::madvise(page, 4096, libc::MADV_WIPEONFORK) != 0 {
-                return None;
-            }
-            let word = &*page.cast::<AtomicU32>();
-            word.store(1, Ordering::Release);
-            Some(word)
+    // SAFETY: fresh memory, which stays mapped; zero bytes are a valid atomic.
+    unsafe {
+        let page = libc::mmap(
+            std::ptr::null_mut(),
+            4096,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        if page == libc::MAP_FAILED || libc::madvise(page, 4096, libc::MADV_WIPEONFORK) != 0 {
+            return None;
         }
-    })
+        let word = &*page.cast::<AtomicU32>();
+        word.store(1, Ordering::Release);
+        Some(word)
+    }
 }
 
 /// [`own_process`]'s answer, for the signal handler.
@@ -164,9 +164,6 @@ impl WriteHold {
         let one = Only::lock();
         super::install();
         reinstall_if_replaced();
-        if let Some(word) = own_process() {
-            OWN_PROCESS.store(std::ptr::from_ref(word).cast_mut(), Ordering::Release);
-        }
         BASE.store(base, Ordering::Relaxed);
         END.store(base.checked_add(len)?, Ordering::Release);
         EVER.store(true, Ordering::Release);

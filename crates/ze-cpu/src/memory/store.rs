@@ -324,11 +324,14 @@ impl Alias {
         // SAFETY: an old size of 0 maps the pages of a shared range once more, and leaves that as it is.
         let base = unsafe { remap(base, 0, len, None) }?;
         let view = Self { base, len };
-        // The view has what the program set for the first page, for example that children do not inherit it.
+        // The view has what the program set for the first page, for example that children do not inherit it. Its pages count
+        // once: they are locked and written to core dumps where the store shows them.
         // SAFETY: the view is fresh, and known to nobody else.
         unsafe {
             let at = base as *mut libc::c_void;
             libc::madvise(at, len as usize, libc::MADV_DOFORK);
+            libc::madvise(at, len as usize, libc::MADV_DONTDUMP);
+            libc::munlock(at, len as usize);
             let all = libc::PROT_READ | libc::PROT_WRITE;
             (libc::mprotect(at, len as usize, all) == 0).then_some(view)
         }

@@ -144,8 +144,11 @@ impl Kernel {
     /// What launches run in which the pointers at these offsets are null; made with the first of them.
     pub(crate) fn variant(&self, offsets: Vec<u32>) -> Variant {
         let mut variants = lock(&self.variants);
-        if let Some((_, known)) = variants.iter().find(|(of, _)| *of == offsets) {
-            return known.clone();
+        if let Some(at) = variants.iter().position(|(of, _)| *of == offsets) {
+            // The last one used comes last.
+            let known = variants.remove(at);
+            variants.push(known.clone());
+            return known.1;
         }
         let platform = self.module.context().platform();
         let made = platform.ignoring(&self.program, self.index, &offsets);
