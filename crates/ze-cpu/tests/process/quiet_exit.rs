@@ -2,13 +2,15 @@
 
 use super::{program, run};
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
 use ze_driver::device::Work;
 
-/// The system's allocator, which can be forbidden.
+/// The system's allocator, which a thread can be forbidden to ask.
 struct Forbidding;
 
-static FORBIDDEN: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    static IS_FORBIDDEN: Cell<bool> = const { Cell::new(false) };
+}
 
 #[global_allocator]
 static ALLOCATOR: Forbidding = Forbidding;
@@ -16,7 +18,7 @@ static ALLOCATOR: Forbidding = Forbidding;
 // SAFETY: hands everything on to the system's allocator.
 unsafe impl GlobalAlloc for Forbidding {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if FORBIDDEN.load(Ordering::Relaxed) {
+        if IS_FORBIDDEN.get() {
             // SAFETY: ends the process.
             unsafe { libc::_exit(9) };
         }
@@ -30,12 +32,12 @@ unsafe impl GlobalAlloc for Forbidding {
     }
 }
 
-/// The role: exits, and memory that is asked for meanwhile ends the process otherwise.
+/// The role: exits, and memory that this thread asks for meanwhile ends the process otherwise.
 pub(crate) fn exit() {
     let platform = ze_cpu::platform().unwrap();
     assert_eq!(run(&platform, Work::Nothing), None);
-    FORBIDDEN.store(true, Ordering::Relaxed);
-    // SAFETY: ends the process; the other threads sleep.
+    IS_FORBIDDEN.set(true);
+    // SAFETY: ends the process.
     unsafe { libc::exit(0) };
 }
 
