@@ -18,8 +18,8 @@ use crate::{environment, exit, install};
 /// Run a program on Solum.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Device that the program's default selection meets. Without it cpu, unless ONEAPI_DEVICE_SELECTOR is set. With gpu
-    /// the driver shows that device alone.
+    /// Device that the program's default selection meets; both stay visible to it. Without it cpu, unless
+    /// ONEAPI_DEVICE_SELECTOR is set.
     #[arg(long = "as", value_enum)]
     device: Option<Device>,
     /// Fail when the program ended well but ran no kernel on Solum.
@@ -49,18 +49,8 @@ impl Device {
             Device::Both => "level_zero:*",
         }
     }
-
-    /// Value of SOLUM_DEVICES. Intel MPI gives each rank one of the devices that it counts, whatever their type: beside a
-    /// CPU-typed device every second rank has no GPU. DPC++ ignores a driver without a GPU, so that cpu hides nothing.
-    fn shown(self) -> Option<&'static str> {
-        match self {
-            Device::Gpu => Some("gpu"),
-            Device::Cpu | Device::Both => None,
-        }
-    }
 }
 
-const DEVICES: &str = "SOLUM_DEVICES";
 const SELECTOR: &str = "ONEAPI_DEVICE_SELECTOR";
 /// Named by `solum run`; the driver appends to it at the first kernel launch.
 const WITNESS: &str = "SOLUM_WITNESS";
@@ -68,24 +58,19 @@ const WITNESS: &str = "SOLUM_WITNESS";
 pub(crate) const NO_DEVICE: &[u8] = b"No device of requested type";
 
 /// The variables that a program needs to find Solum, from `folder` and what is set already.
-pub(crate) fn variables(folder: &Path, device: Option<Device>) -> Vec<(&'static str, OsString)> {
+pub(crate) fn variables(folder: &Path, selector: Option<&str>) -> Vec<(&'static str, OsString)> {
     let mut path = OsString::from(folder);
     if let Some(old) = std::env::var_os("LD_LIBRARY_PATH").filter(|old| !old.is_empty()) {
         path.push(":");
         path.push(old);
     }
     let mut all = vec![("LD_LIBRARY_PATH", path)];
-    match device {
-        Some(device) => all.push((SELECTOR, device.selector().into())),
+    match selector {
+        Some(selector) => all.push((SELECTOR, selector.into())),
         None if std::env::var_os(SELECTOR).is_none() => {
             all.push((SELECTOR, Device::Cpu.selector().into()))
         }
         None => {}
-    }
-    if let Some(shown) = device.and_then(Device::shown)
-        && std::env::var_os(DEVICES).is_none()
-    {
-        all.push((DEVICES, shown.into()));
     }
     all
 }
@@ -106,9 +91,7 @@ pub(crate) fn run(options: &Options) -> u8 {
     let selector = options.device.map(Device::selector);
     let witness = options.require_kernels.then(Witness::new);
     let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .envs(variables(&folder, options.device));
+    command.args(arguments).envs(variables(&folder, selector));
     if let Some(witness) = &witness {
         match witness {
             Ok(witness) => command.env(WITNESS, &witness.file),

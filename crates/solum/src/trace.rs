@@ -107,7 +107,10 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .envs(run::variables(&folder, options.device))
+        .envs(run::variables(
+            &folder,
+            options.device.map(run::Device::selector),
+        ))
         .envs(variables(&folder, &recorder, results.folder.path()))
         .envs(options.streams.iter().map(|names| {
             // An empty variable would mean the default.

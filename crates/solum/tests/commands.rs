@@ -103,34 +103,6 @@ fn run_where_children_are_ignored_tells_how_the_program_ended() {
 }
 
 #[test]
-fn run_as_gpu_shows_that_device_alone() {
-    let folder = installed("as");
-    let script = "printf '%s %s' \"$ONEAPI_DEVICE_SELECTOR\" \"$SOLUM_DEVICES\"";
-    for (device, set, expected) in [
-        (Some("cpu"), None, "level_zero:cpu "),
-        (Some("gpu"), None, "level_zero:gpu gpu"),
-        (Some("both"), None, "level_zero:* "),
-        (None, None, "level_zero:cpu "),
-        (Some("gpu"), Some("gpu:2"), "level_zero:gpu gpu:2"),
-    ] {
-        let mut command = Command::new(folder.join("solum"));
-        command.arg("run");
-        command.args(device.iter().flat_map(|device| ["--as", device]));
-        command.args(["--", "sh", "-c", script]);
-        command
-            .env_remove("ONEAPI_DEVICE_SELECTOR")
-            .env_remove("SOLUM_DEVICES");
-        command.envs(set.map(|set| ("SOLUM_DEVICES", set)));
-        let (code, stdout, stderr) = text(&command.output().unwrap());
-        assert_eq!(
-            (code, stdout.as_str()),
-            (0, expected),
-            "{device:?}: {stderr}"
-        );
-    }
-}
-
-#[test]
 fn run_names_what_to_choose_when_no_device_was_found() {
     let folder = installed("choose");
     // Cut in two writes: the phrase is found across reads.
