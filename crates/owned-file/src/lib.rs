@@ -293,7 +293,7 @@ mod tests {
             shared.join("short/../file"),
             own.join("mine"),
         ];
-        // Who has the link, who has its folder, the folder's mode.
+        // Whether the link and its folder are another user's, and the folder's mode.
         for (is_theirs, is_folder_theirs, mode, is_followed) in [
             (false, false, 0o777, true),
             (false, false, 0o755, true),

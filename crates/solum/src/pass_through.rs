@@ -2,8 +2,8 @@
 //!
 //! Invariants: every byte of stderr goes through at once and unchanged; a terminal stays a terminal for the child;
 //! SIGTERM and SIGHUP reach the child, or this process when the child has ended; SIGINT and SIGQUIT, which a terminal
-//! sends to the whole group, do not end the wrapper before the child, and do when it has ended. What the child does with
-//! SIGCHLD is what it would do without us.
+//! sends to the whole group, do not end the wrapper before the child, and do when it has ended. SIGCHLD has
+//! the same action in the child as without us.
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};

@@ -78,7 +78,7 @@ fn open_calls_of_many_threads_together_are_bounded() {
             });
         }
     }
-    // Of the last thread nothing was kept: its ends end nothing else, and leave room for nobody.
+    // The last thread has no call that was kept: its ends end no other thread's call, and make no room.
     for _ in 0..OPEN {
         add(Event::End { domain, result });
     }

@@ -219,7 +219,7 @@ impl Process {
         self.load_as(name, by, None)
     }
 
-    /// What of the process was not looked at, if anything.
+    /// A line about the parts of the process that were not looked at, if there are any.
     pub(crate) fn left_out(&self) -> Option<Check> {
         let mut all: Vec<String> = self
             .objects

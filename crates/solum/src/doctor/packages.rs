@@ -20,7 +20,7 @@ const SHOWN: usize = 100;
 /// Longer modules are read up to here.
 const MODULE_BOUND: u64 = 1 << 20;
 
-/// What may be looked at in all: 60 and 20 times that of an environment of 200 packages, which has 2,222 entries at this
+/// Bounds on all files together: 60 and 20 times that of an environment of 200 packages, which has 2,222 entries at this
 /// depth and 12 MB of modules.
 struct Left {
     entries: usize,
@@ -103,7 +103,7 @@ fn packages(program: Option<&Program>, left: &mut Left, checks: &mut Vec<Check>)
     } else {
         prefix
     };
-    // Another user's files are read by nobody who does not run that user's programs.
+    // Doctor reads the files of root and of its own user alone.
     let mut is_ours = |folder: &Path| match folder.metadata() {
         Ok(data) if data.uid() != 0 && !user::owns(data.uid()) => {
             checks.push(Check::note(

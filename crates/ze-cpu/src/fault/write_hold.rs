@@ -40,6 +40,11 @@ extern "C" fn unlock_in_child() {
     }
 }
 
+/// Values of [`own_process`]'s word.
+const INHERITED: u32 = 0;
+const OWN: u32 = 1;
+const LEAVING: u32 = 2;
+
 /// In a child of a process that has held: ends what the child has inherited of a hold, and makes it a process of its own.
 /// Says whether it did; at most once in a process.
 fn leave_parents_hold() -> bool {
@@ -47,11 +52,10 @@ fn leave_parents_hold() -> bool {
     let Some(word) = (unsafe { OWN_PROCESS.load(Ordering::Acquire).as_ref() }) else {
         return false;
     };
-    let (inherited, leaving, own) = (0, 2, 1);
-    let claim = word.compare_exchange(inherited, leaving, Ordering::AcqRel, Ordering::Acquire);
+    let claim = word.compare_exchange(INHERITED, LEAVING, Ordering::AcqRel, Ordering::Acquire);
     if claim.is_err() {
         // Another thread of the child is at it: a system call and two stores.
-        while word.load(Ordering::Acquire) == leaving {
+        while word.load(Ordering::Acquire) == LEAVING {
             std::hint::spin_loop();
         }
         return false;
@@ -64,7 +68,7 @@ fn leave_parents_hold() -> bool {
     // SAFETY: whoever had locked it is a thread of the parent; this process has only come here, and others of its threads
     // wait above.
     unsafe { ONE.0.get().write(libc::PTHREAD_MUTEX_INITIALIZER) };
-    word.store(own, Ordering::Release);
+    word.store(OWN, Ordering::Release);
     true
 }
 
@@ -91,7 +95,7 @@ pub(crate) fn wait_in_forks() {
 }
 
 /// A new word that is 1 in the process that made it, and 0 in its forked children until [`leave_parents_hold`]: children
-/// that were made without the C library's `fork` inherit a read-only range, and nobody who ends the hold. A child of
+/// that were made without the C library's `fork` inherit a read-only range and no thread that ends the hold. A child of
 /// `vfork`, which has the memory of its parent, sees 1. None: the system offers no such memory.
 fn own_process() -> Option<&'static AtomicU32> {
     // SAFETY: fresh memory, which stays mapped; zero bytes are a valid atomic.
@@ -108,7 +112,7 @@ fn own_process() -> Option<&'static AtomicU32> {
             return None;
         }
         let word = &*page.cast::<AtomicU32>();
-        word.store(1, Ordering::Release);
+        word.store(OWN, Ordering::Release);
         Some(word)
     }
 }
@@ -120,7 +124,7 @@ static OWN_PROCESS: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 fn is_child_of_holder() -> bool {
     // SAFETY: null, or the word, which stays mapped.
     let word = unsafe { OWN_PROCESS.load(Ordering::Acquire).as_ref() };
-    word.is_some_and(|word| word.load(Ordering::Acquire) != 1)
+    word.is_some_and(|word| word.load(Ordering::Acquire) != OWN)
 }
 
 impl Only {

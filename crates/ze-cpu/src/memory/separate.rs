@@ -51,7 +51,7 @@ impl Separated {
     }
 
     /// Shows the pages of `store`, which they come from, again, all of them zero; the file lives on in the processes that
-    /// have it. `false` when the system refuses: then nobody may use the range any more.
+    /// have it. `false` when the system refuses: then the range must not be used any more.
     pub(super) fn end(self, store: &Store) -> bool {
         let (base, len) = (self.file.base(), self.file.len());
         self.file.give_up_range();

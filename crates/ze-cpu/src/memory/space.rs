@@ -559,15 +559,15 @@ mod tests {
         });
     }
 
-    /// Children of the system call itself, which runs no fork handlers.
-    #[test]
-    fn children_of_a_bare_system_call_can_write() {
+    /// Has memory moved in five rounds. Children of the system call itself, which runs no fork handlers, are made
+    /// meanwhile; each does `work` with the memory and ends well.
+    fn while_pages_move(work: fn(*mut u8)) {
         let memory = Memory::new(1 << 34);
         let size = 16 << 20;
         let mut children = Vec::new();
         for _ in 0..5 {
             let base = memory.allocate(&request(size)).unwrap();
-            // SAFETY: the allocation has `size` bytes. The children only write there and end.
+            // SAFETY: the allocation has `size` bytes. The children only do their work and end.
             unsafe {
                 base.write_bytes(1, size as usize);
                 let at = base as usize;
@@ -576,9 +576,9 @@ mod tests {
                     while !moving.is_finished() {
                         let child = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0);
                         if child == 0 {
-                            // Ends a child whose write never returns.
+                            // Ends a child whose work never returns.
                             libc::syscall(libc::SYS_alarm, 60);
-                            base.add(5000).write_volatile(1);
+                            work(base);
                             libc::syscall(libc::SYS_exit_group, 0);
                         }
                         children.push(child as libc::pid_t);
@@ -596,41 +596,23 @@ mod tests {
         }
     }
 
-    /// A child that the system call made during a move has the lock of moves as its parent's thread had it.
+    fn write_into(base: *mut u8) {
+        // SAFETY: an allocation of more bytes.
+        unsafe { base.add(5000).write_volatile(1) };
+    }
+
     #[test]
-    fn children_of_a_bare_system_call_can_fork_and_export() {
-        let memory = Memory::new(1 << 34);
-        let size = 16 << 20;
-        let mut children = Vec::new();
-        for _ in 0..3 {
-            let base = memory.allocate(&request(size)).unwrap();
-            // SAFETY: the allocation has `size` bytes. The children fork, move pages and end.
-            unsafe {
-                base.write_bytes(1, size as usize);
-                let at = base as usize;
-                std::thread::scope(|scope| {
-                    let moving = scope.spawn(|| memory.export(at).is_ok());
-                    while !moving.is_finished() {
-                        let child = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0);
-                        if child == 0 {
-                            libc::syscall(libc::SYS_alarm, 60);
-                            crate::fault::enter_and_leave_a_hold();
-                            base.add(5000).write_volatile(1);
-                            libc::syscall(libc::SYS_exit_group, 0);
-                        }
-                        children.push(child as libc::pid_t);
-                    }
-                    assert!(moving.join().unwrap());
-                });
-            }
-            assert!(memory.free(base));
-        }
-        for child in children {
-            let mut status = 0;
-            // SAFETY: a child of this process; the call fills the word.
-            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-            assert_eq!(status, 0);
-        }
+    fn children_of_a_bare_system_call_can_write() {
+        while_pages_move(write_into);
+    }
+
+    /// They have the lock of moves as their parent's thread had it.
+    #[test]
+    fn children_of_a_bare_system_call_can_fork() {
+        while_pages_move(|base| {
+            crate::fault::enter_and_leave_a_hold();
+            write_into(base);
+        });
     }
 
     /// The system keeps locked pages when it is told to take them back.
