@@ -6,6 +6,7 @@
 mod algebra;
 pub mod cfg;
 mod contract;
+mod counted;
 mod edit;
 mod facts;
 mod flatten;
@@ -16,6 +17,7 @@ mod inline;
 mod meet;
 mod nulls;
 mod number;
+mod private_loops;
 mod promote;
 pub mod shape;
 mod sides;
@@ -132,7 +134,7 @@ fn improve(module: &mut Module, id: FunctionId) {
     for _ in 0..4 {
         simplify(&mut e);
         // Pointers in private memory and pointers to it make work for each other.
-        let changed = spaces::infer_spaces(&mut e);
+        let changed = spaces::infer_spaces(&mut e) | private_loops::unroll(&mut e);
         if !(promote::promote(&mut e) | changed) {
             break;
         }

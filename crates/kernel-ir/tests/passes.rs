@@ -6,6 +6,7 @@ mod passes {
     mod meet;
     mod memory;
     mod nulls;
+    mod private_loops;
     mod random;
     #[expect(dead_code, reason = "the interpreter's tests use the rest")]
     #[path = "../interpret/sandbox.rs"]

@@ -10,17 +10,16 @@ use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use super::cfg::{Cfg, Dominators, Loop, Loops};
-use super::edit::{self, Edit, Replacements};
-use super::fold::{self, Scalar};
+use super::counted::{Counted, Known, Tables, phis, redirect, scalar, value};
+use super::edit::{self, Edit};
+use super::fold::Scalar;
 use super::shape::{self, Lanes, NEAR, Shapes};
 use crate::ir::{
     BinaryOp, BlockId, Function, GroupScope, InstId, Module, Op, Predicate, Scope, Terminator,
     ValueDef, ValueId,
 };
-use crate::types::{Constant, Type};
+use crate::types::Type;
 
-/// Turns of a loop.
-const TURNS: usize = 16;
 /// Loops of a function.
 const LOOPS: usize = 8;
 /// Instructions and blocks of a function afterwards.
@@ -56,14 +55,7 @@ enum Part {
 
 /// A loop that is worth it.
 struct Turning {
-    this: Loop,
-    /// The block that goes back to the header.
-    latch: BlockId,
-    /// The block that ends the loop, and where to.
-    exiting: BlockId,
-    exit: BlockId,
-    /// What is known of each turn.
-    turns: Vec<HashMap<ValueId, u64>>,
+    counted: Counted,
     part: Part,
 }
 
@@ -92,6 +84,10 @@ fn find(module: &Module, f: &Function) -> Option<Turning> {
     let loops = Loops::new(&cfg);
     let dominators = Dominators::new(&cfg);
     let shapes = OnceCell::new();
+    let tables = Tables {
+        types: &module.types,
+        constants: &module.constants,
+    };
     for (l, this) in loops.loops.iter().enumerate() {
         let own = this.blocks.iter().map(|&b| barriers_of(b)).sum::<usize>();
         let nested = this
@@ -101,29 +97,27 @@ fn find(module: &Module, f: &Function) -> Option<Turning> {
         if own == 0 || nested {
             continue;
         }
-        let Some(mut found) = ends(f, &cfg, &dominators, &loops, l as u32) else {
+        let Some(found) = Counted::find(tables, f, &cfg, &dominators, &loops, l as u32) else {
             continue;
         };
-        let Some(turns) = turns(module, f, &found) else {
-            continue;
-        };
-        found.turns = turns;
         let len: usize = this.blocks.iter().map(|&b| size(b)).sum();
         let shapes = || shapes.get_or_init(|| shape::shapes(module, f, Lanes::Row));
-        let near = near(module, f, this, &found.turns, shapes);
-        let Some((part, count)) = part(module, f, &found, &near) else {
+        let near = near(tables, f, this, &found.iterations, shapes);
+        let Some((part, count)) = part(tables, f, &found, &near) else {
             continue;
         };
-        found.part = part;
         if instructions + len * count <= INSTRUCTIONS && barriers + own * count <= BARRIERS {
-            return Some(found);
+            return Some(Turning {
+                counted: found,
+                part,
+            });
         }
     }
     None
 }
 
 /// The near turns, if they are the first ones or the last ones, and how many.
-fn part(module: &Module, f: &Function, found: &Turning, near: &[bool]) -> Option<(Part, usize)> {
+fn part(tables: Tables<'_>, f: &Function, found: &Counted, near: &[bool]) -> Option<(Part, usize)> {
     // The turn that ends before its work is neither.
     let ending = usize::from(found.exiting != found.latch);
     let near = near.get(..near.len().checked_sub(ending)?)?;
@@ -138,7 +132,7 @@ fn part(module: &Module, f: &Function, found: &Turning, near: &[bool]) -> Option
         return Some((Part::First(count), count));
     }
     if all(&near[near.len() - count..]) {
-        let (told, number) = told(module, f, found, near.len() - count)?;
+        let (told, number) = told(tables, f, found, near.len() - count)?;
         let count = count + ending;
         return Some((Part::Last(count, told, number), count));
     }
@@ -154,190 +148,33 @@ fn talks_in_sub_groups(f: &Function) -> bool {
     })
 }
 
-/// Loop `l`, if it goes on from one block, and ends in one that each turn comes to.
-fn ends(
-    f: &Function,
-    cfg: &Cfg,
-    dominators: &Dominators,
-    loops: &Loops,
-    l: u32,
-) -> Option<Turning> {
-    let this = &loops.loops[l as usize];
-    if this.irreducible || this.header.0 == 0 {
-        return None;
-    }
-    let back = cfg.predecessors(this.header).iter();
-    let mut back = back.filter(|&&from| loops.contains(l, from));
-    let (Some(&latch), None) = (back.next(), back.next()) else {
-        return None;
-    };
-    let mut ends = this.blocks.iter().flat_map(|&from| {
-        let to = cfg.successors(from).iter();
-        to.filter(|&&to| !loops.contains(l, to))
-            .map(move |&to| (from, to))
-    });
-    let (Some((exiting, exit)), None) = (ends.next(), ends.next()) else {
-        return None;
-    };
-    let term = &f.blocks[exiting.index()].term;
-    let goes_back = matches!(f.blocks[latch.index()].term, Terminator::Br(_));
-    (matches!(term, Terminator::CondBr { .. })
-        && dominators.dominates(exiting, latch)
-        && (goes_back || latch == exiting))
-        .then(|| Turning {
-            this: this.clone(),
-            latch,
-            exiting,
-            exit,
-            turns: Vec::new(),
-            part: Part::First(0),
-        })
-}
-
-/// A phi: its instruction, its result, its inputs.
-type Joined = (InstId, ValueId, Vec<(BlockId, ValueId)>);
-
-/// The phis at the start of a block.
-fn phis(f: &Function, block: BlockId) -> Vec<Joined> {
-    let insts = f.blocks[block.index()].insts.iter();
-    insts
-        .map_while(|&id| match &f.insts[id.index()] {
-            inst if let (Op::Phi(incoming), Some(result)) = (&inst.op, inst.result) => {
-                Some((id, result, incoming.clone()))
-            }
-            _ => None,
-        })
-        .collect()
-}
-
-/// What is known of the values of each turn, if it can be told how many there are.
-fn turns(module: &Module, f: &Function, found: &Turning) -> Option<Vec<HashMap<ValueId, u64>>> {
-    let header = phis(f, found.this.header);
-    let Terminator::CondBr { cond, then, .. } = f.blocks[found.exiting.index()].term else {
-        return None;
-    };
-    let mut known: HashMap<ValueId, u64> = HashMap::new();
-    for (_, result, incoming) in &header {
-        let first = incoming.iter().filter(|i| i.0 != found.latch);
-        let first: Vec<Option<u64>> = first.map(|i| constant(module, f, i.1)).collect();
-        if let [Some(one), rest @ ..] = first.as_slice()
-            && rest.iter().all(|other| *other == Some(*one))
-        {
-            known.insert(*result, *one);
-        }
-    }
-    let mut turns = Vec::new();
-    while turns.len() < TURNS {
-        for &block in &found.this.blocks {
-            for &inst in &f.blocks[block.index()].insts {
-                let is_header = block == found.this.header;
-                evaluate(module, f, inst, is_header, &mut known);
-            }
-        }
-        let goes_then = value(module, f, &known, cond)? != 0;
-        let mut next = HashMap::new();
-        for (_, result, incoming) in &header {
-            let again = incoming.iter().find(|i| i.0 == found.latch)?.1;
-            if let Some(n) = value(module, f, &known, again) {
-                next.insert(*result, n);
-            }
-        }
-        turns.push(std::mem::replace(&mut known, next));
-        if goes_then == (then == found.exit) {
-            return (turns.len() > 1).then_some(turns);
-        }
-    }
-    None
-}
-
 /// A value of the header by which the last of the first `count` turns is told from those before it.
-fn told(module: &Module, f: &Function, found: &Turning, count: usize) -> Option<(ValueId, u64)> {
-    let last = found.turns.get(count.checked_sub(1)?)?;
+fn told(tables: Tables<'_>, f: &Function, found: &Counted, count: usize) -> Option<(ValueId, u64)> {
+    let last = found.iterations.get(count.checked_sub(1)?)?;
     let header = phis(f, found.this.header);
     header.iter().find_map(|(_, v, _)| {
         let number = *last.get(v)?;
-        let is_integer = matches!(scalar(module, f, *v), Some(Scalar::Int(_)));
-        let before = found.turns[..count - 1].iter();
-        let other = |turn: &HashMap<ValueId, u64>| turn.get(v).is_some_and(|n| *n != number);
+        let is_integer = matches!(scalar(tables, f, *v), Some(Scalar::Int(_)));
+        let before = found.iterations[..count - 1].iter();
+        let other = |turn: &Known| turn.get(v).is_some_and(|n| *n != number);
         (is_integer && before.into_iter().all(other)).then_some((*v, number))
     })
-}
-
-fn scalar(module: &Module, f: &Function, v: ValueId) -> Option<Scalar> {
-    match module.types.get(f.ty(v)) {
-        Type::Bool => Some(Scalar::Bool),
-        Type::Int(bits) => Some(Scalar::Int(*bits)),
-        _ => None,
-    }
-}
-
-/// The bits of an integer or Bool constant.
-fn constant(module: &Module, f: &Function, v: ValueId) -> Option<u64> {
-    let ValueDef::Const(c) = f.values[v.index()].def else {
-        return None;
-    };
-    match module.constants.get(c) {
-        Constant::Int(n) => Some(*n),
-        Constant::Bool(b) => Some(u64::from(*b)),
-        _ => None,
-    }
-}
-
-fn value(module: &Module, f: &Function, known: &HashMap<ValueId, u64>, v: ValueId) -> Option<u64> {
-    constant(module, f, v).or_else(|| known.get(&v).copied())
-}
-
-/// Adds the result of `inst` to what is known of the turn, if it follows from that.
-fn evaluate(
-    module: &Module,
-    f: &Function,
-    inst: InstId,
-    is_header: bool,
-    known: &mut HashMap<ValueId, u64>,
-) {
-    let inst = &f.insts[inst.index()];
-    let Some(result) = inst.result else { return };
-    let Some(to) = scalar(module, f, result) else {
-        return;
-    };
-    let get = |v: ValueId| value(module, f, known, v);
-    let of = |v: ValueId| scalar(module, f, v);
-    let found = (|| match &inst.op {
-        Op::Phi(incoming) if !is_header => {
-            let first = get(incoming.first()?.1)?;
-            let same = incoming.iter().all(|i| get(i.1) == Some(first));
-            same.then_some(first)
-        }
-        Op::Binary(op, a, b, _) => fold::binary(*op, to, get(*a)?, get(*b)?),
-        Op::Unary(op, a, _) => fold::unary(*op, of(*a)?, get(*a)?),
-        Op::Compare(p, a, b) => fold::compare(*p, of(*a)?, get(*a)?, get(*b)?).map(u64::from),
-        Op::Convert(op, a, rounding) => fold::convert(*op, of(*a)?, to, *rounding, get(*a)?),
-        Op::Select {
-            cond,
-            then,
-            otherwise,
-        } => get(if get(*cond)? != 0 { *then } else { *otherwise }),
-        _ => None,
-    })();
-    if let Some(found) = found {
-        known.insert(result, found);
-    }
 }
 
 /// In which turns the loop's accesses have no index in which something that differs evenly from lane to lane is
 /// multiplied by what is known of the turn but not of the loop, but such as leave neighbours near. None, if there is no
 /// such index.
 fn near<'s>(
-    module: &Module,
+    tables: Tables<'_>,
     f: &Function,
     this: &Loop,
-    turns: &[HashMap<ValueId, u64>],
+    turns: &[Known],
     shapes: impl Fn() -> &'s Shapes,
 ) -> Vec<bool> {
     let mut near = vec![true; turns.len()];
     let mut any = false;
     let changes = |v: ValueId| {
-        let known = |turn: &HashMap<ValueId, u64>| turn.get(&v).copied();
+        let known = |turn: &Known| turn.get(&v).copied();
         let (first, second) = (known(&turns[0]), turns.get(1).and_then(known));
         first.is_some() && second.is_some() && first != second
     };
@@ -375,7 +212,7 @@ fn near<'s>(
         {
             any = true;
             for (near, turn) in near.iter_mut().zip(turns) {
-                let by = value(module, f, turn, factor);
+                let by = value(tables, f, turn, factor);
                 let far = by.and_then(|by| match shift {
                     true => step(even).checked_mul(1u64.checked_shl(by.try_into().ok()?)?),
                     false => step(even).checked_mul(by),
@@ -400,11 +237,11 @@ impl Turning {
     /// Makes a copy of the loop for each turn of the part, before or behind the loop.
     fn unroll(&self, e: &mut Edit<'_>) {
         match self.part {
-            Part::First(count) => self.first(e.f, count),
+            Part::First(count) => self.counted.peel_first(e.f, count),
             Part::Last(count, told, number) => {
                 if let Type::Int(bits) = *e.ty(told) {
                     let number = e.int(bits, number);
-                    let last = e.compare(self.latch, Predicate::IEq, told, number);
+                    let last = e.compare(self.counted.latch, Predicate::IEq, told, number);
                     let known = self.known(e, count);
                     self.last(e.f, &known, last);
                 }
@@ -412,48 +249,11 @@ impl Turning {
         }
     }
 
-    /// Takes the first `count` turns out of the loop; the last one of all is the loop itself.
-    fn first(&self, f: &mut Function, count: usize) {
-        let header = phis(f, self.this.header);
-        let all = f.predecessors();
-        let outside = all[self.this.header.index()].iter().copied();
-        let mut before: Vec<BlockId> = outside.filter(|from| *from != self.latch).collect();
-        let mut carried: Option<Vec<ValueId>> = None;
-        for _ in 0..count.min(self.turns.len() - 1) {
-            let (block_of, value_of) = self.copy(f, carried.as_deref());
-            for from in before {
-                lead(f, from, self.this.header, block_of[&self.this.header]);
-            }
-            self.go_on(f, &block_of);
-            before = vec![block_of[&self.latch]];
-            carried = Some(self.next_turn(&header, &value_of));
-        }
-        let (Some(carried), Some(&last)) = (carried, before.first()) else {
-            return;
-        };
-        if count < self.turns.len() {
-            for ((inst, ..), value) in header.iter().zip(carried) {
-                if let Op::Phi(incoming) = &mut f.insts[inst.index()].op {
-                    incoming.retain(|i| i.0 == self.latch);
-                    incoming.push((last, value));
-                }
-            }
-            return;
-        }
-        f.blocks[self.exiting.index()].term = Terminator::Br(self.exit);
-        let mut replace = Replacements::new(f);
-        for ((_, result, _), value) in header.iter().zip(carried) {
-            replace.set(*result, value);
-        }
-        let insts = &mut f.blocks[self.this.header.index()].insts;
-        insts.drain(..header.len());
-        replace.apply(f);
-    }
-
     /// The header's phis that are constants in each of the last `count` turns.
     fn known(&self, e: &mut Edit<'_>, count: usize) -> Vec<HashMap<ValueId, ValueId>> {
-        let header = phis(e.f, self.this.header);
-        let turns = &self.turns[self.turns.len() - count..];
+        let counted = &self.counted;
+        let header = phis(e.f, counted.this.header);
+        let turns = &counted.iterations[counted.iterations.len() - count..];
         let of = turns.iter().map(|turn| {
             let constants = header.iter().filter_map(|&(_, v, _)| {
                 let Type::Int(bits) = *e.ty(v) else {
@@ -469,39 +269,40 @@ impl Turning {
     /// Takes the last turns out of the loop, which ends before them, where Bool `last` holds; `known`: what the
     /// header's phis are in each, as far as that is known.
     fn last(&self, f: &mut Function, known: &[HashMap<ValueId, ValueId>], last: ValueId) {
-        let header = phis(f, self.this.header);
+        let counted = &self.counted;
+        let header = phis(f, counted.this.header);
         let old = f.blocks.len();
-        let mut carried = self.next_turn(&header, &HashMap::new());
+        let mut carried = counted.next_iteration(&header, &HashMap::new());
         let mut begin = None;
         let mut before: Option<BlockId> = None;
         let mut values = HashMap::new();
-        let mut ends = self.exiting;
+        let mut ends = counted.exiting;
         for known in known {
             for ((_, v, _), value) in header.iter().zip(&mut carried) {
                 *value = known.get(v).copied().unwrap_or(*value);
             }
-            let (block_of, value_of) = self.copy(f, Some(&carried));
-            let head = block_of[&self.this.header];
+            let (block_of, value_of) = counted.copy(f, Some(&carried));
+            let head = block_of[&counted.this.header];
             match before {
-                Some(latch) => lead(f, latch, self.this.header, head),
+                Some(latch) => redirect(f, latch, counted.this.header, head),
                 None => begin = Some(head),
             }
-            self.go_on(f, &block_of);
-            before = Some(block_of[&self.latch]);
-            ends = block_of[&self.exiting];
-            carried = self.next_turn(&header, &value_of);
+            counted.go_on(f, &block_of);
+            before = Some(block_of[&counted.latch]);
+            ends = block_of[&counted.exiting];
+            carried = counted.next_iteration(&header, &value_of);
             values = value_of;
         }
         let Some(begin) = begin else { return };
-        f.blocks[ends.index()].term = Terminator::Br(self.exit);
-        f.blocks[self.exiting.index()].term = Terminator::Br(self.stays(f));
-        f.blocks[self.latch.index()].term = Terminator::CondBr {
+        f.blocks[ends.index()].term = Terminator::Br(counted.exit);
+        f.blocks[counted.exiting.index()].term = Terminator::Br(counted.stays(f));
+        f.blocks[counted.latch.index()].term = Terminator::CondBr {
             cond: last,
             then: begin,
-            otherwise: self.this.header,
+            otherwise: counted.this.header,
         };
         // What is behind the loop is behind the last turn.
-        let inside: HashSet<usize> = self.this.blocks.iter().map(|b| b.index()).collect();
+        let inside: HashSet<usize> = counted.this.blocks.iter().map(|b| b.index()).collect();
         for block in (0..old).filter(|block| !inside.contains(block)) {
             let Function { blocks, insts, .. } = &mut *f;
             let block = &mut blocks[block];
@@ -510,7 +311,7 @@ impl Turning {
                 let op = &mut insts[inst.index()].op;
                 op.operands_mut(&mut own);
                 if let Op::Phi(incoming) = op {
-                    for (from, _) in incoming.iter_mut().filter(|i| i.0 == self.exiting) {
+                    for (from, _) in incoming.iter_mut().filter(|i| i.0 == counted.exiting) {
                         *from = ends;
                     }
                 }
@@ -520,114 +321,4 @@ impl Turning {
             }
         }
     }
-
-    /// What the header's phis are in the turn behind that of a copy, whose values are `value_of`.
-    fn next_turn(&self, header: &[Joined], value_of: &HashMap<ValueId, ValueId>) -> Vec<ValueId> {
-        let next = header.iter().map(|(_, result, incoming)| {
-            let again = incoming.iter().find(|i| i.0 == self.latch);
-            let again = again.map_or(*result, |i| i.1);
-            value_of.get(&again).copied().unwrap_or(again)
-        });
-        next.collect()
-    }
-
-    /// Lets a copy of a turn go on where the loop might end.
-    fn go_on(&self, f: &mut Function, block_of: &HashMap<BlockId, BlockId>) {
-        let stays = self.stays(f);
-        f.blocks[block_of[&self.exiting].index()].term =
-            Terminator::Br(match block_of.get(&stays) {
-                Some(&block) if stays != self.this.header => block,
-                _ => self.this.header,
-            });
-    }
-
-    /// Where the block that may end the loop goes on else.
-    fn stays(&self, f: &Function) -> BlockId {
-        match f.blocks[self.exiting.index()].term {
-            Terminator::CondBr {
-                then, otherwise, ..
-            } if then == self.exit => otherwise,
-            Terminator::CondBr { then, .. } => then,
-            _ => self.this.header,
-        }
-    }
-
-    /// A copy of the loop's blocks, which still goes back to the header itself; `carried`: what the header's phis are,
-    /// unless it is the first turn.
-    fn copy(
-        &self,
-        f: &mut Function,
-        carried: Option<&[ValueId]>,
-    ) -> (HashMap<BlockId, BlockId>, HashMap<ValueId, ValueId>) {
-        let blocks = &self.this.blocks;
-        let block_of: HashMap<BlockId, BlockId> =
-            blocks.iter().map(|&block| (block, f.add_block())).collect();
-        let mut value_of: HashMap<ValueId, ValueId> = HashMap::new();
-        let header = phis(f, self.this.header);
-        let mut made: Vec<InstId> = Vec::new();
-        if let Some(carried) = carried {
-            value_of.extend(header.iter().map(|h| h.1).zip(carried.iter().copied()));
-        }
-        for block in blocks {
-            let to = block_of[block];
-            let skipped = match carried {
-                Some(_) if *block == self.this.header => header.len(),
-                _ => 0,
-            };
-            for at in skipped..f.blocks[block.index()].insts.len() {
-                let old = f.blocks[block.index()].insts[at];
-                let inst = f.insts[old.index()].clone();
-                let mut op = inst.op;
-                if at < header.len()
-                    && *block == self.this.header
-                    && let Op::Phi(incoming) = &mut op
-                {
-                    incoming.retain(|i| i.0 != self.latch);
-                }
-                let ty = inst.result.map(|v| f.ty(v));
-                let (id, result) = f.add_inst(op, ty, inst.word);
-                f.blocks[to.index()].insts.push(id);
-                made.push(id);
-                if let (Some(old), Some(new)) = (inst.result, result) {
-                    value_of.insert(old, new);
-                }
-            }
-            let mut term = f.blocks[block.index()].term.clone();
-            term.successors_mut(|next| {
-                if *next != self.this.header {
-                    *next = block_of.get(next).copied().unwrap_or(*next);
-                }
-            });
-            f.blocks[to.index()].term = term;
-        }
-        let own = |v: &mut ValueId| {
-            if let Some(&new) = value_of.get(v) {
-                *v = new;
-            }
-        };
-        for id in made {
-            let op = &mut f.insts[id.index()].op;
-            op.operands_mut(own);
-            if let Op::Phi(incoming) = op {
-                for (from, _) in incoming {
-                    *from = block_of.get(from).copied().unwrap_or(*from);
-                }
-            }
-        }
-        for block in block_of.values() {
-            if let Some(v) = f.blocks[block.index()].term.operand_mut() {
-                own(v);
-            }
-        }
-        (block_of, value_of)
-    }
-}
-
-/// Lets `from` go to `new` where it went to `old`.
-fn lead(f: &mut Function, from: BlockId, old: BlockId, new: BlockId) {
-    f.blocks[from.index()].term.successors_mut(|to| {
-        if *to == old {
-            *to = new;
-        }
-    });
 }

@@ -1,0 +1,261 @@
+//! Short loops over private arrays are unrolled, so that [`super::promote`] can turn the arrays into values.
+//!
+//! One index that is not a constant keeps a whole variable in memory. DPC++ makes such loops for every array in a
+//! kernel's captures, and elements of vectors go through them:
+//!
+//! ```text
+//! head: %i = phi entry: 0, head: %next        store %copy + 104, %x0
+//!       %to = offset %copy [%i * 8 + 104]     store %copy + 112, %x1
+//!       store %to, %x                    =>
+//!       %next = iadd %i, 1
+//!       br_if (%next == 2), after, head
+//! ```
+//!
+//! A variable's loops are unrolled together or not at all: the last index that stays keeps it in memory.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::cfg::{Cfg, Dominators, Loops};
+use super::counted::{Counted, Tables};
+use super::edit::Edit;
+use crate::ir::{BlockId, ConvertOp, Function, GroupScope, InstId, Op, Scope, ValueDef, ValueId};
+use crate::types::Type;
+
+/// Instructions that unrolling may add to a function. dpnp's element-wise kernels take 20 to 200; the next larger loop
+/// of the benchmark's kernels, 16 iterations over an array of 16 sums, takes 430 and gains as well.
+const INSTRUCTIONS: usize = 512;
+/// Loops of a function, copies of nested ones counted: their number bounds the time that a hostile module takes.
+const LOOPS: usize = 64;
+/// Operations from an index back to a loop's phi: `(i * 4 + j) & 7`, widened, has five.
+const DEPTH: usize = 12;
+
+/// Unrolls such loops; whether there were any.
+pub(super) fn unroll(e: &mut Edit<'_>) -> bool {
+    let mut budget = INSTRUCTIONS;
+    let mut changed = false;
+    for _ in 0..LOOPS {
+        let Some((counted, added)) = find(e, budget) else {
+            break;
+        };
+        budget -= added;
+        counted.peel_first(e.f, counted.iterations.len());
+        super::simplify(e);
+        changed = true;
+    }
+    changed
+}
+
+/// The uses of one alloca.
+#[derive(Default)]
+struct Private {
+    /// The indices that are not constants.
+    indices: Vec<ValueId>,
+    /// Whether something else than a load or a store gets an address.
+    escapes: bool,
+}
+
+/// The first loop to unroll, the outermost one of its variable, and the instructions that it adds.
+fn find(e: &Edit<'_>, budget: usize) -> Option<(Counted, usize)> {
+    let is_alloca = |inst: &InstId| matches!(e.f.insts[inst.index()].op, Op::Alloca { .. });
+    if !e.f.blocks.first()?.insts.iter().any(is_alloca) {
+        return None;
+    }
+    let cfg = Cfg::new(e.f);
+    let privates = privates(e, &cfg);
+    let wanted = |p: &&Private| !p.escapes && !p.indices.is_empty();
+    if !privates.iter().any(|p| wanted(&p)) {
+        return None;
+    }
+    let loops = Loops::new(&cfg);
+    if loops.loops.is_empty() {
+        return None;
+    }
+    let dominators = Dominators::new(&cfg);
+    let tables = Tables {
+        types: e.types,
+        constants: e.constants,
+    };
+    let counted: Vec<Option<Counted>> = (0..loops.loops.len() as u32)
+        .map(|l| {
+            let blocks = &loops.loops[l as usize].blocks;
+            (size(e.f, blocks) <= budget && !meets(e.f, blocks))
+                .then(|| Counted::find(tables, e.f, &cfg, &dominators, &loops, l))?
+        })
+        .collect();
+    let mut search = Search {
+        e,
+        counted: &counted,
+        blocks: HashMap::new(),
+        found: BTreeSet::new(),
+        seen: HashSet::new(),
+    };
+    for (l, counted) in counted.iter().enumerate() {
+        if let Some(counted) = counted {
+            for &inst in &e.f.blocks[counted.this.header.index()].insts {
+                search.blocks.insert(inst, l as u32);
+            }
+        }
+    }
+    for private in privates.iter().filter(wanted) {
+        search.found.clear();
+        search.seen.clear();
+        if !private.indices.iter().all(|&v| search.index(v, DEPTH)) {
+            continue;
+        }
+        let chosen: Vec<(u32, &Counted)> = search
+            .found
+            .iter()
+            .filter_map(|&l| Some((l, counted[l as usize].as_ref()?)))
+            .collect();
+        // Each loop is copied in every iteration of those around it.
+        let cost = |&(_, inner): &(u32, &Counted)| {
+            let around = chosen
+                .iter()
+                .filter(|(l, _)| loops.contains(*l, inner.this.header))
+                .map(|(_, outer)| outer.iterations.len());
+            around.fold(size(e.f, &inner.this.blocks), usize::saturating_mul)
+        };
+        let total = chosen.iter().map(cost).fold(0, usize::saturating_add);
+        let outermost = chosen
+            .iter()
+            .min_by_key(|(_, c)| loops.depth(c.this.header));
+        if total <= budget
+            && let Some(&(l, one)) = outermost
+        {
+            let added = size(e.f, &one.this.blocks) * (one.iterations.len() - 1);
+            drop(search);
+            return counted.into_iter().nth(l as usize)?.map(|c| (c, added));
+        }
+    }
+    None
+}
+
+/// Instructions and terminators of blocks.
+fn size(f: &Function, blocks: &[BlockId]) -> usize {
+    let of = blocks.iter().map(|b| f.blocks[b.index()].insts.len() + 1);
+    of.sum()
+}
+
+/// Whether work-items of a group wait for each other there: back ends compile the code between two barriers like a
+/// kernel of its own, and copies multiply that.
+fn meets(f: &Function, blocks: &[BlockId]) -> bool {
+    let mut insts = blocks.iter().flat_map(|b| &f.blocks[b.index()].insts);
+    insts.any(|inst| match &f.insts[inst.index()].op {
+        Op::Barrier(scope) => *scope != Scope::Subgroup,
+        Op::Group(_, scope, _) => *scope != GroupScope::Subgroup,
+        _ => false,
+    })
+}
+
+/// The allocas of a function, which stand in its entry block.
+fn privates(e: &Edit<'_>, cfg: &Cfg) -> Vec<Private> {
+    let f = &*e.f;
+    let mut privates: Vec<Private> = Vec::new();
+    let mut of: HashMap<ValueId, usize> = HashMap::new();
+    for block in cfg.reverse_post_order() {
+        for &inst in &f.blocks[block.index()].insts {
+            let entry = &f.insts[inst.index()];
+            // The pointer that the result is another address of, and its index.
+            let derived = match &entry.op {
+                Op::Alloca { .. } => {
+                    if let Some(result) = entry.result {
+                        of.insert(result, privates.len());
+                        privates.push(Private::default());
+                    }
+                    continue;
+                }
+                Op::PtrOffset { ptr, index, .. } => Some((*ptr, index.map(|i| i.0))),
+                Op::Convert(ConvertOp::AddressSpace | ConvertOp::Bitcast, ptr, _) => {
+                    Some((*ptr, None))
+                }
+                _ => None,
+            };
+            match (derived, &entry.op) {
+                (Some((ptr, index)), _) => {
+                    let Some(&private) = of.get(&ptr) else {
+                        continue;
+                    };
+                    let changing = index.filter(|&i| e.const_of(i).is_none());
+                    privates[private].indices.extend(changing);
+                    match entry.result {
+                        Some(result) if matches!(e.ty(result), Type::Ptr(_)) => {
+                            of.insert(result, private);
+                        }
+                        _ => privates[private].escapes = true,
+                    }
+                }
+                (None, Op::Load { .. }) => {}
+                (None, Op::Store { value, .. }) => escape(&mut privates, &of, *value),
+                (None, Op::CopyMemory { size, .. }) if e.known_int(*size).is_some() => {}
+                (None, op) => op.operands(|v| escape(&mut privates, &of, v)),
+            }
+        }
+        if let Some(v) = f.blocks[block.index()].term.operand() {
+            escape(&mut privates, &of, v);
+        }
+    }
+    // A phi may name an address that is defined later.
+    for block in &f.blocks {
+        for &inst in &block.insts {
+            if let op @ Op::Phi(_) = &f.insts[inst.index()].op {
+                op.operands(|v| escape(&mut privates, &of, v));
+            }
+        }
+    }
+    privates
+}
+
+fn escape(privates: &mut [Private], of: &HashMap<ValueId, usize>, v: ValueId) {
+    if let Some(&private) = of.get(&v) {
+        privates[private].escapes = true;
+    }
+}
+
+/// Finds the loops that decide an index.
+struct Search<'e, 'm> {
+    e: &'e Edit<'m>,
+    counted: &'e [Option<Counted>],
+    /// The counted loop of each instruction of a header.
+    blocks: HashMap<InstId, u32>,
+    found: BTreeSet<u32>,
+    seen: HashSet<ValueId>,
+}
+
+impl Search<'_, '_> {
+    /// Whether `v` follows from constants and the phis of counted loops, which are noted.
+    fn index(&mut self, v: ValueId, depth: usize) -> bool {
+        let inst = match self.e.f.values[v.index()].def {
+            ValueDef::Const(_) => return true,
+            ValueDef::Inst(inst) if depth > 0 => inst,
+            _ => return false,
+        };
+        if !self.seen.insert(v) {
+            return true;
+        }
+        match &self.e.f.insts[inst.index()].op {
+            Op::Phi(_) => {
+                let Some(&l) = self.blocks.get(&inst) else {
+                    return false;
+                };
+                let Some(counted) = &self.counted[l as usize] else {
+                    return false;
+                };
+                self.found.insert(l);
+                counted
+                    .iterations
+                    .iter()
+                    .all(|known| known.contains_key(&v))
+            }
+            op @ (Op::Binary(..)
+            | Op::Unary(..)
+            | Op::Compare(..)
+            | Op::Select { .. }
+            | Op::Convert(..)) => {
+                let mut operands = Vec::new();
+                op.operands(|v| operands.push(v));
+                operands.into_iter().all(|v| self.index(v, depth - 1))
+            }
+            _ => false,
+        }
+    }
+}
