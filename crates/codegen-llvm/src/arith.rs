@@ -35,6 +35,11 @@ pub(crate) fn fast_flags(fast: u32) -> u32 {
 impl Lower<'_> {
     /// Marks a float operation with what its kernel and its own flags permit.
     pub(crate) fn fast(&self, v: Val, flags: Flags) -> Val {
+        if flags.fast & Flags::ROUNDED != 0 {
+            return self
+                .ir
+                .intrinsic("llvm.arithmetic.fence", &[self.ir.type_of(v)], &[v]);
+        }
         self.ir.set_fast(v, self.fast | fast_flags(flags.fast));
         v
     }

@@ -225,8 +225,15 @@ pub struct Flags {
     /// Unsigned overflow does not happen.
     pub nuw: bool,
     /// SPIR-V FPFastMathMode bits (NotNaN 1, NotInf 2, NSZ 4, AllowRecip 8, Fast 16, AllowContract
-    /// 0x10000, AllowReassoc 0x20000).
+    /// 0x10000, AllowReassoc 0x20000), or [`Flags::ROUNDED`].
     pub fast: u32,
+}
+
+impl Flags {
+    /// Bit of [`Flags::fast`]: the operation rounds by itself, under all build options. No other operation is joined
+    /// with it. The results that a program stores in a volatile variable have it: that is how sources forbid to contract
+    /// or reassociate.
+    pub const ROUNDED: u32 = 0x2000_0000;
 }
 
 /// OpenCL.std mathematics, one float type throughout unless said, lane by lane on vectors.

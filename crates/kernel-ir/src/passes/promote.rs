@@ -3,7 +3,7 @@
 use super::cfg::{Cfg, Dominators};
 use super::edit::{Edit, Replacements};
 use super::slots::{Group, Place, Plan, fill, leaves, plan};
-use crate::ir::{BlockId, ConvertOp, InstId, Op, Predicate, Rounding, ValueId};
+use crate::ir::{BlockId, ConvertOp, Flags, InstId, Op, Predicate, Rounding, ValueDef, ValueId};
 use crate::types::{Constant, Type, TypeId};
 
 const NONE: ValueId = ValueId(u32::MAX);
@@ -295,12 +295,18 @@ impl Promotion<'_, '_> {
                 self.replace.set(result, value);
             }
             Op::Store {
-                ptr, value, align, ..
+                ptr,
+                value,
+                align,
+                volatile,
             } => {
                 let Some(place) = self.place(ptr) else {
                     return false;
                 };
                 let value = self.replace.get(value);
+                if volatile {
+                    self.round(value);
+                }
                 if let Some((bytes, undefined)) = fill(self.e, value) {
                     self.fill(place, bytes, undefined);
                     self.changed = true;
@@ -331,6 +337,18 @@ impl Promotion<'_, '_> {
         }
         self.changed = true;
         true
+    }
+
+    /// Keeps the operation that makes `v` apart from others.
+    fn round(&mut self, v: ValueId) {
+        let ValueDef::Inst(inst) = self.e.f.values[v.index()].def else {
+            return;
+        };
+        if let Op::Binary(_, _, _, flags) | Op::Unary(_, _, flags) | Op::Math(_, _, flags) =
+            &mut self.e.f.insts[inst.index()].op
+        {
+            flags.fast = Flags::ROUNDED;
+        }
     }
 
     fn touches(&self, inst: InstId) -> bool {

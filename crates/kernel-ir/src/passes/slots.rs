@@ -255,6 +255,10 @@ impl Survey<'_, '_> {
         }
     }
 
+    fn is_aggregate(&self, ty: TypeId) -> bool {
+        matches!(self.e.types.get(ty), Type::Array(..) | Type::Struct { .. })
+    }
+
     fn escape(&mut self, v: ValueId) {
         if let Some(place) = self.places.get(&v) {
             self.privates[place.alloca as usize].escaped = true;
@@ -277,22 +281,26 @@ impl Survey<'_, '_> {
         let f = &*self.e.f;
         let entry = &f.insts[inst.index()];
         match &entry.op {
-            Op::Load {
-                ptr,
-                volatile: false,
-                ..
-            } => {
+            // Nothing else can observe private memory: volatile accesses to it become values too. The scalars of an
+            // aggregate may end in memory one by one, where they would not be volatile.
+            Op::Load { ptr, volatile, .. } => {
                 if let Some(result) = entry.result {
+                    if *volatile && self.is_aggregate(f.ty(result)) {
+                        self.escape(*ptr);
+                    }
                     self.typed(*ptr, f.ty(result));
                 }
             }
             Op::Store {
                 ptr,
                 value,
-                volatile: false,
+                volatile,
                 ..
             } => {
                 self.escape(*value);
+                if *volatile && self.is_aggregate(f.ty(*value)) {
+                    self.escape(*ptr);
+                }
                 if let Some((bytes, _)) = fill(self.e, *value) {
                     self.filled(*ptr, bytes);
                 } else {

@@ -25,7 +25,7 @@ fn body(code: &str, widths: &[u8], all: bool) -> Vec<String> {
 
 #[test]
 fn a_product_that_only_a_sum_uses_becomes_one_with_it() {
-    let cases: [(&str, &[&str]); 9] = [
+    let cases: [(&str, &[&str]); 10] = [
         (
             "%m: f32 = fmul %a, %b\n %r: f32 = fadd %m, %c\n store %p, %r align 4",
             &["f32 = math.fma %1, %2, %3"],
@@ -45,6 +45,12 @@ fn a_product_that_only_a_sum_uses_becomes_one_with_it() {
         (
             "%m: f32 = fmul %a, %b\n %n: f32 = fneg %m\n %r: f32 = fsub %c, %n\n store %p, %r align 4",
             &["f32 = math.fma %1, %2, %3"],
+        ),
+        // A volatile variable keeps them apart.
+        (
+            "%x: ptr<private> = alloca 4 align 4\n %m: f32 = fmul %a, %b fast 0x10000\n store %x, %m align 4 volatile\n \
+             %n: f32 = load %x align 4 volatile\n %r: f32 = fadd %n, %c\n store %p, %r align 4",
+            &["f32 = fmul %1, %2 fast 0x20000000", "f32 = fadd %6, %3"],
         ),
         // The first of two products.
         (

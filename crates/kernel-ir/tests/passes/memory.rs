@@ -165,6 +165,13 @@ fn aggregates_are_cut_into_their_fields() {
             "store %0, i32 0 align 8\n%7: ptr<global> = offset %0 [4]\nstore %7, f32 0.0 align 4\n\
              %8: ptr<global> = offset %0 [8]\nstore %8, i64 0 align 8\nstore %0, f32 0.0 align 1\n",
         ),
+        // Nothing else sees private memory.
+        (
+            " %a: ptr<private> = alloca 4 align 4
+              store %a, %n align 4 volatile
+              %r: i32 = load %a align 4 volatile",
+            "store %0, %1 align 1\n",
+        ),
         // Through a generic pointer.
         (
             " %a: ptr<private> = alloca 8 align 4
@@ -195,7 +202,7 @@ fn memory_whose_address_is_needed_stays() {
         "%b: ptr<private> = offset %a [%z * 4 + 0]\n %r: i32 = load %b align 4",
         "%q: i64 = to.ptrtoint %a\n %s: i64 = iadd %q, i64 1\n %r: i32 = to.trunc %s",
         "%r: i32 = atomic.iadd Device Relaxed %a, %n",
-        "%r: i32 = load %a align 4 volatile",
+        "%b: ptr<private> = offset %a [%z * 4 + 0]\n %r: i32 = load %b align 4 volatile",
         "store %p, %a align 8\n %r: i32 = load %a align 4",
         "%b: ptr<private> = offset %a [14]\n %r: i32 = load %b align 1",
         "copy_memory %a, %p, %z align 1\n %r: i32 = load %a align 4",
