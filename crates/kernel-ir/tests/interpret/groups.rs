@@ -252,6 +252,61 @@ end:
     }
 }
 
+/// Groups of every size about whole vectors of values: each of their values counts once.
+#[test]
+fn work_group_reductions_take_every_value_once() {
+    /// The result for the values of a group.
+    type Expected = fn(&[i32]) -> i32;
+    let cases: [(&str, Expected); 6] = [
+        ("%r: i32 = group.reduce.iadd Workgroup %v", |v| {
+            v.iter().sum()
+        }),
+        ("%r: i32 = group.reduce.smin Workgroup %v", |v| {
+            v.iter().copied().min().unwrap_or(0)
+        }),
+        ("%r: i32 = group.reduce.umax Workgroup %v", |v| {
+            v.iter().map(|&v| v as u32).max().unwrap_or(0) as i32
+        }),
+        ("%r: i32 = group.reduce.xor Workgroup %v", |v| {
+            v.iter().fold(0, |a, b| a ^ b)
+        }),
+        (
+            "%f: f32 = to.stof %v\n  %t: f32 = group.reduce.fadd Workgroup %f\n  %r: i32 = to.ftos %t",
+            |v| v.iter().sum(),
+        ),
+        (
+            "%f: f32 = to.stof %v\n  %t: f32 = group.reduce.fmax Workgroup %f\n  %r: i32 = to.ftos %t",
+            |v| v.iter().copied().max().unwrap_or(0),
+        ),
+    ];
+    for (op, expected) in cases {
+        let text = format!(
+            "
+kernel @k(%in: ptr<global>, %out: ptr<global>) {{
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+  %pi: ptr<global> = offset %in [%g * 4 + 0]
+  %po: ptr<global> = offset %out [%g * 4 + 0]
+  %v: i32 = load %pi align 4
+  {op}
+  store %po, %r align 4
+  ret
+}}"
+        );
+        for size in [1, 2, 15, 16, 17, 31, 32, 33, 48, 100] {
+            // Sums stay exact in single precision.
+            let input: Vec<i32> = (0..size * 2).map(|i| (i * 7919) % 4001 - 2000).collect();
+            let out = vec![0; input.len()];
+            let memory = done(&text, line(2, size as u32), vec![ints(&input), ints(&out)]);
+            let wanted: Vec<i32> = input
+                .chunks(size as usize)
+                .flat_map(|group| vec![expected(group); group.len()])
+                .collect();
+            assert_eq!(as_ints(&memory.buffers[1]), wanted, "{size}: {op}");
+        }
+    }
+}
+
 /// Lanes leave a loop at different times and meet again behind it.
 #[test]
 fn lanes_meet_again_behind_a_divergent_loop() {
