@@ -4,8 +4,8 @@ The lists lie in expect/: SUITE-DEVICE.txt holds lines "fail<TAB>node id<TAB>rea
 known not to pass on that device, "skip<TAB>pattern<TAB>reason" for tests of the baseline that skip themselves there
 (* and ? as in a shell), "varies<TAB>pattern<TAB>reason" for tests that the package itself makes fail now and then,
 for example by a race, and "pass<TAB>file<TAB>count" for how many tests of a file pass at least, without those. A test whose reason
-begins with "not run:" hangs, or ends its process. SUITE-baseline.txt, where there is one, names every test that has to
-pass unless it is listed.
+begins with "not run:" hangs, ends its process, or takes too long; its id may be a pattern. SUITE-baseline.txt, where there
+is one, names every test that has to pass unless it is listed.
 
 A process that crashes or hangs in one test is followed by another that runs the tests after it.
 

@@ -1,17 +1,19 @@
 """A pytest plugin that writes one line a test, "outcome<TAB>node id<TAB>message", to the file $SOLUM_OUTCOMES.
 
 Lines are flushed at once, so that a crash of the process leaves the tests before it on record; a test
-that began and did not end is the one that crashed. The tests in the file $SOLUM_LEFT_OUT, one node id a line, are not
-run. A test that takes longer than $SOLUM_TEST_SECONDS ends the process by SIGALRM.
+that began and did not end is the one that crashed. The tests in the file $SOLUM_LEFT_OUT, one node id or pattern (* and ?)
+a line, are not run. A test that takes longer than $SOLUM_TEST_SECONDS ends the process by SIGALRM.
 """
 import os
 import pathlib
+import re
 import signal
 
 import pytest
 
 _file = open(os.environ["SOLUM_OUTCOMES"], "a", buffering=1)
 _left_out = set(pathlib.Path(os.environ["SOLUM_LEFT_OUT"]).read_text().splitlines())
+_patterns = [re.compile(re.escape(line).replace(r"\*", ".*").replace(r"\?", ".")) for line in _left_out if set(line) & set("*?")]
 _seconds = int(os.environ["SOLUM_TEST_SECONDS"])
 _outcome, _message = {}, {}
 
@@ -21,10 +23,14 @@ def _crash_message(report):
     return " ".join(str(crash.message if crash else report.longrepr).split())[:200]
 
 
+def _is_left_out(item):
+    return item.nodeid in _left_out or any(pattern.fullmatch(item.nodeid) for pattern in _patterns)
+
+
 def pytest_collection_modifyitems(config, items):
-    left_out = [item for item in items if item.nodeid in _left_out]
+    left_out = [item for item in items if _is_left_out(item)]
     if left_out:
-        items[:] = [item for item in items if item.nodeid not in _left_out]
+        items[:] = [item for item in items if not _is_left_out(item)]
         config.hook.pytest_deselected(items=left_out)
 
 
