@@ -152,7 +152,7 @@ def outliers(estimator, x, y, test, _):
 def cases():
     """Name, kind of data, ours and theirs, what is looked at, tolerances of single and double precision."""
     ex, sk = sklearnex, sklearn
-    forest = dict(n_estimators=30, max_depth=10, random_state=7)
+    forest = dict(n_estimators=10, max_depth=10, random_state=7)
     start = data("blobs", "f8")[0][[0, 11, 22, 33, 44]]
     kmeans = dict(n_clusters=5, init=start, n_init=1, max_iter=50, algorithm="lloyd")
     close, exact = (2e-3, 1e-8), (1e-4, 1e-10)
