@@ -26,10 +26,13 @@ tests measure times.
 import argparse
 import concurrent.futures
 import contextlib
+import datetime
 import fcntl
 import functools
+import json
 import os
 import pathlib
+import platform
 import re
 import selectors
 import signal
@@ -189,7 +192,7 @@ def run_once(arguments, program, names, alone=False):
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             while open_end:
-                left = began + limit - time.monotonic()
+                left = min(began + limit, arguments.end) - time.monotonic()
                 if left <= 0:
                     output.append(f"no end after {limit} s")
                     break
@@ -231,14 +234,16 @@ def turn_of(area):
 
 
 def run_batch(arguments, program, names, alone=False):
-    """Outcomes of all of a batch, and the end of the output for those that did not pass."""
+    """Outcomes of a batch, all of it unless the run's time is over, and the end of the output for those that did not pass."""
     outcomes, texts, left = {}, {}, list(names)
-    while left:
+    while left and time.monotonic() < arguments.end:
         with turn_of(program.name):
             found, current, output = run_once(arguments, program, left, alone)
         outcomes.update(found)
         for name in (name for name, outcome in found.items() if outcome == "failed"):
             texts[name] = ""
+        if time.monotonic() >= arguments.end:
+            break
         if current or not found:
             culprit = current or left[0]
             outcomes[culprit], texts[culprit] = "crashed", output
@@ -277,6 +282,39 @@ def library_folder(text):
     return str(folder.resolve())
 
 
+def results_file(text):
+    """A file that can be written: known before hours of tests."""
+    path = pathlib.Path(text)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("a").close()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be written: {error.strerror}; name a file in a folder of yours")
+    return path
+
+
+def machine():
+    """In general terms, without its name."""
+    model = next((line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+                  if line.startswith("model name")), platform.machine())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{model}, {len(os.sched_getaffinity(0))} processors, {memory:.0f} GiB"
+
+
+def commit():
+    """The checkout that this script belongs to."""
+    done = subprocess.run(["git", "-C", pathlib.Path(__file__).parent, "rev-parse", "--short=12", "HEAD"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.stdout.strip() or "unknown"
+
+
+def results_text(facts, counts, total, wrong):
+    """JSON with a line for each area."""
+    areas = ",\n".join(f"    {json.dumps(area)}: {json.dumps(count)}" for area, count in counts.items())
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in {**facts, "total": total, "unexpected": wrong}.items()]
+    return "{\n" + ",\n".join(lines + [f'  "areas": {{\n{areas}\n  }}']) + "\n}\n"
+
+
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=pathlib.Path, help="built conformance programs")
@@ -284,11 +322,15 @@ def main(words=None):
     parser.add_argument("--libraries", required=True, type=library_folder, help=f"directory of {', '.join(LIBRARIES)}")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
     parser.add_argument("--timeout", type=int, default=120, help="seconds one test may take, where the area says nothing else")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="end all tests after so long; what has not ended is not run")
     parser.add_argument("--filter", default="*", help="only tests that match this pattern; several with ':'")
     parser.add_argument("--milestone", type=pathlib.Path, help="only tests of a list of 'area<TAB>pattern' lines")
     parser.add_argument("--outcomes", type=pathlib.Path, help="write 'outcome<TAB>area<TAB>test' lines here")
+    parser.add_argument("--results", type=results_file, help="write counts by area here, as JSON, with date, commit and machine")
+    parser.add_argument("--suite", default="unknown", help="the suite's commit, for --results")
     parser.add_argument("--verbose", action="store_true", help="print the last output of tests that crash or hang")
     arguments = parser.parse_args(words)
+    arguments.end = time.monotonic() + 60 * arguments.minutes
     directory = arguments.directory.resolve()
     programs = {path.name: path for path in sorted(directory.glob("test_*")) if os.access(path, os.X_OK) and path.is_file()}
     programs = {name: path for name, path in programs.items() if "_helper" not in name}
@@ -302,10 +344,11 @@ def main(words=None):
             patterns.setdefault(area, []).append(pattern)
     areas = arguments.areas or [area for area in programs if not patterns or area in patterns]
     whole = arguments.filter == "*" and not patterns
+    facts = {"date": datetime.datetime.now().isoformat(" ", "minutes"), "commit": commit(), "suite": arguments.suite, "machine": machine()}
     outcomes, wrong, texts = {}, [], {}
     # Serial areas have a thread of their own: one that waits for its turn would hold up others.
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool, concurrent.futures.ThreadPoolExecutor(1) as serial_pool:
-        batches, expectations, skipped, timed = {}, {}, {}, {}
+        batches, expectations, skipped, timed, chosen = {}, {}, {}, {}, {}
         for area in areas:
             expected = expectations[area] = expectations_of(area)
             names = [name for name in list_tests(arguments, programs[area])
@@ -317,6 +360,7 @@ def main(words=None):
             dangerous = {name for name in names if expected.fails.get(first_match(expected.fails, name), "").startswith("not run:")}
             skipped[area] = len(dangerous)
             names = [name for name in names if name not in dangerous]
+            chosen[area] = names
             timed[area] = [name for name in names if first_match(expected.timing, name)]
             names = [name for name in names if name not in set(timed[area])]
             alone = [name for name in names if first_match(expected.single, name)]
@@ -350,14 +394,17 @@ def main(words=None):
             names = [name for name in names if found.get(name) in ("failed", "crashed")]
             if not names:
                 break
-    total = 0
+    counts = {}
     for area in areas:
         found = outcomes.get(area, {})
-        count = {kind: sum(o == kind for o in found.values()) for kind in ("passed", "failed", "skipped", "crashed")}
-        total += count["passed"]
+        count = counts[area] = {kind: sum(o == kind for o in found.values()) for kind in ("passed", "failed", "skipped", "crashed")}
+        late = sum(name not in found for name in chosen[area])
+        count["not run"] = skipped[area] + late
         print(f"{area:<28} {count['passed']:6} passed {count['failed']:5} failed {count['skipped']:5} skipped {count['crashed']:4} crashed"
-              f" {skipped[area]:4} not run")
-        wrong += judge(area, found, expectations[area], whole)
+              f" {count['not run']:4} not run")
+        wrong += judge(area, found, expectations[area], whole and not late)
+        if late:
+            wrong.append(f"{area}: {late} tests not run, the {arguments.minutes:g} minutes were over")
     if arguments.outcomes:
         lines = [f"{outcome}\t{area}\t{name}" for area, found in sorted(outcomes.items()) for name, outcome in sorted(found.items())]
         arguments.outcomes.write_text("\n".join(lines) + "\n")
@@ -367,11 +414,15 @@ def main(words=None):
             print(texts[line.split("\t")[-1]])
     if len(wrong) > 200:
         print(f"  and {len(wrong) - 200} more")
+    total = {kind: sum(count[kind] for count in counts.values()) for kind in next(iter(counts.values()))}
+    if arguments.results:
+        facts["seconds"] = round(time.monotonic() - began)
+        arguments.results.write_text(results_text(facts, counts, total, wrong))
     lacking = sorted(facility for facility in FACILITIES if not has(facility))
     if lacking:
         print(f"this machine has no {', '.join(lacking)}: lines `without` apply")
-    print(f"conformance in {time.monotonic() - began:.0f} s:\n{total} passed, {len(wrong)} failed")
-    return 1 if wrong or not total else 0
+    print(f"conformance in {time.monotonic() - began:.0f} s:\n{total['passed']} passed, {len(wrong)} failed")
+    return 1 if wrong or not total["passed"] else 0
 
 
 if __name__ == "__main__":

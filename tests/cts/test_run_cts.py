@@ -2,6 +2,7 @@
 """Tests of run_cts.py, with a program that behaves like one of GoogleTest's: test_run_cts.py [TEST]."""
 import contextlib
 import io
+import json
 import pathlib
 import tempfile
 import types
@@ -24,7 +25,7 @@ for name in $names; do
     *.Fails) echo "[  FAILED  ] $name (1 ms)" ;;
     *.Skips) echo "[  SKIPPED ] $name (1 ms)" ;;
     *.Crashes) kill -KILL $$ ;;
-    *.Hangs) sleep 60 ;;
+    *.Hangs) touch "${0%/*}/begun"; sleep 60 ;;
   esac
 done
 """
@@ -139,12 +140,54 @@ class Runner(unittest.TestCase):
                 self.assertEqual(found, code, output)
                 self.assertIn(said, output)
 
+    def test_results_are_counts_by_area(self):
+        file = self.folder / "made/results.json"
+        for lines, known in [("crash\t*.Crashes\tr\npass\t1", True), ("fail\t*.Crashes\tnot run: r", True), ("", False)]:
+            with self.subTest(lines):
+                self.expectations(LISTED + lines)
+                code, output = self.run_main(f"--libraries={self.folder}", f"--results={file}", "--suite=0123abc")
+                self.assertEqual(code, int(not known), output)
+                results = json.loads(file.read_text())
+                crashed = int("not run" not in lines)
+                counts = {"passed": 1, "failed": 1, "skipped": 1, "crashed": crashed, "not run": 1 - crashed}
+                self.assertEqual(results["areas"], {"test_area": counts})
+                self.assertEqual(results["total"], counts)
+                self.assertEqual(results["suite"], "0123abc")
+                self.assertEqual(results["unexpected"], [] if known else ["crashed: test_area\tSuite.Crashes"])
+                self.assertTrue(results["machine"] and results["date"])
+
+    def test_tests_that_come_too_late_are_counted_as_not_run(self):
+        self.expectations(LISTED + "crash\t*.Crashes\tr\npass\t1")
+        code, said = self.run_main(f"--libraries={self.folder}", "--minutes=0")
+        self.assertEqual(code, 1)
+        self.assertIn("4 not run", said)
+        self.assertIn("test_area: 4 tests not run, the 0 minutes were over", said)
+        self.assertNotIn("promised", said)
+
+    def test_a_results_file_that_cannot_be_written_is_refused_before_the_run(self):
+        self.expectations("")
+        code, said = self.run_main(f"--libraries={self.folder}", f"--results={self.program}/results.json")
+        self.assertEqual(code, 2, said)
+        self.assertIn("cannot be written", said)
+        self.assertNotIn("passed", said)
+
     def test_a_test_that_does_not_end_has_crashed(self):
         self.expectations("")
-        arguments = types.SimpleNamespace(timeout=0.1, libraries=str(self.folder))
+        arguments = types.SimpleNamespace(timeout=0.1, libraries=str(self.folder), end=float("inf"))
         outcomes, texts = run_cts.run_batch(arguments, self.program, ["Suite.Hangs", "Suite.Passes"])
         self.assertEqual(outcomes, {"Suite.Hangs": "crashed", "Suite.Passes": "passed"})
         self.assertIn("no end after 0.1 s", texts["Suite.Hangs"])
+
+    def test_a_test_under_way_when_the_time_is_over_has_not_crashed(self):
+        self.expectations("")
+        begun = self.folder / "begun"
+
+        class Arguments:
+            timeout, libraries = 30, str(self.folder)
+            end = property(lambda _: 0 if begun.exists() else float("inf"))
+
+        outcomes, _ = run_cts.run_batch(Arguments(), self.program, ["Suite.Hangs", "Suite.Skips"])
+        self.assertEqual(outcomes, {})
 
 
 if __name__ == "__main__":
