@@ -304,18 +304,21 @@ impl Program {
             if matches!(space, AddressSpace::Private | AddressSpace::Generic) {
                 return invalid("this storage class outside functions").at(inst.word);
             }
+            let host = source.host_name(id).at(inst.word)?;
             match source.linkage(id).at(inst.word)? {
                 Linkage::Export(name) | Linkage::LinkOnce(name) => {
                     if variables
                         .get(&name)
                         .is_some_and(|d| d.source == i && d.which == id)
                     {
-                        let global = self.add_global(name, true);
+                        let global = self.add_global(host.unwrap_or(name), true);
                         symbols.variables.insert(id, global);
                     }
                 }
                 Linkage::Private => {
-                    let global = self.add_global(source.name(id), false);
+                    let exported = host.is_some();
+                    let name = host.unwrap_or_else(|| source.name(id));
+                    let global = self.add_global(name, exported);
                     symbols.variables.insert(id, global);
                 }
                 Linkage::Import(_) => {}

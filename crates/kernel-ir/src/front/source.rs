@@ -351,6 +351,20 @@ impl<'w> Source<'w> {
             .map(|&(_, mode, operands, word)| (mode, operands, word))
     }
 
+    /// The name by which the host asks for variable `id`, where it has one of its own: that of SYCL's variables of a device
+    /// is made by the compiler, and no linkage name.
+    pub(super) fn host_name(&self, id: u32) -> Res<Option<String>> {
+        let registered = self.decoration(id, Decoration::HostAccessINTEL);
+        let operands = registered.or_else(|| self.all_numbered(id, INTEL_HOST_ACCESS).next());
+        let Some([_access, name @ ..]) = operands else {
+            return Ok(None);
+        };
+        match spirv_reader::Operands::new(name, 0).text() {
+            Ok(name) => Ok(Some(name)),
+            Err(_) => invalid("HostAccessINTEL without a proper name"),
+        }
+    }
+
     /// The linkage of `id`.
     pub(super) fn linkage(&self, id: u32) -> Res<Linkage> {
         let Some(operands) = self.decoration(id, Decoration::LinkageAttributes) else {
@@ -371,11 +385,16 @@ impl<'w> Source<'w> {
     }
 }
 
+/// What Intel's translator writes for SYCL's variables of a device (SPV_INTEL_global_variable_decorations, never
+/// registered): the capability, and HostAccessINTEL under a number of its own.
+const INTEL_GLOBAL_VARIABLE_DECORATIONS: u32 = 6146;
+const INTEL_HOST_ACCESS: u32 = 6147;
+
 /// Refuses a capability that changes what instructions mean, or that nothing here provides. What only
 /// allows instructions (images, pipes, device queues) is refused where such an instruction stands.
 fn capability(number: u32) -> Res<()> {
     let refused = match Capability::from_u32(number) {
-        None => true,
+        None => number != INTEL_GLOBAL_VARIABLE_DECORATIONS,
         Some(known) => matches!(
             known,
             Capability::Shader

@@ -1,6 +1,6 @@
 //! Symbols across modules, and specialisation constants.
 
-use super::assembler::{Asm, build, request};
+use super::assembler::{Asm, build, request, text};
 use super::corpus::files;
 use kernel_ir::{BuildErrorKind, Constant, Op as Ir, front};
 use spirv::Op;
@@ -48,6 +48,43 @@ fn imports_find_their_exports_in_either_order() {
         });
         let callee = &built.module.functions[callee.expect("a call").index()];
         assert!(!callee.blocks.is_empty());
+    }
+}
+
+/// A module with a variable of OpName `inner`, which `decoration` names `host` for the host, and of `linkage` if any.
+fn host_variable(decoration: u32, host: &str, linkage: Option<u32>) -> Vec<u8> {
+    let mut asm = Asm::bare(100);
+    // The last one is what Intel's translator declares for SYCL's variables of a device.
+    for capability in [4, 5, 6, 11, 6146] {
+        asm.op(Op::Capability, &[capability]);
+    }
+    asm.op(Op::MemoryModel, &[2, 2]);
+    asm.op(Op::Name, &[&[50][..], &text("inner")].concat());
+    if let Some(kind) = linkage {
+        asm.linkage(50, "inner", kind);
+    }
+    asm.op(
+        Op::Decorate,
+        &[&[50, decoration, 2][..], &text(host)].concat(),
+    );
+    asm.types()
+        .op(Op::ConstantNull, &[2, 51])
+        .op(Op::Variable, &[4, 50, 5, 51])
+        .function(|_| ());
+    asm.bytes()
+}
+
+#[test]
+fn variables_have_the_name_that_the_host_is_given() {
+    // The number in the registry, and the one that Intel's translator writes.
+    for decoration in [spirv::Decoration::HostAccessINTEL as u32, 6147] {
+        for linkage in [None, Some(0), Some(2)] {
+            let module = host_variable(decoration, "_Z5outer", linkage);
+            let built = build(&[module]).expect("builds");
+            let exported: Vec<_> = built.module.globals.iter().filter(|g| g.exported).collect();
+            assert_eq!(exported.len(), 1);
+            assert_eq!(exported[0].name, "_Z5outer");
+        }
     }
 }
 
