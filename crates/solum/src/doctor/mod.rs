@@ -12,6 +12,7 @@ mod elf;
 mod linker;
 mod loader;
 mod machine;
+mod opencl;
 mod ordinary;
 mod packages;
 pub(crate) mod probe;
@@ -149,6 +150,7 @@ fn checks(options: &Options) -> Vec<Check> {
         program.as_ref(),
         installed.as_deref().ok(),
     ));
+    checks.extend(opencl::check(&process, &setting));
     if program.is_none() {
         checks.push(without_run());
     }

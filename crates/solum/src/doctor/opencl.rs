@@ -1,0 +1,203 @@
+//! How an OpenCL program reaches Solum: through an OpenCL implementation over Level Zero that its ICD loader finds.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::linker::Process;
+use super::report::Check;
+use super::setting::Setting;
+use super::{elf, loader, ordinary};
+
+const AREA: &str = "opencl";
+/// The ICD loader's name for programs.
+const ICD_LOADER: &str = "libOpenCL.so.1";
+const VENDORS: &str = "OCL_ICD_VENDORS";
+const VENDORS_FOLDER: &str = "/etc/OpenCL/vendors";
+/// More `.icd` files than any machine has.
+const FILES_BOUND: usize = 64;
+/// An `.icd` file holds one path.
+const FILE_BOUND: u64 = 4096;
+/// Where PoCL has its Level Zero device driver, installed or in its build folder, from the folder of its library.
+const PARTS: [&str; 2] = [
+    "pocl/libpocl-devices-level0.so",
+    "devices/level0/libpocl-devices-level0.so",
+];
+const PAGE: &str = "docs/opencl.md";
+
+/// The line for a process that has the ICD loader in it.
+pub(crate) fn check(process: &Process, setting: &Setting) -> Option<Check> {
+    check_in(process, setting, Path::new(VENDORS_FOLDER))
+}
+
+fn check_in(process: &Process, setting: &Setting, folder: &Path) -> Option<Check> {
+    let by = process
+        .objects
+        .iter()
+        .position(|object| Path::new(&object.name).file_name() == Some(OsStr::new(ICD_LOADER)))?;
+    let named = setting.given(VENDORS).map(Path::new);
+    let place = named.unwrap_or(folder);
+    let mut seen = Vec::new();
+    for library in libraries(place) {
+        // A bare name is looked for as dlopen does.
+        let found = process.search(library.as_os_str(), by).found;
+        let Some(found) = found.map(|found| found.path) else {
+            seen.push(format!("{}, which is not found", library.display()));
+            continue;
+        };
+        if is_over_level_zero(&found) {
+            return Some(Check::ok(
+                AREA,
+                format!(
+                    "OpenCL reaches Solum through {}, an implementation over Level Zero; see {PAGE}",
+                    found.display()
+                ),
+            ));
+        }
+        seen.push(found.display().to_string());
+    }
+    let place = match named {
+        Some(place) => format!("{VENDORS}={}", place.display()),
+        None => place.display().to_string(),
+    };
+    let seen = match seen.is_empty() {
+        true => "no implementation".to_owned(),
+        false => seen.join(", "),
+    };
+    Some(Check::warn(
+        AREA,
+        "OpenCL reaches Solum only through an OpenCL implementation over Level Zero, and none is installed",
+        format!("{place} has {seen}"),
+        format!("build PoCL with ENABLE_LEVEL0, and name its .icd file in {VENDORS}: {PAGE}"),
+    ))
+}
+
+/// The libraries that the ICD loader opens: `place` is a folder of `.icd` files, such a file or a library.
+fn libraries(place: &Path) -> Vec<PathBuf> {
+    let is_icd = |path: &Path| path.extension() == Some(OsStr::new("icd"));
+    if !place.is_dir() {
+        return match is_icd(place) {
+            true => content(place).into_iter().collect(),
+            false => vec![place.to_owned()],
+        };
+    }
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| is_icd(path))
+        .take(FILES_BOUND)
+        .collect();
+    files.sort();
+    files.iter().filter_map(|file| content(file)).collect()
+}
+
+/// The library that an `.icd` file names.
+fn content(file: &Path) -> Option<PathBuf> {
+    let text = ordinary::start(file, FILE_BOUND).ok()?;
+    let line = text.split(|byte| *byte == b'\n').next()?.trim_ascii();
+    (!line.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(line)))
+}
+
+/// Whether the library, or a part that it opens later, needs Level Zero's loader.
+fn is_over_level_zero(library: &Path) -> bool {
+    let library = library
+        .canonicalize()
+        .unwrap_or_else(|_| library.to_owned());
+    let folder = library.parent().unwrap_or(Path::new("/"));
+    let parts = PARTS.iter().map(|part| folder.join(part));
+    std::iter::once(library.clone()).chain(parts).any(|file| {
+        elf::read(&file).is_ok_and(|elf| elf.needed.iter().any(|name| name == loader::NAME))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::elf::made::{File, write};
+    use super::super::linker::System;
+    use super::super::report::State;
+    use super::*;
+
+    #[test]
+    fn an_implementation_over_level_zero_is_looked_for_as_the_icd_loader_does() {
+        let top = std::env::temp_dir().join(format!("solum-opencl-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&top);
+        let file = |name: &str, needed: &[&str]| {
+            let path = top.join(name);
+            fs::create_dir_all(path.parent().expect("below")).expect("writable");
+            let file = File {
+                needed,
+                ..File::default()
+            };
+            write(&path, &file);
+            path
+        };
+        let program = file("program", &[ICD_LOADER]);
+        file(ICD_LOADER, &[]);
+        file("one/libother.so", &[]);
+        file("two/libdirect.so", &[loader::NAME]);
+        file("three/libpocl.so", &[]);
+        file("three/pocl/libpocl-devices-level0.so", &[loader::NAME]);
+        let vendors = |name: &str, lines: &[&str]| {
+            let folder = top.join(name);
+            fs::create_dir_all(&folder).expect("writable");
+            for (number, line) in lines.iter().enumerate() {
+                let line = line.replace("TOP", &top.to_string_lossy());
+                fs::write(folder.join(format!("{number}.icd")), line).expect("writable");
+            }
+            // The ICD loader passes over files with other names.
+            fs::write(folder.join("README"), "two/libdirect.so").expect("writable");
+            folder
+        };
+        let none = vendors("none", &[]);
+        let other = vendors("other", &["TOP/one/libother.so\n", "libnowhere.so\n"]);
+        let by_name = vendors("by-name", &["TOP/one/libother.so", "libdirect.so\n"]);
+        let parts = vendors("parts", &["TOP/three/libpocl.so\n"]);
+        let place = |path: &Path| path.to_string_lossy().into_owned();
+        let list = format!("{}:{}", place(&top), place(&top.join("two")));
+        let start = |program: &Path| {
+            let system = System::of_this_machine();
+            Process::start(system, program, Some(OsStr::new(&list)), None).expect("it can be read")
+        };
+        let process = start(&program);
+        // OCL_ICD_VENDORS, the system's folder, the state, words of the line.
+        for (named, folder, state, words) in [
+            ("", &parts, State::Ok, "three/libpocl.so"),
+            ("", &by_name, State::Ok, "two/libdirect.so"),
+            ("", &none, State::Warn, "none has no implementation"),
+            (
+                "",
+                &other,
+                State::Warn,
+                "one/libother.so, libnowhere.so, which is not found",
+            ),
+            (&place(&parts), &other, State::Ok, "three/libpocl.so"),
+            (
+                &place(&parts.join("0.icd")),
+                &other,
+                State::Ok,
+                "three/libpocl.so",
+            ),
+            ("libdirect.so", &other, State::Ok, "two/libdirect.so"),
+            (&place(&other), &parts, State::Warn, "OCL_ICD_VENDORS="),
+            (
+                "/nonexistent",
+                &parts,
+                State::Warn,
+                "/nonexistent, which is not found",
+            ),
+        ] {
+            let setting = Setting::of(&[(VENDORS, named)]);
+            let found = check_in(&process, &setting, folder).expect("a line");
+            let text = format!("{} {:?}", found.found, found.cause);
+            assert!(
+                found.state == state && text.contains(words),
+                "{named}: {text}"
+            );
+        }
+        let process = start(&file("without", &[]));
+        assert_eq!(check_in(&process, &Setting::default(), &parts), None);
+        fs::remove_dir_all(&top).expect("ours");
+    }
+}
