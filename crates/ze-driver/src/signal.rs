@@ -35,6 +35,8 @@ pub(crate) struct Slot {
     announced: AtomicU64,
     /// `announced` when the present use of the slot began.
     base: AtomicU64,
+    /// Odd once somebody has asked: what takes this signal's times to the host's clock, but for the lowest bit.
+    to_host: AtomicU64,
 }
 
 impl Slot {
@@ -328,6 +330,19 @@ impl Signal {
         })
     }
 
+    /// What takes the signal's times to the host's clock: measured for who asks first, because the two clocks drift and
+    /// every later answer, in other processes as well, must be the same.
+    pub(crate) fn to_host(&self, measure: impl FnOnce() -> u64) -> u64 {
+        let word = &self.slot().to_host;
+        let mut known = word.load(Ordering::Relaxed);
+        if known == 0 {
+            known = measure() | 1;
+            let before = word.compare_exchange(0, known, Ordering::Relaxed, Ordering::Relaxed);
+            known = before.err().unwrap_or(known);
+        }
+        known & !1
+    }
+
     /// One more execution of a command that signals is on its way: waits from now on are for it.
     pub(crate) fn announce(&self) {
         self.slot().announced.fetch_add(1, Ordering::Relaxed);
@@ -347,6 +362,7 @@ impl Signal {
         let slot = self.slot();
         // Asked here, where the fence below does not hold the loads up.
         let is_shared = matches!(*self.slots, Slots::Shared(_));
+        slot.to_host.store(0, Ordering::Relaxed);
         slot.start.store(start, Ordering::Relaxed);
         // Never equal: clients take an end that is not after the start for a clock that wrapped around.
         slot.end
@@ -390,6 +406,7 @@ impl Signal {
         let slot = self.slot();
         slot.start.store(0, Ordering::Relaxed);
         slot.end.store(0, Ordering::Relaxed);
+        slot.to_host.store(0, Ordering::Relaxed);
         slot.count.store(0, order);
     }
 

@@ -301,8 +301,11 @@ pub(crate) fn zeEventQueryKernelTimestampsExt(
     }
     // SAFETY: null is handled by `as_mut`; else room for one result.
     if let Some(synchronized) = unsafe { results.pSynchronizedTimestampsBuffer.as_mut() } {
-        let (host, device) = hDevice.platform().clocks();
-        let on_host = |time: u64| time.wrapping_add(host.wrapping_sub(device));
+        let to_host = hEvent.waited().to_host(|| {
+            let (host, device) = hDevice.platform().clocks();
+            host.wrapping_sub(device)
+        });
+        let on_host = |time: u64| time.wrapping_add(to_host);
         let data = ze_synchronized_timestamp_data_ext_t {
             kernelStart: on_host(times.global.kernelStart),
             kernelEnd: on_host(times.global.kernelEnd),

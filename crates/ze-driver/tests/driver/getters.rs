@@ -188,6 +188,42 @@ fn the_number_of_timestamps_is_told_of_any_event() {
     }
 }
 
+/// The fake platform's two clocks drift, as adjusted and raw clocks of a machine do.
+#[test]
+fn synchronized_timestamps_of_one_signal_stay_the_same() {
+    let context = context();
+    let desc = ze_event_pool_desc_t {
+        flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP,
+        count: 1,
+        ..Default::default()
+    };
+    let (mut pool, mut event) = (null_mut(), null_mut());
+    ok!(EventPool.pfnCreate(context, &raw const desc, 0, null_mut(), &raw mut pool));
+    let desc = ze_event_desc_t::default();
+    ok!(Event.pfnCreate(pool, &raw const desc, &raw mut event));
+    let synchronized = || {
+        let (mut times, mut count) = (ze_synchronized_timestamp_result_ext_t::default(), 1);
+        let mut results = ze_event_query_kernel_timestamps_results_ext_properties_t {
+            pSynchronizedTimestampsBuffer: &raw mut times,
+            ..Default::default()
+        };
+        ok!(Event.pfnQueryKernelTimestampsExt(event, device(0), &raw mut count, &raw mut results));
+        (times.global.kernelStart, times.global.kernelEnd)
+    };
+    ok!(Event.pfnHostSignal(event));
+    let first = synchronized();
+    assert!(first.0 < first.1);
+    std::thread::sleep(std::time::Duration::from_millis(1));
+    assert_eq!(synchronized(), first);
+    ok!(Event.pfnHostReset(event));
+    ok!(Event.pfnHostSignal(event));
+    let (mut host, mut on_device) = (0, 0);
+    ok!(Device.pfnGetGlobalTimestamps(device(0), &raw mut host, &raw mut on_device));
+    let second = synchronized();
+    assert!(first.1 < second.0, "a later signal");
+    assert!(second.0.abs_diff(host) < host / 2, "on the host's clock");
+}
+
 #[test]
 fn copies_and_fills_take_no_parameters() {
     let context = context();

@@ -442,7 +442,7 @@ impl Platform for Fake {
     }
     fn clocks(&self) -> (u64, u64) {
         let now = self.now_ns();
-        (now, now)
+        (now * 2, now)
     }
     fn telemetry(&self) -> Option<&dyn ze_driver::telemetry::Telemetry> {
         static SENSORS: sensors::Sensors = sensors::Sensors::new();
