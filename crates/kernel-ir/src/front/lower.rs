@@ -389,6 +389,17 @@ impl Lower<'_, '_> {
                 let ty = self.module.types.ptr(space);
                 Ok(self.cast_pointer(value, ty))
             }
+            Entity::AddressNumber {
+                global,
+                offset,
+                bits,
+            } => {
+                let value = self.global(global);
+                let value = self.offset(value, offset);
+                let int = self.module.types.int(64);
+                let number = self.convert(ConvertOp::PtrToInt, value, int);
+                Ok(self.resize(number, 64, bits))
+            }
             Entity::Place(place) => {
                 let ptr = self.copy_of_place(place);
                 let ty = self.table.type_of(id)?.ir;

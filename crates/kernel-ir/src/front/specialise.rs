@@ -122,6 +122,10 @@ pub(super) fn fold(d: &mut Declare<'_, '_>, ty: u32, operands: &mut Operands<'_>
             let from = operands.next()?;
             return pointer_cast(d, ir, space, from);
         }
+        Op::ConvertPtrToU => {
+            let from = operands.next()?;
+            return address_number(d, ir, from);
+        }
         Op::CompositeExtract => {
             let whole = operands.next()?;
             let mut constant = d.table.constant(d.module, whole)?;
@@ -387,6 +391,16 @@ fn pointer_cast(
             offset,
             space,
         }),
+        // Fewer bits than an address has are no address.
+        Entity::AddressNumber {
+            global,
+            offset,
+            bits: 64,
+        } => Ok(Entity::Address {
+            global,
+            offset,
+            space,
+        }),
         place @ Entity::Place(_) => Ok(place),
         Entity::Const(constant) => {
             let value = match d.module.constants.get(constant) {
@@ -398,6 +412,29 @@ fn pointer_cast(
             Ok(Entity::Const(d.module.constants.intern(ir, value)))
         }
         _ => invalid(format!("id %{from} is no constant")),
+    }
+}
+
+/// The address that `from` is, as a number of type `ir`. Which one is known only when the program runs.
+fn address_number(d: &mut Declare<'_, '_>, ir: TypeId, from: u32) -> Res<Entity> {
+    let Type::Int(bits) = *d.module.types.get(ir) else {
+        return invalid("the result type is no integer");
+    };
+    match d.table.get(from)? {
+        Entity::Address { global, offset, .. } => Ok(Entity::AddressNumber {
+            global,
+            offset,
+            bits,
+        }),
+        Entity::Const(constant)
+            if matches!(
+                d.module.constants.get(constant),
+                Constant::Null | Constant::Undef
+            ) =>
+        {
+            build(d, ir, vec![0])
+        }
+        _ => unsupported("OpConvertPtrToU of this address in a constant expression"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What each id of a module stands for.
 
-use super::fault::{Res, invalid};
+use super::fault::{Res, invalid, unsupported};
 use super::work_item::Place;
 use crate::{AddressSpace, ConstId, Constant, FunctionId, GlobalId, Module, Type, TypeId, ValueId};
 use spirv_reader::OpenClStd;
@@ -19,6 +19,12 @@ pub(super) enum Entity {
         global: GlobalId,
         offset: i64,
         space: AddressSpace,
+    },
+    /// The address of a variable, and bytes, as a number of so many bits.
+    AddressNumber {
+        global: GlobalId,
+        offset: i64,
+        bits: u8,
     },
     /// A pointer to what a work-item asks about its place.
     Place(Place),
@@ -223,6 +229,9 @@ impl Table {
                 Ok(module
                     .constants
                     .intern(ty, Constant::GlobalAddress(global, offset)))
+            }
+            Entity::AddressNumber { .. } => {
+                unsupported("an address as a number inside of another constant")
             }
             _ => invalid(format!("id %{id} is no constant")),
         }

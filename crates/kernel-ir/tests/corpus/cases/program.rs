@@ -221,6 +221,12 @@ fn specialised() -> Vec<Case> {
     ]
 }
 
+/// What is read through an address that was a number, differences of such numbers, a part of a program-scope variable.
+fn address_numbers() -> Case {
+    let out = output(&[22u64, 8, 0, 0, 22]);
+    case("address_numbers", "numbers", 1, 1, vec![out])
+}
+
 /// The bits of LLVM's floating-point classes that hold for `x`, of which the least normal is `least`.
 fn class(x: f64, signalling: bool, least: f64) -> u32 {
     if x.is_nan() {
@@ -353,6 +359,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(linked("linking_a"));
     cases.push(linked("linking_a.O0"));
     cases.extend(specialised());
+    cases.push(address_numbers());
     cases.push(imports());
     cases.push(link_once());
     cases
