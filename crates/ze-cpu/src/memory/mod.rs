@@ -26,7 +26,7 @@ mod space;
 mod store;
 
 use crate::environment::Contents;
-use arena::{ARENAS, Arena, OWN_STORE, mine};
+use arena::{ARENAS, Arena, Kept, OWN_STORE, mine};
 use map::{Entry, Map, PAGE, Record};
 pub(crate) use near::near;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,8 +59,7 @@ pub(crate) struct Memory {
     last_id: AtomicU64,
     /// Allocations so far that may begin anywhere in their page; none: all begin with it.
     spread: Option<AtomicU64>,
-    /// Bytes of freed pages that arenas keep filled.
-    kept: AtomicU64,
+    kept: Kept,
     arenas: Box<[Berth]>,
 }
 
@@ -97,7 +96,7 @@ impl Memory {
             used: Arc::default(),
             last_id: AtomicU64::new(0),
             spread: Some(AtomicU64::new(0)),
-            kept: AtomicU64::new(0),
+            kept: Kept::new(limit),
             arenas: (0..ARENAS).map(|_| Berth::default()).collect(),
         }
     }
@@ -213,7 +212,7 @@ impl Memory {
             let found = std::iter::once(mine).chain(others).find_map(|index| {
                 let mut arena = self.lock(index);
                 // Ranks of a parallel program send each other their memory.
-                let page = arena.place(len, align, node, self.is_rank())?;
+                let page = arena.place(len, align, node, self.is_rank(), &self.kept)?;
                 Some((index, arena, page))
             });
             found.ok_or(AllocError::OutOfMemory)?

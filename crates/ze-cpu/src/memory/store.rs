@@ -215,6 +215,11 @@ impl Store {
         Some((file.as_fd(), *offset))
     }
 
+    /// Whether this process alone has its pages, by this mapping alone.
+    pub(super) fn is_private(&self) -> bool {
+        self.file.is_none() && self.pages.get().is_none()
+    }
+
     /// Whether `address` lies in it.
     pub(crate) fn holds(&self, address: usize) -> bool {
         address
