@@ -4,6 +4,7 @@
 //! Invariants: it writes only files it names itself, and with `--check` none at all. It is not a build system: `./x`
 //! and cargo are.
 
+mod cycles;
 mod regen;
 mod status;
 mod table;

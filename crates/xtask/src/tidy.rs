@@ -3,9 +3,12 @@
 //! Crates keep their levels (arrows only down), generated files are what the table says, each crate and room begins by
 //! saying what it is, nothing unfinished or of one machine is committed. All findings are reported, not the first.
 
+use crate::cycles::Graph;
 use crate::regen;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -78,6 +81,29 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Modules of a crate that may be in dependency cycles. The numbers only fall; a crate without one has none.
+const CYCLES: &[(&str, usize)] = &[
+    ("codegen-llvm", 31),
+    ("kernel-ir", 34),
+    ("level-zero", 7),
+    ("owned-file", 2),
+    ("solum", 10),
+    ("sycl", 56),
+    ("sycl-graph", 2),
+    ("sycl-macros", 3),
+    ("trace-recorder", 6),
+    ("xpti", 4),
+    ("xpti-framework", 7),
+    ("xpti-sys", 2),
+    ("xtask", 12),
+    ("ze-cpu", 35),
+    ("ze-driver", 60),
+    ("ze-layers", 11),
+    ("ze-loader", 24),
+    ("ze-spec", 6),
+    ("ze-stub", 5),
+];
+
 /// A shell is the only kind of crate that may use a product (level 4).
 fn is_shell(name: &str) -> bool {
     name.starts_with("lib")
@@ -117,7 +143,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     if let Err(error) = regen::run(root, true) {
         findings.push(format!("{error:#}"));
     }
-    for file in files(root)? {
+    let files = files(root)?;
+    findings.extend(cycles(root, &files));
+    for file in files {
         let Ok(text) = std::fs::read_to_string(root.join(&file)) else {
             continue;
         };
@@ -190,6 +218,45 @@ fn levels(metadata: &Metadata) -> Vec<String> {
         }
     }
     findings
+}
+
+/// Crates whose modules have more cycles than the list allows, or fewer.
+fn cycles(root: &Path, files: &[String]) -> Vec<String> {
+    let mut found: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
+    for file in files {
+        let Some((name, path)) = file
+            .strip_prefix("crates/")
+            .and_then(|f| f.split_once("/src/"))
+        else {
+            continue;
+        };
+        if !["lib.rs", "main.rs"].contains(&path) {
+            continue;
+        }
+        let read = |path: &Path| std::fs::read_to_string(path).ok();
+        let (count, told) = Graph::of(&root.join(file), &read).cycles();
+        let all = found.entry(name).or_default();
+        all.0 += count;
+        all.1.extend(told);
+    }
+    let allowed = |name: &str| CYCLES.iter().find(|(n, _)| *n == name).map_or(0, |c| c.1);
+    let wrong = |(name, (count, told)): (&&str, &(usize, Vec<String>))| {
+        cycle_finding(name, *count, allowed(name), told)
+    };
+    found.iter().filter_map(wrong).collect()
+}
+
+fn cycle_finding(name: &str, count: usize, allowed: usize, told: &[String]) -> Option<String> {
+    match count.cmp(&allowed) {
+        Ordering::Equal => None,
+        Ordering::Greater => Some(format!(
+            "crate {name}: {count} modules are in dependency cycles, {allowed} may be: {}",
+            told.join("; ")
+        )),
+        Ordering::Less => Some(format!(
+            "crate {name}: {count} modules are in dependency cycles; lower its number in CYCLES (xtask's tidy) from {allowed}"
+        )),
+    }
 }
 
 /// The repository's files, relative to its root; read from the tree itself, so that neither git nor a clone is needed.
@@ -327,6 +394,20 @@ mod tests {
                 packages: vec![package],
             });
             assert_eq!(found.len(), expected, "{from}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_cycles_only_fall() {
+        for (count, allowed, words) in [
+            (2, 2, None),
+            (3, 2, Some("2 may be: a -> b -> a")),
+            (1, 2, Some("lower its number")),
+        ] {
+            let found = cycle_finding("x", count, allowed, &["a -> b -> a".into()]);
+            assert_eq!(found.is_some(), words.is_some(), "{found:?}");
+            let told = found.unwrap_or_default();
+            assert!(told.contains(words.unwrap_or_default()), "{told}");
         }
     }
 
