@@ -131,10 +131,11 @@ pub fn side_by_side(module: &mut Module, id: FunctionId, registers: Registers) -
 fn improve(module: &mut Module, id: FunctionId) {
     let f = &mut module.functions[id.index()];
     let mut e = edit::Edit::new(&mut module.types, &mut module.constants, f);
+    let mut budget = private_loops::Budget::new();
     for _ in 0..4 {
         simplify(&mut e);
         // Pointers in private memory and pointers to it make work for each other.
-        let changed = spaces::infer_spaces(&mut e) | private_loops::unroll(&mut e);
+        let changed = spaces::infer_spaces(&mut e) | private_loops::unroll(&mut e, &mut budget);
         if !(promote::promote(&mut e) | changed) {
             break;
         }

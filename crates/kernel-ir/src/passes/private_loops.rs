@@ -27,18 +27,35 @@ use crate::types::Type;
 const INSTRUCTIONS: usize = 512;
 /// Loops of a function, copies of nested ones counted: their number bounds the time that a hostile module takes.
 const LOOPS: usize = 64;
+/// Values behind the indices of one variable.
+const VALUES: usize = 256;
 /// Operations from an index back to a loop's phi: `(i * 4 + j) & 7`, widened, has five.
 const DEPTH: usize = 12;
 
+/// What may still be unrolled in a function.
+pub(super) struct Budget {
+    instructions: usize,
+    loops: usize,
+}
+
+impl Budget {
+    pub(super) fn new() -> Self {
+        Self {
+            instructions: INSTRUCTIONS,
+            loops: LOOPS,
+        }
+    }
+}
+
 /// Unrolls such loops; whether there were any.
-pub(super) fn unroll(e: &mut Edit<'_>) -> bool {
-    let mut budget = INSTRUCTIONS;
+pub(super) fn unroll(e: &mut Edit<'_>, budget: &mut Budget) -> bool {
     let mut changed = false;
-    for _ in 0..LOOPS {
-        let Some((counted, added)) = find(e, budget) else {
+    while budget.loops > 0 {
+        let Some((counted, added)) = find(e, budget.instructions) else {
             break;
         };
-        budget -= added;
+        budget.instructions -= added;
+        budget.loops -= 1;
         counted.peel_first(e.f, counted.iterations.len());
         super::simplify(e);
         changed = true;
@@ -76,27 +93,23 @@ fn find(e: &Edit<'_>, budget: usize) -> Option<(Counted, usize)> {
         types: e.types,
         constants: e.constants,
     };
-    let counted: Vec<Option<Counted>> = (0..loops.loops.len() as u32)
-        .map(|l| {
-            let blocks = &loops.loops[l as usize].blocks;
-            (size(e.f, blocks) <= budget && !meets(e.f, blocks))
-                .then(|| Counted::find(tables, e.f, &cfg, &dominators, &loops, l))?
-        })
-        .collect();
+    let mut headers = HashMap::new();
+    for (l, this) in loops.loops.iter().enumerate() {
+        headers.extend(phis(e.f, this.header).map(|inst| (inst, l as u32)));
+    }
+    let counted = |l: u32| {
+        let blocks = &loops.loops[l as usize].blocks;
+        (size(e.f, blocks) <= budget && !meets(e.f, blocks))
+            .then(|| Counted::find(tables, e.f, &cfg, &dominators, &loops, l))?
+    };
     let mut search = Search {
         e,
+        headers,
         counted: &counted,
-        blocks: HashMap::new(),
+        known: HashMap::new(),
         found: BTreeSet::new(),
         seen: HashSet::new(),
     };
-    for (l, counted) in counted.iter().enumerate() {
-        if let Some(counted) = counted {
-            for &inst in &e.f.blocks[counted.this.header.index()].insts {
-                search.blocks.insert(inst, l as u32);
-            }
-        }
-    }
     for private in privates.iter().filter(wanted) {
         search.found.clear();
         search.seen.clear();
@@ -106,7 +119,7 @@ fn find(e: &Edit<'_>, budget: usize) -> Option<(Counted, usize)> {
         let chosen: Vec<(u32, &Counted)> = search
             .found
             .iter()
-            .filter_map(|&l| Some((l, counted[l as usize].as_ref()?)))
+            .filter_map(|l| Some((*l, search.known.get(l)?.as_ref()?)))
             .collect();
         // Each loop is copied in every iteration of those around it.
         let cost = |&(_, inner): &(u32, &Counted)| {
@@ -124,11 +137,16 @@ fn find(e: &Edit<'_>, budget: usize) -> Option<(Counted, usize)> {
             && let Some(&(l, one)) = outermost
         {
             let added = size(e.f, &one.this.blocks) * (one.iterations.len() - 1);
-            drop(search);
-            return counted.into_iter().nth(l as usize)?.map(|c| (c, added));
+            return search.known.remove(&l)?.map(|c| (c, added));
         }
     }
     None
+}
+
+/// The phis at the start of a block.
+fn phis(f: &Function, block: BlockId) -> impl Iterator<Item = InstId> + '_ {
+    let insts = f.blocks[block.index()].insts.iter().copied();
+    insts.take_while(|inst| matches!(f.insts[inst.index()].op, Op::Phi(_)))
 }
 
 /// Instructions and terminators of blocks.
@@ -215,9 +233,11 @@ fn escape(privates: &mut [Private], of: &HashMap<ValueId, usize>, v: ValueId) {
 /// Finds the loops that decide an index.
 struct Search<'e, 'm> {
     e: &'e Edit<'m>,
-    counted: &'e [Option<Counted>],
-    /// The counted loop of each instruction of a header.
-    blocks: HashMap<InstId, u32>,
+    /// The loop of each header's phi.
+    headers: HashMap<InstId, u32>,
+    counted: &'e dyn Fn(u32) -> Option<Counted>,
+    /// The loops that were asked for.
+    known: HashMap<u32, Option<Counted>>,
     found: BTreeSet<u32>,
     seen: HashSet<ValueId>,
 }
@@ -233,19 +253,26 @@ impl Search<'_, '_> {
         if !self.seen.insert(v) {
             return true;
         }
+        if self.seen.len() > VALUES {
+            return false;
+        }
         match &self.e.f.insts[inst.index()].op {
             Op::Phi(_) => {
-                let Some(&l) = self.blocks.get(&inst) else {
-                    return false;
-                };
-                let Some(counted) = &self.counted[l as usize] else {
+                let Some(&l) = self.headers.get(&inst) else {
                     return false;
                 };
                 self.found.insert(l);
-                counted
-                    .iterations
-                    .iter()
-                    .all(|known| known.contains_key(&v))
+                if self.found.len() > LOOPS {
+                    return false;
+                }
+                let counted = self.counted;
+                let known = self.known.entry(l).or_insert_with(|| counted(l));
+                known.as_ref().is_some_and(|counted| {
+                    counted
+                        .iterations
+                        .iter()
+                        .all(|known| known.contains_key(&v))
+                })
             }
             op @ (Op::Binary(..)
             | Op::Unary(..)

@@ -3,10 +3,14 @@
 use super::cfg::{Cfg, Dominators};
 use super::edit::{Edit, Replacements};
 use super::slots::{Group, Place, Plan, fill, leaves, plan};
-use crate::ir::{BlockId, ConvertOp, Flags, InstId, Op, Predicate, Rounding, ValueDef, ValueId};
+use crate::ir::{
+    BlockId, ConvertOp, Flags, InstId, Op, Predicate, Rounding, UnaryOp, ValueDef, ValueId,
+};
 use crate::types::{Constant, Type, TypeId};
 
 const NONE: ValueId = ValueId(u32::MAX);
+/// Values that are looked at behind one volatile store: a vector of 16 made by insertions has 32.
+const PARTS: usize = 64;
 
 /// Takes what it can out of private memory. Unreachable blocks must be gone. Returns whether
 /// anything changed.
@@ -339,15 +343,45 @@ impl Promotion<'_, '_> {
         true
     }
 
-    /// Keeps the operation that makes `v` apart from others.
+    /// Keeps the operations apart from others whose results are `v`, or parts of it.
     fn round(&mut self, v: ValueId) {
-        let ValueDef::Inst(inst) = self.e.f.values[v.index()].def else {
-            return;
-        };
-        if let Op::Binary(_, _, _, flags) | Op::Unary(_, _, flags) | Op::Math(_, _, flags) =
-            &mut self.e.f.insts[inst.index()].op
-        {
-            flags.fast = Flags::ROUNDED;
+        let mut seen = vec![v];
+        let mut next = 0;
+        while let Some(&v) = seen.get(next) {
+            next += 1;
+            let ValueDef::Inst(inst) = self.e.f.values[v.index()].def else {
+                continue;
+            };
+            let scalar = self.e.types.scalar_of(self.e.f.ty(v));
+            let is_float = scalar.is_some_and(|ty| matches!(self.e.types.get(ty), Type::Float(_)));
+            let op = &mut self.e.f.insts[inst.index()].op;
+            if is_float
+                && let Op::Binary(_, _, _, flags) | Op::Unary(_, _, flags) | Op::Math(_, _, flags) =
+                    op
+            {
+                flags.fast = Flags::ROUNDED;
+            }
+            // What passes a result on unchanged, but for its sign.
+            if matches!(
+                op,
+                Op::Unary(UnaryOp::FNeg, ..)
+                    | Op::Convert(ConvertOp::Bitcast, ..)
+                    | Op::Construct(_)
+                    | Op::Extract(..)
+                    | Op::Insert(..)
+                    | Op::Shuffle(..)
+                    | Op::Select { .. }
+                    | Op::Phi(_)
+            ) {
+                let mut operands = Vec::new();
+                op.operands(|v| operands.push(v));
+                for v in operands {
+                    let v = self.replace.get(v);
+                    if seen.len() < PARTS && !seen.contains(&v) {
+                        seen.push(v);
+                    }
+                }
+            }
         }
     }
 

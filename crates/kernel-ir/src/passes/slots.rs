@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::cfg::Cfg;
 use super::edit::Edit;
-use crate::ir::{ConvertOp, InstId, Op, ValueId};
+use crate::ir::{ConvertOp, InstId, Op, ValueDef, ValueId};
 use crate::types::{Constant, Type, TypeId};
 
 /// Pieces of one group of overlapping accesses, and of one copied range.
@@ -255,6 +255,18 @@ impl Survey<'_, '_> {
         }
     }
 
+    /// Whether the operation that makes `v` is another function's: it is known once that is inlined.
+    fn comes_from_outside(&self, v: ValueId) -> bool {
+        match self.e.f.values[v.index()].def {
+            ValueDef::Param(_) => true,
+            ValueDef::Inst(_) => matches!(
+                self.e.def(v),
+                Some(Op::Call { .. } | Op::CallIndirect { .. })
+            ),
+            _ => false,
+        }
+    }
+
     fn is_aggregate(&self, ty: TypeId) -> bool {
         matches!(self.e.types.get(ty), Type::Array(..) | Type::Struct { .. })
     }
@@ -298,7 +310,8 @@ impl Survey<'_, '_> {
                 ..
             } => {
                 self.escape(*value);
-                if *volatile && self.is_aggregate(f.ty(*value)) {
+                if *volatile && (self.is_aggregate(f.ty(*value)) || self.comes_from_outside(*value))
+                {
                     self.escape(*ptr);
                 }
                 if let Some((bytes, _)) = fill(self.e, *value) {

@@ -25,7 +25,7 @@ fn body(code: &str, widths: &[u8], all: bool) -> Vec<String> {
 
 #[test]
 fn a_product_that_only_a_sum_uses_becomes_one_with_it() {
-    let cases: [(&str, &[&str]); 10] = [
+    let cases: [(&str, &[&str]); 14] = [
         (
             "%m: f32 = fmul %a, %b\n %r: f32 = fadd %m, %c\n store %p, %r align 4",
             &["f32 = math.fma %1, %2, %3"],
@@ -50,6 +50,37 @@ fn a_product_that_only_a_sum_uses_becomes_one_with_it() {
         (
             "%x: ptr<private> = alloca 4 align 4\n %m: f32 = fmul %a, %b fast 0x10000\n store %x, %m align 4 volatile\n \
              %n: f32 = load %x align 4 volatile\n %r: f32 = fadd %n, %c\n store %p, %r align 4",
+            &["f32 = fmul %1, %2 fast 0x20000000", "f32 = fadd %6, %3"],
+        ),
+        (
+            "%x: ptr<private> = alloca 4 align 4\n %m: f32 = fmul %a, %b\n %k: f32 = fneg %m\n store %x, %k align 4 volatile\n \
+             %n: f32 = load %x align 4 volatile\n %r: f32 = fadd %n, %c\n store %p, %r align 4",
+            &[
+                "f32 = fmul %1, %2 fast 0x20000000",
+                "f32 = fneg %6 fast 0x20000000",
+                "f32 = fadd %7, %3",
+            ],
+        ),
+        (
+            "%x: ptr<private> = alloca 4 align 4\n %y: ptr<private> = alloca 4 align 4\n %m: f32 = fmul %a, %b\n \
+             store %y, %m align 4\n %o: f32 = load %y align 4\n %k: f32 = fneg %o\n store %x, %k align 4 volatile\n \
+             %n: f32 = load %x align 4 volatile\n %r: f32 = fadd %n, %c\n store %p, %r align 4",
+            &[
+                "f32 = fmul %1, %2 fast 0x20000000",
+                "f32 = fneg %6 fast 0x20000000",
+                "f32 = fadd %7, %3",
+            ],
+        ),
+        (
+            "%x: ptr<private> = alloca 16 align 16\n %m: f32 = fmul %a, %b\n %k: <4 x f32> = insert %v, %m [0]\n \
+             store %x, %k align 16 volatile\n %l: <4 x f32> = load %x align 16 volatile\n %n: f32 = extract %l [0]\n \
+             %r: f32 = fadd %n, %c\n store %p, %r align 4",
+            &["f32 = fmul %1, %2 fast 0x20000000", "f32 = fadd %6, %3"],
+        ),
+        (
+            "%x: ptr<private> = alloca 4 align 4\n %m: f32 = fmul %a, %b\n %k: i32 = to.bitcast %m\n \
+             store %x, %k align 4 volatile\n %l: i32 = load %x align 4 volatile\n %n: f32 = to.bitcast %l\n \
+             %r: f32 = fadd %n, %c\n store %p, %r align 4",
             &["f32 = fmul %1, %2 fast 0x20000000", "f32 = fadd %6, %3"],
         ),
         // The first of two products.
@@ -78,6 +109,35 @@ fn a_product_that_only_a_sum_uses_becomes_one_with_it() {
         assert_eq!(body(code, &[32], false), before, "{code}");
         assert!(before.iter().all(|line| !line.contains("fma")), "{code}");
     }
+}
+
+#[test]
+fn a_volatile_variable_of_a_function_keeps_its_argument_apart() {
+    let text = "
+func @keep(%q: f32) -> f32 {
+e:
+  %x: ptr<private> = alloca 4 align 4
+  store %x, %q align 4 volatile
+  %n: f32 = load %x align 4 volatile
+  ret %n
+}
+kernel @k(%p: ptr<global>, %a: f32, %b: f32, %c: f32) {
+e:
+  %m: f32 = fmul %a, %b
+  %n: f32 = call @keep(%m)
+  %r: f32 = fadd %n, %c
+  store %p, %r align 4
+  ret
+}";
+    let mut module = prepared(text);
+    let kernel = module.kernels[0].function.index();
+    contract(&module.types, &mut module.functions[kernel], &[32], true);
+    let printed = print(&module);
+    assert!(
+        printed.contains("fmul") && !printed.contains("math.fma"),
+        "{printed}"
+    );
+    assert!(!printed.contains("alloca"), "{printed}");
 }
 
 #[test]

@@ -168,9 +168,10 @@ fn aggregates_are_cut_into_their_fields() {
         // Nothing else sees private memory.
         (
             " %a: ptr<private> = alloca 4 align 4
-              store %a, %n align 4 volatile
+              %n1: i32 = iadd %n, %n
+              store %a, %n1 align 4 volatile
               %r: i32 = load %a align 4 volatile",
-            "store %0, %1 align 1\n",
+            "%7: i32 = iadd %1, %1\nstore %0, %7 align 1\n",
         ),
         // Through a generic pointer.
         (

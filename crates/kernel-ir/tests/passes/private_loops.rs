@@ -67,6 +67,36 @@ fn arrays_whose_indices_are_counted_become_values() {
 }
 
 #[test]
+fn many_loops_over_one_array_stay() {
+    // Each is short enough; more than are unrolled in one function.
+    let loops: String = (0..80)
+        .map(|k| {
+            let (this, next) = match k {
+                0 => ("h".to_owned(), "h1".to_owned()),
+                79 => ("h79".to_owned(), "end".to_owned()),
+                k => (format!("h{k}"), format!("h{}", k + 1)),
+            };
+            let before = match k {
+                0 => "e".to_owned(),
+                1 => "h".to_owned(),
+                k => format!("h{}", k - 1),
+            };
+            format!(
+                "{this}:
+           %i{k}: i64 = phi {before}: i64 0, {this}: %n{k}
+           %to{k}: ptr<private> = offset %a [%i{k} * 4 + 0]
+           store %to{k}, %n align 4
+           %n{k}: i64 = iadd %i{k}, i64 1
+           %go{k}: bool = cmp.ult %n{k}, i64 2
+           br_if %go{k}, {this}, {next}\n"
+            )
+        })
+        .collect();
+    let after = body(&loops, READ);
+    assert_eq!(after.matches("phi").count(), 80, "{after}");
+}
+
+#[test]
 fn loops_stay_where_the_array_would_stay() {
     let picked = "%q: ptr<private> = offset %a [%z * 4 + 0]
            %r: i32 = load %q align 4

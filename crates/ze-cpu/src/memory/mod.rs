@@ -209,11 +209,20 @@ impl Memory {
         } else {
             // Where there is no address space for a further store, another thread's arena may have room.
             let others = (0..ARENAS).filter(|index| len < OWN_STORE && *index != mine);
-            let found = std::iter::once(mine).chain(others).find_map(|index| {
-                let mut arena = self.lock(index);
-                // Ranks of a parallel program send each other their memory.
-                let page = arena.place(len, align, node, self.is_rank(), &self.kept)?;
-                Some((index, arena, page))
+            let find = || {
+                std::iter::once(mine)
+                    .chain(others.clone())
+                    .find_map(|index| {
+                        let mut arena = self.lock(index);
+                        // Ranks of a parallel program send each other their memory.
+                        let page = arena.place(len, align, node, self.is_rank(), &self.kept)?;
+                        Some((index, arena, page))
+                    })
+            };
+            let found = find().or_else(|| {
+                // Freed stores that arenas keep may be what the system lacks.
+                (0..ARENAS).for_each(|index| self.lock(index).drop_spare(0, &self.kept));
+                find()
             });
             found.ok_or(AllocError::OutOfMemory)?
         };
