@@ -460,9 +460,7 @@ mod tests {
     #[test]
     fn freed_stores_have_a_bound() {
         let free = |arena: &mut Arena, len: u64, kept: &Kept| {
-            let base = arena.place(len, PAGE, None, false, kept).unwrap().0;
-            let store = arena.own.remove(&base).unwrap();
-            arena.keep_spare(store, None, kept);
+            arena.keep_spare(Store::anonymous(len, PAGE).unwrap(), None, kept);
             arena
                 .spare
                 .iter()
