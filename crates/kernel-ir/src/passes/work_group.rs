@@ -15,7 +15,8 @@ use crate::ir::{
 };
 use crate::types::{AddressSpace, ConstId, Constant, Constants, Type, TypeId, Types};
 
-/// Values that item 0 combines at a time. A sum of 1024 doubles took 1.7 us one by one, on a Xeon of 2.5 GHz (11/2026).
+/// Values that item 0 combines at a time. One by one, each addition waits for the one before it: 4 cycles, 1.6 us for a
+/// group of 1024 at 2.5 GHz.
 const WIDTH: u32 = 16;
 
 /// Expands every work-group operation of function `id`.
