@@ -6,14 +6,14 @@ a line, are not run. A test that takes longer than $SOLUM_TEST_SECONDS ends the 
 """
 import os
 import pathlib
-import re
 import signal
 
 import pytest
+from run_suite import matcher
 
 _file = open(os.environ["SOLUM_OUTCOMES"], "a", buffering=1)
 _left_out = set(pathlib.Path(os.environ["SOLUM_LEFT_OUT"]).read_text().splitlines())
-_patterns = [re.compile(re.escape(line).replace(r"\*", ".*").replace(r"\?", ".")) for line in _left_out if set(line) & set("*?")]
+_patterns = [matcher(line) for line in _left_out if set(line) & set("*?")]
 _seconds = int(os.environ["SOLUM_TEST_SECONDS"])
 _outcome, _message = {}, {}
 

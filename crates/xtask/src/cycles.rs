@@ -35,7 +35,7 @@ struct Module {
     items: HashSet<String>,
     /// Imported names, and what each stands for.
     imports: HashMap<String, Vec<String>>,
-    /// What is imported whole.
+    /// Modules whose names are all imported.
     globs: Vec<Vec<String>>,
     /// Words of the items: an import that is passed on counts as used where its name is among them.
     words: HashSet<String>,

@@ -16,7 +16,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::cfg::{Cfg, Dominators, Loops};
-use super::counted::{Counted, Tables};
+use super::counted::{Counted, Tables, phis};
 use super::edit::Edit;
 use crate::ir::{BlockId, ConvertOp, Function, GroupScope, InstId, Op, Scope, ValueDef, ValueId};
 use crate::types::Type;
@@ -32,7 +32,7 @@ const VALUES: usize = 256;
 /// Operations from an index back to a loop's phi: `(i * 4 + j) & 7`, widened, has five.
 const DEPTH: usize = 12;
 
-/// What may still be unrolled in a function.
+/// The rest of a function's bounds of unrolling.
 pub(super) struct Budget {
     instructions: usize,
     loops: usize,
@@ -95,7 +95,8 @@ fn find(e: &Edit<'_>, budget: usize) -> Option<(Counted, usize)> {
     };
     let mut headers = HashMap::new();
     for (l, this) in loops.loops.iter().enumerate() {
-        headers.extend(phis(e.f, this.header).map(|inst| (inst, l as u32)));
+        let phis = phis(e.f, this.header).into_iter();
+        headers.extend(phis.map(|(inst, ..)| (inst, l as u32)));
     }
     let counted = |l: u32| {
         let blocks = &loops.loops[l as usize].blocks;
@@ -141,12 +142,6 @@ fn find(e: &Edit<'_>, budget: usize) -> Option<(Counted, usize)> {
         }
     }
     None
-}
-
-/// The phis at the start of a block.
-fn phis(f: &Function, block: BlockId) -> impl Iterator<Item = InstId> + '_ {
-    let insts = f.blocks[block.index()].insts.iter().copied();
-    insts.take_while(|inst| matches!(f.insts[inst.index()].op, Op::Phi(_)))
 }
 
 /// Instructions and terminators of blocks.

@@ -135,7 +135,7 @@ pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
 /// says nothing about how the program sees those bytes.
 pub(super) fn fill(e: &Edit<'_>, v: ValueId) -> Option<(u64, bool)> {
     let ty = e.f.ty(v);
-    if !matches!(e.types.get(ty), Type::Array(..) | Type::Struct { .. }) {
+    if !is_aggregate(e, ty) {
         return None;
     }
     match e.constants.get(e.const_of(v)?) {
@@ -143,6 +143,10 @@ pub(super) fn fill(e: &Edit<'_>, v: ValueId) -> Option<(u64, bool)> {
         Constant::Undef => Some((e.types.size_of(ty), true)),
         _ => None,
     }
+}
+
+fn is_aggregate(e: &Edit<'_>, ty: TypeId) -> bool {
+    matches!(e.types.get(ty), Type::Array(..) | Type::Struct { .. })
 }
 
 struct Survey<'e, 'm> {
@@ -267,10 +271,6 @@ impl Survey<'_, '_> {
         }
     }
 
-    fn is_aggregate(&self, ty: TypeId) -> bool {
-        matches!(self.e.types.get(ty), Type::Array(..) | Type::Struct { .. })
-    }
-
     fn escape(&mut self, v: ValueId) {
         if let Some(place) = self.places.get(&v) {
             self.privates[place.alloca as usize].escaped = true;
@@ -297,7 +297,7 @@ impl Survey<'_, '_> {
             // aggregate may end in memory one by one, where they would not be volatile.
             Op::Load { ptr, volatile, .. } => {
                 if let Some(result) = entry.result {
-                    if *volatile && self.is_aggregate(f.ty(result)) {
+                    if *volatile && is_aggregate(self.e, f.ty(result)) {
                         self.escape(*ptr);
                     }
                     self.typed(*ptr, f.ty(result));
@@ -310,7 +310,8 @@ impl Survey<'_, '_> {
                 ..
             } => {
                 self.escape(*value);
-                if *volatile && (self.is_aggregate(f.ty(*value)) || self.comes_from_outside(*value))
+                if *volatile
+                    && (is_aggregate(self.e, f.ty(*value)) || self.comes_from_outside(*value))
                 {
                     self.escape(*ptr);
                 }

@@ -221,7 +221,7 @@ fn specialised() -> Vec<Case> {
     ]
 }
 
-/// What is read through an address that was a number, differences of such numbers, a part of a program-scope variable.
+/// A value read through an address that was a number, differences of such numbers, a part of a program-scope variable.
 fn address_numbers() -> Case {
     let out = output(&[22u64, 8, 0, 0, 22]);
     case("address_numbers", "numbers", 1, 1, vec![out])
