@@ -1,11 +1,12 @@
-//! Solum's own chores, as `cargo xtask VERB`: `regen` writes what is generated from the API table, `tidy` checks the
-//! rules of the house.
+//! Solum's own chores, as `cargo xtask VERB`: `regen` writes the files generated from the API table, `tidy` checks the
+//! rules of the house, `same-code` compares the code that two checkouts make.
 //!
 //! Invariants: it writes only files it names itself, and with `--check` none at all. It is not a build system: `./x`
 //! and cargo are.
 
 mod cycles;
 mod regen;
+mod same_code;
 mod status;
 mod table;
 mod tidy;
@@ -14,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-const USAGE: &str = "usage: cargo xtask regen [--check] | tidy";
+const USAGE: &str = "usage: cargo xtask regen [--check] | tidy | same-code BEFORE [FOLDER...]";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -31,6 +32,7 @@ fn main() -> Result<()> {
             regen::run(&root, true)?;
         }
         ["tidy"] => tidy::run(&root)?,
+        ["same-code", before, more @ ..] => same_code::run(&root, Path::new(before), more)?,
         _ => bail!("{USAGE}"),
     }
     Ok(())
