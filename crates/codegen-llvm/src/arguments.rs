@@ -1,7 +1,7 @@
 //! What a kernel is given: the launch record, the argument block, private and work-group memory.
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
-use kernel_ir::{ArgKind, BuildError, Function, Kernel, Op, ValueId};
+use kernel_ir::{ArgKind, BuildError, Kernel};
 
 use crate::kernel::{Lower, unsupported};
 use crate::llvm::{Ir, Val};
@@ -32,20 +32,6 @@ pub(crate) fn load_launch(ir: &Ir, launch: Val) -> LaunchValues {
         printf: wide(launch_offset::PRINTF),
         state_offset: wide(launch_offset::STATE_OFFSET),
     }
-}
-
-/// (value, bytes, alignment) of each private array.
-pub(crate) fn private_arrays(function: &Function) -> Vec<(ValueId, u64, u64)> {
-    let mut all = Vec::new();
-    for block in &function.blocks {
-        for inst in &block.insts {
-            let inst = &function.insts[inst.index()];
-            if let (Op::Alloca { size, align }, Some(result)) = (&inst.op, inst.result) {
-                all.push((result, *size, (*align).clamp(1, 128)));
-            }
-        }
-    }
-    all
 }
 
 impl Lower<'_> {
@@ -95,7 +81,7 @@ impl Lower<'_> {
             self.params.push(value);
         }
         // Without records the copies have one place on the stack.
-        if self.plan.stops.is_empty() {
+        if self.segments.stops.is_empty() {
             for &(i, _, size) in &self.copies {
                 self.params[i] = self.room(ir.array(ir.i8, size), 16);
             }

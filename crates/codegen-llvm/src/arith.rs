@@ -360,7 +360,7 @@ impl Lower<'_> {
         let types = &self.values.module.types;
         let count = |ty: TypeId| {
             let mut all = Vec::new();
-            crate::values::leaves(types, ty, 0, &mut all);
+            types.scalars(ty, 0, &mut all);
             all.len()
         };
         let mut from = 0;

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use kernel_ir::abi::{GlobalInfo, KernelInfo, ModuleInfo};
 use kernel_ir::build::{Compiled, Reply};
 use kernel_ir::passes::cfg::{Cfg, Loops};
-use kernel_ir::passes::{prepare_for, unchecked_pointers};
+use kernel_ir::passes::{Registers, prepare_for, unchecked_pointers};
 use kernel_ir::report::KernelReport;
 use kernel_ir::{
     AddressSpace, BuildError, BuildErrorKind, FunctionId, GlobalId, Kernel, Module, Options,
     Request,
 };
+
+use vectorise::TargetInfo;
 
 use crate::kernel::callable::{Shared, define_all};
 use crate::kernel::{Setting, lower};
@@ -271,12 +273,17 @@ pub(crate) fn translate(
     let bodies = module.kernels.iter();
     let bodies = bodies.map(|k| (k.function, size(k.required_sub_group_size)));
     let bodies: Vec<(FunctionId, u32)> = bodies.collect();
+    let target = TargetInfo::x86_64(&settings.cpu, &settings.features);
     let wanted = settings.wide && settings.options.opt_level > 0;
     let suited: Vec<Vec<kernel_ir::Function>> = bodies
         .into_iter()
         .map(|(body, lanes)| match wanted {
             true => {
-                let registers = machine::registers(&settings.cpu, &settings.features, lanes);
+                let registers = Registers {
+                    count: target.register_count,
+                    bytes: target.register_bytes,
+                    lanes: u64::from(lanes),
+                };
                 kernel_ir::passes::side_by_side(&mut module, body, registers)
             }
             false => Vec::new(),
@@ -325,16 +332,14 @@ pub(crate) fn translate(
             symbol: &kernel_info.symbol.clone(),
             reports,
             suited: &suited[i],
-            registers: machine::vector_registers(&settings.cpu, &settings.features),
-            gathers: machine::has_fast_gathers(&settings.cpu, &settings.features),
+            target,
         };
         lower(&setting, kernel, &mut kernel_info)?;
         info.kernels.push(kernel_info);
     }
     let shared = Shared {
         fast: fast_flags(&settings.options),
-        registers: machine::vector_registers(&settings.cpu, &settings.features),
-        gathers: machine::has_fast_gathers(&settings.cpu, &settings.features),
+        target,
         sub_group_size: settings.sub_group_size,
     };
     define_all(&values, &shared)?;

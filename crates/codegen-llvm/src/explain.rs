@@ -12,9 +12,9 @@ use kernel_ir::{BuildError, Kernel, Request};
 use crate::compile::{Settings, codegen_error, target, translate};
 use crate::kernel::Lower;
 use crate::llvm::Ir;
-use crate::plan::StopKind;
 use crate::stages::{Clock, FRONT_END, INSTRUCTIONS, LANES, LLVM_PASSES, SCALAR_PASSES};
 use crate::{machine, service};
+use vectorise::StopKind;
 
 /// Compiles `request` as [`compile`](crate::compile) does, on a compiler thread, and tells what became of it; any
 /// thread may call, many at once.
@@ -104,14 +104,14 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
 
 /// How a kernel that was lowered runs; `why`: why not in another form.
 pub(crate) fn kernel(low: &Lower<'_>, kernel: &Kernel, why: Option<String>) -> KernelReport {
-    let barriers = low.plan.stops.iter();
+    let barriers = low.segments.stops.iter();
     let barriers = barriers.filter(|s| s.kind == StopKind::Workgroup).count();
     let mut report = KernelReport {
         name: kernel.name.clone(),
         sub_group_size: low.sub_group_size,
         barriers: u32::try_from(barriers).unwrap_or(u32::MAX),
         width: 1,
-        form: if low.plan.stops.is_empty() {
+        form: if low.segments.stops.is_empty() {
             Form::Loop
         } else {
             Form::Passes
@@ -121,9 +121,9 @@ pub(crate) fn kernel(low: &Lower<'_>, kernel: &Kernel, why: Option<String>) -> K
     report.why = why;
     if let Some(lanes) = &low.lanes {
         report.form = Form::Lanes;
-        report.width = lanes.width();
-        report.bytes_over_barriers = lanes.stride;
-        (report.accesses, report.branches) = lanes.describe(low.values.module);
+        report.width = lanes.width;
+        report.bytes_over_barriers = lanes.state_bytes;
+        (report.accesses, report.branches) = vectorise::describe(lanes, low.values.module);
     }
     report
 }

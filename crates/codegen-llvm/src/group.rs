@@ -5,7 +5,7 @@ use kernel_ir::{BuildError, GroupOp, InstId, Op, Reduction, TypeId, ValueId};
 
 use crate::kernel::{Lower, unsupported};
 use crate::llvm::{Bb, IntPred, Opcode, Ty, Val};
-use crate::plan::StopKind;
+use vectorise::StopKind;
 
 /// The lanes that meet: of the sub-group that begins at work-item `start`, those at stop `number`.
 #[derive(Clone, Copy)]
@@ -30,8 +30,8 @@ impl Lower<'_> {
         let ir = self.ir;
         let from = ir.here();
         let mut cases = Vec::new();
-        for at in 0..self.plan.stops.len() {
-            let stop = &self.plan.stops[at];
+        for at in 0..self.segments.stops.len() {
+            let stop = &self.segments.stops[at];
             if stop.kind != StopKind::Subgroup {
                 continue;
             }

@@ -17,13 +17,13 @@ use kernel_ir::{
     BuildError, Function, GlobalId, InstId, Kernel, Op, Terminator, TypeId, ValueDef, ValueId,
 };
 
-use crate::arguments::{LaunchValues, load_launch, private_arrays};
+use crate::arguments::{LaunchValues, load_launch};
 use crate::llvm::{Bb, IntPred, Ir, Ordering, Ty, Val};
-use crate::plan::{LanesRun, Plan, StopKind};
 use crate::record::Record;
 use crate::values::Values;
 pub(crate) use forms::lower;
-use forms::{Failure, Failures};
+use forms::{Failure, Failures, choose};
+use vectorise::{Input, LaneOrder, Plan, Segments, StopKind, TargetInfo, private_arrays};
 
 /// A work-item's number for "not begun", in records and as the selector of a first pass.
 pub(crate) const START: u32 = 0;
@@ -33,8 +33,6 @@ const DONE: u32 = u32::MAX;
 const ALL: u32 = u32::MAX - 1;
 /// Levels of cheap arithmetic on ids, arguments and constants that cost less than a record's load.
 const REMADE: u8 = 3;
-/// The same where one computation serves many lanes.
-const REMADE_ONCE: u8 = 12;
 /// Private arrays beyond this go to the work-item's record instead of the stack.
 const STACK_ROOM: u64 = 1 << 20;
 
@@ -54,15 +52,13 @@ pub(crate) struct Lower<'a> {
     pub(crate) ir: &'a Ir,
     pub(crate) values: &'a Values<'a>,
     pub(crate) function: &'a Function,
-    pub(crate) plan: Plan,
+    pub(crate) segments: Segments,
     pub(crate) record: Record,
     pub(crate) sub_group_size: u32,
     /// The group's size where the kernel says it; launches keep to it.
     pub(crate) group_size: Option<[u32; 3]>,
-    /// Bytes of the processor's vector registers.
-    pub(crate) registers: u64,
-    /// Whether its gathers and scatters are faster than an access for each lane.
-    pub(crate) gathers: bool,
+    /// The processor.
+    pub(crate) target: TargetInfo,
     /// LLVM's fast-math flags that every float operation gets.
     pub(crate) fast: u32,
     /// Whether what the module says of overflow holds for the values at hand: the first lane of a vector may be one that
@@ -95,7 +91,7 @@ pub(crate) struct Lower<'a> {
     segment_starts: Vec<Bb>,
     segment_ends: Vec<Bb>,
     /// How work-items run side by side, if they do.
-    pub(crate) lanes: Option<crate::lanes::Form>,
+    pub(crate) lanes: Option<Plan>,
     /// Whether the state area has room for the work-items that a group's last sub-group lacks.
     pub(crate) whole_sub_groups: bool,
     /// In a function that a kernel calls: what it knows of the kernel.
@@ -120,10 +116,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) symbol: &'a str,
     /// Where what becomes of each kernel is told, if it is.
     pub(crate) reports: Option<&'a RefCell<Vec<KernelReport>>>,
-    /// Bytes of the processor's vector registers.
-    pub(crate) registers: u64,
-    /// Whether its gathers and scatters are faster than an access for each lane.
-    pub(crate) gathers: bool,
+    /// The processor.
+    pub(crate) target: TargetInfo,
     /// The kernel as suits lanes side by side, where those are other forms; the first that can be is taken.
     pub(crate) suited: &'a [Function],
 }
@@ -148,7 +142,12 @@ fn lower_once(
     let (values, ir) = (setting.values, setting.values.ir);
     let module = values.module;
     let function = &module.functions[kernel.function.index()];
-    let plan = Plan::new(function, &module.constants, Some(REMADE), LanesRun::Apart);
+    let segments = Segments::new(
+        function,
+        &module.constants,
+        Some(REMADE),
+        LaneOrder::Sequential,
+    );
 
     let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
     let llvm_function = ir.add_function(setting.symbol, ty);
@@ -180,7 +179,7 @@ fn lower_once(
 
     let allocas = private_arrays(function);
     let private: u64 = allocas.iter().map(|&(_, size, _)| size).sum();
-    let in_record = !plan.stops.is_empty() || private > STACK_ROOM;
+    let in_record = !segments.stops.is_empty() || private > STACK_ROOM;
     let by_value: Vec<(usize, u64)> = function
         .by_value
         .iter()
@@ -191,7 +190,7 @@ fn lower_once(
     let record = Record::new(
         values,
         function,
-        &plan,
+        &segments,
         if in_record { &allocas } else { &[] },
         &by_value,
     );
@@ -200,51 +199,26 @@ fn lower_once(
         record,
         sub_group_size: setting.sub_group_size,
         group_size,
-        registers: setting.registers,
-        gathers: setting.gathers,
+        target: setting.target,
         fast: setting.fast,
         launch,
         ..Lower::new(
             values,
             function,
-            plan,
+            segments,
             (llvm_function, entry),
             (memory, state),
         )
     };
     low.load_params(kernel, info, args, &by_value)?;
     let groups_may_join = low.place_locals(kernel, info);
-    let mut refused = None;
-    let mut form_at_hand = failures.forms;
-    if setting.wide {
-        // Side by side these are scalars mostly, and addresses keep their shapes.
-        let mut own = None;
-        let forms = setting.suited.iter().chain([function]).enumerate();
-        for (number, function) in forms.skip(failures.forms) {
-            let constants = &module.constants;
-            let plan = Plan::new(function, constants, Some(REMADE_ONCE), LanesRun::InStep);
-            let before = (low.function, std::mem::replace(&mut low.plan, plan));
-            own.get_or_insert(before);
-            low.function = function;
-            match crate::lanes::form(&low, kernel, !by_value.is_empty(), setting.lanes) {
-                Ok(form) => {
-                    low.lanes = Some(form);
-                    form_at_hand = number;
-                    refused = None;
-                    break;
-                }
-                Err(why) => refused = Some(why),
-            }
-        }
-        match (&low.lanes, own) {
-            (Some(form), _) => {
-                low.whole_sub_groups = form.has_sub_groups();
-                low.known = vec![None; low.function.values.len()];
-            }
-            (None, Some(own)) => (low.function, low.plan) = own,
-            (None, None) => {}
-        }
-    }
+    let (form_at_hand, refused) = choose(
+        &mut low,
+        setting,
+        kernel,
+        failures.forms,
+        !by_value.is_empty(),
+    );
     if !in_record && low.lanes.is_none() {
         for &(value, size, align) in &allocas {
             let room = low.room(ir.array(ir.i8, size), align);
@@ -274,16 +248,20 @@ fn lower_once(
     ir.br(setup);
 
     info.private_size = private;
-    info.barriers = low.plan.stops.iter().any(|s| s.kind == StopKind::Workgroup);
+    info.barriers = low
+        .segments
+        .stops
+        .iter()
+        .any(|s| s.kind == StopKind::Workgroup);
     if let Some(form) = &low.lanes {
         info.width = form.items_per_block();
         if groups_may_join {
-            info.row = form.width();
+            info.row = form.width;
         }
-        info.state_per_block = form.stride * u64::from(info.width);
+        info.state_per_block = form.state_bytes * u64::from(info.width);
         return Ok(());
     }
-    info.state_per_block = if low.plan.stops.is_empty() && low.record.is_empty() {
+    info.state_per_block = if low.segments.stops.is_empty() && low.record.is_empty() {
         0
     } else {
         low.record.stride
@@ -296,7 +274,7 @@ impl<'a> Lower<'a> {
     fn new(
         values: &'a Values<'a>,
         function: &'a Function,
-        plan: Plan,
+        segments: Segments,
         (llvm_function, entry): (Val, Bb),
         (memory, state): (Val, Val),
     ) -> Self {
@@ -309,8 +287,7 @@ impl<'a> Lower<'a> {
             record: Record::default(),
             sub_group_size: 1,
             group_size: None,
-            registers: 0,
-            gathers: false,
+            target: TargetInfo::x86_64("", ""),
             fast: 0,
             entry,
             llvm_function,
@@ -351,7 +328,19 @@ impl<'a> Lower<'a> {
             fault: None,
             at_stop: null,
             item_stopped: entry,
-            plan,
+            segments,
+        }
+    }
+
+    /// What a plan of this kernel is made from.
+    fn input(&self) -> Input<'_> {
+        Input {
+            module: self.values.module,
+            function: self.function,
+            segments: &self.segments,
+            group_size: self.group_size,
+            sub_group_size: self.sub_group_size,
+            target: self.target,
         }
     }
 
@@ -407,7 +396,7 @@ impl<'a> Lower<'a> {
         let none = ir.icmp(IntPred::LLVMIntEQ, cancel, ir.null(ir.ptr));
         let cancel = ir.select(none, no_cancel, cancel);
         if let Some(form) = self.lanes.take() {
-            self.make_windows(form.gathered());
+            self.make_windows(&form.privatised);
             self.lanes = Some(form);
         }
         let setup = ir.here();
@@ -443,7 +432,7 @@ impl<'a> Lower<'a> {
         if let Some(form) = self.lanes.take() {
             crate::lanes::emit(self, &form, next)?;
             self.lanes = Some(form);
-        } else if self.plan.stops.is_empty() {
+        } else if self.segments.stops.is_empty() {
             self.nested_items(next)?;
         } else {
             self.passes(next)?;
@@ -503,7 +492,7 @@ impl<'a> Lower<'a> {
     /// Passes over records until all work-items have returned; then on to `done`.
     fn passes(&mut self, done: Bb) -> Result<(), BuildError> {
         let ir = self.ir;
-        let last = self.plan.sub_group_stops;
+        let last = self.segments.sub_group_stops;
         let var32 = || self.room(ir.i32, 4);
         let var64 = || self.room(ir.i64, 8);
         let (round_selector, selector, lowest, round_lowest) = (var32(), var32(), var32(), var32());
@@ -659,8 +648,8 @@ impl<'a> Lower<'a> {
         otherwise: Bb,
     ) -> Result<(), BuildError> {
         let ir = self.ir;
-        for i in 0..self.plan.kept.len() {
-            let v = self.plan.kept[i];
+        for i in 0..self.segments.saved.len() {
+            let v = self.segments.saved[i];
             let ty = self.values.memory(self.ty(v));
             let room = self.room(ty, self.record.align_of_value(v));
             self.rooms.insert(v, room);
@@ -669,7 +658,7 @@ impl<'a> Lower<'a> {
         // By-value copies and the like belong to the beginning of the work-item only.
         let begin = self.new_block(c"begin");
         let mut cases = vec![(ir.i32c(START), begin)];
-        for stop in &self.plan.stops {
+        for stop in &self.segments.stops {
             cases.push((ir.i32c(stop.number), self.segment_starts[stop.resume]));
         }
         ir.at_end(dispatch);
@@ -698,7 +687,7 @@ impl<'a> Lower<'a> {
 
     fn param(&self, index: usize) -> Val {
         match self.record.by_value.get(&index) {
-            Some(&offset) if !self.plan.stops.is_empty() => {
+            Some(&offset) if !self.segments.stops.is_empty() => {
                 self.ir.offset_by(self.item.record, offset)
             }
             _ => self.params[index],
@@ -707,8 +696,8 @@ impl<'a> Lower<'a> {
 
     fn make_segment_blocks(&mut self) {
         self.segment_starts = self
-            .plan
             .segments
+            .list
             .iter()
             .map(|_| self.new_block(c"segment"))
             .collect();
@@ -717,11 +706,11 @@ impl<'a> Lower<'a> {
 
     fn emit_segments(&mut self) -> Result<(), BuildError> {
         let mut phis = Vec::new();
-        for at in 0..self.plan.segments.len() {
+        for at in 0..self.segments.list.len() {
             self.near.clear();
             self.ir.at_end(self.segment_starts[at]);
             self.resume(at)?;
-            let segment = &self.plan.segments[at];
+            let segment = &self.segments.list[at];
             let (block, range) = (segment.block, segment.insts.clone());
             let function = self.function;
             let insts = &function.blocks[block].insts[range];
@@ -735,7 +724,7 @@ impl<'a> Lower<'a> {
                     phis.push((inst, phi));
                     continue;
                 }
-                if result.is_some_and(|r| self.plan.remade[r.index()]) {
+                if result.is_some_and(|r| self.segments.rematerialised[r.index()]) {
                     continue;
                 }
                 // All phis stand first: only now may something else follow them.
@@ -761,12 +750,12 @@ impl<'a> Lower<'a> {
     fn resume(&mut self, at: usize) -> Result<(), BuildError> {
         let Some(stop) = at
             .checked_sub(1)
-            .and_then(|before| self.plan.segments[before].stop)
+            .and_then(|before| self.segments.list[before].stop)
         else {
             return Ok(());
         };
-        for i in 0..self.plan.stops[stop].live.len() {
-            let v = self.plan.stops[stop].live[i];
+        for i in 0..self.segments.stops[stop].live.len() {
+            let v = self.segments.stops[stop].live[i];
             let (ty, offset) = (self.values.memory(self.ty(v)), self.record.values[&v]);
             let align = self.record.align_of_value(v);
             let kept = self
@@ -776,7 +765,7 @@ impl<'a> Lower<'a> {
             let register = self.values.to_register(kept, self.ty(v));
             self.near.insert(v, register);
         }
-        if let Some(group) = self.plan.stops[stop].group
+        if let Some(group) = self.segments.stops[stop].group
             && let Some(result) = self.function.insts[group.index()].result
         {
             let value = self.group_result(stop, result);
@@ -787,8 +776,8 @@ impl<'a> Lower<'a> {
 
     /// What must be evaluated before the segment's last jump.
     fn end_segment(&mut self, at: usize) -> Result<(), BuildError> {
-        if let Some(stop) = self.plan.segments[at].stop
-            && let Some(group) = self.plan.stops[stop].group
+        if let Some(stop) = self.segments.list[at].stop
+            && let Some(group) = self.segments.stops[stop].group
         {
             self.leave_group_operands(group);
         }
@@ -797,23 +786,23 @@ impl<'a> Lower<'a> {
 
     fn finish_segment(&mut self, at: usize) -> Result<(), BuildError> {
         let ir = self.ir;
-        if let Some(stop) = self.plan.segments[at].stop {
-            for i in 0..self.plan.stops[stop].live.len() {
-                let v = self.plan.stops[stop].live[i];
+        if let Some(stop) = self.segments.list[at].stop {
+            for i in 0..self.segments.stops[stop].live.len() {
+                let v = self.segments.stops[stop].live[i];
                 // The result of the stop's own operation is not there yet.
                 let value = self.get(v);
                 let value = self.values.to_memory(value, self.ty(v));
                 let to = ir.offset_by(self.item.record, self.record.values[&v]);
                 ir.store(value, to, self.record.align_of_value(v));
             }
-            ir.store(ir.i32c(self.plan.stops[stop].number), self.at_stop, 4);
+            ir.store(ir.i32c(self.segments.stops[stop].number), self.at_stop, 4);
             ir.br(self.item_stopped);
             return Ok(());
         }
         let function = self.function;
-        let block = self.plan.segments[at].block;
+        let block = self.segments.list[at].block;
         let start = |low: &Self, to: kernel_ir::BlockId| {
-            low.segment_starts[low.plan.first_segment[to.index()]]
+            low.segment_starts[low.segments.first_segment[to.index()]]
         };
         match &function.blocks[block].term {
             Terminator::Br(to) => ir.br(start(self, *to)),
@@ -843,7 +832,7 @@ impl<'a> Lower<'a> {
             term @ (Terminator::Ret(_) | Terminator::Unreachable) => {
                 self.leave_result(term.operand());
                 self.segment_ends[at] = ir.here();
-                if !self.plan.stops.is_empty() {
+                if !self.segments.stops.is_empty() {
                     ir.store(ir.i32c(DONE), self.at_stop, 4);
                 }
                 ir.br(self.item_stopped);
@@ -860,7 +849,7 @@ impl<'a> Lower<'a> {
             return;
         };
         for &(from, v) in incoming {
-            let segment = self.plan.last_segment[from.index()];
+            let segment = self.segments.last_segment[from.index()];
             if segment == usize::MAX {
                 continue;
             }
@@ -882,7 +871,7 @@ impl<'a> Lower<'a> {
         let ValueDef::Inst(inst) = self.function.values[result.index()].def else {
             return None;
         };
-        self.plan.segments.iter().find_map(|segment| {
+        self.segments.list.iter().find_map(|segment| {
             let insts = &self.function.blocks[segment.block].insts[segment.insts.clone()];
             insts.contains(&inst).then_some(segment.block)
         })

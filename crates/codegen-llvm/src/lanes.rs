@@ -15,13 +15,10 @@
 //!
 //! Not where lanes may part at a barrier of the group, nor for irreducible loops: those keep the other forms.
 
-mod arrays;
 mod atomic;
 mod check;
 mod clamp;
 mod collective;
-mod cost;
-mod describe;
 mod divide;
 mod flow;
 mod gather;
@@ -31,45 +28,28 @@ mod memory;
 mod narrow;
 mod operate;
 mod pieces;
-mod range;
-mod region;
-mod search;
 mod strided;
 mod sub_group;
 mod tuples;
 mod values;
-mod width;
 mod window;
 
 use std::collections::{HashMap, HashSet};
 
 use kernel_ir::passes::shape::{Shape, Shapes};
-use kernel_ir::{BlockId, BuildError, Function, GroupScope, InstId, Kernel, Op, ValueDef, ValueId};
+use kernel_ir::{BlockId, BuildError, Function, InstId, Op, ValueDef, ValueId};
+use vectorise::{Plan, Region, RegionPlan, UnrollAndJam};
 
 use crate::kernel::Lower;
 use crate::llvm::{Bb, IntPred, Val};
-use jam::{Instance, Jam};
+use jam::Instance;
 use pieces::Convoy;
-use region::Region;
 use sub_group::Present;
 use values::{Rep, Stored};
-use window::Gathered;
 pub(crate) use window::Window;
 
-/// Instructions; beyond, two copies of the code take too long to compile.
-const INSTRUCTIONS: usize = 1500;
-/// The same for kernels with sub-group operations whose rows may be of any length, as those have vectors in both copies.
-/// Beyond, there is one copy at most, for any rows, where those operations are repeated.
-const WITH_SUB_GROUPS: usize = 200;
-/// Instructions of all regions together: blocks may be in several.
-const COPIES: usize = 4000;
 /// What part of a chunk's work-items, or less, runs one by one where only they have work.
 const FEW: u64 = 4;
-/// Scalars in a value.
-const LEAVES: usize = 32;
-/// Bytes of private arrays of all lanes, on the stack.
-const PRIVATE: u64 = 64 << 10;
-
 /// Where a value lives between regions.
 #[derive(Clone)]
 enum Kept {
@@ -83,236 +63,10 @@ enum Kept {
     SubGroups(Vec<u64>),
 }
 
-/// How a kernel is run side by side.
-pub(crate) struct Form {
-    width: u32,
-    /// Fewer lanes for rows, and ends of rows, that are shorter; most first.
-    narrower: Vec<u32>,
-    sub_groups: Option<sub_group::Rows>,
-    regions: Vec<Region>,
-    /// How chunks run in step, of each region.
-    jams: Vec<Option<Jam>>,
-    /// Region that begins at a stop.
-    region_of_stop: Vec<usize>,
-    uniform: HashSet<ValueId>,
-    items: HashMap<ValueId, (Vec<u64>, Option<i64>)>,
-    /// Those of `items` that are the same for the lanes of a sub-group.
-    in_sub_group: HashSet<ValueId>,
-    /// Results of extensions that must not wrap around in a chunk, with the steps of what they extend.
-    exact: Vec<(ValueId, i64)>,
-    /// Extensions that do not, whatever the launch.
-    certain: HashSet<InstId>,
-    /// Byte offset per work-item of each private array that lives in the state area.
-    arrays: HashMap<ValueId, (u64, u64)>,
-    /// Element sizes of the private arrays that are laid out by lane.
-    by_lane: HashMap<ValueId, u64>,
-    /// Atomic operations that are done on this thread's memory first.
-    gathered: Gathered,
-    /// Bytes of state per work-item.
-    pub(crate) stride: u64,
-}
-
-impl Form {
-    /// Whether lanes are those of a sub-group.
-    pub(crate) fn has_sub_groups(&self) -> bool {
-        self.sub_groups.is_some()
-    }
-    /// What must be there from before the first group on.
-    pub(crate) fn gathered(&self) -> &Gathered {
-        &self.gathered
-    }
-    /// Work-items whose state must be there even if some do not exist.
-    pub(crate) fn items_per_block(&self) -> u32 {
-        if self.has_sub_groups() { self.width } else { 1 }
-    }
-}
-
-/// The form of a kernel, if it can have this one; else why not, for its author. `copies`: work-items have copies of
-/// their arguments.
-pub(crate) fn form(
-    low: &Lower<'_>,
-    kernel: &Kernel,
-    copies: bool,
-    wanted: Option<u32>,
-) -> Result<Form, &'static str> {
-    let module = low.values.module;
-    let (function, types) = (low.function, &module.types);
-    if copies {
-        return Err("the kernel writes to an argument passed by value");
-    }
-    let sub_groups = sub_group::rows(kernel, function, low.sub_group_size);
-    if sub_groups.is_some() && !matches!(low.sub_group_size, 4 | 8 | 16 | 32) {
-        return Err("it has sub-group operations, and sub-groups of neither 4, 8, 16 nor 32");
-    }
-    let mut count = 0;
-    for segment in &low.plan.segments {
-        for inst in &function.blocks[segment.block].insts[segment.insts.clone()] {
-            count += 1;
-            let inst = &function.insts[inst.index()];
-            if !fits(&inst.op) {
-                return Err("it has operations of the whole group");
-            }
-            let mut leaves = Vec::new();
-            if let Some(result) = inst.result {
-                crate::values::leaves(types, function.ty(result), 0, &mut leaves);
-            }
-            if leaves.len() > LEAVES {
-                return Err("it has values of more than 32 scalars outside memory");
-            }
-        }
-    }
-    if count > INSTRUCTIONS {
-        return Err("it has more than 1,500 instructions");
-    }
-    let sub_groups = match sub_groups {
-        Some(sub_group::Rows::Any) if count > WITH_SUB_GROUPS => {
-            if !sub_group::repeats(function) {
-                return Err(
-                    "it has more than 200 instructions, and no sub-group operations in loops without barriers",
-                );
-            }
-            Some(sub_group::Rows::Broken)
-        }
-        other => other,
-    };
-    let mut width = match (sub_groups, wanted) {
-        (Some(_), _) => low.sub_group_size,
-        (None, Some(wanted)) => wanted,
-        (None, None) => width::within_rows(low, width::usual(low)),
-    };
-    let stops = !low.plan.stops.is_empty();
-    if stops && !region::meet_as_a_group(low) {
-        return Err("work-items may part where they wait for each other");
-    }
-    let mut known = region::Known::new(low, width, sub_groups);
-    let mut regions = region::regions(low, &known);
-    let copies: usize = regions.iter().map(Region::len).sum();
-    if copies > COPIES {
-        return Err("the code between its barriers has more than 4,000 instructions in all");
-    }
-    let by_speed = sub_groups.is_none() && wanted.is_none();
-    if by_speed {
-        let wider = search::wider(low, &regions, width);
-        if wider != width {
-            width = wider;
-            known = region::Known::new(low, width, sub_groups);
-            regions = region::regions(low, &known);
-        }
-    }
-    let width = match regions.as_slice() {
-        [one] if by_speed && known.arrays.element.is_empty() => width::for_chains(low, one, width),
-        _ => width,
-    };
-    // What lives between regions.
-    let (mut uniform, mut items) = (HashSet::new(), HashMap::new());
-    let mut at = 0u64;
-    let mut arrays = HashMap::new();
-    if stops {
-        let group = &known.group;
-        let mut kept: Vec<ValueId> = low.plan.kept.clone();
-        // Widest first: every array begins aligned for its elements.
-        kept.sort_by_key(|&v| (std::cmp::Reverse(types.align_of(function.ty(v))), v));
-        for v in kept {
-            if group.contains(&v) {
-                uniform.insert(v);
-                continue;
-            }
-            let mut leaves = Vec::new();
-            crate::values::leaves(types, function.ty(v), 0, &mut leaves);
-            let places = leaves.iter().map(|&(ty, _)| {
-                let size = types.size_of(ty);
-                at = at.next_multiple_of(size.max(1));
-                at += size;
-                at - size
-            });
-            let step = known.row_shape(v).step();
-            let step = step.filter(|&step| step == 0 || leaves.len() == 1);
-            items.insert(v, (places.collect(), step));
-        }
-    }
-    let private = crate::arguments::private_arrays(function);
-    let total: u64 = private.iter().map(|p| p.1.next_multiple_of(p.2)).sum();
-    if stops {
-        for &(v, size, align) in &private {
-            at = at.next_multiple_of(align.max(16));
-            let step = size.next_multiple_of(align);
-            arrays.insert(v, (at, step));
-            at += step;
-        }
-    } else if total.saturating_mul(u64::from(width)) > PRIVATE {
-        return Err("its private arrays, for all work-items side by side, take more than 64 KiB");
-    }
-    let mut region_of_stop = vec![0; low.plan.stops.len()];
-    for (i, region) in regions.iter().enumerate() {
-        if let Some(stop) = region.after {
-            region_of_stop[stop] = i;
-        }
-    }
-    let jams = regions
-        .iter()
-        .map(|region| match sub_groups {
-            None => jam::jam(low, &uniform, width, region),
-            Some(_) => None,
-        })
-        .collect();
-    let narrower = match (sub_groups, wanted) {
-        (None, None) => width::narrower(low, width, count),
-        _ => Vec::new(),
-    };
-    let form = Form {
-        width,
-        narrower,
-        sub_groups,
-        regions,
-        jams,
-        region_of_stop,
-        uniform,
-        items,
-        in_sub_group: known.in_sub_group,
-        exact: known.exact,
-        certain: known
-            .certain
-            .iter()
-            .filter_map(|v| match function.values[v.index()].def {
-                ValueDef::Inst(inst) => Some(inst),
-                _ => None,
-            })
-            .collect(),
-        arrays,
-        by_lane: known.arrays.element,
-        gathered: match sub_groups {
-            None => window::gathered(module, function),
-            Some(_) => Gathered::default(),
-        },
-        stride: at.next_multiple_of(64),
-    };
-    if !form.regions.iter().all(Region::can_run) {
-        return Err(
-            "it has a loop with two entries, or work-items may part where they wait for each other",
-        );
-    }
-    if by_speed {
-        let costs = form.regions.iter().map(|r| cost::costs(module, r, width));
-        let (together, apart) = costs.fold((0u64, 0u64), |all, one| {
-            (all.0.saturating_add(one.0), all.1.saturating_add(one.1))
-        });
-        // With barriers the other form keeps every item's state in a record.
-        if together > apart && !stops {
-            return Err("side by side was estimated to be slower");
-        }
-    }
-    Ok(form)
-}
-
-/// Whether an instruction has a meaning here.
-fn fits(op: &Op) -> bool {
-    !matches!(op, Op::Group(_, GroupScope::Workgroup, _))
-}
-
 /// One region being emitted for `width` lanes.
 struct Lanes<'l, 'a, 'r> {
     low: &'l mut Lower<'a>,
-    form: &'r Form,
+    form: &'r Plan,
     region: &'r Region,
     f: &'r Function,
     width: u32,
@@ -361,20 +115,20 @@ struct Lanes<'l, 'a, 'r> {
 }
 
 /// Emits the loops over regions and work-items where the builder stands, then jumps to `done`.
-pub(crate) fn emit(low: &mut Lower<'_>, form: &Form, done: Bb) -> Result<(), BuildError> {
+pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), BuildError> {
     let ir = low.ir;
-    low.record.stride = form.stride.max(1);
+    low.record.stride = form.state_bytes.max(1);
     let mut kept = HashMap::new();
     // In an order of their own, so that one kernel gives one text.
-    let mut uniform: Vec<ValueId> = form.uniform.iter().copied().collect();
+    let mut uniform: Vec<ValueId> = form.group_uniform.iter().copied().collect();
     uniform.sort_unstable_by_key(|v| v.index());
     for v in uniform {
         let ty = low.values.register(low.ty(v));
         kept.insert(v, Kept::Group(low.room(ty, 0), low.room(ty, 0)));
     }
-    for (&v, (places, step)) in &form.items {
+    for (&v, (places, step)) in &form.per_item {
         let places = places.clone();
-        let kind = match form.in_sub_group.contains(&v) {
+        let kind = match form.sub_group_uniform.contains(&v) {
             true => Kept::SubGroups(places),
             false => Kept::Items(places, *step),
         };
@@ -387,11 +141,12 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Form, done: Bb) -> Result<(), Bui
         .map(|_| low.new_block(c"region"))
         .collect();
     ir.br(heads[0]);
-    for (i, region) in form.regions.iter().enumerate() {
+    for (i, region_plan) in form.regions.iter().enumerate() {
+        let region = &region_plan.region;
         ir.at_end(heads[i]);
         match form.sub_groups {
-            Some(rows) => sub_group::chunks(low, form, rows, region, &kept, next)?,
-            None => chunks(low, form, region, form.jams[i].as_ref(), &kept, next)?,
+            Some(rows) => sub_group::chunks(low, form, rows, region_plan, &kept, next)?,
+            None => chunks(low, form, region_plan, &kept, next)?,
         }
         // Usually there is one way on.
         let mut ways: Vec<usize> = region.exits.values().flatten().copied().collect();
@@ -399,7 +154,7 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Form, done: Bb) -> Result<(), Bui
         ways.dedup();
         let mut written: Vec<ValueId> = ways
             .iter()
-            .flat_map(|&stop| low.plan.stops[stop].live.iter().copied())
+            .flat_map(|&stop| low.segments.stops[stop].live.iter().copied())
             .collect();
         written.sort_unstable();
         written.dedup();
@@ -433,13 +188,14 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Form, done: Bb) -> Result<(), Bui
 /// All work-items of a group through one region.
 fn chunks(
     low: &mut Lower<'_>,
-    form: &Form,
-    region: &Region,
-    jam: Option<&Jam>,
+    form: &Plan,
+    plan: &RegionPlan,
     kept: &HashMap<ValueId, Kept>,
     next: Val,
 ) -> Result<(), BuildError> {
     let ir = low.ir;
+    let region = &plan.region;
+    let (jam, narrow) = (plan.jam.as_ref(), plan.tightening.as_ref());
     let width = u64::from(form.width);
     let [x, y, z, i, end] = [0; 5].map(|_| low.room(ir.i64, 8));
     let get = |v: Val| ir.load(ir.i64, v, 8);
@@ -455,12 +211,8 @@ fn chunks(
     ]
     .map(|name| low.new_block(name));
     let [sx, sy, sz] = low.launch.size;
-    let narrow = match jam {
-        None => narrow::narrow(low, form, region, form.width),
-        Some(_) => None,
-    };
     // Where the row's work ends.
-    let row_stop = narrow.as_ref().map(|_| low.room(ir.i64, 8));
+    let row_stop = narrow.map(|_| low.room(ir.i64, 8));
     let length = || row_stop.map_or(sx, get);
     // What is known of all rows.
     let whole_rows = low
@@ -478,7 +230,7 @@ fn chunks(
         ir.cond_br(more, again, after);
     };
     let rows = jam.map_or(1, |jam| u64::from(jam.rows));
-    let several = jam.map_or(1, |jam| u64::from(jam.row));
+    let several = jam.map_or(1, |jam| u64::from(jam.chunks));
     // A strip of rows whose test fails in a chunk goes on row after row, each from that chunk on.
     let [begun, strip_end] = [0; 2].map(|_| low.room(ir.i64, 8));
     put(ir.i64c(0), z);
@@ -489,7 +241,7 @@ fn chunks(
     ir.br(row);
     ir.at_end(row);
     put(ir.i64c(0), x);
-    if let (Some(narrow), Some(row_stop)) = (&narrow, row_stop) {
+    if let (Some(narrow), Some(row_stop)) = (narrow, row_stop) {
         let here = [ir.i64c(0), get(y), get(z)];
         place(low, here);
         let once = ir.icmp(IntPred::LLVMIntEQ, ir.or(here[1], here[2]), ir.i64c(0));
@@ -503,7 +255,7 @@ fn chunks(
     }
     // What holds for whole rows is tested once for each.
     let whole_row = match jam {
-        None if !form.exact.is_empty() => {
+        None if !form.no_wrap.is_empty() => {
             if !form.arrays.is_empty() {
                 // They lie where the work-item at hand is.
                 place(low, [ir.i64c(0), get(y), get(z)]);
@@ -534,7 +286,7 @@ fn chunks(
                 .is_some_and(|size| u64::from(size[1]).is_multiple_of(rows));
         // Then strips begin at multiples of their rows.
         let strip_of = if certain { rows } else { 1 };
-        let known = certain && form.exact.is_empty() && jam.together.is_empty();
+        let known = certain && form.no_wrap.is_empty() && jam.assumed_uniform.is_empty();
         if known {
             alone = false;
             ir.br(strip);
@@ -579,10 +331,7 @@ fn chunks(
     } else {
         ir.at_end(chunk);
         let mut may_fail = true;
-        if narrow
-            .as_ref()
-            .is_some_and(|_| narrow::is_scattered(low, region))
-        {
+        if narrow.is_some_and(|narrow| narrow.scattered) {
             put(get(x), i);
             put(length(), end);
             ir.br(one);
@@ -628,7 +377,7 @@ fn chunks(
                 }
                 let mut part = low.new_block(c"part");
                 ir.cond_br(whole, vector, part);
-                for &few in &form.narrower {
+                for &few in &form.tail_widths {
                     let [narrow, rest, done] =
                         [c"narrow", c"part", c"narrow.done"].map(|name| low.new_block(name));
                     ir.at_end(part);
@@ -696,9 +445,9 @@ fn chunks(
 #[expect(clippy::too_many_arguments, reason = "what a region is run with")]
 fn in_step(
     low: &mut Lower<'_>,
-    form: &Form,
+    form: &Plan,
     region: &Region,
-    jam: &Jam,
+    jam: &UnrollAndJam,
     mut all: Vec<Instance>,
     kept: &HashMap<ValueId, Kept>,
     done: Bb,
@@ -707,13 +456,13 @@ fn in_step(
     let ir = low.ir;
     let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
     let mut failed = None;
-    if let Some(holds) = lanes.check_all(&mut all, &jam.together) {
+    if let Some(holds) = lanes.check_all(&mut all, &jam.assumed_uniform) {
         let [body, other] = [c"in.step", c"not.in.step"].map(|name| lanes.low.new_block(name));
         ir.cond_br(holds, body, other);
         ir.at_end(body);
         failed = Some(other);
     }
-    lanes.run_in_step(&mut all, &jam.together)?;
+    lanes.run_in_step(&mut all, &jam.assumed_uniform)?;
     Ok(failed)
 }
 
@@ -783,7 +532,7 @@ fn place_among(low: &mut Lower<'_>, local: [Val; 3], of: [u64; 3], more: [u64; 3
 impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
     fn new(
         low: &'l mut Lower<'a>,
-        form: &'r Form,
+        form: &'r Plan,
         region: &'r Region,
         width: u32,
         kept: &'r HashMap<ValueId, Kept>,
@@ -813,7 +562,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             convoys: HashMap::new(),
             block_at_hand: BlockId(0),
             arrays: HashMap::new(),
-            proved: form.certain.clone(),
+            proved: form.never_wraps.clone(),
             at_hand: None,
             place_at_hand: 0,
             rows: HashMap::new(),
@@ -830,8 +579,8 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
     /// Addresses of the private arrays.
     fn place_arrays(&mut self) {
         let ir = self.low.ir;
-        for (v, size, align) in crate::arguments::private_arrays(self.low.function) {
-            let element = self.form.by_lane.get(&v).copied();
+        for (v, size, align) in vectorise::private_arrays(self.low.function) {
+            let element = self.form.array_elements.get(&v).copied();
             let (at, step) = match self.form.arrays.get(&v) {
                 Some(&(offset, step)) => {
                     let items = ir.mul(self.items(), ir.i64c(offset));

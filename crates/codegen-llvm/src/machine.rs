@@ -12,7 +12,7 @@ use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
 use llvm_sys::transforms::pass_builder::*;
 
-use kernel_ir::passes::Registers;
+use vectorise::{TargetInfo, asked};
 
 use crate::llvm::Ir;
 
@@ -36,75 +36,6 @@ const PASSES_OFF: &CStr = c"function(sroa,early-cse)";
 
 /// For baseline code, where a value that lives longer costs a store and loads: what makes values out of our variables.
 const PASSES_BASELINE: &CStr = c"function(mem2reg,early-cse,simplifycfg)";
-
-/// Bytes of the vector registers of a processor with AVX-512. Its masks have registers of their own, and masked
-/// accesses cost what others do.
-pub(crate) const WIDE_REGISTERS: u64 = 32 * 64;
-
-/// How many vector registers it has and how large they are, for sub-groups of so many lanes.
-pub(crate) fn registers(cpu: &str, features: &str, lanes: u32) -> Registers {
-    let (count, bytes) = match vector_registers(cpu, features) {
-        WIDE_REGISTERS => (32, 64),
-        all => (16, all / 16),
-    };
-    Registers {
-        count,
-        bytes,
-        lanes: u64::from(lanes),
-    }
-}
-
-/// Bytes of the vector registers of LLVM's processor `cpu`.
-pub(crate) fn vector_registers(cpu: &str, features: &str) -> u64 {
-    const WIDE: [&str; 16] = [
-        "x86-64-v4",
-        "znver4",
-        "znver5",
-        "skylake-avx512",
-        "cascadelake",
-        "cooperlake",
-        "cannonlake",
-        "icelake-client",
-        "icelake-server",
-        "rocketlake",
-        "tigerlake",
-        "sapphirerapids",
-        "emeraldrapids",
-        "graniterapids",
-        "graniterapids-d",
-        "diamondrapids",
-    ];
-    let by_name = WIDE.contains(&cpu) && asked(features, "+avx512f") != Some(false);
-    if by_name || asked(features, "+avx512vl") == Some(true) {
-        WIDE_REGISTERS
-    } else {
-        16 * 32
-    }
-}
-
-/// Whether `features` want that feature; none where they do not name it. As for LLVM, the last word counts.
-fn asked(features: &str, feature: &str) -> Option<bool> {
-    let name = feature.trim_start_matches('+');
-    let mut words = features.rsplit(',');
-    words.find_map(|word| {
-        let named = word.strip_prefix(['+', '-'])? == name;
-        named.then_some(word.starts_with('+'))
-    })
-}
-
-/// Whether the gathers and scatters of AVX-512 are there and faster than an access for each lane: by the processor's name
-/// or by LLVM's feature.
-pub(crate) fn has_fast_gathers(cpu: &str, features: &str) -> bool {
-    const FAST: [&str; 5] = [
-        "sapphirerapids",
-        "emeraldrapids",
-        "graniterapids",
-        "graniterapids-d",
-        "diamondrapids",
-    ];
-    let is_fast = asked(features, cpu_target::FAST_GATHERS);
-    is_fast.unwrap_or(FAST.contains(&cpu)) && vector_registers(cpu, features) == WIDE_REGISTERS
-}
 
 /// Bits of the floats whose products and sums the processor does as one operation.
 pub(crate) fn contracted(cpu: &str, features: &str) -> &'static [u8] {
@@ -251,7 +182,7 @@ pub(crate) fn suit(ir: &Ir, target: &Target) {
     if target.opt_level > 0 {
         crate::counters::hide(ir);
     }
-    if vector_registers(&target.cpu, &target.features) != WIDE_REGISTERS {
+    if !TargetInfo::x86_64(&target.cpu, &target.features).has_mask_registers {
         crate::masks::widen(ir);
     }
 }

@@ -129,7 +129,7 @@ impl Lower<'_> {
         let lanes = Mathematics {
             ir,
             function: self.llvm_function,
-            registers: self.registers,
+            registers: self.target.vector_bytes(),
         };
         if let Some(v) = lanes.vector(math, args, result) {
             return v;

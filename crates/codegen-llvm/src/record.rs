@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use kernel_ir::{Function, InstId, TypeId, ValueId};
 
-use crate::plan::Plan;
 use crate::values::Values;
+use vectorise::Segments;
 
 /// Byte offsets in the record; the stop's number lies at 0, 4 bytes.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Record {
     pub(crate) fn new(
         values: &Values<'_>,
         function: &Function,
-        plan: &Plan,
+        segments: &Segments,
         allocas: &[(ValueId, u64, u64)],
         by_value: &[(usize, u64)],
     ) -> Self {
@@ -47,14 +47,14 @@ impl Record {
         };
         let size_align = |ty: TypeId| (types.size_of(ty), types.align_of(ty).min(64));
         // Small ones first: they share the cache line of the stop's number.
-        let mut kept = plan.kept.clone();
+        let mut kept = segments.saved.clone();
         kept.sort_by_key(|&v| types.size_of(function.ty(v)));
         for v in kept {
             let (size, align) = size_align(function.ty(v));
             record.values.insert(v, take(size, align));
             record.align.insert(v, align);
         }
-        for stop in &plan.stops {
+        for stop in &segments.stops {
             let Some(group) = stop.group else { continue };
             let mut places = Vec::new();
             function.insts[group.index()].op.operands(|v| {
@@ -63,7 +63,7 @@ impl Record {
             });
             record.operands.insert(group, places);
         }
-        let results = plan
+        let results = segments
             .stops
             .iter()
             .filter_map(|stop| function.insts[stop.group?.index()].result)
@@ -71,7 +71,7 @@ impl Record {
         let room = results.fold((0, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
         record.result = take(room.0, room.1);
         for &(i, size) in by_value {
-            if !plan.stops.is_empty() {
+            if !segments.stops.is_empty() {
                 record.by_value.insert(i, take(size, 16));
             }
         }

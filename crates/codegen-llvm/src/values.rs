@@ -6,9 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use kernel_ir::abi::callable::Signatures;
-use kernel_ir::{
-    AddressSpace, ConstId, Constant, FunctionId, GlobalId, Module, Type, TypeId, Types,
-};
+use kernel_ir::{AddressSpace, ConstId, Constant, FunctionId, GlobalId, Module, Type, TypeId};
 
 use crate::llvm::{Ir, Linkage, Opcode, Ty, Val};
 
@@ -28,40 +26,6 @@ pub(crate) struct Values<'a> {
     signatures: OnceCell<Signatures>,
     /// Those of `codes` that have no body yet.
     pub(crate) undefined: RefCell<Vec<FunctionId>>,
-}
-
-/// Scalars of a type that are told apart; more than any form of a kernel takes.
-const LEAVES: usize = 64;
-
-/// The scalars of a type with their byte offsets.
-pub(crate) fn leaves(types: &Types, ty: TypeId, at: u64, out: &mut Vec<(TypeId, u64)>) {
-    if out.len() > LEAVES {
-        return;
-    }
-    match types.get(ty) {
-        Type::Void => {}
-        Type::Vector(element, n) => {
-            let size = types.size_of(*element);
-            for i in 0..u64::from(*n) {
-                out.push((*element, at + i * size));
-            }
-        }
-        Type::Array(element, len) => {
-            let size = types.size_of(*element);
-            for i in 0..*len {
-                if out.len() > LEAVES {
-                    return;
-                }
-                leaves(types, *element, at + i * size, out);
-            }
-        }
-        Type::Struct { fields, .. } => {
-            for (i, &field) in fields.iter().enumerate() {
-                leaves(types, field, at + types.field_offset(ty, i), out);
-            }
-        }
-        _ => out.push((ty, at)),
-    }
 }
 
 /// Symbol of a program-scope variable in the object.

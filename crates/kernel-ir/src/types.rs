@@ -174,6 +174,37 @@ impl Types {
     pub fn align_of(&self, id: TypeId) -> u64 {
         self.layout[id.0 as usize].1
     }
+    /// Appends the scalars of type `id`, each with its byte offset from `at`. It stops once `out` has more than
+    /// [`Self::MOST_SCALARS`]: no back end keeps such values in registers, and an array may have billions.
+    pub fn scalars(&self, id: TypeId, at: u64, out: &mut Vec<(TypeId, u64)>) {
+        if out.len() > Self::MOST_SCALARS {
+            return;
+        }
+        match self.get(id) {
+            Type::Void => {}
+            Type::Vector(element, n) => {
+                let size = self.size_of(*element);
+                out.extend((0..u64::from(*n)).map(|i| (*element, at + i * size)));
+            }
+            Type::Array(element, len) => {
+                let size = self.size_of(*element);
+                for i in 0..*len {
+                    if out.len() > Self::MOST_SCALARS {
+                        return;
+                    }
+                    self.scalars(*element, at + i * size, out);
+                }
+            }
+            Type::Struct { fields, .. } => {
+                for (i, &field) in fields.iter().enumerate() {
+                    self.scalars(field, at + self.field_offset(id, i), out);
+                }
+            }
+            _ => out.push((id, at)),
+        }
+    }
+    /// Scalars after which [`Self::scalars`] stops: more than any plan of a kernel takes.
+    pub const MOST_SCALARS: usize = 64;
     /// Byte offset of field `index` of struct `id` (0 when `id` is no struct or has no such field).
     #[must_use]
     pub fn field_offset(&self, id: TypeId, index: usize) -> u64 {

@@ -23,7 +23,7 @@ const FOLDERS: [&str; 6] = [
 /// Differences that are printed.
 const SHOWN: usize = 20;
 
-pub fn run(root: &Path, before: &Path, more: &[&str]) -> Result<()> {
+pub(crate) fn run(root: &Path, before: &Path, more: &[&str]) -> Result<()> {
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|f| root.join(f)).collect();
     folders.retain(|folder| folder.exists());
     for folder in more {

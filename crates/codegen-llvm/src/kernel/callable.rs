@@ -12,11 +12,11 @@ use kernel_ir::{
 };
 
 use super::{Item, Lower, STACK_ROOM, unsupported};
-use crate::arguments::{load_launch, private_arrays};
+use crate::arguments::load_launch;
 use crate::llvm::{Linkage, Ty, Val};
-use crate::plan::{LanesRun, Plan};
 use crate::record::Record;
 use crate::values::Values;
+use vectorise::{LaneOrder, Segments, TargetInfo, private_arrays};
 
 /// Byte offsets in the context.
 mod context {
@@ -51,8 +51,7 @@ pub(crate) struct Within {
 /// What functions have in common that is not their own.
 pub(crate) struct Shared {
     pub(crate) fast: u32,
-    pub(crate) registers: u64,
-    pub(crate) gathers: bool,
+    pub(crate) target: TargetInfo,
     pub(crate) sub_group_size: u32,
 }
 
@@ -119,7 +118,7 @@ fn refusal(function: &Function) -> Option<&'static str> {
     if function.blocks.is_empty() {
         return Some("it is an import that nothing satisfies");
     }
-    if insts(function).any(|op| crate::plan::stop_of(op).is_some() || matches!(op, Op::Group(..))) {
+    if insts(function).any(|op| vectorise::stop_of(op).is_some() || matches!(op, Op::Group(..))) {
         return Some("it meets other work-items");
     }
     let private: u64 = private_arrays(function).iter().map(|a| a.1).sum();
@@ -248,10 +247,10 @@ fn define(values: &Values<'_>, shared: &Shared, id: FunctionId) -> Result<(), Bu
             values.to_register(loaded, ty)
         })
         .collect();
-    let plan = Plan::new(function, &module.constants, None, LanesRun::Apart);
+    let segments = Segments::new(function, &module.constants, None, LaneOrder::Sequential);
     let state = ir.offset(memory, launch.state_offset);
     let mut low = Lower {
-        record: Record::new(values, function, &plan, &[], &[]),
+        record: Record::new(values, function, &segments, &[], &[]),
         within: Some(within),
         launch,
         group,
@@ -260,11 +259,10 @@ fn define(values: &Values<'_>, shared: &Shared, id: FunctionId) -> Result<(), Bu
         params,
         locals,
         item_stopped: end,
-        ..Lower::new(values, function, plan, (code, entry), (memory, state))
+        ..Lower::new(values, function, segments, (code, entry), (memory, state))
     };
     low.fast = shared.fast;
-    low.registers = shared.registers;
-    low.gathers = shared.gathers;
+    low.target = shared.target;
     low.sub_group_size = shared.sub_group_size;
     for (value, size, align) in private_arrays(function) {
         let room = low.room(ir.array(ir.i8, size), align);

@@ -9,7 +9,7 @@ impl Lower<'_> {
     /// Gives `v` its value, here and for the segments that follow.
     pub(crate) fn define(&mut self, v: ValueId, value: Val) {
         self.near.insert(v, value);
-        if self.plan.remade[v.index()] {
+        if self.segments.rematerialised[v.index()] {
             return;
         }
         if let Some(&room) = self.rooms.get(&v) {
@@ -52,7 +52,7 @@ impl Lower<'_> {
             self.near.insert(v, value);
             return value;
         }
-        if self.plan.remade[v.index()]
+        if self.segments.rematerialised[v.index()]
             && let ValueDef::Inst(inst) = self.function.values[v.index()].def
         {
             // At most three levels deep, and cheap: see the plan.

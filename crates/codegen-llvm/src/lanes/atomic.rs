@@ -93,7 +93,7 @@ impl Lanes<'_, '_, '_> {
             }
             used |= block.term.operand() == Some(v);
         }
-        used || self.low.plan.kept.contains(&v)
+        used || self.low.segments.saved.contains(&v)
     }
 
     /// All lanes at the address `at`; `None` where they must go one by one.

@@ -3,263 +3,14 @@
 
 use std::collections::HashMap;
 
-use kernel_ir::passes::ids;
-use kernel_ir::passes::shape::{Shape, Shapes};
-use kernel_ir::{
-    BinaryOp, BlockId, Builtin, ConvertOp, Function, InstId, MathFn, Module, Op, Predicate, Type,
-    TypeId, UnaryOp, ValueDef, ValueId,
-};
+use kernel_ir::{ConvertOp, InstId, Op, Type, ValueDef, ValueId};
+use vectorise::extension;
 
 use super::Lanes;
-use super::region::Region;
-use crate::kernel::Lower;
 use crate::llvm::{IntPred, Opcode, Val};
 
-/// Instructions computed beforehand for one test, one of the other, and ways on which they are come to: what is made of
-/// itself twice over has more than anyone can follow.
-const DEPTH: usize = 16;
-const VISITS: usize = 1000;
-
-/// Extensions that are tested for one chunk at most.
-const TESTS: usize = 32;
-/// Instructions under a branch that some lanes may run alone.
-const MASKED: usize = 80;
 /// Steps that are tested for a whole row at once: it stays far from the narrower integer's ends.
 const ROW_STEP: u64 = 1 << 12;
-
-/// Whether `v` is made of ids, arguments and constants by a few steps of arithmetic.
-fn from_ids(function: &Function, v: ValueId) -> bool {
-    made_of_ids(function, v, DEPTH, &mut 0)
-}
-
-fn made_of_ids(function: &Function, v: ValueId, depth: usize, visits: &mut usize) -> bool {
-    *visits += 1;
-    let ValueDef::Inst(inst) = function.values[v.index()].def else {
-        return true;
-    };
-    if depth == 0 || *visits >= VISITS {
-        return false;
-    }
-    let op = &function.insts[inst.index()].op;
-    let simple = match op {
-        Op::WorkItem(..) => true,
-        Op::Binary(op, ..) => !matches!(
-            op,
-            BinaryOp::FRem
-                | BinaryOp::FMod
-                | BinaryOp::UDiv
-                | BinaryOp::SDiv
-                | BinaryOp::URem
-                | BinaryOp::SRem
-                | BinaryOp::SMod
-        ),
-        Op::Convert(..) | Op::Compare(..) | Op::Select { .. } | Op::Copy(_) => true,
-        Op::Unary(op, ..) => *op == UnaryOp::Not,
-        _ => false,
-    };
-    let mut all = simple;
-    if all {
-        op.operands(|v| all = all && made_of_ids(function, v, depth - 1, visits));
-    }
-    all
-}
-
-/// Whether few chunks of a row part on Bool `v`: it compares ids with what is the same for all.
-fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> bool {
-    let function = &region.function;
-    if shapes.of(v) == Shape::Uniform {
-        return true;
-    }
-    let ValueDef::Inst(inst) = function.values[v.index()].def else {
-        return false;
-    };
-    if depth == 0 {
-        return false;
-    }
-    let step = |v: ValueId| shapes.of(v).step();
-    match &function.insts[inst.index()].op {
-        Op::Compare(predicate, a, b) => {
-            let float = matches!(
-                predicate,
-                Predicate::FOrdEq
-                    | Predicate::FOrdNe
-                    | Predicate::FOrdLt
-                    | Predicate::FOrdLe
-                    | Predicate::FOrdGt
-                    | Predicate::FOrdGe
-                    | Predicate::FUnordEq
-                    | Predicate::FUnordNe
-                    | Predicate::FUnordLt
-                    | Predicate::FUnordLe
-                    | Predicate::FUnordGt
-                    | Predicate::FUnordGe
-                    | Predicate::FOrdered
-                    | Predicate::FUnordered
-            );
-            // One item is always alone with its answer: of a row some chunk parts, and often it is the only one.
-            let one = matches!(predicate, Predicate::IEq | Predicate::INe);
-            // A large step parts lanes often.
-            let near = |s: Option<i64>| s.is_some_and(|s| s.unsigned_abs() <= 4);
-            !float && !one && near(step(*a)) && near(step(*b))
-        }
-        Op::Binary(
-            BinaryOp::And | BinaryOp::Or | BinaryOp::LogicalEqual | BinaryOp::LogicalNotEqual,
-            a,
-            b,
-            _,
-        ) => {
-            rarely_parts(region, shapes, *a, depth - 1)
-                && rarely_parts(region, shapes, *b, depth - 1)
-        }
-        Op::Unary(UnaryOp::Not, a, _) => rarely_parts(region, shapes, *a, depth - 1),
-        Op::Select {
-            cond,
-            then,
-            otherwise,
-        } => [cond, then, otherwise]
-            .iter()
-            .all(|v| rarely_parts(region, shapes, **v, depth - 1)),
-        _ => false,
-    }
-}
-
-/// What an instruction carries over into more room, where a step from lane to lane must not wrap around in the
-/// room that there was: extensions, and shifts to the right.
-pub(super) fn extension(op: &Op) -> Option<(ConvertOp, ValueId)> {
-    match op {
-        Op::Convert(op @ (ConvertOp::SExt | ConvertOp::ZExt), from, _) => Some((*op, *from)),
-        Op::Binary(BinaryOp::AShr, from, ..) => Some((ConvertOp::SExt, *from)),
-        Op::Binary(BinaryOp::LShr, from, ..) => Some((ConvertOp::ZExt, *from)),
-        _ => None,
-    }
-}
-
-/// Results of extensions that do not wrap around: for certain, and because a test at the start of each chunk makes
-/// sure of it.
-pub(super) fn exact(module: &Module, function: &Function, shapes: &Shapes) -> [Vec<ValueId>; 2] {
-    let (mut certain, mut found) = (Vec::new(), Vec::new());
-    for block in function.reverse_post_order() {
-        for &inst in &function.blocks[block.index()].insts {
-            let inst = &function.insts[inst.index()];
-            let (Some((op, from)), Some(result)) = (extension(&inst.op), inst.result) else {
-                continue;
-            };
-            let steps = |v: ValueId| shapes.of(v).step().is_some_and(|s| s != 0);
-            if !(steps(from) && steps(result)) {
-                continue;
-            }
-            if super::range::is_kept(module, function, op, from) {
-                certain.push(result);
-            } else if from_ids(function, from) {
-                found.push(result);
-            }
-        }
-    }
-    found.truncate(TESTS);
-    [certain, found]
-}
-
-/// Whether the branch at the end of `block` can be found beforehand to be one way for all, and mostly is.
-pub(super) fn can_test(region: &Region, shapes: &Shapes, block: BlockId) -> bool {
-    let term = &region.function.blocks[block.index()].term;
-    matches!(term, kernel_ir::Terminator::CondBr { .. })
-        && term.operand().is_some_and(|cond| {
-            from_ids(&region.function, cond) && rarely_parts(region, shapes, cond, DEPTH)
-        })
-}
-
-/// Divergent branches that are worth a test at the start. Where ids of several dimensions count, rows are short and
-/// their ends part a share of all chunks: what runs well under a mask is not tested.
-pub(super) fn together(low: &Lower<'_>, region: &Region, shapes: &Shapes) -> Vec<BlockId> {
-    let rows = has_rows(low.function);
-    let order = region.cfg.reverse_post_order().iter().copied();
-    order
-        .filter(|&block| shapes.is_divergent(block) && can_test(region, shapes, block))
-        .filter(|&block| !(rows && runs_well_masked(low, region, shapes, block)))
-        .collect()
-}
-
-/// Whether the function asks where its work-item is beyond the first dimension.
-fn has_rows(function: &Function) -> bool {
-    ids(function).iter().any(|id| {
-        matches!(
-            id,
-            (
-                Builtin::GlobalInvocationId | Builtin::LocalInvocationId | Builtin::WorkgroupId,
-                1..
-            )
-        )
-    })
-}
-
-/// Whether what hangs on the branch of `block` costs little more for some lanes than for all: no loops, no stops,
-/// rows of words.
-fn runs_well_masked(low: &Lower<'_>, region: &Region, shapes: &Shapes, block: BlockId) -> bool {
-    let function = &region.function;
-    let stop = region.post.immediate(block);
-    let home = region.loops.innermost(block);
-    let mut count = 0;
-    let mut seen = vec![block];
-    let mut work = region.cfg.successors(block).to_vec();
-    while let Some(at) = work.pop() {
-        if Some(at) == stop || seen.contains(&at) {
-            continue;
-        }
-        seen.push(at);
-        if region.loops.innermost(at) != home || matches!(region.exits.get(&at), Some(Some(_))) {
-            return false;
-        }
-        let insts = &function.blocks[at.index()].insts;
-        count += insts.len();
-        if count > MASKED || !insts.iter().all(|i| is_row_work(low, function, shapes, *i)) {
-            return false;
-        }
-        work.extend_from_slice(region.cfg.successors(at));
-    }
-    true
-}
-
-/// Whether an instruction is plain arithmetic, or an access that a mask does not slow down.
-fn is_row_work(low: &Lower<'_>, function: &Function, shapes: &Shapes, inst: InstId) -> bool {
-    let inst = &function.insts[inst.index()];
-    let is_row = |ptr: ValueId, ty: TypeId| {
-        let size = low.values.module.types.size_of(ty);
-        let step = shapes.of(ptr).step();
-        step.is_some_and(|step| u64::try_from(step) == Ok(size)) && low.has_masked(ty)
-    };
-    match &inst.op {
-        Op::Load {
-            ptr,
-            volatile: false,
-            ..
-        } => {
-            let result = inst.result.map(|v| function.ty(v));
-            shapes.of(*ptr) == Shape::Uniform || result.is_some_and(|ty| is_row(*ptr, ty))
-        }
-        Op::Store {
-            ptr,
-            value,
-            volatile: false,
-            ..
-        } => low.has_mask_registers() && is_row(*ptr, function.ty(*value)),
-        Op::Math(math, ..) => {
-            matches!(
-                math,
-                MathFn::Fma
-                    | MathFn::Mad
-                    | MathFn::Fabs
-                    | MathFn::Fmin
-                    | MathFn::Fmax
-                    | MathFn::Sqrt
-            ) || crate::mathematics::has(*math)
-        }
-        Op::Binary(op, ..) => !matches!(
-            op,
-            BinaryOp::UDiv | BinaryOp::SDiv | BinaryOp::URem | BinaryOp::SRem | BinaryOp::SMod
-        ),
-        op => op.is_pure(),
-    }
-}
 
 /// How a later value of a series with that step compares with its first one if it did not wrap around.
 fn in_order(op: ConvertOp, step: i64) -> IntPred {
@@ -278,7 +29,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         if !self
             .form
-            .exact
+            .no_wrap
             .iter()
             .any(|&(v, step)| self.is_of_row(v, step) && self.relies_on(v))
         {
@@ -289,7 +40,7 @@ impl Lanes<'_, '_, '_> {
         let last = ir.sub(self.low.launch.size[0], ir.i64c(1));
         let mut tests: Vec<Val> = Vec::new();
         let mut firsts = HashMap::new();
-        for &(result, step) in &self.form.exact {
+        for &(result, step) in &self.form.no_wrap {
             let Some((_, op, from)) = self.extended(result) else {
                 continue;
             };
@@ -323,7 +74,10 @@ impl Lanes<'_, '_, '_> {
     fn relies_on(&self, result: ValueId) -> bool {
         let region = self.region;
         let made = region.block_of(result).is_some();
-        made || region.live.iter().any(|v| self.form.items.contains_key(v))
+        made || region
+            .live
+            .iter()
+            .any(|v| self.form.per_item.contains_key(v))
     }
 
     /// Whether the extension that makes `result` is tested for rows: small steps in enough bits, which few rows
@@ -350,7 +104,7 @@ impl Lanes<'_, '_, '_> {
         let mut tests: Vec<Val> = Vec::new();
         let mut made = HashMap::new();
         let region = self.region;
-        for &block in &region.together {
+        for &block in &region.assumed_uniform {
             let Some(cond) = region.function.blocks[block.index()].term.operand() else {
                 continue;
             };
@@ -374,7 +128,7 @@ impl Lanes<'_, '_, '_> {
         let mut tests = Vec::new();
         let mut firsts = HashMap::new();
         // Those of the whole kernel: values that come from earlier regions rely on them too.
-        for &(result, step) in &self.form.exact {
+        for &(result, step) in &self.form.no_wrap {
             let Some((inst, op, from)) = self.extended(result) else {
                 continue;
             };
@@ -485,44 +239,5 @@ impl Lanes<'_, '_, '_> {
             self.low.values.module.types.get(self.low.ty(v)),
             Type::Int(_)
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_made_of_itself_twice_over_is_given_up_on() {
-        for (line, made_of_ids) in [
-            ("iadd X, X", true),
-            ("select %c, X, %l", true),
-            ("select %c, X, X", true),
-            ("udiv X, X", false),
-        ] {
-            for count in [1, 4, 12, 15, 40] {
-                let lines = (1..=count).map(|i| {
-                    let x = if i == 1 {
-                        "%l".into()
-                    } else {
-                        format!("%x{}", i - 1)
-                    };
-                    format!("  %x{i}: i64 = {}\n", line.replace('X', &x))
-                });
-                let text = format!(
-                    "kernel @k(%out: ptr<global>, %n: i64) {{\nb0:\n  %l: i64 = wi.LocalInvocationId 0
-  %c: bool = cmp.ult %l, %n\n{}  store %out, %x{count} align 8\n  ret\n}}",
-                    lines.collect::<String>()
-                );
-                let module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-                let function = &module.functions[0];
-                let last = function.insts.iter().rev().find_map(|inst| inst.result);
-                let last = last.expect("a chain");
-                let mut visits = 0;
-                let found = super::made_of_ids(function, last, DEPTH, &mut visits);
-                assert!(visits <= VISITS + count, "{count} times {line:?}: {visits}");
-                assert!(found == made_of_ids || count > 4, "{count} times {line:?}");
-            }
-        }
     }
 }

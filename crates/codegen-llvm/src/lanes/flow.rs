@@ -189,7 +189,7 @@ impl Lanes<'_, '_, '_> {
                 used(self, v, block);
             }
             if let Some(Some(stop)) = region.exits.get(&block) {
-                for &v in &self.low.plan.stops[*stop].live {
+                for &v in &self.low.segments.stops[*stop].live {
                     used(self, v, block);
                 }
             }
@@ -529,7 +529,7 @@ impl Lanes<'_, '_, '_> {
         if let Some(exit) = self.region.exits.get(&block) {
             match exit {
                 Some(stop) => {
-                    let live = self.low.plan.stops[*stop].live.clone();
+                    let live = self.low.segments.stops[*stop].live.clone();
                     for v in live {
                         self.see(chain, v);
                         self.keep(v);
@@ -542,7 +542,7 @@ impl Lanes<'_, '_, '_> {
             }
             return Ok(());
         }
-        let together = self.present.is_none() && self.region.together.contains(&block);
+        let together = self.present.is_none() && self.region.assumed_uniform.contains(&block);
         let one_way = |lanes: &mut Self, chain: &mut Chain, to: BlockId| {
             lanes.edge(chain, block, to, lanes.mask, true);
             if direct {

@@ -15,7 +15,10 @@ const FEWEST: u32 = 8;
 impl Lanes<'_, '_, '_> {
     /// Whether lanes' elements of so many bytes come and go at once.
     pub(super) fn at_once(&self, bytes: u64) -> bool {
-        self.low.gathers && self.present.is_none() && self.width >= FEWEST && matches!(bytes, 4 | 8)
+        self.low.target.has_fast_gathers
+            && self.present.is_none()
+            && self.width >= FEWEST
+            && matches!(bytes, 4 | 8)
     }
 
     /// What a scalar is in memory, if lanes' scalars of that type come and go at once.
@@ -71,7 +74,7 @@ impl Lanes<'_, '_, '_> {
             Type::Ptr(AddressSpace::Local) => true,
             Type::Ptr(AddressSpace::Private) => {
                 let lanes = u64::from(self.width);
-                self.form.stride.saturating_mul(lanes) < 1 << 31
+                self.form.state_bytes.saturating_mul(lanes) < 1 << 31
             }
             _ => false,
         };

@@ -87,9 +87,14 @@ impl Lanes<'_, '_, '_> {
         let apart = apart as u32;
         let whole = members.len() == apart as usize;
         let lead = match whole {
-            true if self.low.has_mask_registers() || apart <= self.few() => 0,
+            true if self.low.target.has_mask_registers || apart <= self.few() => 0,
             // Rows that are not whole anyway begin where memory's lines do.
-            _ if self.low.has_mask_registers() && self.low.has_masked(ty) => {
+            _ if self.low.target.has_mask_registers
+                && self
+                    .low
+                    .target
+                    .has_masked(&self.low.values.module.types, ty) =>
+            {
                 let lead = self.lead(lowest, u64::from(apart), size);
                 let inside = |lead: &u64| lead * size + ((high - low) as u64) < rep.step as u64;
                 lead.filter(inside).unwrap_or(0)
@@ -102,7 +107,11 @@ impl Lanes<'_, '_, '_> {
     /// Whole structures of no more elements than this LLVM puts together well by itself. Those of more take too many
     /// shuffles where there are neither blends by masks nor shuffles of two registers.
     fn few(&self) -> u32 {
-        if self.low.has_mask_registers() { 3 } else { 4 }
+        if self.low.target.has_mask_registers {
+            3
+        } else {
+            4
+        }
     }
 
     /// Stores of the block at hand, the one at hand among them, of different members of the same structures, `step`

@@ -6,9 +6,7 @@ use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueId};
 use super::Lanes;
 use super::tuples::Tuple;
 use super::values::Rep;
-use crate::kernel::Lower;
 use crate::llvm::{Opcode, Ty, Val};
-use crate::machine::WIDE_REGISTERS;
 use crate::memory::sane_align;
 
 /// Where lanes' elements lie.
@@ -19,24 +17,6 @@ enum Place {
     Row(Val, Option<Val>),
     /// Each somewhere.
     Apart,
-}
-
-impl Lower<'_> {
-    /// Whether the processor's masks have registers of their own.
-    pub(super) fn has_mask_registers(&self) -> bool {
-        self.registers == WIDE_REGISTERS
-    }
-
-    /// Whether the processor has masked accesses of scalars of that type.
-    pub(super) fn has_masked(&self, ty: TypeId) -> bool {
-        let types = &self.values.module.types;
-        let sizes: &[u64] = match types.get(ty) {
-            Type::Int(_) if self.has_mask_registers() => &[1, 2, 4, 8],
-            Type::Int(_) | Type::Float(_) => &[4, 8],
-            _ => &[],
-        };
-        sizes.contains(&types.size_of(ty))
-    }
 }
 
 impl Lanes<'_, '_, '_> {
@@ -53,7 +33,9 @@ impl Lanes<'_, '_, '_> {
 
     /// Whether the processor has masked accesses of that type.
     fn has_masked(&self, ty: TypeId) -> bool {
-        self.low.has_masked(ty)
+        self.low
+            .target
+            .has_masked(&self.low.values.module.types, ty)
             || self.tuple(ty).is_some_and(|t| {
                 t.is_word() && matches!(self.low.values.module.types.size_of(ty), 4 | 8)
             })
@@ -61,7 +43,7 @@ impl Lanes<'_, '_, '_> {
 
     fn leaves_of_type(&self, ty: TypeId) -> usize {
         let mut leaves = Vec::new();
-        crate::values::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
+        self.low.values.module.types.scalars(ty, 0, &mut leaves);
         leaves.len()
     }
 
@@ -343,7 +325,7 @@ impl Lanes<'_, '_, '_> {
             return vec![self.gather_at_once(ptr, scalar)];
         }
         let mut leaves = Vec::new();
-        crate::values::leaves(&self.low.values.module.types, ty, 0, &mut leaves);
+        self.low.values.module.types.scalars(ty, 0, &mut leaves);
         let mut whole: Vec<Val> = leaves
             .iter()
             .map(|&(ty, _)| ir.poison(self.lane_type(ty)))
@@ -502,7 +484,7 @@ impl Lanes<'_, '_, '_> {
     pub(super) fn gather_in_loop(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let mut leaves = Vec::new();
         let types = &self.low.values.module.types;
-        crate::values::leaves(types, ty, 0, &mut leaves);
+        types.scalars(ty, 0, &mut leaves);
         let outputs: Vec<Ty> = leaves
             .iter()
             .map(|&(ty, _)| self.low.values.register(ty))

@@ -118,7 +118,7 @@ impl Lanes<'_, '_, '_> {
                 tests.extend(self.rep(v).holds);
             }
             let mut known = true;
-            if let Some((convert, from)) = super::check::extension(op)
+            if let Some((convert, from)) = vectorise::extension(op)
                 && step != 0
                 && !self.proved.contains(&id)
             {

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use kernel_ir::passes::shape::Shape;
 use kernel_ir::{BinaryOp, BlockId, ConvertOp, Op, Type, TypeId, ValueId};
+use vectorise::Rows;
 
 use super::Lanes;
-use super::sub_group::Rows;
 use super::values::{Rep, Stored};
 use crate::llvm::{IntPred, Opcode, Ty, Val};
 use crate::memory::sane_align;
@@ -136,7 +136,7 @@ impl Lanes<'_, '_, '_> {
     pub(super) fn put_away(&mut self, sums: HashMap<ValueId, u32>) {
         let types = &self.low.values.module.types;
         let bytes = |v: &ValueId| types.size_of(self.low.ty(*v)) * u64::from(self.width);
-        if sums.keys().map(bytes).sum::<u64>() > self.low.registers {
+        if sums.keys().map(bytes).sum::<u64>() > self.low.target.vector_bytes() {
             self.away = sums.keys().copied().collect();
             self.left_uses.extend(sums);
         }
@@ -169,7 +169,7 @@ impl Lanes<'_, '_, '_> {
             return None;
         }
         let size = self.low.values.module.types.size_of(ty);
-        let register = if self.low.has_mask_registers() {
+        let register = if self.low.target.has_mask_registers {
             64
         } else {
             32

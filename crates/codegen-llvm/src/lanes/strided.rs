@@ -45,7 +45,7 @@ impl Lanes<'_, '_, '_> {
         match apart {
             -1 => true,
             0 | 1 => false,
-            _ if self.low.has_mask_registers() => far <= NEAR,
+            _ if self.low.target.has_mask_registers => far <= NEAR,
             _ => far <= 4 || (!far.is_multiple_of(2) && far <= 7),
         }
     }
@@ -171,7 +171,8 @@ impl Lanes<'_, '_, '_> {
         let row = ir.vector(self.low.values.memory(ty), self.width);
         let align = crate::memory::sane_align(align).min(size);
         let lead = self.lead(ptr, apart, size);
-        let alone = (low, high) == (offset, offset) && step > 0 && self.low.has_masked(ty);
+        let alone =
+            (low, high) == (offset, offset) && step > 0 && self.low.target.has_masked(types, ty);
         let lead = lead.filter(|_| alone);
         let rows: Vec<(u64, Val)> = if let Some(lead) = lead {
             // They begin where memory's lines do, under masks that keep them within the span.
@@ -219,7 +220,7 @@ impl Lanes<'_, '_, '_> {
     /// Elements between the first lane's and one before it at which a row of memory's probably begins, where the
     /// processor's masks make it cheap to begin there: any number below `apart` is right.
     pub(super) fn lead(&self, ptr: ValueId, apart: u64, size: u64) -> Option<u64> {
-        if !self.low.has_mask_registers() || !apart.is_power_of_two() {
+        if !self.low.target.has_mask_registers || !apart.is_power_of_two() {
             return None;
         }
         let (mut at, mut bytes) = (ptr, 0u64);

@@ -6,28 +6,13 @@
 
 use std::collections::HashMap;
 
-use kernel_ir::passes::cfg::{Cfg, Loops};
-use kernel_ir::{
-    BlockId, BuildError, Builtin, Function, GroupScope, Kernel, Op, Scope, TypeId, ValueId,
-};
+use kernel_ir::{BuildError, Builtin, TypeId, ValueId};
+use vectorise::{Plan, Region, RegionPlan, Rows, Tightening};
 
-use super::narrow::{self, Narrow};
-use super::region::Region;
 use super::values::Rep;
-use super::{Form, Kept, Lanes, place};
+use super::{Kept, Lanes, place};
 use crate::kernel::Lower;
 use crate::llvm::{Bb, IntPred, Opcode, Val};
-
-/// Rows of a work-group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Rows {
-    /// Whole sub-groups, always: the kernel says how long they are.
-    Whole,
-    /// Never, or it is not worth a copy of the code.
-    Broken,
-    /// As the launch wants it.
-    Any,
-}
 
 /// Lanes that are no row: which exist, and their local ids.
 #[derive(Clone, Copy)]
@@ -36,59 +21,17 @@ pub(super) struct Present {
     pub(super) local: [Val; 3],
 }
 
-/// Whether lanes must be those of one sub-group for it.
-fn talks(op: &Op) -> bool {
-    use Builtin as B;
-    matches!(
-        op,
-        Op::Group(_, GroupScope::Subgroup, _)
-            | Op::Barrier(Scope::Subgroup | Scope::Invocation)
-            | Op::WorkItem(
-                B::SubgroupId | B::SubgroupLocalInvocationId | B::SubgroupSize,
-                _
-            )
-    )
-}
-
-/// How rows and sub-groups meet; `None` where lanes need not be those of one sub-group.
-pub(super) fn rows(kernel: &Kernel, function: &Function, sub_group_size: u32) -> Option<Rows> {
-    let mut insts = function.blocks.iter().flat_map(|b| &b.insts);
-    if !insts.any(|inst| talks(&function.insts[inst.index()].op)) {
-        return None;
-    }
-    Some(match kernel.required_group_size {
-        Some([x, ..]) if x.is_multiple_of(sub_group_size) => Rows::Whole,
-        Some(_) => Rows::Broken,
-        None => Rows::Any,
-    })
-}
-
-/// Whether sub-groups exchange values in a loop in which groups do not wait: the kernel's time is spent there.
-pub(super) fn repeats(function: &Function) -> bool {
-    let has = |block: BlockId, what: fn(&Op) -> bool| {
-        let mut insts = function.blocks[block.index()].insts.iter();
-        insts.any(|inst| what(&function.insts[inst.index()].op))
-    };
-    let exchanges = |op: &Op| matches!(op, Op::Group(_, GroupScope::Subgroup, _));
-    let waits = |op: &Op| matches!(op, Op::Barrier(scope) if !matches!(scope, Scope::Subgroup | Scope::Invocation));
-    let loops = Loops::new(&Cfg::new(function));
-    loops.loops.iter().any(|around| {
-        let mut blocks = around.blocks.iter();
-        blocks.any(|&block| has(block, exchanges))
-            && !around.blocks.iter().any(|&block| has(block, waits))
-    })
-}
-
 /// All sub-groups of a group through one region.
 pub(super) fn chunks(
     low: &mut Lower<'_>,
-    form: &Form,
+    form: &Plan,
     rows: Rows,
-    region: &Region,
+    plan: &RegionPlan,
     kept: &HashMap<ValueId, Kept>,
     next: Val,
 ) -> Result<(), BuildError> {
     let ir = low.ir;
+    let region = &plan.region;
     let [row, apart, part_done, all_apart, end] =
         [c"row", c"apart", c"part.done", c"all.apart", c"region.end"]
             .map(|name| low.new_block(name));
@@ -100,12 +43,12 @@ pub(super) fn chunks(
         Rows::Broken => ir.int_const(ir.i1, 0),
         Rows::Any => ir.icmp(IntPred::LLVMIntEQ, rest, ir.i64c(0)),
     };
-    let narrow = narrow::narrow(low, form, region, form.width);
+    let narrow = plan.tightening.as_ref();
     ir.cond_br(whole, row, all_apart);
     ir.at_end(all_apart);
     let items = low.launch.items;
     let (mut from, mut to) = (ir.i64c(0), items);
-    if let Some(narrow) = &narrow
+    if let Some(narrow) = narrow
         && rows != Rows::Whole
     {
         // One row only: its sub-groups are chunks of it too.
@@ -135,17 +78,17 @@ pub(super) fn chunks(
             apart,
             done: part_done,
         };
-        in_rows(low, form, region, kept, next, narrow.as_ref(), &part, end)?;
+        in_rows(low, form, region, kept, next, narrow, &part, end)?;
     }
 
     // Any lanes, from `start` to `stop`.
     ir.at_end(apart);
-    if region.apart.is_some() {
+    if region.sub_group_shapes.is_some() {
         let first = ir.load(ir.i64, start, 8);
         let present = present(low, first, form.width);
         let done = low.new_block(c"apart.done");
         let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
-        lanes.shapes = region.apart.as_ref();
+        lanes.shapes = region.sub_group_shapes.as_ref();
         lanes.present = Some(present);
         lanes.run()?;
         ir.at_end(done);
@@ -181,11 +124,11 @@ struct Part {
 #[expect(clippy::too_many_arguments, reason = "what a region is run with")]
 fn in_rows(
     low: &mut Lower<'_>,
-    form: &Form,
+    form: &Plan,
     region: &Region,
     kept: &HashMap<ValueId, Kept>,
     next: Val,
-    narrow: Option<&Narrow>,
+    narrow: Option<&Tightening>,
     part: &Part,
     end: Bb,
 ) -> Result<(), BuildError> {

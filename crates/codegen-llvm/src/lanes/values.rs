@@ -56,7 +56,7 @@ impl Lanes<'_, '_, '_> {
     pub(super) fn leaves(&self, v: ValueId) -> Vec<(TypeId, u64)> {
         let mut all = Vec::new();
         let types = &self.low.values.module.types;
-        crate::values::leaves(types, self.low.function.ty(v), 0, &mut all);
+        types.scalars(self.low.function.ty(v), 0, &mut all);
         all
     }
 

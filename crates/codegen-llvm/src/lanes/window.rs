@@ -7,12 +7,8 @@
 //! cost is small beside theirs, and closes at the end, or when the same work-item is about to read or write what it
 //! stands for.
 
-use std::collections::{HashMap, HashSet};
-
-use kernel_ir::{
-    AddressSpace, AtomicOp, BuildError, Function, InstId, Module, Op, Order, Scope, Type, ValueDef,
-    ValueId,
-};
+use kernel_ir::{AtomicOp, BuildError, InstId, Op, ValueDef};
+use vectorise::Privatised;
 
 use super::Lanes;
 use super::atomic::Update;
@@ -22,23 +18,10 @@ use crate::llvm::{IntPred, Linkage, Opcode, Ordering, Rmw, Val};
 
 /// Bytes of memory that a window stands for: bins of a large histogram, half of the first cache.
 const BYTES: u64 = 16 << 10;
-/// Windows of a kernel.
-const MOST: usize = 2;
 /// Where a closed window is: no address of memory is near.
 const CLOSED: u64 = 1 << 63;
 /// Operations of whole chunks before a window opens for the first time; each time takes four times as many.
 const FIRST: u64 = 4;
-
-/// Which operations of a kernel are gathered.
-#[derive(Default)]
-pub(crate) struct Gathered {
-    /// The window of each.
-    sites: HashMap<InstId, usize>,
-    /// Accesses that may see what is not in memory yet.
-    guarded: HashSet<InstId>,
-    /// What is done to memory when each window closes, to elements of how many bytes.
-    windows: Vec<(Rmw, u64)>,
-}
 
 /// A window of the kernel being made: variables on its stack.
 #[derive(Clone, Copy)]
@@ -54,131 +37,17 @@ pub(crate) struct Window {
     size: u64,
 }
 
-/// What an operation does to memory that holds zero at first, and what brings that to other memory.
-fn combined(op: AtomicOp) -> Option<Rmw> {
-    Some(match op {
-        AtomicOp::IAdd | AtomicOp::ISub => Rmw::LLVMAtomicRMWBinOpAdd,
-        AtomicOp::Or => Rmw::LLVMAtomicRMWBinOpOr,
-        AtomicOp::Xor => Rmw::LLVMAtomicRMWBinOpXor,
-        AtomicOp::UMax => Rmw::LLVMAtomicRMWBinOpUMax,
-        _ => return None,
-    })
-}
-
-/// What an address counts from.
-fn root(function: &Function, mut ptr: ValueId) -> ValueId {
-    while let ValueDef::Inst(inst) = function.values[ptr.index()].def
-        && let Op::PtrOffset { ptr: base, .. } = function.insts[inst.index()].op
-    {
-        ptr = base;
-    }
-    ptr
-}
-
-/// The operations of `function` that can be gathered; none where another order of what it does could be told.
-pub(super) fn gathered(module: &Module, function: &Function) -> Gathered {
-    let types = &module.types;
-    let space = |ptr: ValueId| match types.get(function.ty(ptr)) {
-        Type::Ptr(space) => *space,
-        _ => AddressSpace::Generic,
-    };
-    let own = |ptr: ValueId| matches!(space(ptr), AddressSpace::Local | AddressSpace::Private);
-    let mut used = vec![false; function.values.len()];
-    for block in &function.blocks {
-        for inst in &block.insts {
-            let op = &function.insts[inst.index()].op;
-            op.operands(|v| used[v.index()] = true);
-        }
-        if let Some(v) = block.term.operand() {
-            used[v.index()] = true;
-        }
-    }
-    let mut found = Gathered::default();
-    let mut roots: Vec<ValueId> = Vec::new();
-    let mut kind = None;
-    let mut blocks = Vec::new();
-    for (b, block) in function.blocks.iter().enumerate() {
-        for (i, &id) in block.insts.iter().enumerate() {
-            let inst = &function.insts[id.index()];
-            match &inst.op {
-                Op::Atomic {
-                    op,
-                    ptr,
-                    value: Some(value),
-                    order: Order::Relaxed,
-                    ..
-                } if !own(*ptr) => {
-                    let size = types.size_of(function.ty(*value));
-                    let plain = matches!(types.get(function.ty(*value)), Type::Int(32 | 64));
-                    let unused = inst.result.is_none_or(|v| !used[v.index()]);
-                    let Some(rmw) = combined(*op).filter(|_| plain && unused) else {
-                        return Gathered::default();
-                    };
-                    // Different operations on one address keep their order.
-                    if kind.is_some_and(|kind| kind != (rmw, size)) {
-                        return Gathered::default();
-                    }
-                    kind = Some((rmw, size));
-                    if space(*ptr) != AddressSpace::Global {
-                        continue;
-                    }
-                    let root = root(function, *ptr);
-                    let window = roots.iter().position(|&r| r == root);
-                    let window = match window {
-                        Some(window) => window,
-                        None if root == *ptr || roots.len() == MOST => continue,
-                        None => {
-                            roots.push(root);
-                            found.windows.push((rmw, size));
-                            roots.len() - 1
-                        }
-                    };
-                    found.sites.insert(id, window);
-                    blocks.push((b, i));
-                }
-                Op::Atomic { ptr, .. } if !own(*ptr) => return Gathered::default(),
-                Op::Fence(Scope::Workgroup | Scope::Subgroup | Scope::Invocation, _) => {}
-                Op::Fence(..)
-                | Op::CopyMemory { .. }
-                | Op::Group(..)
-                | Op::Call(..)
-                | Op::CallIndirect(..) => return Gathered::default(),
-                _ => {}
-            }
-        }
-    }
-    // What the same work-item may come to afterwards.
-    let mut reached = vec![false; function.blocks.len()];
-    let mut work = Vec::new();
-    let guard = |insts: &[InstId], guarded: &mut HashSet<InstId>| {
-        for &id in insts {
-            if let Op::Load { ptr, .. } | Op::Store { ptr, .. } = &function.insts[id.index()].op
-                && matches!(space(*ptr), AddressSpace::Global | AddressSpace::Generic)
-            {
-                guarded.insert(id);
-            }
-        }
-    };
-    for &(b, i) in &blocks {
-        guard(&function.blocks[b].insts[i + 1..], &mut found.guarded);
-        function.blocks[b].term.successors(|to| work.push(to));
-    }
-    while let Some(block) = work.pop() {
-        if std::mem::replace(&mut reached[block.index()], true) {
-            continue;
-        }
-        let block = &function.blocks[block.index()];
-        guard(&block.insts, &mut found.guarded);
-        block.term.successors(|to| work.push(to));
-    }
-    found
-}
-
 impl Lower<'_> {
-    /// Makes the windows that `gathered` needs, closed, where the builder stands: before the first group.
-    pub(crate) fn make_windows(&mut self, gathered: &Gathered) {
+    /// Makes the windows that `privatised` needs, closed, where the builder stands: before the first group.
+    pub(crate) fn make_windows(&mut self, privatised: &Privatised) {
         let ir = self.ir;
-        for &(rmw, size) in &gathered.windows {
+        for &vectorise::Window { op, size } in &privatised.windows {
+            let rmw = match op {
+                AtomicOp::Or => Rmw::LLVMAtomicRMWBinOpOr,
+                AtomicOp::Xor => Rmw::LLVMAtomicRMWBinOpXor,
+                AtomicOp::UMax => Rmw::LLVMAtomicRMWBinOpUMax,
+                _ => Rmw::LLVMAtomicRMWBinOpAdd,
+            };
             let [at, count, goal] = [CLOSED, 0, FIRST].map(|value| {
                 let room = self.room(ir.i64, 8);
                 ir.store(ir.i64c(value), room, 8);
@@ -318,7 +187,7 @@ impl Lanes<'_, '_, '_> {
     ) -> Result<bool, BuildError> {
         let site = self
             .at_hand
-            .and_then(|id| self.form.gathered.sites.get(&id));
+            .and_then(|id| self.form.privatised.sites.get(&id));
         let Some(&window) = site.and_then(|&window| self.low.windows.get(window)) else {
             return Ok(false);
         };
@@ -416,7 +285,7 @@ impl Lanes<'_, '_, '_> {
 
     /// Before an access: brings to memory what it would miss there.
     pub(super) fn guard(&mut self, id: InstId) {
-        if !self.form.gathered.guarded.contains(&id) {
+        if !self.form.privatised.guarded.contains(&id) {
             return;
         }
         let inst = &self.f.insts[id.index()];

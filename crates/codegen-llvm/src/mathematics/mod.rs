@@ -26,6 +26,7 @@ mod logarithm;
 mod power;
 
 use kernel_ir::MathFn;
+use vectorise::{VectorForm, vector_form};
 
 use crate::llvm::{IntPred, Ir, Linkage, Ty, Val};
 use lane::{Real, Truth, Whole};
@@ -42,87 +43,6 @@ pub(crate) struct Mathematics<'a> {
     pub(crate) function: Val,
     /// Bytes of the processor's vector registers.
     pub(crate) registers: u64,
-}
-
-/// How a function is made.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Where it is used.
-    Inline,
-    /// In a function of the object.
-    Apart,
-    /// By C's library, lane by lane.
-    Library,
-}
-
-fn form(math: MathFn) -> Form {
-    use MathFn as M;
-    match math {
-        M::Exp
-        | M::NativeExp
-        | M::Exp2
-        | M::NativeExp2
-        | M::Exp10
-        | M::NativeExp10
-        | M::Log
-        | M::NativeLog
-        | M::Log2
-        | M::NativeLog2
-        | M::Log10
-        | M::NativeLog10
-        | M::Sin
-        | M::NativeSin
-        | M::Cos
-        | M::NativeCos
-        | M::Tan
-        | M::NativeTan
-        | M::Fdim
-        | M::Fmod
-        | M::FrexpExponent
-        | M::FrexpMantissa
-        | M::Ilogb
-        | M::Ldexp
-        | M::Logb
-        | M::Nextafter
-        | M::Remainder
-        | M::Hypot
-        | M::NativePowr
-        | M::NativeRsqrt => Form::Inline,
-        M::Acos
-        | M::Acosh
-        | M::Acospi
-        | M::Asin
-        | M::Asinh
-        | M::Asinpi
-        | M::Atan
-        | M::Atan2
-        | M::Atan2pi
-        | M::Atanh
-        | M::Atanpi
-        | M::Cbrt
-        | M::Cosh
-        | M::Cospi
-        | M::Erf
-        | M::Erfc
-        | M::Expm1
-        | M::Lgamma
-        | M::Log1p
-        | M::Pow
-        | M::Pown
-        | M::Powr
-        | M::Rootn
-        | M::Sinh
-        | M::Sinpi
-        | M::Tanh
-        | M::Tanpi
-        | M::Tgamma => Form::Apart,
-        _ => Form::Library,
-    }
-}
-
-/// Whether vectors of it are computed here.
-pub(crate) fn has(math: MathFn) -> bool {
-    form(math) != Form::Library
 }
 
 impl<'a> Mathematics<'a> {
@@ -142,10 +62,10 @@ impl<'a> Mathematics<'a> {
         {
             return Some(root.v);
         }
-        match form(math) {
-            Form::Inline => self.body(math, args),
-            Form::Apart => self.apart(math, args, result),
-            Form::Library => None,
+        match vector_form(math) {
+            VectorForm::Inline => self.body(math, args),
+            VectorForm::Function => self.apart(math, args, result),
+            VectorForm::Library => None,
         }
     }
 

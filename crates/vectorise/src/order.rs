@@ -5,20 +5,20 @@ use kernel_ir::Function;
 /// What is known of the blocks that can be reached.
 pub(crate) struct Shape {
     /// Blocks in reverse post-order with every natural loop contiguous; the entry first.
-    pub(crate) order: Vec<usize>,
+    pub order: Vec<usize>,
     /// Position in `order`; `u32::MAX` for blocks that cannot be reached.
     position: Vec<u32>,
     /// Immediate dominator; the entry's is itself.
     idom: Vec<u32>,
     /// Natural loops: header, latches, whether a block belongs.
-    pub(crate) loops: Vec<Loop>,
+    pub loops: Vec<Loop>,
 }
 
 /// A natural loop; several back edges to one header make one loop.
 pub(crate) struct Loop {
-    pub(crate) header: usize,
-    pub(crate) latches: Vec<usize>,
-    pub(crate) members: Vec<usize>,
+    pub header: usize,
+    pub latches: Vec<usize>,
+    pub members: Vec<usize>,
 }
 
 impl Shape {

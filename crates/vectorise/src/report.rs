@@ -5,37 +5,30 @@ use kernel_ir::report::{Access, AccessKind, Branch, Pattern, Place};
 use kernel_ir::{AddressSpace, Builtin, ConvertOp, Function, Module, Op, Terminator, Type};
 use kernel_ir::{ValueDef, ValueId};
 
-use super::Form;
-use super::region::Region;
+use crate::plan::{Plan, RegionPlan};
+use crate::region::Region;
 
 /// Steps back from a value to what makes it differ.
 const DEPTH: usize = 24;
 
-impl Form {
-    /// Work-items side by side.
-    pub(crate) fn width(&self) -> u32 {
-        self.width
-    }
-
-    /// The accesses and divergent branches of all regions, each once, in the module's order.
-    pub(crate) fn describe(&self, module: &Module) -> (Vec<Access>, Vec<Branch>) {
-        let (mut accesses, mut branches) = (Vec::new(), Vec::new());
-        for region in &self.regions {
-            if let Some(shapes) = &region.shapes {
-                describe(module, region, shapes, &mut accesses, &mut branches);
-            }
+/// The accesses and divergent branches of all regions, each once, in the module's order.
+#[must_use]
+pub fn describe(plan: &Plan, module: &Module) -> (Vec<Access>, Vec<Branch>) {
+    let (mut accesses, mut branches) = (Vec::new(), Vec::new());
+    for RegionPlan { region, .. } in &plan.regions {
+        if let Some(shapes) = &region.shapes {
+            describe_region(module, region, shapes, &mut accesses, &mut branches);
         }
-        // A block that several regions hold is one to the kernel's author.
-        accesses.sort_by_key(|a| (a.place.word, std::cmp::Reverse(a.pattern)));
-        accesses
-            .dedup_by(|b, a| b.place.word != 0 && (b.place.word, b.what) == (a.place.word, a.what));
-        branches.sort_by_key(|b| (b.place.word, std::cmp::Reverse(b.is_loop)));
-        branches.dedup_by(|b, a| b.place.word != 0 && b.place.word == a.place.word);
-        (accesses, branches)
     }
+    // A block that several regions hold is one to the kernel's author.
+    accesses.sort_by_key(|a| (a.place.word, std::cmp::Reverse(a.pattern)));
+    accesses.dedup_by(|b, a| b.place.word != 0 && (b.place.word, b.what) == (a.place.word, a.what));
+    branches.sort_by_key(|b| (b.place.word, std::cmp::Reverse(b.is_loop)));
+    branches.dedup_by(|b, a| b.place.word != 0 && b.place.word == a.place.word);
+    (accesses, branches)
 }
 
-fn describe(
+fn describe_region(
     module: &Module,
     region: &Region,
     shapes: &Shapes,
@@ -86,7 +79,7 @@ fn describe(
                 why,
             });
         }
-        let divergent = shapes.is_divergent(block) && !region.together.contains(&block);
+        let divergent = shapes.is_divergent(block) && !region.assumed_uniform.contains(&block);
         let (Terminator::CondBr { cond: by, .. } | Terminator::Switch { value: by, .. }) =
             &function.blocks[block.index()].term
         else {

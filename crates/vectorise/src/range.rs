@@ -82,7 +82,7 @@ impl Search<'_> {
 
 /// Whether extending `v`, which is made of places in the group, gives the number that it was made as, in the sense of
 /// [`Module::known_signed`], in which steps along a row are reckoned too.
-pub(super) fn is_kept(module: &Module, function: &Function, op: ConvertOp, v: ValueId) -> bool {
+pub(crate) fn is_kept(module: &Module, function: &Function, op: ConvertOp, v: ValueId) -> bool {
     let mut search = Search {
         module,
         function,

@@ -14,23 +14,35 @@ const DEPTH: u32 = 12;
 /// Bits of an offset known to be zero, at most.
 const ALL: u32 = 63;
 
+/// Each private array of `function`: its value, bytes, and alignment.
+#[must_use]
+pub fn private_arrays(function: &Function) -> Vec<(ValueId, u64, u64)> {
+    let mut all = Vec::new();
+    for block in &function.blocks {
+        for inst in &block.insts {
+            let inst = &function.insts[inst.index()];
+            if let (Op::Alloca { size, align }, Some(result)) = (&inst.op, inst.result) {
+                all.push((result, *size, (*align).clamp(1, 128)));
+            }
+        }
+    }
+    all
+}
+
 /// The arrays that can be laid out by lane, with the size of their elements, and what points into them.
 #[derive(Default)]
-pub(super) struct ByLane {
+pub(crate) struct ArrayLayout {
     /// Element size in bytes of each array.
-    pub(super) element: HashMap<ValueId, u64>,
+    pub element: HashMap<ValueId, u64>,
     /// Array of each pointer that is not the array itself.
     of: HashMap<ValueId, ValueId>,
 }
 
-impl ByLane {
+impl ArrayLayout {
     /// Those of `function`.
-    pub(super) fn new(module: &Module, function: &Function) -> Self {
+    pub(crate) fn new(module: &Module, function: &Function) -> Self {
         let mut found = Self::default();
-        let arrays: Vec<ValueId> = crate::arguments::private_arrays(function)
-            .iter()
-            .map(|a| a.0)
-            .collect();
+        let arrays: Vec<ValueId> = private_arrays(function).iter().map(|a| a.0).collect();
         if arrays.is_empty() {
             return found;
         }
@@ -137,7 +149,7 @@ impl ByLane {
     }
 
     /// The distance of lanes in each array.
-    pub(super) fn steps(&self) -> Vec<(ValueId, i64)> {
+    pub(crate) fn steps(&self) -> Vec<(ValueId, i64)> {
         let mut all: Vec<(ValueId, i64)> =
             self.element.iter().map(|(&v, &e)| (v, e as i64)).collect();
         all.sort_unstable();
@@ -145,7 +157,7 @@ impl ByLane {
     }
 
     /// Lays the arrays out in `function`, a copy of the one they were found in, for `width` lanes.
-    pub(super) fn apply(&self, function: &mut Function, width: u32) {
+    pub(crate) fn apply(&self, function: &mut Function, width: u32) {
         if self.element.is_empty() {
             return;
         }

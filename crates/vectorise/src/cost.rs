@@ -4,7 +4,7 @@
 use kernel_ir::passes::shape::Shape;
 use kernel_ir::{BinaryOp, MathFn, Module, Op, ValueId};
 
-use super::region::Region;
+use crate::region::Region;
 
 /// Bytes of a vector register.
 const REGISTER: u64 = 32;
@@ -13,8 +13,17 @@ const CALL: u64 = 30;
 /// A turn of a divergent loop does for some lanes what is of no use to the others: three halves.
 const DIVERGENT: u64 = 3;
 
+/// Whether lanes cost less than one work-item after another.
+pub(crate) fn is_worth_it(module: &Module, regions: &[Region], width: u32) -> bool {
+    let costs = regions.iter().map(|region| costs(module, region, width));
+    let (lanes, scalar) = costs.fold((0u64, 0u64), |all, one| {
+        (all.0.saturating_add(one.0), all.1.saturating_add(one.1))
+    });
+    lanes <= scalar
+}
+
 /// Costs of a region: side by side, and one after another.
-pub(super) fn costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
+fn costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
     let Some(shapes) = &region.shapes else {
         return (1, 0);
     };
@@ -97,7 +106,7 @@ pub(super) fn costs(module: &Module, region: &Region, width: u32) -> (u64, u64) 
                             | MathFn::Minmag
                             | MathFn::ModfFraction
                             | MathFn::ModfInteger
-                    ) || crate::mathematics::has(*math);
+                    ) || crate::functions::has_vector_form(*math);
                     if inline {
                         (1, registers)
                     } else if series {

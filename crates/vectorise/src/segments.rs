@@ -1,10 +1,17 @@
-//! Where a kernel's work-items wait for each other, and what of them must survive the wait.
+//! Where a kernel's work-items wait for each other, and the values that must be saved across the wait.
 //!
-//! A kernel without meeting points runs each work-item from start to end. Any other is cut into
-//! *segments* at its *stops*: work-group barriers, sub-group barriers, sub-group operations, and the
-//! latches of loops in which a lane may skip a sub-group operation (without a stop there it would meet the
-//! other lanes one turn ahead). One copy of the code is kept: each work-item resumes at the stop its record
-//! names, runs to the next one, and leaves what it needs later in its record.
+//! A kernel is cut into *segments* at its *stops*: work-group barriers and, where lanes run one after another, sub-group
+//! barriers, sub-group operations, and the latches of loops in which a lane may skip a sub-group operation (without a
+//! stop there it would meet the other lanes one iteration ahead). A kernel without stops is one segment for each block.
+//!
+//! ```text
+//! b0:                           segment 0: b0 up to the barrier, ends at stop 0
+//!   %i = wi.LocalInvocationId 0
+//!   %v = load %p
+//!   barrier Workgroup
+//!   store %q, %v                segment 1: the rest of b0, where stop 0 resumes
+//!   ret                         %v is saved across stop 0; %i would be rematerialised
+//! ```
 
 use std::ops::Range;
 
@@ -15,62 +22,67 @@ use kernel_ir::{
 use crate::order::Shape;
 
 /// A piece of a block, entered at its start only.
-pub(crate) struct Segment {
-    pub(crate) block: usize,
+pub struct Segment {
+    /// Index of the block.
+    pub block: usize,
     /// Indices into the block's instructions.
-    pub(crate) insts: Range<usize>,
+    pub insts: Range<usize>,
     /// The stop that ends it; `None`: the block's terminator does.
-    pub(crate) stop: Option<usize>,
+    pub stop: Option<usize>,
 }
 
-/// Who waits at a stop.
+/// The work-items that wait for each other at a stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum StopKind {
+pub enum StopKind {
+    /// Those of the group.
     Workgroup,
+    /// Those of the sub-group.
     Subgroup,
 }
 
 /// How the lanes of a sub-group run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum LanesRun {
+pub enum LaneOrder {
     /// One after another: they wait for each other at sub-group operations.
-    Apart,
+    Sequential,
     /// Side by side: they are always together.
-    InStep,
+    Lockstep,
 }
 
-/// A meeting point.
-pub(crate) struct Stop {
-    pub(crate) kind: StopKind,
-    /// The operation executed for all lanes that meet; `None` for mere meetings.
-    pub(crate) group: Option<InstId>,
+/// A point at which work-items wait.
+pub struct Stop {
+    /// The work-items that meet.
+    pub kind: StopKind,
+    /// The sub-group operation that is executed for all lanes that meet; `None` for barriers and latches.
+    pub group: Option<InstId>,
     /// Number in a work-item's record: sub-group stops first, in the order in which lanes meet again.
-    pub(crate) number: u32,
-    /// Where a work-item goes on.
-    pub(crate) resume: usize,
-    /// What it needs there.
-    pub(crate) live: Vec<ValueId>,
+    pub number: u32,
+    /// The segment at which a work-item goes on.
+    pub resume: usize,
+    /// Values that it needs there, in order.
+    pub live: Vec<ValueId>,
 }
 
-/// The cut of a kernel.
-pub(crate) struct Plan {
+/// A kernel, cut at its stops.
+pub struct Segments {
     /// In emission order: each value's definition before its uses, phis aside.
-    pub(crate) segments: Vec<Segment>,
-    pub(crate) stops: Vec<Stop>,
+    pub list: Vec<Segment>,
+    /// Where work-items wait.
+    pub stops: Vec<Stop>,
     /// Sub-group stops are 1..=this.
-    pub(crate) sub_group_stops: u32,
+    pub sub_group_stops: u32,
     /// First segment of a block; `usize::MAX` for blocks that cannot be reached.
-    pub(crate) first_segment: Vec<usize>,
+    pub first_segment: Vec<usize>,
     /// Last segment of a block.
-    pub(crate) last_segment: Vec<usize>,
+    pub last_segment: Vec<usize>,
     /// Values cheap enough to compute again wherever they are used.
-    pub(crate) remade: Vec<bool>,
-    /// Values that must survive a stop.
-    pub(crate) kept: Vec<ValueId>,
+    pub rematerialised: Vec<bool>,
+    /// Values that must be saved across a stop.
+    pub saved: Vec<ValueId>,
 }
 
 /// What kind of stop an instruction is.
-pub(crate) fn stop_of(op: &Op) -> Option<StopKind> {
+pub fn stop_of(op: &Op) -> Option<StopKind> {
     match op {
         Op::Barrier(Scope::Subgroup | Scope::Invocation) => Some(StopKind::Subgroup),
         Op::Barrier(_) => Some(StopKind::Workgroup),
@@ -81,58 +93,61 @@ pub(crate) fn stop_of(op: &Op) -> Option<StopKind> {
     }
 }
 
-impl Plan {
-    pub(crate) fn new(
+impl Segments {
+    /// Cuts `function`. Values up to `rematerialise` cheap operations away from ids, arguments and constants are computed
+    /// again behind a stop instead of saved; none when `None`.
+    #[must_use]
+    pub fn new(
         function: &Function,
         constants: &kernel_ir::Constants,
-        remake: Option<u8>,
-        lanes: LanesRun,
+        rematerialise: Option<u8>,
+        lanes: LaneOrder,
     ) -> Self {
         let shape = Shape::new(function);
         let meet_again = match lanes {
-            LanesRun::Apart => loops_to_meet_in(function, &shape),
-            LanesRun::InStep => vec![false; function.blocks.len()],
+            LaneOrder::Sequential => loops_to_meet_in(function, &shape),
+            LaneOrder::Lockstep => vec![false; function.blocks.len()],
         };
-        let mut plan = Self {
-            segments: Vec::new(),
+        let mut segments = Self {
+            list: Vec::new(),
             stops: Vec::new(),
             sub_group_stops: 0,
             first_segment: vec![usize::MAX; function.blocks.len()],
             last_segment: vec![usize::MAX; function.blocks.len()],
-            remade: Vec::new(),
-            kept: Vec::new(),
+            rematerialised: Vec::new(),
+            saved: Vec::new(),
         };
         for &block in &shape.order {
-            plan.cut(function, block, meet_again[block], lanes);
+            segments.cut(function, block, meet_again[block], lanes);
         }
         let mut number = 0;
         for kind in [StopKind::Subgroup, StopKind::Workgroup] {
-            for stop in plan.stops.iter_mut().filter(|s| s.kind == kind) {
+            for stop in segments.stops.iter_mut().filter(|s| s.kind == kind) {
                 number += 1;
                 stop.number = number;
             }
             if kind == StopKind::Subgroup {
-                plan.sub_group_stops = number;
+                segments.sub_group_stops = number;
             }
         }
-        plan.remade = vec![false; function.values.len()];
-        if !plan.stops.is_empty() {
-            if let Some(depth) = remake {
-                plan.find_remade(function, constants, depth);
+        segments.rematerialised = vec![false; function.values.len()];
+        if !segments.stops.is_empty() {
+            if let Some(depth) = rematerialise {
+                segments.find_rematerialised(function, constants, depth);
             }
-            plan.find_live(function);
+            segments.find_live(function);
         }
-        plan
+        segments
     }
 
-    fn cut(&mut self, function: &Function, block: usize, meet_again: bool, lanes: LanesRun) {
+    fn cut(&mut self, function: &Function, block: usize, meet_again: bool, lanes: LaneOrder) {
         let insts = &function.blocks[block].insts;
-        self.first_segment[block] = self.segments.len();
+        self.first_segment[block] = self.list.len();
         let mut start = 0;
         for (at, &inst) in insts.iter().enumerate() {
             let op = &function.insts[inst.index()].op;
             if let Some(kind) = stop_of(op)
-                && !(kind == StopKind::Subgroup && lanes == LanesRun::InStep)
+                && !(kind == StopKind::Subgroup && lanes == LaneOrder::Lockstep)
             {
                 let group = matches!(op, Op::Group(..)).then_some(inst);
                 self.end_at_stop(block, start..at, kind, group);
@@ -143,8 +158,8 @@ impl Plan {
             self.end_at_stop(block, start..insts.len(), StopKind::Subgroup, None);
             start = insts.len();
         }
-        self.last_segment[block] = self.segments.len();
-        self.segments.push(Segment {
+        self.last_segment[block] = self.list.len();
+        self.list.push(Segment {
             block,
             insts: start..insts.len(),
             stop: None,
@@ -158,7 +173,7 @@ impl Plan {
         kind: StopKind,
         group: Option<InstId>,
     ) {
-        self.segments.push(Segment {
+        self.list.push(Segment {
             block,
             insts,
             stop: Some(self.stops.len()),
@@ -167,12 +182,17 @@ impl Plan {
             kind,
             group,
             number: 0,
-            resume: self.segments.len(),
+            resume: self.list.len(),
             live: Vec::new(),
         });
     }
 
-    fn find_remade(&mut self, function: &Function, constants: &kernel_ir::Constants, most: u8) {
+    fn find_rematerialised(
+        &mut self,
+        function: &Function,
+        constants: &kernel_ir::Constants,
+        most: u8,
+    ) {
         let mut depth = vec![u8::MAX; function.values.len()];
         for (at, value) in function.values.iter().enumerate() {
             let cheap = match value.def {
@@ -184,7 +204,7 @@ impl Plan {
                 depth[at] = 0;
             }
         }
-        for segment in &self.segments {
+        for segment in &self.list {
             let block = &function.blocks[segment.block];
             for inst in &block.insts[segment.insts.clone()] {
                 let inst = &function.insts[inst.index()];
@@ -214,7 +234,7 @@ impl Plan {
                 };
                 if own <= most {
                     depth[result.index()] = own;
-                    self.remade[result.index()] = true;
+                    self.rematerialised[result.index()] = true;
                 }
             }
         }
@@ -222,20 +242,21 @@ impl Plan {
 
     /// Whether `v` is a value that a segment must have been given.
     fn needs_room(&self, function: &Function, v: ValueId) -> bool {
-        matches!(function.values[v.index()].def, ValueDef::Inst(_)) && !self.remade[v.index()]
+        matches!(function.values[v.index()].def, ValueDef::Inst(_))
+            && !self.rematerialised[v.index()]
     }
 
     fn find_live(&mut self, function: &Function) {
         let words = function.values.len().div_ceil(64);
-        let count = self.segments.len();
+        let count = self.list.len();
         let mut used = vec![vec![0u64; words]; count];
         let mut made = vec![vec![0u64; words]; count];
         // Inputs of phis are read at the end of the block they come from.
         let mut read_at_end = vec![Vec::new(); function.blocks.len()];
-        for (at, segment) in self.segments.iter().enumerate() {
+        for (at, segment) in self.list.iter().enumerate() {
             let block = &function.blocks[segment.block];
             if let Some(before) = at.checked_sub(1)
-                && let Some(stop) = self.segments[before].stop
+                && let Some(stop) = self.list[before].stop
                 && let Some(group) = self.stops[stop].group
                 && let Some(result) = function.insts[group.index()].result
             {
@@ -276,7 +297,7 @@ impl Plan {
                 }
             }
         }
-        for (at, segment) in self.segments.iter().enumerate() {
+        for (at, segment) in self.list.iter().enumerate() {
             if segment.stop.is_none() {
                 for &v in &read_at_end[segment.block] {
                     if self.needs_room(function, v) && !get(&made[at], v) {
@@ -286,7 +307,7 @@ impl Plan {
             }
         }
         let next: Vec<Vec<usize>> = self
-            .segments
+            .list
             .iter()
             .map(|segment| match segment.stop {
                 Some(stop) => vec![self.stops[stop].resume],
@@ -314,19 +335,19 @@ impl Plan {
                 }
             }
         }
-        let mut kept = vec![false; function.values.len()];
+        let mut saved = vec![false; function.values.len()];
         for stop in &mut self.stops {
             for v in 0..function.values.len() as u32 {
                 if get(&live_in[stop.resume], ValueId(v)) {
-                    kept[v as usize] = true;
+                    saved[v as usize] = true;
                     stop.live.push(ValueId(v));
                 }
             }
             // The operation's own result is made on the way.
         }
-        self.kept = (0..function.values.len() as u32)
+        self.saved = (0..function.values.len() as u32)
             .map(ValueId)
-            .filter(|v| kept[v.index()])
+            .filter(|v| saved[v.index()])
             .collect();
     }
 }

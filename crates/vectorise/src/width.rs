@@ -4,8 +4,8 @@ use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{Builtin, MathFn, Op, Type, ValueId};
 
-use super::region::Region;
-use crate::kernel::Lower;
+use crate::input::Input;
+use crate::region::Region;
 
 /// Most lanes.
 const MOST: u32 = 32;
@@ -19,9 +19,9 @@ const CHAIN: usize = 64;
 
 /// Lanes by speed: two registers of 32 bytes for each 32-bit value, two for each 64-bit one where those
 /// are the work.
-pub(super) fn usual(low: &Lower<'_>) -> u32 {
-    let types = &low.values.module.types;
-    let function = low.function;
+pub(crate) fn usual(input: &Input<'_>) -> u32 {
+    let types = &input.module.types;
+    let function = input.function;
     let (mut wide, mut all) = (0usize, 0usize);
     for inst in function.blocks.iter().flat_map(|b| &b.insts) {
         let inst = &function.insts[inst.index()];
@@ -45,8 +45,8 @@ pub(super) fn usual(low: &Lower<'_>) -> u32 {
 }
 
 /// No more lanes than the group's rows have work-items, where the kernel says how many those are.
-pub(super) fn within_rows(low: &Lower<'_>, usual: u32) -> u32 {
-    match low.group_size {
+pub(crate) fn within_rows(input: &Input<'_>, usual: u32) -> u32 {
+    match input.group_size {
         Some([x, ..]) if x >= 4 => usual.min(1 << x.ilog2()),
         _ => usual,
     }
@@ -54,11 +54,11 @@ pub(super) fn within_rows(low: &Lower<'_>, usual: u32) -> u32 {
 
 /// Fewer lanes for what is left of a row, for small kernels that have rows: those of groups of 8 times 8 work-items,
 /// or 4 times 4 times 4, are shorter than a chunk.
-pub(super) fn narrower(low: &Lower<'_>, width: u32, instructions: usize) -> Vec<u32> {
-    if low.group_size.is_some() || instructions > TWICE {
+pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) -> Vec<u32> {
+    if input.group_size.is_some() || instructions > TWICE {
         return Vec::new();
     }
-    let dimensions = ids(low.function).into_iter();
+    let dimensions = ids(input.function).into_iter();
     let dimensions = dimensions.filter_map(|(builtin, dimension)| match builtin {
         Builtin::GlobalInvocationId | Builtin::LocalInvocationId | Builtin::WorkgroupId => {
             Some(dimension)
@@ -75,12 +75,12 @@ pub(super) fn narrower(low: &Lower<'_>, width: u32, instructions: usize) -> Vec<
 
 /// More lanes where the work is a loop in which each instruction waits for the one before: several registers of
 /// the same value keep the processor busy. Only for kernels of one dimension, whose rows are long.
-pub(super) fn for_chains(low: &Lower<'_>, region: &Region, usual: u32) -> u32 {
+pub(crate) fn for_chains(input: &Input<'_>, region: &Region, usual: u32) -> u32 {
     let Some(shapes) = &region.shapes else {
         return usual;
     };
     let function = &region.function;
-    let row = low.group_size.map(|size| u64::from(size[0]));
+    let row = input.group_size.map(|size| u64::from(size[0]));
     let flat = ids(function).iter().all(|id| {
         !matches!(
             id,
@@ -92,7 +92,7 @@ pub(super) fn for_chains(low: &Lower<'_>, region: &Region, usual: u32) -> u32 {
     });
     let chains = region.loops.loops.iter().enumerate();
     let bytes: Vec<u64> = chains
-        .filter_map(|(l, _)| chain(low, region, shapes, l as u32))
+        .filter_map(|(l, _)| chain(input, region, shapes, l as u32))
         .collect();
     let Some(&bytes) = bytes.iter().max().filter(|_| flat) else {
         return usual;
@@ -109,13 +109,13 @@ pub(super) fn for_chains(low: &Lower<'_>, region: &Region, usual: u32) -> u32 {
 
 /// Bytes per lane of what loop `l` carries from turn to turn and takes from outside, if all lanes turn together
 /// and it does nothing but arithmetic.
-fn chain(low: &Lower<'_>, region: &Region, shapes: &Shapes, l: u32) -> Option<u64> {
+fn chain(input: &Input<'_>, region: &Region, shapes: &Shapes, l: u32) -> Option<u64> {
     let (function, this) = (&region.function, &region.loops.loops[l as usize]);
     let inner = |other: &kernel_ir::passes::cfg::Loop| other.parent == Some(l);
     if shapes.is_divergent_loop(l) || region.loops.loops.iter().any(inner) {
         return None;
     }
-    let types = &low.values.module.types;
+    let types = &input.module.types;
     let varying = |v: ValueId| shapes.of(v) == Shape::Varying;
     let (mut count, mut carried, mut seen) = (0, 0, Vec::new());
     for &block in &this.blocks {

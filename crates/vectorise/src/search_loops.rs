@@ -7,9 +7,8 @@ use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::Shapes;
 use kernel_ir::{Builtin, Op, Terminator, ValueId};
 
-use super::region::Region;
-use crate::kernel::Lower;
-use crate::machine::WIDE_REGISTERS;
+use crate::input::Input;
+use crate::region::Region;
 
 /// Lanes of loops that search; of small kernels, where there are registers enough for them.
 const LANES: u32 = 16;
@@ -23,21 +22,21 @@ const TURN: u8 = 1;
 const FOUND: u8 = 2;
 
 /// More lanes for kernels that search. Only for those of one dimension, whose rows are long.
-pub(super) fn wider(low: &Lower<'_>, regions: &[Region], usual: u32) -> u32 {
-    let instructions: usize = regions.iter().map(Region::len).sum();
+pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
+    let instructions: usize = regions.iter().map(Region::instruction_count).sum();
     if instructions > LONG || !regions.iter().any(searches) {
         return usual;
     }
     let is_local = |id| matches!(id, Builtin::GlobalInvocationId | Builtin::LocalInvocationId);
-    let is_flat = !ids(low.function)
+    let is_flat = !ids(input.function)
         .into_iter()
         .any(|(id, dimension)| is_local(id) && dimension > 0);
-    let row = low.group_size.map(|size| size[0]);
+    let row = input.group_size.map(|size| size[0]);
     let fills = |lanes: u32| row.is_none_or(|row| row.is_multiple_of(lanes));
     // Short rows are joined where no work-item waits for others.
-    let many = low.plan.stops.is_empty()
+    let many = input.segments.stops.is_empty()
         && instructions <= SMALL
-        && low.registers == WIDE_REGISTERS
+        && input.target.has_mask_registers
         && fills(MOST);
     match is_flat {
         true if many => MOST,

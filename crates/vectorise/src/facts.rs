@@ -1,0 +1,160 @@
+//! What is known of a kernel's values before it is cut into regions: their shapes along a row, which of them the group
+//! shares, and which extensions do not wrap around.
+
+use std::collections::HashSet;
+
+use kernel_ir::passes::cfg::{Cfg, Loops};
+use kernel_ir::passes::shape::{self, Given, Lanes as Together, Shape, Shapes};
+use kernel_ir::{BlockId, Function, Module, ValueDef, ValueId};
+
+use crate::array_layout::ArrayLayout;
+use crate::input::Input;
+use crate::sub_groups::Rows;
+
+/// What is known of the whole kernel.
+pub(crate) struct Facts {
+    /// The kernel, its private arrays laid out by lane where they can be.
+    pub function: Function,
+    pub arrays: ArrayLayout,
+    /// Where lanes are those of a sub-group.
+    pub sub_groups: Option<Rows>,
+    shapes: Shapes,
+    /// Values of loops that lanes leave at different times.
+    apart: HashSet<ValueId>,
+    /// Kept values that are the same in the whole group.
+    pub group: HashSet<ValueId>,
+    /// Others that are the same in each sub-group, where lanes are those of one.
+    pub in_sub_group: HashSet<ValueId>,
+    /// Extensions that are known not to wrap around.
+    pub never_wraps: Vec<ValueId>,
+    /// Extensions that are tested at the start of each chunk, with the steps of what they extend.
+    pub no_wrap: Vec<(ValueId, i64)>,
+}
+
+impl Facts {
+    pub(crate) fn new(input: &Input<'_>, width: u32, sub_groups: Option<Rows>) -> Self {
+        let module = input.module;
+        let mut function = input.function.clone();
+        // Between regions arrays live with their items: chunks must be at multiples of their width then.
+        let whole =
+            sub_groups.is_some() || input.group_size.is_some_and(|s| s[0].is_multiple_of(width));
+        let arrays = if input.segments.stops.is_empty() || whole {
+            ArrayLayout::new(module, &function)
+        } else {
+            ArrayLayout::default()
+        };
+        arrays.apply(&mut function, width);
+        let places = Given {
+            arrays: arrays.steps(),
+            ..Given::default()
+        };
+        let plain = shape::shapes_given(module, &function, Together::Row, &places);
+        let function = &function;
+        let [certain, exact] = crate::no_wrap::exact(module, function, &plain);
+        let given = Given {
+            exact: [certain.as_slice(), &exact].concat(),
+            ..places
+        };
+        let shapes = if given.exact.is_empty() {
+            plain
+        } else {
+            shape::shapes_given(module, function, Together::Row, &given)
+        };
+        let step = |v: ValueId| match function.values[v.index()].def {
+            ValueDef::Inst(inst) => crate::no_wrap::extension(&function.insts[inst.index()].op)
+                .and_then(|(_, from)| shapes.of(from).step()),
+            _ => None,
+        };
+        let exact = exact.iter().filter_map(|&v| Some((v, step(v)?))).collect();
+        let apart = left_apart(function, &shapes);
+        let kept = &input.segments.saved;
+        let own = Given {
+            arrays: arrays.steps(),
+            ..Given::default()
+        };
+        let group = uniform_in(module, function, kept, Together::Group, &Given::default());
+        let in_sub_group = match sub_groups {
+            None => HashSet::new(),
+            Some(_) => {
+                let others = kept.iter().copied().filter(|v| !group.contains(v));
+                let others: Vec<ValueId> = others.collect();
+                uniform_in(module, function, &others, Together::SubGroup, &own)
+            }
+        };
+        Self {
+            sub_groups,
+            group,
+            in_sub_group,
+            function: function.clone(),
+            arrays,
+            shapes,
+            apart,
+            never_wraps: certain,
+            no_wrap: exact,
+        }
+    }
+
+    /// The shape of a value that another region made.
+    pub(crate) fn row_shape(&self, v: ValueId) -> Shape {
+        if self.group.contains(&v) || self.in_sub_group.contains(&v) {
+            Shape::Uniform
+        } else if self.apart.contains(&v) || self.shapes.assumes_no_wrap(v) {
+            Shape::Varying
+        } else {
+            self.shapes.of(v)
+        }
+    }
+}
+
+impl Facts {
+    /// The same in a sub-group that is no part of a row.
+    pub(crate) fn sub_group_shape(&self, v: ValueId) -> Shape {
+        if self.group.contains(&v) || self.in_sub_group.contains(&v) {
+            Shape::Uniform
+        } else {
+            Shape::Varying
+        }
+    }
+}
+
+/// Those of `values` that are the same for all `lanes`.
+fn uniform_in(
+    module: &Module,
+    function: &Function,
+    values: &[ValueId],
+    lanes: Together,
+    given: &Given,
+) -> HashSet<ValueId> {
+    if values.is_empty() {
+        return HashSet::new();
+    }
+    let shapes = shape::shapes_given(module, function, lanes, given);
+    let apart = left_apart(function, &shapes);
+    values
+        .iter()
+        .copied()
+        .filter(|v| {
+            shapes.of(*v) == Shape::Uniform && !shapes.assumes_no_wrap(*v) && !apart.contains(v)
+        })
+        .collect()
+}
+
+/// Values of loops that lanes leave at different times: behind those they differ.
+fn left_apart(function: &Function, shapes: &Shapes) -> HashSet<ValueId> {
+    let cfg = Cfg::new(function);
+    let loops = Loops::new(&cfg);
+    let mut apart = HashSet::new();
+    for (b, block) in function.blocks.iter().enumerate() {
+        let mut at = loops.innermost(BlockId(b as u32));
+        let mut divergent = false;
+        while let Some(l) = at {
+            divergent |= shapes.is_divergent_loop(l);
+            at = loops.loops[l as usize].parent;
+        }
+        if divergent {
+            let results = block.insts.iter();
+            apart.extend(results.filter_map(|i| function.insts[i.index()].result));
+        }
+    }
+    apart
+}

@@ -1,0 +1,24 @@
+//! What a plan is made from: one kernel, the machine, and what the launch is known to keep to.
+
+use kernel_ir::{Function, Module};
+
+use crate::segments::Segments;
+use crate::target::TargetInfo;
+
+/// A kernel to be planned. The function may be another form of the kernel's own, as
+/// [`side_by_side`](kernel_ir::passes::side_by_side) makes them.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The module that has the kernel's types and constants.
+    pub module: &'a Module,
+    /// The kernel's body.
+    pub function: &'a Function,
+    /// The body, cut where work-items wait; lanes in lock step ([`LaneOrder`](crate::LaneOrder)).
+    pub segments: &'a Segments,
+    /// Work-items of a group in each dimension, where the kernel requires a size; none of them is zero.
+    pub group_size: Option<[u32; 3]>,
+    /// Lanes of a sub-group.
+    pub sub_group_size: u32,
+    /// The processor.
+    pub target: TargetInfo,
+}

@@ -1,0 +1,326 @@
+//! The plan of a kernel: how its work-items run as lanes of vectors, and where their state lies between barriers.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use kernel_ir::{Function, GroupScope, InstId, Kernel, Op, ValueDef, ValueId};
+
+use crate::array_layout::private_arrays;
+use crate::cost;
+use crate::facts::Facts;
+use crate::form_regions::{meet_as_a_group, regions};
+use crate::input::Input;
+use crate::privatise::{self, Privatised};
+use crate::region::Region;
+use crate::search_loops;
+use crate::sub_groups::{self, Rows};
+use crate::tighten::{self, Tightening};
+use crate::unroll_and_jam::{self, UnrollAndJam};
+use crate::width;
+
+/// Instructions of a kernel. Not measured: two copies of more take too long to compile.
+const MOST_INSTRUCTIONS: usize = 1500;
+/// Instructions of a kernel with sub-group operations whose rows may have any length: both of its copies have vectors.
+/// Beyond, there is one copy at most, for any rows, and only where sub-group operations are repeated. Not measured.
+const MOST_WITH_SUB_GROUPS: usize = 200;
+/// Instructions of all regions together; a block may be in several. Not measured: a bound on compile time.
+const MOST_IN_REGIONS: usize = 4000;
+/// Scalars of a value that lives in registers. Not measured: a bound on compile time.
+const MOST_SCALARS: usize = 32;
+/// Bytes of the private arrays of all lanes, which lie on the stack.
+const MOST_PRIVATE_BYTES: u64 = 64 << 10;
+
+/// A region and the loops over its chunks.
+pub struct RegionPlan {
+    /// The code.
+    pub region: Region,
+    /// How several chunks run together, if they do.
+    pub jam: Option<UnrollAndJam>,
+    /// The chunks that have work, if it is not all of them. Not beside `jam`.
+    pub tightening: Option<Tightening>,
+}
+
+/// How a kernel runs as lanes of vectors.
+pub struct Plan {
+    /// Work-items that run as one: lanes of its vectors.
+    pub width: u32,
+    /// Widths for rows, and ends of rows, that are shorter than `width`; the widest first.
+    pub tail_widths: Vec<u32>,
+    /// How rows and sub-groups meet, where the lanes are those of a sub-group.
+    pub sub_groups: Option<Rows>,
+    /// The code between barriers; the first region is the kernel's start.
+    pub regions: Vec<RegionPlan>,
+    /// The region that begins at each stop.
+    pub region_of_stop: Vec<usize>,
+    /// Saved values that are the same for the whole group: one variable each.
+    pub group_uniform: HashSet<ValueId>,
+    /// Other saved values, which have an element for each work-item: byte offsets of their scalars in the state area,
+    /// per work-item, and the step from lane to lane where it is known.
+    pub per_item: HashMap<ValueId, (Vec<u64>, Option<i64>)>,
+    /// Those of `per_item` that are the same for the lanes of a sub-group.
+    pub sub_group_uniform: HashSet<ValueId>,
+    /// Results of extensions that must not wrap around in a chunk, with the steps of their operands: a test at the
+    /// start of each chunk or row makes sure.
+    pub no_wrap: Vec<(ValueId, i64)>,
+    /// Extensions that never wrap around.
+    pub never_wraps: HashSet<InstId>,
+    /// Byte offset per work-item, and bytes, of each private array that lives in the state area.
+    pub arrays: HashMap<ValueId, (u64, u64)>,
+    /// Element sizes of the private arrays that are laid out by lane.
+    pub array_elements: HashMap<ValueId, u64>,
+    /// Atomic operations that are done on memory of this thread first.
+    pub privatised: Privatised,
+    /// Bytes of state per work-item.
+    pub state_bytes: u64,
+}
+
+impl Plan {
+    /// Whether lanes are those of a sub-group.
+    #[must_use]
+    pub fn has_sub_groups(&self) -> bool {
+        self.sub_groups.is_some()
+    }
+
+    /// Work-items whose state must be there even if some of them do not exist.
+    #[must_use]
+    pub fn items_per_block(&self) -> u32 {
+        if self.has_sub_groups() { self.width } else { 1 }
+    }
+
+    /// Plans `kernel` with the body of `input`. `copies`: work-items have copies of arguments that they write to.
+    /// `wanted`: lanes for kernels without sub-group operations; by speed when `None`.
+    ///
+    /// # Errors
+    /// Why the kernel cannot run so, or why it is not worth it, for its author.
+    pub fn new(
+        input: &Input<'_>,
+        kernel: &Kernel,
+        copies: bool,
+        wanted: Option<u32>,
+    ) -> Result<Self, &'static str> {
+        if copies {
+            return Err("the kernel writes to an argument passed by value");
+        }
+        let function = input.function;
+        let rows = sub_groups::rows(kernel, function, input.sub_group_size);
+        if rows.is_some() && !matches!(input.sub_group_size, 4 | 8 | 16 | 32) {
+            return Err("it has sub-group operations, and sub-groups of neither 4, 8, 16 nor 32");
+        }
+        let count = instructions(input)?;
+        let rows = bounded_rows(rows, function, count)?;
+        let by_speed = rows.is_none() && wanted.is_none();
+        let has_stops = !input.segments.stops.is_empty();
+        if has_stops && !meet_as_a_group(input) {
+            return Err("work-items may part where they wait for each other");
+        }
+        let (width, facts, regions) = formed(input, rows, wanted)?;
+
+        let state = State::new(input, &facts);
+        let private: u64 = private_arrays(function)
+            .iter()
+            .map(|p| p.1.next_multiple_of(p.2))
+            .sum();
+        if !has_stops && private.saturating_mul(u64::from(width)) > MOST_PRIVATE_BYTES {
+            return Err(
+                "its private arrays, for all work-items side by side, take more than 64 KiB",
+            );
+        }
+        if !regions.iter().all(Region::can_run) {
+            return Err(
+                "it has a loop with two entries, or work-items may part where they wait for each other",
+            );
+        }
+        // With barriers the scalar form keeps the state of each work-item in a record: it is slower anyway.
+        if by_speed && !has_stops && !cost::is_worth_it(input.module, &regions, width) {
+            return Err("side by side was estimated to be slower");
+        }
+        let mut region_of_stop = vec![0; input.segments.stops.len()];
+        for (i, region) in regions.iter().enumerate() {
+            if let Some(stop) = region.after {
+                region_of_stop[stop] = i;
+            }
+        }
+        let regions = regions
+            .into_iter()
+            .map(|region| RegionPlan::new(input, region, width, rows, &state))
+            .collect();
+        let inst_of = |v: &ValueId| match function.values[v.index()].def {
+            ValueDef::Inst(inst) => Some(inst),
+            _ => None,
+        };
+        Ok(Self {
+            width,
+            tail_widths: match (rows, wanted) {
+                (None, None) => width::tail_widths(input, width, count),
+                _ => Vec::new(),
+            },
+            sub_groups: rows,
+            regions,
+            region_of_stop,
+            group_uniform: state.group_uniform,
+            per_item: state.per_item,
+            sub_group_uniform: facts.in_sub_group,
+            no_wrap: facts.no_wrap,
+            never_wraps: facts.never_wraps.iter().filter_map(inst_of).collect(),
+            arrays: state.arrays,
+            array_elements: facts.arrays.element,
+            privatised: match rows {
+                None => privatise::privatised(input.module, function),
+                Some(_) => Privatised::default(),
+            },
+            state_bytes: state.bytes.next_multiple_of(64),
+        })
+    }
+}
+
+impl RegionPlan {
+    fn new(
+        input: &Input<'_>,
+        region: Region,
+        width: u32,
+        rows: Option<Rows>,
+        state: &State,
+    ) -> Self {
+        let uniform = &state.group_uniform;
+        let jam = match rows {
+            None => unroll_and_jam::unroll_and_jam(input, uniform, width, &region),
+            Some(_) => None,
+        };
+        let tightening = match jam {
+            None => tighten::tighten(input, uniform, &state.per_item, &region, width),
+            Some(_) => None,
+        };
+        Self {
+            region,
+            jam,
+            tightening,
+        }
+    }
+}
+
+/// How many instructions the kernel has, if plans have a meaning for each.
+fn instructions(input: &Input<'_>) -> Result<usize, &'static str> {
+    let (function, types) = (input.function, &input.module.types);
+    let mut count = 0;
+    for segment in &input.segments.list {
+        for inst in &function.blocks[segment.block].insts[segment.insts.clone()] {
+            count += 1;
+            let inst = &function.insts[inst.index()];
+            if matches!(inst.op, Op::Group(_, GroupScope::Workgroup, _)) {
+                return Err("it has operations of the whole group");
+            }
+            let mut scalars = Vec::new();
+            if let Some(result) = inst.result {
+                types.scalars(function.ty(result), 0, &mut scalars);
+            }
+            if scalars.len() > MOST_SCALARS {
+                return Err("it has values of more than 32 scalars outside memory");
+            }
+        }
+    }
+    if count > MOST_INSTRUCTIONS {
+        return Err("it has more than 1,500 instructions");
+    }
+    Ok(count)
+}
+
+/// The rows that code is made for: one copy of the code for those of larger kernels.
+fn bounded_rows(
+    rows: Option<Rows>,
+    function: &Function,
+    instructions: usize,
+) -> Result<Option<Rows>, &'static str> {
+    if rows != Some(Rows::Any) || instructions <= MOST_WITH_SUB_GROUPS {
+        return Ok(rows);
+    }
+    if !sub_groups::repeats(function) {
+        return Err(
+            "it has more than 200 instructions, and no sub-group operations in loops without barriers",
+        );
+    }
+    Ok(Some(Rows::Broken))
+}
+
+/// The width, what is known of the kernel's values at that width, and its regions.
+fn formed(
+    input: &Input<'_>,
+    rows: Option<Rows>,
+    wanted: Option<u32>,
+) -> Result<(u32, Facts, Vec<Region>), &'static str> {
+    let mut width = match (rows, wanted) {
+        (Some(_), _) => input.sub_group_size,
+        (None, Some(wanted)) => wanted,
+        (None, None) => width::within_rows(input, width::usual(input)),
+    };
+    let mut facts = Facts::new(input, width, rows);
+    let mut cut = regions(input, &facts);
+    if cut.iter().map(Region::instruction_count).sum::<usize>() > MOST_IN_REGIONS {
+        return Err("the code between its barriers has more than 4,000 instructions in all");
+    }
+    if rows.is_none() && wanted.is_none() {
+        let wider = search_loops::wider(input, &cut, width);
+        if wider != width {
+            width = wider;
+            facts = Facts::new(input, width, rows);
+            cut = regions(input, &facts);
+        }
+        if let [one] = cut.as_slice()
+            && facts.arrays.element.is_empty()
+        {
+            width = width::for_chains(input, one, width);
+        }
+    }
+    Ok((width, facts, cut))
+}
+
+/// Where the values lie that are saved across stops.
+struct State {
+    group_uniform: HashSet<ValueId>,
+    per_item: HashMap<ValueId, (Vec<u64>, Option<i64>)>,
+    arrays: HashMap<ValueId, (u64, u64)>,
+    /// Bytes per work-item.
+    bytes: u64,
+}
+
+impl State {
+    fn new(input: &Input<'_>, facts: &Facts) -> Self {
+        let (function, types) = (input.function, &input.module.types);
+        let mut state = Self {
+            group_uniform: HashSet::new(),
+            per_item: HashMap::new(),
+            arrays: HashMap::new(),
+            bytes: 0,
+        };
+        if input.segments.stops.is_empty() {
+            return state;
+        }
+        let mut saved: Vec<ValueId> = input.segments.saved.clone();
+        // Widest first: every array begins aligned for its elements.
+        saved.sort_by_key(|&v| (Reverse(types.align_of(function.ty(v))), v));
+        for v in saved {
+            if facts.group.contains(&v) {
+                state.group_uniform.insert(v);
+                continue;
+            }
+            let mut scalars = Vec::new();
+            types.scalars(function.ty(v), 0, &mut scalars);
+            let offsets = scalars.iter().map(|&(ty, _)| {
+                let size = types.size_of(ty);
+                state.bytes = state.bytes.next_multiple_of(size.max(1));
+                state.bytes += size;
+                state.bytes - size
+            });
+            let offsets = offsets.collect();
+            let step = facts.row_shape(v).step();
+            let step = step.filter(|&step| step == 0 || scalars.len() == 1);
+            state.per_item.insert(v, (offsets, step));
+        }
+        for (v, size, align) in private_arrays(function) {
+            state.bytes = state.bytes.next_multiple_of(align.max(16));
+            let step = size.next_multiple_of(align);
+            state.arrays.insert(v, (state.bytes, step));
+            state.bytes += step;
+        }
+        state
+    }
+}

@@ -1,0 +1,155 @@
+//! Updates of global memory that are gathered on this thread: a histogram's bins counted with plain additions, and
+//! handed to memory by atomic ones when the call of the kernel ends.
+//!
+//! What an atomic operation does whose result nobody uses and whose order is relaxed may be seen by others at any
+//! later time. A *window* stands for the bytes behind the address that such operations count from: an array on the
+//! stack, zero where nothing was added yet. It opens once enough operations went to memory one by one that its own
+//! cost is small beside theirs, and closes at the end, or when the same work-item is about to read or write what it
+//! stands for.
+
+use std::collections::{HashMap, HashSet};
+
+use kernel_ir::{
+    AddressSpace, AtomicOp, Function, InstId, Module, Op, Order, Scope, Type, ValueDef, ValueId,
+};
+
+/// Windows of a kernel. Not measured: each takes 16 KiB of the first cache.
+const MOST: usize = 2;
+
+/// The atomic operations of a kernel that are privatised.
+#[derive(Default)]
+pub struct Privatised {
+    /// The window of each, an index into `windows`.
+    pub sites: HashMap<InstId, usize>,
+    /// Accesses that may read or overwrite memory that lacks the updates of a window: it closes before them.
+    pub guarded: HashSet<InstId>,
+    /// The windows.
+    pub windows: Vec<Window>,
+}
+
+/// Memory of a thread that stands for a piece of global memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// The operation that brings an element to global memory when the window closes.
+    pub op: AtomicOp,
+    /// Bytes of an element.
+    pub size: u64,
+}
+
+/// What an operation does to memory that holds zero at first, and what brings that to other memory.
+fn combined(op: AtomicOp) -> Option<AtomicOp> {
+    match op {
+        AtomicOp::IAdd | AtomicOp::ISub => Some(AtomicOp::IAdd),
+        AtomicOp::Or | AtomicOp::Xor | AtomicOp::UMax => Some(op),
+        _ => None,
+    }
+}
+
+/// What an address counts from.
+fn root(function: &Function, mut ptr: ValueId) -> ValueId {
+    while let ValueDef::Inst(inst) = function.values[ptr.index()].def
+        && let Op::PtrOffset { ptr: base, .. } = function.insts[inst.index()].op
+    {
+        ptr = base;
+    }
+    ptr
+}
+
+/// The operations of `function` that can be gathered; none where another order of what it does could be told.
+pub(crate) fn privatised(module: &Module, function: &Function) -> Privatised {
+    let types = &module.types;
+    let space = |ptr: ValueId| match types.get(function.ty(ptr)) {
+        Type::Ptr(space) => *space,
+        _ => AddressSpace::Generic,
+    };
+    let own = |ptr: ValueId| matches!(space(ptr), AddressSpace::Local | AddressSpace::Private);
+    let mut used = vec![false; function.values.len()];
+    for block in &function.blocks {
+        for inst in &block.insts {
+            let op = &function.insts[inst.index()].op;
+            op.operands(|v| used[v.index()] = true);
+        }
+        if let Some(v) = block.term.operand() {
+            used[v.index()] = true;
+        }
+    }
+    let mut found = Privatised::default();
+    let mut roots: Vec<ValueId> = Vec::new();
+    let mut kind = None;
+    let mut blocks = Vec::new();
+    for (b, block) in function.blocks.iter().enumerate() {
+        for (i, &id) in block.insts.iter().enumerate() {
+            let inst = &function.insts[id.index()];
+            match &inst.op {
+                Op::Atomic {
+                    op,
+                    ptr,
+                    value: Some(value),
+                    order: Order::Relaxed,
+                    ..
+                } if !own(*ptr) => {
+                    let size = types.size_of(function.ty(*value));
+                    let plain = matches!(types.get(function.ty(*value)), Type::Int(32 | 64));
+                    let unused = inst.result.is_none_or(|v| !used[v.index()]);
+                    let Some(op) = combined(*op).filter(|_| plain && unused) else {
+                        return Privatised::default();
+                    };
+                    // Different operations on one address keep their order.
+                    if kind.is_some_and(|kind| kind != (op, size)) {
+                        return Privatised::default();
+                    }
+                    kind = Some((op, size));
+                    if space(*ptr) != AddressSpace::Global {
+                        continue;
+                    }
+                    let root = root(function, *ptr);
+                    let window = roots.iter().position(|&r| r == root);
+                    let window = match window {
+                        Some(window) => window,
+                        None if root == *ptr || roots.len() == MOST => continue,
+                        None => {
+                            roots.push(root);
+                            found.windows.push(Window { op, size });
+                            roots.len() - 1
+                        }
+                    };
+                    found.sites.insert(id, window);
+                    blocks.push((b, i));
+                }
+                Op::Atomic { ptr, .. } if !own(*ptr) => return Privatised::default(),
+                Op::Fence(Scope::Workgroup | Scope::Subgroup | Scope::Invocation, _) => {}
+                Op::Fence(..)
+                | Op::CopyMemory { .. }
+                | Op::Group(..)
+                | Op::Call(..)
+                | Op::CallIndirect(..) => return Privatised::default(),
+                _ => {}
+            }
+        }
+    }
+    // What the same work-item may come to afterwards.
+    let mut reached = vec![false; function.blocks.len()];
+    let mut work = Vec::new();
+    let guard = |insts: &[InstId], guarded: &mut HashSet<InstId>| {
+        for &id in insts {
+            if let Op::Load { ptr, .. } | Op::Store { ptr, .. } = &function.insts[id.index()].op
+                && matches!(space(*ptr), AddressSpace::Global | AddressSpace::Generic)
+            {
+                guarded.insert(id);
+            }
+        }
+    };
+    for &(b, i) in &blocks {
+        guard(&function.blocks[b].insts[i + 1..], &mut found.guarded);
+        function.blocks[b].term.successors(|to| work.push(to));
+    }
+    while let Some(block) = work.pop() {
+        if std::mem::replace(&mut reached[block.index()], true) {
+            continue;
+        }
+        let block = &function.blocks[block.index()];
+        guard(&block.insts, &mut found.guarded);
+        block.term.successors(|to| work.push(to));
+    }
+    found
+}

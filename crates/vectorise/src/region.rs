@@ -1,0 +1,78 @@
+//! A region: the code between two barriers, as a function of its own.
+
+use std::collections::HashMap;
+
+use kernel_ir::passes::cfg::{Cfg, Loops, PostDominators};
+use kernel_ir::passes::shape::{Shape, Shapes};
+use kernel_ir::{BlockId, Function, InstId, ValueDef, ValueId};
+
+/// The code from one stop to the next ones, entered at its first block. Values and instructions keep the numbers that
+/// they have in the kernel.
+pub struct Region {
+    /// Its blocks; the first one is entered from outside only.
+    pub function: Function,
+    /// The stop behind which it begins; `None` for the kernel's start.
+    pub after: Option<usize>,
+    /// Blocks that end it, with the stop they end at.
+    pub exits: HashMap<BlockId, Option<usize>>,
+    /// Whether a work-item may return in it.
+    pub returns: bool,
+    /// Saved values that it uses, in order.
+    pub live: Vec<ValueId>,
+    /// Shapes of its values over the lanes of a row; `None` while the region is being made.
+    pub shapes: Option<Shapes>,
+    /// Shapes over the lanes of sub-groups that are no part of a row, where there may be any.
+    pub sub_group_shapes: Option<Shapes>,
+    /// Divergent branches that a test at the start of a chunk makes uniform.
+    pub assumed_uniform: Vec<BlockId>,
+    /// Its edges.
+    pub cfg: Cfg,
+    /// Its loops, and an order of blocks in which each is contiguous.
+    pub loops: Loops,
+    /// Blocks that every path to an exit goes through.
+    pub post: PostDominators,
+    /// Block of each instruction.
+    pub home: HashMap<InstId, BlockId>,
+}
+
+impl Region {
+    /// Instructions.
+    pub fn instruction_count(&self) -> usize {
+        self.function.blocks.iter().map(|b| b.insts.len()).sum()
+    }
+
+    /// Whether lanes are together wherever it ends, and no shape is a guess that control flow hangs on.
+    pub fn can_run(&self) -> bool {
+        let all = [&self.shapes, &self.sub_group_shapes];
+        self.shapes.is_some()
+            && all
+                .into_iter()
+                .flatten()
+                .all(|shapes| self.can_run_with(shapes))
+    }
+
+    fn can_run_with(&self, shapes: &Shapes) -> bool {
+        if self.loops.loops.iter().any(|l| l.irreducible) {
+            return false;
+        }
+        let apart = self
+            .exits
+            .iter()
+            .any(|(block, stop)| stop.is_some() && shapes.is_masked(*block));
+        let guess = self.home.keys().any(|inst| {
+            self.function.insts[inst.index()]
+                .result
+                .is_some_and(|v| shapes.of(v) == Shape::Uniform && shapes.assumes_no_wrap(v))
+        });
+        !apart && !guess
+    }
+
+    /// The block that makes `v`; `None` for values of earlier regions, arguments and constants.
+    #[must_use]
+    pub fn block_of(&self, v: ValueId) -> Option<BlockId> {
+        match self.function.values[v.index()].def {
+            ValueDef::Inst(inst) => self.home.get(&inst).copied(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! How the rows of a work-group meet its sub-groups, for kernels whose lanes exchange values.
+//!
+//! Where a row is whole sub-groups, a chunk is a part of a row, as in other kernels. Any other sub-group (of rows of
+//! another length, the last one of a group, a chunk for which an assumption fails) runs under a mask of the lanes that
+//! exist, with a vector of ids in each dimension.
+
+use kernel_ir::passes::cfg::{Cfg, Loops};
+use kernel_ir::{BlockId, Builtin, Function, GroupScope, Kernel, Op, Scope};
+
+/// The rows of a work-group for which code is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rows {
+    /// Rows of whole sub-groups only: the kernel requires a group size.
+    Whole,
+    /// Rows of any length, in one copy of the code under a mask: the kernel requires another group size, or it is too
+    /// large for two copies.
+    Broken,
+    /// Two copies of the code: the launch decides.
+    Any,
+}
+
+/// Whether lanes must be those of one sub-group for it.
+fn talks(op: &Op) -> bool {
+    use Builtin as B;
+    matches!(
+        op,
+        Op::Group(_, GroupScope::Subgroup, _)
+            | Op::Barrier(Scope::Subgroup | Scope::Invocation)
+            | Op::WorkItem(
+                B::SubgroupId | B::SubgroupLocalInvocationId | B::SubgroupSize,
+                _
+            )
+    )
+}
+
+/// How rows and sub-groups meet; `None` where lanes need not be those of one sub-group.
+pub(crate) fn rows(kernel: &Kernel, function: &Function, sub_group_size: u32) -> Option<Rows> {
+    let mut insts = function.blocks.iter().flat_map(|b| &b.insts);
+    if !insts.any(|inst| talks(&function.insts[inst.index()].op)) {
+        return None;
+    }
+    Some(match kernel.required_group_size {
+        Some([x, ..]) if x.is_multiple_of(sub_group_size) => Rows::Whole,
+        Some(_) => Rows::Broken,
+        None => Rows::Any,
+    })
+}
+
+/// Whether sub-groups exchange values in a loop in which groups do not wait: the kernel's time is spent there.
+pub(crate) fn repeats(function: &Function) -> bool {
+    let has = |block: BlockId, what: fn(&Op) -> bool| {
+        let mut insts = function.blocks[block.index()].insts.iter();
+        insts.any(|inst| what(&function.insts[inst.index()].op))
+    };
+    let exchanges = |op: &Op| matches!(op, Op::Group(_, GroupScope::Subgroup, _));
+    let waits = |op: &Op| matches!(op, Op::Barrier(scope) if !matches!(scope, Scope::Subgroup | Scope::Invocation));
+    let loops = Loops::new(&Cfg::new(function));
+    loops.loops.iter().any(|around| {
+        let mut blocks = around.blocks.iter();
+        blocks.any(|&block| has(block, exchanges))
+            && !around.blocks.iter().any(|&block| has(block, waits))
+    })
+}

@@ -1,0 +1,101 @@
+//! The processor as far as plans depend on it.
+
+use kernel_ir::{Type, TypeId, Types};
+
+/// Vector registers of a processor, and which of its vector accesses are fast.
+///
+/// ```
+/// use vectorise::TargetInfo;
+/// let haswell = TargetInfo::x86_64("x86-64-v3", "");
+/// assert_eq!((haswell.register_count, haswell.register_bytes), (16, 32));
+/// assert!(!haswell.has_mask_registers);
+/// // LLVM's feature string has the last word.
+/// assert!(TargetInfo::x86_64("x86-64-v3", "+avx512vl").has_mask_registers);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TargetInfo {
+    /// Vector registers.
+    pub register_count: u64,
+    /// Bytes of one of them.
+    pub register_bytes: u64,
+    /// Whether masks have registers of their own (AVX-512): masked accesses of all scalars are instructions then, and
+    /// cost what others do.
+    pub has_mask_registers: bool,
+    /// Whether gathers and scatters are faster than one access for each lane.
+    pub has_fast_gathers: bool,
+}
+
+impl TargetInfo {
+    /// LLVM's processor `cpu` with LLVM's feature string `features`.
+    ///
+    /// A processor without AVX-512 counts as one with AVX2: for `x86-64-v2`, whose registers have 16 bytes, LLVM splits
+    /// each vector into two.
+    #[must_use]
+    pub fn x86_64(cpu: &str, features: &str) -> Self {
+        const AVX512: [&str; 16] = [
+            "x86-64-v4",
+            "znver4",
+            "znver5",
+            "skylake-avx512",
+            "cascadelake",
+            "cooperlake",
+            "cannonlake",
+            "icelake-client",
+            "icelake-server",
+            "rocketlake",
+            "tigerlake",
+            "sapphirerapids",
+            "emeraldrapids",
+            "graniterapids",
+            "graniterapids-d",
+            "diamondrapids",
+        ];
+        // Measured on Sapphire Rapids in gathers of the benchmark's spmv and interp; earlier processors are slower.
+        const FAST_GATHERS: [&str; 5] = [
+            "sapphirerapids",
+            "emeraldrapids",
+            "graniterapids",
+            "graniterapids-d",
+            "diamondrapids",
+        ];
+        let by_name = AVX512.contains(&cpu) && asked(features, "+avx512f") != Some(false);
+        let is_wide = by_name || asked(features, "+avx512vl") == Some(true);
+        let (register_count, register_bytes) = if is_wide { (32, 64) } else { (16, 32) };
+        let is_fast = asked(features, cpu_target::FAST_GATHERS);
+        Self {
+            register_count,
+            register_bytes,
+            has_mask_registers: is_wide,
+            has_fast_gathers: is_wide && is_fast.unwrap_or(FAST_GATHERS.contains(&cpu)),
+        }
+    }
+
+    /// Bytes of all vector registers.
+    #[must_use]
+    pub fn vector_bytes(&self) -> u64 {
+        self.register_count * self.register_bytes
+    }
+
+    /// Whether a masked load or store of scalars of type `ty` is one instruction.
+    #[must_use]
+    pub fn has_masked(&self, types: &Types, ty: TypeId) -> bool {
+        let sizes: &[u64] = match types.get(ty) {
+            Type::Int(_) if self.has_mask_registers => &[1, 2, 4, 8],
+            Type::Int(_) | Type::Float(_) => &[4, 8],
+            _ => &[],
+        };
+        sizes.contains(&types.size_of(ty))
+    }
+}
+
+/// Whether `features` turn `feature` (`+name`) on or off; `None` where they do not name it. The last word counts, as in
+/// LLVM.
+#[must_use]
+pub fn asked(features: &str, feature: &str) -> Option<bool> {
+    let name = feature.trim_start_matches('+');
+    let mut words = features.rsplit(',');
+    words.find_map(|word| {
+        let named = word.strip_prefix(['+', '-'])? == name;
+        named.then_some(word.starts_with('+'))
+    })
+}

@@ -1,0 +1,418 @@
+//! Regions that only some chunks have work in: `if (l < width)` in a sum by halves, `if (l == 0)` at its end. Where all
+//! that a region does hangs on comparisons of an id with what is the same for the row, the chunks that have nothing to
+//! do are not visited: the loop over the row's chunks begins and ends where the comparisons say. A visit too many does
+//! no harm, the comparisons stay where they are.
+//!
+//! One chunk of the group runs in any case: it leaves what the whole group shares, and says which region is next.
+
+use std::collections::{HashMap, HashSet};
+
+use kernel_ir::passes::shape::Shape;
+use kernel_ir::{
+    AddressSpace, BinaryOp, BlockId, Builtin, ConvertOp, Op, Predicate, Terminator, Type, UnaryOp,
+    ValueDef, ValueId,
+};
+
+use crate::input::Input;
+use crate::region::Region;
+
+/// Instructions computed beforehand for one comparison.
+const DEPTH: usize = 8;
+/// Largest step from chunk to chunk: no sum of steps along a row leaves 64 bits.
+const STEP: i64 = 1 << 20;
+/// Branches that are looked at, and comparisons that are taken.
+const BRANCHES: usize = 16;
+const BOUNDS: usize = 4;
+
+/// How much more a value is in the next chunk of a row, and in the next lane of a chunk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Steps {
+    /// To the next chunk.
+    pub chunk: i64,
+    /// To the next lane.
+    pub lane: i64,
+}
+
+impl Steps {
+    const NONE: Self = Self { chunk: 0, lane: 0 };
+
+    fn of(chunk: Option<i64>, lane: Option<i64>) -> Option<Self> {
+        let (chunk, lane) = (chunk?, lane?);
+        let near = |step: i64| step.unsigned_abs() <= STEP.unsigned_abs();
+        (near(chunk) && near(lane)).then_some(Self { chunk, lane })
+    }
+    fn times(self, by: i64) -> Option<Self> {
+        Self::of(self.chunk.checked_mul(by), self.lane.checked_mul(by))
+    }
+    fn and(self, other: Self) -> Option<Self> {
+        let sum = |a: i64, b: i64| a.checked_add(b);
+        Self::of(sum(self.chunk, other.chunk), sum(self.lane, other.lane))
+    }
+}
+
+/// A comparison without which a region does nothing.
+pub struct Bound {
+    /// How `ids` compares with `limit`.
+    pub predicate: Predicate,
+    /// The side that is made of ids.
+    pub ids: ValueId,
+    /// The side that is the same along a row.
+    pub limit: ValueId,
+    /// How `ids` changes along a row.
+    pub steps: Steps,
+    /// Integers that must not wrap around along the row, unless they cannot: `ids`, and those that are extended.
+    pub no_wrap: Vec<(ValueId, ConvertOp, Steps)>,
+}
+
+/// What narrows a region.
+pub struct Tightening {
+    /// Comparisons without which the region does nothing; none: it does nothing but what the group shares.
+    pub bounds: Vec<Bound>,
+    /// Work-items of a chunk.
+    pub width: u32,
+    /// Whether its work-items run one after another: it does little but access memory where lanes lie anywhere.
+    pub scattered: bool,
+}
+
+/// Instructions of a region of which little but accesses is left.
+const SCATTERED: usize = 24;
+
+/// Whether a region does little but read and write where lanes lie anywhere: where the processor has no fast gathers,
+/// that takes as many accesses side by side as one work-item after another, and the lanes' addresses on top of it.
+fn is_scattered(input: &Input<'_>, region: &Region) -> bool {
+    let Some(shapes) = region
+        .shapes
+        .as_ref()
+        .filter(|_| !input.target.has_fast_gathers)
+    else {
+        return false;
+    };
+    let function = &region.function;
+    let (mut count, mut accesses) = (0, 0);
+    for &block in region.cfg.reverse_post_order() {
+        for inst in &function.blocks[block.index()].insts {
+            let inst = &function.insts[inst.index()];
+            match &inst.op {
+                Op::Load { ptr, .. } | Op::Store { ptr, .. } => {
+                    let types = &input.module.types;
+                    let local =
+                        *types.get(input.function.ty(*ptr)) == Type::Ptr(AddressSpace::Local);
+                    if shapes.of(*ptr) != Shape::Varying || !local {
+                        return false;
+                    }
+                    accesses += 1;
+                }
+                op if op.is_pure() => count += 1,
+                _ => return false,
+            }
+        }
+    }
+    accesses > 0 && count <= SCATTERED && region.loops.loops.is_empty()
+}
+
+struct Search<'s> {
+    input: &'s Input<'s>,
+    uniform: &'s HashSet<ValueId>,
+    per_item: &'s PerItem,
+    region: &'s Region,
+    width: u32,
+    /// The block whose branch is looked at.
+    guard: BlockId,
+}
+
+/// The saved values that have an element for each work-item.
+type PerItem = HashMap<ValueId, (Vec<u64>, Option<i64>)>;
+
+/// The chunks of `width` work-items in which `region` has work, where comparisons of ids say so. `uniform`, `per_item`:
+/// saved values, by the place where they lie.
+pub(crate) fn tighten(
+    input: &Input<'_>,
+    uniform: &HashSet<ValueId>,
+    per_item: &PerItem,
+    region: &Region,
+    width: u32,
+) -> Option<Tightening> {
+    // Without stops a group is not one row after another: no chunk runs only to name the next region.
+    if input.segments.stops.is_empty() {
+        return None;
+    }
+    let search = Search {
+        input,
+        uniform,
+        per_item,
+        region,
+        width,
+        guard: BlockId(0),
+    };
+    search.find()
+}
+
+impl Search<'_> {
+    fn find(mut self) -> Option<Tightening> {
+        let effects = self.effects()?;
+        let region = self.region;
+        let blocks = &region.function.blocks;
+        let branches = region.cfg.reverse_post_order().iter().copied();
+        let branches = branches.filter_map(|block| match blocks[block.index()].term {
+            Terminator::CondBr {
+                cond,
+                then,
+                otherwise,
+            } if then != otherwise => Some((block, cond, then, otherwise)),
+            _ => None,
+        });
+        let mut bounds = Vec::new();
+        for (block, cond, then, otherwise) in branches.take(BRANCHES) {
+            self.guard = block;
+            for (to, truth) in [(then, true), (otherwise, false)] {
+                if !self.reaches(BlockId(0), &effects, Some((block, to))) {
+                    self.take(cond, truth, DEPTH, &mut bounds);
+                }
+            }
+        }
+        bounds.truncate(BOUNDS);
+        let width = self.width;
+        let scattered = is_scattered(self.input, region);
+        (!bounds.is_empty() || effects.is_empty()).then_some(Tightening {
+            bounds,
+            width,
+            scattered,
+        })
+    }
+
+    /// Blocks in which a work-item does what others may notice or what it needs itself later; `None` if the first
+    /// block is one.
+    fn effects(&self) -> Option<Vec<BlockId>> {
+        let (region, function) = (self.region, &self.region.function);
+        let mut found = Vec::new();
+        for &block in region.cfg.reverse_post_order() {
+            let mut insts = function.blocks[block.index()].insts.iter();
+            let acts = insts.any(|inst| {
+                let op = &function.insts[inst.index()].op;
+                // Lanes of another sub-group have no part in these.
+                let own = matches!(op, Op::Assume(_) | Op::Barrier(_) | Op::Group(..));
+                !op.is_pure() && !own
+            });
+            let leaves = region.exits.get(&block).is_some_and(|stop| {
+                let live = stop.map(|stop| &self.input.segments.stops[stop].live);
+                live.into_iter().flatten().any(|&v| {
+                    let made = region.block_of(v).is_some();
+                    made && self.per_item.contains_key(&v)
+                })
+            });
+            if acts || leaves {
+                if block == BlockId(0) {
+                    return None;
+                }
+                found.push(block);
+            }
+        }
+        Some(found)
+    }
+
+    /// Whether one of `blocks` is reached from block `from` along other edges than `without`.
+    fn reaches(
+        &self,
+        from: BlockId,
+        blocks: &[BlockId],
+        without: Option<(BlockId, BlockId)>,
+    ) -> bool {
+        let cfg = &self.region.cfg;
+        let mut seen = vec![false; self.region.function.blocks.len()];
+        seen[from.index()] = true;
+        let mut work = vec![from];
+        while let Some(at) = work.pop() {
+            if blocks.contains(&at) {
+                return true;
+            }
+            for &to in cfg.successors(at) {
+                if Some((at, to)) != without && !std::mem::replace(&mut seen[to.index()], true) {
+                    work.push(to);
+                }
+            }
+        }
+        false
+    }
+
+    /// The comparisons that must hold where `cond` is `truth`, as far as they are of use.
+    fn take(&self, cond: ValueId, truth: bool, depth: usize, bounds: &mut Vec<Bound>) {
+        let Some(op) = self.made_of(cond).filter(|_| depth > 0) else {
+            return;
+        };
+        match op {
+            Op::Compare(predicate, a, b) => {
+                let predicate = if truth {
+                    *predicate
+                } else {
+                    predicate.inverse()
+                };
+                let found = self.bound(predicate, *a, *b);
+                let found = found.or_else(|| self.bound(predicate.swapped(), *b, *a));
+                bounds.extend(found);
+            }
+            Op::Unary(UnaryOp::Not, a, _) => self.take(*a, !truth, depth - 1, bounds),
+            Op::Binary(BinaryOp::And, a, b, _) if truth => {
+                self.take(*a, truth, depth - 1, bounds);
+                self.take(*b, truth, depth - 1, bounds);
+            }
+            Op::Binary(BinaryOp::Or, a, b, _) if !truth => {
+                self.take(*a, truth, depth - 1, bounds);
+                self.take(*b, truth, depth - 1, bounds);
+            }
+            _ => {}
+        }
+    }
+
+    fn bound(&self, predicate: Predicate, ids: ValueId, limit: ValueId) -> Option<Bound> {
+        // Whether it is one of integers that says something of a row.
+        ends(predicate)?;
+        let types = &self.input.module.types;
+        if !matches!(types.get(self.input.function.ty(ids)), Type::Int(_)) {
+            return None;
+        }
+        let mut no_wrap = Vec::new();
+        let steps = self.steps(ids, DEPTH, &mut no_wrap)?;
+        let same = self.steps(limit, DEPTH, &mut Vec::new())? == Steps::NONE;
+        let (_, _, signed) = ends(predicate)?;
+        let op = if signed {
+            ConvertOp::SExt
+        } else {
+            ConvertOp::ZExt
+        };
+        if !self.is_kept(op, ids) {
+            no_wrap.push((ids, op, steps));
+        }
+        (same && steps.chunk > 0 && steps.lane >= 0).then_some(Bound {
+            predicate,
+            ids,
+            limit,
+            steps,
+            no_wrap,
+        })
+    }
+
+    /// The instruction that makes `v`, if it is one of this region.
+    fn made_of(&self, v: ValueId) -> Option<&Op> {
+        self.region.block_of(v)?;
+        match self.region.function.values[v.index()].def {
+            ValueDef::Inst(inst) => Some(&self.region.function.insts[inst.index()].op),
+            _ => None,
+        }
+    }
+
+    /// Whether `v` comes from an earlier region, the same for the whole group; if it is made anew in this one, then
+    /// behind the branch only.
+    fn is_given(&self, v: ValueId) -> bool {
+        let made = self.region.block_of(v);
+        made.is_none_or(|at| !self.reaches(at, &[self.guard], None))
+            && self.region.live.binary_search(&v).is_ok()
+            && self.uniform.contains(&v)
+    }
+
+    /// Whether extending `v` is known to give the number that it was made as.
+    fn is_kept(&self, op: ConvertOp, v: ValueId) -> bool {
+        crate::range::is_kept(self.input.module, &self.region.function, op, v)
+    }
+
+    /// How `v`, made of ids and of what is the same for all by a few steps of arithmetic, differs along a row.
+    fn steps(
+        &self,
+        v: ValueId,
+        depth: usize,
+        no_wrap: &mut Vec<(ValueId, ConvertOp, Steps)>,
+    ) -> Option<Steps> {
+        if !matches!(
+            self.region.function.values[v.index()].def,
+            ValueDef::Inst(_)
+        ) {
+            return Some(Steps::NONE);
+        }
+        if self.is_given(v) {
+            return Some(Steps::NONE);
+        }
+        let op = self.made_of(v).filter(|_| depth > 0)?;
+        let mut of = |v: ValueId| self.steps(v, depth - 1, no_wrap);
+        match op {
+            Op::WorkItem(builtin, dimension) => self.id_steps(*builtin, *dimension),
+            Op::Copy(a) | Op::Convert(ConvertOp::Trunc, a, _) => of(*a),
+            Op::Convert(op @ (ConvertOp::ZExt | ConvertOp::SExt), a, _) => {
+                let steps = of(*a)?;
+                if steps != Steps::NONE {
+                    if steps.chunk < 0 || steps.lane < 0 {
+                        return None;
+                    }
+                    if !self.is_kept(*op, *a) {
+                        no_wrap.push((*a, *op, steps));
+                    }
+                }
+                Some(steps)
+            }
+            Op::Binary(op, a, b, _) => {
+                let (x, y) = (of(*a)?, of(*b)?);
+                match op {
+                    BinaryOp::UDiv
+                    | BinaryOp::SDiv
+                    | BinaryOp::URem
+                    | BinaryOp::SRem
+                    | BinaryOp::SMod => None,
+                    _ if x == Steps::NONE && y == Steps::NONE => Some(Steps::NONE),
+                    BinaryOp::IAdd => x.and(y),
+                    BinaryOp::ISub => x.and(y.times(-1)?),
+                    BinaryOp::IMul => x.times(self.known(*b)?),
+                    BinaryOp::Shl => {
+                        let by = u32::try_from(self.known(*b)?).ok().filter(|by| *by < 20)?;
+                        x.times(1 << by)
+                    }
+                    _ => None,
+                }
+            }
+            Op::Compare(_, a, b) => {
+                let same = of(*a)? == Steps::NONE && of(*b)? == Steps::NONE;
+                same.then_some(Steps::NONE)
+            }
+            _ => None,
+        }
+    }
+
+    fn id_steps(&self, builtin: Builtin, dimension: u8) -> Option<Steps> {
+        use Builtin as B;
+        let width = i64::from(self.width);
+        let (chunk, lane) = match (builtin, dimension) {
+            (B::LocalInvocationId | B::GlobalInvocationId, 0)
+            | (B::LocalInvocationIndex | B::GlobalLinearId, _) => (width, 1),
+            (B::LocalInvocationId | B::GlobalInvocationId, _) => (0, 0),
+            (B::SubgroupId, _) => (1, 0),
+            (B::SubgroupLocalInvocationId, _) => (0, 1),
+            (B::SubgroupSize, _) => return None,
+            _ => (0, 0),
+        };
+        Some(Steps { chunk, lane })
+    }
+
+    fn known(&self, v: ValueId) -> Option<i64> {
+        let module = self.input.module;
+        module.known_signed(&self.region.function, v)
+    }
+}
+
+/// A comparison of ids with a limit bounds the ids above or below, or both: `Some(whether the limit is inside)` for each,
+/// then whether the integers are signed.
+pub type Ends = (Option<bool>, Option<bool>, bool);
+
+/// The bounds that a comparison of integers sets on its first operand; `None` for the others.
+#[must_use]
+pub fn ends(predicate: Predicate) -> Option<Ends> {
+    use Predicate as P;
+    Some(match predicate {
+        P::IEq => (Some(true), Some(true), false),
+        P::ULt => (Some(false), None, false),
+        P::ULe => (Some(true), None, false),
+        P::UGt => (None, Some(false), false),
+        P::UGe => (None, Some(true), false),
+        P::SLt => (Some(false), None, true),
+        P::SLe => (Some(true), None, true),
+        P::SGt => (None, Some(false), true),
+        P::SGe => (None, Some(true), true),
+        _ => return None,
+    })
+}

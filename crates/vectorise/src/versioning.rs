@@ -1,0 +1,184 @@
+//! Loop versioning: divergent branches that mostly go one way for a whole chunk of lanes are tested at its start. The
+//! chunk runs without masks where the test holds, else one work-item after another.
+
+use kernel_ir::passes::ids;
+use kernel_ir::passes::shape::{Shape, Shapes};
+use kernel_ir::{
+    BinaryOp, BlockId, Builtin, Function, InstId, MathFn, Op, Predicate, TypeId, UnaryOp, ValueDef,
+    ValueId,
+};
+
+use crate::input::Input;
+use crate::no_wrap::from_ids;
+use crate::region::Region;
+
+/// Conditions inside of a condition.
+const DEPTH: usize = 16;
+/// Instructions under a branch that some lanes may run alone.
+const MASKED: usize = 80;
+
+/// Whether few chunks of a row part on Bool `v`: it compares ids with what is the same for all.
+fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> bool {
+    let function = &region.function;
+    if shapes.of(v) == Shape::Uniform {
+        return true;
+    }
+    let ValueDef::Inst(inst) = function.values[v.index()].def else {
+        return false;
+    };
+    if depth == 0 {
+        return false;
+    }
+    let step = |v: ValueId| shapes.of(v).step();
+    match &function.insts[inst.index()].op {
+        Op::Compare(predicate, a, b) => {
+            let float = matches!(
+                predicate,
+                Predicate::FOrdEq
+                    | Predicate::FOrdNe
+                    | Predicate::FOrdLt
+                    | Predicate::FOrdLe
+                    | Predicate::FOrdGt
+                    | Predicate::FOrdGe
+                    | Predicate::FUnordEq
+                    | Predicate::FUnordNe
+                    | Predicate::FUnordLt
+                    | Predicate::FUnordLe
+                    | Predicate::FUnordGt
+                    | Predicate::FUnordGe
+                    | Predicate::FOrdered
+                    | Predicate::FUnordered
+            );
+            // One item is always alone with its answer: of a row some chunk parts, and often it is the only one.
+            let one = matches!(predicate, Predicate::IEq | Predicate::INe);
+            // A large step parts lanes often.
+            let near = |s: Option<i64>| s.is_some_and(|s| s.unsigned_abs() <= 4);
+            !float && !one && near(step(*a)) && near(step(*b))
+        }
+        Op::Binary(
+            BinaryOp::And | BinaryOp::Or | BinaryOp::LogicalEqual | BinaryOp::LogicalNotEqual,
+            a,
+            b,
+            _,
+        ) => {
+            rarely_parts(region, shapes, *a, depth - 1)
+                && rarely_parts(region, shapes, *b, depth - 1)
+        }
+        Op::Unary(UnaryOp::Not, a, _) => rarely_parts(region, shapes, *a, depth - 1),
+        Op::Select {
+            cond,
+            then,
+            otherwise,
+        } => [cond, then, otherwise]
+            .iter()
+            .all(|v| rarely_parts(region, shapes, **v, depth - 1)),
+        _ => false,
+    }
+}
+
+/// Whether the branch at the end of `block` can be found beforehand to be one way for all, and mostly is.
+pub(crate) fn can_test(region: &Region, shapes: &Shapes, block: BlockId) -> bool {
+    let term = &region.function.blocks[block.index()].term;
+    matches!(term, kernel_ir::Terminator::CondBr { .. })
+        && term.operand().is_some_and(|cond| {
+            from_ids(&region.function, cond) && rarely_parts(region, shapes, cond, DEPTH)
+        })
+}
+
+/// Divergent branches that are worth a test at the start. Where ids of several dimensions count, rows are short and
+/// their ends part a share of all chunks: what runs well under a mask is not tested.
+pub(crate) fn assumed_uniform(input: &Input<'_>, region: &Region, shapes: &Shapes) -> Vec<BlockId> {
+    let rows = has_rows(input.function);
+    let order = region.cfg.reverse_post_order().iter().copied();
+    order
+        .filter(|&block| shapes.is_divergent(block) && can_test(region, shapes, block))
+        .filter(|&block| !(rows && runs_well_masked(input, region, shapes, block)))
+        .collect()
+}
+
+/// Whether the function asks where its work-item is beyond the first dimension.
+fn has_rows(function: &Function) -> bool {
+    ids(function).iter().any(|id| {
+        matches!(
+            id,
+            (
+                Builtin::GlobalInvocationId | Builtin::LocalInvocationId | Builtin::WorkgroupId,
+                1..
+            )
+        )
+    })
+}
+
+/// Whether what hangs on the branch of `block` costs little more for some lanes than for all: no loops, no stops,
+/// rows of words.
+fn runs_well_masked(input: &Input<'_>, region: &Region, shapes: &Shapes, block: BlockId) -> bool {
+    let function = &region.function;
+    let stop = region.post.immediate(block);
+    let home = region.loops.innermost(block);
+    let mut count = 0;
+    let mut seen = vec![block];
+    let mut work = region.cfg.successors(block).to_vec();
+    while let Some(at) = work.pop() {
+        if Some(at) == stop || seen.contains(&at) {
+            continue;
+        }
+        seen.push(at);
+        if region.loops.innermost(at) != home || matches!(region.exits.get(&at), Some(Some(_))) {
+            return false;
+        }
+        let insts = &function.blocks[at.index()].insts;
+        count += insts.len();
+        if count > MASKED
+            || !insts
+                .iter()
+                .all(|i| is_row_work(input, function, shapes, *i))
+        {
+            return false;
+        }
+        work.extend_from_slice(region.cfg.successors(at));
+    }
+    true
+}
+
+/// Whether an instruction is plain arithmetic, or an access that a mask does not slow down.
+fn is_row_work(input: &Input<'_>, function: &Function, shapes: &Shapes, inst: InstId) -> bool {
+    let inst = &function.insts[inst.index()];
+    let is_row = |ptr: ValueId, ty: TypeId| {
+        let size = input.module.types.size_of(ty);
+        let step = shapes.of(ptr).step();
+        step.is_some_and(|step| u64::try_from(step) == Ok(size))
+            && input.target.has_masked(&input.module.types, ty)
+    };
+    match &inst.op {
+        Op::Load {
+            ptr,
+            volatile: false,
+            ..
+        } => {
+            let result = inst.result.map(|v| function.ty(v));
+            shapes.of(*ptr) == Shape::Uniform || result.is_some_and(|ty| is_row(*ptr, ty))
+        }
+        Op::Store {
+            ptr,
+            value,
+            volatile: false,
+            ..
+        } => input.target.has_mask_registers && is_row(*ptr, function.ty(*value)),
+        Op::Math(math, ..) => {
+            matches!(
+                math,
+                MathFn::Fma
+                    | MathFn::Mad
+                    | MathFn::Fabs
+                    | MathFn::Fmin
+                    | MathFn::Fmax
+                    | MathFn::Sqrt
+            ) || crate::functions::has_vector_form(*math)
+        }
+        Op::Binary(op, ..) => !matches!(
+            op,
+            BinaryOp::UDiv | BinaryOp::SDiv | BinaryOp::URem | BinaryOp::SRem | BinaryOp::SMod
+        ),
+        op => op.is_pure(),
+    }
+}
