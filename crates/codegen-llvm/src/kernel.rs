@@ -226,6 +226,14 @@ fn lower_once(
         }
     }
     let is_wide = low.lanes.is_some();
+    kernel_ir::mark!(
+        FormRows,
+        low.lanes
+            .as_ref()
+            .is_some_and(|form| !form.has_sub_groups())
+    );
+    kernel_ir::mark!(FormItems, !is_wide && low.segments.stops.is_empty());
+    kernel_ir::mark!(FormPasses, !is_wide && !low.segments.stops.is_empty());
     let emitted = low.group_loop(first, count);
     let emitted = emitted.and_then(|()| low.fault.take().map_or(Ok(()), Err));
     #[cfg(test)]

@@ -300,6 +300,7 @@ fn chunks(
             ir.cond_br(can, strip, chunk);
         }
         ir.at_end(strip);
+        kernel_ir::mark!(JamRows);
         let here = [x, y, z].map(get);
         let all = (0..rows).map(|r| {
             place_among(low, here, [1, strip_of, 1], [0, r, 0]);
@@ -345,6 +346,7 @@ fn chunks(
                 let enough = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width * several));
                 ir.cond_br(enough, many, few);
                 ir.at_end(many);
+                kernel_ir::mark!(JamRow);
                 let here = [x, y, z].map(get);
                 let all = (0..several).map(|c| {
                     place_among(low, here, [1; 3], [0; 3]);
@@ -378,6 +380,7 @@ fn chunks(
                 let mut part = low.new_block(c"part");
                 ir.cond_br(whole, vector, part);
                 for &few in &form.tail_widths {
+                    kernel_ir::mark!(NarrowerTails);
                     let [narrow, rest, done] =
                         [c"narrow", c"part", c"narrow.done"].map(|name| low.new_block(name));
                     ir.at_end(part);

@@ -20,6 +20,7 @@ pub mod front;
 pub mod image;
 pub mod interpret;
 pub mod ir;
+pub mod marks;
 mod op;
 pub mod parse;
 pub mod passes;

@@ -161,6 +161,7 @@ impl ArrayLayout {
         if self.element.is_empty() {
             return;
         }
+        kernel_ir::mark!(ArraysByLane);
         let width = i64::from(width);
         for inst in &mut function.insts {
             match &mut inst.op {

@@ -24,6 +24,7 @@ pub(crate) fn regions(input: &Input<'_>, facts: &Facts) -> Vec<Region> {
             segments.stops[stop].resume,
         ));
     }
+    kernel_ir::mark!(Regions, all.len() > 1);
     all
 }
 

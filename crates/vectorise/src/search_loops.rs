@@ -38,6 +38,7 @@ pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
         && instructions <= SMALL
         && input.target.has_mask_registers
         && fills(MOST);
+    kernel_ir::mark!(WiderSearch, is_flat && (many || fills(LANES)));
     match is_flat {
         true if many => MOST,
         true if fills(LANES) => usual.max(LANES),

@@ -107,7 +107,9 @@ fn is_scattered(input: &Input<'_>, region: &Region) -> bool {
             }
         }
     }
-    accesses > 0 && count <= SCATTERED && region.loops.loops.is_empty()
+    let found = accesses > 0 && count <= SCATTERED && region.loops.loops.is_empty();
+    kernel_ir::mark!(TighteningScattered, found);
+    found
 }
 
 struct Search<'s> {

@@ -103,6 +103,7 @@ pub(crate) fn for_chains(input: &Input<'_>, region: &Region, usual: u32) -> u32 
         && row.is_none_or(|row| row.is_multiple_of(u64::from(width) * 2))
     {
         width *= 2;
+        kernel_ir::mark!(WiderChains);
     }
     width
 }

@@ -62,18 +62,21 @@ impl Lanes<'_, '_, '_> {
         if let Some(at) = place.first.filter(|_| place.is_uniform())
             && let Some(rep) = self.at_one_place(at, &update)
         {
+            kernel_ir::mark!(AtomicUniform);
             return Ok(rep);
         }
         if update.own
             && self.present.is_none()
             && !matches!(kind, AtomicOp::FlagTestAndSet | AtomicOp::FlagClear)
         {
+            kernel_ir::mark!(AtomicOwn);
             return Ok(self.own_updates(&update, None));
         }
         if update.result.is_none() && self.gather_updates(op, &update, word)? {
             let nobody = self.low.values.register(update.ty);
             return Ok(Rep::uniform(self.low.ir.null(nobody)));
         }
+        kernel_ir::mark!(AtomicEach);
         let parts = self.one_by_one(op, update.result, word)?;
         if update.result.is_none()
             && let Some(v) = result

@@ -66,6 +66,7 @@ impl Lanes<'_, '_, '_> {
         }
         self.low.clear_near();
         self.near.clear();
+        kernel_ir::mark!(NoWrapRow, !tests.is_empty());
         tests.into_iter().reduce(|a, b| ir.and(a, b))
     }
 
@@ -138,6 +139,7 @@ impl Lanes<'_, '_, '_> {
             }
             let first = self.first_beforehand(from, &mut firsts);
             let test = self.does_not_wrap(op, first, step);
+            kernel_ir::mark!(NoWrapChunk);
             tests.push(test.unwrap_or_else(|| ir.int_const(ir.i1, 0)));
         }
         self.low.clear_near();

@@ -33,6 +33,7 @@ impl Lanes<'_, '_, '_> {
             return None;
         }
         let holds = self.keeps(first, id.step, bound, upward, signed)?;
+        kernel_ir::mark!(ClampBounds);
         let ir = self.low.ir;
         let holds = id.holds.map_or(holds, |before| ir.and(before, holds));
         Some(Rep {
@@ -65,6 +66,7 @@ impl Lanes<'_, '_, '_> {
         let enough = ir.icmp(IntPred::LLVMIntUGE, mask, far);
         let within = ir.icmp(IntPred::LLVMIntULE, low, ir.sub(mask, far));
         let holds = ir.and(of_bits, ir.and(enough, within));
+        kernel_ir::mark!(ClampLowBits);
         let holds = id.holds.map_or(holds, |before| ir.and(before, holds));
         Some(Rep {
             first: Some(low),

@@ -88,12 +88,14 @@ impl Lanes<'_, '_, '_> {
             _ => None,
         };
         if let Some(scalars) = shared {
+            kernel_ir::mark!(CollectiveShared);
             let ty = self.low.ty(result);
             let whole = self.low.put_together(ty, &mut scalars.into_iter());
             return Ok(Rep::uniform(whole));
         }
         let made = match op {
             GroupOp::ClusteredReduce(r, cluster) => each(self, value, &|lanes, v| {
+                kernel_ir::mark!(CollectiveClustered);
                 let mut v = lanes.running_or(v, lanes.low.identity(r, ir.type_of(v)));
                 let mut step = 1;
                 while step < cluster.min(lanes.width) {
@@ -104,6 +106,7 @@ impl Lanes<'_, '_, '_> {
                 v
             }),
             GroupOp::InclusiveScan(r) | GroupOp::ExclusiveScan(r) => {
+                kernel_ir::mark!(CollectiveScan);
                 each(self, value, &|lanes, v| {
                     let identity = lanes.low.identity(r, ir.type_of(v));
                     let v = lanes.scan(r, lanes.running_or(v, identity));
@@ -114,6 +117,7 @@ impl Lanes<'_, '_, '_> {
                 })
             }
             GroupOp::Elect => {
+                kernel_ir::mark!(CollectiveElect);
                 let first = ir.cast(Opcode::LLVMTrunc, self.first_running(), ir.i32);
                 let first = self.splat(first);
                 vec![ir.icmp(IntPred::LLVMIntEQ, self.steps(ir.i32, 1), first)]
@@ -196,6 +200,7 @@ impl Lanes<'_, '_, '_> {
     /// Values from other lanes.
     fn exchange(&mut self, op: GroupOp, operands: &[ValueId], value: Vec<Val>) -> Vec<Val> {
         let ir = self.low.ir;
+        kernel_ir::mark!(CollectiveExchange);
         let i32s = ir.vector(ir.i32, self.width);
         let lane = self.steps(ir.i32, 1);
         let last = ir.int_const(i32s, u64::from(self.width - 1));
@@ -298,6 +303,7 @@ impl Lanes<'_, '_, '_> {
         let memory: Ty = ir.vector(self.low.values.memory(element), self.width);
         let rows = u64::from(types.lane_count(ty).max(1));
         let at = |row: u64| ir.offset_by(first, row * row_bytes);
+        kernel_ir::mark!(CollectiveBlock);
         if op == GroupOp::BlockRead {
             let parts = (0..rows)
                 .map(|row| {

@@ -50,6 +50,8 @@ impl Lanes<'_, '_, '_> {
             return None;
         }
         let quotient = matches!(op, BinaryOp::UDiv | BinaryOp::SDiv);
+        kernel_ir::mark!(DivideWords, bits == 32);
+        kernel_ir::mark!(DivideLong, bits == 64);
         let made = match bits {
             64 => self.divide_long(op, [a, b], flags, signed, quotient),
             _ => self.divide_words([a, b], signed, quotient),

@@ -402,6 +402,7 @@ impl Lanes<'_, '_, '_> {
             Node::Again(l) => {
                 let header = self.region.loops.loops[l as usize].header;
                 self.forget_turn(l);
+                kernel_ir::mark!(LoopDivergent, self.is_divergent_loop(l));
                 if let (Some(from), Some(to)) =
                     (chain.waiting[at], chain.waiting[chain.node_of[&header]])
                 {
@@ -565,6 +566,8 @@ impl Lanes<'_, '_, '_> {
                 then,
                 otherwise,
             } if !self.is_divergent(block) => {
+                kernel_ir::mark!(BranchVersioned, together && self.width > 1);
+                kernel_ir::mark!(BranchUniform, !together && self.width > 1);
                 let cond = if together && self.width > 1 {
                     self.first_beforehand(*cond, &mut HashMap::new())
                 } else {
@@ -584,6 +587,7 @@ impl Lanes<'_, '_, '_> {
                 then,
                 otherwise,
             } => {
+                kernel_ir::mark!(BranchLinearised);
                 let cond = self.vectors(*cond)[0];
                 let not = ir.not(cond);
                 // A select: what lanes that are off compute may be poison.
@@ -604,6 +608,7 @@ impl Lanes<'_, '_, '_> {
                 default,
                 cases,
             } if !self.is_divergent(block) => {
+                kernel_ir::mark!(SwitchUniform, self.width > 1);
                 let value = self.scalar(*value);
                 for (to, way) in self.switch_ways(value, *default, cases) {
                     ir.at_end(way);
@@ -617,6 +622,7 @@ impl Lanes<'_, '_, '_> {
                 default,
                 cases,
             } => {
+                kernel_ir::mark!(SwitchLinearised);
                 let value = self.vectors(*value)[0];
                 let ty = ir.type_of(value);
                 let masks = ir.vector(ir.i1, self.width);

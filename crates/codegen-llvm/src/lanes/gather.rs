@@ -32,6 +32,7 @@ impl Lanes<'_, '_, '_> {
     /// Running lanes' elements; `scalar`'s size is one that [`Self::at_once`] allows.
     pub(super) fn gather_at_once(&mut self, ptr: ValueId, scalar: Ty) -> Val {
         let ir = self.low.ir;
+        kernel_ir::mark!(LoadGather);
         let from = self.lane_pointers(ptr);
         let row = ir.vector(scalar, self.width);
         let types = [row, ir.type_of(from)];
@@ -42,6 +43,7 @@ impl Lanes<'_, '_, '_> {
     /// Writes running lanes' elements.
     pub(super) fn scatter_at_once(&mut self, ptr: ValueId, row: Val) {
         let ir = self.low.ir;
+        kernel_ir::mark!(StoreScatter);
         let to = self.lane_pointers(ptr);
         let types = [ir.type_of(row), ir.type_of(to)];
         let mask = self.mask_or_all();

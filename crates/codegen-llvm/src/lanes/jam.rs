@@ -91,6 +91,7 @@ impl Lanes<'_, '_, '_> {
             let none = ir.icmp(IntPred::LLVMIntEQ, some, ir.int_const(ty, 0));
             tests.push(ir.or(all, none));
         }
+        kernel_ir::mark!(JamVersioned, !together.is_empty());
         tests.into_iter().reduce(|a, b| ir.and(a, b))
     }
 

@@ -221,9 +221,12 @@ impl Lanes<'_, '_, '_> {
         let begin = ir.offset_by(first, before.cast_unsigned());
         let parts: Vec<Val> = elements.iter().flatten().copied().collect();
         if parts.len() == elements.len() && apart <= self.few() {
+            kernel_ir::mark!(StoreInterleaved);
             ir.store(self.interleave(&parts), begin, align);
             return;
         }
+        kernel_ir::mark!(StoreInterleavedBlends, parts.len() == elements.len());
+        kernel_ir::mark!(StoreInterleavedPartial, parts.len() != elements.len());
         for (i, (all, there)) in self.structures(&elements).into_iter().enumerate() {
             let at = ir.offset_by(begin, i as u64 * u64::from(self.width) * size);
             if there.iter().all(|&there| there) {

@@ -58,6 +58,7 @@ impl Lanes<'_, '_, '_> {
         let size = self.low.values.module.types.size_of(ty);
         let (first, holds) = match self.place(ptr, size) {
             Place::One(at) => {
+                kernel_ir::mark!(LoadUniform);
                 return Ok(Rep::uniform(self.low.load(at, ty, align, false)));
             }
             Place::Row(first, holds) if self.is_row(ty) => (first, holds),
@@ -76,6 +77,8 @@ impl Lanes<'_, '_, '_> {
             (holds, _) => holds,
         };
         let Some(test) = test else {
+            kernel_ir::mark!(LoadContiguous, self.mask.is_none());
+            kernel_ir::mark!(LoadContiguousMasked, self.mask.is_some());
             if self.mask.is_none() {
                 self.rows.insert(result, (self.block_at_hand, first));
             }
@@ -85,6 +88,7 @@ impl Lanes<'_, '_, '_> {
             [c"load.row", c"load.apart", c"loaded"].map(|name| self.low.new_block(name));
         ir.cond_br(test, fast, slow);
         ir.at_end(fast);
+        kernel_ir::mark!(LoadContiguousTested);
         let whole = self.load_row(first, ty, align, masked);
         let fast = ir.here();
         ir.br(join);
@@ -306,6 +310,7 @@ impl Lanes<'_, '_, '_> {
                 let words = self.gather_at_once(ptr, self.word(tuple));
                 return self.split_words(tuple, words);
             }
+            kernel_ir::mark!(LoadEach);
             let align = sane_align(align);
             let at = self.addresses(ptr, tuple.bytes());
             if !tuple.is_word() {
@@ -326,6 +331,7 @@ impl Lanes<'_, '_, '_> {
         }
         let mut leaves = Vec::new();
         self.low.values.module.types.scalars(ty, 0, &mut leaves);
+        kernel_ir::mark!(LoadEach);
         let mut whole: Vec<Val> = leaves
             .iter()
             .map(|&(ty, _)| ir.poison(self.lane_type(ty)))
@@ -354,6 +360,7 @@ impl Lanes<'_, '_, '_> {
         let (first, holds) = match self.place(ptr, size) {
             Place::One(at) => {
                 // The last lane's is what stays.
+                kernel_ir::mark!(StoreUniform);
                 let one = self.last_scalar(value);
                 self.low.store(one, at, ty, align, false);
                 return Ok(());
@@ -371,6 +378,7 @@ impl Lanes<'_, '_, '_> {
                 {
                     let row = self.vectors(value)[0];
                     let row = self.reversed(row);
+                    kernel_ir::mark!(StoreReversed);
                     let far = rep.step * i64::from(self.width - 1);
                     let low = ir.offset_by(first, far.cast_unsigned());
                     self.store_row(low, &[row], ty, align.min(size), false);
@@ -387,6 +395,8 @@ impl Lanes<'_, '_, '_> {
         };
         let parts = self.vectors(value);
         let Some(test) = test else {
+            kernel_ir::mark!(StoreContiguous, self.mask.is_none());
+            kernel_ir::mark!(StoreContiguousMasked, self.mask.is_some());
             self.store_row(first, &parts, ty, align, masked);
             return Ok(());
         };
@@ -394,6 +404,7 @@ impl Lanes<'_, '_, '_> {
             [c"store.row", c"store.apart", c"stored"].map(|name| self.low.new_block(name));
         ir.cond_br(test, fast, slow);
         ir.at_end(fast);
+        kernel_ir::mark!(StoreContiguousTested);
         self.store_row(first, &parts, ty, align, masked);
         ir.br(join);
         ir.at_end(slow);
@@ -482,6 +493,7 @@ impl Lanes<'_, '_, '_> {
 
     /// As [`Self::gather`], with one access in the code: for lanes that are no row, which are seldom.
     pub(super) fn gather_in_loop(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
+        kernel_ir::mark!(LoadEachLoop);
         let mut leaves = Vec::new();
         let types = &self.low.values.module.types;
         types.scalars(ty, 0, &mut leaves);
@@ -512,6 +524,7 @@ impl Lanes<'_, '_, '_> {
         let tuple = self.tuple(ty);
         let apart = self.mask.is_some() && tuple.is_none() && self.leaves_of_type(ty) != 1;
         if self.present.is_some() || apart {
+            kernel_ir::mark!(StoreEachLoop);
             let mut inputs = self.vectors(ptr);
             inputs.extend(self.vectors(value));
             let none: [Ty; 0] = [];
@@ -537,6 +550,7 @@ impl Lanes<'_, '_, '_> {
         }
         let rep = self.rep(value);
         let shared = rep.first.filter(|_| rep.is_uniform());
+        kernel_ir::mark!(StoreEach);
         let at = self.addresses(ptr, size);
         if let Some(one) = shared {
             for at in at {

@@ -19,6 +19,8 @@ impl Lanes<'_, '_, '_> {
     pub(super) fn narrowed(&mut self, narrow: &Tightening, length: Val, once: Val) -> [Val; 2] {
         let ir = self.low.ir;
         let width = u64::from(narrow.width);
+        kernel_ir::mark!(Tightening, !narrow.bounds.is_empty());
+        kernel_ir::mark!(TighteningOnce, narrow.bounds.is_empty());
         let chunks = ir.bin(
             Opcode::LLVMUDiv,
             ir.add(length, ir.i64c(width - 1)),

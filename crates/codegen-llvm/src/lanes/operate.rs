@@ -128,6 +128,7 @@ impl Lanes<'_, '_, '_> {
                     Some(test) => tests.push(test),
                     None => known = false,
                 }
+                kernel_ir::mark!(NoWrapAccess, known);
             }
             if known && let Some(first) = self.once(op, step, Some(result), word)? {
                 let holds = tests.into_iter().reduce(|a, b| ir.and(a, b));
@@ -513,6 +514,7 @@ impl Lanes<'_, '_, '_> {
         result: Option<ValueId>,
         word: u32,
     ) -> Result<Vec<Val>, BuildError> {
+        kernel_ir::mark!(Scalarised);
         let mut operands = Vec::new();
         op.operands(|v| operands.push(v));
         operands.sort_unstable();

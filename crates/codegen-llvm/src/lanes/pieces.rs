@@ -86,6 +86,7 @@ impl Lanes<'_, '_, '_> {
                 scalar,
                 lanes,
             };
+            kernel_ir::mark!(LoopInduction);
             self.convoys.insert(phi, convoy);
         }
     }
@@ -138,6 +139,7 @@ impl Lanes<'_, '_, '_> {
         let bytes = |v: &ValueId| types.size_of(self.low.ty(*v)) * u64::from(self.width);
         if sums.keys().map(bytes).sum::<u64>() > self.low.target.vector_bytes() {
             self.away = sums.keys().copied().collect();
+            kernel_ir::mark!(LoopResultsInMemory);
             self.left_uses.extend(sums);
         }
     }
@@ -194,6 +196,7 @@ impl Lanes<'_, '_, '_> {
         };
         let [fast, slow, join] =
             [c"load.pieces", c"load.apart", c"loaded"].map(|name| self.low.new_block(name));
+        kernel_ir::mark!(LoadPiecewise);
         ir.cond_br(pieces.test, fast, slow);
         ir.at_end(fast);
         let in_pieces = self.load_pieces(&pieces.at, ty, align, piece);
@@ -285,6 +288,7 @@ impl Lanes<'_, '_, '_> {
             };
             at.push(self.low.pointer(base, Some((begin, stride)), offset));
         }
+        kernel_ir::mark!(LoadPiecewiseInduction);
         Some(Pieces { test, at })
     }
 

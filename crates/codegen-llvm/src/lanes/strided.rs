@@ -99,6 +99,7 @@ impl Lanes<'_, '_, '_> {
                 && is_pointer(span.element) == is_pointer(element)
                 && (offset - span.offsets.0) % bytes == 0
         });
+        kernel_ir::mark!(LoadStridedShared, known.is_some());
         let span = match known {
             Some(span) => span.clone(),
             None => {
@@ -108,6 +109,8 @@ impl Lanes<'_, '_, '_> {
             }
         };
         let apart = rep.step / bytes;
+        kernel_ir::mark!(LoadReversed, apart == -1);
+        kernel_ir::mark!(LoadStrided, apart != -1);
         let begin = span.lead + ((offset - span.offsets.0) / bytes) as u64;
         let lanes = u64::from(self.width);
         let wanted: Vec<u64> = (0..lanes)
@@ -175,6 +178,7 @@ impl Lanes<'_, '_, '_> {
             (low, high) == (offset, offset) && step > 0 && self.low.target.has_masked(types, ty);
         let lead = lead.filter(|_| alone);
         let rows: Vec<(u64, Val)> = if let Some(lead) = lead {
+            kernel_ir::mark!(LoadStridedAligned);
             // They begin where memory's lines do, under masks that keep them within the span.
             let begin = ir.offset_by(begin, (lead * size).wrapping_neg());
             let wanted = lead..lead + count;

@@ -38,6 +38,9 @@ pub(super) fn chunks(
     let width = u64::from(form.width);
     let [start, stop] = [0; 2].map(|_| low.room(ir.i64, 8));
     let rest = ir.and(low.launch.size[0], ir.i64c(width - 1));
+    kernel_ir::mark!(RowsWhole, rows == Rows::Whole);
+    kernel_ir::mark!(RowsAny, rows == Rows::Any);
+    kernel_ir::mark!(RowsBroken, rows == Rows::Broken);
     let whole = match rows {
         Rows::Whole => ir.int_const(ir.i1, 1),
         Rows::Broken => ir.int_const(ir.i1, 0),

@@ -61,6 +61,7 @@ impl Lanes<'_, '_, '_> {
         let lanes_of = |v: Val, bits: u32, lanes: u32| {
             ir.cast(Opcode::LLVMBitCast, v, ir.vector(ir.int(bits), lanes))
         };
+        kernel_ir::mark!(TupleRecast);
         let mut bits = recast.from;
         let mut parts: Vec<Val> = parts
             .into_iter()
@@ -124,6 +125,7 @@ impl Lanes<'_, '_, '_> {
     /// The components of a vector of words.
     pub(super) fn split_words(&self, tuple: Tuple, words: Val) -> Vec<Val> {
         let ir = self.low.ir;
+        kernel_ir::mark!(TupleWords);
         let to = self.component(tuple);
         let bits = tuple.size as u32 * 8;
         if tuple.size == 4 {
@@ -150,6 +152,7 @@ impl Lanes<'_, '_, '_> {
     /// The words of components.
     pub(super) fn join_words(&self, tuple: Tuple, parts: &[Val]) -> Val {
         let ir = self.low.ir;
+        kernel_ir::mark!(TupleWords);
         let words = ir.vector(self.word(tuple), self.width);
         if tuple.size == 4 {
             let lanes: Vec<u32> = (0..self.width).flat_map(|l| [l, self.width + l]).collect();
@@ -220,6 +223,7 @@ impl Lanes<'_, '_, '_> {
     fn transpose(&self, rows: Vec<Val>) -> Vec<Val> {
         let ir = self.low.ir;
         let width = self.width;
+        kernel_ir::mark!(TupleTransposed);
         // Blocks of `pattern` from two vectors: (which vector, lane in the block).
         let pick = |a: Val, b: Val, block: u32, pattern: &[(u32, u32)]| {
             let lanes: Vec<u32> = (0..width / block)

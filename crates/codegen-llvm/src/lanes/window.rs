@@ -210,6 +210,7 @@ impl Lanes<'_, '_, '_> {
             return Ok(false);
         };
         let ir = self.low.ir;
+        kernel_ir::mark!(AtomicPrivatised);
         // What is known already serves both ways on.
         op.operands(|v| {
             self.rep(v);
@@ -297,6 +298,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(ty).max(1);
         let rep = self.rep(ptr);
+        kernel_ir::mark!(AtomicPrivatisedGuard, !self.low.windows.is_empty());
         for window in self.low.windows.clone() {
             let at = ir.load(ir.i64, window.at, 8);
             let touches = match &rep {

@@ -60,6 +60,7 @@ pub fn contract(types: &Types, f: &mut Function, widths: &[u8], all: bool) {
                         true => negated(f, other),
                         false => other,
                     };
+                    crate::mark!(Contraction);
                     f.insts[id.index()].op = Op::Math(MathFn::Fma, vec![x, product.y, z], flags);
                 }
             }

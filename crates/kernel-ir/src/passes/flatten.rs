@@ -159,6 +159,7 @@ fn flatten_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
     let Some(ways) = conditions(e, block, &term, &folded, direct.then_some(join)) else {
         return false;
     };
+    crate::mark!(IfConversion);
     for &t in &folded {
         let insts = std::mem::take(&mut e.f.blocks[t.index()].insts);
         e.f.blocks[block.index()].insts.extend(insts);

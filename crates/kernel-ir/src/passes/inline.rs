@@ -94,6 +94,7 @@ pub(super) fn inline_calls(
     if !calls(&module.functions[id.index()]).iter().any(inlined) {
         return Ok(());
     }
+    crate::mark!(Inlining);
     let mut caller = std::mem::take(&mut module.functions[id.index()]);
     let result = Inliner {
         functions: &module.functions,

@@ -84,6 +84,7 @@ pub(super) fn meet_before_reading(types: &Types, f: &mut Function) -> bool {
             break;
         }
         any = true;
+        crate::mark!(LockStep);
         for (block, at) in places {
             let word = f.insts[f.blocks[block].insts[at].index()].word;
             let (barrier, _): (InstId, _) = f.add_inst(Op::Barrier(Scope::Subgroup), None, word);

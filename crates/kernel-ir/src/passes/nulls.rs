@@ -90,6 +90,7 @@ pub fn leave_out_null_accesses(
     let roots: Vec<ValueId> = roots.into_iter().map(|root| root.0).collect();
     let nulls = Nulls::new(&mut e, &roots);
     leave_out(&mut e, &nulls);
+    crate::mark!(NullAccesses);
     improve(module, function);
     Ok(())
 }

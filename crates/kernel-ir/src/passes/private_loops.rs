@@ -56,6 +56,7 @@ pub(super) fn unroll(e: &mut Edit<'_>, budget: &mut Budget) -> bool {
         };
         budget.instructions -= added;
         budget.loops -= 1;
+        crate::mark!(PrivateLoops);
         counted.peel_first(e.f, counted.iterations.len());
         super::simplify(e);
         changed = true;

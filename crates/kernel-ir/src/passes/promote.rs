@@ -42,6 +42,7 @@ pub(super) fn promote(e: &mut Edit<'_>) -> bool {
     promotion.place_phis(&cfg);
     promotion.rename(&cfg);
     promotion.replace.apply(promotion.e.f);
+    crate::mark!(Promotion, promotion.changed);
     promotion.changed
 }
 

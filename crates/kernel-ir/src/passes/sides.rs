@@ -47,6 +47,7 @@ pub(super) fn lead_on(f: &mut Function) {
                 incoming.push((side, value));
             }
         }
+        crate::mark!(TrapsLeadOn);
         f.blocks[side.index()].term = Terminator::Br(other);
     }
 }

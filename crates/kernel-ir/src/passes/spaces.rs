@@ -68,7 +68,9 @@ pub(super) fn infer_spaces(e: &mut Edit<'_>) -> bool {
         return false;
     }
     inference.solve(e, &candidates);
-    inference.rewrite(e, &cfg, &candidates)
+    let changed = inference.rewrite(e, &cfg, &candidates);
+    crate::mark!(AddressSpaces, changed);
+    changed
 }
 
 /// The pointers that `op` passes on, for candidates.

@@ -54,6 +54,7 @@ pub(super) fn split(module: &Module, f: &mut Function, registers: Registers) -> 
             continue;
         };
         chain.split(f, &parts);
+        crate::mark!(Fission);
         changed = true;
     }
     if changed {

@@ -37,6 +37,8 @@ pub(super) fn unroll(module: &mut Module, f: &mut Function) -> bool {
             break;
         };
         let mut e = Edit::new(&mut module.types, &mut module.constants, f);
+        crate::mark!(PeelFirst, matches!(turning.part, Part::First(_)));
+        crate::mark!(PeelLast, matches!(turning.part, Part::Last(..)));
         turning.unroll(&mut e);
         super::simplify(&mut e);
         edit::compact(f);

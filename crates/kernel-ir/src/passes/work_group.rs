@@ -39,6 +39,7 @@ pub(super) fn expand(
     if !has(&module.functions[id.index()]) {
         return Ok(());
     }
+    crate::mark!(WorkGroupExpansion);
     let mut f = std::mem::take(&mut module.functions[id.index()]);
     let result = Expansion {
         edit: Edit::new(&mut module.types, &mut module.constants, &mut f),
