@@ -1,6 +1,8 @@
 //! A digest of LLVM's text, before LLVM's passes, for each module below some folders and each of a few settings:
 //! `code_digest FOLDER...`. Two builds that print the same lines make the same code; `cargo xtask same-code` compares them.
 //!
+//! With `--text` it prints the texts themselves.
+//!
 //! Names of blocks and values are left out of the digest: renaming one changes no code.
 
 use std::collections::HashMap;
@@ -16,7 +18,7 @@ use kernel_ir::{Module, Request};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut files = Vec::new();
-    for folder in std::env::args().skip(1) {
+    for folder in std::env::args().skip(1).filter(|a| a != "--text") {
         walk(Path::new(&folder), &mut files)?;
     }
     files.sort();
@@ -85,6 +87,10 @@ fn digests(file: &Path) -> String {
             Err(error) => Err(error.clone()),
         };
         let digest = match text {
+            Ok(text) if std::env::args().any(|a| a == "--text") => {
+                told += &without_names(&text);
+                String::new()
+            }
             Ok(text) => {
                 let mut hasher = DefaultHasher::new();
                 without_names(&text).hash(&mut hasher);

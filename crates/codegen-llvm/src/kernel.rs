@@ -341,7 +341,7 @@ impl<'a> Lower<'a> {
     }
 
     /// What a plan of this kernel is made from.
-    fn input(&self) -> Input<'_> {
+    pub(crate) fn input(&self) -> Input<'_> {
         Input {
             module: self.values.module,
             function: self.function,

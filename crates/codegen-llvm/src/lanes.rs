@@ -38,7 +38,7 @@ use std::collections::{HashMap, HashSet};
 
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{BlockId, BuildError, Function, InstId, Op, ValueDef, ValueId};
-use vectorise::{Plan, Region, RegionPlan, UnrollAndJam};
+use vectorise::{Chunk, Plan, Region, RegionPlan, Representations, StoreGroup, UnrollAndJam};
 
 use crate::kernel::Lower;
 use crate::llvm::{Bb, IntPred, Val};
@@ -104,10 +104,12 @@ struct Lanes<'l, 'a, 'r> {
     rows: HashMap<ValueId, (BlockId, Val)>,
     /// Rows that were read for lanes some elements apart; as long as nothing is written.
     spans: Vec<strided::Span>,
-    /// Stores of members that are done with the last of them.
-    deferred: Vec<members::Member>,
-    /// The stores of one structure's members that were found last, for the later ones of them.
-    together: Vec<members::Member>,
+    /// Stores of the block at hand that are written together.
+    store_groups: Vec<StoreGroup>,
+    /// Whether several chunks run together.
+    is_jammed: bool,
+    /// How values are held; none before the region's code begins.
+    held: Option<Representations>,
     /// Where the chunk is done.
     done: Bb,
     /// Which region comes next.
@@ -570,8 +572,9 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             place_at_hand: 0,
             rows: HashMap::new(),
             spans: Vec::new(),
-            deferred: Vec::new(),
-            together: Vec::new(),
+            store_groups: Vec::new(),
+            is_jammed: false,
+            held: None,
             done,
             next,
         };
@@ -636,11 +639,29 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
         }
     }
 
+    /// Finds how the region's values are held.
+    fn plan_values(&mut self, is_jammed: bool) {
+        self.is_jammed = is_jammed;
+        let (input, width) = (self.low.input(), self.width);
+        let held = Representations::new(&input, self.form, self.region, width, self.chunk());
+        self.held = Some(held);
+    }
+
+    /// What the lanes are.
+    fn chunk(&self) -> Chunk {
+        match self.present {
+            Some(_) => Chunk::Masked,
+            None if self.is_jammed => Chunk::Jammed,
+            None => Chunk::Row,
+        }
+    }
+
     fn shape(&self, v: ValueId) -> Shape {
         self.shapes.map_or(Shape::Uniform, |shapes| shapes.of(v))
     }
 
     fn run(&mut self) -> Result<(), BuildError> {
+        self.plan_values(false);
         let result = self.flow();
         self.low.clear_near();
         result

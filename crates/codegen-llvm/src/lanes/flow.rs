@@ -451,6 +451,7 @@ impl Lanes<'_, '_, '_> {
             }
             ir.store(ir.null(ty), waiting, 0);
         }
+        self.plan_stores();
         let insts = &self.f.blocks[block.index()].insts;
         let mut made = Vec::new();
         let mut phis = 0;

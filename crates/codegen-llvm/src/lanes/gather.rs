@@ -4,32 +4,13 @@
 //! memories, the group's and the work-item's own, is told by offsets. Lanes that are off touch nothing, and where two
 //! lanes write one element the later one stays, as with accesses in the order of lanes.
 
-use kernel_ir::{AddressSpace, Op, Type, TypeId, ValueDef, ValueId};
+use kernel_ir::{AddressSpace, Op, Type, ValueDef, ValueId};
 
 use super::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
 
-/// Fewer lanes than this go one by one.
-const FEWEST: u32 = 8;
-
 impl Lanes<'_, '_, '_> {
-    /// Whether lanes' elements of so many bytes come and go at once.
-    pub(super) fn at_once(&self, bytes: u64) -> bool {
-        self.low.target.has_fast_gathers
-            && self.present.is_none()
-            && self.width >= FEWEST
-            && matches!(bytes, 4 | 8)
-    }
-
-    /// What a scalar is in memory, if lanes' scalars of that type come and go at once.
-    pub(super) fn scalar_at_once(&self, ty: TypeId) -> Option<Ty> {
-        let types = &self.low.values.module.types;
-        let is_scalar = matches!(types.get(ty), Type::Int(_) | Type::Float(_));
-        let at_once = is_scalar && self.at_once(types.size_of(ty));
-        at_once.then(|| self.low.values.memory(ty))
-    }
-
-    /// Running lanes' elements; `scalar`'s size is one that [`Self::at_once`] allows.
+    /// Running lanes' elements, of 4 or 8 bytes.
     pub(super) fn gather_at_once(&mut self, ptr: ValueId, scalar: Ty) -> Val {
         let ir = self.low.ir;
         kernel_ir::mark!(LoadGather);

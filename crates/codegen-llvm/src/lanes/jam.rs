@@ -19,7 +19,6 @@ pub(super) struct Instance {
     arrays: HashMap<ValueId, (Val, u64)>,
     rows: HashMap<ValueId, (BlockId, Val)>,
     spans: Vec<super::strided::Span>,
-    deferred: Vec<super::members::Member>,
     phis: HashMap<ValueId, Stored>,
 }
 
@@ -32,7 +31,6 @@ impl Instance {
             arrays: HashMap::new(),
             rows: HashMap::new(),
             spans: Vec::new(),
-            deferred: Vec::new(),
             phis: HashMap::new(),
         }
     }
@@ -47,7 +45,6 @@ impl Lanes<'_, '_, '_> {
         std::mem::swap(&mut self.arrays, &mut one.arrays);
         std::mem::swap(&mut self.rows, &mut one.rows);
         std::mem::swap(&mut self.spans, &mut one.spans);
-        std::mem::swap(&mut self.deferred, &mut one.deferred);
     }
 
     fn with<T>(
@@ -104,6 +101,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let region = self.region;
         let function = self.f;
+        self.plan_values(true);
         self.find_crossing();
         for one in all.iter_mut() {
             self.with(one, |lanes, phis| {
@@ -131,6 +129,7 @@ impl Lanes<'_, '_, '_> {
             ir.at_end(bodies[&block]);
             self.mask = None;
             self.block_at_hand = block;
+            self.plan_stores();
             let insts = &function.blocks[block.index()].insts;
             let is_phi =
                 |inst: &kernel_ir::InstId| matches!(function.insts[inst.index()].op, Op::Phi(_));

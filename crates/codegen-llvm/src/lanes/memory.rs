@@ -2,49 +2,35 @@
 //! (`gather.rs`), else one access for each lane.
 
 use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueId};
+use vectorise::{Access, Accesses, Tuple, store_groups};
 
 use super::Lanes;
-use super::tuples::Tuple;
 use super::values::Rep;
 use crate::llvm::{Opcode, Ty, Val};
 use crate::memory::sane_align;
 
-/// Where lanes' elements lie.
-enum Place {
-    /// Everywhere the same.
-    One(Val),
-    /// Element after element from this address on; if the Bool holds, when there is one.
-    Row(Val, Option<Val>),
-    /// Each somewhere.
-    Apart,
-}
-
 impl Lanes<'_, '_, '_> {
-    fn place(&mut self, ptr: ValueId, size: u64) -> Place {
-        let rep = self.rep(ptr);
-        match rep.first {
-            Some(first) if rep.is_uniform() => Place::One(first),
-            Some(first) if rep.step.unsigned_abs() == size && rep.step > 0 => {
-                Place::Row(first, rep.holds)
-            }
-            _ => Place::Apart,
-        }
+    /// The classes of the region's accesses, for `f`.
+    fn accesses<R>(&self, f: impl FnOnce(&Accesses<'_>) -> R) -> Option<R> {
+        let held = self.held.as_ref()?;
+        Some(f(&Accesses {
+            input: &self.low.input(),
+            plan: self.form,
+            region: self.region,
+            held,
+            width: self.width,
+            chunk: self.chunk(),
+        }))
     }
 
-    /// Whether the processor has masked accesses of that type.
-    fn has_masked(&self, ty: TypeId) -> bool {
-        self.low
-            .target
-            .has_masked(&self.low.values.module.types, ty)
-            || self.tuple(ty).is_some_and(|t| {
-                t.is_word() && matches!(self.low.values.module.types.size_of(ty), 4 | 8)
-            })
-    }
+    /// What a class stands for where no plan was made: code that does not run.
+    const UNPLANNED: Access = Access::Scalarised { in_loop: false };
 
-    fn leaves_of_type(&self, ty: TypeId) -> usize {
-        let mut leaves = Vec::new();
-        self.low.values.module.types.scalars(ty, 0, &mut leaves);
-        leaves.len()
+    /// Finds the stores of the block at hand that are written together.
+    pub(super) fn plan_stores(&mut self) {
+        let (block, masked) = (self.block_at_hand, self.mask.is_some());
+        let groups = self.accesses(|accesses| store_groups(accesses, block, masked));
+        self.store_groups = groups.unwrap_or_default();
     }
 
     pub(super) fn load(
@@ -55,21 +41,25 @@ impl Lanes<'_, '_, '_> {
     ) -> Result<Rep, BuildError> {
         let ir = self.low.ir;
         let ty = self.low.ty(result);
-        let size = self.low.values.module.types.size_of(ty);
-        let (first, holds) = match self.place(ptr, size) {
-            Place::One(at) => {
+        let rep = self.rep(ptr);
+        let (block, some) = (self.block_at_hand, self.mask.is_some());
+        let class = self.accesses(|accesses| accesses.load(ptr, ty, block, some));
+        match class.unwrap_or(Self::UNPLANNED) {
+            Access::Uniform => {
                 kernel_ir::mark!(LoadUniform);
+                let at = self.scalar(ptr);
                 return Ok(Rep::uniform(self.low.load(at, ty, align, false)));
             }
-            Place::Row(first, holds) if self.is_row(ty) => (first, holds),
-            _ => {
-                if let Some(picked) = self.load_strided(ptr, ty, align) {
-                    return Ok(Rep::vector(vec![picked]));
-                }
+            Access::Contiguous { .. } => {}
+            Access::Reversed | Access::Interleaved(_) => {
+                return Ok(Rep::vector(vec![self.load_strided(ptr, ty, align)]));
+            }
+            Access::Piecewise(_) | Access::Gather | Access::Scalarised { .. } => {
                 return Ok(Rep::vector(self.gather(ptr, ty, align)));
             }
-        };
-        let masked = self.mask.is_some() && !self.has_masked(ty);
+        }
+        let (first, holds) = (self.scalar(ptr), rep.holds);
+        let masked = some && self.accesses(|accesses| accesses.has_masked(ty)) == Some(false);
         // What must hold for one access.
         let test = match (holds, self.mask) {
             (Some(holds), Some(mask)) if masked => Some(ir.and(holds, self.all(mask))),
@@ -121,19 +111,6 @@ impl Lanes<'_, '_, '_> {
             })
             .collect();
         Ok(Rep::vector(both))
-    }
-
-    /// Whether elements of the type can be read as one row of scalars.
-    pub(super) fn is_row(&self, ty: TypeId) -> bool {
-        let types = &self.low.values.module.types;
-        match types.get(ty) {
-            Type::Vector(element, n) => {
-                types.size_of(*element) * u64::from(*n) == types.size_of(ty)
-                    && !matches!(types.get(*element), Type::Bool)
-                    && *n <= 4
-            }
-            _ => types.scalar_of(ty).is_some(),
-        }
     }
 
     /// All lanes' elements from `first` on; `certain`: all lanes run, whatever the mask says.
@@ -302,11 +279,16 @@ impl Lanes<'_, '_, '_> {
     /// Lanes' elements from anywhere: at once where the processor is fast at it, else by an access for each lane.
     fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let ir = self.low.ir;
-        if self.present.is_some() {
-            return self.gather_broken(ptr, ty, align);
+        let block = self.block_at_hand;
+        let class = self.accesses(|accesses| accesses.scattered_load(ty, block));
+        let class = class.unwrap_or(Self::UNPLANNED);
+        match class {
+            Access::Piecewise(lanes) => return self.gather_pieces(ptr, ty, align, lanes),
+            Access::Scalarised { in_loop: true } => return self.gather_in_loop(ptr, ty, align),
+            _ => {}
         }
         if let Some(tuple) = self.tuple(ty) {
-            if self.at_once(tuple.bytes()) {
+            if class == Access::Gather {
                 let words = self.gather_at_once(ptr, self.word(tuple));
                 return self.split_words(tuple, words);
             }
@@ -326,8 +308,8 @@ impl Lanes<'_, '_, '_> {
             }
             return self.split_words(tuple, words);
         }
-        if let Some(scalar) = self.scalar_at_once(ty) {
-            return vec![self.gather_at_once(ptr, scalar)];
+        if class == Access::Gather {
+            return vec![self.gather_at_once(ptr, self.low.values.memory(ty))];
         }
         let mut leaves = Vec::new();
         self.low.values.module.types.scalars(ty, 0, &mut leaves);
@@ -357,37 +339,34 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let ty = self.low.ty(value);
         let size = self.low.values.module.types.size_of(ty);
-        let (first, holds) = match self.place(ptr, size) {
-            Place::One(at) => {
+        let rep = self.rep(ptr);
+        let (block, some) = (self.block_at_hand, self.mask.is_some());
+        let class = self.accesses(|accesses| accesses.store(ptr, ty, block, some));
+        match class.unwrap_or(Self::UNPLANNED) {
+            Access::Uniform => {
                 // The last lane's is what stays.
                 kernel_ir::mark!(StoreUniform);
+                let at = self.scalar(ptr);
                 let one = self.last_scalar(value);
                 self.low.store(one, at, ty, align, false);
                 return Ok(());
             }
-            Place::Row(first, holds) if self.is_row(ty) => (first, holds),
-            _ => {
-                let rep = self.rep(ptr);
-                let backwards = rep.holds.is_none() && rep.step == -(size as i64);
-                let scalar = self.low.values.module.types.scalar_of(ty) == Some(ty);
-                if let Some(first) = rep.first
-                    && self.mask.is_none()
-                    && self.present.is_none()
-                    && backwards
-                    && scalar
-                {
-                    let row = self.vectors(value)[0];
-                    let row = self.reversed(row);
-                    kernel_ir::mark!(StoreReversed);
-                    let far = rep.step * i64::from(self.width - 1);
-                    let low = ir.offset_by(first, far.cast_unsigned());
-                    self.store_row(low, &[row], ty, align.min(size), false);
-                    return Ok(());
-                }
-                return self.store_strided(ptr, value, align);
+            Access::Contiguous { .. } => {}
+            Access::Reversed => {
+                let first = self.scalar(ptr);
+                let row = self.vectors(value)[0];
+                let row = self.reversed(row);
+                kernel_ir::mark!(StoreReversed);
+                let far = (size * u64::from(self.width - 1)).wrapping_neg();
+                let low = ir.offset_by(first, far);
+                self.store_row(low, &[row], ty, align.min(size), false);
+                return Ok(());
             }
-        };
-        let masked = self.mask.is_some() && !self.has_masked(ty);
+            _ if self.store_in_group() => return Ok(()),
+            _ => return self.scatter(ptr, value, align),
+        }
+        let (first, holds) = (self.scalar(ptr), rep.holds);
+        let masked = some && self.accesses(|accesses| accesses.has_masked(ty)) == Some(false);
         let test = match (holds, self.mask) {
             (Some(holds), Some(mask)) if masked => Some(ir.and(holds, self.all(mask))),
             (None, Some(mask)) if masked => Some(self.all(mask)),
@@ -522,8 +501,10 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let ty = self.low.ty(value);
         let tuple = self.tuple(ty);
-        let apart = self.mask.is_some() && tuple.is_none() && self.leaves_of_type(ty) != 1;
-        if self.present.is_some() || apart {
+        let some = self.mask.is_some();
+        let class = self.accesses(|accesses| accesses.scattered_store(ty, some));
+        let class = class.unwrap_or(Self::UNPLANNED);
+        if class == (Access::Scalarised { in_loop: true }) {
             kernel_ir::mark!(StoreEachLoop);
             let mut inputs = self.vectors(ptr);
             inputs.extend(self.vectors(value));
@@ -537,14 +518,12 @@ impl Lanes<'_, '_, '_> {
             return Ok(());
         }
         let size = self.low.values.module.types.size_of(ty);
-        if let Some(tuple) = tuple.filter(|tuple| self.at_once(tuple.bytes())) {
+        if class == Access::Gather {
             let parts = self.vectors(value);
-            let words = self.join_words(tuple, &parts);
-            self.scatter_at_once(ptr, words);
-            return Ok(());
-        }
-        if self.scalar_at_once(ty).is_some() {
-            let row = self.vectors(value)[0];
+            let row = match tuple {
+                Some(tuple) => self.join_words(tuple, &parts),
+                None => parts[0],
+            };
             self.scatter_at_once(ptr, row);
             return Ok(());
         }

@@ -164,30 +164,14 @@ impl Lanes<'_, '_, '_> {
         Rep::vector(room.vector.iter().flatten().map(get).collect())
     }
 
-    /// Lanes whose elements of `ty` make a register, where it is worth asking whether they lie side by side.
-    fn piece(&self, ty: TypeId) -> Option<u32> {
-        let in_loop = self.region.loops.innermost(self.block_at_hand).is_some();
-        if !self.is_broken() || !in_loop || !self.is_row(ty) {
-            return None;
-        }
-        let size = self.low.values.module.types.size_of(ty);
-        let register = if self.low.target.has_mask_registers {
-            64
-        } else {
-            32
-        };
-        if !size.is_power_of_two() || 2 * size > register {
-            return None;
-        }
-        let lanes = u32::try_from(register / size).ok()?;
-        Some(lanes.min(self.width))
-    }
-
-    /// Running lanes' elements from anywhere: in pieces where they lie so, else an access for each lane.
-    pub(super) fn gather_broken(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
-        let Some(piece) = self.piece(ty) else {
-            return self.gather_in_loop(ptr, ty, align);
-        };
+    /// Running lanes' elements: `piece` lanes at once where each piece is contiguous, else an access for each lane.
+    pub(super) fn gather_pieces(
+        &mut self,
+        ptr: ValueId,
+        ty: TypeId,
+        align: u64,
+        piece: u32,
+    ) -> Vec<Val> {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(ty);
         let pieces = match self.pieces_of_convoy(ptr, size, piece) {

@@ -3,21 +3,11 @@
 
 use std::collections::HashSet;
 
-use kernel_ir::passes::shape::NEAR;
-use kernel_ir::{BinaryOp, BlockId, ConvertOp, Op, TypeId, ValueDef, ValueId};
+use kernel_ir::{BlockId, TypeId, ValueId};
+use vectorise::{Origin, lead, load_span, origin};
 
 use super::Lanes;
-use super::members::looked;
 use crate::llvm::{Opcode, Ty, Val};
-
-/// Operations from an index back to where a row begins.
-const DEPTH: usize = 12;
-
-/// Instructions behind a load that are asked whether they read what it could read with its own.
-const BEHIND: usize = 256;
-
-/// What an address is but for a constant: base, index and stride.
-pub(super) type Origin = (ValueId, Option<(ValueId, i64)>);
 
 /// Rows that cover what several lanes read.
 #[derive(Clone)]
@@ -39,55 +29,14 @@ pub(super) struct Span {
 }
 
 impl Lanes<'_, '_, '_> {
-    /// Elements from lane to lane that are worth it.
-    fn is_near(&self, apart: i64) -> bool {
-        let far = apart.unsigned_abs();
-        match apart {
-            -1 => true,
-            0 | 1 => false,
-            _ if self.low.target.has_mask_registers => far <= NEAR,
-            _ => far <= 4 || (!far.is_multiple_of(2) && far <= 7),
-        }
-    }
-
-    /// Where an address comes from, and the constant behind it.
-    pub(super) fn origin(&self, mut ptr: ValueId) -> (Origin, i64) {
-        let mut far = 0i64;
-        while let ValueDef::Inst(inst) = self.f.values[ptr.index()].def
-            && let Op::PtrOffset {
-                ptr: base,
-                index,
-                offset,
-            } = self.f.insts[inst.index()].op
-        {
-            far = far.wrapping_add(offset);
-            if index.is_some() {
-                return ((base, index), far);
-            }
-            ptr = base;
-        }
-        ((ptr, None), far)
-    }
-
-    /// Elements of lanes that lie a few elements apart; `None` where they do not.
-    pub(super) fn load_strided(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Option<Val> {
+    /// Elements of lanes that lie a few elements apart.
+    pub(super) fn load_strided(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Val {
         let rep = self.rep(ptr);
-        let first = rep.first.filter(|_| rep.holds.is_none())?;
+        let first = self.scalar(ptr);
         let types = &self.low.values.module.types;
         let size = types.size_of(ty);
-        if self.mask.is_some()
-            || self.present.is_some()
-            || types.lane_count(ty) > 1
-            || types.scalar_of(ty) != Some(ty)
-            || !matches!(size, 1 | 2 | 4 | 8)
-        {
-            return None;
-        }
         let bytes = size as i64;
-        if rep.step % bytes != 0 || !self.is_near(rep.step / bytes) {
-            return None;
-        }
-        let (origin, offset) = self.origin(ptr);
+        let (origin, offset) = origin(self.f, ptr);
         let ir = self.low.ir;
         let element = self.low.values.memory(ty);
         let is_pointer = |ty: Ty| ty == ir.ptr;
@@ -122,7 +71,7 @@ impl Lanes<'_, '_, '_> {
         let picked = self.pick(&span.rows, &wanted);
         // Rows have the type of the member that was read first.
         let picked = ir.cast(Opcode::LLVMBitCast, picked, ir.vector(element, self.width));
-        Some(ir.cast(Opcode::LLVMTrunc, picked, self.lane_type(ty)))
+        ir.cast(Opcode::LLVMTrunc, picked, self.lane_type(ty))
     }
 
     /// Reads the rows for the load at hand and those behind it that read members of the same structures.
@@ -141,27 +90,9 @@ impl Lanes<'_, '_, '_> {
         let types = &self.low.values.module.types;
         let size = types.size_of(ty);
         let bytes = size as i64;
-        let (mut low, mut high) = (offset, offset);
-        let insts = &self.f.blocks[self.block_at_hand.index()].insts;
-        for id in insts[self.place_at_hand..].iter().take(BEHIND) {
-            looked();
-            let inst = &self.f.insts[id.index()];
-            if !inst.op.is_pure() {
-                break;
-            }
-            let (Op::Load { ptr, .. }, Some(result)) = (&inst.op, inst.result) else {
-                continue;
-            };
-            let (other, at) = self.origin(*ptr);
-            let (lower, upper) = (low.min(at), high.max(at));
-            // All of them lie in one structure, and will be read.
-            let together = upper
-                .checked_sub(lower)
-                .is_some_and(|far| far % bytes == 0 && far <= step.abs() - bytes);
-            if other == origin && together && types.size_of(self.low.ty(result)) == size {
-                (low, high) = (lower, upper);
-            }
-        }
+        let module = self.low.values.module;
+        let behind = &self.f.blocks[self.block_at_hand.index()].insts[self.place_at_hand..];
+        let (low, high) = load_span(module, self.f, behind, ptr, (size, step));
         let lanes = u64::from(self.width);
         let apart = step.unsigned_abs() / size;
         let count = ((high - low) / bytes) as u64 + (lanes - 1) * apart + 1;
@@ -173,7 +104,7 @@ impl Lanes<'_, '_, '_> {
         let begin = ir.offset_by(first, (low - offset + back).cast_unsigned());
         let row = ir.vector(self.low.values.memory(ty), self.width);
         let align = crate::memory::sane_align(align).min(size);
-        let lead = self.lead(ptr, apart, size);
+        let lead = lead(module, self.f, &self.low.target, ptr, apart, size);
         let alone =
             (low, high) == (offset, offset) && step > 0 && self.low.target.has_masked(types, ty);
         let lead = lead.filter(|_| alone);
@@ -219,48 +150,6 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let lanes = lanes.iter().map(|&on| ir.int_const(ir.i1, u64::from(on)));
         ir.const_vector(&lanes.collect::<Vec<_>>())
-    }
-
-    /// Elements between the first lane's and one before it at which a row of memory's probably begins, where the
-    /// processor's masks make it cheap to begin there: any number below `apart` is right.
-    pub(super) fn lead(&self, ptr: ValueId, apart: u64, size: u64) -> Option<u64> {
-        if !self.low.target.has_mask_registers || !apart.is_power_of_two() {
-            return None;
-        }
-        let (mut at, mut bytes) = (ptr, 0u64);
-        while let ValueDef::Inst(inst) = self.f.values[at.index()].def
-            && let Op::PtrOffset { ptr, index, offset } = self.f.insts[inst.index()].op
-        {
-            bytes = bytes.wrapping_add(offset.cast_unsigned());
-            if let Some((index, stride)) = index {
-                let index = self.first_bits(index, DEPTH);
-                bytes = bytes.wrapping_add(index.wrapping_mul(stride.cast_unsigned()));
-            }
-            at = ptr;
-        }
-        Some(bytes / size % apart)
-    }
-
-    /// The low bits of an integer for a work-item whose place is a multiple of some power of two; zero where nothing
-    /// is known.
-    fn first_bits(&self, v: ValueId, depth: usize) -> u64 {
-        let inst = match self.f.values[v.index()].def {
-            ValueDef::Const(_) => {
-                let known = self.low.values.module.known_signed(self.f, v);
-                return known.map_or(0, i64::cast_unsigned);
-            }
-            ValueDef::Inst(inst) if depth > 0 => &self.f.insts[inst.index()],
-            _ => return 0,
-        };
-        let of = |v: ValueId| self.first_bits(v, depth - 1);
-        match inst.op {
-            Op::Convert(ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc, a, _) => of(a),
-            Op::Binary(BinaryOp::IAdd, a, b, _) => of(a).wrapping_add(of(b)),
-            Op::Binary(BinaryOp::ISub, a, b, _) => of(a).wrapping_sub(of(b)),
-            Op::Binary(BinaryOp::IMul, a, b, _) => of(a).wrapping_mul(of(b)),
-            Op::Binary(BinaryOp::Shl, a, by, _) => of(a).wrapping_shl(of(by) as u32),
-            _ => 0,
-        }
     }
 
     /// A vector of the elements `wanted`, by number, out of rows.

@@ -3,30 +3,10 @@
 //! between registers make the one order of the other.
 
 use kernel_ir::{Type, TypeId, ValueId};
+use vectorise::Tuple;
 
 use super::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
-
-/// A vector type whose components lie side by side without gaps.
-#[derive(Clone, Copy)]
-pub(super) struct Tuple {
-    pub(super) element: TypeId,
-    /// Components: 2 or 4.
-    pub(super) count: u32,
-    /// Bytes of a component.
-    size: u64,
-}
-
-impl Tuple {
-    /// Bytes of all.
-    pub(super) fn bytes(&self) -> u64 {
-        self.size * u64::from(self.count)
-    }
-    /// Whether one integer holds it.
-    pub(super) fn is_word(&self) -> bool {
-        self.bytes() <= 8
-    }
-}
 
 /// The same bits as components of another size.
 #[derive(Clone, Copy)]
@@ -94,21 +74,9 @@ impl Lanes<'_, '_, '_> {
             .collect()
     }
 
-    /// What `ty` is as a tuple, if it is one.
+    /// `ty` as a tuple, if it is one.
     pub(super) fn tuple(&self, ty: TypeId) -> Option<Tuple> {
-        let types = &self.low.values.module.types;
-        let Type::Vector(element, count @ (2 | 4)) = types.get(ty) else {
-            return None;
-        };
-        let plain = matches!(types.get(*element), Type::Int(_) | Type::Float(_));
-        let size = types.size_of(*element);
-        let tuple = Tuple {
-            element: *element,
-            count: *count,
-            size,
-        };
-        let whole = self.width.is_multiple_of(*count) && tuple.bytes() == types.size_of(ty);
-        (plain && whole && tuple.bytes() <= 32).then_some(tuple)
+        Tuple::of(&self.low.values.module.types, ty, self.width)
     }
 
     /// The integer that holds a tuple.

@@ -119,6 +119,28 @@ impl Lanes<'_, '_, '_> {
 
     /// Gives `v` its value, here and in blocks that use it.
     pub(super) fn define(&mut self, v: ValueId, rep: Rep) {
+        #[cfg(debug_assertions)]
+        if self.width > 1
+            && let Some(held) = &self.held
+        {
+            use vectorise::Representation as R;
+            let found = match (rep.first, rep.step, rep.holds) {
+                (Some(_), 0, None) => R::Uniform,
+                (Some(_), step, holds) => R::Affine {
+                    step,
+                    tested: holds.is_some(),
+                },
+                (None, ..) => R::Vector,
+            };
+            let is_atomic = matches!(self.made_by(v), Some((_, kernel_ir::Op::Atomic { .. })));
+            assert!(
+                held.of(v) == found || is_atomic,
+                "{v:?} {:?}: planned {:?}, found {found:?}, width {}",
+                self.made_by(v),
+                held.of(v),
+                self.width
+            );
+        }
         if self.twice.contains(&v)
             && let Some(stored) = self.stored.get(&v).cloned()
         {

@@ -1,0 +1,219 @@
+//! How the lanes of a region access memory.
+//!
+//! | class | `float` in 8 lanes |
+//! |---|---|
+//! | uniform | one scalar access |
+//! | contiguous | one vector access of 32 bytes |
+//! | reversed | the same, and a shuffle |
+//! | interleaved | rows that cover all lanes' elements, and shuffles |
+//! | piecewise | one vector access for each piece, where a test finds the pieces contiguous |
+//! | gather | the processor's gather or scatter |
+//! | scalarised | one access for each lane |
+
+use kernel_ir::passes::shape::NEAR;
+use kernel_ir::{BlockId, Type, TypeId, ValueId};
+
+use crate::input::Input;
+use crate::plan::Plan;
+use crate::region::Region;
+use crate::representation::{Chunk, Representation, Representations};
+use crate::sub_groups::Rows;
+use crate::tuple::{Tuple, is_row};
+
+/// Lanes below which gathers and scatters are no faster than one access for each lane. Not measured: AVX-512 gathers
+/// eight elements of 64 bits at once.
+const FEWEST_GATHERED: u32 = 8;
+
+/// The class of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// All lanes access one place: one scalar access; the last lane's value is stored.
+    Uniform,
+    /// Element after element in memory: one vector access.
+    Contiguous {
+        /// Whether that holds only if a test at run time says so; else the lanes' elements lie anywhere.
+        tested: bool,
+    },
+    /// Element before element.
+    Reversed,
+    /// Elements a few elements apart, that many.
+    Interleaved(i64),
+    /// Contiguous in pieces of that many lanes where a test at run time says so; else scalarised.
+    Piecewise(u32),
+    /// The processor's gather or scatter.
+    Gather,
+    /// One access for each lane.
+    Scalarised {
+        /// Whether they are a loop over the lanes, for code that seldom runs.
+        in_loop: bool,
+    },
+}
+
+/// A region's accesses.
+pub struct Accesses<'a> {
+    /// The kernel and the processor.
+    pub input: &'a Input<'a>,
+    /// The kernel's plan.
+    pub plan: &'a Plan,
+    /// The region.
+    pub region: &'a Region,
+    /// How its values are held.
+    pub held: &'a Representations,
+    /// Lanes.
+    pub width: u32,
+    /// What the lanes are.
+    pub chunk: Chunk,
+}
+
+impl Accesses<'_> {
+    /// The class of a load of type `ty` in `block`. `masked`: only some lanes run.
+    #[must_use]
+    pub fn load(&self, ptr: ValueId, ty: TypeId, block: BlockId, masked: bool) -> Access {
+        if let Some(class) = self.direct(ptr, ty, block, masked) {
+            return class;
+        }
+        match self.elements_apart(ptr, ty, block, masked) {
+            Some(-1) => Access::Reversed,
+            Some(apart) if self.is_near(apart) => Access::Interleaved(apart),
+            _ => self.scattered_load(ty, block),
+        }
+    }
+
+    /// The class of a load whose lanes' elements may lie anywhere.
+    #[must_use]
+    pub fn scattered_load(&self, ty: TypeId, block: BlockId) -> Access {
+        let types = &self.input.module.types;
+        if self.chunk == Chunk::Masked {
+            return match self.piece(ty, block) {
+                Some(lanes) => Access::Piecewise(lanes),
+                None => Access::Scalarised { in_loop: true },
+            };
+        }
+        let is_gathered = match Tuple::of(types, ty, self.width) {
+            Some(tuple) => self.is_gathered(tuple.bytes()),
+            None => self.is_gathered_scalar(ty),
+        };
+        match is_gathered {
+            true => Access::Gather,
+            false => Access::Scalarised { in_loop: false },
+        }
+    }
+
+    /// The class of a store of type `ty` in `block`, if it is not written together with others
+    /// ([`StoreGroup`](crate::StoreGroup)). `masked`: only some lanes run.
+    #[must_use]
+    pub fn store(&self, ptr: ValueId, ty: TypeId, block: BlockId, masked: bool) -> Access {
+        if let Some(class) = self.direct(ptr, ty, block, masked) {
+            return class;
+        }
+        match self.elements_apart(ptr, ty, block, masked) {
+            Some(-1) => Access::Reversed,
+            _ => self.scattered_store(ty, masked),
+        }
+    }
+
+    /// The class of a store whose lanes' elements may lie anywhere.
+    #[must_use]
+    pub fn scattered_store(&self, ty: TypeId, masked: bool) -> Access {
+        let types = &self.input.module.types;
+        let tuple = Tuple::of(types, ty, self.width);
+        let mut scalars = Vec::new();
+        types.scalars(ty, 0, &mut scalars);
+        if self.chunk == Chunk::Masked || (masked && tuple.is_none() && scalars.len() != 1) {
+            return Access::Scalarised { in_loop: true };
+        }
+        let is_gathered = tuple.is_some_and(|tuple| self.is_gathered(tuple.bytes()));
+        match is_gathered || self.is_gathered_scalar(ty) {
+            true => Access::Gather,
+            false => Access::Scalarised { in_loop: false },
+        }
+    }
+
+    /// Whether a masked access of all lanes' elements of type `ty` is one instruction.
+    #[must_use]
+    pub fn has_masked(&self, ty: TypeId) -> bool {
+        let types = &self.input.module.types;
+        self.input.target.has_masked(types, ty)
+            || Tuple::of(types, ty, self.width)
+                .is_some_and(|tuple| tuple.is_word() && matches!(types.size_of(ty), 4 | 8))
+    }
+
+    /// Uniform and contiguous accesses.
+    fn direct(&self, ptr: ValueId, ty: TypeId, block: BlockId, masked: bool) -> Option<Access> {
+        let types = &self.input.module.types;
+        match self.held.at(self.region, ptr, block) {
+            Representation::Uniform => Some(Access::Uniform),
+            Representation::Affine { step, tested }
+                if u64::try_from(step) == Ok(types.size_of(ty)) && is_row(types, ty) =>
+            {
+                let tested = tested || (masked && !self.has_masked(ty));
+                Some(Access::Contiguous { tested })
+            }
+            _ => None,
+        }
+    }
+
+    /// Elements from lane to lane, where all lanes run and that is known without a test; of scalars only.
+    pub(crate) fn elements_apart(
+        &self,
+        ptr: ValueId,
+        ty: TypeId,
+        block: BlockId,
+        masked: bool,
+    ) -> Option<i64> {
+        let types = &self.input.module.types;
+        let size = types.size_of(ty).cast_signed();
+        let Representation::Affine {
+            step,
+            tested: false,
+        } = self.held.at(self.region, ptr, block)
+        else {
+            return None;
+        };
+        let is_scalar = types.scalar_of(ty) == Some(ty) && matches!(size, 1 | 2 | 4 | 8);
+        if masked || self.chunk == Chunk::Masked || !is_scalar || step % size != 0 {
+            return None;
+        }
+        Some(step / size)
+    }
+
+    /// Whether rows and shuffles are fewer instructions than one load for each lane.
+    fn is_near(&self, apart: i64) -> bool {
+        let far = apart.unsigned_abs();
+        match apart {
+            0 | 1 => false,
+            _ if self.input.target.has_mask_registers => far <= NEAR,
+            _ => far <= 4 || (!far.is_multiple_of(2) && far <= 7),
+        }
+    }
+
+    fn is_gathered(&self, bytes: u64) -> bool {
+        self.input.target.has_fast_gathers
+            && self.chunk != Chunk::Masked
+            && self.width >= FEWEST_GATHERED
+            && matches!(bytes, 4 | 8)
+    }
+
+    fn is_gathered_scalar(&self, ty: TypeId) -> bool {
+        let types = &self.input.module.types;
+        let is_scalar = matches!(types.get(ty), Type::Int(_) | Type::Float(_));
+        is_scalar && self.is_gathered(types.size_of(ty))
+    }
+
+    /// Lanes whose elements fill a register, where it is worth asking whether they are contiguous: in loops of code for
+    /// rows of any length.
+    fn piece(&self, ty: TypeId, block: BlockId) -> Option<u32> {
+        let types = &self.input.module.types;
+        let is_broken = self.plan.sub_groups == Some(Rows::Broken);
+        let in_loop = self.region.loops.innermost(block).is_some();
+        if !is_broken || !in_loop || !is_row(types, ty) {
+            return None;
+        }
+        let (size, register) = (types.size_of(ty), self.input.target.register_bytes);
+        if !size.is_power_of_two() || 2 * size > register {
+            return None;
+        }
+        let lanes = u32::try_from(register / size).ok()?;
+        Some(lanes.min(self.width))
+    }
+}

@@ -1,0 +1,336 @@
+//! Loads and stores of lanes that lie a few elements apart, `a[2 * i]` or a member of a structure.
+//!
+//! Loads of one structure's members share the rows that cover all of them ([`load_span`]). Stores to one structure's
+//! members are written together, with the last of them ([`store_groups`]):
+//!
+//! ```text
+//! store %p.x, %x        offset 0, 8 bytes from lane to lane    waits
+//! store %p.y, %y        offset 4, 8 bytes from lane to lane    writes x0 y0 x1 y1 x2 y2 ... as rows
+//! ```
+
+use kernel_ir::passes::shape::NEAR;
+use kernel_ir::{
+    BinaryOp, BlockId, ConvertOp, Function, InstId, Module, Op, Type, ValueDef, ValueId,
+};
+
+use crate::access::Accesses;
+use crate::input::Input;
+use crate::target::TargetInfo;
+
+/// Operations from an index back to where a row begins.
+const DEPTH: usize = 12;
+/// Instructions behind a load that are searched for loads of the same structure. Not measured: a bound on compile time.
+const BEHIND: usize = 256;
+
+/// An address but for a constant offset: base, index and stride.
+pub type Origin = (ValueId, Option<(ValueId, i64)>);
+
+/// The origin of an address, and the constant behind it in bytes.
+#[must_use]
+pub fn origin(function: &Function, mut ptr: ValueId) -> (Origin, i64) {
+    let mut far = 0i64;
+    while let ValueDef::Inst(inst) = function.values[ptr.index()].def
+        && let Op::PtrOffset {
+            ptr: base,
+            index,
+            offset,
+        } = function.insts[inst.index()].op
+    {
+        far = far.wrapping_add(offset);
+        if index.is_some() {
+            return ((base, index), far);
+        }
+        ptr = base;
+    }
+    ((ptr, None), far)
+}
+
+/// A store of one element for each lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Member {
+    /// The store.
+    pub inst: InstId,
+    /// Its address.
+    pub ptr: ValueId,
+    /// Its value.
+    pub value: ValueId,
+    /// Its alignment in bytes.
+    pub align: u64,
+    /// Bytes from the origin of the structures' addresses.
+    pub far: i64,
+}
+
+/// Stores of a block to different members of the same structures, which are written with the last of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoreGroup {
+    /// The stores, in the block's order.
+    pub members: Vec<Member>,
+    /// Elements of the structure.
+    pub apart: u32,
+    /// Elements of the first row before the lowest member: rows begin where lines of memory probably do.
+    pub lead: u64,
+    /// Constant offset of the lowest member.
+    pub low: i64,
+}
+
+/// Elements of the largest structures that LLVM interleaves well by itself. Structures of more elements take too many
+/// shuffles where there are neither blends by masks nor shuffles of two registers.
+#[must_use]
+pub fn plain_interleaving(target: &TargetInfo) -> u32 {
+    if target.has_mask_registers { 3 } else { 4 }
+}
+
+/// The groups of `block`, in which all lanes run, if any do (`masked`: they do not).
+#[must_use]
+pub fn store_groups(accesses: &Accesses<'_>, block: BlockId, masked: bool) -> Vec<StoreGroup> {
+    groups(accesses, block, masked, &mut 0)
+}
+
+/// `visits` counts the instructions looked at.
+fn groups(
+    accesses: &Accesses<'_>,
+    block: BlockId,
+    masked: bool,
+    visits: &mut usize,
+) -> Vec<StoreGroup> {
+    let (input, region) = (accesses.input, accesses.region);
+    let function = &region.function;
+    let mut groups: Vec<StoreGroup> = Vec::new();
+    let mut seen: Vec<InstId> = Vec::new();
+    let insts = &function.blocks[block.index()].insts;
+    for (place, &inst) in insts.iter().enumerate() {
+        let Op::Store {
+            ptr,
+            value,
+            volatile: false,
+            ..
+        } = function.insts[inst.index()].op
+        else {
+            continue;
+        };
+        let apart = accesses.elements_apart(ptr, function.ty(value), block, masked);
+        let Some(apart) = apart.filter(|apart| (2..=NEAR.cast_signed()).contains(apart)) else {
+            continue;
+        };
+        if seen.last() == Some(&inst) || seen.contains(&inst) {
+            continue;
+        }
+        let members = stored_from(accesses, block, place, apart, visits);
+        seen.clear();
+        seen.extend(members.iter().map(|member| member.inst));
+        let is_one = |member: &Member| {
+            let ty = function.ty(member.value);
+            accesses.elements_apart(member.ptr, ty, block, masked) == Some(apart)
+        };
+        if members.iter().all(is_one)
+            && let Some(group) = group(input, function, members, apart)
+        {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+/// The group of such members, if it is worth one.
+fn group(
+    input: &Input<'_>,
+    function: &Function,
+    members: Vec<Member>,
+    apart: i64,
+) -> Option<StoreGroup> {
+    let (target, types) = (&input.target, &input.module.types);
+    let lowest = *members.iter().min_by_key(|member| member.far)?;
+    let high = members.iter().map(|member| member.far).max()?;
+    let ty = function.ty(members.last()?.value);
+    let size = types.size_of(ty);
+    let apart = u32::try_from(apart).ok()?;
+    let is_whole = members.len() == apart as usize;
+    let lead = match is_whole {
+        true if target.has_mask_registers || apart <= plain_interleaving(target) => 0,
+        // Rows that are not whole anyway begin where lines of memory do.
+        _ if target.has_mask_registers && target.has_masked(types, ty) => {
+            let lead = lead(
+                input.module,
+                function,
+                target,
+                lowest.ptr,
+                u64::from(apart),
+                size,
+            );
+            let span = (high - lowest.far).cast_unsigned();
+            let is_inside = |lead: &u64| lead * size + span < u64::from(apart) * size;
+            lead.filter(is_inside).unwrap_or(0)
+        }
+        _ => return None,
+    };
+    Some(StoreGroup {
+        members,
+        apart,
+        lead,
+        low: lowest.far,
+    })
+}
+
+/// The store at `place` and those behind it to other members of the same structures, between which nothing is read or
+/// written.
+fn stored_from(
+    accesses: &Accesses<'_>,
+    block: BlockId,
+    place: usize,
+    apart: i64,
+    visits: &mut usize,
+) -> Vec<Member> {
+    let (region, types) = (accesses.region, &accesses.input.module.types);
+    let function = &region.function;
+    let mut members: Vec<Member> = Vec::new();
+    let mut first: Option<(Origin, u64, bool)> = None;
+    for &inst in &function.blocks[block.index()].insts[place..] {
+        *visits += 1;
+        let op = &function.insts[inst.index()].op;
+        if op.is_pure() && !matches!(op, Op::Load { .. }) {
+            continue;
+        }
+        let Op::Store {
+            ptr,
+            value,
+            align,
+            volatile: false,
+        } = *op
+        else {
+            break;
+        };
+        let ty = function.ty(value);
+        let size = types.size_of(ty);
+        let is_pointer = matches!(types.get(ty), Type::Ptr(_));
+        let (from, far) = origin(function, ptr);
+        let (like, is_first) = (
+            *first.get_or_insert((from, size, is_pointer)),
+            members.is_empty(),
+        );
+        let is_alike = (from, size, is_pointer) == like && types.scalar_of(ty) == Some(ty);
+        let bytes = size.cast_signed();
+        // Each lane's members lie within one structure, none upon another.
+        let fits = |other: &Member| {
+            far.checked_sub(other.far).is_some_and(|far| {
+                far != 0 && far % bytes == 0 && far.unsigned_abs() < (apart * bytes).unsigned_abs()
+            })
+        };
+        let is_local = is_made_in(accesses, block, ptr);
+        if !is_alike || !members.iter().all(fits) || !(is_first || is_local) {
+            break;
+        }
+        members.push(Member {
+            inst,
+            ptr,
+            value,
+            align,
+            far,
+        });
+        if !is_local {
+            break;
+        }
+    }
+    members
+}
+
+/// Whether an address is made in `block` from its origin on: then all such addresses of an origin are held alike.
+fn is_made_in(accesses: &Accesses<'_>, block: BlockId, mut ptr: ValueId) -> bool {
+    let region = accesses.region;
+    while let ValueDef::Inst(inst) = region.function.values[ptr.index()].def
+        && let Op::PtrOffset {
+            ptr: base, index, ..
+        } = region.function.insts[inst.index()].op
+    {
+        if region.block_of(ptr) != Some(block) {
+            return false;
+        }
+        if index.is_some() {
+            break;
+        }
+        ptr = base;
+    }
+    true
+}
+
+/// The lowest and the highest constant offset of the load at `place`, an element of `size` bytes whose lanes lie `step`
+/// bytes apart, and of the loads behind it that read members of the same structures.
+#[must_use]
+pub fn load_span(
+    module: &Module,
+    function: &Function,
+    insts: &[InstId],
+    ptr: ValueId,
+    (size, step): (u64, i64),
+) -> (i64, i64) {
+    let (from, offset) = origin(function, ptr);
+    let bytes = size.cast_signed();
+    let (mut low, mut high) = (offset, offset);
+    for inst in insts.iter().take(BEHIND) {
+        let inst = &function.insts[inst.index()];
+        if !inst.op.is_pure() {
+            break;
+        }
+        let (Op::Load { ptr, .. }, Some(result)) = (&inst.op, inst.result) else {
+            continue;
+        };
+        let (other, at) = origin(function, *ptr);
+        let (lower, upper) = (low.min(at), high.max(at));
+        // All of them lie in one structure, and will be read.
+        let fits = upper
+            .checked_sub(lower)
+            .is_some_and(|far| far % bytes == 0 && far <= step.abs() - bytes);
+        if other == from && fits && module.types.size_of(function.ty(result)) == size {
+            (low, high) = (lower, upper);
+        }
+    }
+    (low, high)
+}
+
+/// Elements between the first lane's element and one before it at which a line of memory probably begins, where masks
+/// make it cheap to begin there: any number below `apart` is right.
+#[must_use]
+pub fn lead(
+    module: &Module,
+    function: &Function,
+    target: &TargetInfo,
+    ptr: ValueId,
+    apart: u64,
+    size: u64,
+) -> Option<u64> {
+    if !target.has_mask_registers || !apart.is_power_of_two() {
+        return None;
+    }
+    let (mut at, mut bytes) = (ptr, 0u64);
+    while let ValueDef::Inst(inst) = function.values[at.index()].def
+        && let Op::PtrOffset { ptr, index, offset } = function.insts[inst.index()].op
+    {
+        bytes = bytes.wrapping_add(offset.cast_unsigned());
+        if let Some((index, stride)) = index {
+            let index = first_bits(module, function, index, DEPTH);
+            bytes = bytes.wrapping_add(index.wrapping_mul(stride.cast_unsigned()));
+        }
+        at = ptr;
+    }
+    Some(bytes / size % apart)
+}
+
+/// The low bits of an integer for a work-item whose id is a multiple of some power of two; zero where nothing is known.
+fn first_bits(module: &Module, function: &Function, v: ValueId, depth: usize) -> u64 {
+    let inst = match function.values[v.index()].def {
+        ValueDef::Const(_) => {
+            let known = module.known_signed(function, v);
+            return known.map_or(0, i64::cast_unsigned);
+        }
+        ValueDef::Inst(inst) if depth > 0 => &function.insts[inst.index()],
+        _ => return 0,
+    };
+    let of = |v: ValueId| first_bits(module, function, v, depth - 1);
+    match inst.op {
+        Op::Convert(ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc, a, _) => of(a),
+        Op::Binary(BinaryOp::IAdd, a, b, _) => of(a).wrapping_add(of(b)),
+        Op::Binary(BinaryOp::ISub, a, b, _) => of(a).wrapping_sub(of(b)),
+        Op::Binary(BinaryOp::IMul, a, b, _) => of(a).wrapping_mul(of(b)),
+        Op::Binary(BinaryOp::Shl, a, by, _) => of(a).wrapping_shl(of(by) as u32),
+        _ => 0,
+    }
+}

@@ -1,0 +1,576 @@
+//! How each value of a region is held while its lanes run: as one scalar, as a scalar and a step, or as a vector.
+//!
+//! Values stay scalars for as long as they can. The address of `a[i]` is the first lane's address and a step of four
+//! bytes until somebody needs all addresses, which a contiguous load never does.
+//!
+//! ```text
+//! %i: i32 = wi.GlobalInvocationId 0      affine, step 1
+//! %w: i64 = to.sext %i                   affine, step 1; tested unless %i is known not to wrap around
+//! %p: ptr<global> = offset %a [%w * 4]   affine, step 4
+//! %v: f32 = load %p                      vector
+//! %n: f32 = load %b                      uniform
+//! ```
+
+use std::collections::HashMap;
+
+use kernel_ir::passes::shape::{Shape, Shapes};
+use kernel_ir::{
+    AtomicOp, BinaryOp, BlockId, Builtin, ConvertOp, GroupOp, InstId, Op, Type, TypeId, ValueDef,
+    ValueId,
+};
+
+use crate::array_layout::private_arrays;
+use crate::input::Input;
+use crate::no_wrap::extension;
+use crate::plan::Plan;
+use crate::region::Region;
+use crate::sub_groups::Rows;
+
+/// How a value is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Representation {
+    /// One scalar for all lanes.
+    Uniform,
+    /// The first lane's scalar; each lane has `step` more than the lane before it.
+    Affine {
+        /// Bytes, for addresses; not zero.
+        step: i64,
+        /// Whether that holds only if a test at run time says so: the vector is there too.
+        tested: bool,
+    },
+    /// One vector for each of its scalars.
+    Vector,
+}
+
+impl Representation {
+    fn affine(step: i64) -> Self {
+        match step {
+            0 => Self::Uniform,
+            step => Self::Affine {
+                step,
+                tested: false,
+            },
+        }
+    }
+
+    /// The step from lane to lane, and whether it is tested; `None` for vectors.
+    #[must_use]
+    pub fn step(self) -> Option<(i64, bool)> {
+        match self {
+            Self::Uniform => Some((0, false)),
+            Self::Affine { step, tested } => Some((step, tested)),
+            Self::Vector => None,
+        }
+    }
+}
+
+/// Work-items that run as one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Chunk {
+    /// Neighbours in a row, all of which exist.
+    Row,
+    /// The same, jammed with other chunks: all of them take the same branches.
+    Jammed,
+    /// The lanes of a sub-group that exist, under a mask; each has ids of its own.
+    Masked,
+}
+
+/// The representations of a region's values.
+#[derive(Debug)]
+pub struct Representations {
+    /// In the block that makes the value, or for values of earlier regions.
+    own: Vec<Representation>,
+    /// In other blocks, for values that come from an earlier region and are made again in this one.
+    elsewhere: HashMap<ValueId, Representation>,
+    /// The divergent loop behind which the value is a vector of the last iterations of all lanes.
+    left: HashMap<ValueId, u32>,
+}
+
+impl Representations {
+    /// Those of `region` for `width` lanes.
+    #[must_use]
+    pub fn new(input: &Input<'_>, plan: &Plan, region: &Region, width: u32, chunk: Chunk) -> Self {
+        let shapes = match chunk {
+            Chunk::Row | Chunk::Jammed => &region.shapes,
+            Chunk::Masked => &region.sub_group_shapes,
+        };
+        let mut analysis = Analysis {
+            input,
+            plan,
+            region,
+            width,
+            chunk,
+            shapes: shapes.as_ref().filter(|_| width > 1),
+            found: Self {
+                own: vec![Representation::Uniform; region.function.values.len()],
+                elsewhere: HashMap::new(),
+                left: HashMap::new(),
+            },
+        };
+        analysis.run();
+        analysis.found
+    }
+
+    /// How `v` is held in the block that makes it.
+    #[must_use]
+    pub fn of(&self, v: ValueId) -> Representation {
+        self.own[v.index()]
+    }
+
+    /// How `v` is held where `block` uses it.
+    #[must_use]
+    pub fn at(&self, region: &Region, v: ValueId, block: BlockId) -> Representation {
+        if let Some(&l) = self.left.get(&v)
+            && !region.loops.contains(l, block)
+        {
+            return Representation::Vector;
+        }
+        match self.elsewhere.get(&v) {
+            Some(&held) if region.block_of(v) != Some(block) => held,
+            _ => self.of(v),
+        }
+    }
+}
+
+/// Whether `phi` of `block` is an induction variable that each iteration changes by as much in all lanes, although the
+/// lanes' values have no common step: uniform-step induction. Only for rows of any length, in one copy of the code.
+#[must_use]
+pub fn is_uniform_step_induction(
+    plan: &Plan,
+    region: &Region,
+    shapes: &Shapes,
+    chunk: Chunk,
+    phi: ValueId,
+    is_integer: bool,
+) -> bool {
+    let is_broken = chunk == Chunk::Masked && plan.sub_groups == Some(Rows::Broken);
+    if !is_integer || !is_broken || shapes.of(phi) != Shape::Varying {
+        return false;
+    }
+    let Some(block) = region.block_of(phi) else {
+        return false;
+    };
+    let (Some(l), Some(Op::Phi(incoming))) = (region.loops.innermost(block), made_by(region, phi))
+    else {
+        return false;
+    };
+    let this = &region.loops.loops[l as usize];
+    let is_direct = |block: BlockId| !shapes.is_masked(block) && !shapes.is_divergent(block);
+    this.header == block
+        && is_direct(block)
+        && incoming.iter().all(|&(from, v)| {
+            let back = this.blocks.contains(&from);
+            is_direct(from) && (!back || increment(region, shapes, phi, from, v).is_some())
+        })
+}
+
+/// The value that `phi` is added to on the edge from block `from`, where it becomes `v`, if that edge goes back and the
+/// value is uniform.
+#[must_use]
+pub fn increment(
+    region: &Region,
+    shapes: &Shapes,
+    phi: ValueId,
+    from: BlockId,
+    v: ValueId,
+) -> Option<ValueId> {
+    let block = region.block_of(phi)?;
+    let l = region.loops.innermost(block)?;
+    let this = &region.loops.loops[l as usize];
+    if this.header != block || !this.blocks.contains(&from) {
+        return None;
+    }
+    let &Op::Binary(BinaryOp::IAdd, a, b, _) = made_by(region, v)? else {
+        return None;
+    };
+    let by = match phi {
+        _ if a == phi => b,
+        _ if b == phi => a,
+        _ => return None,
+    };
+    (shapes.of(by) == Shape::Uniform).then_some(by)
+}
+
+fn made_by(region: &Region, v: ValueId) -> Option<&Op> {
+    match region.function.values[v.index()].def {
+        ValueDef::Inst(inst) => Some(&region.function.insts[inst.index()].op),
+        _ => None,
+    }
+}
+
+struct Analysis<'a> {
+    input: &'a Input<'a>,
+    plan: &'a Plan,
+    region: &'a Region,
+    width: u32,
+    chunk: Chunk,
+    /// None with one lane.
+    shapes: Option<&'a Shapes>,
+    found: Representations,
+}
+
+impl Analysis<'_> {
+    fn run(&mut self) {
+        let Some(shapes) = self.shapes else {
+            return;
+        };
+        for (v, size, align) in private_arrays(self.input.function) {
+            let step = match self.plan.array_elements.get(&v) {
+                Some(&element) => element,
+                None => size.next_multiple_of(align),
+            };
+            self.found.own[v.index()] = Representation::affine(step.cast_signed());
+        }
+        for &v in &self.region.live {
+            let saved = self.saved(v);
+            if self.region.block_of(v).is_none() {
+                self.found.own[v.index()] = saved;
+            } else if self.plan.group_uniform.contains(&v) || self.plan.per_item.contains_key(&v) {
+                let step = self.stored_step(shapes, v);
+                self.found.elsewhere.insert(v, step);
+            }
+        }
+        if self.chunk != Chunk::Jammed {
+            self.find_left(shapes);
+        }
+        for &block in self.region.loops.order() {
+            for &inst in &self.region.function.blocks[block.index()].insts {
+                let Some(result) = self.region.function.insts[inst.index()].result else {
+                    continue;
+                };
+                let held = self.evaluate(shapes, block, inst, result);
+                self.found.own[result.index()] = held;
+            }
+        }
+    }
+
+    fn ty(&self, v: ValueId) -> TypeId {
+        self.input.function.ty(v)
+    }
+
+    fn scalars(&self, v: ValueId) -> usize {
+        let mut all = Vec::new();
+        self.input.module.types.scalars(self.ty(v), 0, &mut all);
+        all.len()
+    }
+
+    fn bits(&self, v: ValueId) -> u64 {
+        match self.input.module.types.get(self.ty(v)) {
+            Type::Int(bits) => u64::from(*bits),
+            Type::Bool => 1,
+            _ => 8 * self.input.module.types.size_of(self.ty(v)),
+        }
+    }
+
+    fn is_integer(&self, v: ValueId) -> bool {
+        matches!(self.input.module.types.get(self.ty(v)), Type::Int(_))
+    }
+
+    fn known(&self, v: ValueId) -> Option<i64> {
+        let module = self.input.module;
+        module.known_signed(&self.region.function, v)
+    }
+
+    /// A value out of the state area.
+    fn saved(&self, v: ValueId) -> Representation {
+        let plan = self.plan;
+        if plan.group_uniform.contains(&v) || plan.sub_group_uniform.contains(&v) {
+            return Representation::Uniform;
+        }
+        match plan.per_item.get(&v) {
+            // Lanes that are no row do not hold to a row's step.
+            Some((_, Some(step))) if self.chunk != Chunk::Masked => Representation::affine(*step),
+            Some(_) => Representation::Vector,
+            // A use that no definition reaches: such code does not run.
+            None => Representation::Uniform,
+        }
+    }
+
+    /// A variable that loops carry along.
+    fn stored_step(&self, shapes: &Shapes, v: ValueId) -> Representation {
+        let Some(step) = shapes.of(v).step() else {
+            return Representation::Vector;
+        };
+        // A step that is valid only under no-wrap is not carried along.
+        let is_kept = step == 0 || !(self.scalars(v) != 1 || shapes.assumes_no_wrap(v));
+        match is_kept {
+            true => Representation::affine(step),
+            false => Representation::Vector,
+        }
+    }
+
+    /// Values that are used behind the divergent loop that makes them.
+    fn find_left(&mut self, shapes: &Shapes) {
+        let region = self.region;
+        let mut left = HashMap::new();
+        let mut used = |v: ValueId, at: BlockId| {
+            let Some(home) = region.block_of(v).filter(|&home| home != at) else {
+                return;
+            };
+            let mut l = region.loops.innermost(home);
+            while let Some(i) = l.filter(|&i| !region.loops.contains(i, at)) {
+                if shapes.is_divergent_loop(i) {
+                    left.entry(v).or_insert(i);
+                    break;
+                }
+                l = region.loops.loops[i as usize].parent;
+            }
+        };
+        for &block in region.cfg.reverse_post_order() {
+            let code = &region.function.blocks[block.index()];
+            for &inst in &code.insts {
+                match &region.function.insts[inst.index()].op {
+                    Op::Phi(incoming) => incoming.iter().for_each(|&(from, v)| used(v, from)),
+                    op => op.operands(|v| used(v, block)),
+                }
+            }
+            if let Some(v) = code.term.operand() {
+                used(v, block);
+            }
+            if let Some(Some(stop)) = region.exits.get(&block) {
+                for &v in &self.input.segments.stops[*stop].live {
+                    used(v, block);
+                }
+            }
+        }
+        self.found.left = left;
+    }
+
+    fn evaluate(
+        &self,
+        shapes: &Shapes,
+        block: BlockId,
+        inst: InstId,
+        result: ValueId,
+    ) -> Representation {
+        let op = &self.region.function.insts[inst.index()].op;
+        let at = |v: ValueId| self.found.at(self.region, v, block);
+        match op {
+            Op::Alloca { .. } => return self.found.of(result),
+            Op::Phi(_) => {
+                let is_integer = self.is_integer(result);
+                let (plan, region, chunk) = (self.plan, self.region, self.chunk);
+                return match is_uniform_step_induction(
+                    plan, region, shapes, chunk, result, is_integer,
+                ) {
+                    true => Representation::Vector,
+                    false => self.stored_step(shapes, result),
+                };
+            }
+            Op::WorkItem(builtin, dimension) => return self.work_item(*builtin, *dimension),
+            Op::Atomic { op, ptr, value, .. } => {
+                let is_uniform = at(*ptr) == Representation::Uniform;
+                return match (is_uniform, op, value) {
+                    (true, AtomicOp::Load, _) => Representation::Uniform,
+                    (true, AtomicOp::IAdd | AtomicOp::ISub, Some(value)) => {
+                        self.added(shapes, block, *op, *value, at(*value))
+                    }
+                    _ => Representation::Vector,
+                };
+            }
+            Op::Group(op, ..) => {
+                use GroupOp as G;
+                return match op {
+                    G::Reduce(_)
+                    | G::All
+                    | G::Any
+                    | G::AllEqual
+                    | G::BroadcastFirst
+                    | G::Ballot
+                    | G::Broadcast => Representation::Uniform,
+                    _ => Representation::Vector,
+                };
+            }
+            _ => {}
+        }
+        if let Some(held) = self.kept_step(shapes, op, inst, result, &at) {
+            return held;
+        }
+        match op {
+            Op::Load {
+                ptr,
+                volatile: false,
+                ..
+            } if at(*ptr) == Representation::Uniform => Representation::Uniform,
+            Op::Binary(which, a, b, _) => {
+                let clamped = self.clamped(*which, at(*a), at(*b), result);
+                clamped.unwrap_or(Representation::Vector)
+            }
+            _ => Representation::Vector,
+        }
+    }
+
+    fn work_item(&self, builtin: Builtin, dimension: u8) -> Representation {
+        use Builtin as B;
+        let has_own = match builtin {
+            B::LocalInvocationId | B::GlobalInvocationId => dimension < 3,
+            B::GlobalLinearId => true,
+            _ => false,
+        };
+        if self.chunk == Chunk::Masked && has_own {
+            return Representation::Vector;
+        }
+        Representation::affine(match builtin {
+            B::GlobalInvocationId | B::LocalInvocationId => i64::from(dimension == 0),
+            B::GlobalLinearId | B::LocalInvocationIndex => 1,
+            B::SubgroupLocalInvocationId => i64::from(self.plan.has_sub_groups()),
+            _ => 0,
+        })
+    }
+
+    /// The old contents that lanes see which all add (or take away) one value at one address.
+    fn added(
+        &self,
+        shapes: &Shapes,
+        block: BlockId,
+        op: AtomicOp,
+        value: ValueId,
+        held: Representation,
+    ) -> Representation {
+        let is_whole = self.chunk == Chunk::Row && !shapes.is_masked(block);
+        let known = self.known(value).filter(|_| self.bits(value) >= 32);
+        match known {
+            Some(n) if is_whole && held == Representation::Uniform => {
+                Representation::affine(if op == AtomicOp::ISub {
+                    n.wrapping_neg()
+                } else {
+                    n
+                })
+            }
+            _ => Representation::Vector,
+        }
+    }
+
+    /// The result's step where its operands' steps tell it.
+    fn kept_step(
+        &self,
+        shapes: &Shapes,
+        op: &Op,
+        inst: InstId,
+        result: ValueId,
+        at: &dyn Fn(ValueId) -> Representation,
+    ) -> Option<Representation> {
+        let mut held = Vec::new();
+        op.operands(|v| held.push(at(v)));
+        let steps: Option<Vec<(i64, bool)>> = held.iter().map(|held| held.step()).collect();
+        let steps = steps?;
+        if held.iter().all(|held| *held == Representation::Uniform) {
+            let is_once = match op {
+                Op::Load { volatile, .. } => !volatile && shapes.of(result) == Shape::Uniform,
+                _ => op.is_pure(),
+            };
+            return is_once.then_some(Representation::Uniform);
+        }
+        if self.scalars(result) != 1 {
+            return None;
+        }
+        let step = self.step(op, &steps)?;
+        let mut tested = steps.iter().any(|step| step.1);
+        if let Some((_, from)) = extension(op)
+            && !self.is_proved(inst, result)
+        {
+            let (by, _) = at(from).step()?;
+            self.far(by, self.bits(from))?;
+            tested = true;
+        }
+        Some(Representation::Affine { step, tested })
+    }
+
+    /// Whether an extension is known not to wrap around: for rows the tests at their start say so too.
+    fn is_proved(&self, inst: InstId, result: ValueId) -> bool {
+        let is_tested = || self.plan.no_wrap.iter().any(|&(v, _)| v == result);
+        self.plan.never_wraps.contains(&inst) || (self.chunk != Chunk::Masked && is_tested())
+    }
+
+    /// How much more the last lane has than the first; `None` if that many bits cannot tell a wrap-around from it.
+    fn far(&self, step: i64, bits: u64) -> Option<i64> {
+        let far = step.checked_mul(i64::from(self.width) - 1)?;
+        (far.unsigned_abs() < 1 << (bits - 1).min(62)).then_some(far)
+    }
+
+    fn step(&self, op: &Op, steps: &[(i64, bool)]) -> Option<i64> {
+        let by = |v: ValueId| u32::try_from(self.known(v)?).ok();
+        let step = match op {
+            Op::Binary(BinaryOp::IAdd, ..) => steps[0].0.wrapping_add(steps[1].0),
+            Op::Binary(BinaryOp::ISub, ..) => steps[0].0.wrapping_sub(steps[1].0),
+            Op::Binary(BinaryOp::IMul, a, b, _) => match (self.known(*a), self.known(*b)) {
+                (_, Some(n)) => steps[0].0.wrapping_mul(n),
+                (Some(n), _) => steps[1].0.wrapping_mul(n),
+                _ => return None,
+            },
+            Op::Binary(BinaryOp::Shl, _, b, _) => {
+                steps[0].0.wrapping_mul(1i64.checked_shl(by(*b)?)?)
+            }
+            Op::Binary(BinaryOp::AShr | BinaryOp::LShr, _, b, _) => {
+                let kept = steps[0].0.checked_shr(by(*b)?)?;
+                if kept.checked_shl(by(*b)?)? != steps[0].0 {
+                    return None;
+                }
+                kept
+            }
+            Op::Convert(
+                ConvertOp::Trunc
+                | ConvertOp::PtrToInt
+                | ConvertOp::IntToPtr
+                | ConvertOp::AddressSpace,
+                ..,
+            )
+            | Op::Copy(_) => steps[0].0,
+            Op::Convert(ConvertOp::SExt | ConvertOp::ZExt, from, _) if self.is_integer(*from) => {
+                steps[0].0
+            }
+            Op::PtrOffset { index, .. } => match index {
+                Some((_, stride)) => steps[0].0.wrapping_add(steps[1].0.wrapping_mul(*stride)),
+                None => steps[0].0,
+            },
+            _ => return None,
+        };
+        // An integer that wraps around within its own width has no step to go by.
+        (step != 0).then_some(step)
+    }
+
+    /// The minimum or maximum of an id and a bound, or the lowest bits of an id: in most chunks all lanes keep their
+    /// value, and a test says so.
+    fn clamped(
+        &self,
+        op: BinaryOp,
+        a: Representation,
+        b: Representation,
+        result: ValueId,
+    ) -> Option<Representation> {
+        let (id, bound) = match a {
+            Representation::Uniform => (b, a),
+            _ => (a, b),
+        };
+        let (step, _) = id.step()?;
+        if bound != Representation::Uniform || step == 0 || self.scalars(result) != 1 {
+            return None;
+        }
+        let bits = self.bits(result);
+        match op {
+            BinaryOp::And => {
+                let far = step.checked_mul(i64::from(self.width) - 1)?;
+                if step <= 0 || far >> (bits - 1).min(62) != 0 {
+                    return None;
+                }
+            }
+            BinaryOp::SMax | BinaryOp::UMax | BinaryOp::SMin | BinaryOp::UMin => {
+                self.far(step, bits)?;
+            }
+            _ => return None,
+        }
+        Some(Representation::Affine { step, tested: true })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_representations() {
+        assert_eq!(Representation::affine(0), Representation::Uniform);
+        assert_eq!(Representation::affine(4).step(), Some((4, false)));
+        assert_eq!(Representation::Vector.step(), None);
+    }
+}
