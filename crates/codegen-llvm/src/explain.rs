@@ -87,6 +87,11 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
         match emit {
             Emit::Assembly => output = assembly.into_bytes(),
             Emit::Object => output = object,
+            Emit::Plan => {
+                let plans = reports.borrow();
+                let plans: Vec<&str> = plans.iter().map(|report| report.plan.as_str()).collect();
+                output = plans.join("\n").into_bytes();
+            }
             Emit::Report | Emit::Scalar | Emit::Lanes => {}
         }
     }
@@ -118,11 +123,16 @@ pub(crate) fn kernel(low: &Lower<'_>, kernel: &Kernel, why: Option<String>) -> K
         },
         ..KernelReport::default()
     };
+    report.plan = match &why {
+        Some(why) => format!("kernel {}: no lanes: {why}\n", kernel.name),
+        None => format!("kernel {}: no lanes\n", kernel.name),
+    };
     report.why = why;
     if let Some(lanes) = &low.lanes {
         report.form = Form::Lanes;
         report.width = lanes.width;
         report.bytes_over_barriers = lanes.state_bytes;
+        report.plan = vectorise::print(lanes, &low.input(), kernel);
         (report.accesses, report.branches) = vectorise::describe(lanes, low.values.module);
     }
     report

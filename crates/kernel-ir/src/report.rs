@@ -21,16 +21,19 @@ pub enum Emit {
     Assembly,
     /// The relocatable object.
     Object,
+    /// How each kernel's work-items run as lanes of vectors.
+    Plan,
 }
 
 impl Emit {
     /// All, by the numbers that cross library boundaries.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Report,
         Self::Scalar,
         Self::Lanes,
         Self::Assembly,
         Self::Object,
+        Self::Plan,
     ];
 }
 
@@ -96,6 +99,9 @@ pub struct KernelReport {
     pub branches: Vec<Branch>,
     /// Machine instructions.
     pub instructions: u32,
+    /// How its work-items run as lanes, in the plan's text form; not serialised.
+    #[serde(skip)]
+    pub plan: String,
     /// Of these, stores of registers to the stack and loads from it, for want of registers.
     pub spills: u32,
 }

@@ -73,6 +73,8 @@ pub(crate) struct Options {
 enum EmitName {
     /// The kernel-ir of one work-item, calls inlined.
     Scalar,
+    /// How work-items run as lanes of vectors: width, regions, accesses, branches.
+    Plan,
     /// LLVM's text with work-items side by side, after all passes.
     Lanes,
     /// Assembly.
@@ -85,6 +87,7 @@ impl From<EmitName> for Emit {
     fn from(name: EmitName) -> Self {
         match name {
             EmitName::Scalar => Self::Scalar,
+            EmitName::Plan => Self::Plan,
             EmitName::Lanes => Self::Lanes,
             EmitName::Asm => Self::Assembly,
             EmitName::Obj => Self::Object,

@@ -13,17 +13,18 @@ const CALL: u64 = 30;
 /// A turn of a divergent loop does for some lanes what is of no use to the others: three halves.
 const DIVERGENT: u64 = 3;
 
-/// Whether lanes cost less than one work-item after another.
-pub(crate) fn is_worth_it(module: &Module, regions: &[Region], width: u32) -> bool {
-    let costs = regions.iter().map(|region| costs(module, region, width));
-    let (lanes, scalar) = costs.fold((0u64, 0u64), |all, one| {
+/// Costs of all regions: as lanes, and one work-item after another.
+pub(crate) fn costs(module: &Module, regions: &[Region], width: u32) -> (u64, u64) {
+    let costs = regions
+        .iter()
+        .map(|region| region_costs(module, region, width));
+    costs.fold((0u64, 0u64), |all, one| {
         (all.0.saturating_add(one.0), all.1.saturating_add(one.1))
-    });
-    lanes <= scalar
+    })
 }
 
 /// Costs of a region: side by side, and one after another.
-fn costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
+fn region_costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
     let Some(shapes) = &region.shapes else {
         return (1, 0);
     };

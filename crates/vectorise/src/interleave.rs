@@ -334,3 +334,72 @@ fn first_bits(module: &Module, function: &Function, v: ValueId, depth: usize) ->
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+    use crate::forms::first_plan;
+    use crate::representation::{Chunk, Representations};
+    use crate::segments::{LaneOrder, Segments};
+
+    /// A kernel of `count` stores, `apart` bytes from one to the next, of elements that lie 8 bytes apart from lane to
+    /// lane.
+    fn stores(count: usize, apart: usize) -> String {
+        let mut text = "kernel @k(%out: ptr<global>, %n: i32) {
+b0:
+  %g: i64 = wi.GlobalInvocationId 0
+"
+        .to_owned();
+        for i in 0..count {
+            let at = i * apart;
+            writeln!(text, "  %p{i}: ptr<global> = offset %out [%g * 8 + {at}]").expect("a string");
+            writeln!(text, "  store %p{i}, %n align 4").expect("a string");
+        }
+        text + "  ret\n}"
+    }
+
+    /// Instructions that are looked at to group the stores of such a kernel.
+    fn visits(text: &str) -> usize {
+        let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        kernel_ir::passes::prepare(&mut module).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let kernel = &module.kernels[0];
+        let function = &module.functions[kernel.function.index()];
+        let segments = Segments::new(function, &module.constants, None, LaneOrder::Lockstep);
+        let input = Input {
+            module: &module,
+            function,
+            segments: &segments,
+            group_size: None,
+            sub_group_size: 8,
+            target: TargetInfo::x86_64("x86-64-v3", ""),
+        };
+        let planned = first_plan(&input, [(0, function)].into_iter(), kernel, false, Some(8));
+        let plan = planned.map(|planned| planned.plan);
+        let plan = plan.unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+        let region = &plan.regions[0].region;
+        let held = Representations::new(&input, &plan, region, 8, Chunk::Row);
+        let accesses = Accesses {
+            input: &input,
+            plan: &plan,
+            region,
+            held: &held,
+            width: 8,
+            chunk: Chunk::Row,
+        };
+        let mut visits = 0;
+        groups(&accesses, BlockId(0), false, &mut visits);
+        visits
+    }
+
+    #[test]
+    fn each_store_is_looked_at_a_few_times() {
+        // Alone, in pairs, and each in the midst of another's structure.
+        for apart in [64, 4, 12] {
+            let [few, many] = [70, 700].map(|count| visits(&stores(count, apart)));
+            assert!((70..=70 * 6).contains(&few), "{apart}: {few}");
+            assert!(many <= 10 * few + 20, "{apart}: {few} and {many}");
+        }
+    }
+}

@@ -11,12 +11,14 @@ mod array_layout;
 mod cost;
 mod facts;
 mod form_regions;
+mod forms;
 mod functions;
 mod input;
 mod interleave;
 mod no_wrap;
 mod order;
 mod plan;
+mod print;
 mod privatise;
 mod range;
 mod region;
@@ -34,6 +36,7 @@ mod width;
 
 pub use access::{Access, Accesses};
 pub use array_layout::private_arrays;
+pub use forms::{Planned, first_plan};
 pub use functions::{VectorForm, has_vector_form, vector_form};
 pub use input::Input;
 pub use interleave::{
@@ -41,6 +44,7 @@ pub use interleave::{
 };
 pub use no_wrap::extension;
 pub use plan::{Plan, RegionPlan};
+pub use print::print;
 pub use privatise::{Privatised, Window};
 pub use region::Region;
 pub use report::describe;

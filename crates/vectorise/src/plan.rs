@@ -72,6 +72,9 @@ pub struct Plan {
     pub privatised: Privatised,
     /// Bytes of state per work-item.
     pub state_bytes: u64,
+    /// Predicted cost as lanes, and one work-item after another; `None` where the width was asked for, or is that of a
+    /// sub-group.
+    pub cost: Option<(u64, u64)>,
 }
 
 impl Plan {
@@ -130,8 +133,9 @@ impl Plan {
                 "it has a loop with two entries, or work-items may part where they wait for each other",
             );
         }
+        let cost = by_speed.then(|| cost::costs(input.module, &regions, width));
         // With barriers the scalar form keeps the state of each work-item in a record: it is slower anyway.
-        if by_speed && !has_stops && !cost::is_worth_it(input.module, &regions, width) {
+        if !has_stops && cost.is_some_and(|(lanes, scalar)| lanes > scalar) {
             return Err("side by side was estimated to be slower");
         }
         let mut region_of_stop = vec![0; input.segments.stops.len()];
@@ -169,6 +173,7 @@ impl Plan {
                 Some(_) => Privatised::default(),
             },
             state_bytes: state.bytes.next_multiple_of(64),
+            cost,
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use kernel_ir::abi::KernelInfo;
 use kernel_ir::{BuildError, Kernel};
-use vectorise::{LaneOrder, Plan, Segments};
+use vectorise::first_plan;
 
 use super::{Lower, Setting, lower_once};
 use crate::llvm::Val;
@@ -32,9 +32,6 @@ impl From<BuildError> for Failure {
     }
 }
 
-/// As [`REMADE`](super::REMADE), where one computation serves many lanes. Not measured.
-const REMADE_ONCE: u8 = 12;
-
 /// Plans the kernel as lanes of vectors in the first of its forms that can be, from form `first` on, and puts plan and
 /// form into `low`. `copies`: work-items have copies of arguments. The form's number, and the reason if no form can be.
 pub(super) fn choose<'a>(
@@ -44,34 +41,22 @@ pub(super) fn choose<'a>(
     first: usize,
     copies: bool,
 ) -> (usize, Option<&'static str>) {
-    let mut refused = None;
     if !setting.wide {
-        return (first, refused);
+        return (first, None);
     }
-    let own = low.function;
-    let forms = setting.suited.iter().chain([own]).enumerate();
-    let mut own_segments = None;
-    for (number, function) in forms.skip(first) {
-        let constants = &low.values.module.constants;
-        // Rematerialised values are scalars mostly, and addresses keep their shapes.
-        let segments = Segments::new(function, constants, Some(REMADE_ONCE), LaneOrder::Lockstep);
-        let before = std::mem::replace(&mut low.segments, segments);
-        own_segments.get_or_insert(before);
-        low.function = function;
-        match Plan::new(&low.input(), kernel, copies, setting.lanes) {
-            Ok(plan) => {
-                low.whole_sub_groups = plan.has_sub_groups();
-                low.known = vec![None; low.function.values.len()];
-                low.lanes = Some(plan);
-                return (number, None);
-            }
-            Err(why) => refused = Some(why),
+    let forms = setting.suited.iter().chain([low.function]).enumerate();
+    let forms = forms.skip(first);
+    match first_plan(&low.input(), forms, kernel, copies, setting.lanes) {
+        Ok(planned) => {
+            low.whole_sub_groups = planned.plan.has_sub_groups();
+            low.known = vec![None; planned.function.values.len()];
+            low.function = planned.function;
+            low.segments = planned.segments;
+            low.lanes = Some(planned.plan);
+            (planned.number, None)
         }
+        Err(refused) => (first, refused),
     }
-    if let Some(segments) = own_segments {
-        (low.function, low.segments) = (own, segments);
-    }
-    (first, refused)
 }
 
 /// Puts `kernel` into the module and fills the sizes that the launch must know into `info`.

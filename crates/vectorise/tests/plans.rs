@@ -1,0 +1,94 @@
+//! Plans in their text form, of small kernels that each show a class of accesses or branches, or a transform.
+//!
+//! After a change that is meant, run with `SOLUM_BLESS=1` and read the difference.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use kernel_ir::Module;
+use kernel_ir::passes::{self, Registers};
+use vectorise::{Input, LaneOrder, Segments, TargetInfo, first_plan};
+
+/// Processors without AVX-512, and with it and fast gathers.
+const PROCESSORS: [(&str, &str); 2] = [("x86-64-v3", ""), ("sapphirerapids", "")];
+const SUB_GROUP: u32 = 16;
+
+/// The plans of all kernels for a processor.
+fn plans(mut module: Module, cpu: &str, features: &str) -> String {
+    let target = TargetInfo::x86_64(cpu, features);
+    let registers = Registers {
+        count: target.register_count,
+        bytes: target.register_bytes,
+        lanes: u64::from(SUB_GROUP),
+    };
+    let mut text = String::new();
+    for at in 0..module.kernels.len() {
+        let body = module.kernels[at].function;
+        let suited = passes::side_by_side(&mut module, body, registers);
+        let kernel = &module.kernels[at];
+        let function = &module.functions[kernel.function.index()];
+        let segments = Segments::new(function, &module.constants, None, LaneOrder::Lockstep);
+        let input = Input {
+            module: &module,
+            function,
+            segments: &segments,
+            group_size: kernel.required_group_size,
+            sub_group_size: SUB_GROUP,
+            target,
+        };
+        let forms = suited.iter().chain([function]).enumerate();
+        match first_plan(&input, forms, kernel, false, None) {
+            Ok(planned) => {
+                let form = Input {
+                    function: planned.function,
+                    segments: &planned.segments,
+                    ..input
+                };
+                text += &vectorise::print(&planned.plan, &form, kernel);
+            }
+            Err(why) => {
+                let why = why.unwrap_or("it has no form");
+                writeln!(text, "kernel {}: no lanes: {why}", kernel.name).expect("a string");
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn plans_are_as_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans");
+    let mut differ = Vec::new();
+    let mut kernels = 0;
+    for file in std::fs::read_dir(&folder).expect("tests/plans") {
+        let file = file.expect("an entry").path();
+        if file.extension().is_none_or(|end| end != "ir") {
+            continue;
+        }
+        kernels += 1;
+        let name = file.display();
+        let text = std::fs::read_to_string(&file).expect("a kernel");
+        let mut module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        kernel_ir::validate(&module).unwrap_or_else(|e| panic!("{name}: {e}"));
+        passes::prepare(&mut module).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut made = kernel_ir::print(&module);
+        let [first, second] =
+            PROCESSORS.map(|(cpu, features)| plans(module.clone(), cpu, features));
+        let second = match second == first {
+            true => "the same\n",
+            false => &second,
+        };
+        for ((cpu, _), plans) in PROCESSORS.iter().zip([first.as_str(), second]) {
+            write!(made, "\n{cpu}:\n{plans}").expect("a string");
+        }
+        let golden = file.with_extension("plan");
+        if std::env::var_os("SOLUM_BLESS").is_some() {
+            std::fs::write(&golden, &made).expect("bless");
+        }
+        if std::fs::read_to_string(&golden).unwrap_or_default() != made {
+            differ.push(format!("{}:\n{made}", golden.display()));
+        }
+    }
+    assert!(kernels > 10, "{kernels} kernels");
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
