@@ -246,6 +246,20 @@ pub struct BuildError {
 }
 
 impl BuildError {
+    /// An error of the request's first module; `word` is 0 where no instruction is meant.
+    pub(crate) fn new(kind: BuildErrorKind, word: u32, message: String) -> Self {
+        Self {
+            kind,
+            module: 0,
+            word: (word != 0).then_some(word),
+            instruction: None,
+            message,
+        }
+    }
+    /// As [`Self::new`]: valid, but more than this compiler does.
+    pub(crate) fn unsupported(word: u32, message: String) -> Self {
+        Self::new(BuildErrorKind::Unsupported, word, message)
+    }
     /// The line for the build log.
     #[must_use]
     pub fn line(&self) -> String {

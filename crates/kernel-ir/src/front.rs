@@ -9,14 +9,18 @@
 
 mod arith;
 mod body;
+mod constants;
 mod declare;
 mod fault;
+mod float_bits;
+mod function_modes;
 mod groups;
 mod images;
 mod imports;
 mod integers;
 mod intel;
 mod kernels;
+mod limits;
 mod lines;
 mod link;
 mod lower;
@@ -31,30 +35,10 @@ mod table;
 mod vectors;
 mod work_item;
 
-use crate::{BuildError, Module, Options, Request};
+use crate::{BuildError, Request};
 
 pub use lines::{SourceLine, source_lines};
-
-/// Private variables of one function may not take more bytes.
-const MAX_PRIVATE: u64 = 1 << 30;
-
-/// A value outside memory (a loaded struct, say) may not take more bytes.
-const MAX_VALUE: u64 = 1 << 16;
-
-/// What [`build`] gives.
-#[derive(Clone, Debug, Default)]
-pub struct Built {
-    /// The linked, specialised, validated program.
-    pub module: Module,
-    /// Imports that no module of the request exports, by name: their functions have no blocks.
-    pub unresolved: Vec<String>,
-    /// Functions that modules of the request export, kernels left out, sorted.
-    pub exports: Vec<String>,
-    /// Remarks for the build log, one a line.
-    pub log: String,
-    /// The build options of the request without what the modules' own modes rule out.
-    pub options: Options,
-}
+pub use link::Built;
 
 /// Reads, links, specialises and validates the modules of `request`.
 ///

@@ -8,33 +8,9 @@
 //!   group; sub-group operations work on the lanes of the sub-group that arrive together.
 //! - Instructions of a block are evaluated in order; `Phi`s stand first and read their inputs at once.
 
+pub use crate::ids::{BlockId, FunctionId, GlobalId, InstId, ValueId};
 pub use crate::op::*;
 use crate::types::{AddressSpace, ConstId, Constant, Constants, Type, TypeId, Types, sign_extend};
-
-macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub u32);
-        impl $name {
-            /// As an index into the table that handed it out.
-            #[must_use]
-            pub fn index(self) -> usize { self.0 as usize }
-        }
-    )*};
-}
-ids! {
-    /// A function of a [`Module`].
-    FunctionId,
-    /// A program-scope or work-group variable of a [`Module`].
-    GlobalId,
-    /// A block of a [`Function`].
-    BlockId,
-    /// An instruction of a [`Function`].
-    InstId,
-    /// A value of a [`Function`].
-    ValueId,
-}
 
 /// A linked, specialised program.
 #[derive(Clone, Debug, Default)]

@@ -16,7 +16,9 @@
 
 pub mod abi;
 pub mod build;
+pub mod cfg;
 pub mod front;
+mod ids;
 pub mod image;
 pub mod interpret;
 pub mod ir;

@@ -230,7 +230,7 @@ marks! {
 /// Counts `mark`.
 #[cfg(feature = "marks")]
 pub fn hit(mark: Mark) {
-    counts::ALL[mark as usize].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    COUNTS[mark as usize].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
 }
 
 /// Does nothing: nobody counts.
@@ -241,20 +241,16 @@ pub const fn hit(_mark: Mark) {}
 /// Whether marks are counted.
 pub const COUNTED: bool = cfg!(feature = "marks");
 
+/// Hits of each mark in the whole process: LLVM runs on threads of its own.
 #[cfg(feature = "marks")]
-mod counts {
-    use std::sync::atomic::AtomicU64;
-
-    /// Of the whole process: LLVM runs on threads of its own.
-    pub(super) static ALL: [AtomicU64; super::Mark::ALL.len()] =
-        [const { AtomicU64::new(0) }; super::Mark::ALL.len()];
-}
+static COUNTS: [std::sync::atomic::AtomicU64; Mark::ALL.len()] =
+    [const { std::sync::atomic::AtomicU64::new(0) }; Mark::ALL.len()];
 
 /// How often `mark` was hit in this process.
 #[cfg(feature = "marks")]
 #[must_use]
 pub fn count(mark: Mark) -> u64 {
-    counts::ALL[mark as usize].load(std::sync::atomic::Ordering::Relaxed)
+    COUNTS[mark as usize].load(std::sync::atomic::Ordering::Relaxed)
 }
 
 /// Counts a coverage mark; see [`marks`](crate::marks).

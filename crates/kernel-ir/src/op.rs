@@ -1,6 +1,6 @@
 //! What an instruction does: the operations, their operands, what they mean where it is not obvious.
 
-use crate::ir::{BlockId, FunctionId, ValueId};
+use crate::ids::{BlockId, FunctionId, ValueId};
 use crate::types::AddressSpace;
 
 /// Two-operand arithmetic, lane by lane on vectors. Operands and result have one type.

@@ -4,9 +4,10 @@
 //! flow included, and is near-linear in its size.
 
 mod algebra;
-pub mod cfg;
+mod call_graph;
 mod contract;
 mod counted;
+mod dead_functions;
 mod edit;
 mod facts;
 mod flatten;
@@ -17,10 +18,12 @@ mod inline;
 mod meet;
 mod nulls;
 mod number;
+mod optimise;
 mod private_loops;
 mod promote;
 pub mod shape;
 mod sides;
+mod simplify;
 mod slots;
 mod spaces;
 mod split;
@@ -28,10 +31,10 @@ mod targets;
 mod unroll;
 mod work_group;
 
-use crate::build::{BuildError, BuildErrorKind, NullArguments};
+use crate::build::{BuildError, NullArguments};
 use crate::ir::{Function, FunctionId, Module};
 
-pub use cfg::loop_contiguous_order;
+pub use crate::cfg::{self, loop_contiguous_order};
 pub use contract::contract;
 pub use facts::{KernelFacts, addressed_functions, facts, ids, may_be_written};
 pub use nulls::{leave_out_null_accesses, unchecked_pointers};
@@ -72,14 +75,14 @@ pub fn prepare_for(module: &mut Module, nulls: Option<&NullArguments>) -> Result
 pub fn stand_alone(module: &mut Module) -> Result<(), BuildError> {
     inline::kernels_return_nothing(module)?;
     targets::name_targets(module);
-    let (order, recursive) = inline::bottom_up(module);
+    let (order, recursive) = call_graph::bottom_up(module);
     let mut budget = inline::Budget::default();
     for &id in &order {
         edit::allocas_to_entry(&mut module.functions[id.index()]);
         inline::inline_calls(module, id, &recursive, &mut budget)?;
-        improve(module, id);
+        optimise::optimise(module, id);
     }
-    inline::drop_functions(module);
+    dead_functions::drop_functions(module);
     Ok(())
 }
 
@@ -95,7 +98,7 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
         work_group::expand(module, id, &mut slots)?;
         let function = &mut module.functions[id.index()];
         indices::in_plain_words(&mut module.types, &module.constants, function);
-        improve(module, id);
+        optimise::optimise(module, id);
         sides::lead_on(&mut module.functions[id.index()]);
         meet::meet_before_reading(&module.types, &mut module.functions[id.index()]);
     }
@@ -125,49 +128,4 @@ pub fn side_by_side(module: &mut Module, id: FunctionId, registers: Registers) -
         forms.push(f);
     }
     forms
-}
-
-/// Simplifies one function.
-fn improve(module: &mut Module, id: FunctionId) {
-    let f = &mut module.functions[id.index()];
-    let mut e = edit::Edit::new(&mut module.types, &mut module.constants, f);
-    let mut budget = private_loops::Budget::new();
-    for _ in 0..4 {
-        simplify(&mut e);
-        // Pointers in private memory and pointers to it make work for each other.
-        let changed = spaces::infer_spaces(&mut e) | private_loops::unroll(&mut e, &mut budget);
-        if !(promote::promote(&mut e) | changed) {
-            break;
-        }
-    }
-    simplify(&mut e);
-    edit::compact(f);
-}
-
-/// Values and control flow, in turns: each makes work for the other, a few times.
-fn simplify(e: &mut edit::Edit<'_>) {
-    for _ in 0..4 {
-        let values = number::number_values(e);
-        edit::drop_dead(e.f);
-        if !flow::simplify_flow(e) && !values {
-            break;
-        }
-    }
-    let cfg = cfg::Cfg::new(e.f);
-    edit::drop_unreachable(e.f, &cfg);
-    edit::drop_dead(e.f);
-}
-
-fn error(kind: BuildErrorKind, word: u32, message: String) -> BuildError {
-    BuildError {
-        kind,
-        module: 0,
-        word: (word != 0).then_some(word),
-        instruction: None,
-        message,
-    }
-}
-
-fn unsupported(word: u32, message: String) -> BuildError {
-    error(BuildErrorKind::Unsupported, word, message)
 }

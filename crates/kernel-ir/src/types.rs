@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::ids::{FunctionId, GlobalId};
+
 /// Handle of a [`Type`] in a [`Types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub u32);
@@ -266,9 +268,9 @@ pub enum Constant {
     /// Of vector, array or struct type, one constant per element.
     Composite(Vec<ConstId>),
     /// Address of `offset` bytes into a program-scope variable.
-    GlobalAddress(crate::ir::GlobalId, i64),
+    GlobalAddress(GlobalId, i64),
     /// Address of a function (SPV_INTEL_function_pointers).
-    FunctionAddress(crate::ir::FunctionId),
+    FunctionAddress(FunctionId),
 }
 
 /// The number that the low `bits` are, negative where the highest of them is set.

@@ -4,8 +4,8 @@ mod operation;
 
 use std::fmt;
 
+use crate::cfg::{Cfg, Dominators};
 use crate::ir::{BlockId, Function, FunctionId, InstId, Module, Op, Terminator, ValueDef, ValueId};
-use crate::passes::cfg::{Cfg, Dominators};
 use crate::types::{AddressSpace, ConstId, Constant, Type, TypeId};
 
 /// The rule that a module breaks, and where.
@@ -61,6 +61,7 @@ impl From<&str> for ValidateError {
     }
 }
 
+/// A rule that is kept, or the text of the one that is broken.
 type Result<T = (), E = String> = std::result::Result<T, E>;
 
 /// Checks every rule of [`crate::ir`] that does not need the program to run.

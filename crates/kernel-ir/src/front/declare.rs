@@ -1,5 +1,6 @@
 //! Types, constants and variables: what a module declares before its functions.
 
+use super::constants::{Constants, Leaves, MAX_LEAVES, null};
 use super::fault::{At, Res, invalid, unsupported};
 use super::images;
 use super::source::Source;
@@ -19,9 +20,6 @@ const MAX_VARIABLE: u64 = 1 << 32;
 const MAX_DEPTH: u16 = 64;
 /// Structs and scalars of one type, an array counted as one element.
 const MAX_NODES: u32 = 1 << 16;
-/// Leaves of one composite constant, shared parts counted as often as they appear.
-const MAX_LEAVES: u64 = 1 << 22;
-
 /// Declares one module's ids.
 pub(super) struct Declare<'a, 'w> {
     pub(super) module: &'a mut Module,
@@ -36,7 +34,7 @@ pub(super) struct Declare<'a, 'w> {
     /// Functions that have an address.
     pub(super) functions: &'a HashMap<u32, FunctionId>,
     /// Leaves of composite constants.
-    pub(super) leaves: HashMap<ConstId, u64>,
+    pub(super) leaves: Leaves,
     /// Constituents that replicating instructions made.
     pub(super) replicated: u64,
 }
@@ -397,7 +395,7 @@ impl Declare<'_, '_> {
                 Constant::FunctionAddress(function)
             }
             Op::SpecConstantOp => {
-                let entity = specialise::fold(self, ty, operands)?;
+                let entity = specialise::fold(&mut self.constants(), ty, operands)?;
                 return self.table.define(id, ty, entity);
             }
             Op::ConstantSampler => {
@@ -430,6 +428,15 @@ impl Declare<'_, '_> {
         Some(low_bits(u64::from_le_bytes(value), bits))
     }
 
+    /// What computing constants needs.
+    fn constants(&mut self) -> Constants<'_> {
+        Constants {
+            module: self.module,
+            table: self.table,
+            leaves: &mut self.leaves,
+        }
+    }
+
     /// A vector, array or struct constant.
     pub(super) fn composite(&mut self, ir: TypeId, parts: &[u32]) -> Res<ConstId> {
         let len = match self.module.types.get(ir) {
@@ -452,22 +459,7 @@ impl Declare<'_, '_> {
             }
             constants.push(constant);
         }
-        self.composite_of(ir, constants)
-    }
-
-    /// As [`Self::composite`], of parts whose types are known to fit.
-    pub(super) fn composite_of(&mut self, ir: TypeId, parts: Vec<ConstId>) -> Res<ConstId> {
-        let leaves = parts.iter().fold(0u64, |sum, part| {
-            sum.saturating_add(self.leaves.get(part).copied().unwrap_or(1))
-        });
-        if leaves > MAX_LEAVES {
-            return unsupported(format!(
-                "a constant of {leaves} scalars; the largest has {MAX_LEAVES}"
-            ));
-        }
-        let constant = self.module.constants.intern(ir, Constant::Composite(parts));
-        self.leaves.insert(constant, leaves.max(1));
-        Ok(constant)
+        self.constants().composite(ir, constants)
     }
 
     fn variable(&mut self, op: Op, operands: &mut Operands<'_>) -> Res<()> {
@@ -532,16 +524,6 @@ impl Declare<'_, '_> {
                 space,
             },
         )
-    }
-}
-
-/// Zero of type `ty`: scalars have one spelling.
-pub(super) fn null(types: &crate::Types, ty: TypeId) -> Constant {
-    match types.get(ty) {
-        Type::Bool => Constant::Bool(false),
-        Type::Int(_) => Constant::Int(0),
-        Type::Float(_) => Constant::Float(0),
-        _ => Constant::Null,
     }
 }
 

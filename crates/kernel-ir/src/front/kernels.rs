@@ -1,6 +1,7 @@
 //! Entry points: what the host must know of them.
 
 use super::fault::{At, Res, invalid, unsupported};
+use super::function_modes;
 use super::modes;
 use super::source::{Entry, FunctionSource, Source};
 use super::table::{Kind, Table};
@@ -111,14 +112,16 @@ fn execution_mode(
                 n => note(format_args!("vec_type_hint({kind}{n})")),
             }
         }
-        Some(ExecutionMode::DenormFlushToZero) => match modes::width(operands.first().copied())? {
-            32 => kernel.flush_denorms = true,
-            other => {
-                return unsupported(format!(
-                    "DenormFlushToZero {other}: a kernel flushes floats of 32 bits only"
-                ));
+        Some(ExecutionMode::DenormFlushToZero) => {
+            match function_modes::width(operands.first().copied())? {
+                32 => kernel.flush_denorms = true,
+                other => {
+                    return unsupported(format!(
+                        "DenormFlushToZero {other}: a kernel flushes floats of 32 bits only"
+                    ));
+                }
             }
-        },
+        }
         // What the code does in any case; options that say otherwise are taken back.
         Some(
             ExecutionMode::DenormPreserve
@@ -126,7 +129,7 @@ fn execution_mode(
             | ExecutionMode::RoundingModeRTE
             | ExecutionMode::FloatingPointModeIEEEINTEL,
         ) => {
-            modes::width(operands.first().copied())?;
+            function_modes::width(operands.first().copied())?;
         }
         Some(ExecutionMode::FPFastMathDefault) => {
             let (Some(&ty), Some(&mask)) = (operands.first(), operands.get(1)) else {

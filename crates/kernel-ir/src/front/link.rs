@@ -1,10 +1,10 @@
 //! Modules to one program: symbols, then declarations, then bodies, then the check.
 
-use super::Built;
 use super::declare::{Declare, storage};
 use super::fault::{At, Fault, Res, invalid, unlinkable, unsupported};
 use super::imports;
 use super::kernels;
+use super::limits::MAX_PRIVATE;
 use super::lower::{Lower, Own, Signature};
 use super::modes;
 use super::source::{FunctionSource, Linkage, Source};
@@ -45,6 +45,21 @@ struct Symbols {
     borrowed: HashSet<u32>,
     /// Function indices whose bodies another module's definition replaces, or that have none.
     skipped: HashSet<usize>,
+}
+
+/// What [`super::build`] gives.
+#[derive(Clone, Debug, Default)]
+pub struct Built {
+    /// The linked, specialised, validated program.
+    pub module: Module,
+    /// Imports that no module of the request exports, by name: their functions have no blocks.
+    pub unresolved: Vec<String>,
+    /// Functions that modules of the request export, kernels left out, sorted.
+    pub exports: Vec<String>,
+    /// Remarks for the build log, one a line.
+    pub log: String,
+    /// The build options of the request without what the modules' own modes rule out.
+    pub options: Options,
 }
 
 /// See [`super::build`].
@@ -543,8 +558,8 @@ impl Program {
                 goes_on: false,
             };
             lower.body(function).at(function.word)?;
-            if lower.private > super::MAX_PRIVATE {
-                let most = super::MAX_PRIVATE;
+            if lower.private > MAX_PRIVATE {
+                let most = MAX_PRIVATE;
                 return unsupported(format!("more than {most} bytes of private memory"))
                     .at(function.word);
             }

@@ -1,6 +1,8 @@
 //! The function in work, and the small change of building instructions.
 
 use super::fault::{Res, invalid};
+use super::float_bits::float_bits;
+use super::limits::MAX_VALUE;
 use super::source::Source;
 use super::table::{Callee, Entity, Kind, Table};
 use crate::{
@@ -326,7 +328,7 @@ impl Lower<'_, '_> {
             _ => 32,
         };
         let scalar = self.module.types.float(bits);
-        let value = Constant::Float(super::specialise::float_bits(bits, value));
+        let value = Constant::Float(float_bits(bits, value));
         let constant = self.module.constants.intern(scalar, value);
         self.splat(ty, constant)
     }
@@ -437,10 +439,10 @@ impl Lower<'_, '_> {
     pub(super) fn value_type(&self, id: u32) -> Res<TypeId> {
         let ir = self.table.sized(id)?;
         let size = self.module.types.size_of(ir);
-        if size > super::MAX_VALUE {
+        if size > MAX_VALUE {
             return super::fault::unsupported(format!(
                 "a value of {size} bytes; the largest outside memory has {}",
-                super::MAX_VALUE
+                MAX_VALUE
             ));
         }
         Ok(ir)

@@ -1,6 +1,7 @@
 //! Pointers, loads, stores and copies.
 
 use super::fault::{Res, invalid, unsupported};
+use super::limits::MAX_PRIVATE;
 use super::lower::Lower;
 use super::table::{Entity, Kind};
 use crate::types::sign_extend;
@@ -271,10 +272,10 @@ impl Lower<'_, '_> {
             ));
         }
         let align = align.max(self.module.types.align_of(content));
-        if self.private.saturating_add(size) > super::MAX_PRIVATE {
+        if self.private.saturating_add(size) > MAX_PRIVATE {
             return unsupported(format!(
                 "more than {} bytes of private variables",
-                super::MAX_PRIVATE
+                MAX_PRIVATE
             ));
         }
         let ptr = self.alloca(size, align);
@@ -312,11 +313,11 @@ impl Lower<'_, '_> {
             );
         }
         let size = self.module.types.size_of(element).checked_mul(length);
-        let size = size.filter(|&size| self.private.saturating_add(size) <= super::MAX_PRIVATE);
+        let size = size.filter(|&size| self.private.saturating_add(size) <= MAX_PRIVATE);
         let Some(size) = size else {
             return unsupported(format!(
                 "more than {} bytes of private variables",
-                super::MAX_PRIVATE
+                MAX_PRIVATE
             ));
         };
         let align = self.source.alignment(id).map_or(1, u64::from);

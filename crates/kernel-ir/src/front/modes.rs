@@ -3,63 +3,14 @@
 //! Invariant: no mode is dropped in silence. One that the code keeps anyway needs nothing, one that the options would
 //! break takes them back (options are licences), and every other one is refused by name.
 
-use super::fault::{At, Fault, Res, invalid, unsupported};
+use super::fault::{At, Fault, unsupported};
 use super::source::Source;
 use crate::{FunctionId, Inst, Module, Op, Options, Type, ValueId};
-use spirv::{Capability, Decoration, ExecutionMode, FPDenormMode, FPOperationMode, FPRoundingMode};
+use spirv::{Capability, Decoration, ExecutionMode};
 use std::collections::HashMap;
 
 /// FPFastMathMode's AllowContract.
 pub(super) const ALLOW_CONTRACT: u32 = 0x1_0000;
-
-/// The float width that a mode names, in bits.
-pub(super) fn width(operand: Option<u32>) -> Res<u32> {
-    match operand {
-        Some(width @ (16 | 32 | 64)) => Ok(width),
-        Some(other) => invalid(format!(
-            "a mode of floats of {other} bits; there are 16, 32 and 64"
-        )),
-        None => invalid("the width of the floats is missing"),
-    }
-}
-
-/// Refuses decorations that ask of a function what its code would not do.
-pub(super) fn function_decoration(decoration: u32, operands: &[u32]) -> Res<()> {
-    let Some(known) = Decoration::from_u32(decoration) else {
-        return Ok(());
-    };
-    let mode = || {
-        width(operands.first().copied())?;
-        match operands.get(1) {
-            Some(&mode) => Ok(mode),
-            None => invalid("the mode is missing"),
-        }
-    };
-    match known {
-        Decoration::FunctionRoundingModeINTEL => match FPRoundingMode::from_u32(mode()?) {
-            Some(FPRoundingMode::RTE) => Ok(()),
-            Some(other) => unsupported(format!(
-                "FunctionRoundingModeINTEL {other:?}: a function rounds to nearest even; conversions may carry a rounding of their own"
-            )),
-            None => invalid("this rounding mode does not exist"),
-        },
-        Decoration::FunctionDenormModeINTEL => match FPDenormMode::from_u32(mode()?) {
-            Some(FPDenormMode::Preserve) => Ok(()),
-            Some(FPDenormMode::FlushToZero) => unsupported(
-                "FunctionDenormModeINTEL FlushToZero: only a whole kernel flushes, by the execution mode DenormFlushToZero 32",
-            ),
-            None => invalid("this denormal mode does not exist"),
-        },
-        Decoration::FunctionFloatingPointModeINTEL => match FPOperationMode::from_u32(mode()?) {
-            Some(FPOperationMode::IEEE) => Ok(()),
-            Some(FPOperationMode::ALT) => unsupported(
-                "FunctionFloatingPointModeINTEL ALT: this device's floats are those of IEEE 754",
-            ),
-            None => invalid("this floating-point mode does not exist"),
-        },
-        _ => Ok(()),
-    }
-}
 
 /// Whether one of the kernels or functions of `sources` asks for `mode` (its decoration has that operand).
 fn any_mode(sources: &[Source<'_>], mode: ExecutionMode) -> bool {

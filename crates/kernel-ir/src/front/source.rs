@@ -1,7 +1,7 @@
 //! One module, cut into its sections: what is decorated, named, declared and defined where.
 
 use super::fault::{At, Res, invalid, unsupported};
-use super::modes;
+use super::function_modes;
 use spirv::{AddressingModel, Capability, Decoration, MemoryModel, Op};
 use spirv_reader::{Instruction, Words};
 use std::collections::HashSet;
@@ -185,7 +185,7 @@ impl<'w> Source<'w> {
             Op::Decorate | Op::DecorateId | Op::DecorateString => {
                 let (target, decoration) = (operands.next()?, operands.next()?);
                 let operands = operands.rest();
-                modes::function_decoration(decoration, operands)?;
+                function_modes::function_decoration(decoration, operands)?;
                 self.any_packed |= decoration == Decoration::CPacked as u32;
                 self.any_rounding |= decoration == Decoration::FPRoundingMode as u32
                     && operands.first() != Some(&(spirv::FPRoundingMode::RTE as u32));

@@ -1,75 +1,13 @@
 //! `OpSpecConstantOp`: constants computed from constants, specialised or not.
 
-use super::declare::{Declare, null};
+use super::constants::{Constants, null};
 use super::fault::{Res, invalid, unsupported};
+use super::float_bits::{float_bits, float_value};
 use super::table::{Entity, Kind, low_bits};
 use crate::types::sign_extend;
 use crate::{AddressSpace, ConstId, Constant, Module, Type, TypeId};
 use spirv::Op;
 use spirv_reader::Operands;
-
-/// The bits of `value` as a float of `bits` bits, rounded to nearest even.
-pub(super) fn float_bits(bits: u8, value: f64) -> u64 {
-    match bits {
-        64 => value.to_bits(),
-        32 => u64::from((value as f32).to_bits()),
-        _ => u64::from(half_bits(value)),
-    }
-}
-
-/// 2 to the power of `exponent`, which is in the range of normal doubles.
-fn power_of_two(exponent: i32) -> f64 {
-    f64::from_bits(u64::from((exponent + 1023).clamp(1, 2046) as u32) << 52)
-}
-
-/// binary16, rounded to nearest even.
-fn half_bits(value: f64) -> u16 {
-    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
-    let value = value.abs();
-    if value.is_nan() {
-        return sign | 0x7e00;
-    }
-    // 65520 is halfway from the largest half to the next power of two.
-    if value >= 65520.0 {
-        return sign | 0x7c00;
-    }
-    // Steps of the binade: 2^-24 for denormals, 2^(e-10) above.
-    let exponent = if value == 0.0 {
-        -15
-    } else {
-        let raw = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-        raw.max(-15)
-    };
-    let step = (exponent.max(-14)) - 10;
-    let scaled = value * power_of_two(-step);
-    // Exact: below 2^11 and a double.
-    let rounded = scaled.round_ties_even() as u32;
-    let base = if exponent < -14 {
-        0
-    } else {
-        ((exponent + 14) as u32) << 10
-    };
-    // A carry into the exponent is what rounding up to the next binade looks like.
-    sign | (base + rounded) as u16
-}
-
-/// The number behind float bits.
-pub(super) fn float_value(bits: u8, value: u64) -> f64 {
-    match bits {
-        64 => f64::from_bits(value),
-        32 => f64::from(f32::from_bits(value as u32)),
-        _ => {
-            let (exponent, fraction) = ((value >> 10) & 31, (value & 1023) as f64);
-            let size = match exponent {
-                0 => fraction * power_of_two(-24),
-                31 if fraction == 0.0 => f64::INFINITY,
-                31 => f64::NAN,
-                _ => (1024.0 + fraction) * power_of_two(exponent as i32 - 25),
-            };
-            if value & 0x8000 == 0 { size } else { -size }
-        }
-    }
-}
 
 /// The scalars of a scalar or vector constant.
 fn lanes(module: &Module, constant: ConstId) -> Option<Vec<u64>> {
@@ -93,7 +31,7 @@ fn lanes(module: &Module, constant: ConstId) -> Option<Vec<u64>> {
 }
 
 /// What `OpSpecConstantOp` of type `ty` stands for.
-pub(super) fn fold(d: &mut Declare<'_, '_>, ty: u32, operands: &mut Operands<'_>) -> Res<Entity> {
+pub(super) fn fold(d: &mut Constants<'_>, ty: u32, operands: &mut Operands<'_>) -> Res<Entity> {
     let number = operands.next()?;
     let Some(op) = Op::from_u32(number) else {
         return unsupported(format!("opcode {number} in a constant expression"));
@@ -281,7 +219,7 @@ fn evaluate(op: Op, values: &[u64], from: u8, to: u8) -> Option<u64> {
 }
 
 /// A scalar or vector of `ir` from its lanes.
-fn build(d: &mut Declare<'_, '_>, ir: TypeId, values: Vec<u64>) -> Res<Entity> {
+fn build(d: &mut Constants<'_>, ir: TypeId, values: Vec<u64>) -> Res<Entity> {
     let Some(scalar) = d.module.types.scalar_of(ir) else {
         return invalid("the result type is no scalar or vector");
     };
@@ -302,7 +240,7 @@ fn build(d: &mut Declare<'_, '_>, ir: TypeId, values: Vec<u64>) -> Res<Entity> {
         .collect();
     let constant = match parts.as_slice() {
         [only] => *only,
-        _ => d.composite_of(ir, parts)?,
+        _ => d.composite(ir, parts)?,
     };
     Ok(Entity::Const(constant))
 }
@@ -332,7 +270,7 @@ fn part(module: &mut Module, whole: ConstId, index: u32) -> Res<ConstId> {
 }
 
 fn insert(
-    d: &mut Declare<'_, '_>,
+    d: &mut Constants<'_>,
     whole: ConstId,
     object: ConstId,
     path: &[u32],
@@ -366,10 +304,10 @@ fn insert(
     if let Some(slot) = parts.get_mut(index as usize) {
         *slot = new;
     }
-    d.composite_of(ty, parts)
+    d.composite(ty, parts)
 }
 
-fn scalar_bitcast(d: &mut Declare<'_, '_>, op: Op, ir: TypeId, from: u32) -> Res<Entity> {
+fn scalar_bitcast(d: &mut Constants<'_>, op: Op, ir: TypeId, from: u32) -> Res<Entity> {
     let constant = d.table.constant(d.module, from)?;
     let same =
         d.module.types.size_of(d.module.constants.ty(constant)) == d.module.types.size_of(ir);
@@ -379,12 +317,7 @@ fn scalar_bitcast(d: &mut Declare<'_, '_>, op: Op, ir: TypeId, from: u32) -> Res
     build(d, ir, values)
 }
 
-fn pointer_cast(
-    d: &mut Declare<'_, '_>,
-    ir: TypeId,
-    space: AddressSpace,
-    from: u32,
-) -> Res<Entity> {
+fn pointer_cast(d: &mut Constants<'_>, ir: TypeId, space: AddressSpace, from: u32) -> Res<Entity> {
     match d.table.get(from)? {
         Entity::Address { global, offset, .. } => Ok(Entity::Address {
             global,
@@ -416,7 +349,7 @@ fn pointer_cast(
 }
 
 /// The address that `from` is, as a number of type `ir`. Which one is known only when the program runs.
-fn address_number(d: &mut Declare<'_, '_>, ir: TypeId, from: u32) -> Res<Entity> {
+fn address_number(d: &mut Constants<'_>, ir: TypeId, from: u32) -> Res<Entity> {
     let Type::Int(bits) = *d.module.types.get(ir) else {
         return invalid("the result type is no integer");
     };
@@ -438,7 +371,7 @@ fn address_number(d: &mut Declare<'_, '_>, ir: TypeId, from: u32) -> Res<Entity>
     }
 }
 
-fn chain(d: &mut Declare<'_, '_>, op: Op, ty: u32, operands: &mut Operands<'_>) -> Res<Entity> {
+fn chain(d: &mut Constants<'_>, op: Op, ty: u32, operands: &mut Operands<'_>) -> Res<Entity> {
     let base = operands.next()?;
     let mut at = d.table.pointee_of(base)?;
     let mut offset = 0i64;
@@ -451,7 +384,7 @@ fn chain(d: &mut Declare<'_, '_>, op: Op, ty: u32, operands: &mut Operands<'_>) 
             _ => 64,
         };
         let index = sign_extend(value, bits);
-        let bytes = |d: &Declare<'_, '_>, ty: u32| -> Res<i64> {
+        let bytes = |d: &Constants<'_>, ty: u32| -> Res<i64> {
             let size = d.module.types.size_of(d.table.sized(ty)?);
             Ok(index.wrapping_mul(i64::try_from(size).unwrap_or(0)))
         };
@@ -499,36 +432,5 @@ fn chain(d: &mut Declare<'_, '_>, op: Op, ty: u32, operands: &mut Operands<'_>) 
             Ok(Entity::Place(place))
         }
         _ => unsupported("a constant address that is not in a variable"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{float_bits, float_value};
-
-    #[test]
-    fn halves_round_to_nearest_even() {
-        for (value, bits) in [
-            (0.0, 0x0000),
-            (-0.0, 0x8000),
-            (1.0, 0x3c00),
-            (-2.0, 0xc000),
-            (65504.0, 0x7bff),
-            (65519.9, 0x7bff),
-            (65520.0, 0x7c00),
-            (f64::INFINITY, 0x7c00),
-            (6.0e-8, 0x0001),
-            (2.9e-8, 0x0000),
-            (6.103_515_625e-5, 0x0400),
-            (6.1e-5, 0x03ff),
-            (1.0 + 1.0 / 2048.0, 0x3c00),
-            (1.0 + 3.0 / 2048.0, 0x3c02),
-            (2047.9, 0x6800),
-        ] {
-            assert_eq!(float_bits(16, value), bits, "{value}");
-        }
-        for bits in (0..0x7c00).chain(0x8000..0xfc00) {
-            assert_eq!(float_bits(16, float_value(16, bits)), bits, "{bits:#x}");
-        }
     }
 }

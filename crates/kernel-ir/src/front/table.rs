@@ -1,8 +1,10 @@
 //! What each id of a module stands for.
 
 use super::fault::{Res, invalid, unsupported};
-use super::work_item::Place;
-use crate::{AddressSpace, ConstId, Constant, FunctionId, GlobalId, Module, Type, TypeId, ValueId};
+use crate::{
+    AddressSpace, Builtin, ConstId, Constant, FunctionId, GlobalId, Module, Predicate, Type,
+    TypeId, ValueId,
+};
 use spirv_reader::OpenClStd;
 
 /// What an id stands for.
@@ -36,6 +38,26 @@ pub(super) enum Entity {
     Value(ValueId),
     /// An id without a value: string, label, hint.
     Named,
+}
+
+/// A pointer to a built-in variable, or into it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) item: Item,
+    /// 1, 3 or (masks) 4.
+    pub(super) lanes: u32,
+    /// Of each lane.
+    pub(super) bits: u8,
+    /// Bytes into the variable.
+    pub(super) offset: i64,
+}
+
+/// What a built-in variable holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    Value(Builtin),
+    /// Lanes of the sub-group compared with one's own.
+    Mask(Predicate),
 }
 
 /// An extended instruction set.

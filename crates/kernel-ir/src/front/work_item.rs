@@ -6,28 +6,9 @@
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
 use super::source::{Linkage, Source};
-use super::table::{Kind, Table};
+use super::table::{Item, Kind, Place, Table};
 use crate::{BinaryOp, Builtin, ConvertOp, Module, Op, Predicate, Rounding, Type, TypeId, ValueId};
 use spirv::{BuiltIn, Decoration};
-
-/// A pointer to a built-in variable, or into it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    item: Item,
-    /// 1, 3 or (masks) 4.
-    lanes: u32,
-    /// Of each lane.
-    bits: u8,
-    /// Bytes into the variable.
-    pub(super) offset: i64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Item {
-    Value(Builtin),
-    /// Lanes of the sub-group compared with one's own.
-    Mask(Predicate),
-}
 
 /// The built-in that variable `id` stands for; none when it is an ordinary variable.
 pub(super) fn variable(

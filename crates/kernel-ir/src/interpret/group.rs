@@ -1,7 +1,7 @@
 //! Operations among the lanes that arrive together: of a sub-group, or of the whole work-group.
 
-use super::Fault;
 use super::code::{GroupCode, NONE};
+use super::memory::Fault;
 use super::number::{self, Kind};
 use super::step::{Lane, Shared};
 use crate::ir::{BinaryOp, GroupOp, GroupScope, Reduction};

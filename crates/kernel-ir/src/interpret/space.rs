@@ -1,8 +1,8 @@
 //! The address space a kernel sees: private and local memory at addresses that no process has,
 //! everything else through the caller's [`Memory`].
 
+use super::memory::{Fault, Memory};
 use super::number::Kind;
-use super::{Fault, Memory};
 use crate::types::AddressSpace;
 
 /// Top four bits of an address: whose memory it is.

@@ -2,9 +2,10 @@
 
 use super::code::{Body, Code, Edge, NONE, PrintfArg, Slot};
 use super::layout::Flat;
+use super::math;
+use super::memory::Fault;
 use super::number::{self, Kind};
 use super::space::{self, Space};
-use super::{Fault, math};
 use crate::abi::Launch;
 use crate::ir::{AtomicOp, Builtin};
 use crate::types::AddressSpace;

@@ -1,85 +1,13 @@
 //! Function bodies of the text form.
 
-use std::collections::HashMap;
-
-use super::{Parser, Result, Token, empty_function, names};
+use super::fault::{ParseError, Result};
+use super::lexer::Token;
+use super::names;
+use super::parser::{Body, Parser};
 use crate::ir::{
     BlockId, Flags, Function, GroupOp, GroupScope, Op, Reduction, Rounding, Terminator, ValueDef,
-    ValueId,
 };
 use crate::types::TypeId;
-
-/// A function while it is read: names may be used before they are defined.
-pub(super) struct Body {
-    pub(super) function: Function,
-    values: HashMap<String, ValueId>,
-    undefined: HashMap<ValueId, (String, u32)>,
-    constants: HashMap<(TypeId, u32, bool), ValueId>,
-    blocks: HashMap<String, BlockId>,
-    /// Labels that were used but do not stand anywhere yet.
-    pending: HashMap<BlockId, (String, u32)>,
-}
-
-impl Body {
-    pub(super) fn new(name: String) -> Self {
-        Self {
-            function: empty_function(name),
-            values: HashMap::new(),
-            undefined: HashMap::new(),
-            constants: HashMap::new(),
-            blocks: HashMap::new(),
-            pending: HashMap::new(),
-        }
-    }
-
-    /// `None` when the name has a definition already.
-    pub(super) fn define(&mut self, name: &str, ty: TypeId, def: ValueDef) -> Option<ValueId> {
-        if let Some(&id) = self.values.get(name) {
-            self.undefined.remove(&id)?;
-            let value = &mut self.function.values[id.index()];
-            value.ty = ty;
-            value.def = def;
-            return Some(id);
-        }
-        let id = self.function.add_value(ty, def);
-        self.values.insert(name.to_owned(), id);
-        Some(id)
-    }
-
-    pub(super) fn use_of(&mut self, name: String, unknown: TypeId, line: u32) -> ValueId {
-        if let Some(&id) = self.values.get(&name) {
-            return id;
-        }
-        let id = self.function.add_value(unknown, ValueDef::Param(u32::MAX));
-        self.values.insert(name.clone(), id);
-        self.undefined.insert(id, (name, line));
-        id
-    }
-
-    pub(super) fn constant(&mut self, ty: TypeId, def: ValueDef) -> ValueId {
-        let key = match def {
-            ValueDef::Const(c) => (ty, c.0, false),
-            ValueDef::Global(g) => (ty, g.0, true),
-            ValueDef::Param(_) | ValueDef::Inst(_) => return self.function.add_value(ty, def),
-        };
-        let function = &mut self.function;
-        *self
-            .constants
-            .entry(key)
-            .or_insert_with(|| function.add_value(ty, def))
-    }
-
-    fn block(&mut self, name: String, line: u32) -> BlockId {
-        if let Some(&id) = self.blocks.get(&name) {
-            return id;
-        }
-        // Places are given in order of definition; uses before it are renumbered at the end.
-        let id = self.function.add_block();
-        self.blocks.insert(name.clone(), id);
-        self.pending.insert(id, (name, line));
-        id
-    }
-}
 
 impl Parser<'_> {
     pub(super) fn body(&mut self, body: &mut Body) -> Result<()> {
@@ -98,13 +26,13 @@ impl Parser<'_> {
             }
         }
         if let Some((name, line)) = body.pending.values().min_by_key(|p| p.1) {
-            return Err(super::ParseError {
+            return Err(ParseError {
                 line: *line,
                 message: format!("there is no block {name}"),
             });
         }
         if let Some((name, line)) = body.undefined.values().min_by_key(|p| p.1) {
-            return Err(super::ParseError {
+            return Err(ParseError {
                 line: *line,
                 message: format!("%{name} is not defined"),
             });

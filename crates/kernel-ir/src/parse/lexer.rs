@@ -1,6 +1,6 @@
 //! Words, numbers and signs of the text form.
 
-use super::{ParseError, Result};
+use super::fault::{ParseError, Result};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {

@@ -10,9 +10,9 @@
 
 use std::collections::HashMap;
 
-use super::cfg::{Cfg, Dominators, Loop, Loops};
 use super::edit::Replacements;
 use super::fold::{self, Scalar};
+use crate::cfg::{Cfg, Dominators, Loop, Loops};
 use crate::ir::{BlockId, Function, InstId, Op, Terminator, ValueDef, ValueId};
 use crate::types::{Constant, Constants, Type, Types};
 

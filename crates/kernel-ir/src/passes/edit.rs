@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::cfg::Cfg;
+use crate::cfg::Cfg;
 use crate::ir::{
     BinaryOp, BlockId, Flags, Function, InstId, Op, Predicate, Terminator, ValueDef, ValueId,
 };
@@ -241,7 +241,7 @@ pub(super) fn compact(f: &mut Function) {
     }
     let cfg = Cfg::new(f);
     drop_unreachable(f, &cfg);
-    let loops = super::cfg::Loops::new(&cfg);
+    let loops = crate::cfg::Loops::new(&cfg);
     let order = loops.order();
     let mut block_map = vec![BlockId(u32::MAX); f.blocks.len()];
     for (i, block) in order.iter().enumerate() {

@@ -2,9 +2,10 @@
 //! compute all of them and each picks its own. Lanes that run side by side would compute all of them anyway,
 //! with a test before each.
 
-use super::cfg::{Cfg, Loops};
 use super::edit::{self, Edit};
 use super::shape::{self, Lanes};
+use super::simplify::simplify;
+use crate::cfg::{Cfg, Loops};
 use crate::ir::{
     BinaryOp, BlockId, ConvertOp, Function, InstId, MathFn, Module, Op, Predicate, Terminator,
     ValueId,
@@ -41,7 +42,7 @@ pub(super) fn flatten(module: &mut Module, f: &mut Function) -> bool {
             break;
         }
         changed = true;
-        super::simplify(&mut e);
+        simplify(&mut e);
         edit::compact(f);
     }
     changed

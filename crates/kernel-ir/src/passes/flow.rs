@@ -1,8 +1,8 @@
 //! Control flow made smaller: known branches, empty blocks, chains of blocks.
 
-use super::cfg::Cfg;
 use super::edit::{Edit, Replacements, drop_unreachable};
 use super::number::known_condition;
+use crate::cfg::Cfg;
 use crate::ir::{BlockId, Function, Op, Terminator, UnaryOp, ValueId};
 
 /// A join with more inputs is left alone: each block threaded into it costs all of them.

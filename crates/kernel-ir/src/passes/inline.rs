@@ -1,58 +1,17 @@
-//! Direct calls replaced by the callee's body, and functions that nobody needs dropped.
+//! Inlining: direct calls are replaced by the callee's body.
 
 use std::collections::HashMap;
 
+use super::call_graph::calls;
 use super::edit::{Edit, Replacements};
-use super::targets::Parts;
-use super::{error, unsupported};
 use crate::build::{BuildError, BuildErrorKind};
 use crate::ir::{
     BlockId, Function, FunctionId, Inst, InstId, Module, Op, Terminator, ValueDef, ValueId,
 };
-use crate::types::{ConstId, Constant, Constants, Type};
+use crate::types::Type;
 
 /// Instructions of all functions together after inlining.
 const LIMIT: u64 = 2_000_000;
-
-/// Functions that a kernel, or a function pointer, may reach: callees first. And which of all functions reach
-/// themselves by direct calls.
-pub(super) fn bottom_up(module: &Module) -> (Vec<FunctionId>, Vec<bool>) {
-    let edges: Vec<Vec<usize>> = module
-        .functions
-        .iter()
-        .map(|f| calls(f).iter().map(|c| c.0.index()).collect())
-        .collect();
-    let parts = Parts::new(&edges);
-    let mut reached = vec![false; edges.len()];
-    let mut pending: Vec<usize> = module.kernels.iter().map(|k| k.function.index()).collect();
-    pending.extend(super::addressed_functions(module).iter().map(|f| f.index()));
-    while let Some(at) = pending.pop() {
-        if !std::mem::replace(&mut reached[at], true) {
-            pending.extend(&edges[at]);
-        }
-    }
-    // Imports have no blocks: the module is linked before it runs.
-    let order = parts
-        .order
-        .into_iter()
-        .filter(|&at| reached[at] && !module.functions[at].blocks.is_empty())
-        .map(|at| FunctionId(at as u32))
-        .collect();
-    (order, parts.cyclic)
-}
-
-pub(super) fn calls(f: &Function) -> Vec<(FunctionId, u32)> {
-    let insts = f.blocks.iter().flat_map(|b| &b.insts);
-    insts
-        .filter_map(|i| {
-            let inst = &f.insts[i.index()];
-            match inst.op {
-                Op::Call(callee, _) => Some((callee, inst.word)),
-                _ => None,
-            }
-        })
-        .collect()
-}
 
 /// Counts instructions against [`LIMIT`].
 #[derive(Default)]
@@ -64,7 +23,7 @@ impl Budget {
     fn take(&mut self, count: usize, word: u32) -> Result<(), BuildError> {
         self.used = self.used.saturating_add(count as u64);
         if self.used > LIMIT {
-            return Err(unsupported(
+            return Err(BuildError::unsupported(
                 word,
                 format!("more than {LIMIT} instructions after all calls are inlined"),
             ));
@@ -274,113 +233,12 @@ impl Inliner<'_, '_> {
     }
 }
 
-/// Removes functions that are neither a kernel's nor exported nor a target of a function pointer that a kept
-/// function or a variable may hold.
-pub(super) fn drop_functions(module: &mut Module) {
-    let mut keep = vec![false; module.functions.len()];
-    let mut seen = vec![false; module.constants.len()];
-    let mut constants: Vec<ConstId> = module.globals.iter().filter_map(|g| g.init).collect();
-    let mut functions: Vec<FunctionId> = module.kernels.iter().map(|k| k.function).collect();
-    functions.extend(exported(module));
-    loop {
-        while let Some(id) = functions.pop() {
-            if std::mem::replace(&mut keep[id.index()], true) {
-                continue;
-            }
-            let f = &module.functions[id.index()];
-            constants.extend(f.values.iter().filter_map(|v| match v.def {
-                ValueDef::Const(c) => Some(c),
-                _ => None,
-            }));
-            functions.extend(calls(f).iter().map(|c| c.0));
-        }
-        let Some(id) = constants.pop() else { break };
-        if std::mem::replace(&mut seen[id.0 as usize], true) {
-            continue;
-        }
-        match module.constants.get(id) {
-            Constant::Composite(parts) => constants.extend(parts),
-            Constant::FunctionAddress(f) => functions.push(*f),
-            _ => {}
-        }
-    }
-    if keep.iter().all(|k| *k) {
-        return;
-    }
-    let mut next = 0u32;
-    let map: Vec<Option<FunctionId>> = keep
-        .iter()
-        .map(|&k| {
-            k.then(|| {
-                next += 1;
-                FunctionId(next - 1)
-            })
-        })
-        .collect();
-    let renamed = |id: FunctionId| map[id.index()].unwrap_or(FunctionId(0));
-    let mut kept = keep.iter();
-    module.functions.retain(|_| kept.next() == Some(&true));
-    for kernel in &mut module.kernels {
-        kernel.function = renamed(kernel.function);
-    }
-    for function in &mut module.functions {
-        for inst in &mut function.insts {
-            if let Op::Call(callee, _) = &mut inst.op {
-                *callee = renamed(*callee);
-            }
-        }
-    }
-    if !super::addressed_functions(module).is_empty() {
-        renumber_constants(module, &map);
-    }
-}
-
-/// Functions whose address the host may ask for.
-fn exported(module: &Module) -> impl Iterator<Item = FunctionId> {
-    let all = module.functions.iter().enumerate();
-    all.filter(|(_, f)| f.exported)
-        .map(|(i, _)| FunctionId(i as u32))
-}
-
-/// Builds the table of constants anew after functions got new numbers.
-fn renumber_constants(module: &mut Module, map: &[Option<FunctionId>]) {
-    let old = std::mem::take(&mut module.constants);
-    let mut new = Constants::default();
-    let mut ids = Vec::with_capacity(old.len());
-    for i in 0..old.len() {
-        let id = ConstId(i as u32);
-        let value = match old.get(id) {
-            Constant::FunctionAddress(f) => match map[f.index()] {
-                Some(f) => Constant::FunctionAddress(f),
-                // Nothing that is kept uses it.
-                None => Constant::Undef,
-            },
-            Constant::Composite(parts) => {
-                Constant::Composite(parts.iter().map(|p| ids[p.0 as usize]).collect())
-            }
-            other => other.clone(),
-        };
-        ids.push(new.intern(old.ty(id), value));
-    }
-    module.constants = new;
-    for global in &mut module.globals {
-        if let Some(init) = &mut global.init {
-            *init = ids[init.0 as usize];
-        }
-    }
-    for value in module.functions.iter_mut().flat_map(|f| &mut f.values) {
-        if let ValueDef::Const(c) = &mut value.def {
-            *c = ids[c.0 as usize];
-        }
-    }
-}
-
 /// Whether kernels return nothing, as the launch expects.
 pub(super) fn kernels_return_nothing(module: &Module) -> Result<(), BuildError> {
     for kernel in &module.kernels {
         let f = &module.functions[kernel.function.index()];
         if f.result.is_some_and(|r| *module.types.get(r) != Type::Void) {
-            return Err(error(
+            return Err(BuildError::new(
                 BuildErrorKind::Invalid,
                 0,
                 format!("kernel {:?} returns a value", kernel.name),

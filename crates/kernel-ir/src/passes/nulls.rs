@@ -6,9 +6,10 @@
 //! A pointer is followed through offsets, conversions between address spaces, phis and selections; not through integers,
 //! calls and memory.
 
+use super::dead_functions::drop_functions;
 use super::edit::{Edit, Replacements};
 use super::facts::{facts, may_be_written};
-use super::{improve, inline, unsupported};
+use super::optimise::optimise;
 use crate::abi::{ArgInfo, KernelInfo};
 use crate::build::{BuildError, NullArguments};
 use crate::ir::{
@@ -91,7 +92,7 @@ pub fn leave_out_null_accesses(
     let nulls = Nulls::new(&mut e, &roots);
     leave_out(&mut e, &nulls);
     crate::mark!(NullAccesses);
-    improve(module, function);
+    optimise(module, function);
     Ok(())
 }
 
@@ -235,7 +236,7 @@ impl Classes {
 /// Leaves kernel `number` and what it needs.
 fn keep_one(module: &mut Module, number: u32) -> Result<(), BuildError> {
     let Some(kernel) = module.kernels.get(number as usize).cloned() else {
-        return Err(unsupported(
+        return Err(BuildError::unsupported(
             0,
             format!("the program has no kernel {number}"),
         ));
@@ -243,7 +244,7 @@ fn keep_one(module: &mut Module, number: u32) -> Result<(), BuildError> {
     let facts = facts(module, &kernel);
     if facts.shares_variables || facts.uses_indirect_calls {
         let name = &kernel.name;
-        return Err(unsupported(
+        return Err(BuildError::unsupported(
             0,
             format!("kernel {name:?} has variables or functions in common with its program"),
         ));
@@ -255,7 +256,7 @@ fn keep_one(module: &mut Module, number: u32) -> Result<(), BuildError> {
     for global in &mut module.globals {
         global.exported = false;
     }
-    inline::drop_functions(module);
+    drop_functions(module);
     Ok(())
 }
 

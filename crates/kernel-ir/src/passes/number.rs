@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::algebra::{Outcome, simplify};
-use super::cfg::{Cfg, Dominators};
 use super::edit::{Edit, Replacements};
+use crate::cfg::{Cfg, Dominators};
 use crate::ir::{BlockId, Flags, Op, Rounding, ValueDef, ValueId};
 use crate::types::{Constant, TypeId};
 

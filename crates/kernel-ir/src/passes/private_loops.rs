@@ -15,9 +15,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::cfg::{Cfg, Dominators, Loops};
 use super::counted::{Counted, Tables, phis};
 use super::edit::Edit;
+use super::simplify::simplify;
+use crate::cfg::{Cfg, Dominators, Loops};
 use crate::ir::{BlockId, ConvertOp, Function, GroupScope, InstId, Op, Scope, ValueDef, ValueId};
 use crate::types::Type;
 
@@ -58,7 +59,7 @@ pub(super) fn unroll(e: &mut Edit<'_>, budget: &mut Budget) -> bool {
         budget.loops -= 1;
         crate::mark!(PrivateLoops);
         counted.peel_first(e.f, counted.iterations.len());
-        super::simplify(e);
+        simplify(e);
         changed = true;
     }
     changed

@@ -1,8 +1,8 @@
 //! Private memory becomes values: SSA construction for the variables that [`super::slots`] finds.
 
-use super::cfg::{Cfg, Dominators};
 use super::edit::{Edit, Replacements};
 use super::slots::{Group, Place, Plan, fill, leaves, plan};
+use crate::cfg::{Cfg, Dominators};
 use crate::ir::{
     BlockId, ConvertOp, Flags, InstId, Op, Predicate, Rounding, UnaryOp, ValueDef, ValueId,
 };

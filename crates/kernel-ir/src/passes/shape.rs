@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::cfg::{Cfg, Loops, PostDominators};
+use crate::cfg::{Cfg, Loops, PostDominators};
 use crate::ir::{
     BinaryOp, BlockId, Builtin, ConvertOp, Function, GroupOp, GroupScope, InstId, Module, Op,
     Terminator, ValueDef, ValueId,

@@ -3,7 +3,7 @@
 //! Nothing behind a trap happens, so it may lead anywhere. What leads to where all others go lets them meet there:
 //! back ends that run work-items side by side would else take all that follows for a way that some did not go.
 
-use super::cfg::{Cfg, Dominators};
+use crate::cfg::{Cfg, Dominators};
 use crate::ir::{BlockId, Function, Op, Terminator};
 
 /// Leads traps of `f` on.

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::cfg::Cfg;
 use super::edit::Edit;
+use crate::cfg::Cfg;
 use crate::ir::{ConvertOp, InstId, Op, ValueDef, ValueId};
 use crate::types::{Constant, Type, TypeId};
 

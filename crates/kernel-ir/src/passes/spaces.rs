@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::cfg::Cfg;
 use super::edit::Edit;
+use crate::cfg::Cfg;
 use crate::ir::{ConvertOp, GroupOp, InstId, Op, Rounding, ValueId};
 use crate::types::{AddressSpace, Constant, Type, TypeId};
 

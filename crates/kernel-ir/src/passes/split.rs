@@ -7,8 +7,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::cfg::{Cfg, Loop, Loops};
 use super::edit;
+use crate::cfg::{Cfg, Loop, Loops};
 use crate::ir::{
     Block, BlockId, Function, GroupOp, GroupScope, InstId, Module, Op, ValueDef, ValueId,
 };

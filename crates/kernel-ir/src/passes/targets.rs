@@ -3,7 +3,9 @@
 //! What is called directly is inlined, runs in lanes and may meet other work-items; only a pointer to none of
 //! the functions compared with, or a function that would have to contain itself, is called out of line.
 
+use super::call_graph::{Components, calls};
 use super::edit::Edit;
+use super::facts::addressed_functions;
 use crate::ir::{BlockId, Function, FunctionId, Inst, Module, Op, Predicate, Terminator, ValueId};
 use crate::types::{Constant, TypeId};
 
@@ -11,72 +13,6 @@ use crate::types::{Constant, TypeId};
 const SMALL: u64 = 400;
 /// Functions that one call is compared with.
 const MOST: usize = 8;
-
-/// What calls what: strongly connected parts of a graph.
-pub(super) struct Parts {
-    /// Part of each node; parts are numbered callees first.
-    pub(super) of: Vec<u32>,
-    /// Nodes, callees first but for cycles.
-    pub(super) order: Vec<usize>,
-    /// Nodes that reach themselves.
-    pub(super) cyclic: Vec<bool>,
-}
-
-impl Parts {
-    /// Of the graph in which node `i` has an edge to each of `edges[i]`. Tarjan's walk with a stack of its own:
-    /// hostile modules nest deeper than a thread's.
-    pub(super) fn new(edges: &[Vec<usize>]) -> Self {
-        const NONE: u32 = u32::MAX;
-        let count = edges.len();
-        let mut parts = Self {
-            of: vec![NONE; count],
-            order: Vec::with_capacity(count),
-            cyclic: vec![false; count],
-        };
-        let (mut seen, mut lowest) = (vec![NONE; count], vec![NONE; count]);
-        let (mut open, mut number, mut made) = (Vec::new(), 0, 0);
-        for root in 0..count {
-            if seen[root] != NONE {
-                continue;
-            }
-            let mut walk = vec![(root, 0)];
-            while let Some(&mut (at, ref mut next)) = walk.last_mut() {
-                if *next == 0 && seen[at] == NONE {
-                    (seen[at], lowest[at]) = (number, number);
-                    number += 1;
-                    open.push(at);
-                }
-                if let Some(&to) = edges[at].get(*next) {
-                    *next += 1;
-                    if to == at {
-                        parts.cyclic[at] = true;
-                    }
-                    if seen[to] == NONE {
-                        walk.push((to, 0));
-                    } else if parts.of[to] == NONE {
-                        lowest[at] = lowest[at].min(seen[to]);
-                    }
-                    continue;
-                }
-                walk.pop();
-                if let Some(&(above, _)) = walk.last() {
-                    lowest[above] = lowest[above].min(lowest[at]);
-                }
-                if lowest[at] == seen[at] {
-                    let start = open.iter().rposition(|&n| n == at).unwrap_or(0);
-                    let several = open.len() - start > 1;
-                    for node in open.drain(start..) {
-                        parts.of[node] = made;
-                        parts.cyclic[node] |= several;
-                        parts.order.push(node);
-                    }
-                    made += 1;
-                }
-            }
-        }
-        parts
-    }
-}
 
 /// Calls through pointers in a function: result and operands.
 fn indirect(f: &Function) -> impl Iterator<Item = &Inst> {
@@ -110,16 +46,13 @@ pub(super) fn name_targets(module: &mut Module) {
         return;
     }
     let void = module.types.find(&crate::types::Type::Void);
-    let mut addressed = super::addressed_functions(module);
+    let mut addressed = addressed_functions(module);
     addressed.retain(|f| !module.functions[f.index()].blocks.is_empty());
     let edges: Vec<Vec<usize>> = module
         .functions
         .iter()
         .map(|f| {
-            let mut to: Vec<usize> = super::inline::calls(f)
-                .iter()
-                .map(|c| c.0.index())
-                .collect();
+            let mut to: Vec<usize> = calls(f).iter().map(|c| c.0.index()).collect();
             for call in indirect(f) {
                 let meant = addressed
                     .iter()
@@ -131,7 +64,7 @@ pub(super) fn name_targets(module: &mut Module) {
             to
         })
         .collect();
-    let parts = Parts::new(&edges);
+    let parts = Components::new(&edges);
     // Callees come first: their sums are there when they are needed.
     let (mut size, mut meets) = (vec![0u64; edges.len()], vec![false; edges.len()]);
     for &at in &parts.order {
@@ -250,26 +183,5 @@ fn compare_and_call(edit: &mut Edit<'_>, meant: impl Fn(&Function, &Inst) -> Vec
                 }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Parts;
-
-    #[test]
-    fn parts_are_numbered_callees_first_and_know_cycles() {
-        // 0 -> 1 -> 2 -> 1, 0 -> 3, 3 -> 3, 4 alone.
-        let parts = Parts::new(&[vec![1, 3], vec![2], vec![1], vec![3], vec![]]);
-        assert_eq!(parts.cyclic, [false, true, true, true, false]);
-        assert_eq!(parts.of[1], parts.of[2]);
-        assert!(parts.of[0] > parts.of[1] && parts.of[0] > parts.of[3]);
-        let place = |n: usize| parts.order.iter().position(|&m| m == n);
-        assert!(
-            place(0) > place(2) && place(0) > place(3),
-            "{:?}",
-            parts.order
-        );
-        assert_eq!(parts.order.len(), 5);
     }
 }

@@ -9,11 +9,12 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use super::cfg::{Cfg, Dominators, Loop, Loops};
 use super::counted::{Counted, Known, Tables, phis, redirect, scalar, value};
 use super::edit::{self, Edit};
 use super::fold::Scalar;
 use super::shape::{self, Lanes, NEAR, Shapes};
+use super::simplify::simplify;
+use crate::cfg::{Cfg, Dominators, Loop, Loops};
 use crate::ir::{
     BinaryOp, BlockId, Function, GroupScope, InstId, Module, Op, Predicate, Scope, Terminator,
     ValueDef, ValueId,
@@ -40,7 +41,7 @@ pub(super) fn unroll(module: &mut Module, f: &mut Function) -> bool {
         crate::mark!(PeelFirst, matches!(turning.part, Part::First(_)));
         crate::mark!(PeelLast, matches!(turning.part, Part::Last(..)));
         turning.unroll(&mut e);
-        super::simplify(&mut e);
+        simplify(&mut e);
         edit::compact(f);
         changed = true;
     }

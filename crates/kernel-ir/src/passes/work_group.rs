@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 
 use super::edit::{Edit, Replacements};
-use super::unsupported;
 use crate::build::BuildError;
 use crate::ir::{
     BinaryOp, BlockId, Builtin, Flags, Function, FunctionId, Global, GlobalId, GroupOp, GroupScope,
@@ -93,7 +92,10 @@ impl Expansion<'_, '_> {
                 };
                 let (op, args, word) = (*op, args.clone(), *word);
                 let Some(result) = *result else {
-                    return Err(unsupported(word, format!("{op:?} on a work-group")));
+                    return Err(BuildError::unsupported(
+                        word,
+                        format!("{op:?} on a work-group"),
+                    ));
                 };
                 let value = self.operation(op, &args, word)?;
                 replace.set(result, value);
@@ -139,7 +141,7 @@ impl Expansion<'_, '_> {
                 self.compare(Predicate::IEq, index, zero)
             }
             _ => {
-                return Err(unsupported(
+                return Err(BuildError::unsupported(
                     word,
                     format!("group operation {op:?} exists for sub-groups only"),
                 ));

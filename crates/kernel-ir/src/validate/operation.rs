@@ -1,11 +1,13 @@
 //! The types of each instruction.
 
-use super::Result;
 use crate::ir::{
     AtomicOp, BinaryOp, Builtin, ConvertOp, Function, GroupOp, Inst, MathFn, Module, Op, Predicate,
     Reduction, Scope, UnaryOp, ValueId,
 };
 use crate::types::{AddressSpace, Type, TypeId};
+
+/// A rule that is kept, or the text of the one that is broken.
+type Result<T = (), E = String> = std::result::Result<T, E>;
 
 /// What a scalar is.
 #[derive(Clone, Copy, PartialEq, Eq)]

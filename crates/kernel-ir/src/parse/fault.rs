@@ -1,0 +1,13 @@
+//! Why a text is not IR.
+
+/// Where and why the text is not IR.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: u32,
+    /// What was found and what is allowed.
+    pub message: String,
+}
+
+pub(super) type Result<T, E = ParseError> = std::result::Result<T, E>;

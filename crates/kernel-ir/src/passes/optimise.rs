@@ -1,0 +1,24 @@
+//! The scalar optimisations of one function: simplification, address-space inference, unrolling of loops over private
+//! arrays and promotion of private memory to values.
+
+use super::edit::{Edit, compact};
+use super::simplify::simplify;
+use super::{private_loops, promote, spaces};
+use crate::ir::{FunctionId, Module};
+
+/// Repeats all of them while one finds something, at most four times.
+pub(super) fn optimise(module: &mut Module, id: FunctionId) {
+    let f = &mut module.functions[id.index()];
+    let mut e = Edit::new(&mut module.types, &mut module.constants, f);
+    let mut budget = private_loops::Budget::new();
+    for _ in 0..4 {
+        simplify(&mut e);
+        // Pointers in private memory and pointers to it make work for each other.
+        let changed = spaces::infer_spaces(&mut e) | private_loops::unroll(&mut e, &mut budget);
+        if !(promote::promote(&mut e) | changed) {
+            break;
+        }
+    }
+    simplify(&mut e);
+    compact(f);
+}
