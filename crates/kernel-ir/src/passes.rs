@@ -3,32 +3,32 @@
 //! [`prepare`] makes every kernel stand alone. Each pass takes any valid module, irreducible control
 //! flow included, and is near-linear in its size.
 
+mod address_spaces;
 mod algebra;
 mod call_graph;
+mod canonical_indices;
 mod contract;
-mod counted;
+mod counted_loops;
 mod dead_functions;
+mod devirtualise;
 mod edit;
 mod facts;
-mod flatten;
-mod flow;
+mod fission;
 pub mod fold;
-mod indices;
+mod if_convert;
+mod implicit_barriers;
 mod inline;
-mod meet;
-mod nulls;
-mod number;
+mod null_arguments;
 mod optimise;
+mod peel;
 mod private_loops;
 mod promote;
 pub mod shape;
-mod sides;
 mod simplify;
+mod simplify_cfg;
 mod slots;
-mod spaces;
-mod split;
-mod targets;
-mod unroll;
+mod trap_arms;
+mod value_numbering;
 mod work_group;
 
 use crate::build::{BuildError, NullArguments};
@@ -37,8 +37,8 @@ use crate::ir::{Function, FunctionId, Module};
 pub use crate::cfg::{self, loop_contiguous_order};
 pub use contract::contract;
 pub use facts::{KernelFacts, addressed_functions, facts, ids, may_be_written};
-pub use nulls::{leave_out_null_accesses, unchecked_pointers};
-pub use split::Registers;
+pub use fission::Registers;
+pub use null_arguments::{remove_null_accesses, unchecked_pointers};
 pub use work_group::identity;
 
 /// Brings a valid module into the form that back ends take: direct calls are inlined, calls through
@@ -58,11 +58,11 @@ pub fn prepare(module: &mut Module) -> Result<(), BuildError> {
 /// As [`prepare`]; with `nulls`, of one kernel, for launches in which those pointers are null.
 ///
 /// # Errors
-/// As [`prepare`] and [`leave_out_null_accesses`].
+/// As [`prepare`] and [`remove_null_accesses`].
 pub fn prepare_for(module: &mut Module, nulls: Option<&NullArguments>) -> Result<(), BuildError> {
     stand_alone(module)?;
     if let Some(nulls) = nulls {
-        leave_out_null_accesses(module, nulls)?;
+        remove_null_accesses(module, nulls)?;
     }
     expand(module)
 }
@@ -74,7 +74,7 @@ pub fn prepare_for(module: &mut Module, nulls: Option<&NullArguments>) -> Result
 /// A program that is too large. The module is then unusable.
 pub fn stand_alone(module: &mut Module) -> Result<(), BuildError> {
     inline::kernels_return_nothing(module)?;
-    targets::name_targets(module);
+    devirtualise::compare_and_call_directly(module);
     let (order, recursive) = call_graph::bottom_up(module);
     let mut budget = inline::Budget::default();
     for &id in &order {
@@ -97,10 +97,13 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
         let id = FunctionId(i as u32);
         work_group::expand(module, id, &mut slots)?;
         let function = &mut module.functions[id.index()];
-        indices::in_plain_words(&mut module.types, &module.constants, function);
+        canonical_indices::canonicalise(&mut module.types, &module.constants, function);
         optimise::optimise(module, id);
-        sides::lead_on(&mut module.functions[id.index()]);
-        meet::meet_before_reading(&module.types, &mut module.functions[id.index()]);
+        trap_arms::redirect_trap_arms(&mut module.functions[id.index()]);
+        implicit_barriers::insert_implicit_barriers(
+            &module.types,
+            &mut module.functions[id.index()],
+        );
     }
     Ok(())
 }
@@ -111,20 +114,20 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
 /// more along than those registers hold are several. None when it has neither. The module gets the constants that they
 /// need.
 #[must_use]
-pub fn side_by_side(module: &mut Module, id: FunctionId, registers: Registers) -> Vec<Function> {
+pub fn vector_forms(module: &mut Module, id: FunctionId, registers: Registers) -> Vec<Function> {
     let mut forms = Vec::new();
     let mut f = module.functions[id.index()].clone();
-    if split::split(module, &mut f, registers) {
-        flatten::flatten(module, &mut f);
+    if fission::fission_loops(module, &mut f, registers) {
+        if_convert::if_convert(module, &mut f);
         forms.push(f);
         f = module.functions[id.index()].clone();
     }
-    if unroll::unroll(module, &mut f) {
-        flatten::flatten(module, &mut f);
+    if peel::peel_loops(module, &mut f) {
+        if_convert::if_convert(module, &mut f);
         forms.push(f);
         f = module.functions[id.index()].clone();
     }
-    if flatten::flatten(module, &mut f) {
+    if if_convert::if_convert(module, &mut f) {
         forms.push(f);
     }
     forms

@@ -6,8 +6,8 @@ mod interpret {
     mod groups;
     mod ingredients;
     mod pointers;
+    mod progress;
     mod random;
     mod sandbox;
-    mod turns;
     mod work_items;
 }

@@ -3,9 +3,10 @@
 mod passes {
     mod analyses;
     mod contract;
-    mod meet;
+    mod implicit_barriers;
     mod memory;
-    mod nulls;
+    mod null_arguments;
+    mod peel;
     mod private_loops;
     mod random;
     #[expect(dead_code, reason = "the interpreter's tests use the rest")]
@@ -14,7 +15,6 @@ mod passes {
     mod shapes;
     mod simplify;
     mod text;
-    mod unroll;
     mod validity;
     mod whole;
 }

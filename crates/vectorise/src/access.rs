@@ -10,7 +10,7 @@
 //! | gather | the processor's gather or scatter |
 //! | scalarised | one access for each lane |
 
-use kernel_ir::passes::shape::NEAR;
+use kernel_ir::passes::shape::MAX_NEAR_STRIDE;
 use kernel_ir::{BlockId, Type, TypeId, ValueId};
 
 use crate::input::Input;
@@ -182,7 +182,7 @@ impl Accesses<'_> {
         let far = apart.unsigned_abs();
         match apart {
             0 | 1 => false,
-            _ if self.input.target.has_mask_registers => far <= NEAR,
+            _ if self.input.target.has_mask_registers => far <= MAX_NEAR_STRIDE,
             _ => far <= 4 || (!far.is_multiple_of(2) && far <= 7),
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use kernel_ir::passes::cfg::{Cfg, Loops};
-use kernel_ir::passes::shape::{self, Given, Lanes as Together, Shape, Shapes};
+use kernel_ir::passes::shape::{self, Given, LaneScope as Together, Shape, Shapes};
 use kernel_ir::{BlockId, Function, Module, ValueDef, ValueId};
 
 use crate::array_layout::ArrayLayout;
@@ -52,10 +52,10 @@ impl Facts {
         let function = &function;
         let [certain, exact] = crate::no_wrap::exact(module, function, &plain);
         let given = Given {
-            exact: [certain.as_slice(), &exact].concat(),
+            no_wrap_values: [certain.as_slice(), &exact].concat(),
             ..places
         };
-        let shapes = if given.exact.is_empty() {
+        let shapes = if given.no_wrap_values.is_empty() {
             plain
         } else {
             shape::shapes_given(module, function, Together::Row, &given)

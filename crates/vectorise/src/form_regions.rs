@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use kernel_ir::passes::cfg::{Cfg, Loops, PostDominators};
-use kernel_ir::passes::shape::{self, Given, Lanes as Together};
+use kernel_ir::passes::shape::{self, Given, LaneScope as Together};
 use kernel_ir::{BlockId, Function, InstId, Op, Terminator, ValueDef, ValueId};
 
 use crate::facts::Facts;
@@ -129,8 +129,8 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
             .iter()
             .map(|&v| (v, facts.row_shape(v)))
             .collect(),
-        together,
-        exact: {
+        assumed_uniform: together,
+        no_wrap_values: {
             let tested = facts.no_wrap.iter().map(|e| e.0);
             tested.chain(facts.never_wraps.iter().copied()).collect()
         },

@@ -6,7 +6,7 @@ use crate::segments::Segments;
 use crate::target::TargetInfo;
 
 /// A kernel to be planned. The function may be another form of the kernel's own, as
-/// [`side_by_side`](kernel_ir::passes::side_by_side) makes them.
+/// [`vector_forms`](kernel_ir::passes::vector_forms) makes them.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
     /// The module that has the kernel's types and constants.

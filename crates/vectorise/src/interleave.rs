@@ -8,7 +8,7 @@
 //! store %p.y, %y        offset 4, 8 bytes from lane to lane    writes x0 y0 x1 y1 x2 y2 ... as rows
 //! ```
 
-use kernel_ir::passes::shape::NEAR;
+use kernel_ir::passes::shape::MAX_NEAR_STRIDE;
 use kernel_ir::{
     BinaryOp, BlockId, ConvertOp, Function, InstId, Module, Op, Type, ValueDef, ValueId,
 };
@@ -109,7 +109,8 @@ fn groups(
             continue;
         };
         let apart = accesses.elements_apart(ptr, function.ty(value), block, masked);
-        let Some(apart) = apart.filter(|apart| (2..=NEAR.cast_signed()).contains(apart)) else {
+        let Some(apart) = apart.filter(|apart| (2..=MAX_NEAR_STRIDE.cast_signed()).contains(apart))
+        else {
             continue;
         };
         if seen.last() == Some(&inst) || seen.contains(&inst) {

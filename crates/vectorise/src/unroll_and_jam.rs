@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use kernel_ir::passes::shape::{self, Given, Lanes as Together, Shape, Shapes};
+use kernel_ir::passes::shape::{self, Given, LaneScope as Together, Shape, Shapes};
 use kernel_ir::{BlockId, Builtin, Function, Op, Type, ValueDef, ValueId};
 
 use crate::input::Input;
@@ -67,7 +67,7 @@ pub(crate) fn unroll_and_jam(
                 (v, if same { Shape::Uniform } else { Shape::Varying })
             })
             .collect(),
-        together,
+        assumed_uniform: together,
         ..Given::default()
     };
     let group = shape::shapes_given(module, function, Together::Group, &given(Vec::new()));

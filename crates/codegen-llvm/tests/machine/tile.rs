@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::native::{Native, settings, v4};
 use codegen_llvm::Settings;
 use kernel_ir::abi::Launch;
-use kernel_ir::passes::{Registers, side_by_side};
+use kernel_ir::passes::{Registers, vector_forms};
 
 const LANES: u64 = 16;
 const TURNS: u64 = 5;
@@ -126,10 +126,13 @@ fn sums_beyond_the_registers_are_whole() {
                 count,
                 bytes: 64,
                 lanes: LANES,
+                reserved: 8,
+                spill_cost: 3,
+                load_cost: 3,
             };
             let mut module = module.clone();
             let body = module.kernels[0].function;
-            let forms = side_by_side(&mut module, body, registers);
+            let forms = vector_forms(&mut module, body, registers);
             for form in &forms {
                 module.functions[body.index()] = form.clone();
                 kernel_ir::validate(&module).unwrap_or_else(|e| panic!("{how}: {e}"));

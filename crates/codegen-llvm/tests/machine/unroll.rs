@@ -263,9 +263,12 @@ fn check(what: &str, text: &str, required: Option<[u32; 2]>, unrolled: bool) {
         count: 16,
         bytes: 32,
         lanes: 16,
+        reserved: 8,
+        spill_cost: 3,
+        load_cost: 3,
     };
     let body = wide.kernels[0].function;
-    let mut forms = kernel_ir::passes::side_by_side(&mut wide, body, registers).into_iter();
+    let mut forms = kernel_ir::passes::vector_forms(&mut wide, body, registers).into_iter();
     if let Some(f) = forms.next() {
         wide.functions[body.index()] = f;
     }

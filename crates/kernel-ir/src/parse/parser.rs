@@ -8,8 +8,8 @@ use super::names;
 use crate::ir::{BlockId, Function, FunctionId, GlobalId, Module, ValueDef, ValueId};
 use crate::types::{AddressSpace, ConstId, Constant, Type, TypeId};
 
-/// Types and constants nest no deeper.
-const DEPTH: u32 = 64;
+/// Nesting of types and constants: the parser recurses.
+const MAX_NESTING: u32 = 64;
 
 #[derive(Clone, Copy)]
 pub(super) enum Symbol {
@@ -40,10 +40,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn ty(&mut self, depth: u32) -> Result<TypeId> {
-        if depth > DEPTH {
+        if depth > MAX_NESTING {
             return Err(self
                 .lexer
-                .error(format!("types nest deeper than {DEPTH} levels")));
+                .error(format!("types nest deeper than {MAX_NESTING} levels")));
         }
         let packed = self.lexer.eat_word("packed");
         if self.lexer.eat_punct('{') {
@@ -99,10 +99,10 @@ impl Parser<'_> {
 
     /// The constant of type `ty` written without its type.
     pub(super) fn constant(&mut self, ty: TypeId, depth: u32) -> Result<ConstId> {
-        if depth > DEPTH {
+        if depth > MAX_NESTING {
             return Err(self
                 .lexer
-                .error(format!("constants nest deeper than {DEPTH} levels")));
+                .error(format!("constants nest deeper than {MAX_NESTING} levels")));
         }
         let what = self.module.types.get(ty).clone();
         let scalar = matches!(what, Type::Bool | Type::Int(_) | Type::Float(_));

@@ -5,8 +5,8 @@ use super::fold::{self, Scalar};
 use crate::ir::{BinaryOp, ConvertOp, Flags, Op, Predicate, Rounding, UnaryOp, ValueDef, ValueId};
 use crate::types::{AddressSpace, ConstId, Constant, Type, TypeId};
 
-/// Constants with more elements are not taken apart.
-const ELEMENTS: u64 = 1024;
+/// Elements of a constant that is taken apart. Not measured: a bound on compile time.
+const MAX_CONSTANT_ELEMENTS: u64 = 1024;
 
 /// What became of an operation.
 pub(super) enum Outcome {
@@ -107,7 +107,7 @@ impl Edit<'_> {
             Type::Struct { fields, .. } => fields.len() as u64,
             _ => return None,
         };
-        if count > ELEMENTS {
+        if count > MAX_CONSTANT_ELEMENTS {
             return None;
         }
         (0..count).map(|i| self.part(id, i)).collect()

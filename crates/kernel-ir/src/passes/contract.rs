@@ -6,14 +6,15 @@ use crate::ir::{BinaryOp, Flags, Function, InstId, Op, UnaryOp, ValueDef, ValueI
 use crate::op::MathFn;
 use crate::types::{Type, Types};
 
-/// Licences of an instruction that permit it: AllowContract and Fast.
-const LICENCES: u32 = 0x1_0000 | 16;
+/// Flags of an instruction that permit contraction: AllowContract and Fast.
+const CONTRACT_FLAGS: u32 = 0x1_0000 | 16;
 
 /// Contracts products and sums of `f`, of floats of as many bits as `widths` names. `all`: every instruction has the
 /// licence; else those that say so.
 pub fn contract(types: &Types, f: &mut Function, widths: &[u8], all: bool) {
-    let permitted =
-        |flags: Flags| flags.fast & Flags::ROUNDED == 0 && (all || flags.fast & LICENCES != 0);
+    let permitted = |flags: Flags| {
+        flags.fast & Flags::ROUNDED == 0 && (all || flags.fast & CONTRACT_FLAGS != 0)
+    };
     let mut uses = vec![0u32; f.values.len()];
     let insts = f.blocks.iter().flat_map(|block| &block.insts);
     for inst in insts {

@@ -10,10 +10,11 @@ use crate::ir::{
 };
 use crate::types::Type;
 
-/// Instructions of all functions together after inlining.
-const LIMIT: u64 = 2_000_000;
+/// Instructions of all functions together after inlining. Not measured: larger programs are refused, because inlining
+/// can grow a program exponentially.
+const MAX_INSTRUCTIONS: u64 = 2_000_000;
 
-/// Counts instructions against [`LIMIT`].
+/// Counts instructions against [`MAX_INSTRUCTIONS`].
 #[derive(Default)]
 pub(super) struct Budget {
     used: u64,
@@ -22,10 +23,10 @@ pub(super) struct Budget {
 impl Budget {
     fn take(&mut self, count: usize, word: u32) -> Result<(), BuildError> {
         self.used = self.used.saturating_add(count as u64);
-        if self.used > LIMIT {
+        if self.used > MAX_INSTRUCTIONS {
             return Err(BuildError::unsupported(
                 word,
-                format!("more than {LIMIT} instructions after all calls are inlined"),
+                format!("more than {MAX_INSTRUCTIONS} instructions after all calls are inlined"),
             ));
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use super::edit::{Edit, compact};
 use super::simplify::simplify;
-use super::{private_loops, promote, spaces};
+use super::{address_spaces, private_loops, promote};
 use crate::ir::{FunctionId, Module};
 
 /// Repeats all of them while one finds something, at most four times.
@@ -14,7 +14,8 @@ pub(super) fn optimise(module: &mut Module, id: FunctionId) {
     for _ in 0..4 {
         simplify(&mut e);
         // Pointers in private memory and pointers to it make work for each other.
-        let changed = spaces::infer_spaces(&mut e) | private_loops::unroll(&mut e, &mut budget);
+        let changed =
+            address_spaces::infer_spaces(&mut e) | private_loops::unroll(&mut e, &mut budget);
         if !(promote::promote(&mut e) | changed) {
             break;
         }

@@ -1,7 +1,7 @@
-//! Short loops over private arrays are unrolled, so that [`super::promote`] can turn the arrays into values.
+//! Unrolls short loops over private arrays, so that [`super::promote`] can turn the arrays into values.
 //!
-//! One index that is not a constant keeps a whole variable in memory. DPC++ makes such loops for every array in a
-//! kernel's captures, and elements of vectors go through them:
+//! One index that is not a constant keeps a whole variable in memory. DPC++ emits such loops for every array that a
+//! kernel captures and for vectors:
 //!
 //! ```text
 //! head: %i = phi entry: 0, head: %next        store %copy + 104, %x0
@@ -11,11 +11,11 @@
 //!       br_if (%next == 2), after, head
 //! ```
 //!
-//! A variable's loops are unrolled together or not at all: the last index that stays keeps it in memory.
+//! All loops of a variable are unrolled, or none: one index that stays keeps the variable in memory.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::counted::{Counted, Tables, phis};
+use super::counted_loops::{Counted, Tables, phis};
 use super::edit::Edit;
 use super::simplify::simplify;
 use crate::cfg::{Cfg, Dominators, Loops};
@@ -25,15 +25,15 @@ use crate::types::Type;
 /// Instructions that unrolling may add to a function. dpnp's element-wise kernels take up to 300. Its scans of eight
 /// elements a work-item take 540 to 1090, and `cumsum` of 4M values ran 1.3 (f64) and 1.6 (i64) times as long with those
 /// arrays as values (Xeon of 2.5 GHz with AVX-512, 11/2026).
-const INSTRUCTIONS: usize = 512;
+const MAX_ADDED_INSTRUCTIONS: usize = 512;
 /// Loops of a function, copies of nested ones counted: their number bounds the time that a hostile module takes.
-const LOOPS: usize = 64;
-/// Values behind the indices of one variable.
-const VALUES: usize = 256;
+const MAX_UNROLLED_LOOPS: usize = 64;
+/// Values visited behind the indices of one variable. Not measured: a bound on compile time.
+const MAX_INDEX_VALUES: usize = 256;
 /// Operations from an index back to a loop's phi: `(i * 4 + j) & 7`, widened, has five.
-const DEPTH: usize = 12;
+const INDEX_DEPTH: usize = 12;
 
-/// The rest of a function's bounds of unrolling.
+/// What a function may still spend on unrolling.
 pub(super) struct Budget {
     instructions: usize,
     loops: usize,
@@ -42,13 +42,13 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn new() -> Self {
         Self {
-            instructions: INSTRUCTIONS,
-            loops: LOOPS,
+            instructions: MAX_ADDED_INSTRUCTIONS,
+            loops: MAX_UNROLLED_LOOPS,
         }
     }
 }
 
-/// Unrolls such loops; whether there were any.
+/// Unrolls such loops; returns whether there were any.
 pub(super) fn unroll(e: &mut Edit<'_>, budget: &mut Budget) -> bool {
     let mut changed = false;
     while budget.loops > 0 {
@@ -70,7 +70,7 @@ pub(super) fn unroll(e: &mut Edit<'_>, budget: &mut Budget) -> bool {
 struct Private {
     /// The indices that are not constants.
     indices: Vec<ValueId>,
-    /// Whether something else than a load or a store gets an address.
+    /// Whether an address is used by anything but loads and stores.
     escapes: bool,
 }
 
@@ -102,7 +102,7 @@ fn find(e: &Edit<'_>, budget: usize) -> Option<(Counted, usize)> {
     }
     let counted = |l: u32| {
         let blocks = &loops.loops[l as usize].blocks;
-        (size(e.f, blocks) <= budget && !meets(e.f, blocks))
+        (size(e.f, blocks) <= budget && !has_barriers(e.f, blocks))
             .then(|| Counted::find(tables, e.f, &cfg, &dominators, &loops, l))?
     };
     let mut search = Search {
@@ -116,7 +116,11 @@ fn find(e: &Edit<'_>, budget: usize) -> Option<(Counted, usize)> {
     for private in privates.iter().filter(wanted) {
         search.found.clear();
         search.seen.clear();
-        if !private.indices.iter().all(|&v| search.index(v, DEPTH)) {
+        if !private
+            .indices
+            .iter()
+            .all(|&v| search.index(v, INDEX_DEPTH))
+        {
             continue;
         }
         let chosen: Vec<(u32, &Counted)> = search
@@ -152,9 +156,9 @@ fn size(f: &Function, blocks: &[BlockId]) -> usize {
     of.sum()
 }
 
-/// Whether work-items of a group wait for each other there: back ends compile the code between two barriers like a
-/// kernel of its own, and copies multiply that.
-fn meets(f: &Function, blocks: &[BlockId]) -> bool {
+/// Whether the blocks have a barrier: back ends compile the code between two barriers like a kernel of its own, and
+/// copies multiply that.
+fn has_barriers(f: &Function, blocks: &[BlockId]) -> bool {
     let mut insts = blocks.iter().flat_map(|b| &f.blocks[b.index()].insts);
     insts.any(|inst| match &f.insts[inst.index()].op {
         Op::Barrier(scope) => *scope != Scope::Subgroup,
@@ -250,7 +254,7 @@ impl Search<'_, '_> {
         if !self.seen.insert(v) {
             return true;
         }
-        if self.seen.len() > VALUES {
+        if self.seen.len() > MAX_INDEX_VALUES {
             return false;
         }
         match &self.e.f.insts[inst.index()].op {
@@ -259,7 +263,7 @@ impl Search<'_, '_> {
                     return false;
                 };
                 self.found.insert(l);
-                if self.found.len() > LOOPS {
+                if self.found.len() > MAX_UNROLLED_LOOPS {
                     return false;
                 }
                 let counted = self.counted;

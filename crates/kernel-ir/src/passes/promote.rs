@@ -9,8 +9,9 @@ use crate::ir::{
 use crate::types::{Constant, Type, TypeId};
 
 const NONE: ValueId = ValueId(u32::MAX);
-/// Values that are looked at behind one volatile store: a vector of 16 made by insertions has 32.
-const PARTS: usize = 64;
+/// Values visited behind one volatile store. A vector of 16 made by insertions has 32; the rest is a bound on compile
+/// time.
+const MAX_VOLATILE_VALUES: usize = 64;
 
 /// Takes what it can out of private memory. Unreachable blocks must be gone. Returns whether
 /// anything changed.
@@ -378,7 +379,7 @@ impl Promotion<'_, '_> {
                 op.operands(|v| operands.push(v));
                 for v in operands {
                     let v = self.replace.get(v);
-                    if seen.len() < PARTS && !seen.contains(&v) {
+                    if seen.len() < MAX_VOLATILE_VALUES && !seen.contains(&v) {
                         seen.push(v);
                     }
                 }

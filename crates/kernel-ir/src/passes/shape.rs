@@ -1,10 +1,18 @@
-//! Shapes: how a value differs among work-items that run together, and which blocks only some of
-//! them run.
+//! Divergence analysis: how each value differs from lane to lane ([`Shape`]), and which branches, loops and blocks are
+//! divergent.
 //!
-//! Which work-items run together is a [`Lanes`]. The analysis is optimistic and forward; a branch on
-//! a value that differs makes values differ where its ways meet again, and values of a loop that is
-//! left at different times differ behind the loop. A program without data races is assumed: a plain
-//! load from one address gives one value.
+//! ```text
+//! %i = wi.GlobalInvocationId 0      contiguous: one more in each lane of a row
+//! %p = offset %base [%i * 4 + 0]    strided(4)
+//! %x = load %p                      varying
+//! %n = load %count                  uniform: one address, one value
+//! br_if %less, a, b                 divergent if %less is not uniform
+//! ```
+//!
+//! Which work-items are the lanes is a [`LaneScope`]. The analysis starts from "uniform" and moves forward until
+//! nothing changes. A divergent branch makes the phis of its joins varying; a loop that lanes leave in different
+//! iterations makes its values varying after the loop (temporal divergence). The program is assumed to have no data
+//! races: a plain load from a uniform address gives a uniform value.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,14 +23,14 @@ use crate::ir::{
 };
 use crate::types::{AddressSpace, ConstId, Constant, Type};
 
-/// Work-items that run together, in order.
+/// The work-items that form the lanes of a vector, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lanes {
+pub enum LaneScope {
     /// All of a work-group, by linear index.
     Group,
-    /// Consecutive ones in dimension 0 that lie in one sub-group: dimensions 1 and 2 are equal.
+    /// Consecutive work-items in dimension 0 that lie in one sub-group: their ids in dimensions 1 and 2 are equal.
     Row,
-    /// All of a sub-group, by linear index: rows may end within it.
+    /// All of a sub-group, by linear index; dimension 1 may change within it.
     SubGroup,
 }
 
@@ -33,14 +41,14 @@ pub enum Shape {
     Uniform,
     /// One more in each lane.
     Contiguous,
-    /// That much more in each lane (bytes, for pointers); neither 0 nor 1.
+    /// More by this step in each lane (in bytes for pointers); neither 0 nor 1.
     Strided(i64),
-    /// Anything.
+    /// No known relation between lanes.
     Varying,
 }
 
 impl Shape {
-    /// The shape of a value that is `by` more in each lane.
+    /// The shape of a value that grows by `by` from lane to lane.
     #[must_use]
     pub fn stride(by: i64) -> Self {
         match by {
@@ -49,7 +57,7 @@ impl Shape {
             n => Shape::Strided(n),
         }
     }
-    /// How much more it is in each lane; `None` when that is not one number.
+    /// The step from lane to lane; `None` when it is not constant.
     #[must_use]
     pub fn step(self) -> Option<i64> {
         match self {
@@ -75,16 +83,16 @@ impl Shapes {
     /// The shape of `value`.
     #[must_use]
     pub fn of(&self, value: ValueId) -> Shape {
-        // What was never reached is undefined, which is the same everywhere.
+        // Unreachable code has no shape; its values are undefined, so uniform is correct.
         self.values[value.index()].unwrap_or(Shape::Uniform)
     }
-    /// Whether the shape of `value` holds only if narrower values that it is computed from do not
-    /// wrap around from one lane to another.
+    /// Whether the shape of `value` is valid only if narrower values that it is computed from do not
+    /// wrap around between lanes.
     #[must_use]
     pub fn assumes_no_wrap(&self, value: ValueId) -> bool {
         self.no_wrap[value.index()]
     }
-    /// Whether lanes leave `block` in different directions.
+    /// Whether the branch at the end of `block` is divergent.
     #[must_use]
     pub fn is_divergent(&self, block: BlockId) -> bool {
         self.divergent[block.index()]
@@ -94,42 +102,48 @@ impl Shapes {
     pub fn is_masked(&self, block: BlockId) -> bool {
         self.masked[block.index()]
     }
-    /// Whether lanes leave loop `index` of [`Loops::loops`] in different rounds or directions.
+    /// Whether lanes leave loop `index` of [`Loops::loops`] in different iterations or by different exits.
     #[must_use]
     pub fn is_divergent_loop(&self, index: u32) -> bool {
         self.divergent_loops[index as usize]
     }
 }
 
-/// Elements from lane to lane up to which lanes are near each other: rows of memory, of which each lane picks its own,
-/// are then fewer accesses than one for each lane.
-pub const NEAR: u64 = 8;
+/// Largest stride between lanes, in elements, at which contiguous loads and shuffles beat an access for each lane.
+/// Chosen with the Blelloch scan whose loop [`super::peel`] peels (commit e78f5ab); other values were not measured.
+pub const MAX_NEAR_STRIDE: u64 = 8;
 
-/// Blocks visited for all divergent branches together; beyond it everything counts as varying.
-const BUDGET: usize = 20_000_000;
+/// Blocks visited for all divergent branches together; beyond it everything counts as varying. Not measured: a bound on
+/// compile time for hostile modules.
+const MAX_VISITED_BLOCKS: usize = 20_000_000;
 
-/// What is known beforehand.
+/// Facts that the caller knows before the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
-    /// Shapes of values that no instruction of the function makes.
+    /// Shapes of parameters, constants and globals.
     pub values: Vec<(ValueId, Shape)>,
-    /// Blocks that all lanes leave in one direction, although their conditions differ in shape.
-    pub together: Vec<BlockId>,
-    /// Values whose making does not wrap around from one lane to another.
-    pub exact: Vec<ValueId>,
-    /// Private arrays that lie that many bytes apart from lane to lane.
+    /// Blocks whose branches count as uniform; the caller checks that at run time.
+    pub assumed_uniform: Vec<BlockId>,
+    /// Values whose computation is known not to wrap around between lanes.
+    pub no_wrap_values: Vec<ValueId>,
+    /// Private arrays, each with the distance in bytes between the copies of neighbouring lanes.
     pub arrays: Vec<(ValueId, i64)>,
 }
 
-/// The shapes of `function`, for one kind of lanes.
+/// The shapes of `function` for the lanes of one scope.
 #[must_use]
-pub fn shapes(module: &Module, function: &Function, lanes: Lanes) -> Shapes {
+pub fn shapes(module: &Module, function: &Function, lanes: LaneScope) -> Shapes {
     shapes_given(module, function, lanes, &Given::default())
 }
 
-/// As [`shapes`], of a function about which something is known.
+/// As [`shapes`], with facts that the caller knows.
 #[must_use]
-pub fn shapes_given(module: &Module, function: &Function, lanes: Lanes, given: &Given) -> Shapes {
+pub fn shapes_given(
+    module: &Module,
+    function: &Function,
+    lanes: LaneScope,
+    given: &Given,
+) -> Shapes {
     let cfg = Cfg::new(function);
     let loops = Loops::new(&cfg);
     let post = PostDominators::new(&cfg);
@@ -157,20 +171,20 @@ pub fn shapes_given(module: &Module, function: &Function, lanes: Lanes, given: &
         },
         joins: vec![Joins::default(); n],
         arguments_written: writes_arguments(module, function),
-        together: vec![false; n],
-        exact: vec![false; function.values.len()],
+        assumed_uniform: vec![false; n],
+        no_wrap_values: vec![false; function.values.len()],
         arrays: given.arrays.iter().copied().collect(),
         work: Vec::new(),
-        budget: BUDGET,
+        budget: MAX_VISITED_BLOCKS,
     };
     for &(v, shape) in &given.values {
         analysis.shapes.values[v.index()] = Some(shape);
     }
-    for value in &given.exact {
-        analysis.exact[value.index()] = true;
+    for value in &given.no_wrap_values {
+        analysis.no_wrap_values[value.index()] = true;
     }
-    for block in &given.together {
-        analysis.together[block.index()] = true;
+    for block in &given.assumed_uniform {
+        analysis.assumed_uniform[block.index()] = true;
     }
     analysis.run();
     analysis.shapes
@@ -208,7 +222,7 @@ fn homes(f: &Function) -> Vec<Option<BlockId>> {
     home
 }
 
-/// Whether private memory that is not an alloca's may be written: then by-value arguments differ.
+/// Whether private memory outside allocas may be written: by-value arguments may then differ between lanes.
 fn writes_arguments(module: &Module, f: &Function) -> bool {
     let mut own = vec![false; f.values.len()];
     let is_private = |v: ValueId| {
@@ -243,20 +257,20 @@ fn writes_arguments(module: &Module, f: &Function) -> bool {
     result
 }
 
-/// Where lanes that took different ways meet. Those that enter a loop have not met those that turn in it: they
-/// are in the first round.
+/// Whether divergent paths join in a block. Paths into a loop header and back edges are told apart, since lanes that
+/// enter a loop are in another iteration than lanes on its back edge.
 #[derive(Clone, Copy, Default)]
 struct Joins {
-    /// Coming from outside of the block's loop, if it is a header.
+    /// Paths from outside the loop, if the block is a header; else all paths.
     forward: bool,
-    /// Coming back to it.
+    /// Back edges of the loop.
     back: bool,
 }
 
 struct Analysis<'a> {
     module: &'a Module,
     f: &'a Function,
-    lanes: Lanes,
+    lanes: LaneScope,
     cfg: &'a Cfg,
     loops: &'a Loops,
     post: &'a PostDominators,
@@ -265,14 +279,14 @@ struct Analysis<'a> {
     users: Vec<Vec<User>>,
     home: Vec<Option<BlockId>>,
     shapes: Shapes,
-    /// Blocks in which lanes that took different ways meet.
+    /// Joins of divergent paths.
     joins: Vec<Joins>,
     arguments_written: bool,
-    /// Blocks whose branches count as uniform.
-    together: Vec<bool>,
+    /// Branches that count as uniform, by block.
+    assumed_uniform: Vec<bool>,
     /// Values that are known not to wrap around.
-    exact: Vec<bool>,
-    /// Steps of private arrays.
+    no_wrap_values: Vec<bool>,
+    /// Distance between the copies of neighbouring lanes, of private arrays.
     arrays: HashMap<ValueId, i64>,
     work: Vec<User>,
     budget: usize,
@@ -315,7 +329,7 @@ impl Analysis<'_> {
 
     fn set(&mut self, value: ValueId, shape: Shape, no_wrap: bool) {
         let slot = &mut self.shapes.values[value.index()];
-        // A value only ever gets less regular.
+        // Shapes only move towards `Varying`, so the analysis ends.
         let shape = match *slot {
             Some(old) if old != shape => Shape::Varying,
             _ => shape,
@@ -348,7 +362,7 @@ impl Analysis<'_> {
             .op
             .operands(|v| no_wrap |= self.shapes.no_wrap[v.index()]);
         if let Some(shape) = self.shape(&entry.op, block, &mut no_wrap) {
-            no_wrap &= !self.exact[result.index()];
+            no_wrap &= !self.no_wrap_values[result.index()];
             self.set(result, shape, no_wrap);
         }
     }
@@ -404,7 +418,7 @@ impl Analysis<'_> {
                         let by = self.known(*b)?;
                         Shape::stride(x.wrapping_mul(1i64.checked_shl(by as u32).unwrap_or(0)))
                     }
-                    // What is shifted out is the same in all lanes.
+                    // The bits shifted out are equal in all lanes.
                     (BinaryOp::AShr | BinaryOp::LShr, Some(x), Some(_)) => {
                         match self.shifted_out(x, *b) {
                             Some(step) => {
@@ -484,14 +498,15 @@ impl Analysis<'_> {
                         | GroupOp::AllEqual
                         | GroupOp::Ballot
                 );
-                let together = *scope == GroupScope::Workgroup || self.lanes != Lanes::Group;
-                if one_result && together {
+                let within_scope =
+                    *scope == GroupScope::Workgroup || self.lanes != LaneScope::Group;
+                if one_result && within_scope {
                     Shape::Uniform
                 } else {
                     Shape::Varying
                 }
             }
-            // Each lane has its own memory.
+            // Private memory, effects and unknown functions.
             Op::Alloca { .. }
             | Op::Load { .. }
             | Op::Atomic { .. }
@@ -516,16 +531,16 @@ impl Analysis<'_> {
 
     fn phi(&self, incoming: &[(BlockId, ValueId)], block: BlockId) -> Option<Shape> {
         let mut result = None;
-        // The first value of each kind of way, and whether others differ.
+        // The first value of each kind of edge (forward, back), and whether all others are the same.
         let (mut first, mut same) = ([None; 2], [true; 2]);
         let joins = self.joins[block.index()];
         for &(from, v) in incoming {
-            let way = usize::from(self.comes_back(from, block));
+            let way = usize::from(self.is_back_edge(from, block));
             same[way] &= *first[way].get_or_insert(v) == v;
             if self.is_undef(v) {
                 continue;
             }
-            // Inputs not known yet are left out: they can only make it worse later.
+            // Inputs without a shape yet are skipped: the phi is evaluated again when they get one.
             let Some(shape) = self.operand(v, block) else {
                 continue;
             };
@@ -541,8 +556,8 @@ impl Analysis<'_> {
         result
     }
 
-    /// Whether the way from `from` to `to` is a turn of a loop whose header `to` is.
-    fn comes_back(&self, from: BlockId, to: BlockId) -> bool {
+    /// Whether the edge from `from` to `to` is a back edge.
+    fn is_back_edge(&self, from: BlockId, to: BlockId) -> bool {
         let header = self.loops.innermost(to).filter(|&l| {
             let this = &self.loops.loops[l as usize];
             this.header == to && !this.irreducible
@@ -552,7 +567,7 @@ impl Analysis<'_> {
 
     fn builtin(&self, builtin: Builtin, dimension: u8) -> Shape {
         use Builtin as B;
-        let row = self.lanes == Lanes::Row;
+        let row = self.lanes == LaneScope::Row;
         match builtin {
             B::LocalInvocationIndex => Shape::Contiguous,
             B::GlobalInvocationId | B::LocalInvocationId => match (row, dimension) {
@@ -561,8 +576,8 @@ impl Analysis<'_> {
                 (false, _) => Shape::Varying,
             },
             B::GlobalLinearId if row => Shape::Contiguous,
-            B::SubgroupLocalInvocationId if self.lanes != Lanes::Group => Shape::Contiguous,
-            B::SubgroupId | B::SubgroupSize if self.lanes != Lanes::Group => Shape::Uniform,
+            B::SubgroupLocalInvocationId if self.lanes != LaneScope::Group => Shape::Contiguous,
+            B::SubgroupId | B::SubgroupSize if self.lanes != LaneScope::Group => Shape::Uniform,
             B::GlobalLinearId | B::SubgroupLocalInvocationId | B::SubgroupId | B::SubgroupSize => {
                 Shape::Varying
             }
@@ -573,7 +588,7 @@ impl Analysis<'_> {
     fn branch(&mut self, block: BlockId) {
         let term = &self.f.blocks[block.index()].term;
         if self.shapes.divergent[block.index()]
-            || self.together[block.index()]
+            || self.assumed_uniform[block.index()]
             || matches!(term, Terminator::Ret(_))
         {
             return;
@@ -591,9 +606,9 @@ impl Analysis<'_> {
         self.spread(block, successors, self.loops.innermost(block), stop);
     }
 
-    /// Lanes that parted in `from` meet in `block`.
+    /// Divergent paths from `from` join in `block`.
     fn join(&mut self, from: BlockId, block: BlockId) {
-        let back = self.comes_back(from, block);
+        let back = self.is_back_edge(from, block);
         self.join_from(block, !back, back);
     }
 
@@ -612,9 +627,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Lanes part in `from`, to the blocks `to`, within loop `inner`, and are together again in `stop`: finds
-    /// where some of them meet, which loops they leave at different times, and which blocks run with
-    /// some lanes only.
+    /// A divergent branch from `from` to the blocks `to`, within loop `inner`; all lanes reconverge in `stop`. Finds the
+    /// joins of its paths, the loops that become divergent, and the blocks that run with some lanes only.
     fn spread(&mut self, from: BlockId, to: &[BlockId], inner: Option<u32>, stop: Option<BlockId>) {
         let mut around = Vec::new();
         let mut at = inner;
@@ -645,7 +659,7 @@ impl Analysis<'_> {
             self.irreducible(block);
             let label = search.label.get(&block).copied().unwrap_or(block);
             for &next in self.cfg.successors(block) {
-                // Back edges of loops on the way lead to blocks that have been passed.
+                // Other back edges lead to blocks that have been visited.
                 if self.place[next.index()] > place || search.headers.contains(&next) {
                     search.arrive(next, label, &self.place);
                 }
@@ -659,13 +673,13 @@ impl Analysis<'_> {
             let again = search.label.contains_key(&header);
             let left = search.label.keys().any(|b| !self.loops.contains(l, *b));
             if again && left {
-                self.leave_at_different_times(l);
+                self.mark_divergent_loop(l);
             }
         }
     }
 
-    /// Some lanes leave loop `l` while others stay.
-    fn leave_at_different_times(&mut self, l: u32) {
+    /// Loop `l` is divergent: some lanes leave it while others stay.
+    fn mark_divergent_loop(&mut self, l: u32) {
         if std::mem::replace(&mut self.shapes.divergent_loops[l as usize], true) {
             return;
         }
@@ -699,7 +713,7 @@ impl Analysis<'_> {
         self.spread(this.header, &exits, this.parent, stop);
     }
 
-    /// Where a loop has several entries, lanes may meet anywhere in it.
+    /// In an irreducible loop divergent paths may join anywhere.
     fn irreducible(&mut self, block: BlockId) {
         let loops = self.loops;
         let mut at = loops.innermost(block);
@@ -709,23 +723,23 @@ impl Analysis<'_> {
                 for &block in &this.blocks {
                     self.join_from(block, true, true);
                 }
-                self.leave_at_different_times(l);
+                self.mark_divergent_loop(l);
             }
             at = this.parent;
         }
     }
 }
 
-/// Labels go down the acyclic order: a block that gets the labels of two ways is a join, and its own
-/// name from there on.
+/// Propagates labels in topological order: a block that gets two labels is a join, and has a label of its own from there
+/// on.
 struct Search {
     label: HashMap<BlockId, BlockId>,
-    /// Places of blocks that have a label and are not passed yet.
+    /// Positions of blocks that have a label and are not visited yet.
     queue: BTreeSet<u32>,
     joins: Vec<BlockId>,
-    /// Not passed: all lanes are there again.
+    /// Where all lanes reconverge: not visited.
     stop: Option<BlockId>,
-    /// Not passed: the next round begins.
+    /// Headers of the surrounding loops, where the next iteration begins: not visited.
     headers: Vec<BlockId>,
 }
 

@@ -8,12 +8,12 @@ use crate::cfg::Cfg;
 use crate::ir::{ConvertOp, InstId, Op, ValueDef, ValueId};
 use crate::types::{Constant, Type, TypeId};
 
-/// Pieces of one group of overlapping accesses, and of one copied range.
-const PIECES: u64 = 64;
-/// Variables of a function.
-const VARIABLES: usize = 1 << 14;
-/// Scalars of one aggregate that is loaded or stored as a whole.
-const LEAVES: usize = 64;
+/// Pieces of one group of overlapping accesses, and of one copied range. Not measured: a bound on compile time.
+const MAX_PIECES: u64 = 64;
+/// Variables of a function. Not measured: a bound on compile time.
+const MAX_VARIABLES: usize = 1 << 14;
+/// Scalars of one aggregate that is loaded or stored as a whole. Not measured: a bound on compile time.
+const MAX_LEAVES: usize = 64;
 
 /// A pointer at a known place in an alloca.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +91,12 @@ pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
         ty,
     }];
     while let Some(leaf) = stack.pop() {
-        if all.len() + stack.len() >= LEAVES || leaf.path.len() > 16 {
+        if all.len() + stack.len() >= MAX_LEAVES || leaf.path.len() > 16 {
             return None;
         }
         match e.types.get(leaf.ty) {
             Type::Array(element, n) => {
-                if *n as usize > LEAVES {
+                if *n as usize > MAX_LEAVES {
                     return None;
                 }
                 let size = e.types.size_of(*element);
@@ -111,7 +111,7 @@ pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
                 }
             }
             Type::Struct { fields, .. } => {
-                if fields.len() > LEAVES {
+                if fields.len() > MAX_LEAVES {
                     return None;
                 }
                 for (i, &field) in fields.iter().enumerate().rev() {
@@ -444,7 +444,7 @@ impl Survey<'_, '_> {
                         }
                         within.push(*access);
                     }
-                    if within.len() as u64 > PIECES * 4 {
+                    if within.len() as u64 > MAX_PIECES * 4 {
                         self.privates[here.alloca as usize].escaped = true;
                         return false;
                     }
@@ -492,7 +492,7 @@ impl Survey<'_, '_> {
             let ints = sizes.map(|s| self.e.types.find(&Type::Int(s as u8 * 8)));
             let mut new = Vec::new();
             for (mut at, end) in gaps {
-                while at < end && new.len() as u64 <= PIECES {
+                while at < end && new.len() as u64 <= MAX_PIECES {
                     let fit = sizes
                         .iter()
                         .zip(ints)
@@ -509,7 +509,7 @@ impl Survey<'_, '_> {
                     at += bytes;
                 }
             }
-            if new.len() as u64 > PIECES {
+            if new.len() as u64 > MAX_PIECES {
                 self.privates[src.alloca as usize].escaped = true;
                 return false;
             }
@@ -545,7 +545,7 @@ impl Survey<'_, '_> {
                     high = high.max(list[end].offset + list[end].bytes);
                     end += 1;
                 }
-                let room = VARIABLES - variables.len().min(VARIABLES);
+                let room = MAX_VARIABLES - variables.len().min(MAX_VARIABLES);
                 let cut = self.cut(&list[start..end], low, high, room);
                 if cut.is_none() && copied[i] {
                     self.privates[i].escaped = true;
@@ -590,7 +590,7 @@ impl Survey<'_, '_> {
             piece = piece.min(self.e.types.size_of(scalar(access)?));
         }
         let count = (high - low) / piece.max(1);
-        if !matches!(piece, 1 | 2 | 4 | 8) || count > PIECES || count as usize > room {
+        if !matches!(piece, 1 | 2 | 4 | 8) || count > MAX_PIECES || count as usize > room {
             return None;
         }
         let mut kinds: Vec<Option<Kind>> = vec![None; count as usize];

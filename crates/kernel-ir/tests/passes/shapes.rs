@@ -1,9 +1,9 @@
 //! Shapes of values under uniform and divergent control flow.
 
-use kernel_ir::passes::shape::{Lanes, Shape, Shapes, shapes};
+use kernel_ir::passes::shape::{LaneScope, Shape, Shapes, shapes};
 use kernel_ir::{BlockId, Module, ValueId, parse, validate};
 
-fn analysed(text: &str, lanes: Lanes) -> (Module, Shapes) {
+fn analysed(text: &str, lanes: LaneScope) -> (Module, Shapes) {
     let header = "kernel @k(%p: ptr<global>, %n: i32, %c: bool, %z: i64) {\n";
     let module = parse(&format!("{header}{text}\n}}\n")).unwrap_or_else(|e| panic!("{e}\n{text}"));
     validate(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -81,19 +81,19 @@ fn arithmetic_keeps_strides() {
         let code = code.replace("wi.GroupSize", "wi.WorkgroupSize");
         let (module, shapes) = analysed(
             &format!("e:\n {code}\n store %p, %v align 1\n ret"),
-            Lanes::Row,
+            LaneScope::Row,
         );
         assert_eq!(stored(&module, &shapes).0, expected, "{code}");
     }
     let (module, shapes) = analysed(
         "e:\n %i: i64 = wi.GlobalInvocationId 0\n %t: i32 = to.trunc %i\n %a: i32 = iadd %t, %n\n\
          %v: i64 = to.sext %a\n store %p, %v align 1\n ret",
-        Lanes::Row,
+        LaneScope::Row,
     );
     assert_eq!(stored(&module, &shapes), (Contiguous, true));
     let (module, shapes) = analysed(
         "e:\n %v: i64 = wi.GlobalInvocationId 0\n store %p, %v align 1\n ret",
-        Lanes::Group,
+        LaneScope::Group,
     );
     assert_eq!(stored(&module, &shapes).0, Varying);
 }
@@ -115,7 +115,7 @@ fn diamond(cond: &str) -> (Module, Shapes) {
                store %p, %v align 4
                ret"
         ),
-        Lanes::Row,
+        LaneScope::Row,
     )
 }
 
@@ -146,7 +146,7 @@ fn a_uniform_loop_in_a_divergent_branch_stays_uniform() {
            br_if %again, x, z
          z:
            ret",
-        Lanes::Row,
+        LaneScope::Row,
     );
     assert_eq!(stored(&module, &shapes).0, Shape::Uniform);
     assert!(!shapes.is_divergent_loop(0));
@@ -172,11 +172,11 @@ fn values_of_a_loop_that_lanes_leave_at_different_times_differ_behind_it() {
                ret"
         )
     };
-    let (module, shapes) = analysed(&text("%t"), Lanes::Row);
+    let (module, shapes) = analysed(&text("%t"), LaneScope::Row);
     assert_eq!(stored(&module, &shapes).0, Shape::Varying);
     assert!(shapes.is_divergent_loop(0) && shapes.is_masked(BlockId(1)));
     assert!(!shapes.is_masked(BlockId(2)));
-    let (module, shapes) = analysed(&text("%n"), Lanes::Row);
+    let (module, shapes) = analysed(&text("%n"), LaneScope::Row);
     assert_eq!(stored(&module, &shapes).0, Shape::Uniform);
     assert!(!shapes.is_divergent_loop(0));
 }
@@ -204,7 +204,7 @@ fn a_divergent_break_makes_the_exits_meet_later() {
            %v: i32 = phi out: i32 1, done: i32 0
            store %p, %v align 4
            ret",
-        Lanes::Row,
+        LaneScope::Row,
     );
     assert!(shapes.is_divergent_loop(0));
     assert_eq!(stored(&module, &shapes).0, Shape::Varying);
@@ -226,7 +226,7 @@ fn irreducible_loops_are_taken_as_varying() {
            br a
          q:
            ret",
-        Lanes::Row,
+        LaneScope::Row,
     );
     assert_eq!(stored(&module, &shapes).0, Shape::Varying);
 }
@@ -251,7 +251,7 @@ fn lanes_that_part_before_a_loop_begin_it_together() {
                    store %p, %k align 4
                    ret"
             ),
-            Lanes::Group,
+            LaneScope::Group,
         );
         assert_eq!(stored(&module, &shapes).0, expected, "{start}");
         assert_eq!(shapes.is_divergent_loop(0), expected == Shape::Varying);
@@ -280,7 +280,7 @@ fn index_arithmetic_keeps_its_stride_as_front_ends_write_it() {
         let module = super::whole::prepared(&format!(
             "{header}{code}\n store %p, %v align 8\n ret\n}}\n"
         ));
-        let shapes = shapes(&module, &module.functions[0], Lanes::Row);
+        let shapes = shapes(&module, &module.functions[0], LaneScope::Row);
         assert_eq!(stored(&module, &shapes).0, expected, "{code}");
     }
 }

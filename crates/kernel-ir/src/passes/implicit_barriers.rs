@@ -32,7 +32,7 @@ impl Written {
 }
 
 /// Puts the barriers into `f`; true if any was needed.
-pub(super) fn meet_before_reading(types: &Types, f: &mut Function) -> bool {
+pub(super) fn insert_implicit_barriers(types: &Types, f: &mut Function) -> bool {
     let (variable_of, count) = variables(types, f);
     if count == 0 {
         return false;

@@ -1,9 +1,22 @@
-//! Loops in which sub-groups exchange values and that carry more along than a processor has registers for, as products
-//! of tiles of matrices do: each turn would read all of it from the stack and write it back. Several loops after one
-//! another then carry a part of it each. What they have in common is done in each of them, so that it must be little.
+//! Loop fission for sub-group loops with more accumulators than the target has registers.
 //!
-//! Only loops of one block after another that write nothing, and what is carried along must depend on itself and on
-//! what does not depend on it.
+//! A matrix product in tiles carries a tile of sums through its loop. Where the sums do not fit into the vector
+//! registers, each iteration would spill all of them. Several loops, each with a part of the sums, keep theirs in
+//! registers; the instructions that they share are repeated in each:
+//!
+//! ```text
+//! loop:                                 loop1:  %a = phi 0, %a2         loop2:  %b = phi 0, %b2
+//!   %a = phi 0, %a2                       %x = load ...                   %x' = load ...
+//!   %b = phi 0, %b2               =>      %a2 = fadd %a, %x               %b2 = fadd %b, %x'
+//!   %x = load ...                         br_if %more, loop1, loop2       br_if %more', loop2, end
+//!   %a2 = fadd %a, %x
+//!   %b2 = fadd %b, %x
+//!   br_if %more, loop, end
+//! ```
+//!
+//! The pass takes loops that are a single chain of blocks and have no effects but sub-group operations. Each accumulator
+//! may depend on itself and on values that are no accumulators. The back end describes the register file
+//! ([`Registers`]); the pass compares the cost of one to [`MAX_LOOPS`] loops and takes the cheapest.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,47 +26,47 @@ use crate::ir::{
     Block, BlockId, Function, GroupOp, GroupScope, InstId, Module, Op, ValueDef, ValueId,
 };
 
-/// Registers for what is not carried along by a part alone.
-const OTHERS: u64 = 8;
-/// What it costs to keep a register's content on the stack for a turn, in operations.
-const SPILL: u64 = 3;
-/// What it costs to read a register's content from wherever lanes' elements lie.
-const READ: u64 = 3;
-/// Loops that one becomes.
-const PARTS: usize = 6;
-/// Instructions of a loop.
-const INSTRUCTIONS: usize = 400;
+/// Loops that one becomes. Not measured: more loops repeat the shared instructions more often.
+const MAX_LOOPS: usize = 6;
+/// Instructions of a loop. Not measured: a bound on compile time.
+const MAX_LOOP_INSTRUCTIONS: usize = 400;
 
-/// The processor's vector registers: how many, and the bytes of one; and lanes of a sub-group.
+/// The target's vector registers, as the back end describes them: this crate knows no machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Registers {
-    /// How many there are.
+    /// Vector registers.
     pub count: u64,
-    /// Bytes of one.
+    /// Bytes of a vector register.
     pub bytes: u64,
     /// Lanes of a sub-group.
     pub lanes: u64,
+    /// Registers that a loop needs for other values than accumulators.
+    pub reserved: u64,
+    /// Cost of storing a register in one iteration and loading it in the next, in vector operations.
+    pub spill_cost: u64,
+    /// Cost of loading a register from memory, in vector operations.
+    pub load_cost: u64,
 }
 
-/// Splits such loops of `f`; whether there were any.
-pub(super) fn split(module: &Module, f: &mut Function, registers: Registers) -> bool {
+/// Distributes such loops of `f`; returns whether there were any.
+pub(super) fn fission_loops(module: &Module, f: &mut Function, registers: Registers) -> bool {
     let cfg = Cfg::new(f);
     let loops = Loops::new(&cfg);
     let inner = |l: u32| loops.loops.iter().all(|other| other.parent != Some(l));
-    let found: Vec<Chain> = (0u32..)
+    let found: Vec<ChainLoop> = (0u32..)
         .zip(&loops.loops)
         .filter(|(l, this)| inner(*l) && !this.irreducible)
-        .filter_map(|(_, this)| Chain::new(f, &cfg, this))
+        .filter_map(|(_, this)| ChainLoop::new(f, &cfg, this))
         .collect();
-    // Of loops that lead to each other the first one: its parts are what the second one knows nothing of.
+    // Of adjacent loops only the first one is taken: its copies would change the entry of the second.
     let all: HashSet<BlockId> = found.iter().flat_map(|c| c.blocks.clone()).collect();
-    let apart = found.iter().filter(|chain| !all.contains(&chain.entry));
+    let independent = found.iter().filter(|chain| !all.contains(&chain.entry));
     let mut changed = false;
-    for chain in apart {
-        let Some(parts) = parts(module, f, chain, registers) else {
+    for chain in independent {
+        let Some(loops) = partition(module, f, chain, registers) else {
             continue;
         };
-        chain.split(f, &parts);
+        chain.distribute(f, &loops);
         crate::mark!(Fission);
         changed = true;
     }
@@ -64,21 +77,21 @@ pub(super) fn split(module: &Module, f: &mut Function, registers: Registers) -> 
     changed
 }
 
-/// A loop of one block after another.
-struct Chain {
-    /// In their order, the header first.
+/// A loop whose blocks form a single chain.
+struct ChainLoop {
+    /// In the order of the chain, the header first.
     blocks: Vec<BlockId>,
-    /// The one that ends the loop, and where to.
+    /// The only block that leaves the loop, and its successor outside.
     exiting: BlockId,
     exit: BlockId,
-    /// The only way in.
+    /// The only predecessor of the header outside the loop.
     entry: BlockId,
-    /// All of its instructions in order, the phis of the header first.
+    /// All instructions in order, the header's phis first.
     insts: Vec<InstId>,
     phis: usize,
 }
 
-/// Whether an instruction may run more often than it is written.
+/// Whether an instruction may be repeated in several loops.
 fn repeats(op: &Op) -> bool {
     match op {
         Op::Group(GroupOp::BlockWrite, ..) => false,
@@ -87,7 +100,7 @@ fn repeats(op: &Op) -> bool {
     }
 }
 
-impl Chain {
+impl ChainLoop {
     fn new(f: &Function, cfg: &Cfg, this: &Loop) -> Option<Self> {
         let (mut blocks, mut ends) = (vec![this.header], Vec::new());
         loop {
@@ -121,7 +134,7 @@ impl Chain {
         let phis = insts.iter().take_while(|i| is_phi(i)).count();
         let exchanges = |inst: &InstId| matches!(op(inst), Op::Group(_, GroupScope::Subgroup, _));
         let fits = blocks.len() == this.blocks.len()
-            && insts.len() <= INSTRUCTIONS
+            && insts.len() <= MAX_LOOP_INSTRUCTIONS
             && insts.iter().all(|inst| repeats(op(inst)))
             && insts.iter().any(exchanges)
             && !insts[phis..].iter().any(is_phi);
@@ -139,15 +152,14 @@ impl Chain {
         self.blocks[self.blocks.len() - 1]
     }
 
-    /// Makes a loop of each part: the instructions that it needs, and the phis. Those that others need as well are made
-    /// anew for all but the first one.
-    fn split(&self, f: &mut Function, parts: &[HashSet<InstId>]) {
+    /// Makes a loop of each set of instructions. The first loop that has an instruction keeps it, others get a copy.
+    fn distribute(&self, f: &mut Function, loops: &[HashSet<InstId>]) {
         let mut made: HashSet<InstId> = HashSet::new();
         let mut exiting = self.exiting;
         let blocks = self.blocks.iter().map(|b| f.blocks[b.index()].clone());
         let own: Vec<Block> = blocks.collect();
         let mut before: Option<BlockId> = None;
-        for (i, part) in parts.iter().enumerate() {
+        for (i, part) in loops.iter().enumerate() {
             let blocks: Vec<BlockId> = match i {
                 0 => self.blocks.clone(),
                 _ => self.blocks.iter().map(|_| f.add_block()).collect(),
@@ -156,7 +168,7 @@ impl Chain {
                 let at = self.blocks.iter().position(|&b| b == old);
                 at.map_or(old, |at| blocks[at])
             };
-            let mut news: HashMap<ValueId, ValueId> = HashMap::new();
+            let mut renames: HashMap<ValueId, ValueId> = HashMap::new();
             let mut insts: Vec<Vec<InstId>> = Vec::new();
             for block in &own {
                 let mut some = Vec::new();
@@ -169,14 +181,14 @@ impl Chain {
                     let ty = old.result.map(|v| f.ty(v));
                     let (new, result) = f.add_inst(old.op, ty, old.word);
                     if let (Some(old), Some(result)) = (old.result, result) {
-                        news.insert(old, result);
+                        renames.insert(old, result);
                     }
                     some.push(new);
                 }
                 insts.push(some);
             }
             let renamed = |v: &mut ValueId| {
-                if let Some(&new) = news.get(v) {
+                if let Some(&new) = renames.get(v) {
                     *v = new;
                 }
             };
@@ -203,7 +215,7 @@ impl Chain {
                 f.blocks[blocks[at].index()] = Block { insts: some, term };
             }
             if let Some(before) = before {
-                // A first part that led to the exit leads here.
+                // The previous loop is followed by this one instead of the exit.
                 f.blocks[before.index()].term.successors_mut(|to| {
                     if *to == self.exit {
                         *to = blocks[0];
@@ -226,15 +238,15 @@ impl Chain {
     }
 }
 
-/// Which instructions each loop has; `None` where one is best.
-fn parts(
+/// The instructions of each loop; `None` where one loop is cheapest.
+fn partition(
     module: &Module,
     f: &Function,
-    chain: &Chain,
+    chain: &ChainLoop,
     registers: Registers,
 ) -> Option<Vec<HashSet<InstId>>> {
     let inside: HashSet<InstId> = chain.insts.iter().copied().collect();
-    // All that a value needs in a turn and the ones before.
+    // Instructions of the loop that a value depends on, in this iteration and earlier ones.
     let needs = |v: ValueId| {
         let (mut all, mut stack) = (HashSet::new(), vec![v]);
         while let Some(v) = stack.pop() {
@@ -252,8 +264,8 @@ fn parts(
         .iter()
         .filter_map(|&phi| Some((phi, needs(f.insts[phi.index()].result?))))
         .collect();
-    // What is carried along for its own sake, by the place where it is made anew.
-    let mut sums: Vec<(usize, InstId, &HashSet<InstId>)> = Vec::new();
+    // Accumulators, by the position of their update.
+    let mut accumulators: Vec<(usize, InstId, &HashSet<InstId>)> = Vec::new();
     for (phi, own) in &needed {
         let others = needed.iter().filter(|other| other.0 != *phi);
         let mut others = others.map(|other| &other.1);
@@ -268,43 +280,49 @@ fn parts(
             continue;
         };
         let place = chain.insts.iter().position(|&inst| inst == next)?;
-        sums.push((place, *phi, own));
+        accumulators.push((place, *phi, own));
     }
-    sums.sort_unstable_by_key(|sum| sum.0);
+    accumulators.sort_unstable_by_key(|accumulator| accumulator.0);
     let size = |inst: InstId| {
         let result = f.insts[inst.index()].result;
         let bytes = result.map_or(0, |v| module.types.size_of(f.ty(v)));
         (bytes * registers.lanes).div_ceil(registers.bytes)
     };
-    let carried: u64 = sums.iter().map(|sum| size(sum.1)).sum();
-    let room = registers.count.saturating_sub(OTHERS);
-    if carried <= room {
+    let carried: u64 = accumulators
+        .iter()
+        .map(|accumulator| size(accumulator.1))
+        .sum();
+    let available = registers.count.saturating_sub(registers.reserved);
+    if carried <= available {
         return None;
     }
     let cost = |inst: InstId| match &f.insts[inst.index()].op {
-        // Names of registers.
+        // Choose among registers, at no cost.
         Op::Phi(_)
         | Op::Extract(..)
         | Op::Insert(..)
         | Op::Shuffle(..)
         | Op::Construct(_)
         | Op::Convert(..) => 0,
-        Op::Load { .. } => READ * size(inst),
+        Op::Load { .. } => registers.load_cost * size(inst),
         _ => size(inst),
     };
-    let mut summed: HashSet<InstId> = HashSet::new();
-    for sum in &sums {
-        summed.extend(sum.2);
+    let mut accumulated: HashSet<InstId> = HashSet::new();
+    for accumulator in &accumulators {
+        accumulated.extend(accumulator.2);
     }
-    // What no sum needs is done by the first part.
-    let rest = chain.insts.iter().filter(|inst| !summed.contains(inst));
+    // The first loop also computes what no accumulator needs.
+    let rest = chain
+        .insts
+        .iter()
+        .filter(|inst| !accumulated.contains(inst));
     let rest = rest.filter_map(|inst| f.insts[inst.index()].result);
     let rest: HashSet<InstId> = rest.flat_map(needs).collect();
     let mut best: Option<(u64, Vec<HashSet<InstId>>)> = None;
-    for count in 1..=PARTS.min(sums.len()) {
+    for count in 1..=MAX_LOOPS.min(accumulators.len()) {
         let each = carried.div_ceil(count as u64);
         let mut all: Vec<(u64, HashSet<InstId>)> = Vec::new();
-        for (_, phi, own) in &sums {
+        for (_, phi, own) in &accumulators {
             match all.last_mut() {
                 Some((size_of, part)) if *size_of < each => {
                     *size_of += size(*phi);
@@ -319,14 +337,14 @@ fn parts(
         }
         let costs = all.iter().map(|(size_of, part)| {
             let work: u64 = part.iter().map(|&inst| cost(inst)).sum();
-            work + size_of.saturating_sub(room) * SPILL
+            work + size_of.saturating_sub(available) * registers.spill_cost
         });
         let costs: u64 = costs.sum();
         if best.as_ref().is_none_or(|(least, _)| costs < *least) {
             best = Some((costs, all.into_iter().map(|part| part.1).collect()));
         }
     }
-    let (_, mut parts) = best?;
-    parts[0].extend(rest);
-    (parts.len() > 1).then_some(parts)
+    let (_, mut loops) = best?;
+    loops[0].extend(rest);
+    (loops.len() > 1).then_some(loops)
 }

@@ -1,4 +1,4 @@
-//! Where lanes are made to meet before a read of local memory.
+//! Implicit barriers before reads of local memory.
 
 use super::whole::prepared;
 use kernel_ir::print;

@@ -1,7 +1,14 @@
-//! Calls through pointers to functions that they are likely to mean: made direct, behind a comparison.
+//! Devirtualisation: a call through a pointer compares the pointer with its likely targets and calls these directly.
 //!
-//! What is called directly is inlined, runs in lanes and may meet other work-items; only a pointer to none of
-//! the functions compared with, or a function that would have to contain itself, is called out of line.
+//! ```text
+//! %r = call_indirect %f(%x)   =>   %is = cmp.ieq %f, @a
+//!                                  br_if %is, direct, other
+//!                                direct: %r1 = call @a(%x)
+//!                                other:  %r2 = call_indirect %f(%x)
+//! ```
+//!
+//! Direct calls are then inlined, vectorised, and may contain barriers. Only recursive functions and pointers to other
+//! functions are called out of line.
 
 use super::call_graph::{Components, calls};
 use super::edit::Edit;
@@ -9,10 +16,11 @@ use super::facts::addressed_functions;
 use crate::ir::{BlockId, Function, FunctionId, Inst, Module, Op, Predicate, Terminator, ValueId};
 use crate::types::{Constant, TypeId};
 
-/// Instructions of a function, its callees included, beyond which it is called out of line.
-const SMALL: u64 = 400;
-/// Functions that one call is compared with.
-const MOST: usize = 8;
+/// Instructions of a target, its callees included. Not measured: a bound on code size; larger ones are called out of
+/// line.
+const MAX_TARGET_INSTRUCTIONS: u64 = 400;
+/// Targets that one call is compared with. Not measured: a bound on code size and on comparisons.
+const MAX_TARGETS: usize = 8;
 
 /// Calls through pointers in a function: result and operands.
 fn indirect(f: &Function) -> impl Iterator<Item = &Inst> {
@@ -36,8 +44,8 @@ fn fits(caller: &Function, call: &Inst, callee: &Function, void: Option<TypeId>)
             .all(|(&a, &p)| caller.ty(a) == callee.ty(p))
 }
 
-/// Makes the calls direct.
-pub(super) fn name_targets(module: &mut Module) {
+/// Compares pointers with their likely targets in all functions of `module`.
+pub(super) fn compare_and_call_directly(module: &mut Module) {
     if !module
         .functions
         .iter()
@@ -65,18 +73,18 @@ pub(super) fn name_targets(module: &mut Module) {
         })
         .collect();
     let parts = Components::new(&edges);
-    // Callees come first: their sums are there when they are needed.
-    let (mut size, mut meets) = (vec![0u64; edges.len()], vec![false; edges.len()]);
+    // Callees come first, so their sizes are known.
+    let (mut size, mut synchronises) = (vec![0u64; edges.len()], vec![false; edges.len()]);
     for &at in &parts.order {
         let f = &module.functions[at];
         let insts = f.blocks.iter().flat_map(|b| &b.insts);
-        meets[at] = insts
+        synchronises[at] = insts
             .clone()
             .any(|i| matches!(f.insts[i.index()].op, Op::Barrier(_) | Op::Group(..)));
         size[at] = insts.count() as u64;
         for &to in &edges[at] {
             size[at] = size[at].saturating_add(size[to]);
-            meets[at] |= meets[to];
+            synchronises[at] |= synchronises[to];
         }
     }
     for at in 0..edges.len() {
@@ -88,16 +96,16 @@ pub(super) fn name_targets(module: &mut Module) {
                     .copied()
                     .filter(|c| {
                         let i = c.index();
-                        // Not the function itself, whose body is not here now: it is in its own part.
+                        // Functions of its own component are recursive.
                         parts.of[i] != parts.of[at]
-                            && (meets[i] || size[i] <= SMALL)
+                            && (synchronises[i] || size[i] <= MAX_TARGET_INSTRUCTIONS)
                             && fits(f, call, &module.functions[i], void)
                     })
                     .collect();
-                // Those that can be called in no other way first.
-                all.sort_by_key(|c| (!meets[c.index()], *c));
-                let must = all.iter().filter(|c| meets[c.index()]).count();
-                all.truncate(must.max(MOST));
+                // Functions with barriers come first: they can only be called directly.
+                all.sort_by_key(|c| (!synchronises[c.index()], *c));
+                let required = all.iter().filter(|c| synchronises[c.index()]).count();
+                all.truncate(required.max(MAX_TARGETS));
                 all
             };
             let mut edit = Edit::new(&mut module.types, &mut module.constants, &mut f);

@@ -19,8 +19,8 @@ use crate::ir::{
 use crate::types::{Constant, Type};
 use std::collections::HashMap;
 
-/// Largest copy from null that becomes stores of zeros.
-const MOST_ZEROS: u64 = 4096;
+/// Bytes of the largest copy from null that becomes stores of zeros. Not measured: a bound on code size.
+const MAX_ZEROED_BYTES: u64 = 4096;
 
 /// Byte offsets, in the argument block, of the pointers through which `kernel` accesses memory and which it does not compare
 /// with null: arguments, and fields of arguments by value. `args` is the layout of the block.
@@ -75,10 +75,7 @@ pub fn unchecked_pointers(module: &Module, kernel: &Kernel, args: &[ArgInfo]) ->
 /// # Errors
 /// A kernel that is not there, or that has variables or functions in common with the rest of the program.
 /// The module is then unusable.
-pub fn leave_out_null_accesses(
-    module: &mut Module,
-    nulls: &NullArguments,
-) -> Result<(), BuildError> {
+pub fn remove_null_accesses(module: &mut Module, nulls: &NullArguments) -> Result<(), BuildError> {
     keep_one(module, nulls.kernel)?;
     let kernel = &module.kernels[0];
     let function = kernel.function;
@@ -500,7 +497,7 @@ fn keep(e: &mut Edit<'_>, nulls: &Nulls, at: BlockId, id: InstId, inst: &Inst) -
             align,
         } => e
             .known_int(size)
-            .filter(|size| *size <= MOST_ZEROS)
+            .filter(|size| *size <= MAX_ZEROED_BYTES)
             .map(|size| (nulls.of(src), dst, size, align)),
         _ => None,
     };

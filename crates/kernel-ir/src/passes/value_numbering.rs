@@ -1,5 +1,10 @@
-//! Value numbering along the dominator tree: each operation is simplified, then replaced by an equal
-//! one that is computed before on every path.
+//! Dominator-based value numbering: each operation is simplified, then replaced by an equal one that dominates it.
+//!
+//! ```text
+//! %a = iadd %x, 0          (simplified: %a is %x)
+//! %b = imul %a, %y         %b = imul %x, %y
+//! %c = imul %x, %y     =>  (equal: %c is %b)
+//! ```
 
 use std::collections::HashMap;
 
@@ -9,10 +14,10 @@ use crate::cfg::{Cfg, Dominators};
 use crate::ir::{BlockId, Flags, Op, Rounding, ValueDef, ValueId};
 use crate::types::{Constant, TypeId};
 
-/// Rewrites of one operation before it is taken as it is.
-const STEPS: usize = 16;
+/// Rewrites of one operation. Not measured: a bound in case two rewrites undo each other.
+const MAX_REWRITES: usize = 16;
 
-/// Simplifies and numbers all values. Returns whether anything changed.
+/// Simplifies and numbers all values; returns whether anything changed.
 pub(super) fn number_values(e: &mut Edit<'_>) -> bool {
     let cfg = Cfg::new(e.f);
     let dominators = Dominators::new(&cfg);
@@ -39,7 +44,7 @@ pub(super) fn number_values(e: &mut Edit<'_>) -> bool {
             };
             let ty = e.f.ty(result);
             let mut value = None;
-            for _ in 0..STEPS {
+            for _ in 0..MAX_REWRITES {
                 // The operation is put back unless it becomes another one.
                 let op = std::mem::replace(
                     &mut e.f.insts[inst.index()].op,
@@ -85,7 +90,7 @@ pub(super) fn number_values(e: &mut Edit<'_>) -> bool {
     trivial_phis(e) || changed
 }
 
-/// Removes phis that merge one value (and themselves), until none is left.
+/// Removes phis whose inputs are one value or the phi itself, until there are none.
 fn trivial_phis(e: &mut Edit<'_>) -> bool {
     let mut replace = Replacements::new(e.f);
     let mut again = true;
@@ -132,7 +137,7 @@ fn trivial_phis(e: &mut Edit<'_>) -> bool {
     true
 }
 
-/// The words that tell `op` from all that compute something else; false when it must stay.
+/// Appends words to `key` that are equal for equal operations; false when `op` must not be merged.
 fn encode(op: &Op, ty: TypeId, block: BlockId, key: &mut Vec<u32>) -> bool {
     let flags = |f: &Flags| f.fast << 2 | u32::from(f.nsw) | u32::from(f.nuw) << 1;
     let rounding = |r: &Rounding| *r as u32;
@@ -189,7 +194,7 @@ fn encode(op: &Op, ty: TypeId, block: BlockId, key: &mut Vec<u32>) -> bool {
         Op::WorkItem(builtin, dimension) => {
             key.extend([17, *builtin as u32, u32::from(*dimension)]);
         }
-        // Memory may have changed, or the operation is more than its result.
+        // Memory may have changed, or the operation has effects.
         Op::Alloca { .. }
         | Op::Load { .. }
         | Op::Store { .. }
@@ -209,7 +214,7 @@ fn encode(op: &Op, ty: TypeId, block: BlockId, key: &mut Vec<u32>) -> bool {
     true
 }
 
-/// What a branch condition is, if known.
+/// The value of a branch condition, if it is a constant.
 pub(super) fn known_condition(e: &Edit<'_>, v: ValueId) -> Option<bool> {
     match e.constants.get(e.const_of(v)?) {
         Constant::Bool(known) => Some(*known),

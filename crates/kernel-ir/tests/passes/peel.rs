@@ -1,7 +1,7 @@
-//! `side_by_side`: loops over barriers that are unrolled for lanes, and those that stay.
+//! `vector_forms`: loops over barriers that are unrolled for lanes, and those that stay.
 
 use super::whole::prepared;
-use kernel_ir::passes::{Registers, side_by_side};
+use kernel_ir::passes::{Registers, vector_forms};
 use kernel_ir::{Module, print, validate};
 
 /// The only kernel in all forms that lanes may run, the best first.
@@ -12,8 +12,11 @@ fn forms(text: &str) -> Vec<Module> {
         count: 16,
         bytes: 32,
         lanes: 16,
+        reserved: 8,
+        spill_cost: 3,
+        load_cost: 3,
     };
-    let mut bodies = side_by_side(&mut module, body, registers);
+    let mut bodies = vector_forms(&mut module, body, registers);
     bodies.push(module.functions[body.index()].clone());
     let modules = bodies.into_iter().map(|f| {
         let mut module = module.clone();

@@ -18,16 +18,16 @@ use crate::types::{Constant, Constants, Type, Types};
 
 /// Iterations of a counted loop. Reductions over a work-group of 65,536 work-items, which is more than any device
 /// here offers, halve their stride 16 times.
-const ITERATIONS: usize = 16;
+const MAX_ITERATIONS: usize = 16;
 
-/// The module's tables that tell types and constants of values.
+/// The module's types and constants.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'m> {
     pub(super) types: &'m Types,
     pub(super) constants: &'m Constants,
 }
 
-/// Bits of the integers and Bools that one iteration is known to compute.
+/// The known integers and Bools of one iteration, as bits.
 pub(super) type Known = HashMap<ValueId, u64>;
 
 /// A phi: its instruction, its result, its inputs.
@@ -61,7 +61,7 @@ pub(super) struct Counted {
 
 impl Counted {
     /// Loop `l`, if it has one latch and one exit that every iteration passes, and the count of its iterations
-    /// is known and within [`ITERATIONS`].
+    /// is known and within [`MAX_ITERATIONS`].
     pub(super) fn find(
         tables: Tables<'_>,
         f: &Function,
@@ -123,7 +123,7 @@ impl Counted {
             }
         }
         let mut iterations = Vec::new();
-        while iterations.len() < ITERATIONS {
+        while iterations.len() < MAX_ITERATIONS {
             for &block in &self.this.blocks {
                 for &inst in &f.blocks[block.index()].insts {
                     let is_header = block == self.this.header;

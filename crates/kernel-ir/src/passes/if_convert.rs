@@ -1,9 +1,18 @@
-//! Sides of branches that lanes take in different directions, when they only compute a little: all lanes
-//! compute all of them and each picks its own. Lanes that run side by side would compute all of them anyway,
-//! with a test before each.
+//! If-conversion: short arms of divergent branches become straight-line code and a select.
+//!
+//! ```text
+//!   br_if %c, a, b                 %x = iadd %p, %q
+//! a: %x = iadd %p, %q              %y = isub %p, %q
+//!   br join                  =>    %r = select %c, %x, %y
+//! b: %y = isub %p, %q
+//!   br join
+//! join: %r = phi a: %x, b: %y
+//! ```
+//!
+//! A vectorised kernel executes both arms of a divergent branch anyway, and tests the mask before each.
 
 use super::edit::{self, Edit};
-use super::shape::{self, Lanes};
+use super::shape::{self, LaneScope};
 use super::simplify::simplify;
 use crate::cfg::{Cfg, Loops};
 use crate::ir::{
@@ -12,22 +21,23 @@ use crate::ir::{
 };
 use crate::types::Type;
 
-/// Instructions of one side.
-const SIDE: usize = 8;
-/// Instructions of all sides of one branch.
-const SIDES: usize = 40;
-/// Branches within branches.
-const ROUNDS: usize = 4;
+/// Instructions of one arm. Not measured; the gain was seen on interpreters of byte code, whose `switch` has many
+/// short arms.
+const ARM_INSTRUCTIONS: usize = 8;
+/// Instructions of all arms of one branch. Not measured: a bound on work that only some lanes need.
+const BRANCH_INSTRUCTIONS: usize = 40;
+/// Levels of nested branches. Not measured: a bound on compile time.
+const NESTED_BRANCHES: usize = 4;
 
-/// Takes such branches from `f`, for lanes of a row; whether there were any.
-pub(super) fn flatten(module: &mut Module, f: &mut Function) -> bool {
+/// Converts the branches of `f` that diverge within a row of work-items; returns whether there were any.
+pub(super) fn if_convert(module: &mut Module, f: &mut Function) -> bool {
     let mut changed = false;
-    for _ in 0..ROUNDS {
-        if !has_sides(f) {
+    for _ in 0..NESTED_BRANCHES {
+        if !has_convertible_arm(f) {
             break;
         }
-        let shapes = shape::shapes(module, f, Lanes::Row);
-        let parts: Vec<BlockId> = f
+        let shapes = shape::shapes(module, f, LaneScope::Row);
+        let divergent: Vec<BlockId> = f
             .reverse_post_order()
             .into_iter()
             .filter(|&b| shapes.is_divergent(b))
@@ -35,8 +45,8 @@ pub(super) fn flatten(module: &mut Module, f: &mut Function) -> bool {
         let mut e = Edit::new(&mut module.types, &mut module.constants, f);
         let mut again = false;
         // Inner branches first.
-        for &block in parts.iter().rev() {
-            again |= flatten_branch(&mut e, block);
+        for &block in divergent.iter().rev() {
+            again |= convert_branch(&mut e, block);
         }
         if !again {
             break;
@@ -48,8 +58,8 @@ pub(super) fn flatten(module: &mut Module, f: &mut Function) -> bool {
     changed
 }
 
-/// Whether any branch has a side that could go.
-fn has_sides(f: &Function) -> bool {
+/// Whether any branch has an arm that could be converted.
+fn has_convertible_arm(f: &Function) -> bool {
     let before = f.predecessors();
     f.blocks.iter().any(|block| {
         let mut some = false;
@@ -59,24 +69,25 @@ fn has_sides(f: &Function) -> bool {
         ) {
             block
                 .term
-                .successors(|to| some |= side(f, &before, to).is_some());
+                .successors(|to| some |= arm_join(f, &before, to).is_some());
         }
         some
     })
 }
 
-/// Where `block` leads, if it is a side: only entered from one block, and only computing a little.
-fn side(f: &Function, before: &[Vec<BlockId>], block: BlockId) -> Option<BlockId> {
+/// The successor of `block` if it is a convertible arm: one predecessor, few cheap instructions, one successor.
+fn arm_join(f: &Function, before: &[Vec<BlockId>], block: BlockId) -> Option<BlockId> {
     let this = &f.blocks[block.index()];
     let Terminator::Br(to) = this.term else {
         return None;
     };
-    let few = this.insts.len() <= SIDE && before[block.index()].len() == 1 && to != block;
+    let few =
+        this.insts.len() <= ARM_INSTRUCTIONS && before[block.index()].len() == 1 && to != block;
     let cheap = |inst: &InstId| is_cheap(&f.insts[inst.index()].op);
     (few && this.insts.iter().all(cheap)).then_some(to)
 }
 
-/// Whether every lane can compute it for next to nothing, whatever its operands.
+/// Whether an instruction is cheap and safe to execute speculatively, whatever its operands.
 fn is_cheap(op: &Op) -> bool {
     match op {
         Op::Binary(op, ..) => !matches!(
@@ -108,8 +119,8 @@ fn is_cheap(op: &Op) -> bool {
     }
 }
 
-/// Folds the sides of `block`'s branch that lead to one place into it.
-fn flatten_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
+/// Moves the arms of `block`'s branch that have one join into `block`.
+fn convert_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
     let before = e.f.predecessors();
     let term = e.f.blocks[block.index()].term.clone();
     let mut targets = Vec::new();
@@ -119,15 +130,15 @@ fn flatten_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
     if targets.len() < 2 {
         return false;
     }
-    // Where most of them lead.
-    let sides: Vec<(BlockId, BlockId)> = targets
+    // The join is the block to which most arms lead.
+    let arms: Vec<(BlockId, BlockId)> = targets
         .iter()
-        .filter_map(|&t| Some((t, side(e.f, &before, t)?)))
+        .filter_map(|&t| Some((t, arm_join(e.f, &before, t)?)))
         .collect();
     let ways = |to: BlockId| {
-        sides.iter().filter(|s| s.1 == to).count() + usize::from(targets.contains(&to))
+        arms.iter().filter(|s| s.1 == to).count() + usize::from(targets.contains(&to))
     };
-    let Some(join) = sides.iter().map(|s| s.1).max_by_key(|&to| (ways(to), to)) else {
+    let Some(join) = arms.iter().map(|s| s.1).max_by_key(|&to| (ways(to), to)) else {
         return false;
     };
     let cfg = Cfg::new(e.f);
@@ -143,30 +154,30 @@ fn flatten_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
     if join == block {
         return false;
     }
-    let mut room = SIDES;
-    let mut folded: Vec<BlockId> = Vec::new();
-    for &(t, to) in &sides {
+    let mut budget = BRANCH_INSTRUCTIONS;
+    let mut converted: Vec<BlockId> = Vec::new();
+    for &(t, to) in &arms {
         let len = e.f.blocks[t.index()].insts.len();
-        if to == join && t != join && len <= room {
-            room -= len;
-            folded.push(t);
+        if to == join && t != join && len <= budget {
+            budget -= len;
+            converted.push(t);
         }
     }
-    // One side alone beside code that stays: nothing is won but a block.
+    // With one convertible arm beside a long one, the branch would stay.
     let direct = targets.contains(&join);
-    if folded.is_empty() || (folded.len() == 1 && !direct) {
+    if converted.is_empty() || (converted.len() == 1 && !direct) {
         return false;
     }
-    let Some(ways) = conditions(e, block, &term, &folded, direct.then_some(join)) else {
+    let Some(ways) = conditions(e, block, &term, &converted, direct.then_some(join)) else {
         return false;
     };
     crate::mark!(IfConversion);
-    for &t in &folded {
+    for &t in &converted {
         let insts = std::mem::take(&mut e.f.blocks[t.index()].insts);
         e.f.blocks[block.index()].insts.extend(insts);
         e.f.blocks[t.index()].term = Terminator::Unreachable;
     }
-    // What each phi of the join gets from here.
+    // Selects replace the inputs that each phi of the join has from the arms.
     let phis: Vec<InstId> = e.f.blocks[join.index()]
         .insts
         .iter()
@@ -202,7 +213,7 @@ fn flatten_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
         }
         let mut rest: Vec<(BlockId, ValueId)> = incoming
             .into_iter()
-            .filter(|(from, _)| *from != block && !folded.contains(from))
+            .filter(|(from, _)| *from != block && !converted.contains(from))
             .collect();
         if let Some(v) = picked {
             rest.push((block, v));
@@ -211,7 +222,7 @@ fn flatten_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
     }
     let mut term = term;
     term.successors_mut(|to| {
-        if folded.contains(to) {
+        if converted.contains(to) {
             *to = join;
         }
     });
@@ -221,7 +232,7 @@ fn flatten_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
     left.dedup();
     let term = match (left.as_slice(), term) {
         ([only], _) => Terminator::Br(*only),
-        // Two ways are one question.
+        // A switch with two targets left is a conditional branch.
         (
             [_, _],
             Terminator::Switch {
@@ -270,16 +281,16 @@ fn any_of(
     any
 }
 
-/// The ways out of `block` that are folded (`None`: straight to the join), each with the Bool that says whether
-/// it is taken; the first one is taken where no other is.
+/// The converted edges of `block` (`None`: directly to the join), each with the Bool that says whether it is taken.
+/// The first edge has no Bool: it is taken where no other is.
 fn conditions(
     e: &mut Edit<'_>,
     block: BlockId,
     term: &Terminator,
-    folded: &[BlockId],
+    converted: &[BlockId],
     direct: Option<BlockId>,
 ) -> Option<Vec<(Option<BlockId>, Option<ValueId>)>> {
-    let way = |to: BlockId| match folded.contains(&to) {
+    let way = |to: BlockId| match converted.contains(&to) {
         true => Some(Some(to)),
         false if direct == Some(to) => Some(None),
         false => None,

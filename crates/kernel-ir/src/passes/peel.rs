@@ -1,18 +1,29 @@
-//! Loops over barriers in which the distance between work-items' elements changes from turn to turn, `t[off * (2 * l + 1)]`
-//! with an `off` that doubles: trees of sums, scans, butterflies. Turns in which elements lie near each other, which
-//! also are those in which most work-items take part, are taken out of the loop, at its start or its end: their distance
-//! is a constant then, and lanes that run side by side read and write rows where they would gather. The other turns
-//! stay a loop: what is compiled for a turn costs as much as a small kernel.
+//! Loop peeling: iterations of a loop over a barrier in which the stride between work-items is small leave the loop.
 //!
-//! Only loops whose turns can be counted now, and whose turns end at one place that all work-items come to.
+//! Reduction trees, scans and butterflies index local memory by `l * off`, where `l` is the local id and `off`
+//! doubles in each iteration. Inside the loop the stride is unknown, so a vectoriser would have to gather. In a
+//! peeled iteration `off` is a constant, and a small stride becomes contiguous loads and shuffles:
+//!
+//! ```text
+//! loop:                                     %a1 = imul %l, 1     stride 1: contiguous
+//!   %off = phi entry: 1, loop: %double      ... load, store, barrier ...
+//!   %at = imul %l, %off                =>   %a2 = imul %l, 2     stride 2: interleaved
+//!   ... load, store, barrier ...            ...
+//!   %double = shl %off, 1                 loop:                  strides 16, 32, 64
+//!   br_if %more, loop, end                  %off = phi ...
+//! ```
+//!
+//! Only the first or the last iterations of a counted loop are peeled, and only while the stride is at most
+//! [`MAX_NEAR_STRIDE`]: most work-items are active in these, and each peeled iteration is compiled like a small
+//! kernel of its own.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use super::counted::{Counted, Known, Tables, phis, redirect, scalar, value};
+use super::counted_loops::{Counted, Known, Tables, phis, redirect, scalar, value};
 use super::edit::{self, Edit};
 use super::fold::Scalar;
-use super::shape::{self, Lanes, NEAR, Shapes};
+use super::shape::{self, LaneScope, MAX_NEAR_STRIDE, Shapes};
 use super::simplify::simplify;
 use crate::cfg::{Cfg, Dominators, Loop, Loops};
 use crate::ir::{
@@ -21,26 +32,27 @@ use crate::ir::{
 };
 use crate::types::Type;
 
-/// Loops of a function.
-const LOOPS: usize = 8;
-/// Instructions and blocks of a function afterwards.
-const INSTRUCTIONS: usize = 1000;
-/// Barriers of a function afterwards: back ends compile what lies between two like a kernel of its own.
-const BARRIERS: usize = 32;
-/// Operations from an address back to the factor of its index.
-const DEPTH: usize = 12;
+/// Loops of a function that are peeled. Not measured: a bound on compile time.
+const MAX_PEELED_LOOPS: usize = 8;
+/// Instructions and terminators of a function after peeling. Not measured: a bound on compile time.
+const MAX_FUNCTION_INSTRUCTIONS: usize = 1000;
+/// Barriers of a function after peeling. Not measured: a bound on compile time, because a back end compiles the code
+/// between two barriers like a kernel of its own.
+const MAX_FUNCTION_BARRIERS: usize = 32;
+/// Operations followed from an address back to a product in its index. Not measured: a bound on compile time.
+const ADDRESS_DEPTH: usize = 12;
 
-/// Unrolls such loops of `f`; whether there were any.
-pub(super) fn unroll(module: &mut Module, f: &mut Function) -> bool {
+/// Peels loops of `f`; returns whether there were any to peel.
+pub(super) fn peel_loops(module: &mut Module, f: &mut Function) -> bool {
     let mut changed = false;
-    for _ in 0..LOOPS {
-        let Some(turning) = find(module, f) else {
+    for _ in 0..MAX_PEELED_LOOPS {
+        let Some(peeling) = find(module, f) else {
             break;
         };
         let mut e = Edit::new(&mut module.types, &mut module.constants, f);
-        crate::mark!(PeelFirst, matches!(turning.part, Part::First(_)));
-        crate::mark!(PeelLast, matches!(turning.part, Part::Last(..)));
-        turning.unroll(&mut e);
+        crate::mark!(PeelFirst, matches!(peeling.peeled, Peeled::First(_)));
+        crate::mark!(PeelLast, matches!(peeling.peeled, Peeled::Last(..)));
+        peeling.apply(&mut e);
         simplify(&mut e);
         edit::compact(f);
         changed = true;
@@ -48,22 +60,23 @@ pub(super) fn unroll(module: &mut Module, f: &mut Function) -> bool {
     changed
 }
 
-/// Which turns are taken out of a loop.
+/// The iterations to peel.
 #[derive(Clone, Copy)]
-enum Part {
+enum Peeled {
+    /// This many at the start.
     First(usize),
-    /// The loop then ends when that value is that number.
+    /// This many at the end. The remaining loop ends in the iteration in which the value equals the number.
     Last(usize, ValueId, u64),
 }
 
-/// A loop that is worth it.
-struct Turning {
+/// A loop to peel.
+struct Peeling {
     counted: Counted,
-    part: Part,
+    peeled: Peeled,
 }
 
-/// The first such loop.
-fn find(module: &Module, f: &Function) -> Option<Turning> {
+/// The first loop of `f` that is worth peeling.
+fn find(module: &Module, f: &Function) -> Option<Peeling> {
     let is_barrier = |inst: &InstId| {
         let op = &f.insts[inst.index()].op;
         matches!(op, Op::Barrier(scope) if *scope != Scope::Subgroup)
@@ -74,13 +87,13 @@ fn find(module: &Module, f: &Function) -> Option<Turning> {
     };
     let all = (0..f.blocks.len()).map(|b| BlockId(b as u32));
     let barriers: usize = all.map(barriers_of).sum();
-    if barriers == 0 || talks_in_sub_groups(f) {
+    if barriers == 0 || has_sub_group_operations(f) {
         return None;
     }
-    // Blocks' ends count too.
+    // Terminators count too.
     let size = |block: BlockId| f.blocks[block.index()].insts.len() + 1;
     let instructions: usize = (0..f.blocks.len()).map(|b| size(BlockId(b as u32))).sum();
-    if instructions > INSTRUCTIONS {
+    if instructions > MAX_FUNCTION_INSTRUCTIONS {
         return None;
     }
     let cfg = Cfg::new(f);
@@ -104,24 +117,31 @@ fn find(module: &Module, f: &Function) -> Option<Turning> {
             continue;
         };
         let len: usize = this.blocks.iter().map(|&b| size(b)).sum();
-        let shapes = || shapes.get_or_init(|| shape::shapes(module, f, Lanes::Row));
-        let near = near(tables, f, this, &found.iterations, shapes);
-        let Some((part, count)) = part(tables, f, &found, &near) else {
+        let shapes = || shapes.get_or_init(|| shape::shapes(module, f, LaneScope::Row));
+        let near = small_strides(tables, f, this, &found.iterations, shapes);
+        let Some((peeled, count)) = choose(tables, f, &found, &near) else {
             continue;
         };
-        if instructions + len * count <= INSTRUCTIONS && barriers + own * count <= BARRIERS {
-            return Some(Turning {
+        if instructions + len * count <= MAX_FUNCTION_INSTRUCTIONS
+            && barriers + own * count <= MAX_FUNCTION_BARRIERS
+        {
+            return Some(Peeling {
                 counted: found,
-                part,
+                peeled,
             });
         }
     }
     None
 }
 
-/// The near turns, if they are the first ones or the last ones, and how many.
-fn part(tables: Tables<'_>, f: &Function, found: &Counted, near: &[bool]) -> Option<(Part, usize)> {
-    // The turn that ends before its work is neither.
+/// The iterations with small strides and their count, if they are the first ones or the last ones.
+fn choose(
+    tables: Tables<'_>,
+    f: &Function,
+    found: &Counted,
+    near: &[bool],
+) -> Option<(Peeled, usize)> {
+    // An iteration that leaves the loop before its accesses counts as neither near nor far.
     let ending = usize::from(found.exiting != found.latch);
     let near = near.get(..near.len().checked_sub(ending)?)?;
     let count = near.iter().filter(|near| **near).count();
@@ -132,18 +152,18 @@ fn part(tables: Tables<'_>, f: &Function, found: &Counted, near: &[bool]) -> Opt
         } else {
             count
         };
-        return Some((Part::First(count), count));
+        return Some((Peeled::First(count), count));
     }
     if all(&near[near.len() - count..]) {
-        let (told, number) = told(tables, f, found, near.len() - count)?;
+        let (value, number) = last_iteration_test(tables, f, found, near.len() - count)?;
         let count = count + ending;
-        return Some((Part::Last(count, told, number), count));
+        return Some((Peeled::Last(count, value, number), count));
     }
     None
 }
 
-/// Whether lanes are those of sub-groups, which have forms of their own.
-fn talks_in_sub_groups(f: &Function) -> bool {
+/// Sub-group operations fix which work-items form a vector; such kernels are vectorised by sub-group.
+fn has_sub_group_operations(f: &Function) -> bool {
     let mut insts = f.blocks.iter().flat_map(|b| &b.insts);
     insts.any(|inst| {
         let op = &f.insts[inst.index()].op;
@@ -151,34 +171,41 @@ fn talks_in_sub_groups(f: &Function) -> bool {
     })
 }
 
-/// A value of the header by which the last of the first `count` turns is told from those before it.
-fn told(tables: Tables<'_>, f: &Function, found: &Counted, count: usize) -> Option<(ValueId, u64)> {
+/// A phi of the header, and the number that it has in the last of the first `count` iterations only.
+fn last_iteration_test(
+    tables: Tables<'_>,
+    f: &Function,
+    found: &Counted,
+    count: usize,
+) -> Option<(ValueId, u64)> {
     let last = found.iterations.get(count.checked_sub(1)?)?;
     let header = phis(f, found.this.header);
     header.iter().find_map(|(_, v, _)| {
         let number = *last.get(v)?;
         let is_integer = matches!(scalar(tables, f, *v), Some(Scalar::Int(_)));
         let before = found.iterations[..count - 1].iter();
-        let other = |turn: &Known| turn.get(v).is_some_and(|n| *n != number);
+        let other = |known: &Known| known.get(v).is_some_and(|n| *n != number);
         (is_integer && before.into_iter().all(other)).then_some((*v, number))
     })
 }
 
-/// In which turns the loop's accesses have no index in which something that differs evenly from lane to lane is
-/// multiplied by what is known of the turn but not of the loop, but such as leave neighbours near. None, if there is no
-/// such index.
-fn near<'s>(
+/// For each iteration: whether all strides that an iteration scales are at most [`MAX_NEAR_STRIDE`]. Empty when no
+/// index of the loop has such a stride.
+///
+/// A scaled stride is a product `even * factor` in an index, where `even` grows by a constant step from lane to lane
+/// and `factor` is known in each iteration but changes between iterations.
+fn small_strides<'s>(
     tables: Tables<'_>,
     f: &Function,
     this: &Loop,
-    turns: &[Known],
+    iterations: &[Known],
     shapes: impl Fn() -> &'s Shapes,
 ) -> Vec<bool> {
-    let mut near = vec![true; turns.len()];
+    let mut near = vec![true; iterations.len()];
     let mut any = false;
     let changes = |v: ValueId| {
-        let known = |turn: &Known| turn.get(&v).copied();
-        let (first, second) = (known(&turns[0]), turns.get(1).and_then(known));
+        let known = |iteration: &Known| iteration.get(&v).copied();
+        let (first, second) = (known(&iterations[0]), iterations.get(1).and_then(known));
         first.is_some() && second.is_some() && first != second
     };
     let mut inside = HashSet::new();
@@ -193,7 +220,7 @@ fn near<'s>(
         Op::Load { ptr, .. } | Op::Store { ptr, .. } => Some(*ptr),
         _ => None,
     });
-    let mut work: Vec<(ValueId, usize)> = accesses.map(|ptr| (ptr, DEPTH)).collect();
+    let mut work: Vec<(ValueId, usize)> = accesses.map(|ptr| (ptr, ADDRESS_DEPTH)).collect();
     while let Some((v, depth)) = work.pop() {
         let ValueDef::Inst(inst) = f.values[v.index()].def else {
             continue;
@@ -203,7 +230,7 @@ fn near<'s>(
         }
         let op = &f.insts[inst.index()].op;
         let step = |v: ValueId| shapes().of(v).step().map_or(0, i64::unsigned_abs);
-        // What is multiplied, by what, and whether that is a shift.
+        // The two factors, and whether the second one is a shift amount.
         let product = match *op {
             Op::Binary(BinaryOp::IMul, a, b, _) if changes(a) => Some((b, a, false)),
             Op::Binary(BinaryOp::IMul, a, b, _) if changes(b) => Some((a, b, false)),
@@ -214,13 +241,13 @@ fn near<'s>(
             && step(even) != 0
         {
             any = true;
-            for (near, turn) in near.iter_mut().zip(turns) {
-                let by = value(tables, f, turn, factor);
-                let far = by.and_then(|by| match shift {
+            for (near, known) in near.iter_mut().zip(iterations) {
+                let by = value(tables, f, known, factor);
+                let stride = by.and_then(|by| match shift {
                     true => step(even).checked_mul(1u64.checked_shl(by.try_into().ok()?)?),
                     false => step(even).checked_mul(by),
                 });
-                *near &= far.is_some_and(|far| far <= NEAR);
+                *near &= stride.is_some_and(|stride| stride <= MAX_NEAR_STRIDE);
             }
         }
         match op {
@@ -236,42 +263,42 @@ fn near<'s>(
     if any { near } else { Vec::new() }
 }
 
-impl Turning {
-    /// Makes a copy of the loop for each turn of the part, before or behind the loop.
-    fn unroll(&self, e: &mut Edit<'_>) {
-        match self.part {
-            Part::First(count) => self.counted.peel_first(e.f, count),
-            Part::Last(count, told, number) => {
-                if let Type::Int(bits) = *e.ty(told) {
+impl Peeling {
+    /// Copies the loop's body once for each peeled iteration, before or after the loop.
+    fn apply(&self, e: &mut Edit<'_>) {
+        match self.peeled {
+            Peeled::First(count) => self.counted.peel_first(e.f, count),
+            Peeled::Last(count, value, number) => {
+                if let Type::Int(bits) = *e.ty(value) {
                     let number = e.int(bits, number);
-                    let last = e.compare(self.counted.latch, Predicate::IEq, told, number);
-                    let known = self.known(e, count);
-                    self.last(e.f, &known, last);
+                    let last = e.compare(self.counted.latch, Predicate::IEq, value, number);
+                    let known = self.constant_phis(e, count);
+                    self.peel_last(e.f, &known, last);
                 }
             }
         }
     }
 
-    /// The header's phis that are constants in each of the last `count` turns.
-    fn known(&self, e: &mut Edit<'_>, count: usize) -> Vec<HashMap<ValueId, ValueId>> {
+    /// For each of the last `count` iterations: the header's phis that are constants in it.
+    fn constant_phis(&self, e: &mut Edit<'_>, count: usize) -> Vec<HashMap<ValueId, ValueId>> {
         let counted = &self.counted;
         let header = phis(e.f, counted.this.header);
-        let turns = &counted.iterations[counted.iterations.len() - count..];
-        let of = turns.iter().map(|turn| {
+        let iterations = &counted.iterations[counted.iterations.len() - count..];
+        let of = iterations.iter().map(|known| {
             let constants = header.iter().filter_map(|&(_, v, _)| {
                 let Type::Int(bits) = *e.ty(v) else {
                     return None;
                 };
-                Some((v, e.int(bits, *turn.get(&v)?)))
+                Some((v, e.int(bits, *known.get(&v)?)))
             });
             constants.collect()
         });
         of.collect()
     }
 
-    /// Takes the last turns out of the loop, which ends before them, where Bool `last` holds; `known`: what the
-    /// header's phis are in each, as far as that is known.
-    fn last(&self, f: &mut Function, known: &[HashMap<ValueId, ValueId>], last: ValueId) {
+    /// Moves the last iterations behind the loop. `last`: a Bool of the latch, true in the last iteration that stays in
+    /// the loop; `known`: the constant phis of each peeled iteration.
+    fn peel_last(&self, f: &mut Function, known: &[HashMap<ValueId, ValueId>], last: ValueId) {
         let counted = &self.counted;
         let header = phis(f, counted.this.header);
         let old = f.blocks.len();
@@ -304,7 +331,7 @@ impl Turning {
             then: begin,
             otherwise: counted.this.header,
         };
-        // What is behind the loop is behind the last turn.
+        // Code after the loop uses the values of the last peeled iteration.
         let inside: HashSet<usize> = counted.this.blocks.iter().map(|b| b.index()).collect();
         for block in (0..old).filter(|block| !inside.contains(block)) {
             let Function { blocks, insts, .. } = &mut *f;
