@@ -1,11 +1,10 @@
-//! Control flow: orders, dominators, post-dominators, the loop nesting forest.
-//!
-//! Everything here takes any graph, irreducible ones and endless loops too, without recursion.
+//! CFG analysis: block orders, dominators, post-dominators, the loop nesting forest.
+//! All analyses accept any graph, including irreducible ones and endless loops, and do not recurse.
 
 use crate::ir::{BlockId, Function};
 
 const NONE: u32 = u32::MAX;
-/// Loops nested deeper stay one loop each: a hostile module must not cost depth times blocks.
+/// Loops nested deeper are merged into one loop: a hostile module must not cost depth times blocks.
 const LOOP_DEPTH: u32 = 256;
 
 /// Predecessors, successors and reverse post-order of a function's reachable blocks.
@@ -17,7 +16,7 @@ pub struct Cfg {
     position: Vec<u32>,
 }
 
-/// Adjacency lists in one allocation.
+/// Adjacency lists in a single allocation.
 #[derive(Clone, Debug)]
 struct Edges {
     start: Vec<u32>,
@@ -113,7 +112,7 @@ impl Cfg {
     pub fn reverse_post_order(&self) -> &[BlockId] {
         &self.order
     }
-    /// Place in [`Self::reverse_post_order`].
+    /// Position in [`Self::reverse_post_order`].
     #[must_use]
     pub fn position(&self, block: BlockId) -> Option<usize> {
         let at = self.position[block.index()];
@@ -264,8 +263,7 @@ impl Dominators {
             last,
         }
     }
-    /// The closest other block through which every path from the entry goes; `None` for the entry
-    /// and for unreachable blocks.
+    /// The immediate dominator of `block`; `None` for the entry and for unreachable blocks.
     #[must_use]
     pub fn immediate(&self, block: BlockId) -> Option<BlockId> {
         let parent = self.parent[block.index()];
@@ -314,8 +312,7 @@ pub struct PostDominators {
 }
 
 impl PostDominators {
-    /// Of the reachable blocks. An endless loop counts as left from its last block in reverse
-    /// post-order.
+    /// Of the reachable blocks. An endless loop gets an exit edge from its last block in reverse post-order.
     #[must_use]
     pub fn new(cfg: &Cfg) -> Self {
         let n = cfg.block_count();
@@ -334,7 +331,7 @@ impl PostDominators {
                 edges.push((block.0, to.0));
             }
         }
-        // Blocks from which no exit is reached get an edge of their own.
+        // Blocks that reach no exit get an edge to the virtual exit.
         let mut rest = cfg.reverse_post_order().iter().rev();
         loop {
             while let Some(block) = stack.pop() {
@@ -364,8 +361,7 @@ impl PostDominators {
             exit,
         }
     }
-    /// The closest other block that every path to the exit goes through; `None` when that is the
-    /// exit itself.
+    /// The immediate post-dominator of `block`; `None` when that is the virtual exit.
     #[must_use]
     pub fn immediate(&self, block: BlockId) -> Option<BlockId> {
         let parent = self.parent[block.index()];
@@ -421,7 +417,7 @@ impl Loops {
             on_stack: vec![false; n],
         };
         let mut regions = 0u32;
-        // Pieces still to be put in order, the next one last.
+        // Regions still to be ordered, the next one last.
         let mut work = vec![Piece {
             blocks: cfg.reverse_post_order().to_vec(),
             header: None,
@@ -452,7 +448,7 @@ impl Loops {
                 search.index[block.index()] = NONE;
             }
             let components = search.components(&piece.blocks, piece.header, regions);
-            // The search gives sinks first: pushed in that order, sources are taken first.
+            // The search yields sinks first; pushed in that order, sources are popped first.
             for mut blocks in components {
                 let single = blocks.len() == 1
                     && (Some(blocks[0]) == piece.header
@@ -541,10 +537,10 @@ impl Loops {
     }
 }
 
-/// Blocks to be put in order: one block, the body of a loop with its header, or everything.
+/// A region to be ordered: one block, a loop's body with its header, or all blocks.
 struct Piece {
     blocks: Vec<BlockId>,
-    /// Edges to it are left out.
+    /// Edges to it are ignored.
     header: Option<BlockId>,
     parent: u32,
 }

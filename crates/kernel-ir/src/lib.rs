@@ -1,17 +1,76 @@
-//! The kernel compiler's middle: typed SSA for OpenCL-flavoured kernels, and everything that is
-//! decided about a kernel before a back end sees it.
+//! The middle of the kernel compiler: a typed SSA form for OpenCL-style kernels, the front end that makes it from SPIR-V,
+//! the passes that prepare it for a back end, and an interpreter that defines its meaning.
 //!
-//! Input: SPIR-V modules (through `spirv-reader`), specialisation constants, options. Output: a
-//! [`Module`] in which every kernel stands alone (calls inlined, work-group operations expanded),
-//! with a [`abi::ModuleInfo`] that says how the driver launches it. [`interpret`] runs the same
-//! module without any back end: it is the oracle of meaning.
+//! # One kernel through the IR
+//! A module in text form. Each kernel describes one work-item; [`Op::WorkItem`] asks which one:
 //!
-//! Invariants
+//! ```
+//! let text = "\
+//! kernel @scale(%x: ptr<global>, %a: f32) {
+//! entry:
+//!   %i: i64 = wi.GlobalInvocationId 0
+//!   %p: ptr<global> = offset %x [%i * 4 + 0]
+//!   %zero: f32 = fmul %a, f32 0.0
+//!   %old: f32 = load %p align 4
+//!   %new: f32 = fmul %old, %a
+//!   store %p, %new align 4
+//!   ret
+//! }
+//! ";
+//! let mut module = kernel_ir::parse(text)?;
+//! kernel_ir::validate(&module)?;
+//!
+//! // The passes inline calls, simplify, and promote private memory: %zero has no use and is gone.
+//! kernel_ir::passes::prepare(&mut module)?;
+//! assert_eq!(kernel_ir::print(&module), "\
+//! kernel @scale(%0: ptr<global>, %1: f32) {
+//! b0:
+//!   %2: i64 = wi.GlobalInvocationId 0
+//!   %3: ptr<global> = offset %0 [%2 * 4 + 0]
+//!   %4: f32 = load %3 align 4
+//!   %5: f32 = fmul %4, %1
+//!   store %3, %5 align 4
+//!   ret
+//! }
+//! ");
+//!
+//! // Facts for a back end: neighbouring work-items access neighbouring elements.
+//! use kernel_ir::passes::shape::{LaneScope, Shape, shapes};
+//! let function = &module.functions[0];
+//! let shapes = shapes(&module, function, LaneScope::Row);
+//! let results: Vec<Shape> = function.blocks[0]
+//!     .insts
+//!     .iter()
+//!     .filter_map(|inst| function.insts[inst.index()].result)
+//!     .map(|value| shapes.of(value))
+//!     .collect();
+//! assert_eq!(results, [Shape::Contiguous, Shape::Strided(4), Shape::Varying, Shape::Varying]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Modules, each above the ones that it uses
+//! | module | content |
+//! |---|---|
+//! | [`build`] | a compile request, its options and errors |
+//! | [`front`] | SPIR-V modules to one [`Module`]: reads, links, specialises, lowers |
+//! | [`interpret`] | runs a module without a back end |
+//! | [`passes`] | transforms and analyses: [`passes::prepare`] is the pipeline, [`passes::shape`] the divergence analysis |
+//! | [`validate()`] | the rules of the IR |
+//! | [`parse()`], [`print()`] | the text form |
+//! | [`cfg`] | dominators, loops and block orders of a function |
+//! | [`abi`], [`report`], [`image`], [`printf`] | what the driver, the kernel and the command line agree on |
+//! | `ir`, `op`, `types`, `ids` | modules, functions, blocks; operations; types and constants; handles |
+//! | [`wire`] | the byte form of requests and replies |
+//! | [`marks`] | coverage marks for the random tests |
+//!
+//! # Invariants
 //! - Pure: no files, no environment, no clock, no FFI types, no threads, no panic on any input.
-//! - Whatever [`front::build`] accepts has passed [`validate()`]: later stages index without checks.
+//! - A module that [`front::build`] returns has passed [`validate()`]: later stages index without checks.
 //! - An error names the module, the word offset, the instruction and the rule.
+//! - Modules have no dependency cycles (`cargo xtask tidy`).
 //!
-//! Non-goals: no machine knowledge. Widths and registers belong to `codegen-llvm`.
+//! Not here: knowledge of a machine. A pass that weighs registers gets their number from the back end
+//! ([`passes::Registers`]).
 #![forbid(unsafe_code)]
 
 pub mod abi;

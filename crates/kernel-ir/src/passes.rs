@@ -1,7 +1,27 @@
-//! Transformations and analyses between the front end and a back end.
+//! Transforms and analyses between the front end and a back end.
 //!
-//! [`prepare`] makes every kernel stand alone. Each pass takes any valid module, irreducible control
-//! flow included, and is near-linear in its size.
+//! [`prepare`] is the pipeline that every kernel goes through; each pass accepts any valid module, irreducible control
+//! flow included, and is near-linear in its size. [`vector_forms`] makes candidates for a vectoriser from the result.
+//!
+//! | step of [`prepare`] | module |
+//! |---|---|
+//! | calls through pointers get direct calls | `devirtualise` |
+//! | functions in bottom-up order, callees first | `call_graph` |
+//! | calls are replaced by bodies | `inline` |
+//! | scalar optimisations, repeated (`optimise`) | `simplify` (`value_numbering` with `algebra` and `fold`, `simplify_cfg`), `address_spaces`, `private_loops`, `promote` with `slots` |
+//! | unreachable functions are removed | `dead_functions` |
+//! | accesses through null arguments are removed, in variants for them | `null_arguments` |
+//! | work-group operations become local memory and barriers | `work_group` |
+//! | index arithmetic becomes canonical | `canonical_indices` |
+//! | trapping arms are redirected | `trap_arms` |
+//! | sub-groups that rely on lock step get barriers | `implicit_barriers` |
+//!
+//! | for a back end | module |
+//! |---|---|
+//! | facts of a whole kernel, layout of local memory | `facts` |
+//! | divergence analysis | [`shape`] |
+//! | floating-point contraction | [`contract()`] |
+//! | vector forms: loop fission, loop peeling, if-conversion | `fission`, `peel` with `counted_loops`, `if_convert` |
 
 mod address_spaces;
 mod algebra;
@@ -41,21 +61,22 @@ pub use fission::Registers;
 pub use null_arguments::{remove_null_accesses, unchecked_pointers};
 pub use work_group::identity;
 
-/// Brings a valid module into the form that back ends take: direct calls are inlined, calls through
-/// pointers compared with the functions that they may mean first; functions that no kernel and no
-/// pointer reaches are gone, those that reach themselves stay and are called, allocas stand in entry blocks and are values where their
-/// address stays known, work-group operations are barriers and local memory, lanes meet where one
-/// reads what another may just have written. Calls of functions without a body stay: such a module
-/// must be linked before it runs.
+/// Prepares a valid module for a back end:
+/// - Direct calls are inlined, and calls through pointers too where the target is likely. Recursive functions stay and are
+///   called. Functions that no kernel and no pointer reaches are removed.
+/// - Allocas stand in entry blocks; they are values where their address does not escape.
+/// - Work-group operations are barriers and local memory. Sub-groups that rely on lock step have barriers.
+///
+/// Calls of functions without a body stay: such a module must be linked before it runs.
 ///
 /// # Errors
-/// A program that is too large, group operations that have no meaning for a work-group.
+/// The program is too large, or has group operations that have no meaning for a work-group.
 /// The module is then unusable.
 pub fn prepare(module: &mut Module) -> Result<(), BuildError> {
     prepare_for(module, None)
 }
 
-/// As [`prepare`]; with `nulls`, of one kernel, for launches in which those pointers are null.
+/// As [`prepare`]; with `nulls` the module becomes a variant of one kernel, for launches with these null pointers.
 ///
 /// # Errors
 /// As [`prepare`] and [`remove_null_accesses`].
@@ -67,11 +88,10 @@ pub fn prepare_for(module: &mut Module, nulls: Option<&NullArguments>) -> Result
     expand(module)
 }
 
-/// The first half of [`prepare`]: calls are inlined, memory whose address stays known is values, what no kernel
-/// reaches is gone.
+/// The first half of [`prepare`]: calls are inlined, private memory is promoted, unreachable functions are removed.
 ///
 /// # Errors
-/// A program that is too large. The module is then unusable.
+/// The program is too large. The module is then unusable.
 pub fn stand_alone(module: &mut Module) -> Result<(), BuildError> {
     inline::kernels_return_nothing(module)?;
     devirtualise::compare_and_call_directly(module);
@@ -86,11 +106,11 @@ pub fn stand_alone(module: &mut Module) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// The second half of [`prepare`]: work-group operations are barriers and local memory, lanes meet before they read
-/// what another may have written.
+/// The second half of [`prepare`]: work-group operations are barriers and local memory, and sub-groups that rely on lock
+/// step have barriers.
 ///
 /// # Errors
-/// Group operations that have no meaning for a work-group. The module is then unusable.
+/// A group operation that has no meaning for a work-group. The module is then unusable.
 pub fn expand(module: &mut Module) -> Result<(), BuildError> {
     let mut slots = work_group::Slots::default();
     for i in 0..module.functions.len() {
@@ -108,11 +128,10 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// A function in the forms that suit work-items that run side by side, those of a row; the best first. Branches on
-/// little work are gone; in the first of two, which is larger and may be too large for who asks, loops over barriers in
-/// which the distance between work-items' elements changes are unrolled as well, and loops in which sub-groups carry
-/// more along than those registers hold are several. None when it has neither. The module gets the constants that they
-/// need.
+/// Candidate forms of a function for vectorisation by rows, best first: after loop fission, after loop peeling, after
+/// if-conversion alone. All of them are if-converted. Empty when no transform applies; the function itself is always
+/// the last candidate. The first two are larger than the function, and may be too large for the caller. The module gets
+/// the constants that they need.
 #[must_use]
 pub fn vector_forms(module: &mut Module, id: FunctionId, registers: Registers) -> Vec<Function> {
     let mut forms = Vec::new();

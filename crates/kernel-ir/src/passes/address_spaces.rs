@@ -1,4 +1,10 @@
-//! Generic pointers that can only point into one space become pointers of that space.
+//! Address-space inference: a generic pointer that can only point into one address space becomes a pointer to that
+//! space.
+//!
+//! ```text
+//! %g = addrspace %p: ptr<local> to ptr<generic>
+//! %x = load %g                                    =>   %x = load %p
+//! ```
 
 use std::collections::HashMap;
 
@@ -7,13 +13,13 @@ use crate::cfg::Cfg;
 use crate::ir::{ConvertOp, GroupOp, InstId, Op, Rounding, ValueId};
 use crate::types::{AddressSpace, Constant, Type, TypeId};
 
-/// What is known of a generic pointer.
+/// The lattice of a generic pointer's address space.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// Nothing was seen that it points to.
+    /// No origin seen yet.
     Nothing,
     One(AddressSpace),
-    /// Several, or a pointer of unknown origin.
+    /// Several spaces, or an unknown origin.
     Any,
 }
 
@@ -29,13 +35,13 @@ impl Known {
 
 struct Inference {
     generic: TypeId,
-    /// State of the generic values that are computed from other pointers.
+    /// State of each generic value that is computed from other pointers.
     state: HashMap<ValueId, Known>,
-    /// The pointer of the known space.
+    /// The pointer in the inferred space.
     typed: HashMap<ValueId, ValueId>,
 }
 
-/// Infers and rewrites. Returns whether anything changed.
+/// Infers address spaces and rewrites the pointers; returns whether anything changed.
 pub(super) fn infer_spaces(e: &mut Edit<'_>) -> bool {
     let Some(generic) = e.types.find(&Type::Ptr(AddressSpace::Generic)) else {
         return false;
@@ -73,7 +79,7 @@ pub(super) fn infer_spaces(e: &mut Edit<'_>) -> bool {
     changed
 }
 
-/// The pointers that `op` passes on, for candidates.
+/// The operands whose address space the result of `op` has, if it is a candidate.
 fn sources(op: &Op) -> Vec<ValueId> {
     match op {
         Op::Convert(_, a, _) | Op::PtrOffset { ptr: a, .. } => vec![*a],
@@ -125,14 +131,14 @@ impl Inference {
         }
     }
 
-    /// `v` as a pointer into `space`, which it is known to be.
+    /// `v` as a pointer into its inferred `space`.
     fn in_space(&self, e: &mut Edit<'_>, v: ValueId, space: AddressSpace) -> ValueId {
         if let Some(&typed) = self.typed.get(&v) {
             return typed;
         }
         let ty = e.types.ptr(space);
         if self.state.get(&v) == Some(&Known::Nothing) {
-            // Only nulls and undefined values flow into it.
+            // All its origins are null or undefined.
             let id = e.constants.intern(ty, Constant::Null);
             return e.constant(id);
         }
@@ -146,7 +152,7 @@ impl Inference {
     }
 
     fn rewrite(&mut self, e: &mut Edit<'_>, cfg: &Cfg, candidates: &[(InstId, ValueId)]) -> bool {
-        // Casts lend their operand; the others change their own type.
+        // A cast is replaced by its operand; other operations change their result type.
         let mut changed_type: HashMap<ValueId, InstId> = HashMap::new();
         for &(inst, result) in candidates {
             let Known::One(space) = self.state[&result] else {
@@ -246,7 +252,7 @@ impl Inference {
         })
     }
 
-    /// Gives `op` the better pointer where any space will do.
+    /// Replaces pointer operands of `op` that may have any address space.
     fn takes_any_space(&self, e: &Edit<'_>, op: &mut Op) -> bool {
         let mut changed = false;
         let mut better = |v: &mut ValueId| {
@@ -288,7 +294,7 @@ impl Inference {
     }
 }
 
-/// Whether `op` uses `v` only where a pointer of any space may stand.
+/// Whether `op` uses `v` only as an operand that may have any address space.
 fn keeps_space(op: &Op, v: ValueId) -> bool {
     match op {
         Op::Load { .. }

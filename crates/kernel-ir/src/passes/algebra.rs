@@ -1,4 +1,5 @@
-//! What an operation is without running it: constants folded, identities applied.
+//! Algebraic simplification of one operation: folds constants and applies identities (`x + 0`, `x & x`, a shuffle of a
+//! shuffle).
 
 use super::edit::Edit;
 use super::fold::{self, Scalar};
@@ -8,17 +9,17 @@ use crate::types::{AddressSpace, ConstId, Constant, Type, TypeId};
 /// Elements of a constant that is taken apart. Not measured: a bound on compile time.
 const MAX_CONSTANT_ELEMENTS: u64 = 1024;
 
-/// What became of an operation.
+/// The result of simplifying an operation.
 pub(super) enum Outcome {
-    /// Nothing.
+    /// It stays as it is.
     Keep,
-    /// Its result is that value.
+    /// It is replaced by that value.
     Value(ValueId),
-    /// It is rather this.
+    /// It is replaced by that operation.
     Become(Op),
 }
 
-/// Simplifies `op` with a result of type `ty`; all that it refers to later dominates it.
+/// Simplifies `op` with a result of type `ty`. The values in the outcome dominate `op`.
 pub(super) fn simplify(e: &mut Edit<'_>, op: &Op, ty: TypeId) -> Outcome {
     if let Some(c) = fold_op(e, op, ty) {
         return Outcome::Value(e.constant(c));
@@ -69,7 +70,7 @@ impl Edit<'_> {
         }
     }
 
-    /// The one value of all lanes.
+    /// The value of all lanes, if they are equal.
     fn splat(&self, v: ValueId) -> Option<u64> {
         let lanes = self.lanes(v)?;
         lanes.iter().all(|l| *l == lanes[0]).then_some(lanes[0])
@@ -123,7 +124,7 @@ impl Edit<'_> {
         }
     }
 
-    /// A composite in its one form: zeros are `Null`.
+    /// Interns a composite in its canonical form: all zeros are `Null`.
     fn composite(&mut self, ty: TypeId, parts: Vec<ConstId>) -> ConstId {
         let constants = &*self.constants;
         let zero = |p: &ConstId| {
@@ -265,7 +266,7 @@ fn fold_op(e: &mut Edit<'_>, op: &Op, ty: TypeId) -> Option<ConstId> {
     }
 }
 
-/// The lanes' bits in a row, cut anew.
+/// Concatenates the lanes' bits and splits them at the new width.
 fn bitcast(
     e: &mut Edit<'_>,
     ty: TypeId,
@@ -306,7 +307,7 @@ fn identities(e: &mut Edit<'_>, op: &Op, ty: TypeId) -> Option<Outcome> {
         Op::Phi(incoming) => {
             let first = incoming.first()?.1;
             let same = incoming.iter().all(|(_, v)| *v == first);
-            // Its own result cannot be first: a phi of only itself has no input.
+            // The first input is not the phi itself: a phi of only itself has no input.
             let fixed = !matches!(e.f.values[first.index()].def, ValueDef::Inst(_));
             (same && (fixed || incoming.len() == 1)).then_some(Outcome::Value(first))
         }
@@ -519,7 +520,7 @@ fn compare(e: &mut Edit<'_>, p: Predicate, a: ValueId, b: ValueId, ty: TypeId) -
         }
         _ => {}
     }
-    // A choice of two constants, compared with a constant, is the condition or its opposite.
+    // A select of two constants compared with a constant is the condition or its negation.
     let Op::Select {
         cond,
         then,
@@ -527,7 +528,7 @@ fn compare(e: &mut Edit<'_>, p: Predicate, a: ValueId, b: ValueId, ty: TypeId) -
     } = *e.def(a)?
     else {
         return match e.def(a)? {
-            // Widening keeps equality with what fits.
+            // Extension preserves equality with constants that fit the narrow type.
             Op::Convert(ConvertOp::ZExt, inner, _) if matches!(p, P::IEq | P::INe) => {
                 let (inner, narrow) = (*inner, e.f.ty(*inner));
                 let ones = e.scalar(narrow)?.ones();
@@ -589,7 +590,7 @@ fn convert(
                 std::cmp::Ordering::Greater => again(C::Trunc, inner),
             })
         }
-        // The integer between must have held all bits.
+        // The intermediate integer must be wide enough for all bits.
         (C::PtrToInt, C::IntToPtr) | (C::IntToPtr, C::PtrToInt)
             if e.scalar(e.f.ty(a))?.bits() == 64 =>
         {
@@ -645,7 +646,7 @@ fn construct(e: &Edit<'_>, parts: &[ValueId], ty: TypeId) -> Option<Outcome> {
             return None;
         }
     }
-    // As many parts as elements, or the types would differ.
+    // There are as many parts as elements, since the types are equal.
     let whole = whole.filter(|w| e.f.ty(*w) == ty)?;
     Some(Outcome::Value(whole))
 }
@@ -714,7 +715,7 @@ fn ptr_offset(
     offset: i64,
 ) -> Option<Outcome> {
     let again = |ptr, index, offset| Some(Outcome::Become(Op::PtrOffset { ptr, index, offset }));
-    // Addresses are numbers modulo 2^64, so constants move freely.
+    // Addresses are computed modulo 2^64, so constant offsets can be reassociated.
     if let Some((v, stride)) = index {
         if let Some(n) = e.known_int(v) {
             let more = n.cast_signed().wrapping_mul(stride);

@@ -1,4 +1,4 @@
-//! Who calls whom, and the functions of a module in the order callees first.
+//! The call graph of a module, its strongly connected components, and its functions in bottom-up order.
 
 use super::facts::addressed_functions;
 use crate::ir::{Function, FunctionId, Module, Op};
@@ -14,8 +14,8 @@ pub(super) struct Components {
 }
 
 impl Components {
-    /// Of the graph in which node `i` has an edge to each of `edges[i]`. Tarjan's walk with a stack of its own:
-    /// hostile modules nest deeper than a thread's.
+    /// Of the graph in which node `i` has an edge to each of `edges[i]`. Tarjan's algorithm with an explicit stack:
+    /// hostile modules nest deeper than a thread's stack.
     pub(super) fn new(edges: &[Vec<usize>]) -> Self {
         const NONE: u32 = u32::MAX;
         let count = edges.len();
@@ -69,8 +69,8 @@ impl Components {
     }
 }
 
-/// Functions that a kernel, or a function pointer, may reach: callees first. And which of all functions reach
-/// themselves by direct calls.
+/// The functions that a kernel or a function pointer may reach, callees first; and for each function of the module
+/// whether it is recursive.
 pub(super) fn bottom_up(module: &Module) -> (Vec<FunctionId>, Vec<bool>) {
     let edges: Vec<Vec<usize>> = module
         .functions

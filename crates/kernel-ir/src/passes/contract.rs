@@ -1,6 +1,7 @@
-//! Products that only a sum uses become one operation with it, where the kernel permits that.
-//!
-//! Done here and not by a back end, every form of a kernel rounds alike: which of them ran cannot be told from a result.
+//! Floating-point contraction: a product whose only use is a sum becomes a fused multiply-add, where the kernel permits
+//! it.
+//! Contraction happens here and not in a back end, so that every form of a kernel (vectorised, one work-item at a time,
+//! baseline, interpreted) rounds alike.
 
 use crate::ir::{BinaryOp, Flags, Function, InstId, Op, UnaryOp, ValueDef, ValueId};
 use crate::op::MathFn;
@@ -9,8 +10,8 @@ use crate::types::{Type, Types};
 /// Flags of an instruction that permit contraction: AllowContract and Fast.
 const CONTRACT_FLAGS: u32 = 0x1_0000 | 16;
 
-/// Contracts products and sums of `f`, of floats of as many bits as `widths` names. `all`: every instruction has the
-/// licence; else those that say so.
+/// Contracts products and sums of `f` for floats of the `widths` given in bits. With `all` every instruction may be
+/// contracted, else only those whose flags permit it.
 pub fn contract(types: &Types, f: &mut Function, widths: &[u8], all: bool) {
     let permitted = |flags: Flags| {
         flags.fast & Flags::ROUNDED == 0 && (all || flags.fast & CONTRACT_FLAGS != 0)
@@ -35,7 +36,7 @@ pub fn contract(types: &Types, f: &mut Function, widths: &[u8], all: bool) {
                     let product = product(f, v, &uses)?;
                     permitted(product.flags).then_some(product)
                 };
-                // The first of two, as LLVM has it.
+                // Of two products the first one, like LLVM.
                 let found = match product(a) {
                     Some(product) => Some((product, b, op == BinaryOp::FSub, false)),
                     None => product(b).map(|product| (product, a, false, op == BinaryOp::FSub)),
@@ -72,7 +73,7 @@ pub fn contract(types: &Types, f: &mut Function, widths: &[u8], all: bool) {
     super::edit::drop_dead(f);
 }
 
-/// A product that nobody else needs.
+/// The factors of a product that has no other use.
 struct Product {
     x: ValueId,
     y: ValueId,

@@ -5,8 +5,7 @@ use super::facts::addressed_functions;
 use crate::ir::{FunctionId, Module, Op, ValueDef};
 use crate::types::{ConstId, Constant, Constants};
 
-/// Removes functions that are neither a kernel's nor exported nor a target of a function pointer that a kept
-/// function or a variable may hold.
+/// Keeps kernels, exported functions, and functions whose address a kept function or a variable holds.
 pub(super) fn drop_functions(module: &mut Module) {
     let mut keep = vec![false; module.functions.len()];
     let mut seen = vec![false; module.constants.len()];
@@ -66,14 +65,14 @@ pub(super) fn drop_functions(module: &mut Module) {
     }
 }
 
-/// Functions whose address the host may ask for.
+/// Functions whose address the host may query.
 fn exported(module: &Module) -> impl Iterator<Item = FunctionId> {
     let all = module.functions.iter().enumerate();
     all.filter(|(_, f)| f.exported)
         .map(|(i, _)| FunctionId(i as u32))
 }
 
-/// Builds the table of constants anew after functions got new numbers.
+/// Rebuilds the table of constants after functions were renumbered.
 fn renumber_constants(module: &mut Module, map: &[Option<FunctionId>]) {
     let old = std::mem::take(&mut module.constants);
     let mut new = Constants::default();
@@ -83,7 +82,7 @@ fn renumber_constants(module: &mut Module, map: &[Option<FunctionId>]) {
         let value = match old.get(id) {
             Constant::FunctionAddress(f) => match map[f.index()] {
                 Some(f) => Constant::FunctionAddress(f),
-                // Nothing that is kept uses it.
+                // No kept function uses it.
                 None => Constant::Undef,
             },
             Constant::Composite(parts) => {

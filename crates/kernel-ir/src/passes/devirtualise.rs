@@ -30,7 +30,7 @@ fn indirect(f: &Function) -> impl Iterator<Item = &Inst> {
         .filter(|inst| matches!(inst.op, Op::CallIndirect(..)))
 }
 
-/// Whether a call with these operands may mean `callee`.
+/// Whether `callee` has the type of this call.
 fn fits(caller: &Function, call: &Inst, callee: &Function, void: Option<TypeId>) -> bool {
     let Op::CallIndirect(_, args) = &call.op else {
         return false;
@@ -174,7 +174,7 @@ fn compare_and_call(edit: &mut Edit<'_>, meant: impl Fn(&Function, &Inst) -> Vec
                 call(edit, at, inst.op.clone());
             }
             if inst.result.is_some() {
-                // The same instruction joins what the calls give: its result keeps its uses.
+                // The instruction becomes the phi of the results, so its uses stay valid.
                 edit.f.insts[id.index()].op = Op::Phi(results);
                 edit.f.blocks[after.index()].insts.push(id);
             }

@@ -1,4 +1,5 @@
-//! Tools of all passes: constants of a function, replacing values, dropping what is gone.
+//! The editor that all passes use: constants and new instructions of a function, replacement of values, removal of dead
+//! code.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use crate::ir::{
 };
 use crate::types::{ConstId, Constant, Constants, Type, TypeId, Types};
 
-/// A function under change, with the module's tables.
+/// A function that a pass changes, with the module's types and constants.
 pub(super) struct Edit<'m> {
     pub(super) types: &'m mut Types,
     pub(super) constants: &'m mut Constants,
@@ -61,7 +62,7 @@ impl<'m> Edit<'m> {
             _ => None,
         }
     }
-    /// The integer that `v` is known to be, zero-extended.
+    /// The value of integer constant `v`, zero-extended.
     pub(super) fn known_int(&self, v: ValueId) -> Option<u64> {
         match self.constants.get(self.const_of(v)?) {
             Constant::Int(n) => Some(*n),
@@ -121,8 +122,8 @@ impl<'m> Edit<'m> {
     }
 }
 
-/// Values that stand for others. Chains are followed; a cycle cannot arise because a value is
-/// replaced only once and only by one that is not replaced by it.
+/// Replacements of values by others. Chains are followed. There are no cycles: a value is replaced only once, and only
+/// by a value that it does not replace.
 pub(super) struct Replacements {
     by: Vec<u32>,
     any: bool,
@@ -143,7 +144,7 @@ impl Replacements {
         {
             at = next;
         }
-        // Shorten the chain for the next question.
+        // Path compression.
         let mut step = v.0;
         while let Some(slot) = self.by.get_mut(step as usize)
             && *slot != at
@@ -153,7 +154,7 @@ impl Replacements {
         }
         ValueId(at)
     }
-    /// Uses `new` wherever `old` stands.
+    /// Replaces `old` by `new`.
     pub(super) fn set(&mut self, old: ValueId, new: ValueId) {
         let new = self.get(new);
         if old == new {
@@ -208,7 +209,7 @@ pub(super) fn drop_unreachable(f: &mut Function, cfg: &Cfg) {
     }
 }
 
-/// Removes instructions whose results are not needed, phis in cycles too.
+/// Removes dead instructions, including cycles of phis.
 pub(super) fn drop_dead(f: &mut Function) {
     let mut live = vec![false; f.insts.len()];
     let mut stack: Vec<ValueId> = Vec::new();
@@ -233,8 +234,8 @@ pub(super) fn drop_dead(f: &mut Function) {
     }
 }
 
-/// Puts the reachable blocks into reverse post-order (loops contiguous) and forgets unlisted
-/// instructions and values; numbers change.
+/// Renumbers the function: reachable blocks in loop-contiguous reverse post-order, and only instructions and values
+/// that blocks use.
 pub(super) fn compact(f: &mut Function) {
     if f.blocks.is_empty() {
         return;
@@ -340,7 +341,7 @@ pub(super) fn compact(f: &mut Function) {
     f.values = values;
 }
 
-/// Moves every alloca to the entry block, in front of all else.
+/// Moves every alloca to the start of the entry block.
 pub(super) fn allocas_to_entry(f: &mut Function) {
     if f.blocks.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What a back end must know of a kernel as a whole, and where its work-group variables lie.
+//! Facts about a whole kernel for a back end, and the layout of its local memory.
 //!
 //! The layout of local memory (`memory` in [`crate::abi`]) is decided here alone, so that the
 //! interpreter and generated code agree.
@@ -16,7 +16,7 @@ pub struct KernelFacts {
     pub uses_barrier: bool,
     /// Operations among the lanes of a sub-group, sub-group barriers included.
     pub uses_sub_group_ops: bool,
-    /// Builtins whose value depends on the sub-group size.
+    /// Uses builtins whose value depends on the sub-group size.
     pub uses_sub_group_builtins: bool,
     /// Work-group operations that are not expanded yet.
     pub uses_work_group_ops: bool,
@@ -24,13 +24,13 @@ pub struct KernelFacts {
     pub local_fixed: Vec<(GlobalId, u64)>,
     /// Bytes of all fixed work-group variables, a multiple of 64 ([`crate::abi::KernelInfo::local_size`]).
     pub local_size: u64,
-    /// Work-group variables of which every work-item has one, and the bytes of one, by id.
+    /// Work-group variables with one copy for each work-item, and the bytes of one copy, by id.
     /// [`Self::scratch_offset`] says where they lie.
     pub local_per_item: Vec<(GlobalId, u64)>,
-    /// Bytes per work-item that are enough for them at any number of work-items
+    /// Bytes per work-item that suffice for these copies at any group size
     /// ([`crate::abi::KernelInfo::local_per_item`]).
     pub local_per_item_size: u64,
-    /// Bytes of all allocas of the kernel's own body, alignment included, by-value arguments not.
+    /// Bytes of all allocas of the kernel's own body, with alignment, without by-value arguments.
     pub private_size: u64,
     /// Any value or access of 64-bit float type.
     pub has_f64: bool,
@@ -44,18 +44,18 @@ pub struct KernelFacts {
     pub uses_indirect_calls: bool,
     /// Calls that are not inlined.
     pub uses_calls: bool,
-    /// Variables of the program that others may read or write, too: all but constants without a name outside.
+    /// Uses program-scope variables that others may read or write: all but unexported constants.
     pub shares_variables: bool,
-    /// A work-group may wait for what another one does, or tell in which order they ran: it reads atomically or as
-    /// volatile what others may write, orders such accesses, prints, reads a clock, or calls what is not known.
+    /// A work-group may wait for another one or observe their order: it has atomic or volatile reads of shared memory,
+    /// fences, printf, reads of a clock, or calls of unknown functions.
     pub meets_groups: bool,
-    /// A work-item may ask which group it is in, where in it, or how large that is.
+    /// A work-item may observe its work-group: group id, local id or group size.
     pub asks_for_group: bool,
 }
 
 impl KernelFacts {
-    /// Whether nothing could tell if several work-groups were one: work-items know their places in the whole launch
-    /// alone, and share neither memory nor barriers of a group.
+    /// Whether several work-groups could run as one without a difference: work-items use global ids only, and share
+    /// neither local memory nor barriers.
     #[must_use]
     pub fn groups_may_join(&self) -> bool {
         let shares = self.uses_barrier
@@ -106,7 +106,7 @@ pub fn facts(module: &Module, kernel: &Kernel) -> KernelFacts {
         let function = &module.functions[id.index()];
         scan.function(function, id == kernel.function);
         if scan.pending.is_empty() && scan.facts.uses_indirect_calls {
-            // Any function whose address the program takes may be the target.
+            // Every function whose address is taken may be the target.
             if scan.addressed.is_empty() {
                 scan.addressed = addressed_functions(module);
             }
@@ -119,7 +119,7 @@ pub fn facts(module: &Module, kernel: &Kernel) -> KernelFacts {
     scan.facts
 }
 
-/// Functions whose address some constant of the module takes, or the host may ask for.
+/// Functions whose address a constant of the module takes, and exported functions.
 #[must_use]
 pub fn addressed_functions(module: &Module) -> Vec<FunctionId> {
     let constants = (0..module.constants.len()).map(|i| ConstId(i as u32));
@@ -140,7 +140,7 @@ pub fn addressed_functions(module: &Module) -> Vec<FunctionId> {
     all
 }
 
-/// Values that an operation which `counts`, or a branch, reads.
+/// Values that are operands of a branch or of an operation for which `counts` is true.
 fn used(function: &Function, counts: impl Fn(&Op) -> bool) -> Vec<bool> {
     let mut used = vec![false; function.values.len()];
     let mut note = |v: ValueId| used[v.index()] = true;
@@ -156,7 +156,7 @@ fn used(function: &Function, counts: impl Fn(&Op) -> bool) -> Vec<bool> {
     used
 }
 
-/// What `function` asks about its work-item, by dimension; not what only a trap tells of it.
+/// The builtins that `function` uses, by dimension. Uses as operands of a trap do not count.
 pub fn ids(function: &Function) -> Vec<(Builtin, u8)> {
     let used = used(function, |op| !matches!(op, Op::Trap(_)));
     let insts = function.blocks.iter().flat_map(|b| &b.insts);
@@ -170,7 +170,7 @@ pub fn ids(function: &Function) -> Vec<(Builtin, u8)> {
     asked.collect()
 }
 
-/// Whether `function` itself looks at what other work-groups do. An atomic whose result nobody uses tells nothing.
+/// Whether `function` itself observes other work-groups. An atomic without a used result does not.
 fn meets_groups(module: &Module, function: &Function) -> bool {
     let used = used(function, |_| true);
     let is_shared = |ptr: ValueId| {
@@ -197,15 +197,15 @@ fn meets_groups(module: &Module, function: &Function) -> bool {
     })
 }
 
-/// Whether the body may write through by-value parameter `param`: it does not when every use is a load
-/// or the source of a copy, at constant or computed offsets.
+/// Whether the body may write through by-value parameter `param`. It does not if every use, at any offset, is a load or
+/// the source of a copy.
 #[must_use]
 pub fn may_be_written(function: &Function, param: usize) -> bool {
     let mut derived = vec![false; function.values.len()];
     for (value, def) in derived.iter_mut().zip(&function.values) {
         *value = def.def == ValueDef::Param(param as u32);
     }
-    // Definitions come before uses in this order but for phis, and those count as writes.
+    // In this order definitions come before uses, except uses by phis; phis count as writes.
     for block in function.reverse_post_order() {
         for inst in &function.blocks[block.index()].insts {
             let inst = &function.insts[inst.index()];
@@ -283,7 +283,7 @@ impl Scan<'_> {
         let facts = &mut self.facts;
         match op {
             Op::Barrier(Scope::Subgroup) | Op::Group(_, GroupScope::Subgroup, _) => {
-                // A block read or write is a plain access of each lane, but of consecutive lanes.
+                // A block read or write is one plain access for each lane.
                 facts.uses_sub_group_ops = true;
             }
             Op::Barrier(_) => facts.uses_barrier = true,

@@ -1,8 +1,7 @@
-//! Arithmetic on constants, bit for bit as the kernel would do it at run time.
-//!
-//! A scalar is its bits in a `u64` (bools 0 or 1). `None` means "leave it to run time": the result is
-//! unspecified or a fault in C, is a NaN (whose payload is the machine's), or depends on whether
-//! denormal 32-bit floats are flushed.
+//! Constant folding: arithmetic on constants, bit for bit as at run time.
+//! A scalar is its bits in a `u64` (bools 0 or 1). `None` means that the operation is not folded: its result is
+//! unspecified, undefined in C, a NaN (the payload is the machine's), or depends on whether denormal 32-bit floats are
+//! flushed.
 
 use crate::ir::{BinaryOp, ConvertOp, MathFn, Predicate, Rounding, UnaryOp};
 use crate::types::sign_extend;
@@ -37,7 +36,7 @@ impl Scalar {
     }
 }
 
-/// A float format: digits, exponents, and the place of its fields.
+/// A float format.
 #[derive(Clone, Copy)]
 struct Format {
     /// Digits of the significand, the hidden one included.
@@ -73,7 +72,7 @@ impl Format {
     }
 }
 
-/// `mantissa * 2^exponent`, or what is no number.
+/// `mantissa * 2^exponent`, an infinity or a NaN.
 #[derive(Clone, Copy)]
 enum Real {
     Nan,
@@ -105,7 +104,7 @@ fn decode(bits: u64, format: Format) -> Real {
     }
 }
 
-/// Whether dropping `rest` of `2 * half` units goes up, for a kept part that is odd or even.
+/// Round to nearest even: whether dropping `rest` of `2 * half` units rounds up.
 fn rounds_up(rounding: Rounding, negative: bool, odd: bool, rest: u128, half: u128) -> bool {
     match rounding {
         Rounding::Default | Rounding::Rte => rest > half || (rest == half && odd),
@@ -156,7 +155,7 @@ fn encode(real: Real, format: Format, rounding: Rounding) -> Option<u64> {
     } else {
         shift_right(mantissa, shift as u32, rounding, negative)
     };
-    // The hidden digit adds one to the exponent field, a carry out of the fraction another.
+    // The hidden digit adds one to the exponent field; so does a carry out of the fraction.
     let field = (unit - least) as u128;
     let magnitude = (field << (format.digits - 1)) + kept;
     let infinity = u128::from(format.infinity());
@@ -348,7 +347,7 @@ fn int_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     Some(v & ones)
 }
 
-/// `op a`, for operations that go lane by lane.
+/// `op a`, for element-wise operations.
 #[must_use]
 pub fn unary(op: UnaryOp, scalar: Scalar, a: u64) -> Option<u64> {
     use UnaryOp as U;
@@ -360,7 +359,7 @@ pub fn unary(op: UnaryOp, scalar: Scalar, a: u64) -> Option<u64> {
         }
         let magnitude = a & !format.sign();
         let infinity = format.infinity();
-        // With flushing a denormal is a zero: `IsNormal` says no either way.
+        // A flushed denormal is a zero; `IsNormal` is false for both.
         let smallest = 1 << (format.digits - 1);
         return Some(u64::from(match op {
             U::IsNan => magnitude > infinity,
@@ -435,7 +434,7 @@ pub fn compare(p: Predicate, scalar: Scalar, a: u64, b: u64) -> Option<bool> {
     })
 }
 
-/// The conversion of one scalar; bitcasts of one scalar too.
+/// The conversion or bitcast of one scalar.
 #[must_use]
 pub fn convert(op: ConvertOp, from: Scalar, to: Scalar, rounding: Rounding, a: u64) -> Option<u64> {
     use ConvertOp as C;
@@ -512,7 +511,7 @@ pub fn convert(op: ConvertOp, from: Scalar, to: Scalar, rounding: Rounding, a: u
     Some(v & ones)
 }
 
-/// Mathematics whose result is exact or correctly rounded everywhere.
+/// Mathematical functions whose result is exact or correctly rounded on every target.
 #[must_use]
 pub fn math(function: MathFn, width: u8, args: &[u64]) -> Option<u64> {
     use MathFn as M;
@@ -530,7 +529,7 @@ pub fn math(function: MathFn, width: u8, args: &[u64]) -> Option<u64> {
         M::Trunc => x.trunc(),
         M::Rint => x.round_ties_even(),
         M::Round => x.round(),
-        // Which zero wins is the machine's choice.
+        // The sign of a zero result depends on the machine.
         M::Fmax if operand(1)? != x => x.max(operand(1)?),
         M::Fmin if operand(1)? != x => x.min(operand(1)?),
         // One rounding to 53 digits, then one to 24 or 11: harmless for square roots.

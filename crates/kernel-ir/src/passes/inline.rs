@@ -33,8 +33,8 @@ impl Budget {
     }
 }
 
-/// Inlines every direct call in function `id`, whose callees have no calls left, but those of `recursive`
-/// functions.
+/// Inlines every direct call in function `id`, except calls of `recursive` functions. Its callees have been processed
+/// before.
 ///
 /// # Errors
 /// The program becomes too large.
@@ -72,9 +72,9 @@ pub(super) fn inline_calls(
 /// A copied body.
 struct Copy {
     entry: BlockId,
-    /// Where all its returns go; without a terminator yet.
+    /// The block that all its returns branch to; without a terminator yet.
     after: BlockId,
-    /// What it returns; `None` when it returns nothing or never.
+    /// The returned value; `None` when it returns nothing or never returns.
     value: Option<ValueId>,
 }
 
@@ -91,7 +91,7 @@ impl Inliner<'_, '_> {
     fn run(mut self) -> Result<(), BuildError> {
         let original = self.edit.f.blocks.len();
         let mut replace = Replacements::new(self.edit.f);
-        // The block in which each original block ends once it is split at its calls.
+        // The last of the blocks into which each original block is split at its calls.
         let mut exit: Vec<BlockId> = (0..original as u32).map(BlockId).collect();
         for (b, end) in exit.iter_mut().enumerate() {
             let insts = std::mem::take(&mut self.edit.f.blocks[b].insts);
@@ -170,7 +170,7 @@ impl Inliner<'_, '_> {
                 ValueDef::Inst(_) => continue,
             };
         }
-        // Results first: phis and back edges use them before they are copied.
+        // Results are created first, because phis use them before their definitions are copied.
         let base = self.edit.f.insts.len();
         for (i, &inst) in callee.blocks.iter().flat_map(|b| &b.insts).enumerate() {
             if let Some(result) = callee.insts[inst.index()].result {
@@ -234,7 +234,7 @@ impl Inliner<'_, '_> {
     }
 }
 
-/// Whether kernels return nothing, as the launch expects.
+/// Refuses kernels that return a value.
 pub(super) fn kernels_return_nothing(module: &Module) -> Result<(), BuildError> {
     for kernel in &module.kernels {
         let f = &module.functions[kernel.function.index()];

@@ -1,10 +1,10 @@
-//! Null pointers among a kernel's arguments: through which of them it accesses memory, and the kernel without those accesses.
-//!
-//! A GPU goes on where a kernel accesses memory at null: a read gives zero, a write is lost. A processor faults. A launch
-//! with null pointers can run a variant of its kernel that has no such accesses.
-//!
-//! A pointer is followed through offsets, conversions between address spaces, phis and selections; not through integers,
-//! calls and memory.
+//! Null pointers as kernel arguments: which pointers a kernel accesses without a check, and a variant of the kernel
+//! without these accesses.
+//! On a GPU an access at null does not fault: a read gives zero, a write is lost. On a processor it does. A launch with
+//! null pointers can therefore run a variant of its kernel in which reads through them give zero and writes are
+//! removed.
+//! Pointers are followed through offsets, address-space casts, phis and selects, but not through integers, calls and
+//! memory.
 
 use super::dead_functions::drop_functions;
 use super::edit::{Edit, Replacements};
@@ -22,8 +22,8 @@ use std::collections::HashMap;
 /// Bytes of the largest copy from null that becomes stores of zeros. Not measured: a bound on code size.
 const MAX_ZEROED_BYTES: u64 = 4096;
 
-/// Byte offsets, in the argument block, of the pointers through which `kernel` accesses memory and which it does not compare
-/// with null: arguments, and fields of arguments by value. `args` is the layout of the block.
+/// Byte offsets, in the argument block, of the pointers that `kernel` dereferences without comparing them with null:
+/// arguments, and fields of by-value arguments. `args` is the layout of the block.
 #[must_use]
 pub fn unchecked_pointers(module: &Module, kernel: &Kernel, args: &[ArgInfo]) -> Vec<u32> {
     let f = &module.functions[kernel.function.index()];
@@ -35,7 +35,7 @@ pub fn unchecked_pointers(module: &Module, kernel: &Kernel, args: &[ArgInfo]) ->
     for inst in instructions(f) {
         if let Some(result) = inst.result {
             for source in sources(&inst.op) {
-                // One constant may stand for many pointers.
+                // One constant may be the null of many pointers.
                 if !is_constant(f, source) {
                     classes.join(result, source);
                 }
@@ -69,12 +69,12 @@ pub fn unchecked_pointers(module: &Module, kernel: &Kernel, args: &[ArgInfo]) ->
     unchecked.map(|all| all[0].0).collect()
 }
 
-/// Makes `module`, whose kernels stand alone, the program of one of them, for launches in which certain pointers are null: reads
-/// through them give zero, writes and atomic operations through them do nothing.
+/// Reduces `module`, after [`super::stand_alone`], to one kernel for launches in which certain pointers are null: reads
+/// through them give zero, writes and atomics do nothing.
 ///
 /// # Errors
-/// A kernel that is not there, or that has variables or functions in common with the rest of the program.
-/// The module is then unusable.
+/// The kernel does not exist, or shares variables or functions with the rest of the program. The module is then
+/// unusable.
 pub fn remove_null_accesses(module: &mut Module, nulls: &NullArguments) -> Result<(), BuildError> {
     keep_one(module, nulls.kernel)?;
     let kernel = &module.kernels[0];
@@ -98,7 +98,7 @@ fn instructions(f: &Function) -> impl Iterator<Item = &Inst> {
     ids.map(|id| &f.insts[id.index()])
 }
 
-/// The pointers that a launch passes, and where they lie in the argument block.
+/// The pointers that a launch passes, and their offsets in the argument block.
 fn pointers(module: &Module, kernel: &Kernel, args: &[ArgInfo]) -> Vec<(ValueId, u32)> {
     let f = &module.functions[kernel.function.index()];
     let mut all = Vec::new();
@@ -117,7 +117,7 @@ fn pointers(module: &Module, kernel: &Kernel, args: &[ArgInfo]) -> Vec<(ValueId,
     all
 }
 
-/// Pointers that are read from a by-value argument at known places.
+/// Pointers that are loaded from a by-value argument at known offsets.
 fn fields(module: &Module, f: &Function, param: ValueId, info: &ArgInfo) -> Vec<(ValueId, u32)> {
     let mut places = HashMap::from([(param, 0_i64)]);
     let mut all = Vec::new();
@@ -153,7 +153,7 @@ fn fields(module: &Module, f: &Function, param: ValueId, info: &ArgInfo) -> Vec<
     all
 }
 
-/// Values of which `op` makes another pointer to the same memory.
+/// The operands from which the result of `op` is derived, as a pointer to the same memory.
 fn sources(op: &Op) -> Vec<ValueId> {
     match op {
         Op::PtrOffset { ptr: from, .. }
@@ -168,7 +168,7 @@ fn sources(op: &Op) -> Vec<ValueId> {
     }
 }
 
-/// Where `op` accesses memory.
+/// The addresses that `op` accesses.
 fn addresses(op: &Op) -> Vec<ValueId> {
     match op {
         Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } => vec![*ptr],
@@ -184,7 +184,7 @@ fn is_constant(f: &Function, v: ValueId) -> bool {
     matches!(f.values[v.index()].def, ValueDef::Const(_))
 }
 
-/// Whether `v` is null, or zero where pointers are compared as integers.
+/// Whether `v` is null, or the integer zero (pointers may be compared as integers).
 fn is_null(module: &Module, f: &Function, v: ValueId) -> bool {
     match f.values[v.index()].def {
         ValueDef::Const(id) => {
@@ -194,7 +194,7 @@ fn is_null(module: &Module, f: &Function, v: ValueId) -> bool {
     }
 }
 
-/// The pointer whose bits the integer `v` has.
+/// The pointer that the integer `v` was converted from.
 fn before_conversion(f: &Function, v: ValueId) -> ValueId {
     match f.values[v.index()].def {
         ValueDef::Inst(id) => match f.insts[id.index()].op {
@@ -205,7 +205,7 @@ fn before_conversion(f: &Function, v: ValueId) -> ValueId {
     }
 }
 
-/// Values that may be pointers to the same memory.
+/// Equivalence classes of pointers that may point to the same memory.
 struct Classes(Vec<u32>);
 
 impl Classes {
@@ -217,7 +217,7 @@ impl Classes {
     fn of(&mut self, v: ValueId) -> usize {
         let mut at = v.index();
         while self.0[at] as usize != at {
-            // Halves the way of those who ask next.
+            // Path halving.
             self.0[at] = self.0[self.0[at] as usize];
             at = self.0[at] as usize;
         }
@@ -230,7 +230,7 @@ impl Classes {
     }
 }
 
-/// Leaves kernel `number` and what it needs.
+/// Removes all kernels but `number`, and the functions that it does not need.
 fn keep_one(module: &mut Module, number: u32) -> Result<(), BuildError> {
     let Some(kernel) = module.kernels.get(number as usize).cloned() else {
         return Err(BuildError::unsupported(
@@ -257,15 +257,15 @@ fn keep_one(module: &mut Module, number: u32) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// When values are addresses that derive from null pointers.
+/// Which values derive from null pointers.
 struct Nulls {
     /// On all paths.
     always: Vec<bool>,
-    /// On some paths: by value, a Bool that says whether.
+    /// On some paths: for each value a Bool that is true when it does.
     sometimes: HashMap<ValueId, ValueId>,
 }
 
-/// Whether one value is such an address.
+/// Whether a value derives from a null pointer.
 #[derive(Clone, Copy)]
 enum Null {
     Never,
@@ -294,9 +294,9 @@ impl Nulls {
             }
             let mut from = sources(&inst.op);
             match inst.op {
-                // What is read there is zero, and a null pointer in turn.
+                // A pointer loaded through null is null itself.
                 Op::Load { ptr, .. } => from.push(ptr),
-                // A constant null among others does not make it another address.
+                // A null constant among the inputs derives from null as well.
                 Op::Phi(_) | Op::Select { .. } => from.retain(|v| !is_nothing(e, *v)),
                 _ => {}
             }
@@ -319,7 +319,7 @@ impl Nulls {
                 }
             }
         }
-        // What derives from one on some path does on all unless something else flows into it.
+        // A value derives from null on all paths unless another pointer flows into it.
         let mut always = some.clone();
         let mut work: Vec<u32> = (0..flows.len() as u32).collect();
         while let Some(flow) = work.pop() {
@@ -338,7 +338,7 @@ impl Nulls {
         nulls
     }
 
-    /// Makes the Bools for values that derive from null on `some` paths, not on all.
+    /// Inserts the Bools for values that derive from null on `some` paths only.
     fn tell_apart(&mut self, e: &mut Edit<'_>, some: &[bool]) {
         let order = e.f.reverse_post_order();
         let boolean = e.types.bool();
@@ -402,7 +402,7 @@ impl Nulls {
         }
     }
 
-    /// A Bool that says whether `v` is such an address.
+    /// A Bool that is true when `v` derives from null.
     fn when(&self, e: &mut Edit<'_>, v: ValueId) -> ValueId {
         let known = match self.of(v) {
             Null::When(when) => return when,
@@ -415,13 +415,13 @@ impl Nulls {
     }
 }
 
-/// Whether `v` is a constant that is no address.
+/// Whether `v` is a constant and not an address.
 fn is_nothing(e: &Edit<'_>, v: ValueId) -> bool {
     let constant = e.const_of(v).map(|id| e.constants.get(id));
     matches!(constant, Some(Constant::Null | Constant::Undef))
 }
 
-/// Removes the accesses at null addresses, and puts those at addresses that may be null behind a branch.
+/// Removes accesses at null addresses, and guards accesses at addresses that may be null by a branch.
 fn leave_out(e: &mut Edit<'_>, nulls: &Nulls) {
     let original = e.f.blocks.len();
     let mut exit: Vec<BlockId> = (0..original as u32).map(BlockId).collect();
@@ -455,7 +455,7 @@ fn leave_out(e: &mut Edit<'_>, nulls: &Nulls) {
                             let (copy, found) = e.make(inst.op, ty, inst.word);
                             e.f.blocks[does.index()].insts.push(copy);
                             let zero = zero_like(e, result);
-                            // The same instruction joins them: its result keeps its uses.
+                            // The instruction becomes the phi, so its uses stay valid.
                             e.f.insts[id.index()].op = Op::Phi(vec![(at, zero), (does, found)]);
                             e.f.blocks[after.index()].insts.push(id);
                         }
@@ -487,7 +487,8 @@ fn zero_like(e: &mut Edit<'_>, v: ValueId) -> ValueId {
     e.constant(zero)
 }
 
-/// Puts an instruction at the end of `at`, a copy from null as stores of zeros; returns the block in which what follows stands.
+/// Appends an instruction to `at`; a copy from null becomes stores of zeros. Returns the block for the instructions
+/// that follow.
 fn keep(e: &mut Edit<'_>, nulls: &Nulls, at: BlockId, id: InstId, inst: &Inst) -> BlockId {
     let copy = match inst.op {
         Op::CopyMemory {

@@ -1,4 +1,4 @@
-//! The scalar optimisations of one function: simplification, address-space inference, unrolling of loops over private
+//! The scalar optimisation loop of one function: simplification, address-space inference, unrolling of loops over private
 //! arrays and promotion of private memory to values.
 
 use super::edit::{Edit, compact};

@@ -26,7 +26,7 @@ use crate::types::Type;
 /// elements a work-item take 540 to 1090, and `cumsum` of 4M values ran 1.3 (f64) and 1.6 (i64) times as long with those
 /// arrays as values (Xeon of 2.5 GHz with AVX-512, 11/2026).
 const MAX_ADDED_INSTRUCTIONS: usize = 512;
-/// Loops of a function, copies of nested ones counted: their number bounds the time that a hostile module takes.
+/// Loops of a function, counting copies of nested loops. Not measured: a bound on compile time for hostile modules.
 const MAX_UNROLLED_LOOPS: usize = 64;
 /// Values visited behind the indices of one variable. Not measured: a bound on compile time.
 const MAX_INDEX_VALUES: usize = 256;
@@ -175,7 +175,7 @@ fn privates(e: &Edit<'_>, cfg: &Cfg) -> Vec<Private> {
     for block in cfg.reverse_post_order() {
         for &inst in &f.blocks[block.index()].insts {
             let entry = &f.insts[inst.index()];
-            // The pointer that the result is another address of, and its index.
+            // The pointer that the result is derived from, and the index.
             let derived = match &entry.op {
                 Op::Alloca { .. } => {
                     if let Some(result) = entry.result {
@@ -214,7 +214,7 @@ fn privates(e: &Edit<'_>, cfg: &Cfg) -> Vec<Private> {
             escape(&mut privates, &of, v);
         }
     }
-    // A phi may name an address that is defined later.
+    // A phi may use an address that is defined later.
     for block in &f.blocks {
         for &inst in &block.insts {
             if let op @ Op::Phi(_) = &f.insts[inst.index()].op {
@@ -237,14 +237,14 @@ struct Search<'e, 'm> {
     /// The loop of each header's phi.
     headers: HashMap<InstId, u32>,
     counted: &'e dyn Fn(u32) -> Option<Counted>,
-    /// The loops that were asked for.
+    /// The loops that were looked up.
     known: HashMap<u32, Option<Counted>>,
     found: BTreeSet<u32>,
     seen: HashSet<ValueId>,
 }
 
 impl Search<'_, '_> {
-    /// Whether `v` follows from constants and the phis of counted loops, which are noted.
+    /// Whether `v` is computed from constants and phis of counted loops; collects these loops.
     fn index(&mut self, v: ValueId, depth: usize) -> bool {
         let inst = match self.e.f.values[v.index()].def {
             ValueDef::Const(_) => return true,

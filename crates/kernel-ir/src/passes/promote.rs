@@ -1,4 +1,10 @@
-//! Private memory becomes values: SSA construction for the variables that [`super::slots`] finds.
+//! Promotion of private memory to values: SSA construction for the variables that [`super::slots`] finds.
+//!
+//! ```text
+//! %v = alloca 4
+//! store %v, %x        =>
+//! %y = load %v             (%y is %x)
+//! ```
 
 use super::edit::{Edit, Replacements};
 use super::slots::{Group, Place, Plan, fill, leaves, plan};
@@ -13,8 +19,7 @@ const NONE: ValueId = ValueId(u32::MAX);
 /// time.
 const MAX_VOLATILE_VALUES: usize = 64;
 
-/// Takes what it can out of private memory. Unreachable blocks must be gone. Returns whether
-/// anything changed.
+/// Promotes what it can; returns whether anything changed. There must be no unreachable blocks.
 pub(super) fn promote(e: &mut Edit<'_>) -> bool {
     let has_alloca = e.f.blocks.first().is_some_and(|b| {
         b.insts
@@ -51,18 +56,18 @@ struct Promotion<'e, 'm> {
     e: &'e mut Edit<'m>,
     plan: Plan,
     replace: Replacements,
-    /// Value of each variable at the place that is rewritten.
+    /// Current value of each variable.
     current: Vec<ValueId>,
-    /// Values to return to when the walk leaves a block.
+    /// Values to restore when the walk leaves a block.
     undo: Vec<(u32, ValueId)>,
     /// New phis of each block: variable, instruction, value.
     phis: Vec<Vec<(u32, InstId, ValueId)>>,
-    /// The block that is rewritten.
+    /// The block that is being rewritten.
     out: Vec<InstId>,
     changed: bool,
 }
 
-/// One end of a copy.
+/// Source or destination of a copy.
 #[derive(Clone, Copy)]
 enum End {
     Variables(Place),
@@ -100,8 +105,8 @@ impl Promotion<'_, '_> {
                         range(place, bytes, true);
                         return;
                     }
-                    // Only whole variables count as written: padding at the end of a vector of
-                    // three may belong to another variable.
+                    // Only whole variables count as written: the padding of a vector of three may belong to another
+                    // variable.
                     for leaf in leaves(self.e, self.e.f.ty(*value)).unwrap_or_default() {
                         let at = Place {
                             offset: place.offset.wrapping_add(leaf.offset),
@@ -124,7 +129,7 @@ impl Promotion<'_, '_> {
         }
     }
 
-    /// Puts empty phis where definitions meet and the variable is still wanted.
+    /// Inserts empty phis in the dominance frontiers of definitions, where the variable is live.
     fn place_phis(&mut self, cfg: &Cfg) {
         let count = self.plan.variables.len();
         let mut written_in: Vec<Vec<BlockId>> = vec![Vec::new(); count];
@@ -150,7 +155,7 @@ impl Promotion<'_, '_> {
         let dominators = Dominators::new(cfg);
         let frontiers = dominators.frontiers(cfg);
         let n = cfg.block_count();
-        // Marks hold the number of the variable they were set for.
+        // A mark holds the number of the variable for which it was set, so marks need no clearing.
         let (mut live, mut writes, mut joined) = (vec![0u32; n], vec![0u32; n], vec![0u32; n]);
         for variable in 0..count {
             let mark = variable as u32 + 1;
@@ -277,7 +282,7 @@ impl Promotion<'_, '_> {
         }
     }
 
-    /// Whether the alloca behind `ptr` is taken apart, and where `ptr` points in it.
+    /// The place that `ptr` points to, if its alloca is promoted.
     fn place(&self, ptr: ValueId) -> Option<Place> {
         let place = *self.plan.places.get(&ptr)?;
         self.plan.taken[place.alloca as usize].then_some(place)
@@ -345,7 +350,7 @@ impl Promotion<'_, '_> {
         true
     }
 
-    /// Keeps the operations apart from others whose results are `v`, or parts of it.
+    /// Sets [`Flags::ROUNDED`] on the operations that compute `v` or parts of it.
     fn round(&mut self, v: ValueId) {
         let mut seen = vec![v];
         let mut next = 0;
@@ -363,7 +368,7 @@ impl Promotion<'_, '_> {
             {
                 flags.fast = Flags::ROUNDED;
             }
-            // What passes a result on unchanged, but for its sign.
+            // Operations that pass a result on unchanged, except for its sign.
             if matches!(
                 op,
                 Op::Unary(UnaryOp::FNeg, ..)
@@ -478,7 +483,7 @@ impl Promotion<'_, '_> {
         }
     }
 
-    /// Variables of the bytes at `place`: number of the first, and how many.
+    /// The variables that cover the bytes at `place`: number of the first, and count.
     fn pieces(&self, group: &Group, place: Place, bytes: u64) -> (u32, u32) {
         let first = group.first.unwrap_or(0) + ((place.offset - group.low) / group.piece) as u32;
         (first, (bytes / group.piece) as u32)
@@ -551,7 +556,7 @@ impl Promotion<'_, '_> {
         self.emit(Op::Convert(op, v, Rounding::Default), ty)
     }
 
-    /// The bytes of `v` as a value of another type of the same size.
+    /// Reinterprets the bytes of `v` as another type of the same size.
     fn coerce(&mut self, v: ValueId, ty: TypeId) -> ValueId {
         let from = self.e.f.ty(v);
         if from == ty {
@@ -617,7 +622,7 @@ impl Promotion<'_, '_> {
     }
 
     fn copy(&mut self, to: End, from: End, bytes: u64, align: u64) {
-        // The end that has variables says what is copied.
+        // The side that is promoted determines the pieces of the copy.
         let lead = match (to, from) {
             (End::Variables(place), _) | (_, End::Variables(place)) => place,
             _ => return,
@@ -675,7 +680,7 @@ impl Promotion<'_, '_> {
     }
 }
 
-/// Alignment known `offset` bytes behind an address of alignment `align`.
+/// Alignment of an address `offset` bytes after one of alignment `align`.
 fn align_at(align: u64, offset: u64) -> u64 {
     if offset == 0 {
         align

@@ -110,7 +110,7 @@ impl Shapes {
 }
 
 /// Largest stride between lanes, in elements, at which contiguous loads and shuffles beat an access for each lane.
-/// Chosen with the Blelloch scan whose loop [`super::peel`] peels (commit e78f5ab); other values were not measured.
+/// Chosen with the Blelloch scan whose loop `peel` peels (commit e78f5ab); other values were not measured.
 pub const MAX_NEAR_STRIDE: u64 = 8;
 
 /// Blocks visited for all divergent branches together; beyond it everything counts as varying. Not measured: a bound on

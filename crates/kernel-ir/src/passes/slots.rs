@@ -1,5 +1,8 @@
-//! Which parts of private memory can be values: allocas whose address stays known, cut into the
-//! pieces in which the program reads and writes them.
+//! Scalar replacement of aggregates, the analysis: which allocas can become values, and the variables that each is
+//! split into.
+//!
+//! An alloca qualifies if its address does not escape. It is split into the pieces in which the program reads and
+//! writes it; overlapping accesses form a group of equal pieces.
 
 use std::collections::HashMap;
 
@@ -15,14 +18,14 @@ const MAX_VARIABLES: usize = 1 << 14;
 /// Scalars of one aggregate that is loaded or stored as a whole. Not measured: a bound on compile time.
 const MAX_LEAVES: usize = 64;
 
-/// A pointer at a known place in an alloca.
+/// A pointer with a known offset into an alloca.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) alloca: u32,
     pub(super) offset: u64,
 }
 
-/// A scalar or vector within an aggregate: where, and what.
+/// A scalar or vector within an aggregate.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub(super) path: Vec<u32>,
@@ -30,7 +33,7 @@ pub(super) struct Leaf {
     pub(super) ty: TypeId,
 }
 
-/// Bytes `low..high` of an alloca, cut into equal pieces that are one variable each.
+/// Bytes `low..high` of an alloca, split into equal pieces of one variable each.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) low: u64,
@@ -40,16 +43,16 @@ pub(super) struct Group {
     pub(super) first: Option<u32>,
 }
 
-/// What becomes of a function's allocas.
+/// The decision for each alloca of a function.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// Pointers at known places, for allocas that do not escape.
+    /// Pointers with known offsets, into allocas that do not escape.
     pub(super) places: HashMap<ValueId, Place>,
-    /// For each alloca: its groups by address, none when it stays as it is.
+    /// For each alloca: its groups by address; none when it stays in memory.
     pub(super) groups: Vec<Vec<Group>>,
     /// Type of each variable.
     pub(super) variables: Vec<TypeId>,
-    /// Whether the alloca's address stays known; copies to and from it are then taken apart.
+    /// Whether the alloca is promoted: copies to and from it are then split.
     pub(super) taken: Vec<bool>,
 }
 
@@ -60,7 +63,7 @@ struct Access {
     ty: TypeId,
 }
 
-/// A copy, or a fill when neither end is elsewhere: then only `dst` is there.
+/// A copy between two allocas, or between an alloca and other memory; for a fill only `dst` is set.
 struct CopyInst {
     dst: Option<Place>,
     src: Option<Place>,
@@ -74,7 +77,7 @@ struct Private {
     accesses: Vec<Access>,
 }
 
-/// Bytes that a value of scalar or vector type has in memory, without padding.
+/// Bytes of a scalar or vector in memory, without padding.
 fn stored_bytes(e: &Edit<'_>, ty: TypeId) -> u64 {
     match e.types.get(ty) {
         Type::Vector(element, n) => e.types.size_of(*element) * u64::from(*n),
@@ -131,8 +134,8 @@ pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
     Some(all)
 }
 
-/// The bytes of an aggregate that is all zero or undefined, and whether it is undefined. Storing it
-/// says nothing about how the program sees those bytes.
+/// The size of an aggregate constant that is all zero or undefined, and whether it is undefined. Storing it does not
+/// determine the types of the pieces.
 pub(super) fn fill(e: &Edit<'_>, v: ValueId) -> Option<(u64, bool)> {
     let ty = e.f.ty(v);
     if !is_aggregate(e, ty) {
@@ -156,10 +159,10 @@ struct Survey<'e, 'm> {
     copies: Vec<CopyInst>,
 }
 
-/// Finds what can be taken out of memory. `None` when nothing can.
+/// Finds the allocas that can be promoted; `None` when there are none.
 pub(super) fn plan(e: &mut Edit<'_>, cfg: &Cfg) -> Option<Plan> {
     for bits in [8, 16, 32, 64] {
-        // The survey only reads the tables.
+        // The analysis only reads the module's types and constants.
         e.types.int(bits);
     }
     let mut survey = Survey {
@@ -176,8 +179,8 @@ pub(super) fn plan(e: &mut Edit<'_>, cfg: &Cfg) -> Option<Plan> {
     if survey.privates.iter().all(|p| p.escaped) {
         return None;
     }
-    // An alloca that must stay makes its partners in copies look different: start again with it
-    // out. Each round takes one out at least.
+    // An alloca that stays in memory changes the pieces of allocas copied from or to it, so the analysis starts again
+    // without it. Each round removes at least one.
     for round in 0.. {
         if round == 8 {
             survey.give_up_copies();
@@ -259,7 +262,7 @@ impl Survey<'_, '_> {
         }
     }
 
-    /// Whether the operation that makes `v` is another function's: it is known once that is inlined.
+    /// Whether `v` comes from a call that is not inlined yet.
     fn comes_from_outside(&self, v: ValueId) -> bool {
         match self.e.f.values[v.index()].def {
             ValueDef::Param(_) => true,
@@ -293,8 +296,8 @@ impl Survey<'_, '_> {
         let f = &*self.e.f;
         let entry = &f.insts[inst.index()];
         match &entry.op {
-            // Nothing else can observe private memory: volatile accesses to it become values too. The scalars of an
-            // aggregate may end in memory one by one, where they would not be volatile.
+            // No one else can observe private memory, so volatile accesses are promoted too, except those of
+            // aggregates: their scalars may stay in memory one by one and would not be volatile there.
             Op::Load { ptr, volatile, .. } => {
                 if let Some(result) = entry.result {
                     if *volatile && is_aggregate(self.e, f.ty(result)) {
@@ -397,7 +400,7 @@ impl Survey<'_, '_> {
         self.copies.push(copy);
     }
 
-    /// The alloca at a copy's end, unless it stays in memory.
+    /// The alloca on one side of a copy, unless it stays in memory.
     fn candidate(&self, place: Option<Place>) -> Option<Place> {
         place.filter(|p| !self.privates[p.alloca as usize].escaped)
     }
@@ -410,8 +413,8 @@ impl Survey<'_, '_> {
         }
     }
 
-    /// Accesses to one end of a copy count at its other end too, where that is an alloca. False
-    /// when an alloca had to be given up.
+    /// Accesses to one side of a copy are also recorded for the other side, if that is an alloca. False when an alloca
+    /// had to stay in memory.
     fn share_accesses(&mut self, accesses: &mut [Vec<Access>]) -> bool {
         for list in &mut *accesses {
             list.sort_unstable();
@@ -420,7 +423,7 @@ impl Survey<'_, '_> {
         for round in 0..8 {
             let mut grown = false;
             for step in 0..self.copies.len() {
-                // To and fro, so that chains in program order and against it take one round.
+                // In both directions, so that a chain of copies takes one round whatever its order.
                 let i = if round % 2 == 0 {
                     self.copies.len() - 1 - step
                 } else {
@@ -438,7 +441,7 @@ impl Survey<'_, '_> {
                             continue;
                         }
                         if access.offset < low || end > high {
-                            // Half of a value is copied.
+                            // Only a part of the value is copied.
                             self.privates[here.alloca as usize].escaped = true;
                             return false;
                         }
@@ -467,7 +470,7 @@ impl Survey<'_, '_> {
         false
     }
 
-    /// Bytes that are copied out to other memory exist, whether or not the program names them.
+    /// Bytes copied to other memory need a variable even if no access names them.
     fn fill_gaps(&mut self, accesses: &mut [Vec<Access>]) -> bool {
         for i in 0..self.copies.len() {
             let copy = &self.copies[i];
@@ -520,7 +523,7 @@ impl Survey<'_, '_> {
         true
     }
 
-    /// Cuts every candidate into groups. `None` when one had to be given up.
+    /// Splits every candidate into groups; `None` when one had to stay in memory.
     fn group(&mut self, accesses: &[Vec<Access>]) -> Option<(Vec<Vec<Group>>, Vec<Kind>)> {
         let mut copied = vec![false; self.privates.len()];
         for copy in &self.copies {
@@ -567,7 +570,7 @@ impl Survey<'_, '_> {
         Some((all, variables))
     }
 
-    /// The size of equal pieces in which every access of a group can be told, and their types.
+    /// The size of equal pieces such that every access of a group covers whole pieces, and their types.
     fn cut(
         &self,
         accesses: &[Access],
@@ -578,7 +581,7 @@ impl Survey<'_, '_> {
         let first = accesses.first()?;
         let same = |a: &Access| a.offset == low && a.offset + a.bytes == high;
         if accesses.iter().all(same) {
-            // Vectors of the same size but other elements are cut like overlapping accesses.
+            // Vectors of the same size with other elements are split like overlapping accesses.
             let one_type = accesses.iter().all(|a| a.ty == first.ty);
             if one_type && room > 0 {
                 return Some((high - low, vec![Kind::Type(first.ty)]));

@@ -1,8 +1,16 @@
-//! Work-group operations become local scratch and barriers.
+//! Expansion of work-group operations (reductions, scans, broadcasts) into local memory and barriers.
 //!
-//! Every work-item stores its value into a block of per-work-item scratch, item 0 goes over the
-//! block in work-item order (sums and the like: [`VALUES_AT_ONCE`] values at a time), every item reads its result. A slot is written only behind a barrier
-//! that all readers of its last value have reached, so the code may stand in loops.
+//! ```text
+//!                              store %block[local id], %x
+//!                              barrier Workgroup
+//! %r = group.reduce.fadd %x    if local id == 0: store %result, sum of %block
+//!                         =>   barrier Workgroup
+//!                              %r = load %result
+//! ```
+//!
+//! Each work-item stores its value into a block of scratch. Work-item 0 combines the block in work-item order,
+//! [`VALUES_AT_ONCE`] values at a time for reductions. Each work-item then reads its result. A barrier stands between
+//! the last read of a slot and its next write, so the code is correct in loops.
 
 use std::collections::HashMap;
 
@@ -51,14 +59,14 @@ pub(super) fn expand(
     result
 }
 
-/// The scratch of a module: one block and one result slot for each type, shared by all operations.
+/// The scratch memory of a module: one block and one result slot for each type, shared by all operations.
 #[derive(Default)]
 pub(super) struct Slots {
     blocks: HashMap<TypeId, GlobalId>,
     results: HashMap<TypeId, GlobalId>,
 }
 
-/// What happens to the block of values.
+/// How the block of values is combined.
 #[derive(Clone, Copy)]
 enum Walk {
     Reduce(Reduction),
@@ -107,7 +115,7 @@ impl Expansion<'_, '_> {
             for &inst in &block.insts {
                 if let Op::Phi(incoming) = &mut self.edit.f.insts[inst.index()].op {
                     for (from, _) in incoming {
-                        // Blocks made here end nowhere else than they began.
+                        // Blocks made here belong to this position.
                         *from = exit.get(from.index()).copied().unwrap_or(*from);
                     }
                 }
@@ -276,7 +284,7 @@ impl Expansion<'_, '_> {
         let [lead, single, body, done, join] = [(); 5].map(|()| self.edit.f.add_block());
         self.branch(is_first, lead, join);
 
-        // Item 0: what is carried starts as the first value, or as "all equal so far".
+        // Work-item 0: the carried value starts as the first value, or as true for "all equal".
         self.here = lead;
         let count = self.item_count();
         let first = self.load(block, ty);
@@ -291,7 +299,7 @@ impl Expansion<'_, '_> {
             }
             Walk::AllEqual => (self.edit.constant(truth), bool_ty),
         };
-        // Ways into the loop over single values: from where, the first index, the value carried there.
+        // Edges into the loop over single values: source block, first index, carried value.
         let mut ways = vec![(single, one, start)];
         match walk {
             Walk::Reduce(r) if self.is_number(ty) => {
@@ -357,8 +365,9 @@ impl Expansion<'_, '_> {
         matches!(self.edit.types.get(ty), Type::Int(_) | Type::Float(_))
     }
 
-    /// Combines the whole vectors of `block`, which holds `count` values of type `ty`. Goes to `single` when it has none; ends in a
-    /// new block without a terminator, which is returned with the index of the first value that is left and the result.
+    /// Combines the whole vectors of `block`, which holds `count` values of type `ty`. Branches to `single` when there
+    /// are none. Returns a new block without a terminator, the index of the first remaining value, and the result so
+    /// far.
     fn fold_vectors(
         &mut self,
         r: Reduction,
@@ -459,7 +468,7 @@ impl Expansion<'_, '_> {
     }
 }
 
-/// The value that changes nothing in reduction `r` of type `ty`.
+/// The identity element of reduction `r` for type `ty`.
 pub fn identity(types: &mut Types, constants: &mut Constants, r: Reduction, ty: TypeId) -> ConstId {
     if let Type::Vector(element, n) = *types.get(ty) {
         let part = identity(types, constants, r, element);
