@@ -1,5 +1,5 @@
-//! How the driver calls a compiled kernel: the launch record, the argument block, the metadata that
-//! travels with the machine code.
+//! The interface between the driver and a compiled kernel: launch record, argument block, and the metadata stored with
+//! the machine code.
 //!
 //! A compiled kernel is `extern "C" fn(args, launch, first_group, group_count, memory)`:
 //! - `args: *const u8`: the argument block, [`KernelInfo::args_size`] bytes, 16-byte aligned; an
@@ -13,13 +13,13 @@
 
 use crate::wire::{Reader, WireError, Writer};
 
-/// What a kernel reads about its launch. The layout is read by generated code.
+/// The parameters of a launch that a kernel reads. Generated code relies on the layout.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
     /// Work-items per group: byte offset 0.
     pub group_size: [u32; 3],
-    /// Dimensions that the host named (1 to 3): offset 12.
+    /// Dimensions of the launch (1 to 3): offset 12.
     pub work_dim: u32,
     /// Work-groups: offset 16.
     pub group_count: [u32; 3],
@@ -63,7 +63,7 @@ const _: () = {
     assert!(offset_of!(Launch, cancel) as u64 == launch_offset::CANCEL);
 };
 
-/// Work-items of a group, at most: kernels rely on it, whoever runs them refuses larger groups.
+/// Largest number of work-items in a group. Kernels rely on it; the driver and the interpreter refuse larger groups.
 pub const MOST_ITEMS: u32 = 1 << 16;
 
 /// External functions that generated code may call, beside C's mathematics (`sinf`, `sin`, ...: the
@@ -83,7 +83,7 @@ pub const TRAP_SYMBOL: &str = "solum_trap";
 /// Words of a trap's record when an assertion failed; otherwise 3.
 pub const ASSERTION_WORDS: usize = 10;
 
-/// What a trap is called in texts.
+/// The description of a trap in messages.
 pub const TRAP_TEXT: &str = "a trap, or code that the kernel's compiler took for unreachable";
 
 /// A failed assertion of a kernel.
@@ -93,18 +93,18 @@ pub struct Assertion {
     pub global_id: [u64; 3],
     /// The work-item in its group.
     pub local_id: [u64; 3],
-    /// What does not hold.
+    /// The expression that is false.
     pub expression: String,
-    /// Where it is asserted.
+    /// Source file of the assertion.
     pub file: String,
-    /// Line in the file.
+    /// Line in that file.
     pub line: u32,
-    /// Function there.
+    /// Function that contains the assertion.
     pub function: String,
 }
 
 impl std::fmt::Display for Assertion {
-    /// The words of DPC++'s own runtimes, which programs look for.
+    /// The message format of DPC++'s own runtimes, which programs parse.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
             global_id: [gx, gy, gz],
@@ -122,21 +122,21 @@ impl std::fmt::Display for Assertion {
     }
 }
 
-/// `solum_callee(pointer: *const u8, signature: u64, program: u64) -> *const u8`: the code of the function
-/// whose record ([`callable`]) `pointer` is the address of. Does not return where there is no such record,
-/// where its type is another one, or where it belongs to another program and relies on its own.
+/// `solum_callee(pointer: *const u8, signature: u64, program: u64) -> *const u8`: the code of a function, given the
+/// address of its record ([`callable`]). Does not return if there is no such record, if its type differs, or if it
+/// belongs to another program and shares memory with that program's kernels.
 pub const CALLEE_SYMBOL: &str = "solum_callee";
 
 pub mod callable;
 
-/// What the host must know of a module.
+/// Metadata of a module, for the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModuleInfo {
     /// Kernels, in order.
     pub kernels: Vec<KernelInfo>,
     /// Exported program-scope variables.
     pub globals: Vec<GlobalInfo>,
-    /// Exported functions, kernels left out. One that only its callers use has no symbol in the object.
+    /// Exported functions other than kernels. A function without an address has no symbol in the object.
     pub functions: Vec<String>,
     /// Imports that no module satisfied: the module must be linked before a kernel is made.
     pub unresolved: Vec<String>,
@@ -157,7 +157,7 @@ pub struct GlobalInfo {
     pub size: u64,
 }
 
-/// What the host must know of a kernel.
+/// Metadata of a kernel, for the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelInfo {
     /// The name the host asks for.
@@ -174,10 +174,10 @@ pub struct KernelInfo {
     pub local_per_item: u64,
     /// Bytes of state across barriers for each block of `width` work-items.
     pub state_per_block: u64,
-    /// Work-items that one pass of the code handles: 1, or the sub-group size.
+    /// Work-items that the code executes at once: 1, or the sub-group size.
     pub width: u32,
-    /// Work-items that run side by side in a kernel that could not tell if several groups were one; 0 for others.
-    /// Groups of shorter rows may be joined to such ones.
+    /// For kernels that cannot observe their work-group: the vector width, up to which groups with shorter rows may be
+    /// joined. 0 for other kernels.
     pub row: u32,
     /// Sub-group size that the kernel sees.
     pub sub_group_size: u32,
@@ -185,21 +185,21 @@ pub struct KernelInfo {
     pub required_sub_group_size: u32,
     /// Required by the kernel; zeros when it does not ask.
     pub required_group_size: [u32; 3],
-    /// Private memory per work-item in bytes, as far as known.
+    /// Known bytes of private memory per work-item.
     pub private_size: u64,
-    /// Bytes that a thread has on its stack for values for which there were no registers.
+    /// Bytes of stack that a thread needs for spilled registers.
     pub spill_size: u64,
     /// Whether a barrier is used.
     pub barriers: bool,
-    /// Whether work-groups may begin in any order: none of them waits for another or tells of their order.
+    /// Whether work-groups may start in any order: none waits for another or observes their order.
     pub any_order: bool,
     /// Whether denormal 32-bit floats are flushed.
     pub flush_denorms: bool,
-    /// Whether a work-item may come back to code that it ran.
+    /// Whether the kernel has loops.
     pub loops: bool,
     /// Whether this is [`Tier::Baseline`](crate::build::Tier) code.
     pub baseline: bool,
-    /// Byte offsets, in the argument block, of pointers through which it accesses memory without comparing them with null.
+    /// Byte offsets, in the argument block, of pointers that it dereferences without comparing them with null.
     pub unchecked: Vec<u32>,
     /// Text of `zeKernelGetSourceAttributes`.
     pub attributes: String,
@@ -221,7 +221,7 @@ pub struct ArgInfo {
 }
 
 impl KernelInfo {
-    /// Lays `args` (kind, size, alignment, name) out in the argument block.
+    /// Assigns each of `args` its offset in the argument block.
     pub fn lay_out_args(&mut self, args: &[crate::ir::KernelArg]) {
         use crate::ir::ArgKind;
         let mut at = 0u64;
@@ -308,10 +308,10 @@ impl ModuleInfo {
         w.text(&self.log);
         w.finish()
     }
-    /// Reads what [`Self::encode`] wrote; any other bytes give an error, never a panic.
+    /// Reads the bytes of [`Self::encode`]; other bytes give an error, never a panic.
     ///
     /// # Errors
-    /// The position at which the bytes stop making sense.
+    /// The position of the first byte that is not valid.
     pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut r = Reader::new(bytes);
         let kernels = r.list(|r| {

@@ -1,20 +1,19 @@
-//! A compile request, its options, and the error it may end in.
+//! A compile request, its options, its results and its errors.
 
 use crate::wire::{Reader, WireError, Writer};
 
-/// Names this build of the compiler: part of the key of every cache, known without opening the code generator. Its sources
-/// and the version of LLVM, but for the version where it was built without LLVM ([`serves`]).
+/// Identifies this build of the compiler by a hash of its sources and the version of LLVM; without LLVM by the hash
+/// alone ([`serves`]). It is part of every cache key and known without loading the code generator.
 pub const COMPILER_BUILD: &str = env!("SOLUM_COMPILER_BUILD");
 
-/// Whether a build's name has the version of LLVM that its code is made with. Another's code is of whatever build the
-/// code generator is that it opens.
+/// Whether a build's name has a version of LLVM. A build without one uses whatever code generator it loads.
 #[must_use]
 pub fn names_llvm(build: &str) -> bool {
     !build.contains("-llvm-")
 }
 
-/// Whether a code generator of build `generator` compiles for a driver of build `driver`: from the same sources, and with
-/// the same LLVM where the driver was built with one at hand.
+/// Whether a code generator of build `generator` may compile for a driver of build `driver`: both are of the same
+/// sources, and of the same LLVM if the driver was built with one.
 #[must_use]
 pub fn serves(generator: &str, driver: &str) -> bool {
     generator == driver
@@ -29,12 +28,12 @@ pub fn serves(generator: &str, driver: &str) -> bool {
             })
 }
 
-/// What is to be compiled. The bytes of [`Self::encode`] are also what the cache key is made of.
+/// A request to compile a program. Cache keys are hashes of [`Self::encode`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// SPIR-V modules to be linked into one program, as given.
+    /// SPIR-V modules, to be linked into one program.
     pub modules: Vec<SpirvInput>,
-    /// Build flags as given to `zeModuleCreate`, of all modules.
+    /// Build flags as given to `zeModuleCreate`, for all modules.
     pub options: String,
     /// LLVM's name of the processor, e.g. `znver3`.
     pub cpu: String,
@@ -42,14 +41,14 @@ pub struct Request {
     pub features: String,
     /// Sub-group size for kernels that require none: 8, 16 or 32.
     pub sub_group_size: u32,
-    /// Work-items that run side by side: 1 (one after another), 4, 8, 16 or 32; 0: by speed. Kernels with sub-group
-    /// operations run their sub-groups side by side whatever this is, unless it is 1.
+    /// Vector width in work-items: 1 (no vectorisation), 4, 8, 16 or 32; 0: the compiler chooses. Kernels with
+    /// sub-group operations are vectorised by sub-group, unless it is 1.
     pub lanes: u32,
-    /// One kernel for launches with null pointers, instead of the whole program.
+    /// Compile a variant of one kernel, for launches with null pointers, instead of the whole program.
     pub nulls: Option<NullArguments>,
 }
 
-/// Pointers that are null in all launches of a kernel, through which it accesses no memory then: reads give zero.
+/// Pointers that are null in all launches of a kernel variant. Reads through them give zero, writes do nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NullArguments {
     /// Index of the kernel in the program.
@@ -90,10 +89,10 @@ impl Request {
         });
         w.finish()
     }
-    /// Reads what [`Self::encode`] wrote.
+    /// Reads the bytes of [`Self::encode`].
     ///
     /// # Errors
-    /// The position at which the bytes stop making sense.
+    /// The position of the first byte that is not valid.
     pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut r = Reader::new(bytes);
         let modules = r.list(|r| {
@@ -140,7 +139,7 @@ pub struct Options {
     pub mad_enable: bool,
     /// `-cl-denorms-are-zero`.
     pub denorms_are_zero: bool,
-    /// `-ze-library-compilation`: functions that the program exports have addresses, for other programs' calls through
+    /// `-ze-library-compilation`: exported functions have addresses, so that other programs can call them through
     /// pointers.
     pub library: bool,
 }
@@ -161,7 +160,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads build flags; flags that do not change code, and unknown ones, come back as remarks.
+    /// Parses build flags. Unknown flags come back as remarks.
     #[must_use]
     pub fn parse(flags: &str) -> (Self, Vec<String>) {
         let mut options = Self::default();
@@ -176,9 +175,9 @@ impl Options {
                 "-cl-mad-enable" => options.mad_enable = true,
                 "-cl-denorms-are-zero" => options.denorms_are_zero = true,
                 "-ze-library-compilation" | "-library-compilation" => options.library = true,
-                // Every division and square root is correctly rounded; debug information, the size of
-                // buffers and of register files, and what is for compilers of OpenCL C change nothing here; exported
-                // variables always have addresses.
+                // No effect here: division and square root are always correctly rounded, exported variables always have
+                // addresses, and debug information, sizes of buffers and register files and OpenCL C's front-end flags
+                // do not matter.
                 "-cl-fp32-correctly-rounded-divide-sqrt"
                 | "-cl-strict-aliasing"
                 | "-cl-single-precision-constant"
@@ -216,14 +215,14 @@ impl Options {
     }
 }
 
-/// What kind of failure a [`BuildError`] is.
+/// The kind of a [`BuildError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildErrorKind {
     /// The bytes are no SPIR-V module, or break a rule of SPIR-V.
     Invalid,
-    /// Valid, but uses what this compiler does not do.
+    /// Valid, but not supported by this compiler.
     Unsupported,
-    /// Modules do not fit together.
+    /// The modules cannot be linked.
     Link,
     /// The code generator failed.
     Codegen,
@@ -256,7 +255,7 @@ impl BuildError {
             message,
         }
     }
-    /// As [`Self::new`]: valid, but more than this compiler does.
+    /// As [`Self::new`], of kind [`BuildErrorKind::Unsupported`].
     pub(crate) fn unsupported(word: u32, message: String) -> Self {
         Self::new(BuildErrorKind::Unsupported, word, message)
     }
@@ -280,7 +279,7 @@ impl BuildError {
         let _ = write!(line, ": {kind}: {}", self.message);
         line
     }
-    /// Writes the error for the other side of a library boundary.
+    /// Writes the error in its byte form.
     pub fn encode(&self, w: &mut Writer) {
         w.u32(match self.kind {
             BuildErrorKind::Invalid => 0,
@@ -294,10 +293,10 @@ impl BuildError {
         w.text(self.instruction.as_deref().unwrap_or(""));
         w.text(&self.message);
     }
-    /// Reads what [`Self::encode`] wrote.
+    /// Reads the bytes of [`Self::encode`].
     ///
     /// # Errors
-    /// The position at which the bytes stop making sense.
+    /// The position of the first byte that is not valid.
     pub fn decode(r: &mut Reader<'_>) -> Result<Self, WireError> {
         let kind = match r.u32()? {
             0 => BuildErrorKind::Invalid,
@@ -318,15 +317,15 @@ impl BuildError {
     }
 }
 
-/// What compiling gives: the object and its metadata, or why not.
+/// The result of a compilation: object and metadata, or an error.
 pub type Reply = Result<Compiled, BuildError>;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
-    /// ELF relocatable object, x86-64, or a Unix archive of such, none of which names what another has.
+    /// ELF relocatable object for x86-64, or a Unix archive of objects that do not refer to each other.
     pub object: Vec<u8>,
-    /// How to launch what is in it.
+    /// Metadata for launching its kernels.
     pub info: crate::abi::ModuleInfo,
 }
 
@@ -348,10 +347,10 @@ pub fn encode_reply(reply: &Reply) -> Vec<u8> {
     w.finish()
 }
 
-/// Reads what [`encode_reply`] wrote.
+/// Reads the bytes of [`encode_reply`].
 ///
 /// # Errors
-/// The position at which the bytes stop making sense.
+/// The position of the first byte that is not valid.
 pub fn decode_reply(bytes: &[u8]) -> Result<Reply, WireError> {
     let mut r = Reader::new(bytes);
     let reply = if r.u32()? == 0 {
@@ -368,25 +367,25 @@ pub fn decode_reply(bytes: &[u8]) -> Result<Reply, WireError> {
 /// How a kernel of a program is to be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// The best code; somebody waits for it.
+    /// Optimised code, while the program waits for it.
     Full,
-    /// Quickly, in a third of the time: code that computes the same, several times as slowly.
+    /// Code with the same results in a third of the compile time, which runs several times as long.
     Baseline,
-    /// As [`Tier::Full`], for a kernel that runs as [`Tier::Baseline`] meanwhile: nobody waits for it.
+    /// As [`Tier::Full`], in the background, while the kernel runs as [`Tier::Baseline`].
     Replacement,
 }
 
 impl Tier {
-    /// All of them; a tier's index is how it crosses to the code generator.
+    /// All tiers; the index of a tier is its number in the code generator's interface.
     pub const ALL: [Self; 3] = [Self::Full, Self::Baseline, Self::Replacement];
 }
 
-/// What is known of a program before any code is made of it, when its kernels can be compiled one by one.
+/// Metadata of a program whose kernels are compiled one by one, before any is compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     /// Names of its kernels, in order.
     pub names: Vec<String>,
-    /// All of the metadata but the kernels'.
+    /// All metadata except that of the kernels.
     pub info: crate::abi::ModuleInfo,
 }
 
@@ -400,10 +399,10 @@ impl Outline {
         w.finish()
     }
 
-    /// Reads what [`Self::encode`] wrote.
+    /// Reads the bytes of [`Self::encode`].
     ///
     /// # Errors
-    /// The position at which the bytes stop making sense.
+    /// The position of the first byte that is not valid.
     pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut r = Reader::new(bytes);
         let outline = Self {
@@ -415,16 +414,16 @@ impl Outline {
     }
 }
 
-/// A program that is being compiled: all of it, or what is known before its kernels are.
+/// The start of a compilation: the whole program, or an outline of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// Its kernels have more in common than constants, or are too few to be worth more steps than one.
+    /// Compiled at once: its kernels share more than constants, or are few.
     Whole(Compiled),
-    /// Its kernels are compiled as they are asked for.
+    /// Its kernels are compiled on demand.
     Outline(Outline),
 }
 
-/// The bytes of the beginning of a compilation, or of why there is none.
+/// The bytes of a [`Begun`] or an error.
 #[must_use]
 pub fn encode_begun(begun: &Result<Begun, BuildError>) -> Vec<u8> {
     let mut w = Writer::default();
@@ -445,10 +444,10 @@ pub fn encode_begun(begun: &Result<Begun, BuildError>) -> Vec<u8> {
     w.finish()
 }
 
-/// Reads what [`encode_begun`] wrote.
+/// Reads the bytes of [`encode_begun`].
 ///
 /// # Errors
-/// The position at which the bytes stop making sense.
+/// The position of the first byte that is not valid.
 pub fn decode_begun(bytes: &[u8]) -> Result<Result<Begun, BuildError>, WireError> {
     let mut r = Reader::new(bytes);
     let kind = r.u32()?;

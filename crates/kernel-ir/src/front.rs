@@ -1,11 +1,18 @@
-//! SPIR-V modules to one [`Module`].
+//! The front end: reads, links and specialises SPIR-V modules and lowers them to one [`Module`](crate::Module).
 //!
-//! The rooms: `source` cuts a module into sections, `declare` reads types, constants and variables
-//! (`specialise` computes constants), `lower` and `body` build functions with the help of `memory`,
-//! `arith`, `groups`, `images`, `opencl` and `imports`; `link` joins the modules.
+//! | step | modules |
+//! |---|---|
+//! | sections of a module: names, decorations, declarations, functions | `source`, `lines` |
+//! | symbols of all modules are resolved | `link` |
+//! | ids become types, constants and variables | `declare` with `table`, `constants`, `specialise` and `float_bits` |
+//! | entry points become kernels | `kernels`, `modes`, `function_modes` |
+//! | function bodies | `body` with `lower`, the builder |
+//! | instructions | `arith`, `vectors`, `memory`, `groups`, `images`, `work_item` |
+//! | extended instructions and imported functions | `opencl`, `opencl_c`, `integers`, `imports`, `intel`, `own` |
+//! | the result is validated | [`crate::validate()`] |
 //!
-//! Hostile input: every id is looked up with a check, nothing recurses by what the module says, and
-//! [`crate::validate()`] goes over the result before anyone sees it.
+//! Modules may be hostile: every id is looked up with a check, recursion does not depend on the module, and sizes are
+//! bounded (`limits`).
 
 mod arith;
 mod body;
@@ -43,12 +50,12 @@ pub use link::Built;
 /// Reads, links, specialises and validates the modules of `request`.
 ///
 /// # Errors
-/// The first rule that a module breaks, or the first thing that it needs and this compiler lacks.
+/// The first rule that a module breaks, or the first feature that this compiler does not support.
 pub fn build(request: &Request) -> Result<Built, BuildError> {
     link::build(request)
 }
 
-/// Functions that need no definition: where they come from, and their names, with what stands in braces for one of several.
+/// Built-in functions that need no definition: their origin and their names. Braces list alternatives.
 #[must_use]
 pub fn functions_by_name() -> [(&'static str, &'static [&'static str]); 2] {
     [

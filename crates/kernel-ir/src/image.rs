@@ -1,8 +1,8 @@
-//! Images as kernels see them: a record in memory that says where texels lie and what their bits mean, and the
-//! routines that read, write and sample any of them, written once in the IR (`image/routines.ir`).
-//!
-//! An image argument is the address of a record, a sampler argument its word. Back ends know neither: the front
-//! end turns image instructions into calls of the routines, which are inlined like any function.
+//! Images as kernels see them: a record in memory that describes the layout and format of the texels, and routines that
+//! read, write and sample any image, written once in the IR (`image/routines.ir`).
+//! An image argument is the address of a record, a sampler argument is its word ([`sampler_word`]). The front end turns
+//! image instructions into calls of the routines, which are inlined like any function, so back ends know nothing of
+//! images.
 
 use crate::ir::Module;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// Bytes of a record; its address is a multiple of 16.
 pub const RECORD_SIZE: usize = 256;
 
-/// Byte offsets in a record that instructions read without a routine.
+/// Byte offsets in a record, for instructions that read a field directly.
 pub(crate) mod record_offset {
     pub(crate) const WIDTH: i64 = 8;
     pub(crate) const HEIGHT: i64 = 12;
@@ -20,7 +20,7 @@ pub(crate) mod record_offset {
     pub(crate) const SAMPLER: i64 = 248;
 }
 
-/// What the bits of a texel's channels are.
+/// The number format of a texel's channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numeric {
     /// Unsigned integers.
@@ -35,16 +35,16 @@ pub enum Numeric {
     Float,
 }
 
-/// Bits of a texel.
+/// The bits of one channel in a texel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Channel {
     /// First bit, from the lowest of the first byte.
     pub shift: u8,
-    /// At most 32, and within one aligned group of 32 bits; 0 for a channel that is not there.
+    /// At most 32, and within one aligned group of 32 bits; 0 for a missing channel.
     pub bits: u8,
 }
 
-/// Where a component of what a kernel reads comes from.
+/// The source of a component that a kernel reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Select {
     /// A channel of the texel, 0 to 3.
@@ -55,7 +55,7 @@ pub enum Select {
     One,
 }
 
-/// An image, as far as kernels need it.
+/// The properties of an image that kernels need.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
     /// Address of the first texel.
@@ -68,12 +68,12 @@ pub struct Record {
     pub row_pitch: u64,
     /// Bytes from a slice or layer to the next.
     pub slice_pitch: u64,
-    /// What channels hold.
+    /// Number format of the channels.
     pub numeric: Numeric,
-    /// Channels in the order of memory.
+    /// Channels in memory order.
     pub channels: [Channel; 4],
-    /// Source of each component that a kernel reads. A written component goes where the first that names its
-    /// channel comes from.
+    /// Source of each component that a kernel reads. A channel is written from the first component that has it as its
+    /// source.
     pub select: [Select; 4],
     /// Alpha of the border is 1: the image has no alpha of its own.
     pub opaque_border: bool,
@@ -81,12 +81,12 @@ pub struct Record {
     pub order: u32,
     /// SPIR-V's Image Channel Data Type.
     pub data_type: u32,
-    /// The sampler of an image that is used with one by a single handle.
+    /// The sampler word of a combined image and sampler handle.
     pub sampler: u64,
 }
 
 impl Record {
-    /// How floats are told apart in the record.
+    /// The record's number for the format.
     fn code(&self) -> u32 {
         let widths = self.channels.map(|channel| channel.bits);
         match self.numeric {
@@ -122,7 +122,7 @@ impl Record {
         }
     }
 
-    /// The bytes that kernels read.
+    /// The record's bytes.
     #[must_use]
     pub fn encode(&self) -> [u8; RECORD_SIZE] {
         let mut out = [0; RECORD_SIZE];
@@ -140,7 +140,7 @@ impl Record {
         put(32, &self.slice_pitch.to_le_bytes());
         put(40, &self.code().to_le_bytes());
         put(44, &u32::from(self.opaque_border).to_le_bytes());
-        // A float of 10 or 11 bits is the upper part of a half without its sign.
+        // A float of 10 or 11 bits has the upper bits of a half without the sign.
         let half = |bits: u8| match bits {
             10 | 11 if self.numeric == Numeric::Float => u32::from(15 - bits),
             _ => 0,
@@ -200,23 +200,23 @@ fn low_mask(bits: u8) -> u32 {
     }
 }
 
-/// What happens to coordinates outside the image.
+/// The addressing mode, for coordinates outside the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addressing {
-    /// The kernel promises that there are none; they read the border.
+    /// There are none, by promise of the kernel; they read the border.
     None,
     /// The nearest texel at the edge.
     ClampToEdge,
     /// The border.
     Clamp,
-    /// The image again.
+    /// The image repeats.
     Repeat,
-    /// The image again, every second time mirrored.
+    /// The image repeats, every second time mirrored.
     Mirror,
 }
 
-/// A sampler as kernels get it: SPIR-V's addressing mode in bits 0 to 2, bit 3 for normalised coordinates, bit 4
-/// for linear filtering.
+/// The word of a sampler: SPIR-V's addressing mode in bits 0 to 2, normalised coordinates in bit 3, linear filtering in
+/// bit 4.
 #[must_use]
 pub fn sampler_word(addressing: Addressing, normalised: bool, linear: bool) -> u64 {
     addressing as u64 | u64::from(normalised) << 3 | u64::from(linear) << 4

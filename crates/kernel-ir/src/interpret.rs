@@ -1,28 +1,23 @@
-//! The interpreter: runs work-groups of a kernel without any back end. It is the oracle of meaning,
-//! and what `SOLUM_COMPILER=interpreter` runs.
-//!
-//! Private and local memory are the interpreter's own, at addresses above any process's; everything
-//! else goes through [`Memory`], so that this crate touches no real memory.
-//!
-//! Order of execution: the sub-groups of a group run in turn. Within one, each work-item has its own
-//! place; those at the smallest place of the loop-contiguous reverse post-order run next, together
-//! (`code`). So a loop is finished before what follows it, and the two sides of a branch meet again
-//! at its join. Kernels with neither sub-group operations nor barriers run each work-item to its end
-//! instead, which no correct program can tell apart. A work-group barrier waits for all work-items
-//! that have not returned. Lanes also meet where a block reads local memory that it has written:
-//! programs forget barriers that lanes in lock step do not need.
-//!
-//! Where the contract ([`crate::ir`]) leaves a result unspecified, code generator and interpreter
-//! choose alike, so that tests may compare bits:
+//! The interpreter runs work-groups of a kernel without a back end. It defines the meaning of the IR for tests of
+//! generated code, and runs kernels under `SOLUM_COMPILER=interpreter`.
+//! Private and local memory belong to the interpreter, at addresses that no process uses. All other accesses go through
+//! [`Memory`], so this crate touches no real memory.
+//! Order of execution: the sub-groups of a group run alternately. Within a sub-group each work-item has its own
+//! position; the work-items at the smallest position in the loop-contiguous reverse post-order run next, in lock step
+//! (`code`). A loop is therefore finished before the code after it, and the arms of a branch reconverge at its join. In
+//! kernels without sub-group operations and barriers each work-item runs to its end instead; no correct program can
+//! tell the difference. A work-group barrier waits for all work-items that have not returned.
+//! Where [`crate::ir`] leaves a result unspecified, code generator and interpreter agree, so that tests may compare
+//! bits:
 //! - Shift amounts are taken modulo the width.
 //! - Integer division by zero and `INT_MIN / -1` divide by 1: the quotient is the dividend, the
 //!   remainder 0.
-//! - Float to integer out of range gives what x86-64's scalar instructions give (the code generator:
-//!   the processor's, whatever the form of its code); tests do not look at it.
+//! - Float to integer out of range gives the result of x86-64's scalar instructions (in the code generator: of the
+//!   processor); tests do not compare it.
 //! - `Mad` is `Fma`; separate multiplications and additions are never contracted.
-//! - Sub-group shuffles take the lane modulo the sub-group's size; a lane that is not there gives 0.
+//! - Sub-group shuffles take the lane modulo the sub-group's size; an inactive lane gives 0.
 //! - `Ilogb` of zero is `INT_MIN`, of NaN `INT_MAX`; `RemquoQuotient` has seven bits.
-//! - Undefined values, fresh private and local memory are zero (the code generator's are anything).
+//! - Undefined values and uninitialised private and local memory are zero (in the code generator: unspecified).
 //! - `flush_denorms` flushes 32-bit operands and results of arithmetic and fma.
 
 mod code;
@@ -48,13 +43,12 @@ use code::{Body, Code};
 use layout::{Flats, Late};
 use step::{Lane, Shared, State, Stop};
 
-/// Instructions between two looks at [`Memory::cancelled`], and that a lane runs before another
-/// sub-group gets its turn.
+/// Instructions between two checks of [`Memory::cancelled`], and before execution switches to another sub-group.
 const SLICE: u64 = 1 << 16;
 /// Work-items that a group may have.
 const MAX_ITEMS: u32 = 1 << 16;
 
-/// A fault and where it happened.
+/// A fault and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("kernel {kernel}, work-group {group}, work-item {item}, word {word}: {fault}")]
 pub struct Stopped {
@@ -70,15 +64,15 @@ pub struct Stopped {
     pub word: u32,
 }
 
-/// What [`Program::run`] is to run.
+/// The arguments of [`Program::run`].
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     /// Index into [`ModuleInfo::kernels`].
     pub kernel: usize,
     /// The argument block, laid out as [`crate::abi::KernelInfo::args`] says.
     pub args: &'a [u8],
-    /// The launch. Local memory is [`Launch::state_offset`] bytes, or what the kernel's own
-    /// variables take when that is more.
+    /// The launch. Local memory has [`Launch::state_offset`] bytes, or the size of the kernel's own variables if that
+    /// is larger.
     pub launch: &'a Launch,
     /// First work-group, linear.
     pub first_group: u64,
@@ -86,11 +80,11 @@ pub struct Run<'a> {
     pub group_count: u64,
     /// Address of each variable of [`Program::variables`], in order.
     pub variables: &'a [u64],
-    /// Instructions that may run in all; without bound when `None`.
+    /// Total instructions that may run; unbounded when `None`.
     pub budget: Option<u64>,
 }
 
-/// A program-scope variable for which the caller keeps memory.
+/// A program-scope variable whose memory the caller provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Name; may be empty.
@@ -103,20 +97,20 @@ pub struct Variable {
     pub exported: bool,
 }
 
-/// A module ready to run. Shared freely: running changes nothing in it.
+/// A module ready to run. Running does not change it, so it can be shared.
 #[derive(Clone, Debug)]
 pub struct Program {
     module: Module,
     bodies: Vec<Body>,
     flats: Flats,
     info: ModuleInfo,
-    /// Per global: its place among the variables, unless it is local.
+    /// For each global its index among the variables, unless it is local.
     variable_of: Vec<Option<usize>>,
     variables: Vec<GlobalId>,
     kernels: Vec<KernelPlan>,
 }
 
-/// What running a kernel needs beyond its [`crate::abi::KernelInfo`].
+/// Properties of a kernel beyond its [`crate::abi::KernelInfo`].
 #[derive(Clone, Debug)]
 struct KernelPlan {
     function: u32,
@@ -124,8 +118,7 @@ struct KernelPlan {
 }
 
 impl Program {
-    /// Makes `module`, which is validated, ready to run with sub-groups of `sub_group_size` where a
-    /// kernel does not require another.
+    /// Prepares a validated `module`, with sub-groups of `sub_group_size` where a kernel does not require another size.
     ///
     /// # Errors
     /// A function whose values are larger than the interpreter keeps in registers.
@@ -181,14 +174,13 @@ impl Program {
         })
     }
 
-    /// How to launch what is in it: as of a compiled module, with a `width` of the sub-group size
-    /// and no state across barriers.
+    /// Metadata as of a compiled module, with a `width` of the sub-group size and no state across barriers.
     #[must_use]
     pub fn info(&self) -> &ModuleInfo {
         &self.info
     }
 
-    /// The program-scope variables that the caller keeps memory for.
+    /// The program-scope variables whose memory the caller provides.
     pub fn variables(&self) -> impl Iterator<Item = Variable> + '_ {
         self.variables.iter().map(|id| {
             let global = &self.module.globals[id.index()];
@@ -201,7 +193,7 @@ impl Program {
         })
     }
 
-    /// The initial bytes of variable `index`, given where each variable lies.
+    /// The initial bytes of variable `index`, given the address of each variable.
     #[must_use]
     pub fn initial_content(&self, index: usize, variables: &[u64]) -> Vec<u8> {
         let Some(global) = self
@@ -242,8 +234,8 @@ impl Program {
         Some(space::function_address(index as u32))
     }
 
-    /// The value of `what` in a kernel whose local memory is laid out by `facts` for `items`
-    /// work-items, scratch at `scratch`.
+    /// The value of the late constant `what`, in a kernel whose local memory is laid out by `facts` for `items`
+    /// work-items, with scratch at `scratch`.
     fn address(
         &self,
         what: Late,
@@ -270,7 +262,7 @@ impl Program {
     /// Runs work-groups one after another.
     ///
     /// # Errors
-    /// Where and why it stopped. What was written stays written.
+    /// The fault that stopped it. Memory written before stays written.
     pub fn run(&self, run: &Run<'_>, memory: &mut dyn Memory) -> Result<(), Stopped> {
         let mut at = Place::default();
         self.run_at(run, memory, &mut at).map_err(|fault| Stopped {
@@ -322,7 +314,7 @@ impl Program {
             .state_offset
             .max(info.local_size)
             .max(scratch.saturating_add(scratch_size));
-        // Others than the kernel's own only where something is called: modules have many kernels.
+        // Templates of other functions only if the kernel has calls: modules have many kernels.
         let calls = plan.facts.uses_calls || plan.facts.uses_indirect_calls;
         let template = |(i, body): (usize, &Body)| {
             if !calls && i != plan.function as usize {
@@ -418,7 +410,7 @@ impl Program {
     }
 }
 
-/// Where a run is, for the error.
+/// The current position of a run, for the error.
 #[derive(Default)]
 struct Place {
     group: u64,
@@ -426,7 +418,7 @@ struct Place {
     word: u32,
 }
 
-/// Runs one group to its end.
+/// Runs one work-group to its end.
 fn run_group(lanes: &mut [Lane], shared: &mut Shared<'_, '_>, at: &mut Place) -> Result<(), Fault> {
     let width = shared.sub_group_size.max(1) as usize;
     loop {
@@ -451,7 +443,7 @@ fn run_group(lanes: &mut [Lane], shared: &mut Shared<'_, '_>, at: &mut Place) ->
     }
 }
 
-/// Lets the lanes on that all wait.
+/// Releases the lanes when all wait at a barrier.
 fn release(lanes: &mut [Lane], shared: &mut Shared<'_, '_>) -> Result<(), Fault> {
     let waiting: Vec<usize> = (0..lanes.len())
         .filter(|&l| lanes[l].state == State::Waiting)
@@ -482,7 +474,7 @@ fn release(lanes: &mut [Lane], shared: &mut Shared<'_, '_>) -> Result<(), Fault>
     Ok(())
 }
 
-/// Remembers where `lane` stands when its step fails.
+/// Records the position of `lane` when a step fails.
 fn noted<T>(
     result: Result<T, Fault>,
     lane: &Lane,
@@ -499,7 +491,7 @@ fn noted<T>(
     result
 }
 
-/// Runs each lane to its next barrier; whether any has more to do now.
+/// Runs each lane to its next barrier; returns whether any can continue.
 fn run_apart(
     lanes: &mut [Lane],
     shared: &mut Shared<'_, '_>,
@@ -520,8 +512,8 @@ fn run_apart(
     Ok(busy)
 }
 
-/// Runs the lanes of a sub-group in lock step until all wait or are done, or for a slice; whether
-/// any has more to do now.
+/// Runs the lanes of a sub-group in lock step until all wait or are done, or for a slice; returns whether any can
+/// continue.
 fn run_together(
     lanes: &mut [Lane],
     shared: &mut Shared<'_, '_>,
@@ -551,7 +543,7 @@ fn run_together(
         if active.is_empty() {
             return Ok(false);
         }
-        // All run the same block, so either all stop to meet or none does.
+        // All run the same block, so either all stop at a group operation or none.
         let mut meet = false;
         for &l in &active {
             let stop = lanes[l].run(shared, u64::MAX);

@@ -1,12 +1,11 @@
 //! The SSA form: modules, functions, blocks, instructions.
-//!
-//! Meaning, where it is not the textbook's:
+//! Semantics that are not obvious:
 //! - A pointer is 64 bits in every address space; a generic pointer equals the pointer it came from.
 //! - Shifts by the width or more, division by zero, `INT_MIN / -1`, float-to-integer out of range
 //!   give an unspecified value and never a fault.
-//! - `Barrier` at work-group scope and work-group [`Op::Group`] are reached by all work-items of the
-//!   group; sub-group operations work on the lanes of the sub-group that arrive together.
-//! - Instructions of a block are evaluated in order; `Phi`s stand first and read their inputs at once.
+//! - All work-items of a group reach a work-group `Barrier` or work-group [`Op::Group`]. A sub-group operation combines
+//!   the lanes of the sub-group that reach it together.
+//! - Instructions of a block are evaluated in order. `Phi`s come first and read their inputs simultaneously.
 
 pub use crate::ids::{BlockId, FunctionId, GlobalId, InstId, ValueId};
 pub use crate::op::*;
@@ -30,8 +29,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// The integer that `v` of `function` is known to be, negative where its highest bit is set: in which sense
-    /// distances and ends are reckoned, whatever the width.
+    /// The value of integer constant `v` of `function`, sign-extended from its width.
     #[must_use]
     pub fn known_signed(&self, function: &Function, v: ValueId) -> Option<i64> {
         let ValueDef::Const(c) = function.values[v.index()].def else {
@@ -88,7 +86,7 @@ pub struct Kernel {
     pub attributes: String,
 }
 
-/// What a kernel's parameter is to the host.
+/// An argument of a kernel, as the host sees it.
 #[derive(Clone, Debug)]
 pub struct KernelArg {
     /// OpName; may be empty.
@@ -106,12 +104,12 @@ pub struct KernelArg {
 /// How an argument is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgKind {
-    /// Bytes of the value. A by-value aggregate that SPIR-V passes as a `Function` pointer with
-    /// `ByVal` is this too: the body's parameter is then a private pointer to the bytes.
+    /// Bytes of the value. Also a by-value aggregate, which SPIR-V passes as a `Function` pointer with `ByVal`: the
+    /// parameter of the body is then a private pointer to the bytes.
     Value,
     /// A device pointer (global or constant).
     Pointer,
-    /// A block of work-group memory whose size the host gives.
+    /// A block of work-group memory; the host passes its size.
     Local,
     /// An image: 8 bytes, the address of its record ([`crate::image`]).
     Image,
@@ -128,13 +126,13 @@ pub struct Function {
     pub result: Option<TypeId>,
     /// Parameters in order.
     pub params: Vec<ValueId>,
-    /// Has an address that the host may ask for by the name: calls through pointers may mean it.
+    /// Exported by name: the host may query its address, so calls through pointers may reach it.
     pub exported: bool,
     /// For a kernel: parameter `i` is a private pointer to a by-value aggregate of this size.
     pub by_value: Vec<Option<u64>>,
     /// All values.
     pub values: Vec<Value>,
-    /// All instructions, live or not; blocks say which are live.
+    /// All instructions; only those that blocks list are live.
     pub insts: Vec<Inst>,
     /// Blocks; `BlockId(0)` is the entry and has no predecessors. Empty for an import.
     pub blocks: Vec<Block>,
@@ -178,7 +176,7 @@ pub struct Inst {
     pub op: Op,
     /// Its result, unless it has none.
     pub result: Option<ValueId>,
-    /// Word offset in the SPIR-V module it came from, for messages; 0 when made by a pass.
+    /// Word offset in the SPIR-V module, for messages; 0 for instructions of a pass.
     pub word: u32,
 }
 
@@ -207,7 +205,7 @@ pub enum Terminator {
     },
     /// End of the function.
     Ret(Option<ValueId>),
-    /// Never reached by a correct program; ends the work-item if it is.
+    /// Never reached by a correct program; ends the work-item if reached.
     Unreachable,
 }
 
@@ -229,7 +227,7 @@ impl Terminator {
             Terminator::Ret(_) | Terminator::Unreachable => {}
         }
     }
-    /// Calls `f` on every successor; `f` may replace it.
+    /// Calls `f` on every successor, which `f` may change.
     pub fn successors_mut(&mut self, mut f: impl FnMut(&mut BlockId)) {
         match self {
             Terminator::Br(target) => f(target),
@@ -246,7 +244,7 @@ impl Terminator {
             Terminator::Ret(_) | Terminator::Unreachable => {}
         }
     }
-    /// The value it reads.
+    /// Its operand.
     pub fn operand_mut(&mut self) -> Option<&mut ValueId> {
         match self {
             Terminator::CondBr { cond, .. } => Some(cond),
@@ -255,7 +253,7 @@ impl Terminator {
             Terminator::Br(_) | Terminator::Unreachable => None,
         }
     }
-    /// The value it reads.
+    /// Its operand.
     #[must_use]
     pub fn operand(&self) -> Option<ValueId> {
         match self {
@@ -279,7 +277,7 @@ impl Function {
         self.values.push(Value { ty, def });
         id
     }
-    /// A new instruction, in no block yet; `ty` is its result's type.
+    /// A new instruction in no block yet; `ty` is the type of its result.
     pub fn add_inst(&mut self, op: Op, ty: Option<TypeId>, word: u32) -> (InstId, Option<ValueId>) {
         let id = InstId(self.insts.len() as u32);
         let result = ty.map(|ty| self.add_value(ty, ValueDef::Inst(id)));

@@ -1,4 +1,4 @@
-//! What an instruction does: the operations, their operands, what they mean where it is not obvious.
+//! The operations of the IR, their operands, and their semantics where it is not obvious.
 
 use crate::ids::{BlockId, FunctionId, ValueId};
 use crate::types::AddressSpace;
@@ -110,7 +110,7 @@ pub enum Predicate {
 }
 
 impl Predicate {
-    /// The same with its sides exchanged.
+    /// The predicate for exchanged operands: `a < b` is `b > a`.
     #[must_use]
     pub fn swapped(self) -> Self {
         use Predicate as P;
@@ -135,7 +135,7 @@ impl Predicate {
         }
     }
 
-    /// What holds where this does not.
+    /// The negated predicate; for floats it includes the unordered case.
     #[must_use]
     pub fn inverse(self) -> Self {
         use Predicate as P;
@@ -192,7 +192,7 @@ pub enum ConvertOp {
     AddressSpace,
     /// f32 to the bits of a bfloat16 in an `Int(16)`, round to nearest even.
     FToBf16,
-    /// The way back.
+    /// The bits of a bfloat16 in an `Int(16)` to f32.
     Bf16ToF,
     /// Integer to a narrower or equal integer, saturating: source signed/unsigned, result signed/unsigned.
     SatSToS,
@@ -217,7 +217,7 @@ pub enum Rounding {
     Rtn,
 }
 
-/// Licences for an arithmetic instruction.
+/// Flags of an arithmetic instruction: assumptions that optimisations may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Flags {
     /// Signed overflow does not happen.
@@ -230,9 +230,8 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Bit of [`Flags::fast`]: the operation rounds by itself, under all build options. No other operation is joined
-    /// with it. The results that a program stores in a volatile variable have it: that is how sources forbid to contract
-    /// or reassociate.
+    /// Bit of [`Flags::fast`]: the operation is not contracted or reassociated, whatever the build options say. Set for
+    /// results that a program stores in a volatile variable, by which sources forbid this.
     pub const ROUNDED: u32 = 0x2000_0000;
 }
 
@@ -335,7 +334,7 @@ pub enum MathFn {
     Nan,
 }
 
-/// The value a work-item asks about its place. 64-bit ones take a dimension.
+/// A built-in value: ids and sizes of a work-item. Values of 64 bits have a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "SPIR-V's BuiltIn names")]
 pub enum Builtin {
@@ -361,7 +360,7 @@ pub enum Builtin {
     SubgroupLocalInvocationId,
 }
 
-/// How far an effect is seen.
+/// The scope of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "SPIR-V's names")]
 pub enum Scope {
@@ -488,7 +487,7 @@ pub enum GroupScope {
     Subgroup,
 }
 
-/// What an instruction does.
+/// An operation.
 #[derive(Clone, Debug)]
 pub enum Op {
     /// SSA join.
@@ -524,8 +523,8 @@ pub enum Op {
     InsertDynamic(ValueId, ValueId, ValueId),
     /// (a, b, lanes): lane numbers into a then b; `u32::MAX` is undefined.
     Shuffle(ValueId, ValueId, Vec<u32>),
-    /// Private memory of `size` bytes; result a private pointer. Evaluated anew in a loop it may give
-    /// the same memory. Only in the entry block after [`front`](crate) is done.
+    /// Private memory of `size` bytes; the result is a private pointer. In a loop each evaluation may give the same
+    /// memory. After [`passes::prepare`](crate::passes::prepare) only in the entry block.
     Alloca {
         /// Bytes.
         size: u64,
@@ -536,20 +535,20 @@ pub enum Op {
     Load {
         /// Address.
         ptr: ValueId,
-        /// Known alignment of the address in bytes; never more than is promised.
+        /// Known alignment of the address in bytes.
         align: u64,
-        /// Must happen as written.
+        /// Must not be removed, merged or split.
         volatile: bool,
     },
-    /// To memory.
+    /// A value to memory.
     Store {
         /// Address.
         ptr: ValueId,
-        /// What.
+        /// The value.
         value: ValueId,
         /// Known alignment in bytes.
         align: u64,
-        /// Must happen as written.
+        /// Must not be removed, merged or split.
         volatile: bool,
     },
     /// `size` (Int(64)) bytes; the ranges do not overlap.
@@ -572,7 +571,7 @@ pub enum Op {
         /// Bytes.
         offset: i64,
     },
-    /// Generic to a named space: null when the pointer does not point there.
+    /// Generic pointer to one space: null when it does not point there.
     GenericToExplicit(ValueId, AddressSpace),
     /// Bool: whether a generic pointer points into `space`.
     GenericIs(ValueId, AddressSpace),
@@ -593,7 +592,7 @@ pub enum Op {
     },
     /// Memory fence.
     Fence(Scope, Order),
-    /// All work-items of the scope meet; memory of the scope is then in order. `Workgroup` or `Subgroup`.
+    /// Execution and memory barrier for all work-items of the scope, `Workgroup` or `Subgroup`.
     Barrier(Scope),
     /// A builtin in a dimension.
     WorkItem(Builtin, u8),
@@ -605,25 +604,24 @@ pub enum Op {
     CallIndirect(ValueId, Vec<ValueId>),
     /// Format index in [`crate::Module::printf_formats`], arguments; result Int(32).
     Printf(u32, Vec<ValueId>),
-    /// The launch ends here with a fault. Global id in three dimensions, all Int(64); of a failed assertion also the
-    /// local id, then pointers to the texts of expression, file and function around the line:
-    /// `[gx, gy, gz, lx, ly, lz, expression, file, line, function]`.
+    /// Ends the launch with a fault. Operands, all Int(64): the global id in three dimensions; for a failed assertion
+    /// `[gx, gy, gz, lx, ly, lz, expression, file, line, function]`, with pointers to texts.
     Trap(Vec<ValueId>),
-    /// A counter that goes up with time, at a speed of its own; result Int(64).
+    /// A counter that increases with time, in unspecified units; result Int(64).
     Clock,
-    /// The Bool holds.
+    /// The Bool is true; optimisations may assume it.
     Assume(ValueId),
-    /// The value, kept from being simplified away (OpCopyObject, freeze).
+    /// The value itself (OpCopyObject, freeze); not simplified.
     Copy(ValueId),
 }
 
 impl Op {
     /// Calls `f` on every operand.
     pub fn operands(&self, mut f: impl FnMut(ValueId)) {
-        // One walk serves both: the clone is of ids only and never on a hot path.
+        // Shares the code of `operands_mut`; the clone copies ids only.
         self.clone().operands_mut(|v| f(*v));
     }
-    /// Calls `f` on every operand; `f` may replace it.
+    /// Calls `f` on every operand, which `f` may change.
     pub fn operands_mut(&mut self, mut f: impl FnMut(&mut ValueId)) {
         match self {
             Op::Phi(incoming) => incoming.iter_mut().for_each(|(_, v)| f(v)),
@@ -691,7 +689,7 @@ impl Op {
             Op::Alloca { .. } | Op::Fence(..) | Op::Barrier(_) | Op::WorkItem(..) | Op::Clock => {}
         }
     }
-    /// Whether it may be removed when its result is not used.
+    /// Whether it can be removed when its result is unused.
     #[must_use]
     pub fn is_pure(&self) -> bool {
         !matches!(

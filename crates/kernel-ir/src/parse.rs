@@ -1,8 +1,7 @@
 //! Reads the text form of [`crate::print()`] back, for tests and for IR written by hand.
-//!
-//! Labels (`b0:`) and values (`%0`) may be any words; the first block is the entry. Everything after
-//! `//` on a line is a comment. Unwritten attributes get the natural value (alignment of the type,
-//! kind of argument by its type). The result is not validated: call [`crate::validate()`].
+//! Labels (`b0:`) and values (`%0`) may have any names; the first block is the entry. Comments start with `//`. Omitted
+//! attributes get a default (alignment of the type, kind of argument by its type). The result is not validated: call
+//! [`crate::validate()`].
 
 pub(crate) mod names;
 
@@ -23,7 +22,7 @@ use parser::{Body, Parser, Symbol};
 /// The module written in `text`.
 ///
 /// # Errors
-/// The first line that is not understood.
+/// The first line that is not valid.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     let tokens = lexer::lex(text)?;
     let mut p = Parser {
@@ -39,7 +38,7 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
 }
 
 impl Parser<'_> {
-    /// Gives every symbol its place, so that uses may stand before definitions.
+    /// Numbers all symbols first, so that uses may come before definitions.
     fn declare(&mut self) -> Result<()> {
         let (mut globals, mut functions) = (0, 0);
         let mut tokens = self.lexer.clone();

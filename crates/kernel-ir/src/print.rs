@@ -1,7 +1,6 @@
 //! The text form of a [`Module`], which [`crate::parse()`] reads back.
-//!
-//! Values are numbered in order of their definition, so equal programs print equally whatever
-//! their ids are. Word offsets are not printed. A damaged module prints too (with `?`).
+//! Values are numbered in order of their definition, so equal programs print equally whatever their ids are. Word
+//! offsets are not printed. Invalid modules can be printed too; `?` stands for missing parts.
 //!
 //! ```text
 //! var @table: [4 x i32] in constant = [1, 2, 3, 4]
@@ -26,7 +25,7 @@ use crate::types::{AddressSpace, ConstId, Constant, Type, TypeId};
 
 /// Deeper types and constants print as `?`: a hostile module must not exhaust the stack.
 const DEPTH: u32 = 32;
-/// Longer texts of one constant end in `?`: shared parts of constants grow exponentially as text.
+/// Longer texts of one constant end in `?`: constants that share parts grow exponentially as text.
 const CONST_BYTES: usize = 1 << 20;
 
 /// The text of `module`.
@@ -135,7 +134,7 @@ struct Printer<'m> {
 
 impl<'m> Printer<'m> {
     fn new(m: &'m Module) -> Self {
-        // Symbols share one name space and must be unique to be read back.
+        // Symbols must be unique across functions and variables to be parsed again.
         let mut taken = HashSet::new();
         let mut symbol = |name: &str, prefix: &str, i: usize| {
             let mut unique = if name.is_empty() {
@@ -222,7 +221,7 @@ impl<'m> Printer<'m> {
                     Type::Float(64) => Some(f64::from_bits(*bits)),
                     _ => None,
                 };
-                // Small decimals are exact in either width; all else is printed as its bits.
+                // Small decimals are exact in either width; other floats are printed as bits.
                 match exact {
                     Some(v) if (v * 64.0).fract() == 0.0 && v.abs() < 1e6 && v != 0.0 => {
                         let _ = write!(self.out, "{v:?}");

@@ -1,8 +1,6 @@
-//! OpenCL C's printf over the argument records of [`crate::abi::PRINTF_SYMBOL`]; both engines use it.
-//!
-//! Follows C's rules with OpenCL's additions: `%v4hld` for vectors, `hl` for 32-bit elements, `%s`
-//! for strings. A format that asks for an argument that is not there, or for one of another kind,
-//! prints what there is; nothing here fails.
+//! OpenCL C's printf over the argument records of [`crate::abi::PRINTF_SYMBOL`], for compiled and interpreted kernels.
+//! Follows C's rules with OpenCL's additions: `%v4hld` for vectors, `hl` for 32-bit elements, `%s` for strings. Missing
+//! arguments and arguments of another kind are no errors: whatever is there is printed.
 
 use crate::interpret::half_to_f64;
 use std::fmt::Write as _;
@@ -20,7 +18,7 @@ pub const FLOATS: u32 = 4;
 /// A string: its bytes as elements of size 1, or one element of size 8, its address.
 pub const STRING: u32 = 5;
 
-/// Widest field and longest precision that is honoured.
+/// Limit of field width and precision.
 const MAX_WIDTH: usize = 4096;
 
 /// Appends an argument record; `elements` are of `size` bytes each, except that the single element of
@@ -55,7 +53,7 @@ pub fn string_args(format: &[u8]) -> Vec<usize> {
     strings
 }
 
-/// The text of one call: `format` without its final zero, `blob` the arguments. `read` gives the
+/// The text of one call. `format` is without its final zero, `blob` holds the arguments, `read` returns the
 /// zero-terminated string at an address, without the zero.
 #[must_use]
 pub fn format(format: &[u8], blob: &[u8], read: &mut dyn FnMut(u64) -> Vec<u8>) -> Vec<u8> {
@@ -125,7 +123,7 @@ fn each_directive(format: &[u8], mut f: impl FnMut(Piece<'_>)) {
                 f(Piece::Directive(parsed));
                 rest = &rest[1 + len..];
             }
-            // No conversion: text, as it stands.
+            // No valid conversion: copied as text.
             None => {
                 f(Piece::Text(&rest[..1]));
                 rest = &rest[1..];
@@ -134,7 +132,7 @@ fn each_directive(format: &[u8], mut f: impl FnMut(Piece<'_>)) {
     }
 }
 
-/// The directive at the start of `text`, behind its `%`, and its length.
+/// The directive at the start of `text`, after its `%`, and its length.
 fn directive(text: &[u8]) -> Option<(Directive, usize)> {
     let mut d = Directive::default();
     let mut at = 0;
@@ -258,7 +256,7 @@ impl Argument<'_> {
             (FLOAT | FLOATS, 2) => half_to_f64(bits as u16),
             (FLOAT | FLOATS, 4) => f64::from(f32::from_bits(bits as u32)),
             (FLOAT | FLOATS, _) => f64::from_bits(bits),
-            // Not a float: its bits are no number of ours, its value is.
+            // An integer where a float is expected: its value is printed, not its bits.
             _ => self.signed(element, 64) as f64,
         }
     }
@@ -294,8 +292,8 @@ impl Directive {
     }
 
     fn element(&self, argument: &Argument<'_>, element: usize, out: &mut Vec<u8>) {
-        // Without a modifier: what was passed. C's promotions have made it int or wider, and the
-        // elements of a vector keep their size.
+        // Without a modifier the size is that of the argument: C promotes to int or wider, and elements of a vector
+        // keep their size.
         let bits = if self.bits == 0 { 64 } else { self.bits };
         match self.conversion {
             b'd' | b'i' => {

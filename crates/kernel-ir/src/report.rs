@@ -1,21 +1,20 @@
-//! What was made of each kernel, in words that its author can act on.
-//!
-//! Input: nothing; a back end fills a [`Report`] while it compiles. Invariants: a report changes no code; every place
-//! is a word of the module, with its line of source where the module notes one.
+//! The compilation report: how each kernel was vectorised and why not better, in terms that its author can act on.
+//! A back end fills a [`Report`] while it compiles. Invariants: a report changes no code; every place is a word of the
+//! module, with its source line where the module has one.
 
 use serde::{Deserialize, Serialize};
 
 use crate::BuildError;
 use crate::wire::{Reader, WireError, Writer};
 
-/// A stage of compiling whose outcome can be looked at.
+/// A stage of the compiler whose output can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
     /// Only the report.
     Report,
     /// The kernel-ir of one work-item, in its text form.
     Scalar,
-    /// LLVM's text, work-items side by side, after all passes.
+    /// LLVM's text of the vectorised kernel, after all passes.
     Lanes,
     /// The processor's instructions.
     Assembly,
@@ -26,7 +25,7 @@ pub enum Emit {
 }
 
 impl Emit {
-    /// All, by the numbers that cross library boundaries.
+    /// All stages; the index of a stage is its number in the code generator's interface.
     pub const ALL: [Self; 6] = [
         Self::Report,
         Self::Scalar,
@@ -37,14 +36,14 @@ impl Emit {
     ];
 }
 
-/// A compilation, told.
+/// The report of a compilation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// LLVM's name of the processor that the code is for.
     pub cpu: String,
-    /// What the build log says.
+    /// The build log.
     pub log: String,
-    /// Imports that nothing defines; no kernel is made while there are any.
+    /// Undefined imports; no kernel is compiled while there are any.
     pub unresolved: Vec<String>,
     /// How long each stage took, in order.
     pub stages: Vec<Stage>,
@@ -79,43 +78,43 @@ pub struct KernelReport {
     pub name: String,
     /// How its work-items run.
     pub form: Form,
-    /// Why they do not run side by side, or not in a better form, which could not be made.
+    /// Why the kernel is not vectorised, or why a better form was not possible.
     pub why: Option<String>,
     /// Work-items that run at once.
     pub width: u32,
     /// The sub-group size that the kernel sees.
     pub sub_group_size: u32,
-    /// Places where all work-items of a group wait.
+    /// Work-group barriers.
     pub barriers: u32,
-    /// Bytes of each work-item that live in memory from one barrier to the next.
+    /// Bytes of state that each work-item keeps in memory across barriers.
     pub bytes_over_barriers: u64,
     /// Bytes of private memory of each work-item.
     pub private_bytes: u64,
     /// Bytes of local memory that the kernel itself asks for.
     pub local_bytes: u64,
-    /// Accesses to memory, where work-items run side by side.
+    /// Memory accesses, if the kernel is vectorised.
     pub accesses: Vec<Access>,
-    /// Branches and loops at which work-items part, there too.
+    /// Divergent branches and loops, if the kernel is vectorised.
     pub branches: Vec<Branch>,
     /// Machine instructions.
     pub instructions: u32,
     /// How its work-items run as lanes, in the plan's text form; not serialised.
     #[serde(skip)]
     pub plan: String,
-    /// Of these, stores of registers to the stack and loads from it, for want of registers.
+    /// Of these, register spills and reloads.
     pub spills: u32,
 }
 
-/// How a kernel's work-items run.
+/// How a kernel's work-items are executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
-    /// Side by side, as vectors.
+    /// Vectorised: several work-items at once.
     Lanes,
     /// One after another.
     #[default]
     Loop,
-    /// One after another, each from barrier to barrier.
+    /// One after another, in one pass for each region between barriers.
     Passes,
 }
 
@@ -139,17 +138,17 @@ pub struct Access {
     pub space: String,
     /// Bytes of one work-item's.
     pub bytes: u64,
-    /// How the addresses lie.
+    /// The pattern of the addresses.
     pub pattern: Pattern,
-    /// Bytes from one work-item's to the next one's, where that is one number.
+    /// Bytes between the addresses of neighbouring work-items, if constant.
     pub step: Option<i64>,
-    /// Whether only some of the work-items may be here.
+    /// Whether the access may be executed by some of the work-items only.
     pub masked: bool,
-    /// Why it is no better pattern.
+    /// Why the pattern is not better.
     pub why: Option<String>,
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessKind {
@@ -161,48 +160,48 @@ pub enum AccessKind {
     Atomic,
 }
 
-/// How the addresses of work-items side by side lie, cheapest first.
+/// The pattern of the addresses of neighbouring work-items, cheapest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// All at one address.
+    /// All at the same address.
     Uniform,
-    /// One behind another.
+    /// At consecutive addresses.
     Contiguous,
-    /// At a fixed distance.
+    /// At a constant stride.
     Strided,
     /// Anywhere: one access for each work-item.
     Scattered,
 }
 
-/// A branch or loop at which work-items part.
+/// A divergent branch or loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Branch {
     /// Where its condition is computed.
     pub place: Place,
-    /// Whether it is a loop that work-items leave in different rounds.
+    /// Whether it is a loop that work-items leave in different iterations.
     pub is_loop: bool,
-    /// What makes the condition differ.
+    /// Why the condition is not uniform.
     pub why: Option<String>,
 }
 
-/// A report with the outcome of one stage.
+/// A report with the output of one stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// What was made.
+    /// The report.
     pub report: Report,
     /// The stage's text or bytes; empty with [`Emit::Report`].
     pub output: Vec<u8>,
 }
 
-/// The bytes of an answer.
+/// The bytes of the result.
 #[must_use]
 pub fn encode_explained(answer: &Result<Explained, BuildError>) -> Vec<u8> {
     let mut w = Writer::default();
     match answer {
         Ok(explained) => {
             w.u32(0);
-            // Numbers, texts and lists only: there is nothing that JSON could refuse.
+            // Cannot fail: the report has only numbers, texts and lists.
             w.text(&serde_json::to_string(&explained.report).unwrap_or_default());
             w.bytes(&explained.output);
         }
@@ -214,10 +213,10 @@ pub fn encode_explained(answer: &Result<Explained, BuildError>) -> Vec<u8> {
     w.finish()
 }
 
-/// Reads what [`encode_explained`] wrote.
+/// Reads the bytes of [`encode_explained`].
 ///
 /// # Errors
-/// The position at which the bytes stop making sense.
+/// The position of the first byte that is not valid.
 pub fn decode_explained(bytes: &[u8]) -> Result<Result<Explained, BuildError>, WireError> {
     let mut r = Reader::new(bytes);
     let answer = if r.u32()? == 0 {

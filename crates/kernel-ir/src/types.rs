@@ -12,7 +12,7 @@ pub struct TypeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConstId(pub u32);
 
-/// Where a pointer may point (SPIR-V storage classes of the kernel environment).
+/// The memory that a pointer points into (SPIR-V storage classes of the kernel environment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AddressSpace {
     /// `Function`: one work-item's own memory.
@@ -40,7 +40,7 @@ pub enum Type {
     Float(u8),
     /// 64-bit pointer.
     Ptr(AddressSpace),
-    /// 2, 3, 4, 8 or 16 scalars (Bool, Int, Float, Ptr); 3 takes the room of 4 in memory.
+    /// 2, 3, 4, 8 or 16 scalars (Bool, Int, Float, Ptr); a vector of 3 has the size of 4 in memory.
     Vector(TypeId, u32),
     /// `len` elements in a row.
     Array(TypeId, u64),
@@ -57,8 +57,7 @@ pub enum Type {
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     all: Vec<Type>,
-    /// Size and alignment of each: computed once, so that types that share parts many times over
-    /// (2^40 leaves are 40 structs) cost no walk.
+    /// Size and alignment of each type. Computed once: types may share parts (40 nested structs can have 2^40 leaves).
     layout: Vec<(u64, u64)>,
     index: HashMap<Type, TypeId>,
 }
@@ -114,7 +113,7 @@ impl Types {
     pub fn get(&self, id: TypeId) -> &Type {
         &self.all[id.0 as usize]
     }
-    /// Handle of an already interned type.
+    /// Handle of a type that was interned before.
     #[must_use]
     pub fn find(&self, ty: &Type) -> Option<TypeId> {
         self.index.get(ty).copied()
@@ -139,7 +138,7 @@ impl Types {
     pub fn ptr(&mut self, space: AddressSpace) -> TypeId {
         self.intern(Type::Ptr(space))
     }
-    /// The scalar behind a scalar or vector type; `None` for aggregates and void.
+    /// The scalar type of a scalar or vector; `None` for aggregates and void.
     #[must_use]
     pub fn scalar_of(&self, id: TypeId) -> Option<TypeId> {
         match self.get(id) {
@@ -157,13 +156,13 @@ impl Types {
             Type::Void | Type::Array(..) | Type::Struct { .. } => 0,
         }
     }
-    /// Bytes that a value takes in memory, padding at its end included. Saturates instead of
-    /// wrapping; [`crate::front`] refuses types larger than 2^40 bytes.
+    /// Bytes of a value in memory, including padding at its end. Saturates; [`crate::front`] refuses types larger than
+    /// 2^40 bytes.
     #[must_use]
     pub fn size_of(&self, id: TypeId) -> u64 {
         self.layout[id.0 as usize].0
     }
-    /// As [`Self::size_of`], without the padding behind a vector of three components.
+    /// As [`Self::size_of`], without the padding of a vector of three components.
     #[must_use]
     pub fn unpadded_size_of(&self, id: TypeId) -> u64 {
         match *self.get(id) {
@@ -252,12 +251,12 @@ fn align_up(at: u64, align: u64) -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// A value known at compile time. Its type stands beside it in [`Constants`].
+/// A value known at compile time. [`Constants`] holds its type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Constant {
     /// All bits zero; of any type. Scalar zeros are interned as `Int(0)`, `Float(0)`, `Bool(false)`.
     Null,
-    /// Any value; evaluating it is no fault.
+    /// Any value; using it is no fault.
     Undef,
     /// Of type `Bool`.
     Bool(bool),
@@ -273,7 +272,7 @@ pub enum Constant {
     FunctionAddress(FunctionId),
 }
 
-/// The number that the low `bits` are, negative where the highest of them is set.
+/// The low `bits` of `value` as a signed number.
 pub(crate) fn sign_extend(value: u64, bits: impl Into<u32>) -> i64 {
     let unused = 64 - bits.into().clamp(1, 64);
     (value << unused).cast_signed() >> unused

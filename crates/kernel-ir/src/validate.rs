@@ -1,4 +1,4 @@
-//! The rules of the form in [`crate::ir`]: whoever gets a module that passed may index without checks.
+//! Validation: checks the rules of [`crate::ir`]. Code that gets a valid module may index without checks.
 
 mod operation;
 
@@ -61,10 +61,10 @@ impl From<&str> for ValidateError {
     }
 }
 
-/// A rule that is kept, or the text of the one that is broken.
+/// An error is the text of the broken rule.
 type Result<T = (), E = String> = std::result::Result<T, E>;
 
-/// Checks every rule of [`crate::ir`] that does not need the program to run.
+/// Checks every static rule of [`crate::ir`].
 ///
 /// # Errors
 /// The first rule that is broken.
@@ -101,7 +101,7 @@ fn types(module: &Module) -> Result {
     let types = &module.types;
     for i in 0..types.len() {
         let id = TypeId(i as u32);
-        // Parts are interned first, so a part with a higher handle was made up.
+        // Parts are interned before the whole, so a part with a higher handle is invalid.
         let known = |part: &TypeId| part.0 < id.0;
         let fine = match types.get(id) {
             Type::Void | Type::Bool | Type::Ptr(_) => true,
@@ -199,7 +199,7 @@ fn variables(module: &Module) -> Result {
     Ok(())
 }
 
-/// Checks one function of a module whose types, constants and variables are fine.
+/// Checks one function of a module whose types, constants and variables are valid.
 ///
 /// # Errors
 /// The first rule that is broken.
@@ -252,7 +252,7 @@ impl Validator<'_> {
             }
             let fine = match value.def {
                 ValueDef::Param(n) => {
-                    // Placeholders of dropped parameters are no parameters.
+                    // Values of dropped parameters are placeholders.
                     self.f.params.get(n as usize) == Some(&ValueId(i as u32))
                 }
                 ValueDef::Inst(inst) => inst.index() < self.f.insts.len(),
@@ -436,7 +436,7 @@ impl Validator<'_> {
         Ok(())
     }
 
-    /// Whether `value` is there at position `at` of `block`.
+    /// Whether the definition of `value` dominates position `at` of `block`.
     fn dominated(
         &self,
         cfg: &Cfg,

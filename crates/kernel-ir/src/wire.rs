@@ -1,9 +1,7 @@
-//! The byte form in which requests, replies and metadata cross a library boundary or lie in the cache.
-//!
-//! Little-endian, lengths first. The reader trusts nothing: every length is checked against what is
-//! left before anything is allocated.
+//! The byte form of requests, replies and metadata, for library boundaries and the cache.
+//! Little-endian, lengths first. The reader checks every length against the remaining bytes before it allocates.
 
-/// The bytes stopped making sense at this position.
+/// The bytes are not valid from this position on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("damaged record at byte {at}")]
 pub struct WireError {
@@ -11,7 +9,7 @@ pub struct WireError {
     pub at: usize,
 }
 
-/// Builds a record.
+/// Writes a record.
 #[derive(Debug, Default)]
 pub struct Writer(Vec<u8>);
 
@@ -47,7 +45,7 @@ impl Writer {
     }
 }
 
-/// Takes a record apart.
+/// Reads a record.
 #[derive(Debug)]
 pub struct Reader<'a> {
     all: &'a [u8],
@@ -55,7 +53,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// At the beginning of `all`.
+    /// At the start of `all`.
     #[must_use]
     pub fn new(all: &'a [u8]) -> Self {
         Self { all, at: 0 }
@@ -109,14 +107,14 @@ impl<'a> Reader<'a> {
     /// Count, then each item by `f`.
     ///
     /// # Errors
-    /// As `f`, or a count that cannot be true.
+    /// As `f`, or a count larger than the remaining bytes.
     pub fn list<T>(
         &mut self,
         mut f: impl FnMut(&mut Self) -> Result<T, WireError>,
     ) -> Result<Vec<T>, WireError> {
         let at = self.at;
         let count = self.u64()?;
-        // Each item takes at least one byte: a larger count is a lie.
+        // Each item has at least one byte, so a larger count is invalid.
         if count > (self.all.len() - self.at) as u64 {
             return Err(WireError { at });
         }

@@ -1,17 +1,17 @@
-//! What a pointer to a function points to: four 64-bit words, 16-byte aligned. And what they hold.
+//! Function pointers: the record that a pointer to a function points to, four 64-bit words at a 16-byte boundary.
 
 use crate::ir::Module;
 use crate::types::{Type, TypeId, Types};
 
 /// Word 0 of every record.
 pub const MAGIC: u64 = 0x6e6f_6974_636e_7566;
-/// Index of the word that tells the function's type: equal for types that pass alike.
+/// Index of the word with the number of the function's type: equal for types with the same calling convention.
 pub const SIGNATURE: usize = 1;
-/// Index of the word that tells the program whose kernels alone may call; 0: those of any.
+/// Index of the word with the program whose kernels may call the function; 0: kernels of any program.
 pub const PROGRAM: usize = 2;
-/// Index of the word that holds the address of the code; 0 when it can be called from nowhere.
+/// Index of the word with the address of the code; 0 when the function cannot be called.
 pub const CODE: usize = 3;
-/// Symbol of the record of a function that the host may ask for.
+/// Symbol of the record of a function that the host may query.
 #[must_use]
 pub fn symbol(name: &str) -> String {
     format!("solum.function.{name}")
@@ -38,15 +38,15 @@ impl Hash {
     }
 }
 
-/// Numbers for the types of functions: only a call of the same number reaches one. Where pointers point makes
-/// no difference to a call.
+/// Numbers of function types. A call reaches a function only if the numbers are equal. Address spaces of pointers make
+/// no difference.
 pub struct Signatures {
-    /// By type, whose parts have lower numbers.
+    /// Hash of each type; the parts of a type come before it.
     shapes: Vec<u64>,
 }
 
 impl Signatures {
-    /// For functions over `types`.
+    /// For functions whose types are in `types`.
     #[must_use]
     pub fn new(types: &Types) -> Self {
         let mut shapes: Vec<u64> = Vec::with_capacity(types.len());
@@ -82,7 +82,7 @@ impl Signatures {
     }
 }
 
-/// A number for what functions of a program share with its kernels: variables of work-groups, texts of printf.
+/// A number of the program, for functions that use its work-group variables or its printf formats.
 #[must_use]
 pub fn program(module: &Module) -> u64 {
     let mut hash = Hash::new();

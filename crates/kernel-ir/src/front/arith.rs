@@ -10,7 +10,7 @@ use crate::{
 use spirv::{Decoration, FPRoundingMode, Op as Spv};
 use spirv_reader::Operands;
 
-/// The operation behind a two-operand instruction.
+/// The operation of a two-operand instruction.
 fn binary_op(op: Spv) -> Option<BinaryOp> {
     Some(match op {
         Spv::IAdd => BinaryOp::IAdd,
@@ -91,7 +91,7 @@ fn unary_op(op: Spv) -> Option<UnaryOp> {
 }
 
 impl Lower<'_, '_> {
-    /// The licences that result `id` carries.
+    /// The flags of result `id`, by its decorations.
     pub(super) fn flags(&self, id: u32) -> Flags {
         let fast = self
             .source
@@ -123,7 +123,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Refuses a result that is to be rounded as this instruction cannot.
+    /// Refuses rounding decorations that this instruction does not support.
     pub(super) fn check_rounding(&self, op: Spv, operands: &[u32]) -> Res<()> {
         let &[_, id, ..] = operands else {
             return Ok(());
@@ -163,14 +163,14 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Arithmetic, comparisons, conversions, composites; false for what is none of these.
+    /// Lowers arithmetic, comparisons, conversions and composites; false for other instructions.
     pub(super) fn arithmetic(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
         if let Some(kind) = binary_op(op) {
             let (ty, id) = (operands.next()?, operands.next()?);
             let (a, b) = (operands.next()?, operands.next()?);
             let (a, mut b) = (self.value(a)?, self.value(b)?);
             if matches!(kind, BinaryOp::Shl | BinaryOp::LShr | BinaryOp::AShr) {
-                // The count may have a width of its own.
+                // The count may have another width.
                 let (from, to) = (self.int_bits(b)?, self.int_bits(a)?);
                 b = self.resize(b, from, to);
             }
@@ -193,7 +193,7 @@ impl Lower<'_, '_> {
                 && bits
                 && self.f.ty(a) == self.f.ty(b)
             {
-                // clang compares what an exchange of floats found so, bit by bit.
+                // clang compares the result of a float compare-exchange this way, bit by bit.
                 let int = self.like(a, |types| types.int(width));
                 (a, b) = (self.bitcast(a, int)?, self.bitcast(b, int)?);
             }
@@ -321,7 +321,7 @@ impl Lower<'_, '_> {
                     Type::Struct { fields, .. } => fields.len() as u64,
                     _ => return invalid("the result type is no vector, array or struct"),
                 };
-                // One instruction of five words must not make room for millions of parts.
+                // An instruction of five words must not allocate millions of parts.
                 if count > 256 {
                     return unsupported(format!(
                         "a value of {count} parts made of one; the largest has 256"
@@ -420,7 +420,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The scalar that was put at `path` of a vector just built (what work-items ask comes so).
+    /// The scalar at `path` of a vector that was just built, as for components of built-in variables.
     fn built_part(&self, whole: ValueId, path: &[u32]) -> Option<ValueId> {
         let &[index] = path else { return None };
         let ValueDef::Inst(inst) = self.f.values.get(whole.index())?.def else {
@@ -435,8 +435,8 @@ impl Lower<'_, '_> {
         parts.get(index as usize).copied()
     }
 
-    /// `OpAny` and `OpAll`. clang writes them of integers for OpenCL C's functions, of which the sign bits count, with an
-    /// integer as result.
+    /// `OpAny` and `OpAll`. For OpenCL C's functions clang emits them on integers, whose sign bits count, with an
+    /// integer result.
     fn vote_of_lanes(&mut self, op: Spv, lanes: ValueId, result: TypeId) -> Res<ValueId> {
         let truths = match self.scalar(lanes) {
             Type::Int(_) => {
@@ -457,14 +457,14 @@ impl Lower<'_, '_> {
         Ok(self.select(truth, one, zero))
     }
 
-    /// 1 or 0 of the type of `shape`.
+    /// A Bool as 1 or 0 of the type of `shape`.
     fn as_number(&mut self, truth: ValueId, shape: ValueId) -> ValueId {
         let ty = self.f.ty(shape);
         let (one, zero) = (self.int_of(ty, 1), self.int_of(ty, 0));
         self.select(truth, one, zero)
     }
 
-    /// Of a bit field: bits above the count, whether it is not empty, offset and mask, shaped like `base`.
+    /// For a bit field: number of bits above it, whether it is not empty, offset and mask, of the type of `base`.
     fn field(
         &mut self,
         base: ValueId,
@@ -638,7 +638,7 @@ impl Lower<'_, '_> {
         Ok(self.convert(ConvertOp::FToBf16, value, to))
     }
 
-    /// Doubles as floats whose last bit says that something was lost: rounding them again is rounding once.
+    /// Doubles to floats, rounded to odd: rounding the result again gives the same as rounding once.
     fn rounded_to_odd(&mut self, value: ValueId, single: TypeId) -> ValueId {
         let double = self.f.ty(value);
         let down = Op::Convert(ConvertOp::FToF, value, Rounding::Rtz);
@@ -653,7 +653,7 @@ impl Lower<'_, '_> {
         self.convert(ConvertOp::Bitcast, bits, single)
     }
 
-    /// A pointer under another type: no instruction, unless it is one to a value already.
+    /// A pointer cast needs no instruction, unless the operand is a value already.
     fn alias(&mut self, ty: u32, id: u32, from: u32) -> Res<bool> {
         let Kind::Pointer(space, _) = self.table.ty(ty)?.kind else {
             return Ok(false);
@@ -719,7 +719,7 @@ impl Lower<'_, '_> {
         Ok(self.convert(ConvertOp::Bitcast, value, to))
     }
 
-    /// Between numbers.
+    /// Conversions between numbers.
     fn number(&mut self, op: Spv, id: u32, value: ValueId, to: TypeId) -> Res<ValueId> {
         let rounding = self.rounding(id)?;
         let saturated = self

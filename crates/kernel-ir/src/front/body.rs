@@ -1,4 +1,4 @@
-//! Function bodies: blocks, phis, branches, calls; each instruction to the room that knows it.
+//! Function bodies: blocks, phis, branches and calls; other instructions are dispatched to their modules.
 
 use super::fault::{At, Res, invalid, unsupported};
 use super::lower::Lower;
@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 /// The decoration ArgumentAttributeINTEL of SPV_INTEL_function_pointers.
 const ARGUMENT_ATTRIBUTE: u32 = 6409;
 
-/// A block as the module wrote it.
+/// A block of the SPIR-V module.
 struct Piece {
     block: BlockId,
     /// Its instructions after the label.
@@ -34,7 +34,7 @@ fn is_terminator(op: Spv) -> bool {
 }
 
 impl<'w> Lower<'_, 'w> {
-    /// Lowers the body; the function has its parameters already.
+    /// Lowers the body of a function that has its parameters.
     pub(super) fn body(&mut self, function: &FunctionSource<'w>) -> Res<()> {
         for (i, &(id, ty, word)) in function.params.iter().enumerate() {
             let Some(&value) = self.f.params.get(i) else {
@@ -44,7 +44,7 @@ impl<'w> Lower<'_, 'w> {
                 .define_local(id, ty, Entity::Value(value))
                 .at(word)?;
         }
-        // Our own first block: private variables, and a first block without predecessors.
+        // An additional first block for private variables, without predecessors.
         let prologue = self.f.add_block();
         self.restores = function
             .body
@@ -80,7 +80,7 @@ impl<'w> Lower<'_, 'w> {
         Ok(())
     }
 
-    /// Cuts the body into blocks and checks that each has one terminator, at its end.
+    /// Splits the body into blocks and checks that each has one terminator, at its end.
     fn pieces(&mut self, function: &FunctionSource<'w>) -> Res<Vec<Piece>> {
         let mut pieces: Vec<Piece> = Vec::new();
         let mut open = false;
@@ -115,10 +115,9 @@ impl<'w> Lower<'_, 'w> {
         Ok(pieces)
     }
 
-    /// Blocks that control reaches, in reverse post-order: what dominates comes first, in whatever order
-    /// the module wrote the blocks down.
+    /// Reachable blocks in reverse post-order: dominators come first, whatever their order in the module.
     fn reachable(&self, function: &FunctionSource<'w>, pieces: &[Piece]) -> Res<Vec<usize>> {
-        // Types of results, for the one instruction whose literals are as wide as an operand.
+        // Types of results, since the width of OpSwitch's literals is that of its operand.
         let mut types = None;
         let mut successors = Vec::with_capacity(pieces.len());
         for piece in pieces {
@@ -277,7 +276,7 @@ impl<'w> Lower<'_, 'w> {
         }))
     }
 
-    /// Parts of a composite that did not fit into its instruction, from those that follow it.
+    /// Constituents of a long composite, from the continuation instructions that follow it.
     fn go_on(&mut self, op: Spv, rest: &[Instruction<'w>]) {
         self.further.clear();
         match op {
@@ -317,7 +316,7 @@ impl<'w> Lower<'_, 'w> {
             Spv::VariableLengthArrayINTEL | Spv::UntypedVariableLengthArrayINTEL => {
                 self.array_of_length(op, &mut operands)
             }
-            // A stack is not kept: arrays have their place from the function's beginning.
+            // Nothing to restore: arrays are allocated at the start of the function.
             Spv::SaveMemoryINTEL => {
                 let (ty, id) = (operands.next()?, operands.next()?);
                 let ir = self.value_type(ty)?;
@@ -369,7 +368,7 @@ impl<'w> Lower<'_, 'w> {
                 let now = self.bitcast(now, ir)?;
                 self.result(ty, id, now)
             }
-            // Its parts were taken with the instruction before.
+            // Its constituents belong to the previous instruction.
             Spv::CompositeConstructContinuedINTEL => {
                 if self.goes_on {
                     return Ok(());
@@ -435,7 +434,7 @@ impl<'w> Lower<'_, 'w> {
         }
     }
 
-    /// The inputs of all phis, now that every id has its value.
+    /// Adds the inputs of all phis, once every id has its value.
     fn fill_phis(&mut self) -> Res<()> {
         let predecessors = self.f.predecessors();
         let mut block_of = HashMap::new();
@@ -461,7 +460,7 @@ impl<'w> Lower<'_, 'w> {
                     return invalid(format!("parent %{parent} does not branch to this block"))
                         .at(word);
                 }
-                // What must be built for the value is built where it comes from.
+                // Instructions that the value needs are built in the predecessor.
                 self.block = start;
                 self.word = word as u32;
                 let value = self.value(id).at(word)?;
@@ -515,7 +514,7 @@ impl<'w> Lower<'_, 'w> {
             let Some((size, align)) = by_value else {
                 continue;
             };
-            // The callee owns its argument: it gets a copy.
+            // The callee owns its by-value argument: it gets a copy.
             if !matches!(self.module.types.get(self.f.ty(*arg)), Type::Ptr(_)) {
                 return invalid("an argument passed by value is no pointer");
             }
@@ -573,7 +572,7 @@ impl<'w> Lower<'_, 'w> {
         let callee = self.pointer(callee)?;
         let ids = operands.rest();
         let mut args = self.all(ids)?;
-        // What the callee owns is copied, as for a call by name.
+        // By-value arguments are copied, as in a direct call.
         let source = self.source;
         for of in source.all_numbered(id, ARGUMENT_ATTRIBUTE) {
             let &[index, attribute, ..] = of else {
@@ -635,8 +634,8 @@ impl<'w> Lower<'_, 'w> {
         }
     }
 
-    /// Drops blocks that nothing reaches, joins our first block with the function's, and numbers the
-    /// rest in reverse post-order.
+    /// Removes unreachable blocks, merges the additional first block with the function's, and renumbers in reverse
+    /// post-order.
     fn tidy(&mut self) {
         let order = self.f.reverse_post_order();
         let predecessors = self.f.predecessors();

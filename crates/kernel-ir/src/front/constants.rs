@@ -5,13 +5,13 @@ use super::table::Table;
 use crate::{ConstId, Constant, Module, Type, TypeId};
 use std::collections::HashMap;
 
-/// Leaves of one composite constant, shared parts counted as often as they appear.
+/// Leaves of one composite constant, counting shared parts each time.
 pub(super) const MAX_LEAVES: u64 = 1 << 22;
 
 /// Leaves of each composite constant.
 pub(super) type Leaves = HashMap<ConstId, u64>;
 
-/// What computing a constant needs: the ids that it may name, and the module that gets it.
+/// The context for computing constants: ids, and the module that holds the constants.
 pub(super) struct Constants<'a> {
     pub(super) module: &'a mut Module,
     pub(super) table: &'a Table,
@@ -35,7 +35,7 @@ impl Constants<'_> {
     }
 }
 
-/// Zero of type `ty`: scalars have one spelling.
+/// The canonical zero of type `ty`.
 pub(super) fn null(types: &crate::Types, ty: TypeId) -> Constant {
     match types.get(ty) {
         Type::Bool => Constant::Bool(false),

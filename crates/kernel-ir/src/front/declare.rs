@@ -1,4 +1,4 @@
-//! Types, constants and variables: what a module declares before its functions.
+//! Declarations of a module: types, constants and variables.
 
 use super::constants::{Constants, Leaves, MAX_LEAVES, null};
 use super::fault::{At, Res, invalid, unsupported};
@@ -18,24 +18,24 @@ const MAX_TYPE: u64 = 1 << 40;
 const MAX_VARIABLE: u64 = 1 << 32;
 /// Deeper nested types are refused.
 const MAX_DEPTH: u16 = 64;
-/// Structs and scalars of one type, an array counted as one element.
+/// Structs and scalars of one type, counting an array as one element.
 const MAX_NODES: u32 = 1 << 16;
-/// Declares one module's ids.
+/// Declares the ids of one module.
 pub(super) struct Declare<'a, 'w> {
     pub(super) module: &'a mut Module,
     pub(super) source: &'a Source<'w>,
     pub(super) table: &'a mut Table,
     /// Specialisation constants of the request.
     pub(super) specialisation: &'a HashMap<u32, &'a [u8]>,
-    /// Variables that linking gave a place.
+    /// Variables of this module, numbered by linking.
     pub(super) variables: &'a HashMap<u32, GlobalId>,
-    /// Those that another declaration defines.
+    /// Imported variables, which another declaration defines.
     pub(super) borrowed: &'a HashSet<u32>,
-    /// Functions that have an address.
+    /// Functions with an address.
     pub(super) functions: &'a HashMap<u32, FunctionId>,
     /// Leaves of composite constants.
     pub(super) leaves: Leaves,
-    /// Constituents that replicating instructions made.
+    /// Total constituents from replicating instructions.
     pub(super) replicated: u64,
 }
 
@@ -46,7 +46,7 @@ impl Declare<'_, '_> {
         let mut at = 0;
         while let Some(inst) = source.declarations.get(at) {
             at += 1;
-            // Very long composites go on in instructions of their own.
+            // Long composites have continuation instructions.
             let mut more = Vec::new();
             let long = matches!(
                 Op::from_u32(u32::from(inst.opcode)),
@@ -247,7 +247,7 @@ impl Declare<'_, '_> {
                 let (class, pointee) = (operands.next()?, operands.next()?);
                 let space = storage(class)?;
                 self.table.ty(pointee)?;
-                // Declared before by OpTypeForwardPointer: now it learns its pointee.
+                // Declared before by OpTypeForwardPointer; now its pointee is known.
                 if let Ok(Entity::Type(index)) = self.table.get(id)
                     && let Some(ty) = self.table.types.get_mut(index as usize)
                     && let Kind::Pointer(before, unknown @ 0) = &mut ty.kind
@@ -417,7 +417,7 @@ impl Declare<'_, '_> {
         self.table.define(id, ty, Entity::Const(constant))
     }
 
-    /// The request's value for the specialisation constant `id`.
+    /// The value that the request gives to specialisation constant `id`.
     fn specialised(&self, id: u32, bits: u8) -> Option<u64> {
         let spec = self.source.literal(id, Decoration::SpecId)?;
         let bytes = self.specialisation.get(&spec)?;
@@ -428,7 +428,7 @@ impl Declare<'_, '_> {
         Some(low_bits(u64::from_le_bytes(value), bits))
     }
 
-    /// What computing constants needs.
+    /// The context for computing constants.
     fn constants(&mut self) -> Constants<'_> {
         Constants {
             module: self.module,
@@ -527,7 +527,7 @@ impl Declare<'_, '_> {
     }
 }
 
-/// Whether the operands belong to the instruction before.
+/// Whether the instruction continues the previous one.
 fn continues(op: Op) -> bool {
     matches!(
         op,
@@ -558,13 +558,13 @@ fn is_constant(op: Op) -> bool {
     )
 }
 
-/// The address space of a storage class. `Input` holds what work-items ask about their place.
+/// The address space of a storage class. `Input` holds built-in variables.
 pub(super) fn storage(class: u32) -> Res<AddressSpace> {
     match StorageClass::from_u32(class) {
         Some(StorageClass::Function | StorageClass::Input | StorageClass::Private) => {
             Ok(AddressSpace::Private)
         }
-        // Functions have addresses like data.
+        // Function pointers are addresses of global records.
         Some(
             StorageClass::CrossWorkgroup
             | StorageClass::CodeSectionINTEL

@@ -1,9 +1,9 @@
-//! How a room of the front end says no: what kind of no, where, and why.
+//! Errors of the front end: kind, place and reason.
 
 use crate::{BuildError, BuildErrorKind};
 use spirv_reader::Words;
 
-/// An error on its way to a [`BuildError`]; the loop over instructions adds the place.
+/// An error before it becomes a [`BuildError`]; the loop over instructions adds the place.
 #[derive(Debug)]
 pub(super) struct Fault {
     kind: BuildErrorKind,
@@ -11,7 +11,7 @@ pub(super) struct Fault {
     message: String,
 }
 
-/// Boxed, so that the good way stays small.
+/// Boxed, so that results stay small.
 pub(super) type Res<T> = Result<T, Box<Fault>>;
 
 /// A rule of SPIR-V is broken.
@@ -19,12 +19,12 @@ pub(super) fn invalid<T>(message: impl Into<String>) -> Res<T> {
     fail(BuildErrorKind::Invalid, message)
 }
 
-/// Valid, but this compiler does not do it.
+/// Valid, but not supported by this compiler.
 pub(super) fn unsupported<T>(message: impl Into<String>) -> Res<T> {
     fail(BuildErrorKind::Unsupported, message)
 }
 
-/// Modules do not fit together.
+/// The modules cannot be linked.
 pub(super) fn unlinkable<T>(message: impl Into<String>) -> Res<T> {
     fail(BuildErrorKind::Link, message)
 }
@@ -37,7 +37,7 @@ fn fail<T>(kind: BuildErrorKind, message: impl Into<String>) -> Res<T> {
     }))
 }
 
-/// Adds the place to an error that has none yet.
+/// Adds the place of an instruction to errors that have none yet.
 pub(super) trait At<T> {
     /// `word` is the offset of the instruction that broke the rule.
     fn at(self, word: usize) -> Res<T>;
@@ -63,12 +63,12 @@ impl From<spirv_reader::Error> for Box<Fault> {
 }
 
 impl Fault {
-    /// Names the extended instruction that the fault is about.
+    /// Adds the name of an extended instruction.
     pub(super) fn within(mut self: Box<Self>, name: &str) -> Box<Self> {
         self.message = format!("{name}: {}", self.message);
         self
     }
-    /// The error as the build log shows it; `words` names the instruction at the place.
+    /// Converts to a [`BuildError`]; `words` gives the name of the instruction.
     pub(super) fn into_error(self, module: usize, words: Option<&Words>) -> BuildError {
         let known = self.word.zip(words);
         let line = known.and_then(|(word, words)| super::source_lines(words, &[word]).pop()?);

@@ -1,4 +1,4 @@
-//! Floats of 16, 32 and 64 bits as constants hold them.
+//! Conversion between `f64` and the bits of floats of 16, 32 and 64 bits.
 
 /// The bits of `value` as a float of `bits` bits, rounded to nearest even.
 pub(super) fn float_bits(bits: u8, value: f64) -> u64 {
@@ -41,11 +41,11 @@ fn half_bits(value: f64) -> u16 {
     } else {
         ((exponent + 14) as u32) << 10
     };
-    // A carry into the exponent is what rounding up to the next binade looks like.
+    // A carry into the exponent is correct: the value rounds up to the next binade.
     sign | (base + rounded) as u16
 }
 
-/// The number behind float bits.
+/// The value of float bits.
 pub(super) fn float_value(bits: u8, value: u64) -> f64 {
     match bits {
         64 => f64::from_bits(value),

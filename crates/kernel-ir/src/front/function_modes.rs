@@ -1,9 +1,9 @@
-//! Float modes that decorate one function: this compiler has them for whole kernels only.
+//! Float modes as decorations of single functions, which are supported for whole kernels only.
 
 use super::fault::{Res, invalid, unsupported};
 use spirv::{Decoration, FPDenormMode, FPOperationMode, FPRoundingMode};
 
-/// The float width that a mode names, in bits.
+/// The float width of a mode, in bits.
 pub(super) fn width(operand: Option<u32>) -> Res<u32> {
     match operand {
         Some(width @ (16 | 32 | 64)) => Ok(width),
@@ -14,7 +14,7 @@ pub(super) fn width(operand: Option<u32>) -> Res<u32> {
     }
 }
 
-/// Refuses decorations that ask of a function what its code would not do.
+/// Refuses decorations whose mode differs from the compiler's.
 pub(super) fn function_decoration(decoration: u32, operands: &[u32]) -> Res<()> {
     let Some(known) = Decoration::from_u32(decoration) else {
         return Ok(());

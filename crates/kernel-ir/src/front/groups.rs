@@ -1,4 +1,4 @@
-//! Atomics, fences, barriers, and what work-items of a group do together.
+//! Atomics, fences, barriers, group operations and asynchronous copies.
 
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
@@ -82,7 +82,7 @@ impl Lower<'_, '_> {
     }
 
     fn order(&self, id: u32) -> Order {
-        // Semantics that are no constant may be anything.
+        // Semantics that are not constant get the strongest order.
         let Ok(bits) = self.table.integer(self.module, id) else {
             return Order::SequentiallyConsistent;
         };
@@ -95,7 +95,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// All instructions of this room; false for others.
+    /// Lowers the instructions of this module; false for others.
     pub(super) fn grouped(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
         if let Some(kind) = atomic_op(op) {
             self.atomic(op, kind, operands)?;
@@ -131,7 +131,7 @@ impl Lower<'_, '_> {
                 let semantics = operands.next()?;
                 self.barrier(execution, memory, semantics)?;
             }
-            // The wait does the meeting; what is stored before the arrival must only be out by then.
+            // The wait is the barrier; the arrival only needs a fence.
             Spv::ControlBarrierArriveINTEL => {
                 let (_, memory) = (operands.next()?, operands.next()?);
                 let semantics = operands.next()?;
@@ -187,7 +187,7 @@ impl Lower<'_, '_> {
                 Ok(())
             }
             Scope::Invocation => self.fence(memory, semantics),
-            // clang writes the memory scope of OpenCL C's work_group_barrier in both places.
+            // clang uses the memory scope of OpenCL C's work_group_barrier for both scopes.
             Scope::Device | Scope::CrossDevice => {
                 self.fence(memory, semantics)?;
                 self.emit_void(Op::Barrier(Scope::Workgroup));
@@ -214,13 +214,13 @@ impl Lower<'_, '_> {
         };
         let (ptr, scope, semantics) = (operands.next()?, operands.next()?, operands.next()?);
         if kind == AtomicOp::CompareExchange {
-            // The order of failure is never stronger than that of success.
+            // The order for failure is not stronger than the one for success.
             operands.next()?;
         }
         let ptr = self.pointer(ptr)?;
         let scope = self.scope(scope).unwrap_or(Scope::CrossDevice);
         let order = match (kind, self.order(semantics)) {
-            // Half of these orders does not exist for an access that only reads or writes.
+            // Loads have no release order and stores no acquire order.
             (AtomicOp::Load, Order::Release) => Order::Relaxed,
             (AtomicOp::Load, Order::AcquireRelease) => Order::Acquire,
             (AtomicOp::Store | AtomicOp::FlagClear, Order::Acquire) => Order::Relaxed,
@@ -260,7 +260,7 @@ impl Lower<'_, '_> {
         self.result(ty, id, value)
     }
 
-    /// An atomic operation; what was there before.
+    /// An atomic operation; returns the old value.
     pub(super) fn update(
         &mut self,
         op: AtomicOp,
@@ -340,7 +340,7 @@ impl Lower<'_, '_> {
             GroupScope::Subgroup
         };
         let ir = self.value_type(ty)?;
-        // These have a literal among their operands.
+        // These have a literal operand.
         let literal = match op {
             Spv::GroupNonUniformBallotBitCount => Some(operands.next()?),
             _ => None,
@@ -403,7 +403,7 @@ impl Lower<'_, '_> {
             (Spv::GroupNonUniformQuadSwap, &[a, direction]) => {
                 let direction = self.lane_number(direction)?;
                 let one = self.int(32, 1);
-                // Horizontal, vertical, diagonal: neighbours 1, 2, 3.
+                // Quad swap: horizontal, vertical, diagonal are neighbours 1, 2, 3.
                 let mask = self.binary(BinaryOp::IAdd, direction, one);
                 self.emit(Op::Group(GroupOp::ShuffleXor, scope, vec![a, mask]), ir)
             }
@@ -498,7 +498,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What is asked of a ballot. Sub-groups have at most 32 lanes: its first word is all of it.
+    /// Queries of a ballot. Sub-groups have at most 32 lanes, so only its first word matters.
     fn ballot(
         &mut self,
         op: Spv,
@@ -562,7 +562,7 @@ impl Lower<'_, '_> {
         })
     }
 
-    /// Each work-item copies its share; the wait is a barrier.
+    /// Asynchronous copies: each work-item copies its share; the wait is a barrier.
     fn async_copy(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id, scope) = (operands.next()?, operands.next()?, operands.next()?);
         if self.group_scope(scope)? != GroupScope::Workgroup {

@@ -1,4 +1,4 @@
-//! Images and samplers: their types, and instructions as calls of the routines of [`crate::image`].
+//! Images and samplers: types, and lowering of instructions to calls of the routines of [`crate::image`].
 
 use super::fault::{Res, invalid, unsupported};
 use super::lower::{Lower, Signature};
@@ -11,14 +11,14 @@ use crate::{
 use spirv::{Dim, Op as Spv};
 use spirv_reader::Operands;
 
-/// Image operands that change nothing on images of one level: Lod, how integers are extended (the image knows),
-/// how long the texel is of use.
+/// Image operands without effect on images of one level: Lod, sign or zero extension (known from the image), lifetime
+/// hints.
 const HARMLESS: u32 = 0x2 | 0x1000 | 0x2000 | 0x4000;
 
-/// For a sample, gradients too: they choose a level, and there is one.
+/// Also without effect when sampling: gradients, which select a level.
 const GRADIENTS: u32 = 0x4;
 
-/// The IR's type of an image, sampler or both, and what the IR forgets.
+/// The IR type of an image, a sampler or both, and its [`Kind`].
 pub(super) fn declare(
     types: &mut Types,
     table: &Table,
@@ -66,7 +66,7 @@ pub(super) fn declare(
     })
 }
 
-/// The word of a sampler that the module spells out.
+/// The word of a constant sampler.
 pub(super) fn literal(operands: &mut Operands<'_>) -> Res<u64> {
     let (mode, normalised, filter) = (operands.next()?, operands.next()?, operands.next()?);
     let addressing = match mode {
@@ -83,7 +83,7 @@ pub(super) fn literal(operands: &mut Operands<'_>) -> Res<u64> {
     Ok(sampler_word(addressing, normalised != 0, filter == 1))
 }
 
-/// A coordinate as the routines take it.
+/// A coordinate in the form that the routines expect.
 struct Coordinates {
     x: ValueId,
     y: ValueId,
@@ -91,7 +91,7 @@ struct Coordinates {
 }
 
 impl Lower<'_, '_> {
-    /// `false` when `op` has nothing to do with images.
+    /// Lowers image instructions; false for others.
     pub(super) fn image(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
         match op {
             Spv::SampledImage => {
@@ -126,7 +126,7 @@ impl Lower<'_, '_> {
         Ok(true)
     }
 
-    /// The shape of the image that id `image` is, alone or with a sampler.
+    /// The shape of image `image`, with or without a sampler.
     fn shape(&self, image: u32) -> Res<Shape> {
         match self.table.type_of(image)?.kind {
             Kind::Image(shape) | Kind::SampledImage(shape) => Ok(shape),
@@ -148,7 +148,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Refuses image operands that mean something here.
+    /// Refuses image operands other than the `harmless` ones.
     fn image_operands(&self, operands: &mut Operands<'_>, harmless: u32) -> Res<()> {
         match operands.maybe() {
             Some(mask) if mask & !harmless != 0 => unsupported(format!(
@@ -212,7 +212,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What a routine gave, as type `want`.
+    /// Converts the result of a routine to type `want`.
     fn texel(&mut self, value: ValueId, want: TypeId) -> Res<ValueId> {
         let lanes = self.module.types.lane_count(want);
         // Depth images have one component.
@@ -247,7 +247,7 @@ impl Lower<'_, '_> {
         self.result(ty, id, value)
     }
 
-    /// The texel of an image that a sampler finds.
+    /// Samples an image.
     pub(super) fn sample_texel(
         &mut self,
         shape: Shape,
@@ -288,7 +288,7 @@ impl Lower<'_, '_> {
         self.result(ty, id, value)
     }
 
-    /// The texel of an image at whole coordinates.
+    /// Reads a texel at integer coordinates.
     pub(super) fn read_texel(
         &mut self,
         shape: Shape,
@@ -357,7 +357,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// The image that `id` is, without its sampler.
+    /// The image `id` without its sampler.
     fn image_value(&mut self, id: u32) -> Res<ValueId> {
         let both = matches!(self.table.type_of(id)?.kind, Kind::SampledImage(_));
         let value = self.value(id)?;
@@ -397,7 +397,7 @@ impl Lower<'_, '_> {
         self.result(ty, id, value)
     }
 
-    /// A word of the record, or 1.
+    /// The word at `place` of the record; without a place 1, the number of levels and samples.
     fn query(&mut self, operands: &mut Operands<'_>, place: Option<i64>) -> Res<()> {
         let (ty, id, image) = (operands.next()?, operands.next()?, operands.next()?);
         self.shape(image)?;
@@ -423,7 +423,7 @@ impl Lower<'_, '_> {
         Ok(self.resize(word, 32, bits))
     }
 
-    /// A handle is what an argument would hold; one of an image with its sampler finds that in the record.
+    /// Handles are as arguments hold them; a combined handle has its sampler in the record.
     fn bindless(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id, handle) = (operands.next()?, operands.next()?, operands.next()?);
         let handle = self.value(handle)?;
@@ -458,7 +458,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The routine `name`, brought into the module when it is first asked for.
+    /// The routine `name`, added to the module at its first use.
     fn routine(&mut self, name: &str) -> Res<FunctionId> {
         if let Some(&id) = self.own.get(name) {
             return Ok(id);
@@ -474,7 +474,7 @@ impl Lower<'_, '_> {
         for inst in &mut f.insts {
             if let Op::Call(callee, _) = &mut inst.op {
                 let name = from.functions.get(callee.index()).map(|f| f.name.clone());
-                // The routines call downwards: this ends.
+                // Routines do not recurse, so this ends.
                 *callee = self.routine(&name.unwrap_or_default())?;
                 calls.push((*callee, 0));
             }

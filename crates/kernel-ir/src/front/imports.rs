@@ -1,5 +1,5 @@
-//! Functions that are known by their names: LLVM intrinsics that the translator leaves as imports, C's
-//! mathematics, DPC++'s bfloat16 conversions. `intel` and `opencl_c` know theirs.
+//! Imported functions that are known by name: LLVM intrinsics that the translator leaves as imports, C's mathematics,
+//! DPC++'s bfloat16 conversions. `intel` and `opencl_c` have more.
 
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
@@ -9,7 +9,7 @@ use crate::{
     ValueId,
 };
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Copy)]
 enum Meaning {
     Binary(BinaryOp),
@@ -22,7 +22,7 @@ enum Meaning {
 
 #[derive(Clone, Copy)]
 enum Special {
-    /// Only the first operand counts (`llvm.ctlz` and `llvm.abs` have a flag).
+    /// Uses the first operand only (`llvm.ctlz` and `llvm.abs` also have a flag).
     CountFirst(UnaryOp),
     FunnelLeft,
     FunnelRight,
@@ -34,14 +34,14 @@ enum Special {
     FMulAdd,
     Expect,
     Ignore,
-    /// `to_global` and its like, which LLVM's own SPIR-V back end leaves as calls.
+    /// `to_global` and similar, which LLVM's SPIR-V back end leaves as calls.
     ToSpace(AddressSpace),
     Trap,
-    /// `__assert_fail` of C, and DPC++'s, which has the work-item's ids behind it.
+    /// `__assert_fail` of C and of DPC++, which also passes the work-item's ids.
     AssertFail,
 }
 
-/// The part of `name` that says what it does: without the types that LLVM adds.
+/// `name` without the types that LLVM appends.
 fn meaning(name: &str) -> Option<Meaning> {
     use Meaning::{Binary, Convert, Math, Special as S, Unary};
     let Some(llvm) = name.strip_prefix("llvm.") else {
@@ -188,7 +188,7 @@ fn c_function(name: &str) -> Option<Meaning> {
     found.map(Math)
 }
 
-/// Functions that LLVM's own SPIR-V back end leaves as calls, and what C's `assert` calls.
+/// Functions that LLVM's SPIR-V back end leaves as calls, and the function behind C's `assert`.
 fn special(name: &str) -> Option<Special> {
     Some(match name {
         "__assert_fail" | "__devicelib_assert_fail" => Special::AssertFail,
@@ -200,7 +200,7 @@ fn special(name: &str) -> Option<Special> {
     })
 }
 
-/// All that a name with braces stands for: `{a,b}c` is `ac` and `bc`.
+/// Expands braces: `{a,b}c` is `ac` and `bc`.
 #[cfg(test)]
 pub(super) fn expanded(pattern: &str) -> Vec<String> {
     let braces = pattern.split_once('{').and_then(|(before, rest)| {
@@ -331,7 +331,7 @@ impl Lower<'_, '_> {
         }))
     }
 
-    /// The result of a function that has none, or one that means nothing.
+    /// An undefined result; none if the function is void.
     fn nothing(&mut self, result: TypeId) -> Res<Option<ValueId>> {
         let void = self.module.types.void();
         Ok((result != void).then(|| self.undef(result)))
@@ -342,7 +342,7 @@ impl Lower<'_, '_> {
         [0, 1, 2].map(|d| self.emit(Op::WorkItem(builtin, d), int))
     }
 
-    /// Ends the launch, unless the instruction before does.
+    /// A trap, unless the previous instruction is one.
     pub(super) fn trap(&mut self) {
         let block = self.f.blocks.get(self.block.index());
         let last = block.and_then(|block| self.f.insts.get(block.insts.last()?.index()));
@@ -353,7 +353,7 @@ impl Lower<'_, '_> {
         self.emit_void(Op::Trap(ids.to_vec()));
     }
 
-    /// Ends the launch because of an assertion: texts, and the line between the last two.
+    /// A trap for a failed assertion; operands are three texts, and the line before the last.
     fn assert_fail(&mut self, [expression, file, line, function]: [ValueId; 4]) -> Res<()> {
         let texts = [expression, file, function].map(|text| self.generic(text));
         let [expression, file, function] = texts;
@@ -402,7 +402,7 @@ impl Lower<'_, '_> {
         let high = self.binary(BinaryOp::Shl, a, a_by);
         let low = self.binary(BinaryOp::LShr, b, b_by);
         let both = self.binary(BinaryOp::Or, high, low);
-        // A shift by the whole width has no value.
+        // A shift by the whole width is unspecified.
         Ok(self.select(none, if left { a } else { b }, both))
     }
 
@@ -424,8 +424,8 @@ impl Lower<'_, '_> {
         Ok(all)
     }
 
-    /// LLVM's test for classes of floats, on the bits: signalling NaN 1, quiet NaN 2, -inf 4, -normal 8,
-    /// -denormal 16, -0 32, +0 64, +denormal 128, +normal 256, +inf 512.
+    /// `llvm.is.fpclass`, on the bits: signalling NaN 1, quiet NaN 2, -inf 4, -normal 8, -denormal 16, -0 32, +0 64,
+    /// +denormal 128, +normal 256, +inf 512.
     fn fp_class(&mut self, a: ValueId, mask: u32) -> Res<ValueId> {
         let bits = self.float_bits(a)?;
         let int = self.like(a, |types| types.int(bits));

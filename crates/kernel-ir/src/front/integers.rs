@@ -1,4 +1,4 @@
-//! OpenCL.std: integer functions, and those that pick bits or lanes.
+//! OpenCL.std: integer functions, bit selection and shuffles; SPIR-V's integer dot products.
 
 use super::fault::{Res, invalid};
 use super::lower::Lower;
@@ -19,14 +19,14 @@ fn binary(inst: Cl) -> Option<BinaryOp> {
         Cl::SMulHi => BinaryOp::SMulHi,
         Cl::UMulHi => BinaryOp::UMulHi,
         Cl::Rotate => BinaryOp::Rotate,
-        // Outside 24 bits the result is the implementation's to choose.
+        // Beyond 24 bits the result is implementation-defined.
         Cl::SMul24 | Cl::UMul24 => BinaryOp::IMul,
         _ => return None,
     })
 }
 
 impl Lower<'_, '_> {
-    /// An integer function; none for other instructions.
+    /// Lowers an integer function; none for other instructions.
     pub(super) fn integer(&mut self, inst: Cl, ty: u32, args: &[ValueId]) -> Res<Option<ValueId>> {
         if let (Some(op), &[a, b]) = (binary(inst), args) {
             return Ok(Some(self.binary(op, a, b)));
@@ -90,7 +90,7 @@ impl Lower<'_, '_> {
                 let ir = self.f.ty(chooser);
                 self.int_bits(chooser)?;
                 let zero = self.int_of(ir, 0);
-                // Vectors look at the sign, scalars at the whole.
+                // Vectors test the sign bit, scalars the whole value.
                 let predicate = if self.lane_count(chooser) > 1 {
                     Predicate::SLt
                 } else {
@@ -106,7 +106,7 @@ impl Lower<'_, '_> {
         Ok(Some(value))
     }
 
-    /// `OpSDot` and its like: products of lanes, widened, summed, perhaps added with saturation.
+    /// `OpSDot` and similar: sum of the widened products of lanes, optionally added to an accumulator with saturation.
     pub(super) fn integer_dot(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id) = (operands.next()?, operands.next()?);
         let (a, b) = (operands.next()?, operands.next()?);
@@ -154,7 +154,7 @@ impl Lower<'_, '_> {
         self.result(ty, id, total)
     }
 
-    /// Four bytes that lie packed in a 32-bit integer, as a vector.
+    /// Four bytes packed in a 32-bit integer, as a vector.
     pub(super) fn unpacked(&mut self, value: ValueId) -> Res<ValueId> {
         if self.lane_count(value) != 1 {
             return Ok(value);
@@ -225,7 +225,7 @@ impl Lower<'_, '_> {
         self.bitcast(both, ir)
     }
 
-    /// Lanes of one or two vectors by a vector of numbers, whose high bits do not count.
+    /// OpenCL C's shuffles: lanes of one or two vectors, selected by the low bits of a vector of indices.
     fn pick(&mut self, a: ValueId, b: Option<ValueId>, mask: ValueId, ty: u32) -> Res<ValueId> {
         let Type::Vector(element, n) = *self.module.types.get(self.f.ty(a)) else {
             return invalid("the first operand is no vector");

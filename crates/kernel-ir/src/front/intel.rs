@@ -1,7 +1,6 @@
-//! Built-in functions of Intel's graphics compiler, imported by name: those that mean something on any device.
-//!
-//! Cache controls are hints and not looked at. Blocks of rows and columns lie in a sub-group's registers as on devices
-//! with registers of 64 bytes.
+//! Built-in functions of Intel's graphics compiler, imported by name, as far as they have a meaning on any device.
+//! Cache controls are hints and ignored. Two-dimensional blocks are distributed over a sub-group as on devices with
+//! registers of 64 bytes.
 
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
@@ -10,9 +9,9 @@ use crate::{
     Predicate, Scope, Type, TypeId, UnaryOp, ValueId,
 };
 
-/// What all names begin with.
+/// The prefix of all names.
 const PREFIX: &str = "__builtin_IB_";
-/// The functions, for docs/spirv.md: what stands in braces is one of several. The tests expand it.
+/// The functions, for docs/spirv.md; braces list alternatives, which the tests expand.
 pub(super) const NAMES: &[&str] = &[
     "lsc_load_{global,local}_{uchar_to_uint,ushort_to_uint,uint,uint2,uint3,uint4,uint8,ulong,ulong2,ulong3,ulong4,ulong8}",
     "lsc_store_{global,local}_{uchar_from_uint,ushort_from_uint,uint,uint2,uint3,uint4,uint8,ulong,ulong2,ulong3,ulong4,ulong8}",
@@ -37,14 +36,14 @@ pub(super) const NAMES: &[&str] = &[
     "bftof_{1,2,3,4,8,16}",
 ];
 
-/// Bytes of a register: of blocks side by side each begins in a new one.
+/// Bytes of a register. Each of several adjacent blocks starts in a new register.
 const REGISTER: u32 = 64;
 
 #[derive(Clone, Copy)]
 enum Meaning {
     Load(Element),
     Store(Element),
-    /// A prefetch, or a promise.
+    /// A prefetch or another hint.
     Hint,
     Fence(Scope),
     Barrier(Scope),
@@ -54,11 +53,11 @@ enum Meaning {
     Block(Block),
     Convert(ConvertOp),
     Clock,
-    /// Products of four bytes, summed: whether those of either operand are signed.
+    /// Sum of the products of four bytes; signedness of each operand.
     Dot(bool, bool),
 }
 
-/// What a load or store moves: scalars in memory, which may be narrower than the value's.
+/// The elements of a load or store. Scalars in memory may be narrower than in the value.
 #[derive(Clone, Copy)]
 struct Element {
     bytes: u32,
@@ -68,14 +67,14 @@ struct Element {
 #[derive(Clone, Copy)]
 struct Atomic {
     op: AtomicOp,
-    /// Values behind the pointer.
+    /// Number of values after the pointer.
     operands: usize,
-    /// Bits in memory; integers of the call may be wider.
+    /// Bits in memory; integers in the call may be wider.
     bits: u8,
     signed: bool,
-    /// Floats are subtracted by adding the negated operand.
+    /// Float subtraction: adds the negated operand.
     negate: bool,
-    /// An offset follows the pointer.
+    /// An offset comes after the pointer.
     offset: bool,
 }
 
@@ -84,10 +83,10 @@ struct Block {
     write: bool,
     /// Bytes of an element.
     element: u32,
-    /// None: as many as the sub-group has work-items.
+    /// None: the sub-group size.
     rows: Option<u32>,
     columns: Option<u32>,
-    /// Blocks side by side.
+    /// Number of adjacent blocks.
     count: u32,
     layout: Layout,
 }
@@ -97,11 +96,11 @@ struct Block {
 enum Layout {
     Rows,
     Columns,
-    /// Rows; elements of one column that make 4 bytes together.
+    /// VNNI: elements of one column that fill 4 bytes are adjacent.
     Interleaved,
 }
 
-/// Whether `name` is one of Intel's graphics compiler.
+/// Whether `name` is a built-in function of Intel's graphics compiler.
 pub(super) fn is_built_in(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
@@ -150,13 +149,13 @@ fn meaning(name: &str) -> Option<Meaning> {
     })
 }
 
-/// What follows `global_` or `local_`.
+/// The part of the name after `global_` or `local_`.
 fn behind_space(rest: &str) -> Option<&str> {
     rest.strip_prefix("global_")
         .or_else(|| rest.strip_prefix("local_"))
 }
 
-/// Accesses that say how they are cached.
+/// Accesses with cache controls.
 fn cached(rest: &str) -> Option<Meaning> {
     if let Some(ty) = rest.strip_prefix("simd_block_prefetch_") {
         return element(ty).map(|_| Meaning::Hint);
@@ -274,9 +273,9 @@ fn block(rest: &str) -> Option<Meaning> {
     let interleaved = without(rest, "_transform");
     without(rest, "_cacheopts");
     let bits = number(rest, "_u")?;
-    // How many components a work-item gets follows from the type.
+    // The number of components per work-item follows from the type.
     number(rest, "_wi");
-    // A sub-group of 32 that reads what one of 16 would.
+    // A sub-group of 32 reads the block of a sub-group of 16.
     let stripped = rest.strip_suffix("_sg32");
     *rest = stripped.unwrap_or(rest);
     let (rows, columns, count);
@@ -335,7 +334,7 @@ fn block(rest: &str) -> Option<Meaning> {
         count,
         layout,
     };
-    // One row of two half-registers comes as one block.
+    // One row of two half-registers counts as one block.
     if !write
         && layout == Layout::Rows
         && (rows, count) == (Some(1), 2)
@@ -348,7 +347,7 @@ fn block(rest: &str) -> Option<Meaning> {
 }
 
 impl Lower<'_, '_> {
-    /// A call of a function of Intel's graphics compiler.
+    /// Lowers a call of a built-in function.
     pub(super) fn intel(
         &mut self,
         name: &str,
@@ -402,7 +401,7 @@ impl Lower<'_, '_> {
         let void = self.module.types.void();
         match value {
             Some(value) if result != void => Ok(Some(value)),
-            // What a hint gives means nothing.
+            // The result of a hint is unspecified.
             None if result != void => Ok(Some(self.undef(result))),
             _ => Ok(None),
         }
@@ -415,7 +414,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Where the element number `offset` behind `ptr` begins; vectors of three components lie without padding.
+    /// The address of element `offset` after `ptr`; vectors of three components have no padding.
     fn element_at(&mut self, element: Element, ptr: ValueId, offset: ValueId) -> Res<ValueId> {
         self.is_pointer_value(ptr)?;
         let offset = self.index(offset)?;
@@ -423,7 +422,7 @@ impl Lower<'_, '_> {
         Ok(self.offset_by(ptr, offset, stride))
     }
 
-    /// The integer of `bits` bits, as many as `like` has lanes, that memory holds of an element.
+    /// The type of an element in memory: an integer of `bits` bits, or a vector with the lanes of `like`.
     fn in_memory_type(&mut self, element: Element, like: TypeId) -> Res<TypeId> {
         if self.module.types.lane_count(like) != element.lanes {
             return invalid("the value has another number of components than the name says");
@@ -578,8 +577,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A block of a surface that has rows, to or from the registers of a sub-group: component `i` of work-item `l` is scalar
-    /// `i * sub-group size + l` of them. What lies outside of the surface is read as zero and not written.
+    /// Loads or stores a two-dimensional block. Component `i` of work-item `l` is scalar `i * sub-group size + l` of
+    /// the sub-group's registers. Elements outside of the surface are read as zero and not written.
     fn block(&mut self, block: Block, args: &[ValueId], result: TypeId) -> Res<Option<ValueId>> {
         let (&[base, width, height, pitch, place, ..], value) = (args, args.get(5)) else {
             return invalid("a block has a base, width, height, pitch and coordinates");
@@ -620,7 +619,7 @@ impl Lower<'_, '_> {
             rows: self.size_or(block.rows, items),
             columns: self.size_or(block.columns, items),
         };
-        // A component is one piece of an element, or several elements.
+        // A component is a part of an element, or several elements.
         let bytes = u32::from(bits) / 8;
         let piece = bytes.min(block.element);
         let piece_ty = self.module.types.int((piece * 8) as u8);
@@ -675,8 +674,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Of byte `at` in the registers: whether it stands for one of the surface, and where that is; elsewhere the surface's
-    /// first byte.
+    /// For byte `at` of the registers: whether it is in the surface, and its address there, else the address of the
+    /// surface.
     fn place_in_block(
         &mut self,
         block: Block,
@@ -733,7 +732,7 @@ impl Lower<'_, '_> {
         let byte = self.binary(IMul, column, element);
         let byte = self.binary(IAdd, byte, within);
         let row = self.binary(IAdd, row, surface.y);
-        // Negative ones are large.
+        // Unsigned: negative coordinates are large.
         let in_row = self.compare(Predicate::ULt, byte, surface.width);
         let in_column = self.compare(Predicate::ULt, row, surface.height);
         let inside = self.binary(And, in_row, in_column);
@@ -749,18 +748,18 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Bytes in memory that have rows, and where a block begins in it: integers of 32 bits, the address of 64.
+/// A two-dimensional surface in memory, and the position of a block in it: 32-bit integers and a 64-bit address.
 struct Surface {
     base: ValueId,
     /// In bytes.
     width: ValueId,
     height: ValueId,
-    /// From a row to the next, in bytes.
+    /// Pitch, in bytes.
     pitch: ValueId,
     /// In elements.
     x: ValueId,
     y: ValueId,
-    /// Of a block.
+    /// Size of the block.
     rows: ValueId,
     columns: ValueId,
 }

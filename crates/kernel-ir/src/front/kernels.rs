@@ -1,4 +1,4 @@
-//! Entry points: what the host must know of them.
+//! Entry points: metadata of kernels, and their execution modes.
 
 use super::fault::{At, Res, invalid, unsupported};
 use super::function_modes;
@@ -9,7 +9,7 @@ use crate::{AddressSpace, ArgKind, FunctionId, Kernel, KernelArg, Module};
 use spirv::{ExecutionMode, FunctionParameterAttribute};
 use std::fmt::Write as _;
 
-/// The kernel behind `entry`.
+/// The kernel of `entry`.
 pub(super) fn kernel(
     module: &Module,
     source: &Source<'_>,
@@ -122,7 +122,7 @@ fn execution_mode(
                 }
             }
         }
-        // What the code does in any case; options that say otherwise are taken back.
+        // Always true of the code; options that contradict it are withdrawn (`modes`).
         Some(
             ExecutionMode::DenormPreserve
             | ExecutionMode::SignedZeroInfNanPreserve
@@ -136,12 +136,12 @@ fn execution_mode(
                 return invalid("a type and the licences are needed");
             };
             table.ty(ty)?;
-            // The other licences are not used; that to contract is the rule here unless it is taken away.
+            // Only contraction is used of these flags; it is allowed by default.
             if table.integer(module, mask)? & u64::from(modes::ALLOW_CONTRACT) == 0 {
                 kernel.contract = false;
             }
         }
-        // Promises and hints: of what the host will launch, of registers, of hardware that is laid out anew.
+        // Promises and hints about launches, registers and FPGAs.
         Some(
             ExecutionMode::MaxWorkgroupSizeINTEL
             | ExecutionMode::MaxWorkDimINTEL
@@ -216,7 +216,7 @@ fn argument(
     Ok(arg)
 }
 
-/// Size and alignment of what parameter `id`, a private pointer, points to.
+/// Size and alignment of the by-value aggregate behind parameter `id`, a private pointer.
 pub(super) fn by_value(
     module: &Module,
     source: &Source<'_>,
@@ -241,7 +241,7 @@ pub(super) fn by_value(
     Ok((module.types.size_of(content), align))
 }
 
-/// Whether the callee owns what parameter `id` points to.
+/// Whether parameter `id` is a by-value aggregate, owned by the callee.
 pub(super) fn owns(source: &Source<'_>, id: u32) -> bool {
     source.has_attribute(id, FunctionParameterAttribute::ByVal)
 }

@@ -1,7 +1,7 @@
 //! Sizes beyond which a program is refused.
 
-/// Private variables of one function may not take more bytes.
+/// Bytes of private variables of one function.
 pub(super) const MAX_PRIVATE: u64 = 1 << 30;
 
-/// A value outside memory (a loaded struct, say) may not take more bytes.
+/// Bytes of a value outside memory, for example a loaded struct.
 pub(super) const MAX_VALUE: u64 = 1 << 16;

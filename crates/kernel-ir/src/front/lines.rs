@@ -1,14 +1,14 @@
-//! From a place in a module to the line of source text that its compiler noted there: `OpLine`, or `DebugLine` of
-//! the set NonSemantic.Shader.DebugInfo (those of OpenCL.DebugInfo.100 use `OpLine`).
+//! Source lines of instructions, from `OpLine` or `DebugLine` of the set NonSemantic.Shader.DebugInfo (modules with
+//! OpenCL.DebugInfo.100 use `OpLine`).
 
 use spirv::Op;
 use spirv_reader::{Instruction, Words};
 use std::collections::{HashMap, HashSet};
 
-/// A place in a program's source text.
+/// A line of source text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceLine {
-    /// The file, as the module's compiler was given it.
+    /// The file, as in the module.
     pub file: String,
     /// From 1.
     pub line: u32,
@@ -26,9 +26,8 @@ impl std::fmt::Display for SourceLine {
     }
 }
 
-/// The lines of many instructions of one module, found in one walk.
-///
-/// For each of `places` (word offsets, ascending) the line in force there, `None` where the module notes none.
+/// The source lines of many instructions of one module, in one pass.
+/// For each of `places` (word offsets, ascending) its source line, if the module has one.
 #[must_use]
 pub fn source_lines(words: &Words, places: &[usize]) -> Vec<Option<SourceLine>> {
     let mut strings = HashMap::new();
@@ -77,7 +76,7 @@ pub fn source_lines(words: &Words, places: &[usize]) -> Vec<Option<SourceLine>> 
                     Told::NoLine => force = None,
                 }
             }
-            // A line holds to the end of its block at most.
+            // A line applies to the end of its block at most.
             (
                 Some(
                     Op::NoLine
@@ -98,7 +97,7 @@ pub fn source_lines(words: &Words, places: &[usize]) -> Vec<Option<SourceLine>> 
     lines
 }
 
-/// What an instruction of a debug information set says of lines.
+/// The effect of a debug information instruction on the current line.
 enum Told {
     Nothing,
     /// File (an `OpString`), line and column.
@@ -106,7 +105,7 @@ enum Told {
     NoLine,
 }
 
-/// The ids that lines of NonSemantic.Shader.DebugInfo refer to.
+/// The ids that `DebugLine` refers to.
 #[derive(Default)]
 struct DebugSets {
     sets: HashSet<u32>,

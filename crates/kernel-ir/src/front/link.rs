@@ -1,4 +1,4 @@
-//! Modules to one program: symbols, then declarations, then bodies, then the check.
+//! Links modules to one program: symbols, declarations, bodies, validation.
 
 use super::declare::{Declare, storage};
 use super::fault::{At, Fault, Res, invalid, unlinkable, unsupported};
@@ -18,12 +18,12 @@ use spirv::{Decoration, Op};
 use spirv_reader::Words;
 use std::collections::{HashMap, HashSet};
 
-/// Instructions that one kernel may have once every call is expanded.
+/// Instructions of one kernel after all calls are expanded.
 const MAX_EXPANDED: u64 = 1 << 23;
-/// Arguments of all kernels together: several entry points may name one function.
+/// Arguments of all kernels together. Several entry points may name one function.
 const MAX_ARGUMENTS: usize = 1 << 20;
 
-/// Where a symbol is defined.
+/// The definition of a symbol.
 #[derive(Clone, Copy)]
 struct Definition {
     source: usize,
@@ -32,7 +32,7 @@ struct Definition {
     once: bool,
 }
 
-/// One module's share of the link.
+/// The symbols of one module.
 #[derive(Default)]
 struct Symbols {
     /// By function id.
@@ -41,24 +41,24 @@ struct Symbols {
     functions: HashMap<u32, FunctionId>,
     /// Variables by id.
     variables: HashMap<u32, GlobalId>,
-    /// Variables that another declaration defines, by id.
+    /// Imported variables, which another declaration defines, by id.
     borrowed: HashSet<u32>,
-    /// Function indices whose bodies another module's definition replaces, or that have none.
+    /// Indices of functions without a body, or whose body another module's definition replaces.
     skipped: HashSet<usize>,
 }
 
-/// What [`super::build`] gives.
+/// The result of [`super::build`].
 #[derive(Clone, Debug, Default)]
 pub struct Built {
     /// The linked, specialised, validated program.
     pub module: Module,
-    /// Imports that no module of the request exports, by name: their functions have no blocks.
+    /// Names of imports that no module of the request exports; their functions have no blocks.
     pub unresolved: Vec<String>,
-    /// Functions that modules of the request export, kernels left out, sorted.
+    /// Exported functions other than kernels, sorted.
     pub exports: Vec<String>,
-    /// Remarks for the build log, one a line.
+    /// Remarks for the build log, one on each line.
     pub log: String,
-    /// The build options of the request without what the modules' own modes rule out.
+    /// The build options of the request, without those that contradict the modules' execution modes.
     pub options: Options,
 }
 
@@ -152,7 +152,7 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
     })
 }
 
-/// FPFastMathMode bits that build options give every float instruction.
+/// FPFastMathMode bits that build options add to every float instruction.
 fn licences(options: Options) -> u32 {
     let mut bits = 0;
     if options.finite_math_only {
@@ -178,7 +178,7 @@ struct Program {
     signatures: Vec<Signature>,
     unresolved: Vec<String>,
     exports: Vec<String>,
-    /// Functions that nothing defines.
+    /// Undefined functions.
     missing: HashSet<FunctionId>,
     kernel_names: HashSet<String>,
     arguments: usize,
@@ -214,7 +214,7 @@ impl Program {
         id
     }
 
-    /// Gives every function and variable its place; imports that of their definition.
+    /// Numbers all functions and variables; an import gets the number of its definition.
     fn symbols(
         &mut self,
         sources: &[Source<'_>],
@@ -298,7 +298,7 @@ impl Program {
                 }
             }
             let id = self.add_function(name);
-            // What needs no address is left out where nobody calls it.
+            // Exported functions have an address; other functions are removed later if they are unused.
             let entry = source.entry_functions.contains(&function.id);
             if pointers
                 && !entry
@@ -449,7 +449,7 @@ impl Program {
                 continue;
             };
             let imported = symbols.skipped.contains(&which);
-            // A definition speaks for itself; an import only when nothing defines it.
+            // The definition determines the signature; an import only when there is no definition.
             let open = self
                 .signatures
                 .get(id.index())
@@ -626,10 +626,10 @@ impl Program {
         Ok(())
     }
 
-    /// Kernels do not recurse, and stay of a size that can be compiled when calls are expanded.
+    /// Refuses recursive kernels, and kernels that are too large after all calls are expanded.
     fn call_graph(&self) -> Result<(), (usize, Box<Fault>)> {
         let count = self.signatures.len();
-        // 0: not seen, 1: on the way, 2: done.
+        // 0: not visited, 1: in progress, 2: done.
         let mut state = vec![0u8; count];
         let mut cost = vec![0u64; count];
         for start in 0..count {
@@ -678,7 +678,7 @@ impl Program {
     }
 }
 
-/// The parameters agree with the function's type.
+/// Checks the parameters against the function's type.
 fn check_params(table: &Table, function: &FunctionSource<'_>) -> Res<()> {
     let Kind::Function(result, params) = &table.ty(function.ty)?.kind else {
         return invalid(format!("type %{} is no function type", function.ty));
@@ -715,7 +715,7 @@ fn variable_ids(inst: &spirv_reader::Instruction<'_>) -> Res<(u32, u32)> {
     Ok((id, class))
 }
 
-/// Which definition each exported name means.
+/// The definition of each exported name.
 fn exports(
     i: usize,
     source: &Source<'_>,

@@ -1,4 +1,4 @@
-//! The function in work, and the small change of building instructions.
+//! The builder: the function that is being lowered, and helpers that append instructions.
 
 use super::fault::{Res, invalid};
 use super::float_bits::float_bits;
@@ -12,52 +12,52 @@ use crate::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// What callers must know of a function.
+/// The signature of a function, for its callers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signature {
-    /// Which module it came from.
+    /// Index of its module.
     pub(super) source: usize,
     pub(super) result: Option<TypeId>,
     pub(super) params: Vec<TypeId>,
-    /// Parameters that the callee may change without the caller seeing it: bytes and alignment.
+    /// By-value parameters: bytes and alignment.
     pub(super) by_value: Vec<Option<(u64, u64)>>,
     /// (callee, word) of every call in it.
     pub(super) calls: Vec<(FunctionId, u32)>,
 }
 
-/// Functions of our own that a module came to need, by what they do.
+/// Helper functions of the compiler in this module, by name.
 pub(super) type Own = HashMap<String, FunctionId>;
 
-/// One function on its way from SPIR-V to the IR.
+/// Lowers one function from SPIR-V to the IR.
 pub(super) struct Lower<'a, 'w> {
     pub(super) module: &'a mut Module,
     pub(super) source: &'a Source<'w>,
     pub(super) table: &'a mut Table,
-    /// What a called id means.
+    /// The callee of each called id.
     pub(super) callees: &'a HashMap<u32, Callee>,
     pub(super) signatures: &'a mut Vec<Signature>,
     pub(super) own: &'a mut Own,
     pub(super) f: Function,
-    /// Where instructions go.
+    /// The block to which instructions are appended.
     pub(super) block: BlockId,
-    /// The instruction in work.
+    /// The current instruction.
     pub(super) word: u32,
-    /// Licences that the build options give to every float instruction.
+    /// Flags that the build options add to every float instruction.
     pub(super) fast: u32,
     pub(super) calls: Vec<(FunctionId, u32)>,
     pub(super) constants: HashMap<ConstId, ValueId>,
     pub(super) globals: HashMap<GlobalId, ValueId>,
     pub(super) phis: Vec<(InstId, usize, &'w [u32])>,
     pub(super) labels: HashMap<u32, BlockId>,
-    /// Blocks that control reaches.
+    /// Reachable blocks.
     pub(super) reached: HashSet<BlockId>,
     /// Bytes of private variables.
     pub(super) private: u64,
-    /// Whether the function gives memory back (OpRestoreMemoryINTEL).
+    /// Whether the function frees memory (OpRestoreMemoryINTEL).
     pub(super) restores: bool,
-    /// Parts of the composite in work that stand in the instructions behind its own.
+    /// Constituents of the current composite from its continuation instructions.
     pub(super) further: Vec<u32>,
-    /// Whether the instruction before was a composite, or went on with one.
+    /// Whether the previous instruction was a composite or its continuation.
     pub(super) goes_on: bool,
 }
 
@@ -94,7 +94,7 @@ impl Lower<'_, '_> {
         if let Some(slot) = self.f.insts.get_mut(inst.index()) {
             slot.result = Some(value);
         }
-        // The first block is ours: it has no phis and dominates everything.
+        // The additional first block has no phis and dominates everything.
         if let Some(block) = self.f.blocks.first_mut() {
             block.insts.push(inst);
         }
@@ -104,7 +104,7 @@ impl Lower<'_, '_> {
         let ty = self.f.ty(a);
         self.emit(Op::Binary(op, a, b, Flags::default()), ty)
     }
-    /// Float arithmetic under the licences of the instruction in work.
+    /// Float arithmetic with the flags of the current instruction.
     pub(super) fn float(&mut self, op: BinaryOp, a: ValueId, b: ValueId, fast: u32) -> ValueId {
         let ty = self.f.ty(a);
         let flags = Flags {
@@ -159,7 +159,7 @@ impl Lower<'_, '_> {
         };
         Ok(self.emit(Op::Extract(value, vec![index]), element))
     }
-    /// Components of a vector; a scalar is its own only one.
+    /// The components of a vector; of a scalar itself.
     pub(super) fn lanes(&mut self, value: ValueId) -> Vec<ValueId> {
         let ty = self.f.ty(value);
         let Type::Vector(element, n) = *self.module.types.get(ty) else {
@@ -169,7 +169,7 @@ impl Lower<'_, '_> {
             .map(|i| self.emit(Op::Extract(value, vec![i]), element))
             .collect()
     }
-    /// The scalar or vector of `lanes`.
+    /// A vector of `lanes`, or the scalar if there is one.
     pub(super) fn join(&mut self, lanes: Vec<ValueId>) -> ValueId {
         match lanes.as_slice() {
             [only] => *only,
@@ -182,7 +182,7 @@ impl Lower<'_, '_> {
             }
         }
     }
-    /// A scalar in every lane of a value shaped like `shape`.
+    /// A scalar splat to the lanes of `shape`.
     pub(super) fn splat_like(&mut self, scalar: ValueId, shape: ValueId) -> ValueId {
         let ty = self.f.ty(shape);
         match *self.module.types.get(ty) {
@@ -190,7 +190,7 @@ impl Lower<'_, '_> {
             _ => scalar,
         }
     }
-    /// `ptr` and bytes.
+    /// `ptr` plus a number of bytes.
     pub(super) fn offset(&mut self, ptr: ValueId, offset: i64) -> ValueId {
         if offset == 0 {
             return ptr;
@@ -199,7 +199,7 @@ impl Lower<'_, '_> {
         let index = None;
         self.emit(Op::PtrOffset { ptr, index, offset }, ty)
     }
-    /// `ptr` and `index` (64 bits, signed) times `stride`.
+    /// `ptr` plus `index` (64 bits, signed) times `stride`.
     pub(super) fn offset_by(&mut self, ptr: ValueId, index: ValueId, stride: i64) -> ValueId {
         let ty = self.f.ty(ptr);
         let index = Some((index, stride));
@@ -255,11 +255,11 @@ impl Lower<'_, '_> {
             _ => scalar,
         }
     }
-    /// The scalar type behind `value`'s.
+    /// The scalar type of `value`.
     pub(super) fn scalar(&self, value: ValueId) -> Type {
         self.scalar_of(self.f.ty(value))
     }
-    /// The scalar type behind `ty`; `Void` for what has none.
+    /// The scalar type of `ty`; `Void` if it has none.
     pub(super) fn scalar_of(&self, ty: TypeId) -> Type {
         match self.module.types.scalar_of(ty) {
             Some(scalar) => self.module.types.get(scalar).clone(),
@@ -310,7 +310,7 @@ impl Lower<'_, '_> {
         let constant = self.module.constants.intern(ty, Constant::Int(value));
         self.constant(constant)
     }
-    /// An integer, in every lane of `ty`.
+    /// An integer splat of type `ty`.
     pub(super) fn int_of(&mut self, ty: TypeId, value: u64) -> ValueId {
         let bits = match self.scalar_of(ty) {
             Type::Int(bits) => bits,
@@ -321,7 +321,7 @@ impl Lower<'_, '_> {
         let constant = self.module.constants.intern(scalar, Constant::Int(value));
         self.splat(ty, constant)
     }
-    /// A float, in every lane of `ty`.
+    /// A float splat of type `ty`.
     pub(super) fn float_of(&mut self, ty: TypeId, value: f64) -> ValueId {
         let bits = match self.scalar_of(ty) {
             Type::Float(bits) => bits,
@@ -350,12 +350,12 @@ impl Lower<'_, '_> {
         };
         self.constant(constant)
     }
-    /// Any value of type `ty`.
+    /// An undefined value of type `ty`.
     pub(super) fn undef(&mut self, ty: TypeId) -> ValueId {
         let constant = self.module.constants.intern(ty, Constant::Undef);
         self.constant(constant)
     }
-    /// The bits of an integer that is known now.
+    /// The bits of an integer constant.
     pub(super) fn known(&self, value: ValueId) -> Option<u64> {
         match self.f.values.get(value.index())?.def {
             ValueDef::Const(constant) => super::table::integer(self.module, constant),
@@ -425,7 +425,7 @@ impl Lower<'_, '_> {
     pub(super) fn all(&mut self, ids: &[u32]) -> Res<Vec<ValueId>> {
         ids.iter().map(|&id| self.value(id)).collect()
     }
-    /// Says what the result id of the instruction in work stands for.
+    /// Defines the result id of the current instruction.
     pub(super) fn result(&mut self, ty: u32, id: u32, value: ValueId) -> Res<()> {
         let want = self.table.ty(ty)?.ir;
         if self.f.ty(value) != want {

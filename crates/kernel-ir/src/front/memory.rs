@@ -11,7 +11,7 @@ use crate::{
 use spirv::Op as Spv;
 use spirv_reader::Operands;
 
-/// What the memory operands of an access promise.
+/// The memory operands of an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub(super) volatile: bool,
@@ -21,7 +21,7 @@ pub(super) struct Access {
 
 /// One step of an access chain.
 enum Step {
-    /// To member `.0`, `.1` bytes on.
+    /// To member `.0`, at an offset of `.1` bytes.
     Member(u32, i64),
     /// To an element of type `.0`, each `.1` bytes long.
     Element(u32, i64),
@@ -40,14 +40,14 @@ impl Lower<'_, '_> {
         access.volatile = mask & 1 != 0;
         if mask & 2 != 0 {
             let align = operands.next()?;
-            // LLVM's translator writes 0 for "not known".
+            // LLVM's translator uses 0 for an unknown alignment.
             access.align = Some(if align.is_power_of_two() {
                 u64::from(align.min(1 << 12))
             } else {
                 1
             });
         }
-        // Availability, visibility and alias scopes name one id each.
+        // Availability, visibility and alias scopes have one id each.
         for bit in [8, 16, 0x1_0000, 0x2_0000] {
             if mask & bit != 0 {
                 operands.next()?;
@@ -289,7 +289,7 @@ impl Lower<'_, '_> {
         self.result(ty, id, ptr)
     }
 
-    /// A private array whose length the module's compiler did not know; this one must.
+    /// A private array of variable length. The length must be known after specialisation.
     pub(super) fn array_of_length(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id) = (operands.next()?, operands.next()?);
         let element = if op == Spv::UntypedVariableLengthArrayINTEL {
@@ -306,7 +306,7 @@ impl Lower<'_, '_> {
                 "an array whose length is known only when the kernel runs: its length must be a constant once the module is specialised",
             );
         };
-        // Each turn of a loop would have an array of its own.
+        // In a loop each iteration would need its own array.
         if self.block != BlockId(1) && !self.restores {
             return unsupported(
                 "an array of this kind outside the function's first block, in a function without OpRestoreMemoryINTEL",
@@ -330,7 +330,7 @@ impl Lower<'_, '_> {
         self.result(ty, id, ptr)
     }
 
-    /// The value of an integer that is made of constants in at most `depth` steps.
+    /// The value of an integer that is computed from constants in at most `depth` steps.
     fn folded(&self, value: ValueId, depth: u32) -> Option<u64> {
         if let Some(known) = self.known(value) {
             return Some(known);
@@ -353,7 +353,7 @@ impl Lower<'_, '_> {
         Some(super::table::low_bits(wide, bits))
     }
 
-    /// Lanes of a vector from as many places; what the mask leaves out comes from the last operand.
+    /// A masked gather; lanes that are off come from the last operand.
     pub(super) fn masked_gather(&mut self, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id, places) = (operands.next()?, operands.next()?, operands.next()?);
         let align = operands.next()?;
@@ -373,7 +373,7 @@ impl Lower<'_, '_> {
         self.result(ty, id, value)
     }
 
-    /// Lanes of a vector to as many places, those that the mask names.
+    /// A masked scatter.
     pub(super) fn masked_scatter(&mut self, operands: &mut Operands<'_>) -> Res<()> {
         let (value, places) = (operands.next()?, operands.next()?);
         let (align, mask) = (operands.next()?, operands.next()?);
@@ -384,7 +384,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// For each lane of `value` its place, or a private one that holds it where the mask is off; and the alignment.
+    /// For each lane its address, or the address of a private copy where the mask is off; and the alignment.
     fn masked_places(
         &mut self,
         places: u32,

@@ -1,7 +1,6 @@
-//! What a module says of its floats: modes of kernels and functions against what the device and the build options do.
-//!
-//! Invariant: no mode is dropped in silence. One that the code keeps anyway needs nothing, one that the options would
-//! break takes them back (options are licences), and every other one is refused by name.
+//! Float execution modes of a module, and how they restrict the build options.
+//! Invariant: no mode is ignored. A mode that the code satisfies anyway needs nothing, a mode that contradicts an
+//! option withdraws the option (options only permit), and every other mode is refused by name.
 
 use super::fault::{At, Fault, unsupported};
 use super::source::Source;
@@ -12,7 +11,7 @@ use std::collections::HashMap;
 /// FPFastMathMode's AllowContract.
 pub(super) const ALLOW_CONTRACT: u32 = 0x1_0000;
 
-/// Whether one of the kernels or functions of `sources` asks for `mode` (its decoration has that operand).
+/// Whether an entry point of `sources` has execution mode `mode`.
 fn any_mode(sources: &[Source<'_>], mode: ExecutionMode) -> bool {
     sources.iter().any(|source| {
         source.entries.iter().any(|entry| {
@@ -23,7 +22,7 @@ fn any_mode(sources: &[Source<'_>], mode: ExecutionMode) -> bool {
     })
 }
 
-/// The options of a build without those that a module's own modes rule out.
+/// The build options without those that contradict a module's execution modes.
 pub(super) fn options_left(sources: &[Source<'_>], mut options: Options) -> Options {
     if any_mode(sources, ExecutionMode::DenormPreserve)
         || sources.iter().any(|source| source.keeps_denorms)
@@ -31,7 +30,7 @@ pub(super) fn options_left(sources: &[Source<'_>], mut options: Options) -> Opti
         options.denorms_are_zero = false;
     }
     if any_mode(sources, ExecutionMode::SignedZeroInfNanPreserve) {
-        // What is left of the wide licences is to contract.
+        // Contraction is the only part of the wide options that is still allowed.
         options.mad_enable |= options.fast_relaxed_math || options.unsafe_math;
         options.fast_relaxed_math = false;
         options.unsafe_math = false;
@@ -41,7 +40,7 @@ pub(super) fn options_left(sources: &[Source<'_>], mut options: Options) -> Opti
     options
 }
 
-/// Whether products and sums of kernels of `source` may be contracted without being told so one by one.
+/// Whether kernels of `source` allow contraction by default.
 pub(super) fn contracts(source: &Source<'_>) -> bool {
     !(source.has_capability(Capability::FloatControls2)
         && source
@@ -49,9 +48,8 @@ pub(super) fn contracts(source: &Source<'_>) -> bool {
             .any(|operands| operands.first().is_some_and(|m| m & ALLOW_CONTRACT == 0)))
 }
 
-/// A kernel of `DenormFlushToZero 32` may not calculate with doubles: the processor flushes those as well.
-///
-/// `functions` are the ids of each module's functions in the program, `calls` those that each function calls.
+/// Refuses `DenormFlushToZero 32` for kernels that compute with doubles, which the processor would flush as well.
+/// `functions` maps ids of a module's functions to functions of the program, `calls` gives the callees of a function.
 pub(super) fn check_flushing<'a>(
     module: &Module,
     sources: &[Source<'_>],
@@ -92,7 +90,7 @@ pub(super) fn check_flushing<'a>(
     Ok(())
 }
 
-/// Whether an instruction of `function` rounds or compares doubles, or calls what nobody knows.
+/// Whether an instruction of `function` rounds or compares doubles, or calls an unknown function.
 fn calculates_with_doubles(module: &Module, function: FunctionId) -> bool {
     let Some(f) = module.functions.get(function.index()) else {
         return false;

@@ -1,12 +1,12 @@
-//! OpenCL.std: mathematics and the common and geometric functions. What is not an operation of the IR
-//! is composed here, so that back ends see few operations.
+//! OpenCL.std: mathematical, common and geometric functions. Functions without an operation in the IR are composed of
+//! others here, so that back ends have few operations.
 
 use super::fault::{Res, invalid};
 use super::lower::Lower;
 use crate::{BinaryOp, ConvertOp, MathFn, Op, Predicate, Type, UnaryOp, ValueId};
 use spirv_reader::{OpenClStd as Cl, Operands};
 
-/// The operation that a function is, and its number of operands.
+/// The operation of a function, and its number of operands.
 fn direct(inst: Cl) -> Option<(MathFn, usize)> {
     Some(match inst {
         Cl::Acos => (MathFn::Acos, 1),
@@ -88,7 +88,7 @@ fn direct(inst: Cl) -> Option<(MathFn, usize)> {
     })
 }
 
-/// Functions that give a second result through a pointer: the result and what is stored.
+/// Functions with a second result through a pointer: the result and the stored value.
 fn two_results(inst: Cl) -> Option<(MathFn, MathFn)> {
     Some(match inst {
         Cl::Fract => (MathFn::Fract, MathFn::Floor),
@@ -109,7 +109,7 @@ fn gives_int(function: MathFn) -> bool {
 }
 
 impl Lower<'_, '_> {
-    /// An instruction of OpenCL.std; none for those without a result.
+    /// Lowers an instruction of OpenCL.std; none if it has no result.
     pub(super) fn opencl(
         &mut self,
         inst: Cl,
@@ -165,7 +165,7 @@ impl Lower<'_, '_> {
         self.common(inst, &args, fast).map(Some)
     }
 
-    /// Scalars beside vectors in every lane: clang writes overloads of OpenCL C that mix them as they are.
+    /// Splats scalar operands beside vectors: clang emits such overloads of OpenCL C unchanged.
     fn as_wide(&mut self, mut args: Vec<ValueId>) -> Vec<ValueId> {
         let vector = args.iter().copied().find(|&arg| self.lane_count(arg) > 1);
         if let Some(vector) = vector {
@@ -178,7 +178,7 @@ impl Lower<'_, '_> {
         args
     }
 
-    /// The type that `function` of `args` has.
+    /// The result type of `function` for `args`.
     fn math_type(&mut self, function: MathFn, args: &[ValueId]) -> Res<crate::TypeId> {
         let Some(&first) = args.first() else {
             return invalid("no operands");
@@ -252,7 +252,7 @@ impl Lower<'_, '_> {
                 let zero = self.float_of(ty, 0.0);
                 let (one, minus) = (self.float_of(ty, 1.0), self.float_of(ty, -1.0));
                 let nan = self.unary(UnaryOp::IsNan, a);
-                // Zeros keep their sign.
+                // Preserves the sign of zero.
                 let value = self.select(nan, zero, a);
                 let negative = self.compare(Predicate::FOrdLt, a, zero);
                 let value = self.select(negative, minus, value);
@@ -319,7 +319,7 @@ impl Lower<'_, '_> {
         let bits = self.float_bits(a)?;
         let scalar = self.module.types.float(bits);
         let double = self.module.types.float(64);
-        // Squares of narrower floats neither overflow nor vanish in a double.
+        // Squares of narrower floats neither overflow nor underflow in a double.
         let (wide, largest) = if bits < 64 {
             let wide_ty = self.like(a, |types| types.float(64));
             (self.convert(ConvertOp::FToF, a, wide_ty), None)

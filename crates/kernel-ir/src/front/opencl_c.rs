@@ -10,7 +10,7 @@ use crate::{
     TypeId, UnaryOp, ValueId,
 };
 
-/// The functions, for docs/spirv.md: what stands in braces is one of several. The tests expand it.
+/// The functions, for docs/spirv.md; braces list alternatives, which the tests expand.
 pub(super) const NAMES: &[&str] = &[
     "{atomic,atom}_{add,sub,inc,dec,xchg,cmpxchg,min,max,and,or,xor}",
     "atomic_fetch_{add,sub,min,max,and,or,xor}{,_explicit}",
@@ -24,21 +24,21 @@ pub(super) const NAMES: &[&str] = &[
     "intel_sub_group_block_prefetch_{uc,us,ui,ul}{,2,4,8,16}",
 ];
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Copy)]
 pub(super) enum Meaning {
-    /// `mem_fence` and its like.
+    /// `mem_fence` and similar.
     Fence(Order),
     /// `sub_group_barrier`.
     SubGroupBarrier,
     /// `get_fence`.
     FenceOf,
     Atomic(Atomic),
-    /// Where a word of an image's record lies, and what OpenCL C adds to SPIR-V's number in it.
+    /// Offset of a word in an image's record, and the difference between OpenCL C's and SPIR-V's number in it.
     ImageWord(i64, u64),
     /// `read_imageh`.
     ReadImage(Shape),
-    /// Of a sub-group.
+    /// A sub-group operation.
     Group(GroupOp),
     Prefetch,
 }
@@ -46,22 +46,22 @@ pub(super) enum Meaning {
 #[derive(Clone, Copy)]
 pub(super) struct Atomic {
     op: AtomicOp,
-    /// Values behind the pointer.
+    /// Number of values after the pointer.
     operands: usize,
-    /// Floats are subtracted by adding the negated operand.
+    /// Float subtraction: adds the negated operand.
     negate: bool,
     order: Ordered,
 }
 
-/// Where an atomic function has its order from.
+/// The source of an atomic function's memory order.
 #[derive(Clone, Copy)]
 enum Ordered {
     Always(Order),
-    /// The operand behind the values.
+    /// The operand after the values.
     ByOperand,
 }
 
-/// Name and parameters of a function that is mangled as Itanium's C++ does.
+/// Name and parameters of a function, mangled by the Itanium C++ ABI.
 fn unmangled(name: &str) -> Option<(&str, &str)> {
     let rest = name.strip_prefix("_Z")?;
     let digits = rest.find(|c: char| !c.is_ascii_digit())?;
@@ -87,7 +87,7 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
     })
 }
 
-/// What a pointer leads to.
+/// The pointee of a pointer parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Number {
     Signed,
@@ -95,7 +95,7 @@ enum Number {
     Float,
 }
 
-/// The number behind the pointer that is the first of `parameters`: `PU3AS1Vj`, `PU3AS4VU7_Atomicf`.
+/// The pointee type of the first of `parameters`, a pointer: `PU3AS1Vj`, `PU3AS4VU7_Atomicf`.
 fn number(parameters: &str) -> Option<Number> {
     let rest = parameters.strip_prefix('P')?;
     let rest = rest.strip_prefix("U3AS").map_or(rest, |rest| {
@@ -105,7 +105,7 @@ fn number(parameters: &str) -> Option<Number> {
     scalar(rest.strip_prefix("U7_Atomic").unwrap_or(rest))
 }
 
-/// The number that is the first of `parameters`.
+/// The type of the first of `parameters`.
 fn scalar(parameters: &str) -> Option<Number> {
     Some(match parameters.as_bytes() {
         [b'c' | b's' | b'i' | b'l', ..] => Number::Signed,
@@ -115,7 +115,7 @@ fn scalar(parameters: &str) -> Option<Number> {
     })
 }
 
-/// `intel_sub_group_reduce_add` and its like.
+/// `intel_sub_group_reduce_add` and similar.
 fn group(name: &str, parameters: &str) -> Option<GroupOp> {
     let (kind, operation) = name.strip_prefix("intel_sub_group_")?.rsplit_once('_')?;
     let reduction = match (operation, scalar(parameters)?) {
@@ -179,7 +179,7 @@ fn atomic(name: &str, number: Number) -> Option<Atomic> {
     })
 }
 
-/// The shape of the image that is the first of `parameters`: `20ocl_image2d_array_ro`.
+/// The shape of the first of `parameters`, an image: `20ocl_image2d_array_ro`.
 fn shape(parameters: &str) -> Option<Shape> {
     let at = parameters.find("ocl_image")?;
     let rest = parameters.get(at + "ocl_image".len()..)?;
@@ -191,7 +191,7 @@ fn shape(parameters: &str) -> Option<Shape> {
 }
 
 impl Lower<'_, '_> {
-    /// A call of a function of OpenCL C.
+    /// Lowers a call of a function of OpenCL C.
     pub(super) fn opencl_c(
         &mut self,
         meaning: Meaning,
@@ -265,7 +265,7 @@ impl Lower<'_, '_> {
         };
         let order = match atomic.order {
             Ordered::Always(order) => order,
-            // C's memory orders; consume is acquire.
+            // C's memory orders; consume counts as acquire.
             Ordered::ByOperand => match rest.first().and_then(|&order| self.known(order)) {
                 Some(0) => Order::Relaxed,
                 Some(1 | 2) => Order::Acquire,

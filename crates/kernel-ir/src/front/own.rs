@@ -1,4 +1,4 @@
-//! Functions of our own: what instructions and imports mean that need loops.
+//! Helper functions of the compiler, for instructions and imports that need loops: copies and fills.
 
 use super::lower::{Lower, Signature};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     Predicate, Terminator, TypeId, ValueDef, ValueId,
 };
 
-/// Writes one function.
+/// Builds one helper function.
 struct Writer<'m> {
     module: &'m mut Module,
     f: Function,
@@ -124,7 +124,7 @@ impl Writer<'_> {
 }
 
 impl Lower<'_, '_> {
-    /// The function `name`, written by `write` when it is first asked for.
+    /// The helper function `name`; `write` builds it at its first use.
     fn own(
         &mut self,
         name: String,
@@ -205,7 +205,7 @@ impl Lower<'_, '_> {
                 Op::Convert(crate::ConvertOp::PtrToInt, from, crate::Rounding::Default),
                 int,
             );
-            // Upwards when the target lies below: bytes are read before they are overwritten.
+            // Copies upwards if the target is below the source, so that bytes are read before they are overwritten.
             let below = w.emit(Op::Compare(Predicate::ULt, a, b), bool);
             let (up, down, end) = (w.f.add_block(), w.f.add_block(), w.f.add_block());
             w.end(Terminator::CondBr {

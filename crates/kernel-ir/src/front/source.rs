@@ -1,4 +1,4 @@
-//! One module, cut into its sections: what is decorated, named, declared and defined where.
+//! The sections of one module: decorations, names, execution modes, declarations, functions.
 
 use super::fault::{At, Res, invalid, unsupported};
 use super::function_modes;
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 /// A module's instructions by section. Ids are not resolved yet.
 pub(super) struct Source<'w> {
     pub(super) words: &'w Words,
-    /// Types, constants, variables and what else stands outside functions, in order.
+    /// Types, constants, variables and other instructions outside functions, in order.
     pub(super) declarations: Vec<Instruction<'w>>,
     pub(super) functions: Vec<FunctionSource<'w>>,
     pub(super) entries: Vec<Entry>,
@@ -19,13 +19,13 @@ pub(super) struct Source<'w> {
     modes: Vec<(u32, u32, &'w [u32], usize)>,
     decorations: Vec<Decorated<'w>>,
     names: Vec<(u32, &'w [u32])>,
-    /// Whether any struct is packed: then an access without `Aligned` promises nothing.
+    /// Whether any struct is packed: an access without `Aligned` then has no known alignment.
     pub(super) any_packed: bool,
     /// Whether functions may be called through pointers (`FunctionPointersINTEL`).
     pub(super) function_pointers: bool,
-    /// Whether a function asks for its denormals.
+    /// Whether a function requires denormals.
     pub(super) keeps_denorms: bool,
-    /// Whether any result is to be rounded in another way than to nearest even.
+    /// Whether any result has a rounding mode other than to nearest even.
     pub(super) any_rounding: bool,
     capabilities: HashSet<u32>,
 }
@@ -55,7 +55,7 @@ pub(super) struct Entry {
     pub(super) word: usize,
 }
 
-/// How a symbol takes part in linking.
+/// The linkage of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Linkage {
     Private,
@@ -65,7 +65,7 @@ pub(super) enum Linkage {
 }
 
 impl<'w> Source<'w> {
-    /// Cuts `words` into sections.
+    /// Splits `words` into sections.
     pub(super) fn scan(words: &'w Words) -> Res<Self> {
         let mut source = Self {
             words,
@@ -110,7 +110,7 @@ impl<'w> Source<'w> {
         Ok(source)
     }
 
-    /// An instruction inside a function; false when it ends the function.
+    /// Handles an instruction inside a function; false when it ends the function.
     fn inside(&mut self, op: Op, inst: Instruction<'w>) -> Res<bool> {
         let Some(function) = self.functions.last_mut() else {
             return invalid("outside a function");
@@ -130,7 +130,7 @@ impl<'w> Source<'w> {
         Ok(true)
     }
 
-    /// An instruction outside functions; true when it begins one.
+    /// Handles an instruction outside functions; true when it starts one.
     fn outside(
         &mut self,
         op: Op,
@@ -189,7 +189,7 @@ impl<'w> Source<'w> {
                 self.any_packed |= decoration == Decoration::CPacked as u32;
                 self.any_rounding |= decoration == Decoration::FPRoundingMode as u32
                     && operands.first() != Some(&(spirv::FPRoundingMode::RTE as u32));
-                // Those that would flush are refused.
+                // Flushing modes are refused above.
                 self.keeps_denorms |= decoration == Decoration::FunctionDenormModeINTEL as u32;
                 self.decorations.push(Decorated {
                     target,
@@ -217,7 +217,7 @@ impl<'w> Source<'w> {
             Op::FunctionEnd | Op::FunctionParameter | Op::Label => {
                 return invalid("outside a function");
             }
-            // Hints, debug information and what needs no answer.
+            // Hints, debug information and other instructions without effect.
             Op::Extension
             | Op::Source
             | Op::SourceContinued
@@ -236,7 +236,7 @@ impl<'w> Source<'w> {
         Ok(false)
     }
 
-    /// Spreads decoration groups and sorts what is looked up by id.
+    /// Expands decoration groups and sorts the tables by id.
     fn close(&mut self, groups: &[(u32, &'w [u32])]) -> Res<()> {
         let by_target = |d: &Decorated<'w>| d.target;
         self.decorations.sort_by_key(by_target);
@@ -293,7 +293,7 @@ impl<'w> Source<'w> {
             .map(|d| d.operands)
     }
 
-    /// Operands of every `decoration` of anything.
+    /// Operands of every `decoration` in the module.
     pub(super) fn operands_of(
         &self,
         decoration: Decoration,
@@ -314,9 +314,9 @@ impl<'w> Source<'w> {
         self.decoration(id, decoration)?.first().copied()
     }
 
-    /// The alignment in bytes that `id` is decorated with.
+    /// The alignment in bytes by decoration of `id`.
     pub(super) fn alignment(&self, id: u32) -> Option<u32> {
-        // LLVM 22 writes 128 as a signed byte.
+        // LLVM 22 emits 128 as a signed byte.
         let signed_byte = |bytes| if bytes == 0xffff_ff80 { 128 } else { bytes };
         self.literal(id, Decoration::Alignment).map(signed_byte)
     }
@@ -351,8 +351,8 @@ impl<'w> Source<'w> {
             .map(|&(_, mode, operands, word)| (mode, operands, word))
     }
 
-    /// The name by which the host asks for variable `id`, where it has one of its own: that of SYCL's variables of a device
-    /// is made by the compiler, and no linkage name.
+    /// The host's name of variable `id`, if it has one besides its linkage name: that of SYCL's `device_global` variables
+    /// is made by the compiler.
     pub(super) fn host_name(&self, id: u32) -> Res<Option<String>> {
         let registered = self.decoration(id, Decoration::HostAccessINTEL);
         let operands = registered.or_else(|| self.all_numbered(id, INTEL_HOST_ACCESS).next());
@@ -385,13 +385,13 @@ impl<'w> Source<'w> {
     }
 }
 
-/// What Intel's translator writes for SYCL's variables of a device (SPV_INTEL_global_variable_decorations, never
-/// registered): the capability, and HostAccessINTEL under a number of its own.
+/// The capability and the number of HostAccessINTEL that Intel's translator uses for SYCL's `device_global` variables
+/// (SPV_INTEL_global_variable_decorations, which was never registered).
 const INTEL_GLOBAL_VARIABLE_DECORATIONS: u32 = 6146;
 const INTEL_HOST_ACCESS: u32 = 6147;
 
-/// Refuses a capability that changes what instructions mean, or that nothing here provides. What only
-/// allows instructions (images, pipes, device queues) is refused where such an instruction stands.
+/// Refuses a capability that changes the meaning of instructions or is not supported. Capabilities that only enable
+/// instructions (images, pipes, device queues) are accepted here; unsupported instructions are refused one by one.
 fn capability(number: u32) -> Res<()> {
     let refused = match Capability::from_u32(number) {
         None => number != INTEL_GLOBAL_VARIABLE_DECORATIONS,

@@ -30,7 +30,7 @@ fn lanes(module: &Module, constant: ConstId) -> Option<Vec<u64>> {
     }
 }
 
-/// What `OpSpecConstantOp` of type `ty` stands for.
+/// Evaluates `OpSpecConstantOp` of type `ty`.
 pub(super) fn fold(d: &mut Constants<'_>, ty: u32, operands: &mut Operands<'_>) -> Res<Entity> {
     let number = operands.next()?;
     let Some(op) = Op::from_u32(number) else {
@@ -286,7 +286,7 @@ fn insert(
         Type::Struct { fields, .. } => fields.len() as u64,
         _ => 0,
     };
-    // Paths are as long as types are deep, which is bounded.
+    // Paths are no longer than types are deep, which is bounded.
     if len > 4096 || depth > 64 {
         return unsupported("OpCompositeInsert into a constant of this size");
     }
@@ -324,7 +324,7 @@ fn pointer_cast(d: &mut Constants<'_>, ir: TypeId, space: AddressSpace, from: u3
             offset,
             space,
         }),
-        // Fewer bits than an address has are no address.
+        // A truncated address is no address.
         Entity::AddressNumber {
             global,
             offset,
@@ -348,7 +348,7 @@ fn pointer_cast(d: &mut Constants<'_>, ir: TypeId, space: AddressSpace, from: u3
     }
 }
 
-/// The address that `from` is, as a number of type `ir`. Which one is known only when the program runs.
+/// The address `from` as a number of type `ir`; its value is known only when the program is loaded.
 fn address_number(d: &mut Constants<'_>, ir: TypeId, from: u32) -> Res<Entity> {
     let Type::Int(bits) = *d.module.types.get(ir) else {
         return invalid("the result type is no integer");
@@ -410,8 +410,8 @@ fn chain(d: &mut Constants<'_>, op: Op, ty: u32, operands: &mut Operands<'_>) ->
         last = (offset, index);
         offset = offset.wrapping_add(step);
     }
-    // LLVM 22 writes a constant offset in bytes as the index of an array of larger elements, with a
-    // pointer to bytes as the result.
+    // LLVM 22 emits a constant offset in bytes as an index of an array of larger elements, with a pointer to bytes as
+    // the result type.
     let (_, pointee) = d.table.pointer(ty)?;
     let size_of = |ty| d.table.sized(ty).map_or(0, |ty| d.module.types.size_of(ty));
     if pointee != 0 && size_of(pointee) == 1 && size_of(at) > 1 {

@@ -1,4 +1,4 @@
-//! What each id of a module stands for.
+//! The table of a module's ids: the entity that each id names.
 
 use super::fault::{Res, invalid, unsupported};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use spirv_reader::OpenClStd;
 
-/// What an id stands for.
+/// The entity that an id names.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Entity {
     /// Nothing yet.
@@ -16,25 +16,25 @@ pub(super) enum Entity {
     Type(u32),
     /// A constant.
     Const(ConstId),
-    /// The address of a variable, and bytes.
+    /// The address of a variable plus an offset in bytes.
     Address {
         global: GlobalId,
         offset: i64,
         space: AddressSpace,
     },
-    /// The address of a variable, and bytes, as a number of so many bits.
+    /// The address of a variable plus an offset in bytes, as a number of `bits` bits.
     AddressNumber {
         global: GlobalId,
         offset: i64,
         bits: u8,
     },
-    /// A pointer to what a work-item asks about its place.
+    /// A pointer to a built-in variable.
     Place(Place),
     /// A function.
     Function,
     /// An extended instruction set.
     Set(ExtSet),
-    /// A value of the function in work.
+    /// A value of the current function.
     Value(ValueId),
     /// An id without a value: string, label, hint.
     Named,
@@ -48,7 +48,7 @@ pub(super) struct Place {
     pub(super) lanes: u32,
     /// Of each lane.
     pub(super) bits: u8,
-    /// Bytes into the variable.
+    /// Offset in the variable, in bytes.
     pub(super) offset: i64,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Value(Builtin),
-    /// Lanes of the sub-group compared with one's own.
+    /// A mask of the lanes of the sub-group that compare so with the own lane.
     Mask(Predicate),
 }
 
@@ -64,18 +64,18 @@ pub(super) enum Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExtSet {
     OpenCl,
-    /// Debug information and other sets without meaning for the result.
+    /// Debug information and other sets without effect on the result.
     Ignored,
 }
 
-/// A SPIR-V type: the IR's, and what the IR forgets.
+/// A SPIR-V type: its IR type, and details that the IR type does not have.
 #[derive(Clone, Debug)]
 pub(super) struct Ty {
     pub(super) ir: TypeId,
     pub(super) kind: Kind,
     /// Nesting of arrays, structs and vectors.
     pub(super) depth: u16,
-    /// Structs and scalars in it, an array counted as one element.
+    /// Structs and scalars in it, counting an array as one element.
     pub(super) nodes: u32,
 }
 
@@ -85,7 +85,7 @@ pub(super) enum Kind {
     Bool,
     Int,
     Float,
-    /// A bfloat16: the IR has its bits, an integer.
+    /// A bfloat16; its IR type is an integer with its bits.
     Bfloat16,
     Vector(u32, u32),
     Array(u32),
@@ -102,12 +102,12 @@ pub(super) enum Kind {
     Opaque,
 }
 
-/// What an image type says of coordinates.
+/// The coordinates of an image type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     /// 1 to 3.
     pub(super) dimensions: u8,
-    /// The coordinate behind them names a layer.
+    /// One more coordinate selects a layer.
     pub(super) layered: bool,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct Table {
     /// Type id of each id that has a type; 0 otherwise.
     type_of: Vec<u32>,
     pub(super) types: Vec<Ty>,
-    /// Ids set by the function in work.
+    /// Ids defined by the current function.
     local: Vec<u32>,
 }
 
@@ -131,7 +131,7 @@ impl Table {
         }
     }
 
-    /// What `id` stands for.
+    /// The entity that `id` names.
     pub(super) fn get(&self, id: u32) -> Res<Entity> {
         match self.entities.get(id as usize) {
             Some(Entity::None) | None => {
@@ -141,7 +141,7 @@ impl Table {
         }
     }
 
-    /// Says once what `id` stands for; `ty` is its type's id, or 0.
+    /// Defines `id`, which must be undefined; `ty` is the id of its type, or 0.
     pub(super) fn define(&mut self, id: u32, ty: u32, entity: Entity) -> Res<()> {
         let Some(slot) = self.entities.get_mut(id as usize).filter(|_| id != 0) else {
             let bound = self.entities.len();
@@ -157,14 +157,14 @@ impl Table {
         Ok(())
     }
 
-    /// As [`Self::define`], until [`Self::forget_locals`].
+    /// As [`Self::define`], for ids of a function: valid until [`Self::forget_locals`].
     pub(super) fn define_local(&mut self, id: u32, ty: u32, entity: Entity) -> Res<()> {
         self.define(id, ty, entity)?;
         self.local.push(id);
         Ok(())
     }
 
-    /// Keeps the value that stands for a module-level id in the function in work.
+    /// Removes the ids of the current function.
     pub(super) fn forget_locals(&mut self) {
         for id in self.local.drain(..) {
             if let Some(slot) = self.entities.get_mut(id as usize) {
@@ -173,7 +173,7 @@ impl Table {
         }
     }
 
-    /// The type named by `id`.
+    /// The type `id`.
     pub(super) fn ty(&self, id: u32) -> Res<&Ty> {
         match self.get(id)? {
             Entity::Type(index) => match self.types.get(index as usize) {
@@ -227,7 +227,7 @@ impl Table {
         Ok(pointee)
     }
 
-    /// A type that a value, a field or a variable may have.
+    /// The IR type of `id`, which must be a type that values have.
     pub(super) fn sized(&self, id: u32) -> Res<TypeId> {
         let ty = self.ty(id)?;
         match ty.kind {
@@ -238,7 +238,7 @@ impl Table {
         }
     }
 
-    /// The constant that `id` names.
+    /// The constant `id`.
     pub(super) fn constant(&self, module: &mut Module, id: u32) -> Res<ConstId> {
         match self.get(id)? {
             Entity::Const(constant) => Ok(constant),
@@ -292,12 +292,12 @@ pub(super) fn low_bits(value: u64, bits: u8) -> u64 {
     }
 }
 
-/// A function that a call may name.
+/// The callee of a call.
 #[derive(Clone, Debug)]
 pub(super) enum Callee {
     /// In the module, or an import without a body.
     Function(FunctionId),
-    /// A name with a meaning of its own.
+    /// A built-in function, by name.
     Named(String),
 }
 

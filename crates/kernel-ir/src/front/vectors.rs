@@ -1,4 +1,4 @@
-//! OpenCL.std: functions that reach into memory: vector loads and stores, halves, prefetch, printf.
+//! OpenCL.std: functions that access memory: vector loads and stores, halves, prefetch, printf.
 
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
@@ -9,7 +9,7 @@ use spirv_reader::{OpenClStd as Cl, Operands};
 const MAX_FORMAT: usize = 1 << 16;
 
 impl Lower<'_, '_> {
-    /// An instruction of this room with its result, if it has one; none for other instructions.
+    /// Lowers an instruction of this module and returns its result, if it has one; none for other instructions.
     pub(super) fn in_memory(
         &mut self,
         inst: Cl,
@@ -40,7 +40,7 @@ impl Lower<'_, '_> {
         }))
     }
 
-    /// `ptr` and `index` vectors of `lanes` elements of `bytes` bytes.
+    /// `ptr` plus `index` vectors of `lanes` elements of `bytes` bytes.
     fn vector_address(&mut self, ptr: u32, index: u32, lanes: u32, bytes: u64) -> Res<ValueId> {
         let ptr = self.pointer(ptr)?;
         let index = self.value(index)?;
@@ -49,7 +49,7 @@ impl Lower<'_, '_> {
         Ok(self.offset_by(ptr, index, stride))
     }
 
-    /// Element by element where the last vector of an array may not be read past its end.
+    /// A vector of three is accessed element by element: the last one of an array may have no padding.
     pub(super) fn load_lanes(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> ValueId {
         match *self.module.types.get(ty) {
             Type::Vector(element, 3) => {
@@ -164,10 +164,10 @@ impl Lower<'_, '_> {
         Ok(self.emit(Op::Printf(index as u32, args), int))
     }
 
-    /// The variable that a pointer was made from, and the bytes from its beginning.
+    /// The variable that a pointer is derived from, and the offset in bytes.
     fn origin(&self, mut ptr: ValueId) -> Option<(GlobalId, i64)> {
         let mut offset = 0i64;
-        // Each step goes to an earlier instruction; a chain longer than this is no format's.
+        // A bound on the steps from a pointer to its variable; format strings need few.
         for _ in 0..64 {
             match self.f.values.get(ptr.index())?.def {
                 ValueDef::Global(global) => return Some((global, offset)),

@@ -1,7 +1,6 @@
-//! Built-in variables: what a work-item asks about its place.
-//!
-//! They are variables in SPIR-V and instructions here. A load from one, whole or in part, becomes the
-//! instruction; a pointer to one that goes anywhere else points to a private copy.
+//! Built-in variables: ids and sizes of a work-item.
+//! They are variables in SPIR-V and instructions in the IR. A load of a variable or a part of it becomes the
+//! instruction; any other use of its pointer gets the address of a private copy.
 
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
@@ -10,7 +9,7 @@ use super::table::{Item, Kind, Place, Table};
 use crate::{BinaryOp, Builtin, ConvertOp, Module, Op, Predicate, Rounding, Type, TypeId, ValueId};
 use spirv::{BuiltIn, Decoration};
 
-/// The built-in that variable `id` stands for; none when it is an ordinary variable.
+/// The built-in variable `id`; none if it is an ordinary variable.
 pub(super) fn variable(
     source: &Source<'_>,
     module: &Module,
@@ -72,7 +71,7 @@ pub(super) fn variable(
     }))
 }
 
-/// By decoration, or by the name under which LLVM's translator imports it.
+/// The built-in by decoration, or by the name under which LLVM's translator imports it.
 pub(super) fn named(source: &Source<'_>, id: u32) -> Res<Option<BuiltIn>> {
     if let Some(number) = source.literal(id, Decoration::BuiltIn) {
         return match BuiltIn::from_u32(number) {
@@ -107,7 +106,7 @@ fn per_dimension(builtin: Builtin) -> bool {
     )
 }
 
-/// Bits that the instruction gives.
+/// Bits of the instruction's result.
 fn natural_bits(builtin: Builtin) -> u8 {
     if per_dimension(builtin)
         || matches!(
@@ -122,7 +121,7 @@ fn natural_bits(builtin: Builtin) -> u8 {
 }
 
 impl Lower<'_, '_> {
-    /// Lane `lane` of `place`, as wide as the variable's.
+    /// Lane `lane` of `place`, with the width of the variable.
     fn lane(&mut self, place: Place, lane: u32) -> ValueId {
         let to = self.module.types.int(place.bits);
         let builtin = match place.item {
@@ -135,7 +134,7 @@ impl Lower<'_, '_> {
         self.resize(value, bits, place.bits)
     }
 
-    /// Word `lane` of the mask of lanes that compare so with one's own; lanes past the sub-group are off.
+    /// Word `lane` of the mask of lanes that compare so with the own lane; bits beyond the sub-group are 0.
     fn mask_lane(&mut self, predicate: Predicate, lane: u32, to: TypeId) -> ValueId {
         let int = self.module.types.int(32);
         if lane > 0 {
@@ -145,7 +144,7 @@ impl Lower<'_, '_> {
         let own = self.emit(Op::WorkItem(Builtin::SubgroupLocalInvocationId, 0), int);
         let size = self.emit(Op::WorkItem(Builtin::SubgroupSize, 0), int);
         let one = self.int(32, 1);
-        // 64 bits, so that no shift reaches the width.
+        // In 64 bits, so that shift amounts are below the width.
         let (own, size, one) = (
             self.resize(own, 32, 64),
             self.resize(size, 32, 64),
@@ -187,7 +186,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A load of type `ty`; none when it is no load of the whole or of a part of one lane.
+    /// A load of type `ty`; none unless it loads the whole variable or a part of one lane.
     pub(super) fn load_place(&mut self, place: Place, ty: TypeId) -> Option<ValueId> {
         let lane_bytes = i64::from(place.bits / 8);
         let scalar = self.module.types.int(place.bits);
@@ -215,7 +214,7 @@ impl Lower<'_, '_> {
         Some(self.resize(value, place.bits, bits))
     }
 
-    /// A private copy of the variable: what its pointer means where it cannot be followed.
+    /// A private copy of the variable, for other uses of its pointer.
     pub(super) fn copy_of_place(&mut self, place: Place) -> ValueId {
         let ptr = self.alloca(32, 32);
         let whole = self.whole(place);

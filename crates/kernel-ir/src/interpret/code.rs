@@ -1,9 +1,8 @@
-//! The form in which a function is executed: instructions in one flat list, values as slots of a
-//! frame, constants in a template of it, phis as moves on the edges.
-//!
-//! Blocks stand in loop-contiguous reverse post-order: every block of a loop before every block
-//! after the loop, and a join after all that reaches it. The position in the list is therefore the
-//! priority of lanes that have gone different ways: the smallest runs next.
+//! The executable form of a function: instructions in one flat list, values as registers of a frame, constants in a
+//! template of the frame, phis as moves on the edges.
+//! Blocks are in loop-contiguous reverse post-order: the blocks of a loop come before the blocks after the loop, and a
+//! join comes after the blocks that reach it. The position in the list is therefore the priority of diverged lanes: the
+//! smallest runs next.
 
 use super::layout::{Flats, Late, MAX_SLOTS, constant, scalar_count, scalar_kind, too_large};
 use super::number::Kind;
@@ -238,7 +237,7 @@ pub(super) enum Code {
     Clock {
         dst: Slot,
     },
-    /// The work-item is done: code that is reached by no valid program.
+    /// The work-item ends: no valid program reaches this.
     End,
     /// The operands of [`Op::Trap`], in order.
     Trap(Box<[Slot]>),
@@ -253,7 +252,7 @@ pub(super) struct Body {
     pub(super) name: String,
     /// Initial content of a frame: constants in place, everything else 0.
     pub(super) template: Vec<u64>,
-    /// Template registers that depend on where things lie.
+    /// Template registers that hold addresses, which are known when a run starts.
     pub(super) late: Vec<(Slot, Late)>,
     /// Slot and scalar count of each parameter.
     pub(super) params: Vec<(Slot, u32)>,
@@ -267,7 +266,7 @@ pub(super) struct Body {
     pub(super) private: u64,
     /// Offsets of by-value parameters' copies in it.
     pub(super) by_value: Vec<Option<(u64, u64)>>,
-    /// Made from a body; imports are not.
+    /// Whether the function has a body; imports have none.
     pub(super) defined: bool,
 }
 
@@ -280,7 +279,7 @@ struct Builder<'m> {
     body: Body,
 }
 
-/// Makes `function` ready to run.
+/// Translates `function`.
 pub(super) fn build(
     module: &Module,
     function: &Function,
@@ -337,7 +336,7 @@ impl Builder<'_> {
         at
     }
 
-    /// The slot of `value`, given out at its first use.
+    /// The slot of `value`, assigned at its first use.
     fn slot(&mut self, value: ValueId) -> Result<Slot, BuildError> {
         let known = self.slots[value.index()];
         if known != NONE {
@@ -421,7 +420,7 @@ impl Builder<'_> {
             let term = self.terminator(block, &block_ref.term)?;
             self.emit(term, 0);
         }
-        // Targets were block numbers until every block had its place.
+        // Replaces the block numbers of targets by positions.
         for code in &mut self.body.code {
             let place = |edge: &mut Edge| edge.target = starts[edge.target as usize];
             match code {
@@ -865,7 +864,7 @@ impl Builder<'_> {
     }
 }
 
-/// What the host must know of `kernel`.
+/// Metadata of `kernel`, for the host.
 pub(super) fn kernel_info(
     module: &Module,
     kernel: &Kernel,

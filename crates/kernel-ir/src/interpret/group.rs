@@ -1,4 +1,4 @@
-//! Operations among the lanes that arrive together: of a sub-group, or of the whole work-group.
+//! Group operations among the active lanes of a sub-group or of the whole work-group.
 
 use super::code::{GroupCode, NONE};
 use super::memory::Fault;
@@ -26,7 +26,7 @@ fn combine(op: Reduction, kind: Kind, a: u64, b: u64) -> u64 {
     }
 }
 
-/// The value that changes nothing.
+/// The identity element.
 fn identity(op: Reduction, kind: Kind) -> u64 {
     let float = |v| number::from_f64(kind, v, crate::ir::Rounding::Rte);
     match op {
@@ -47,8 +47,8 @@ fn identity(op: Reduction, kind: Kind) -> u64 {
     }
 }
 
-/// Carries `code` out for the lanes `active` of `lanes`, which all stand at it. Their positions are
-/// their linear ids within the group of `width` places.
+/// Executes `code` for the `active` lanes of `lanes`, which all wait at it. Their positions are their linear ids within
+/// the group of `width` lanes.
 pub(super) fn apply(
     lanes: &mut [Lane],
     active: &[usize],
@@ -66,7 +66,7 @@ pub(super) fn apply(
     if matches!(code.op, GroupOp::BlockRead | GroupOp::BlockWrite) {
         return block(lanes, active, code, width, shared);
     }
-    // Operand `arg`, scalar `i`, by position; lanes that are not here give 0.
+    // Operand `arg`, scalar `i`, by position; inactive lanes give 0.
     let gather = |lanes: &[Lane], arg: usize, i: u32| {
         let mut values = vec![0u64; width as usize];
         if code.args[arg] != NONE {
@@ -141,7 +141,7 @@ pub(super) fn apply(
                 .reduce(|a, b| combine(op, kind, a, b))
                 .unwrap_or_else(|| identity(op, kind))
         };
-        // Once for all lanes, where all get the same.
+        // Computed once, if all lanes get the same result.
         let common = match code.op {
             GroupOp::Reduce(op) => fold(&mut here.iter().copied(), op),
             GroupOp::All => fold(&mut here.iter().copied(), Reduction::LogicalAnd),

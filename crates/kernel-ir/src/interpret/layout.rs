@@ -1,4 +1,4 @@
-//! How values lie in registers and in memory, and the bits of constants.
+//! Layouts of values in registers and in memory, and the bits of constants.
 
 use super::number::Kind;
 use crate::build::{BuildError, BuildErrorKind};
@@ -6,17 +6,17 @@ use crate::ir::{FunctionId, GlobalId, Module};
 use crate::types::{ConstId, Constant, Type, TypeId, Types};
 use std::collections::HashMap;
 
-/// Registers that one function may need: values beyond it are memory's business.
+/// Registers of one function. A function that needs more is refused.
 pub(super) const MAX_SLOTS: u64 = 1 << 22;
 
-/// How a value's scalars lie in memory.
+/// The layout of a value's scalars in memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flat {
     /// Byte offset and kind of each scalar, in register order.
     pub(super) scalars: Vec<(u64, Kind)>,
 }
 
-/// Where a template register gets its value when a run begins.
+/// The source of a template register that is filled in when a run starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Late {
     Global(GlobalId, i64),
@@ -71,7 +71,7 @@ fn flatten(types: &Types, ty: TypeId, at: u64, out: &mut Vec<(u64, Kind)>) {
         }
         Type::Array(element, n) => {
             let size = types.size_of(*element);
-            // An array of empty structs is long for nothing.
+            // An array of empty structs has no scalars, however long it is.
             if scalar_count(types, *element) > 0 {
                 for i in 0..*n {
                     flatten(types, *element, at + i * size, out);
@@ -121,7 +121,7 @@ fn unsupported(message: String) -> BuildError {
     }
 }
 
-/// Scalars of constant `id`, appended to `bits`; what depends on addresses goes to `late` by position.
+/// Appends the scalars of constant `id` to `bits`; scalars that depend on addresses go to `late`, with their positions.
 pub(super) fn constant(
     module: &Module,
     id: ConstId,

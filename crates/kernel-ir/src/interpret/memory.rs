@@ -1,7 +1,6 @@
 //! Memory as the interpreter's caller provides it, and the faults that a run can end in.
 
-/// Memory that is not the interpreter's own. Addresses come from the kernel: an implementation over
-/// raw memory answers for what it lets through.
+/// Memory outside the interpreter. Addresses come from the kernel: an implementation over raw memory must check them.
 pub trait Memory {
     /// Fills `into` from `address`.
     ///
@@ -13,9 +12,9 @@ pub trait Memory {
     /// # Errors
     /// [`Fault::Access`] where nothing may be written.
     fn store(&mut self, address: u64, from: &[u8]) -> Result<(), Fault>;
-    /// As one atomic step: reads `size` (1, 2, 4 or 8) bytes at `address`, which is a multiple of
-    /// `size`, calls `f` with them, zero-extended, and writes what it gives. `f` may be called again
-    /// when another thread was faster. Returns the value `f` was last called with.
+    /// One atomic read-modify-write of `size` (1, 2, 4 or 8) bytes at `address`, a multiple of `size`: calls `f` with
+    /// the zero-extended bytes and writes its result, if any. `f` may be called again when another thread was faster.
+    /// Returns the last argument of `f`.
     ///
     /// # Errors
     /// [`Fault::Access`] where nothing may be read or written.
@@ -27,19 +26,19 @@ pub trait Memory {
     ) -> Result<u64, Fault>;
     /// Orders all accesses before against all after.
     fn fence(&mut self) {}
-    /// A printf of the kernel: format by index, arguments as in [`crate::abi::PRINTF_SYMBOL`].
+    /// A printf of the kernel: index of the format, arguments as in [`crate::abi::PRINTF_SYMBOL`].
     fn printf(&mut self, format: u32, arguments: &[u8]) -> i32;
     /// A counter that goes up with time. The interpreter itself knows no clock.
     fn clock(&mut self) -> u64 {
         0
     }
-    /// Whether the run is to stop; asked now and then.
+    /// Whether the run shall stop; called every so many instructions.
     fn cancelled(&mut self) -> bool {
         false
     }
 }
 
-/// What went wrong.
+/// The reason why a run stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// An address outside of all memory.
@@ -60,16 +59,16 @@ pub enum Fault {
         /// Bytes.
         size: u64,
     },
-    /// The run's instructions are used up.
+    /// The budget of instructions is used up.
     #[error("the budget of instructions is used up")]
     Budget,
-    /// [`Memory::cancelled`] said so.
+    /// [`Memory::cancelled`] returned true.
     #[error("cancelled")]
     Cancelled,
-    /// A call of something that cannot be called.
+    /// A call of a value that is no function.
     #[error("call of {0}")]
     Call(&'static str),
-    /// Work-items of a group stand at different group operations.
+    /// Work-items of a group wait at different group operations.
     #[error("a work-group operation that not all work-items of the group reach")]
     Diverged,
     /// The kernel ended the launch: a trap, or code that no valid program reaches.
@@ -78,10 +77,10 @@ pub enum Fault {
     /// An assertion of the kernel failed.
     #[error("{0}")]
     Assertion(Box<crate::abi::Assertion>),
-    /// More than the interpreter gives.
+    /// More of a resource than the interpreter has.
     #[error("{what}: {wanted} wanted, {allowed} allowed")]
     Resources {
-        /// What there is not enough of.
+        /// The resource.
         what: &'static str,
         /// Found.
         wanted: u64,

@@ -5,19 +5,19 @@ use super::memory::{Fault, Memory};
 use super::number::Kind;
 use crate::types::AddressSpace;
 
-/// Top four bits of an address: whose memory it is.
+/// The top four bits of an address select the kind of memory.
 const PRIVATE: u64 = 0xF;
 const LOCAL: u64 = 0xE;
 const FUNCTION: u64 = 0xD;
-/// Nothing lies in the first bytes of a block, so that a null offset is no valid pointer.
+/// The first bytes of a block are unused, so that offset 0 is no valid pointer.
 const GUARD: u64 = 4096;
-/// Private memory of a work-item lies this far from its neighbour's.
+/// Distance between the private memories of neighbouring work-items, as a shift.
 const PRIVATE_SHIFT: u32 = 32;
 /// Private bytes that one work-item, and all of a group, may have.
 const MAX_PRIVATE: u64 = 1 << 26;
 const MAX_GROUP: u64 = 1 << 30;
-/// Bytes behind local memory that may be touched: programs read past their arrays and drop what they
-/// read (dpnp's masked extraction), as every device allows.
+/// Accessible bytes after local memory: programs read past their arrays and ignore the result (dpnp's masked
+/// extraction), which works on every device.
 const SLACK: u64 = 4096;
 /// Local bytes that a group may have.
 const MAX_LOCAL: u64 = 1 << 26;
@@ -32,7 +32,7 @@ pub(super) fn local_address(offset: u64) -> u64 {
     LOCAL << 60 | (GUARD + offset) & (u64::MAX >> 4)
 }
 
-/// What a pointer to function `id` holds.
+/// The address of function `id`.
 pub(super) fn function_address(id: u32) -> u64 {
     FUNCTION << 60 | (u64::from(id) + 1) << 4
 }
@@ -79,7 +79,7 @@ impl<'m> Space<'m> {
         })
     }
 
-    /// As for a fresh group.
+    /// Resets the memory for a new group.
     pub(super) fn clear(&mut self) {
         self.local.fill(0);
         for block in &mut self.private {
@@ -88,7 +88,7 @@ impl<'m> Space<'m> {
         self.private_total = 0;
     }
 
-    /// Makes the first `size` bytes of `item`'s private memory exist; bytes from `fresh` on are zero.
+    /// Grows the private memory of `item` to `size` bytes and clears the bytes from `fresh` on.
     pub(super) fn reserve_private(
         &mut self,
         item: u32,
@@ -122,7 +122,7 @@ impl<'m> Space<'m> {
         Ok(())
     }
 
-    /// The interpreter's own bytes at `address`, when it is its own.
+    /// The interpreter's own bytes at `address`, if they are private or local memory.
     fn own(&mut self, address: u64, len: usize, write: bool) -> Option<Result<&mut [u8], Fault>> {
         let (block, offset) = match address >> 60 {
             PRIVATE => {
@@ -179,7 +179,7 @@ impl<'m> Space<'m> {
         self.store(address, &value.to_le_bytes()[..kind.bytes()])
     }
 
-    /// Reads, applies `f`, and writes what it gives, as one step; the old value.
+    /// An atomic read-modify-write with `f`; returns the old value.
     pub(super) fn update(
         &mut self,
         address: u64,

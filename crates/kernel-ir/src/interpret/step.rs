@@ -1,4 +1,4 @@
-//! One lane: its registers, its frames, and running it to the next place where others matter.
+//! One lane: its registers, its call frames, and execution up to the next jump, group operation or barrier.
 
 use super::code::{Body, Code, Edge, NONE, PrintfArg, Slot};
 use super::layout::Flat;
@@ -10,14 +10,14 @@ use crate::abi::Launch;
 use crate::ir::{AtomicOp, Builtin};
 use crate::types::AddressSpace;
 
-/// Nested calls that a work-item may make.
+/// Depth of calls of a work-item.
 const MAX_FRAMES: usize = 1000;
 /// Registers of all frames of a work-item.
 const MAX_REGISTERS: usize = 1 << 24;
 /// Bytes of arguments of one printf.
 const MAX_BLOB: usize = 1 << 16;
 
-/// What a lane is doing.
+/// The state of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Running,
@@ -29,7 +29,7 @@ pub(super) enum State {
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub(super) function: u32,
-    /// Of the next instruction; of the call while a callee runs.
+    /// Position of the next instruction; of the call while a callee runs.
     pub(super) pc: u32,
     /// First register.
     base: usize,
@@ -55,11 +55,11 @@ pub(super) enum Stop {
     /// At a group operation or barrier.
     Meet,
     Done,
-    /// Its share of time is used up.
+    /// Its time slice is used up.
     Slice,
 }
 
-/// What all lanes of a run share.
+/// State that all lanes of a run share.
 pub(super) struct Shared<'r, 'm> {
     pub(super) bodies: &'r [Body],
     pub(super) flats: &'r [Flat],
@@ -88,7 +88,7 @@ impl Lane {
         }
     }
 
-    /// At the beginning of `function`, without arguments yet.
+    /// A lane at the start of `function`, without arguments yet.
     pub(super) fn start(
         &mut self,
         function: u32,
@@ -132,7 +132,7 @@ impl Lane {
         Ok(())
     }
 
-    /// The place of the next instruction: function and position of every frame, outermost first.
+    /// The position of the next instruction: function and position of every frame, outermost first.
     pub(super) fn place(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.frames.iter().map(|f| (f.pc, f.function))
     }
@@ -141,7 +141,7 @@ impl Lane {
         self.frames.last()
     }
 
-    /// Behind the group operation or barrier at which it stands.
+    /// Moves past the group operation or barrier at which it waits.
     pub(super) fn pass(&mut self) {
         self.state = State::Running;
         if let Some(frame) = self.frames.last_mut() {
@@ -167,7 +167,7 @@ impl Lane {
         space::private_address(self.item, base + offset)
     }
 
-    /// Runs until others matter. `slice` bounds the instructions, coarsely.
+    /// Runs up to the next jump, group operation or barrier. `slice` roughly bounds the instructions.
     #[expect(clippy::too_many_lines, reason = "one arm per instruction")]
     pub(super) fn run(&mut self, shared: &mut Shared<'_, '_>, slice: u64) -> Result<Stop, Fault> {
         let mut left = slice;
@@ -184,7 +184,7 @@ impl Lane {
             let at = |slot: Slot| slot as usize;
             loop {
                 let code = &body.code[pc];
-                // Kept current: a fault names the instruction.
+                // Kept up to date, since a fault names the instruction.
                 macro_rules! check {
                     ($result:expr) => {
                         match $result {
@@ -275,7 +275,7 @@ impl Lane {
                     Code::Bitcast { from, to, dst, a } => {
                         let (from, to) =
                             (&shared.flats[*from as usize], &shared.flats[*to as usize]);
-                        // Vectors of up to 16 scalars of 8 bytes; the three-lane ones end in padding.
+                        // Vectors of up to 16 scalars of 8 bytes; vectors of three end in padding.
                         let mut bytes = [0u8; 136];
                         for (i, &(offset, kind)) in from.scalars.iter().enumerate() {
                             let offset = (offset as usize).min(128);
@@ -403,7 +403,7 @@ impl Lane {
                     }
                     Code::CopyMemory { dst, src, size } => {
                         let (dst, src, size) = (r[at(*dst)], r[at(*src)], r[at(*size)]);
-                        // Time for long copies, so that a budget bounds them too.
+                        // Long copies count as several instructions, so that the budget bounds them too.
                         shared.fuel = shared.fuel.saturating_sub(size / 64);
                         check!(shared.space.copy(dst, src, size));
                         pc += 1;
@@ -789,13 +789,13 @@ fn printf_blob(
     Ok(blob)
 }
 
-/// What [`crate::Op::Trap`] ends the run with.
+/// The fault of an [`crate::Op::Trap`].
 fn trapped(space: &mut Space<'_>, args: &[Slot], registers: &[u64]) -> Fault {
     let value = |i: usize| registers[args[i] as usize];
     if args.len() < crate::abi::ASSERTION_WORDS {
         return Fault::Trap;
     }
-    // A text that cannot be read is left out: the assertion has failed all the same.
+    // A text that cannot be read is left empty: the assertion failed anyway.
     let mut text = |i: usize| {
         let bytes = match value(i) {
             0 => Vec::new(),

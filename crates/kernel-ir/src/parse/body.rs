@@ -280,7 +280,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Instructions of the form `class.name`.
+    /// Instructions written `class.name`.
     fn dotted(&mut self, body: &mut Body, class: &str, name: &str) -> Result<Option<Op>> {
         Ok(match class {
             "cmp" => {

@@ -1,4 +1,4 @@
-//! Words, numbers and signs of the text form.
+//! The tokens of the text form.
 
 use super::fault::{ParseError, Result};
 
@@ -49,7 +49,7 @@ fn token(text: &str) -> Result<(Token, usize), String> {
     }
     if first.is_ascii_digit() || (first == '-' && (second.is_ascii_digit() || second == 'i')) {
         let mut length = 1 + word_length(&text[1..]);
-        // The exponent's sign belongs to the number.
+        // The sign of an exponent belongs to the number.
         let hex = text[..length].contains('x');
         if !hex && text[..length].ends_with('e') && text[length..].starts_with(['-', '+']) {
             length += 1 + word_length(&text[length + 1..]);
@@ -121,12 +121,12 @@ impl<'t> Lexer<'t> {
         self.at += 1;
         token
     }
-    /// Line of the token read last.
+    /// Line of the last token read.
     pub(super) fn line(&self) -> u32 {
         let last = self.tokens.get(self.at.wrapping_sub(1));
         last.or(self.tokens.last()).map_or(1, |(_, line)| *line)
     }
-    /// Whether another token stands on the line of the one read last.
+    /// Whether another token follows on the line of the last token read.
     pub(super) fn same_line(&self) -> bool {
         self.tokens
             .get(self.at)
@@ -233,7 +233,7 @@ impl<'t> Lexer<'t> {
         let value = match bits {
             32 => digits.parse().ok().map(|v: f32| u64::from(v.to_bits())),
             64 => digits.parse().ok().map(f64::to_bits),
-            // Tests write halves that are exact; the rest is written as bits.
+            // Only halves that are exact are written as decimals, others as bits.
             _ => None,
         };
         match value {

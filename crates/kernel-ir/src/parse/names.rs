@@ -1,5 +1,4 @@
-//! The words of the text form, one table for printing and parsing: the compiler checks that no
-//! variant is missing.
+//! The names of operations in the text form: one table for printing and parsing, in which no variant can be missing.
 
 use crate::ir::{
     AtomicOp, BinaryOp, Builtin, ConvertOp, MathFn, Order, Predicate, Reduction, Rounding, Scope,

@@ -1,4 +1,4 @@
-//! Types, constants and operands of the text form, and the function that is being read.
+//! The parser's state, and its parts that definitions and bodies share: types, constants, operands.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) enum Symbol {
     Function(FunctionId),
 }
 
-/// The state of reading, and the parts that definitions and bodies share: types, constants, operands.
+/// The tokens that are left and the module so far.
 pub(super) struct Parser<'t> {
     pub(super) lexer: Lexer<'t>,
     pub(super) module: Module,
@@ -270,7 +270,7 @@ pub(super) struct Body {
     pub(super) undefined: HashMap<ValueId, (String, u32)>,
     pub(super) constants: HashMap<(TypeId, u32, bool), ValueId>,
     pub(super) blocks: HashMap<String, BlockId>,
-    /// Labels that were used but do not stand anywhere yet.
+    /// Labels that were used but not defined yet.
     pub(super) pending: HashMap<BlockId, (String, u32)>,
 }
 
@@ -330,7 +330,7 @@ impl Body {
         if let Some(&id) = self.blocks.get(&name) {
             return id;
         }
-        // Places are given in order of definition; uses before it are renumbered at the end.
+        // Blocks are numbered in order of first use, and renumbered in order of definition at the end.
         let id = self.function.add_block();
         self.blocks.insert(name.clone(), id);
         self.pending.insert(id, (name, line));

@@ -1,4 +1,4 @@
-//! The types of each instruction.
+//! Validation of instructions: types of operands and result.
 
 use crate::ir::{
     AtomicOp, BinaryOp, Builtin, ConvertOp, Function, GroupOp, Inst, MathFn, Module, Op, Predicate,
@@ -6,10 +6,10 @@ use crate::ir::{
 };
 use crate::types::{AddressSpace, Type, TypeId};
 
-/// A rule that is kept, or the text of the one that is broken.
+/// An error is the text of the broken rule.
 type Result<T = (), E = String> = std::result::Result<T, E>;
 
-/// What a scalar is.
+/// The type of a scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Bool,
@@ -265,7 +265,7 @@ pub(super) fn check(m: &Module, f: &Function, inst: &Inst) -> Result {
     }
 }
 
-/// Ids, and of an assertion its texts and line.
+/// The operands of a trap: ids, and for an assertion texts and line.
 fn trap(c: &Checker<'_>, args: &[ValueId]) -> Result {
     ensure(
         [3, crate::abi::ASSERTION_WORDS].contains(&args.len()),
