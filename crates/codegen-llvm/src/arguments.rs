@@ -112,7 +112,7 @@ impl Lower<'_> {
             }
         }
         info.local_size = facts.local_size;
-        info.any_order = !facts.meets_groups;
+        info.any_order = !facts.observes_groups;
         info.local_per_item = facts.local_per_item_size;
         let own_memory = kernel
             .arg_infos

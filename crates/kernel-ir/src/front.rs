@@ -8,7 +8,7 @@
 //! | entry points become kernels | `kernels`, `modes`, `function_modes` |
 //! | function bodies | `body` with `lower`, the builder |
 //! | instructions | `arith`, `vectors`, `memory`, `groups`, `images`, `work_item` |
-//! | extended instructions and imported functions | `opencl`, `opencl_c`, `integers`, `imports`, `intel`, `own` |
+//! | extended instructions and imported functions | `opencl`, `opencl_c`, `integers`, `imports`, `intel`, `helpers` |
 //! | the result is validated | [`crate::validate()`] |
 //!
 //! Modules may be hostile: every id is looked up with a check, recursion does not depend on the module, and sizes are
@@ -22,6 +22,7 @@ mod fault;
 mod float_bits;
 mod function_modes;
 mod groups;
+mod helpers;
 mod images;
 mod imports;
 mod integers;
@@ -35,7 +36,6 @@ mod memory;
 mod modes;
 mod opencl;
 mod opencl_c;
-mod own;
 mod source;
 mod specialise;
 mod table;

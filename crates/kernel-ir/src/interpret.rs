@@ -425,9 +425,9 @@ fn run_group(lanes: &mut [Lane], shared: &mut Shared<'_, '_>, at: &mut Place) ->
         let mut busy = false;
         for sub_group in lanes.chunks_mut(width) {
             busy |= if shared.lock_step {
-                run_together(sub_group, shared, at)?
+                run_in_lock_step(sub_group, shared, at)?
             } else {
-                run_apart(sub_group, shared, at)?
+                run_independently(sub_group, shared, at)?
             };
         }
         if shared.space.memory.cancelled() {
@@ -475,7 +475,7 @@ fn release(lanes: &mut [Lane], shared: &mut Shared<'_, '_>) -> Result<(), Fault>
 }
 
 /// Records the position of `lane` when a step fails.
-fn noted<T>(
+fn located<T>(
     result: Result<T, Fault>,
     lane: &Lane,
     shared: &Shared<'_, '_>,
@@ -492,7 +492,7 @@ fn noted<T>(
 }
 
 /// Runs each lane to its next barrier; returns whether any can continue.
-fn run_apart(
+fn run_independently(
     lanes: &mut [Lane],
     shared: &mut Shared<'_, '_>,
     at: &mut Place,
@@ -503,9 +503,9 @@ fn run_apart(
             continue;
         }
         let stop = lane.run(shared, SLICE);
-        match noted(stop, lane, shared, at)? {
+        match located(stop, lane, shared, at)? {
             Stop::Done => {}
-            Stop::Meet => lane.state = State::Waiting,
+            Stop::GroupOperation => lane.state = State::Waiting,
             Stop::Control | Stop::Slice => busy = true,
         }
     }
@@ -514,7 +514,7 @@ fn run_apart(
 
 /// Runs the lanes of a sub-group in lock step until all wait or are done, or for a slice; returns whether any can
 /// continue.
-fn run_together(
+fn run_in_lock_step(
     lanes: &mut [Lane],
     shared: &mut Shared<'_, '_>,
     at: &mut Place,
@@ -547,7 +547,7 @@ fn run_together(
         let mut meet = false;
         for &l in &active {
             let stop = lanes[l].run(shared, u64::MAX);
-            meet |= noted(stop, &lanes[l], shared, at)? == Stop::Meet;
+            meet |= located(stop, &lanes[l], shared, at)? == Stop::GroupOperation;
         }
         if meet {
             let bodies = shared.bodies;
@@ -557,7 +557,7 @@ fn run_together(
             match code {
                 Some(Code::Group(code)) if code.scope == GroupScope::Subgroup => {
                     let result = group::apply(lanes, &active, code, shared);
-                    noted(result, &lanes[active[0]], shared, at)?;
+                    located(result, &lanes[active[0]], shared, at)?;
                     active.iter().for_each(|&l| lanes[l].pass());
                 }
                 Some(Code::Barrier { work_group: false }) => {

@@ -49,7 +49,7 @@ fn golden(name: &str, output: &Output) {
         .join("tests")
         .join(name);
     let got = lines(output).join("\n") + "\n";
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("SOLUM_BLESS").is_some() {
         std::fs::write(&path, &got).unwrap();
     }
     let want = std::fs::read_to_string(&path).unwrap();

@@ -397,7 +397,7 @@ impl<'w> Lower<'_, 'w> {
                     return Ok(());
                 }
                 let mut operands = inst.cursor();
-                if self.grouped(op, &mut operands)? {
+                if self.group_instruction(op, &mut operands)? {
                     return Ok(());
                 }
                 let mut operands = inst.cursor();
@@ -529,12 +529,12 @@ impl<'w> Lower<'_, 'w> {
             let ty = self.f.ty(*arg);
             *arg = self.cast_pointer(copy, ty);
         }
-        let value = self.call_own(target, args);
+        let value = self.call_helper(target, args);
         self.call_result(ty, id, value)
     }
 
     /// A direct call.
-    pub(super) fn call_own(
+    pub(super) fn call_helper(
         &mut self,
         target: crate::FunctionId,
         args: Vec<ValueId>,

@@ -96,7 +96,7 @@ impl Lower<'_, '_> {
     }
 
     /// Lowers the instructions of this module; false for others.
-    pub(super) fn grouped(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
+    pub(super) fn group_instruction(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
         if let Some(kind) = atomic_op(op) {
             self.atomic(op, kind, operands)?;
             return Ok(true);
@@ -172,7 +172,7 @@ impl Lower<'_, '_> {
                 };
                 self.emit_void(Op::Barrier(scope));
             }
-            _ => return self.together(op, operands),
+            _ => return self.sub_group_instruction(op, operands),
         }
         Ok(true)
     }
@@ -281,7 +281,7 @@ impl Lower<'_, '_> {
     }
 
     /// Votes, broadcasts, ballots, shuffles, block reads and writes.
-    fn together(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
+    fn sub_group_instruction(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
         if matches!(op, Spv::SubgroupBlockWriteINTEL) {
             let (ptr, value) = (operands.next()?, operands.next()?);
             let args = vec![self.pointer(ptr)?, self.value(value)?];
@@ -394,7 +394,7 @@ impl Lower<'_, '_> {
             }
             (Spv::GroupNonUniformQuadBroadcast, &[a, index]) => {
                 let index = self.lane_number(index)?;
-                let own = self.own_lane();
+                let own = self.lane_id();
                 let mask = self.int(32, !3);
                 let first = self.binary(BinaryOp::And, own, mask);
                 let lane = self.binary(BinaryOp::Or, first, index);
@@ -461,7 +461,7 @@ impl Lower<'_, '_> {
         Ok(true)
     }
 
-    pub(super) fn own_lane(&mut self) -> ValueId {
+    pub(super) fn lane_id(&mut self) -> ValueId {
         let int = self.module.types.int(32);
         self.emit(Op::WorkItem(Builtin::SubgroupLocalInvocationId, 0), int)
     }
@@ -516,7 +516,7 @@ impl Lower<'_, '_> {
         let unused = self.binary(BinaryOp::ISub, width, size);
         let ones = self.int(32, u64::MAX);
         let all = self.binary(BinaryOp::LShr, ones, unused);
-        let own = self.own_lane();
+        let own = self.lane_id();
         let (zero, one) = (self.int(32, 0), self.int(32, 1));
         Ok(match op {
             Spv::GroupNonUniformInverseBallot | Spv::GroupNonUniformBallotBitExtract => {
@@ -600,8 +600,8 @@ impl Lower<'_, '_> {
         let generic = self.module.types.ptr(AddressSpace::Generic);
         let to = self.convert(ConvertOp::AddressSpace, to, generic);
         let from = self.convert(ConvertOp::AddressSpace, from, generic);
-        let function = self.own_async_copy(element);
-        self.call_own(function, vec![to, from, count, to_step, from_step]);
+        let function = self.async_copy_helper(element);
+        self.call_helper(function, vec![to, from, count, to_step, from_step]);
         let event = match event.map(|event| self.table.get(event)) {
             Some(Ok(Entity::Value(event))) => event,
             _ => self.int(64, 0),

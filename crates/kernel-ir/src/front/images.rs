@@ -353,7 +353,7 @@ impl Lower<'_, '_> {
             "solum.image.write_i"
         };
         let callee = self.routine(name)?;
-        self.call_own(callee, vec![image, at.x, at.y, at.z, value]);
+        self.call_helper(callee, vec![image, at.x, at.y, at.z, value]);
         Ok(())
     }
 
@@ -452,7 +452,7 @@ impl Lower<'_, '_> {
 
     fn routine_value(&mut self, name: &str, args: Vec<ValueId>) -> Res<ValueId> {
         let callee = self.routine(name)?;
-        match self.call_own(callee, args) {
+        match self.call_helper(callee, args) {
             Some(value) => Ok(value),
             None => invalid("an image routine without a result"),
         }
@@ -460,7 +460,7 @@ impl Lower<'_, '_> {
 
     /// The routine `name`, added to the module at its first use.
     fn routine(&mut self, name: &str) -> Res<FunctionId> {
-        if let Some(&id) = self.own.get(name) {
+        if let Some(&id) = self.helpers.get(name) {
             return Ok(id);
         }
         let Some((from, source)) = routines().and_then(|from| {
@@ -500,7 +500,7 @@ impl Lower<'_, '_> {
             ..Signature::default()
         });
         self.module.functions.push(f);
-        self.own.insert(name.to_owned(), id);
+        self.helpers.insert(name.to_owned(), id);
         Ok(id)
     }
 }

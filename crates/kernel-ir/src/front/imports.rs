@@ -292,8 +292,8 @@ impl Lower<'_, '_> {
                 let bytes = self.byte_count(bytes)?;
                 let (to, from) = (self.generic(to)?, self.generic(from)?);
                 if matches!(special, Special::MemMove) {
-                    let function = self.own_memmove();
-                    self.call_own(function, vec![to, from, bytes]);
+                    let function = self.memmove_helper();
+                    self.call_helper(function, vec![to, from, bytes]);
                 } else {
                     self.emit_void(Op::CopyMemory {
                         dst: to,
@@ -307,8 +307,8 @@ impl Lower<'_, '_> {
             (Special::MemSet, &[to, byte, bytes, ..]) => {
                 let bytes = self.byte_count(bytes)?;
                 let to = self.generic(to)?;
-                let function = self.own_memset();
-                self.call_own(function, vec![to, byte, bytes]);
+                let function = self.memset_helper();
+                self.call_helper(function, vec![to, byte, bytes]);
                 return Ok(None);
             }
             (Special::ToSpace(space), &[a]) => {
@@ -320,19 +320,19 @@ impl Lower<'_, '_> {
             }
             (Special::Trap, _) => {
                 self.trap();
-                return self.nothing(result);
+                return self.undefined_result(result);
             }
             (Special::AssertFail, &[expression, file, line, function, ..]) => {
                 self.assert_fail([expression, file, line, function])?;
-                return self.nothing(result);
+                return self.undefined_result(result);
             }
-            (Special::Ignore, _) => return self.nothing(result),
+            (Special::Ignore, _) => return self.undefined_result(result),
             _ => return invalid(format!("{} arguments are too few or too many", args.len())),
         }))
     }
 
     /// An undefined result; none if the function is void.
-    fn nothing(&mut self, result: TypeId) -> Res<Option<ValueId>> {
+    fn undefined_result(&mut self, result: TypeId) -> Res<Option<ValueId>> {
         let void = self.module.types.void();
         Ok((result != void).then(|| self.undef(result)))
     }

@@ -608,7 +608,7 @@ impl Lower<'_, '_> {
         let [width, height, pitch] = sizes.map(|size| self.binary(BinaryOp::IAdd, size, one));
         let (x, y) = (self.extract(place, 0)?, self.extract(place, 1)?);
         let items = self.emit(Op::WorkItem(Builtin::SubgroupMaxSize, 0), int);
-        let lane = self.own_lane();
+        let lane = self.lane_id();
         let surface = Surface {
             base,
             width,
@@ -647,8 +647,8 @@ impl Lower<'_, '_> {
                 if let Some(&part) = parts.get(i as usize) {
                     let part = self.binary(BinaryOp::LShr, part, shift);
                     let part = self.resize(part, bits, (piece * 8) as u8);
-                    let function = self.own_store_if(piece_ty);
-                    self.call_own(function, vec![ptr, part, inside]);
+                    let function = self.store_if_helper(piece_ty);
+                    self.call_helper(function, vec![ptr, part, inside]);
                 } else {
                     let found = self.load(ptr, piece_ty, 1);
                     let zero = self.int_of(piece_ty, 0);

@@ -5,7 +5,7 @@ use super::fault::{At, Fault, Res, invalid, unlinkable, unsupported};
 use super::imports;
 use super::kernels;
 use super::limits::MAX_PRIVATE;
-use super::lower::{Lower, Own, Signature};
+use super::lower::{Helpers, Lower, Signature};
 use super::modes;
 use super::source::{FunctionSource, Linkage, Source};
 use super::table::{Callee, Kind, Table};
@@ -89,8 +89,8 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
         missing: HashSet::new(),
         kernel_names: HashSet::new(),
         arguments: 0,
-        own: Own::new(),
-        fast: licences(options),
+        helpers: Helpers::new(),
+        fast: fast_math_flags(options),
         flush_denorms: options.denorms_are_zero,
     };
     let at = |i: usize| {
@@ -153,7 +153,7 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
 }
 
 /// FPFastMathMode bits that build options add to every float instruction.
-fn licences(options: Options) -> u32 {
+fn fast_math_flags(options: Options) -> u32 {
     let mut bits = 0;
     if options.finite_math_only {
         bits |= 0x3;
@@ -182,7 +182,7 @@ struct Program {
     missing: HashSet<FunctionId>,
     kernel_names: HashSet<String>,
     arguments: usize,
-    own: Own,
+    helpers: Helpers,
     fast: u32,
     flush_denorms: bool,
 }
@@ -542,7 +542,7 @@ impl Program {
                 table,
                 callees: &symbols.callees,
                 signatures: &mut self.signatures,
-                own: &mut self.own,
+                helpers: &mut self.helpers,
                 block: BlockId(0),
                 word: function.word as u32,
                 fast: self.fast,

@@ -26,7 +26,7 @@ pub(super) struct Signature {
 }
 
 /// Helper functions of the compiler in this module, by name.
-pub(super) type Own = HashMap<String, FunctionId>;
+pub(super) type Helpers = HashMap<String, FunctionId>;
 
 /// Lowers one function from SPIR-V to the IR.
 pub(super) struct Lower<'a, 'w> {
@@ -36,7 +36,7 @@ pub(super) struct Lower<'a, 'w> {
     /// The callee of each called id.
     pub(super) callees: &'a HashMap<u32, Callee>,
     pub(super) signatures: &'a mut Vec<Signature>,
-    pub(super) own: &'a mut Own,
+    pub(super) helpers: &'a mut Helpers,
     pub(super) f: Function,
     /// The block to which instructions are appended.
     pub(super) block: BlockId,

@@ -243,18 +243,18 @@ impl<'w> Source<'w> {
         self.names.sort_by_key(|&(id, _)| id);
         self.modes.sort_by_key(|&(function, ..)| function);
         let limit = self.words.len();
-        let mut spread = Vec::new();
+        let mut expanded = Vec::new();
         for &(group, targets) in groups {
             let own = self.of(group);
-            if spread.len() + own.len().saturating_mul(targets.len()) > limit.saturating_mul(8) {
-                return unsupported("decoration groups spread to more than 8 for each word");
+            if expanded.len() + own.len().saturating_mul(targets.len()) > limit.saturating_mul(8) {
+                return unsupported("decoration groups expanded to more than 8 for each word");
             }
             for &target in targets {
-                spread.extend(own.iter().map(|d| Decorated { target, ..*d }));
+                expanded.extend(own.iter().map(|d| Decorated { target, ..*d }));
             }
         }
-        if !spread.is_empty() {
-            self.decorations.extend(spread);
+        if !expanded.is_empty() {
+            self.decorations.extend(expanded);
             self.decorations.sort_by_key(by_target);
         }
         Ok(())

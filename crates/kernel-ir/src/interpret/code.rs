@@ -872,7 +872,7 @@ pub(super) fn kernel_info(
     sub_group_size: u32,
 ) -> KernelInfo {
     let mut info = KernelInfo {
-        any_order: !facts.meets_groups,
+        any_order: !facts.observes_groups,
         name: kernel.name.clone(),
         symbol: kernel.name.clone(),
         local_size: facts.local_size,

@@ -53,7 +53,7 @@ pub(super) enum Stop {
     /// After a jump, call or return, in lock step.
     Control,
     /// At a group operation or barrier.
-    Meet,
+    GroupOperation,
     Done,
     /// Its time slice is used up.
     Slice,
@@ -497,7 +497,7 @@ impl Lane {
                         if let Some(frame) = self.frames.last_mut() {
                             frame.pc = pc as u32;
                         }
-                        return Ok(Stop::Meet);
+                        return Ok(Stop::GroupOperation);
                     }
                     Code::Call { function, args, .. } => {
                         if let Some(frame) = self.frames.last_mut() {

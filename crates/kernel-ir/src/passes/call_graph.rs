@@ -115,7 +115,7 @@ mod tests {
     use super::Components;
 
     #[test]
-    fn parts_are_numbered_callees_first_and_know_cycles() {
+    fn components_are_numbered_callees_first_and_know_cycles() {
         // 0 -> 1 -> 2 -> 1, 0 -> 3, 3 -> 3, 4 alone.
         let components = Components::new(&[vec![1, 3], vec![2], vec![1], vec![3], vec![]]);
         assert_eq!(components.cyclic, [false, true, true, true, false]);

@@ -158,7 +158,7 @@ impl Counted {
             for from in before {
                 redirect(f, from, self.this.header, block_of[&self.this.header]);
             }
-            self.go_on(f, &block_of);
+            self.branch_to_next_iteration(f, &block_of);
             before = vec![block_of[&self.latch]];
             carried = Some(self.next_iteration(&header, &value_of));
         }
@@ -199,8 +199,12 @@ impl Counted {
     }
 
     /// A copied iteration takes the branch that stays in the loop.
-    pub(super) fn go_on(&self, f: &mut Function, block_of: &HashMap<BlockId, BlockId>) {
-        let stays = self.stays(f);
+    pub(super) fn branch_to_next_iteration(
+        &self,
+        f: &mut Function,
+        block_of: &HashMap<BlockId, BlockId>,
+    ) {
+        let stays = self.staying_successor(f);
         f.blocks[block_of[&self.exiting].index()].term =
             Terminator::Br(match block_of.get(&stays) {
                 Some(&block) if stays != self.this.header => block,
@@ -209,7 +213,7 @@ impl Counted {
     }
 
     /// The successor of the exiting block inside the loop.
-    pub(super) fn stays(&self, f: &Function) -> BlockId {
+    pub(super) fn staying_successor(&self, f: &Function) -> BlockId {
         match f.blocks[self.exiting.index()].term {
             Terminator::CondBr {
                 then, otherwise, ..

@@ -48,9 +48,9 @@ pub struct KernelFacts {
     pub shares_variables: bool,
     /// A work-group may wait for another one or observe their order: it has atomic or volatile reads of shared memory,
     /// fences, printf, reads of a clock, or calls of unknown functions.
-    pub meets_groups: bool,
+    pub observes_groups: bool,
     /// A work-item may observe its work-group: group id, local id or group size.
-    pub asks_for_group: bool,
+    pub observes_own_group: bool,
 }
 
 impl KernelFacts {
@@ -64,7 +64,7 @@ impl KernelFacts {
             || self.uses_work_group_ops
             || self.local_size > 0
             || self.local_per_item_size > 0;
-        !(shares || self.meets_groups || self.asks_for_group)
+        !(shares || self.observes_groups || self.observes_own_group)
     }
     /// Byte offset from `memory` of a fixed work-group variable.
     #[must_use]
@@ -171,7 +171,7 @@ pub fn ids(function: &Function) -> Vec<(Builtin, u8)> {
 }
 
 /// Whether `function` itself observes other work-groups. An atomic without a used result does not.
-fn meets_groups(module: &Module, function: &Function) -> bool {
+fn observes_groups(module: &Module, function: &Function) -> bool {
     let used = used(function, |_| true);
     let is_shared = |ptr: ValueId| {
         let Type::Ptr(space) = module.types.get(function.ty(ptr)) else {
@@ -258,7 +258,7 @@ impl Scan<'_> {
     }
 
     fn function(&mut self, function: &Function, is_kernel: bool) {
-        self.facts.meets_groups |= meets_groups(self.module, function);
+        self.facts.observes_groups |= observes_groups(self.module, function);
         for &id in function.blocks.iter().flat_map(|b| &b.insts) {
             let inst = &function.insts[id.index()];
             self.op(&inst.op);
@@ -308,7 +308,7 @@ impl Scan<'_> {
                 | Builtin::EnqueuedWorkgroupSize
                 | Builtin::LocalInvocationIndex,
                 _,
-            ) => facts.asks_for_group = true,
+            ) => facts.observes_own_group = true,
             Op::Atomic { .. } => facts.uses_atomics = true,
             Op::Printf(..) => facts.uses_printf = true,
             Op::CallIndirect(..) => facts.uses_indirect_calls = true,

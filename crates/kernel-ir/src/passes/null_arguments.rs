@@ -76,7 +76,7 @@ pub fn unchecked_pointers(module: &Module, kernel: &Kernel, args: &[ArgInfo]) ->
 /// The kernel does not exist, or shares variables or functions with the rest of the program. The module is then
 /// unusable.
 pub fn remove_null_accesses(module: &mut Module, nulls: &NullArguments) -> Result<(), BuildError> {
-    keep_one(module, nulls.kernel)?;
+    reduce_to_kernel(module, nulls.kernel)?;
     let kernel = &module.kernels[0];
     let function = kernel.function;
     let mut layout = KernelInfo::default();
@@ -87,7 +87,7 @@ pub fn remove_null_accesses(module: &mut Module, nulls: &NullArguments) -> Resul
     let mut e = Edit::new(&mut module.types, &mut module.constants, f);
     let roots: Vec<ValueId> = roots.into_iter().map(|root| root.0).collect();
     let nulls = Nulls::new(&mut e, &roots);
-    leave_out(&mut e, &nulls);
+    remove_accesses(&mut e, &nulls);
     crate::mark!(NullAccesses);
     optimise(module, function);
     Ok(())
@@ -231,7 +231,7 @@ impl Classes {
 }
 
 /// Removes all kernels but `number`, and the functions that it does not need.
-fn keep_one(module: &mut Module, number: u32) -> Result<(), BuildError> {
+fn reduce_to_kernel(module: &mut Module, number: u32) -> Result<(), BuildError> {
     let Some(kernel) = module.kernels.get(number as usize).cloned() else {
         return Err(BuildError::unsupported(
             0,
@@ -297,7 +297,7 @@ impl Nulls {
                 // A pointer loaded through null is null itself.
                 Op::Load { ptr, .. } => from.push(ptr),
                 // A null constant among the inputs derives from null as well.
-                Op::Phi(_) | Op::Select { .. } => from.retain(|v| !is_nothing(e, *v)),
+                Op::Phi(_) | Op::Select { .. } => from.retain(|v| !is_no_address(e, *v)),
                 _ => {}
             }
             for source in &from {
@@ -334,12 +334,12 @@ impl Nulls {
             always,
             sometimes: HashMap::new(),
         };
-        nulls.tell_apart(e, &some);
+        nulls.insert_tests(e, &some);
         nulls
     }
 
     /// Inserts the Bools for values that derive from null on `some` paths only.
-    fn tell_apart(&mut self, e: &mut Edit<'_>, some: &[bool]) {
+    fn insert_tests(&mut self, e: &mut Edit<'_>, some: &[bool]) {
         let order = e.f.reverse_post_order();
         let boolean = e.types.bool();
         let mixed = |result: Option<ValueId>, always: &[bool]| {
@@ -407,7 +407,7 @@ impl Nulls {
         let known = match self.of(v) {
             Null::When(when) => return when,
             Null::Always => true,
-            Null::Never => is_nothing(e, v),
+            Null::Never => is_no_address(e, v),
         };
         let boolean = e.types.bool();
         let known = e.constants.intern(boolean, Constant::Bool(known));
@@ -416,13 +416,13 @@ impl Nulls {
 }
 
 /// Whether `v` is a constant and not an address.
-fn is_nothing(e: &Edit<'_>, v: ValueId) -> bool {
+fn is_no_address(e: &Edit<'_>, v: ValueId) -> bool {
     let constant = e.const_of(v).map(|id| e.constants.get(id));
     matches!(constant, Some(Constant::Null | Constant::Undef))
 }
 
 /// Removes accesses at null addresses, and guards accesses at addresses that may be null by a branch.
-fn leave_out(e: &mut Edit<'_>, nulls: &Nulls) {
+fn remove_accesses(e: &mut Edit<'_>, nulls: &Nulls) {
     let original = e.f.blocks.len();
     let mut exit: Vec<BlockId> = (0..original as u32).map(BlockId).collect();
     let mut zeros = Replacements::new(e.f);

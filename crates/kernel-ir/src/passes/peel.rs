@@ -317,7 +317,7 @@ impl Peeling {
                 Some(latch) => redirect(f, latch, counted.this.header, head),
                 None => begin = Some(head),
             }
-            counted.go_on(f, &block_of);
+            counted.branch_to_next_iteration(f, &block_of);
             before = Some(block_of[&counted.latch]);
             ends = block_of[&counted.exiting];
             carried = counted.next_iteration(&header, &value_of);
@@ -325,7 +325,7 @@ impl Peeling {
         }
         let Some(begin) = begin else { return };
         f.blocks[ends.index()].term = Terminator::Br(counted.exit);
-        f.blocks[counted.exiting.index()].term = Terminator::Br(counted.stays(f));
+        f.blocks[counted.exiting.index()].term = Terminator::Br(counted.staying_successor(f));
         f.blocks[counted.latch.index()].term = Terminator::CondBr {
             cond: last,
             then: begin,

@@ -161,7 +161,7 @@ pub fn shapes_given(
         post: &post,
         place,
         users: users(function),
-        home: homes(function),
+        defining_block: defining_blocks(function),
         shapes: Shapes {
             values: vec![None; function.values.len()],
             no_wrap: vec![false; function.values.len()],
@@ -212,14 +212,14 @@ fn users(f: &Function) -> Vec<Vec<User>> {
     all
 }
 
-fn homes(f: &Function) -> Vec<Option<BlockId>> {
-    let mut home = vec![None; f.insts.len()];
+fn defining_blocks(f: &Function) -> Vec<Option<BlockId>> {
+    let mut defining_block = vec![None; f.insts.len()];
     for (b, block) in f.blocks.iter().enumerate() {
         for inst in &block.insts {
-            home[inst.index()] = Some(BlockId(b as u32));
+            defining_block[inst.index()] = Some(BlockId(b as u32));
         }
     }
-    home
+    defining_block
 }
 
 /// Whether private memory outside allocas may be written: by-value arguments may then differ between lanes.
@@ -277,7 +277,7 @@ struct Analysis<'a> {
     /// Place of each block in the loop-contiguous order.
     place: Vec<u32>,
     users: Vec<Vec<User>>,
-    home: Vec<Option<BlockId>>,
+    defining_block: Vec<Option<BlockId>>,
     shapes: Shapes,
     /// Joins of divergent paths.
     joins: Vec<Joins>,
@@ -345,7 +345,7 @@ impl Analysis<'_> {
 
     fn evaluate(&mut self, inst: InstId) {
         let entry = &self.f.insts[inst.index()];
-        let (Some(result), Some(block)) = (entry.result, self.home[inst.index()]) else {
+        let (Some(result), Some(block)) = (entry.result, self.defining_block[inst.index()]) else {
             return;
         };
         if self.shapes.values[result.index()] == Some(Shape::Varying)
@@ -371,10 +371,10 @@ impl Analysis<'_> {
     fn operand(&self, v: ValueId, block: BlockId) -> Option<Shape> {
         let shape = self.shapes.values[v.index()]?;
         if let ValueDef::Inst(inst) = self.f.values[v.index()].def
-            && let Some(home) = self.home[inst.index()]
+            && let Some(defining_block) = self.defining_block[inst.index()]
         {
             // Lanes that left a loop in different rounds carry values of different rounds.
-            let mut at = self.loops.innermost(home);
+            let mut at = self.loops.innermost(defining_block);
             while let Some(l) = at {
                 if self.shapes.divergent_loops[l as usize] && !self.loops.contains(l, block) {
                     return Some(Shape::Varying);
@@ -603,7 +603,7 @@ impl Analysis<'_> {
         self.shapes.divergent[block.index()] = true;
         let stop = self.post.immediate(block);
         self.irreducible(block);
-        self.spread(block, successors, self.loops.innermost(block), stop);
+        self.propagate_divergence(block, successors, self.loops.innermost(block), stop);
     }
 
     /// Divergent paths from `from` join in `block`.
@@ -629,7 +629,13 @@ impl Analysis<'_> {
 
     /// A divergent branch from `from` to the blocks `to`, within loop `inner`; all lanes reconverge in `stop`. Finds the
     /// joins of its paths, the loops that become divergent, and the blocks that run with some lanes only.
-    fn spread(&mut self, from: BlockId, to: &[BlockId], inner: Option<u32>, stop: Option<BlockId>) {
+    fn propagate_divergence(
+        &mut self,
+        from: BlockId,
+        to: &[BlockId],
+        inner: Option<u32>,
+        stop: Option<BlockId>,
+    ) {
         let mut around = Vec::new();
         let mut at = inner;
         while let Some(l) = at {
@@ -710,7 +716,7 @@ impl Analysis<'_> {
             }
             stop = self.post.immediate(block);
         }
-        self.spread(this.header, &exits, this.parent, stop);
+        self.propagate_divergence(this.header, &exits, this.parent, stop);
     }
 
     /// In an irreducible loop divergent paths may join anywhere.

@@ -263,7 +263,7 @@ impl Survey<'_, '_> {
     }
 
     /// Whether `v` comes from a call that is not inlined yet.
-    fn comes_from_outside(&self, v: ValueId) -> bool {
+    fn is_call_result(&self, v: ValueId) -> bool {
         match self.e.f.values[v.index()].def {
             ValueDef::Param(_) => true,
             ValueDef::Inst(_) => matches!(
@@ -313,8 +313,7 @@ impl Survey<'_, '_> {
                 ..
             } => {
                 self.escape(*value);
-                if *volatile
-                    && (is_aggregate(self.e, f.ty(*value)) || self.comes_from_outside(*value))
+                if *volatile && (is_aggregate(self.e, f.ty(*value)) || self.is_call_result(*value))
                 {
                     self.escape(*ptr);
                 }
@@ -549,13 +548,13 @@ impl Survey<'_, '_> {
                     end += 1;
                 }
                 let room = MAX_VARIABLES - variables.len().min(MAX_VARIABLES);
-                let cut = self.cut(&list[start..end], low, high, room);
-                if cut.is_none() && copied[i] {
+                let split = self.split(&list[start..end], low, high, room);
+                if split.is_none() && copied[i] {
                     self.privates[i].escaped = true;
                     return None;
                 }
-                let first = cut.as_ref().map(|_| variables.len() as u32);
-                let (piece, kinds) = cut.unwrap_or((high - low, Vec::new()));
+                let first = split.as_ref().map(|_| variables.len() as u32);
+                let (piece, kinds) = split.unwrap_or((high - low, Vec::new()));
                 variables.extend(kinds);
                 groups.push(Group {
                     low,
@@ -571,7 +570,7 @@ impl Survey<'_, '_> {
     }
 
     /// The size of equal pieces such that every access of a group covers whole pieces, and their types.
-    fn cut(
+    fn split(
         &self,
         accesses: &[Access],
         low: u64,

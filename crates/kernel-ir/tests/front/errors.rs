@@ -431,7 +431,7 @@ fn pipes_and_device_side_enqueue_are_refused_by_name() {
     }
 }
 
-/// Private arrays have their length when the program is built, and one place for each turn.
+/// Private arrays have a length that is known after specialisation, and one address for all iterations.
 #[test]
 fn arrays_of_a_length_known_too_late_are_refused() {
     let refusal = |write: &dyn Fn(&mut Asm)| {

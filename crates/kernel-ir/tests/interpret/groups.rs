@@ -59,7 +59,7 @@ end:
 
 /// Some work-items return before the barrier.
 #[test]
-fn a_barrier_waits_for_those_that_are_left() {
+fn a_barrier_waits_for_the_remaining_work_items() {
     let text = "
 var @last: i32 in local
 kernel @k(%out: ptr<global>) {
@@ -307,9 +307,9 @@ b0:
     }
 }
 
-/// Lanes leave a loop at different times and meet again behind it.
+/// Lanes leave a loop in different iterations and reconverge after it.
 #[test]
-fn lanes_meet_again_behind_a_divergent_loop() {
+fn lanes_reconverge_after_a_divergent_loop() {
     let text = "
 kernel @k(%out: ptr<global>) {
 b0:
@@ -341,10 +341,10 @@ end:
     assert_eq!(as_ints(&memory.buffers[0]), expected);
 }
 
-/// A lane that is done with the inner loop waits for the others of the same turn, although the next
-/// turn begins with an operation that stands before theirs.
+/// A lane that left the inner loop waits for the others of the same outer iteration, although the next iteration starts
+/// with an operation at a smaller position.
 #[test]
-fn lanes_stay_in_the_same_turn() {
+fn lanes_stay_in_the_same_iteration() {
     let text = "
 kernel @k(%out: ptr<global>) {
 b0:
@@ -453,8 +453,8 @@ b:
     assert_eq!(stopped.err().map(|s| s.fault), Some(Fault::Diverged));
 }
 
-/// The inner loop's next turn and the outer loop's both lead to the barrier: behind it each value is the one of
-/// the way that was taken.
+/// The back edges of the inner and of the outer loop both lead to the barrier: the phis after it have the values of the
+/// edge taken.
 #[test]
 fn values_of_nested_loops_survive_their_barrier() {
     let text = "

@@ -7,7 +7,7 @@ use kernel_ir::interpret::Fault;
 /// Lanes of a row mean different functions; some are too long to be made part of the kernel, one has private
 /// memory, one asks where the work-item is, one calls on.
 #[test]
-fn lanes_call_what_each_of_them_means() {
+fn each_lane_calls_its_own_target() {
     // Beyond what is compared with: the pointer decides at run time.
     let long: String = (0..500)
         .map(|i| {

@@ -1,11 +1,11 @@
-//! What the interpreter promises beyond the specification: sub-groups of a group make progress beside
-//! each other, and the lanes of one go in lock step.
+//! Guarantees of the interpreter beyond the specification: the sub-groups of a group make independent progress, and the
+//! lanes of a sub-group run in lock step.
 
 use super::sandbox::{Grid, as_ints, done, ints, line};
 
 /// A work-item may wait for one of another sub-group.
 #[test]
-fn sub_groups_take_turns() {
+fn sub_groups_make_progress_beside_each_other() {
     let text = "
 var @flag: i32 in local
 kernel @k(%out: ptr<global>) {

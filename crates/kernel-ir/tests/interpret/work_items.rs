@@ -380,7 +380,7 @@ b0:
 }
 
 #[test]
-fn atomics_return_what_was_there() {
+fn atomics_return_the_old_value() {
     // (operation, start, operand, expected old, expected new)
     for (op, start, operand, new) in [
         ("iadd", 7, "i32 5", 12),
@@ -448,7 +448,7 @@ b0:
 }
 
 #[test]
-fn what_goes_wrong_is_named() {
+fn faults_are_named() {
     let endless = "
 kernel @spin(%out: ptr<global>) {
 b0:

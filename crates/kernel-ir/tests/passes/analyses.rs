@@ -77,7 +77,7 @@ fn build(edges: &[Vec<u32>]) -> Function {
 }
 
 #[test]
-fn dominance_is_what_a_search_over_paths_says() {
+fn dominance_agrees_with_a_search_over_paths() {
     for edges in graphs() {
         let cfg = Cfg::new(&build(&edges));
         let dominators = Dominators::new(&cfg);
@@ -209,19 +209,19 @@ fn facts_lay_out_local_memory_in_order_of_the_variables() {
 }
 
 #[test]
-fn groups_may_begin_in_any_order_unless_one_may_look_at_what_another_does() {
+fn groups_may_start_in_any_order_unless_one_observes_another() {
     for (body, meets) in [
         ("store %p, i32 1 align 4", false),
         ("%v: i32 = load %p align 4\n store %p, %v align 4", false),
         ("%v: i32 = load %p align 4 volatile", true),
-        // Nobody learns what was there.
+        // The result is unused.
         ("%v: i32 = atomic.iadd Device Relaxed %p, i32 1", false),
         ("atomic.store Device Release %p, i32 1", false),
         (
             "%v: i32 = atomic.iadd Device Relaxed %p, i32 1\n store %p, %v align 4",
             true,
         ),
-        // What lies in local memory is the group's own.
+        // Local memory is private to the group.
         (
             "%v: i32 = atomic.iadd Device Relaxed @s, i32 1\n store %p, %v align 4",
             false,
@@ -247,12 +247,12 @@ fn groups_may_begin_in_any_order_unless_one_may_look_at_what_another_does() {
         );
         let module = parse(&text).unwrap_or_else(|error| panic!("{body}: {error}"));
         let facts = passes::facts(&module, &module.kernels[0]);
-        assert_eq!(facts.meets_groups, meets, "{body}");
+        assert_eq!(facts.observes_groups, meets, "{body}");
     }
 }
 
 #[test]
-fn groups_may_join_unless_a_work_item_may_tell() {
+fn groups_may_join_unless_a_work_item_observes_its_group() {
     for (body, may) in [
         ("%i: i64 = wi.GlobalInvocationId 0", true),
         ("%i: i64 = wi.GlobalSize 0", true),

@@ -24,7 +24,7 @@ fn body(code: &str, widths: &[u8], all: bool) -> Vec<String> {
 }
 
 #[test]
-fn a_product_that_only_a_sum_uses_becomes_one_with_it() {
+fn a_product_with_a_sum_as_its_only_use_is_contracted() {
     let cases: [(&str, &[&str]); 14] = [
         (
             "%m: f32 = fmul %a, %b\n %r: f32 = fadd %m, %c\n store %p, %r align 4",
@@ -112,7 +112,7 @@ fn a_product_that_only_a_sum_uses_becomes_one_with_it() {
 }
 
 #[test]
-fn a_volatile_variable_of_a_function_keeps_its_argument_apart() {
+fn a_volatile_variable_prevents_contraction() {
     let text = "
 func @keep(%q: f32) -> f32 {
 e:
@@ -141,7 +141,7 @@ e:
 }
 
 #[test]
-fn instructions_may_permit_it_themselves() {
+fn instructions_may_permit_contraction() {
     // AllowContract, and Fast: both of product and sum.
     for (product, sum, becomes) in [
         ("65536", "65536", true),

@@ -19,7 +19,7 @@ fn kernel(steps: &str) -> String {
 }
 
 #[test]
-fn lanes_meet_only_between_a_store_and_a_load_of_another_place_in_the_same_block() {
+fn barriers_are_inserted_between_a_store_and_a_load_of_another_place_in_the_same_variable() {
     for (what, steps, want) in [
         (
             "another item's place",

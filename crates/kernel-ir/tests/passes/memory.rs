@@ -12,7 +12,7 @@ fn body(text: &str) -> String {
 }
 
 #[test]
-fn scalars_become_values_with_phis_where_they_meet() {
+fn scalars_become_values_with_phis_at_joins() {
     let after = body(
         "e:
            %a: ptr<private> = alloca 4 align 4
@@ -49,7 +49,7 @@ fn read_back(code: &str, expected: &str) {
 }
 
 #[test]
-fn aggregates_are_cut_into_their_fields() {
+fn aggregates_are_split_into_their_fields() {
     for (code, expected) in [
         (
             " %a: ptr<private> = alloca 16 align 8

@@ -1,4 +1,4 @@
-//! Pointers through which a kernel accesses memory without comparing them with null, and the kernel without those accesses.
+//! Pointers that a kernel dereferences without comparing them with null, and the kernel without these accesses.
 
 use kernel_ir::abi::KernelInfo;
 use kernel_ir::build::NullArguments;
@@ -7,7 +7,7 @@ use kernel_ir::{Module, parse, print, validate};
 
 const HEADER: &str = "kernel @k(%p: ptr<global>, %q: ptr<global>, %s: ptr<private> byval 24 align 8, %n: i64, %c: bool, \
                       %r: ptr<global>) {\ne:\n";
-/// Where the block has `%p`, `%q`, the struct behind `%s`, and `%r`.
+/// Offsets of `%p`, `%q`, the struct behind `%s`, and `%r` in the argument block.
 const P: u32 = 0;
 const Q: u32 = 8;
 const S: u32 = 16;
@@ -30,7 +30,7 @@ fn unchecked(body: &str) -> Vec<u32> {
     unchecked_pointers(&module, kernel, &info.args)
 }
 
-/// Bodies, and the pointers that they access memory through without a look.
+/// Bodies, and the pointers that they dereference without a check.
 const UNCHECKED: &[(&str, &[u32])] = &[
     ("store %p, i32 1 align 4\n ret", &[P]),
     (
@@ -53,7 +53,7 @@ const UNCHECKED: &[(&str, &[u32])] = &[
         &[Q, R],
     ),
     ("copy_memory %p, %q, i64 32 align 4\n ret", &[P, Q]),
-    // A pointer that is stored is somebody else's.
+    // A pointer that is stored escapes.
     ("store %p, %q align 8\n ret", &[P]),
     // It is compared with null, directly, after an offset, or as an integer.
     (
@@ -154,7 +154,7 @@ fn pointers_that_are_accessed_and_not_compared_with_null_are_known() {
     }
 }
 
-/// The body that is left where these pointers are null.
+/// The body of the variant for these null pointers.
 fn without(body: &str, offsets: &[u32]) -> String {
     let mut module = parsed(body);
     let nulls = NullArguments {
@@ -168,7 +168,7 @@ fn without(body: &str, offsets: &[u32]) -> String {
     lines[..lines.len() - 1].join("\n")
 }
 
-/// Body, which pointers are null, what is left.
+/// Body, null pointers, body of the variant.
 const LEFT: &[(&str, &[u32], &str)] = &[
     ("store %p, i32 1 align 4\n ret", &[P], "ret"),
     (
@@ -191,7 +191,7 @@ const LEFT: &[(&str, &[u32], &str)] = &[
         &[Q],
         "store %0, i32 0 align 4\nret",
     ),
-    // What is read at null is null.
+    // A pointer loaded at null is null.
     (
         "%a: ptr<global> = load %q align 8
          %b: ptr<global> = offset %a [8]
@@ -208,7 +208,7 @@ const LEFT: &[(&str, &[u32], &str)] = &[
         "store %0, i64 0 align 8\n%6: ptr<global> = offset %0 [8]\nstore %6, i8 0 align 1\nret",
     ),
     ("copy_memory %p, %q, i64 9 align 8\n ret", &[P], "ret"),
-    // How much is not known.
+    // The size is not known.
     (
         "copy_memory %p, %q, %n align 8\n ret",
         &[Q],
@@ -250,7 +250,7 @@ const LEFT: &[(&str, &[u32], &str)] = &[
         &[P],
         "%6: ptr<global> = select %4, %0, %1\nbr_if %4, b2, b1\nb1:\ncopy_memory %5, %6, i64 8 align 8\nbr b3\nb2:\nstore %5, i64 0 align 8\nbr b3\nb3:\nret",
     ),
-    // An address that a kernel makes of null by itself is none of the host's.
+    // A null constant of the kernel is no argument.
     (
         "%a: ptr<global> = offset ptr<global> null [%n * 1 + 0]\n store %a, i32 1 align 4\n ret",
         &[P],
@@ -269,7 +269,7 @@ const LEFT: &[(&str, &[u32], &str)] = &[
 ];
 
 #[test]
-fn accesses_through_null_pointers_are_left_out() {
+fn accesses_through_null_pointers_are_removed() {
     for (body, offsets, expected) in LEFT {
         assert_eq!(without(body, offsets), *expected, "{body}");
     }

@@ -1,10 +1,10 @@
-//! `vector_forms`: loops over barriers that are unrolled for lanes, and those that stay.
+//! `vector_forms`: loops over barriers that are peeled, and loops that are not.
 
 use super::whole::prepared;
 use kernel_ir::passes::{Registers, vector_forms};
 use kernel_ir::{Module, print, validate};
 
-/// The only kernel in all forms that lanes may run, the best first.
+/// All vector forms of the only kernel, best first.
 fn forms(text: &str) -> Vec<Module> {
     let mut module = prepared(text);
     let body = module.kernels[0].function;
@@ -27,19 +27,19 @@ fn forms(text: &str) -> Vec<Module> {
     modules.collect()
 }
 
-/// The only kernel as lanes run it.
-fn for_lanes(text: &str) -> Module {
+/// The best vector form of the only kernel.
+fn best_form(text: &str) -> Module {
     forms(text).swap_remove(0)
 }
 
-/// A tree of three turns: the loop's phis, the end of its turn, and what work-items do that take part.
+/// A reduction tree of three iterations: the loop's phis, the end of its body, and the work of active work-items.
 fn tree(phis: &str, next: &str, work: &str) -> String {
     format!(
         "kernel @k(%t: ptr<local>, %n: i64) {{
          e:
            %l: i64 = wi.LocalInvocationId 0
-           br turn
-         turn:
+           br iteration
+         iteration:
            {phis}
            barrier Workgroup
            %some: bool = cmp.ult %l, %d
@@ -60,14 +60,14 @@ const PHIS: &str = "%d: i64 = phi e: i64 4, rest: %d1
 const NEXT: &str = "%d1: i64 = lshr %d, i64 1
            %off1: i64 = shl %off, i64 1
            %go: bool = cmp.ine %d1, i64 0
-           br_if %go, turn, end";
+           br_if %go, iteration, end";
 const WORK: &str = "%m: i64 = imul %l, %off
            %p: ptr<local> = offset %t [%m * 4 + 0]
            store %p, i32 1 align 4";
 
 #[test]
-fn a_stride_that_doubles_is_a_constant_in_each_turn() {
-    let body = print(&for_lanes(&tree(PHIS, NEXT, WORK)));
+fn a_stride_that_doubles_is_a_constant_in_each_peeled_iteration() {
+    let body = print(&best_form(&tree(PHIS, NEXT, WORK)));
     let lines: Vec<&str> = body.lines().map(str::trim).collect();
     assert_eq!(
         lines.join("\n"),
@@ -106,7 +106,7 @@ ret
 }
 
 #[test]
-fn only_what_pays_and_can_be_counted_is_unrolled() {
+fn only_counted_loops_with_small_strides_are_peeled() {
     let own = "%m: i64 = imul %n, %off
            %p: ptr<local> = offset %t [%m * 4 + 0]
            %q: ptr<local> = offset %p [%l * 4 + 0]
@@ -122,15 +122,15 @@ fn only_what_pays_and_can_be_counted_is_unrolled() {
     let endless = "%d1: i64 = lshr %d, i64 0
            %off1: i64 = shl %off, i64 1
            %go: bool = cmp.ine %d1, i64 0
-           br_if %go, turn, end";
+           br_if %go, iteration, end";
     let unknown = "%d1: i64 = lshr %d, i64 1
            %off1: i64 = shl %off, i64 1
            %go: bool = cmp.ult %off1, %n
-           br_if %go, turn, end";
+           br_if %go, iteration, end";
     let same = "%d1: i64 = lshr %d, i64 1
            %off1: i64 = and %off, i64 7
            %go: bool = cmp.ine %d1, i64 0
-           br_if %go, turn, end";
+           br_if %go, iteration, end";
     let two_ends = "%d1: i64 = lshr %d, i64 1
            %off1: i64 = shl %off, i64 1
            %go: bool = cmp.ine %d1, i64 0
@@ -139,21 +139,27 @@ fn only_what_pays_and_can_be_counted_is_unrolled() {
            %early: bool = cmp.ieq %n, i64 3
            br_if %early, end, back
          back:
-           br turn";
+           br iteration";
     let given = "%d: i64 = phi e: i64 4, rest: %d1
            %off: i64 = phi e: %n, rest: %off1";
     let many = "%d: i64 = phi e: i64 65536, rest: %d1
            %off: i64 = phi e: i64 1, rest: %off1";
     let far = || PHIS.replace("e: i64 4", "e: i64 256");
-    for (what, phis, next, work, turns) in [
+    for (what, phis, next, work, iterations) in [
         ("a factor of the number of the lane", PHIS, NEXT, WORK, 3),
         ("a shift", PHIS, NEXT, shifted, 3),
-        ("turns that are not near stay a loop", &far(), NEXT, WORK, 5),
+        (
+            "iterations that are not near stay a loop",
+            &far(),
+            NEXT,
+            WORK,
+            5,
+        ),
         ("what all lanes add", PHIS, NEXT, own, 1),
         ("no stride with any factor", PHIS, NEXT, hashed, 1),
         ("no end", PHIS, endless, WORK, 1),
         ("an end that the launch decides", PHIS, unknown, WORK, 1),
-        ("the same factor in each turn", PHIS, same, WORK, 1),
+        ("the same factor in each iteration", PHIS, same, WORK, 1),
         ("a factor that the launch decides", given, NEXT, WORK, 1),
         (
             "two ends",
@@ -162,25 +168,25 @@ fn only_what_pays_and_can_be_counted_is_unrolled() {
             WORK,
             1,
         ),
-        ("seventeen turns", many, NEXT, WORK, 1),
+        ("seventeen iterations", many, NEXT, WORK, 1),
     ] {
-        let text = print(&for_lanes(&tree(phis, next, work)));
+        let text = print(&best_form(&tree(phis, next, work)));
         assert_eq!(
             text.matches("barrier Workgroup").count(),
-            turns,
+            iterations,
             "{what}\n{text}"
         );
     }
 }
 
-/// One after the other: the second begins with what the first ended with.
+/// Two loops, where the second continues with the values of the first.
 #[test]
-fn a_way_up_and_a_way_down() {
+fn two_adjacent_loops_are_peeled() {
     let down = NEXT
-        .replace("%go, turn, end", "%go, turn, turn2")
+        .replace("%go, iteration, end", "%go, iteration, iteration2")
         .to_string()
         + "
-         turn2:
+         iteration2:
            %c: i64 = phi rest: %d, rest2: %c1
            %far: i64 = phi rest: %off1, rest2: %far1
            %far1: i64 = lshr %far, i64 1
@@ -195,52 +201,52 @@ fn a_way_up_and_a_way_down() {
          rest2:
            %c1: i64 = shl %c, i64 1
            %go2: bool = cmp.ult %c1, i64 8
-           br_if %go2, turn2, end";
-    let text = print(&for_lanes(&tree(PHIS, &down, WORK)));
+           br_if %go2, iteration2, end";
+    let text = print(&best_form(&tree(PHIS, &down, WORK)));
     assert_eq!(text.matches("barrier Workgroup").count(), 6, "{text}");
     assert!(!text.contains("phi"), "{text}");
 }
 
-/// Nine turns to neighbours, of which the last four are near: the loop ends before them.
+/// Nine iterations, of which the last four have small strides: the loop ends before them.
 #[test]
-fn near_turns_at_the_end() {
+fn last_iterations_are_peeled() {
     let phis = "%d: i64 = phi e: i64 1, rest: %d1
            %off: i64 = phi e: i64 256, rest: %off1";
     let next = "%d1: i64 = shl %d, i64 1
            %off1: i64 = lshr %off, i64 1
            %go: bool = cmp.ine %off1, i64 0
-           br_if %go, turn, last
+           br_if %go, iteration, last
          last:
            store %t, %d align 8
            br end";
-    let text = print(&for_lanes(&tree(phis, next, WORK)));
+    let text = print(&best_form(&tree(phis, next, WORK)));
     assert_eq!(text.matches("barrier Workgroup").count(), 5, "{text}");
     assert_eq!(text.matches(" phi ").count(), 2, "{text}");
-    // Behind it stands what the last turn had.
+    // Code after the loop uses the values of the last iteration.
     assert!(text.contains("store %0, i64 256 align 8"), "{text}");
     for d in [32, 64, 128, 256] {
         assert!(text.contains(&format!(", i64 {d}\n")), "{d}: {text}");
     }
 }
 
-/// Who finds the unrolled form too large is given one that has neither turns more nor branches on little work.
+/// The form after the peeled one is not peeled, but if-converted.
 #[test]
-fn the_form_behind_the_unrolled_one_is_flat() {
-    let sides = "%odd: bool = cmp.ult %l, %n
-           br_if %odd, side, both
-         side:
+fn the_form_after_the_peeled_one_is_if_converted() {
+    let arms = "%odd: bool = cmp.ult %l, %n
+           br_if %odd, arm, both
+         arm:
            %more: i64 = iadd %l, %off
            br both
          both:
-           %v: i64 = phi work: %l, side: %more";
+           %v: i64 = phi work: %l, arm: %more";
     let flat = format!(
-        "{sides}\n           {}",
+        "{arms}\n           {}",
         WORK.replace("i32 1 align 4", "%v align 8")
     );
     for (what, work, counts) in [
         ("neither", "store %t, i32 1 align 4", vec![(1, 2)]),
-        ("turns", WORK, vec![(3, 3), (1, 2)]),
-        ("sides and turns", &flat, vec![(3, 3), (1, 2), (1, 3)]),
+        ("iterations", WORK, vec![(3, 3), (1, 2)]),
+        ("arms and iterations", &flat, vec![(3, 3), (1, 2), (1, 3)]),
     ] {
         let forms = forms(&tree(PHIS, NEXT, work));
         let found = forms.iter().map(|form| {

@@ -38,7 +38,7 @@ const READ: &str = "%q: ptr<private> = offset %a [4]
            store %p, %r align 4";
 
 #[test]
-fn arrays_whose_indices_are_counted_become_values() {
+fn arrays_indexed_by_counted_loops_become_values() {
     let nested = "h:
            %i: i64 = phi e: i64 0, after: %i1
            br inner
@@ -97,7 +97,7 @@ fn many_loops_over_one_array_stay() {
 }
 
 #[test]
-fn loops_stay_where_the_array_would_stay() {
+fn loops_stay_if_the_array_would_stay_in_memory() {
     let picked = "%q: ptr<private> = offset %a [%z * 4 + 0]
            %r: i32 = load %q align 4
            store %p, %r align 4";

@@ -120,7 +120,7 @@ fn diamond(cond: &str) -> (Module, Shapes) {
 }
 
 #[test]
-fn values_differ_where_divergent_ways_meet() {
+fn phis_of_divergent_joins_vary() {
     let (module, shapes) = diamond("%d");
     assert_eq!(stored(&module, &shapes).0, Shape::Varying);
     assert!(shapes.is_divergent(BlockId(0)));
@@ -154,7 +154,7 @@ fn a_uniform_loop_in_a_divergent_branch_stays_uniform() {
 }
 
 #[test]
-fn values_of_a_loop_that_lanes_leave_at_different_times_differ_behind_it() {
+fn values_of_a_divergent_loop_vary_after_it() {
     let text = |bound: &str| {
         format!(
             "e:
@@ -182,7 +182,7 @@ fn values_of_a_loop_that_lanes_leave_at_different_times_differ_behind_it() {
 }
 
 #[test]
-fn a_divergent_break_makes_the_exits_meet_later() {
+fn a_divergent_break_moves_the_join_behind_the_exits() {
     let (module, shapes) = analysed(
         "e:
            %i: i64 = wi.LocalInvocationIndex 0
@@ -211,7 +211,7 @@ fn a_divergent_break_makes_the_exits_meet_later() {
 }
 
 #[test]
-fn irreducible_loops_are_taken_as_varying() {
+fn values_of_irreducible_loops_vary() {
     let (module, shapes) = analysed(
         "e:
            %i: i64 = wi.LocalInvocationIndex 0
@@ -232,7 +232,7 @@ fn irreducible_loops_are_taken_as_varying() {
 }
 
 #[test]
-fn lanes_that_part_before_a_loop_begin_it_together() {
+fn a_loop_after_a_divergent_branch_stays_uniform() {
     for (start, expected) in [("i32 0", Shape::Uniform), ("i32 1", Shape::Varying)] {
         let (module, shapes) = analysed(
             &format!(

@@ -126,7 +126,7 @@ fn unspecified_values_and_floats_stay_as_they_are() {
 }
 
 #[test]
-fn addresses_gather_their_constants() {
+fn constant_offsets_of_addresses_are_combined() {
     let after = body(
         "e:
            %a: i64 = iadd %l, i64 3
@@ -169,7 +169,7 @@ fn equal_values_are_computed_once_where_one_dominates_the_other() {
 }
 
 #[test]
-fn known_branches_and_empty_blocks_go() {
+fn known_branches_and_empty_blocks_are_removed() {
     let after = body(
         "e:
            br_if %c, x, y
@@ -200,7 +200,7 @@ fn known_branches_and_empty_blocks_go() {
 }
 
 #[test]
-fn loops_stay_loops_and_dead_cycles_go() {
+fn loops_stay_and_dead_cycles_are_removed() {
     let after = body(
         "e:
            br h

@@ -55,7 +55,7 @@ fn calls_are_inlined_bottom_up_and_their_functions_dropped() {
 }
 
 #[test]
-fn what_only_sub_groups_do_is_refused_of_a_group() {
+fn sub_group_operations_at_work_group_scope_are_refused() {
     let text = "kernel @k(%c: i32) {\ne:\n %x: i32 = group.rotate.0 Workgroup %c, %c\n store ptr<private> null, %x align 4\n ret\n}";
     let mut module = parse(text).unwrap();
     let error = prepare(&mut module).unwrap_err();
@@ -163,9 +163,9 @@ fn work_group_operations_become_scratch_and_barriers() {
     assert_eq!(text.matches("barrier Workgroup").count(), 12, "{text}");
 }
 
-/// A side that traps, beside one whose values come together with those of others, and before a way back of a loop.
+/// A trapping arm beside one that leads to a join with phis, and one before a back edge.
 #[test]
-fn traps_lead_on_to_where_the_others_go_but_not_back() {
+fn trapping_arms_are_redirected_to_the_join_but_not_along_back_edges() {
     let kernel = |then: &str, otherwise: &str| {
         format!(
             "kernel @k(%p: ptr<global>, %n: i64) {{

@@ -1,5 +1,5 @@
 //! What tools are told: a program that does a little of everything runs under the framework with a subscriber that prints,
-//! and what each stream said is compared with a golden log. `UPDATE_GOLDEN=1` writes them.
+//! and what each stream said is compared with a golden log. `SOLUM_BLESS=1` writes them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -302,7 +302,7 @@ pub(crate) fn golden(name: &str, got: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/runtime/golden")
         .join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("SOLUM_BLESS").is_some() {
         std::fs::write(&path, got).unwrap();
     }
     let want = std::fs::read_to_string(&path).unwrap_or_default();

@@ -125,13 +125,13 @@ impl Writer<'_> {
 
 impl Lower<'_, '_> {
     /// The helper function `name`; `write` builds it at its first use.
-    fn own(
+    fn helper(
         &mut self,
         name: String,
         params: &[TypeId],
         write: impl FnOnce(&mut Writer<'_>, &[ValueId]),
     ) -> FunctionId {
-        if let Some(&id) = self.own.get(&name) {
+        if let Some(&id) = self.helpers.get(&name) {
             return id;
         }
         let mut writer = Writer::new(self.module, &name, params);
@@ -147,7 +147,7 @@ impl Lower<'_, '_> {
             ..Signature::default()
         });
         self.module.functions.push(f);
-        self.own.insert(name, id);
+        self.helpers.insert(name, id);
         id
     }
 
@@ -157,10 +157,10 @@ impl Lower<'_, '_> {
     }
 
     /// (to, from, count, bytes from one element to the next at `to`, the same at `from`).
-    pub(super) fn own_async_copy(&mut self, element: u64) -> FunctionId {
+    pub(super) fn async_copy_helper(&mut self, element: u64) -> FunctionId {
         let (ptr, int) = self.generic_and_int();
         let name = format!("solum.async_copy.{element}");
-        self.own(name, &[ptr, ptr, int, int, int], |w, params| {
+        self.helper(name, &[ptr, ptr, int, int, int], |w, params| {
             let &[to, from, count, to_step, from_step] = params else {
                 return;
             };
@@ -191,9 +191,9 @@ impl Lower<'_, '_> {
     }
 
     /// (to, from, bytes); the ranges may overlap.
-    pub(super) fn own_memmove(&mut self) -> FunctionId {
+    pub(super) fn memmove_helper(&mut self) -> FunctionId {
         let (ptr, int) = self.generic_and_int();
-        self.own("solum.memmove".into(), &[ptr, ptr, int], |w, params| {
+        self.helper("solum.memmove".into(), &[ptr, ptr, int], |w, params| {
             let &[to, from, bytes] = params else { return };
             let bool = w.module.types.bool();
             let (zero, one) = (w.int(0), w.int(1));
@@ -229,11 +229,11 @@ impl Lower<'_, '_> {
     }
 
     /// (to, value of type `ty`, whether to store it).
-    pub(super) fn own_store_if(&mut self, ty: TypeId) -> FunctionId {
+    pub(super) fn store_if_helper(&mut self, ty: TypeId) -> FunctionId {
         let ptr = self.module.types.ptr(AddressSpace::Global);
         let bool = self.module.types.bool();
         let name = format!("solum.store_if.{}", self.module.types.size_of(ty));
-        self.own(name, &[ptr, ty, bool], |w, params| {
+        self.helper(name, &[ptr, ty, bool], |w, params| {
             let &[to, value, whether] = params else {
                 return;
             };
@@ -251,10 +251,10 @@ impl Lower<'_, '_> {
     }
 
     /// (to, byte as `Int(8)`, bytes).
-    pub(super) fn own_memset(&mut self) -> FunctionId {
+    pub(super) fn memset_helper(&mut self) -> FunctionId {
         let (ptr, int) = self.generic_and_int();
         let byte = self.module.types.int(8);
-        self.own("solum.memset".into(), &[ptr, byte, int], |w, params| {
+        self.helper("solum.memset".into(), &[ptr, byte, int], |w, params| {
             let &[to, value, bytes] = params else { return };
             let (zero, one) = (w.int(0), w.int(1));
             w.repeat(zero, bytes, one, |w, i| {
