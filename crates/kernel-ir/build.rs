@@ -12,6 +12,7 @@ fn main() {
     for part in [
         "spirv-reader",
         "kernel-ir",
+        "vectorise",
         "codegen-llvm",
         "cpu-target",
         "signal-mask",
