@@ -1,17 +1,17 @@
-//! Several objects in one file: a Unix archive, as `ar` and linkers read it.
+//! Unix archives (`ar`): several objects in one file.
 
 use super::elf::Refusal;
 
 const MAGIC: &[u8] = b"!<arch>\n";
-/// Bytes of a member's head: name 16, time 12, owner 6, group 6, mode 8, size 10, and two that end it.
+/// Bytes of a member's header: name 16, time 12, owner 6, group 6, mode 8, size 10, end mark 2.
 const HEAD: usize = 60;
 const NAME: std::ops::Range<usize> = 0..16;
 const SIZE: std::ops::Range<usize> = 48..58;
 const END: &[u8] = b"`\n";
-/// Members of the linkers: two forms of an index of symbols, and a table of long names.
+/// Members that are no objects: two forms of the symbol index, and the table of long names.
 const NO_OBJECTS: [&[u8]; 3] = [b"/", b"/SYM64/", b"//"];
 
-/// The objects of an archive, or `bytes` itself where it is none.
+/// The objects of an archive, or `bytes` itself if it is no archive.
 pub(crate) fn members(bytes: &[u8]) -> Result<Vec<&[u8]>, Refusal> {
     let Some(mut rest) = bytes.strip_prefix(MAGIC) else {
         return Ok(vec![bytes]);
@@ -26,7 +26,7 @@ pub(crate) fn members(bytes: &[u8]) -> Result<Vec<&[u8]>, Refusal> {
         let (member, after) = content
             .split_at_checked(size)
             .ok_or("the archive ends within a member")?;
-        // Members begin at even places.
+        // Members start at even offsets.
         rest = after.get(size % 2..).unwrap_or_default();
         if !NO_OBJECTS.contains(&head[NAME].trim_ascii_end()) {
             members.push(member);

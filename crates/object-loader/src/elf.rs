@@ -1,4 +1,4 @@
-//! The parts of an ELF64 relocatable object, read with checks.
+//! A checked reader of ELF64 relocatable objects.
 
 /// Why an object was refused.
 pub type Refusal = String;
@@ -14,7 +14,7 @@ pub(crate) const ALLOC: u64 = 2;
 pub(crate) const EXEC: u64 = 4;
 pub(crate) const TLS: u64 = 0x400;
 
-/// Index of symbols that are defined elsewhere.
+/// Section index of undefined symbols.
 pub(crate) const UNDEFINED: u16 = 0;
 pub(crate) const ABSOLUTE: u16 = 0xfff1;
 pub(crate) const COMMON: u16 = 0xfff2;
@@ -41,7 +41,7 @@ pub(crate) struct Symbol {
     pub(crate) size: u64,
     pub(crate) weak: bool,
     pub(crate) global: bool,
-    /// It is a function's.
+    /// It names a function.
     pub(crate) function: bool,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Object<'a> {
         Ok(object)
     }
 
-    /// The bytes of a section; empty for one without any in the file.
+    /// The bytes of a section; empty for one without contents in the file.
     pub(crate) fn content(&self, section: &Section) -> Result<&'a [u8], Refusal> {
         if section.kind == NOBITS {
             return Ok(&[]);

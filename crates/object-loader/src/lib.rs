@@ -1,13 +1,22 @@
-//! Loads relocatable objects of the code generator: ELF64, x86-64.
+//! Loads relocatable objects of the code generator (ELF64, x86-64) into executable memory.
+//!
+//! ```no_run
+//! # fn object() -> Vec<u8> { Vec::new() }
+//! // Parse the object, place its sections, resolve undefined symbols, apply relocations.
+//! let image = object_loader::load(&object(), &mut |name| object_loader::mathematics(name))?;
+//! // Look up a kernel. Its memory is freed when the image is dropped.
+//! let kernel = image.symbol("kernel.0").map(|place| place.address);
+//! # Ok::<(), object_loader::Refusal>(())
+//! ```
 //!
 //! Invariants
 //! - Any bytes give an image or an error: every offset, size and index is checked before use.
-//! - Code is written through one view and run through another; no page is both.
-//! - Only names that the caller resolves are reachable from an object; [`mathematics`] are those of C's library.
+//! - Code is written through one mapping and executed through another; no page is writable and executable.
+//! - An object can only reach symbols that the caller resolves; [`mathematics`] resolves those of C's library.
 //!
 //! Any thread may load, run and drop images.
 //!
-//! Non-goals: no dynamic linking, no thread-local data, no initialisers, no unwind tables.
+//! Not here: dynamic linking, thread-local data, initialisers, unwind tables.
 
 mod archive;
 #[cfg(test)]

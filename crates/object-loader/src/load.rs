@@ -8,27 +8,27 @@ use super::elf::{
 use super::window::Block;
 use std::collections::HashMap;
 
-/// Most bytes of code, and of variables, of an object or of all objects of an archive.
+/// Largest size of code, and of variables, of an object or of all objects of an archive.
 const MOST: u64 = 256 << 20;
 /// Bytes of a jump to a far address.
 const STUB: u64 = 16;
-/// Bytes of an entry of the address table.
+/// Bytes of an entry of the global offset table.
 const SLOT: u64 = 8;
 
 /// A symbol of a loaded object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Where it is.
+    /// Its address.
     pub address: usize,
     /// Whether it is code.
     pub code: bool,
-    /// Bytes from there to the end of its section.
+    /// Bytes from its address to the end of its section.
     pub room: u64,
-    /// Its own bytes, as the object says.
+    /// Its size in the object.
     pub size: u64,
 }
 
-/// A loaded object; its memory goes back when it is dropped.
+/// A loaded object; its memory is freed when it is dropped.
 #[derive(Debug)]
 pub struct Image {
     symbols: HashMap<String, Place>,
@@ -49,20 +49,20 @@ impl Image {
         self.functions
     }
 
-    /// Whether it has variables, which no two programs may share.
+    /// Whether it has variables: programs must not share such an image.
     pub fn has_variables(&self) -> bool {
         self.writable
     }
 }
 
-/// Where a section went.
+/// The place of a section.
 #[derive(Clone, Copy)]
 struct Placed {
     in_code: bool,
     offset: u64,
 }
 
-/// What a symbol needs besides its address.
+/// The stub and the table entry of a symbol.
 #[derive(Clone, Copy, Default)]
 struct Extras {
     slot: Option<u64>,
@@ -78,11 +78,11 @@ struct Loader<'a> {
     extras: Vec<Extras>,
 }
 
-/// Loads `bytes`, an object or an archive of them; names that an object lacks are asked of `external`, those of an
-/// archive do not know each other. Nothing of an object runs.
+/// Loads `bytes`, an object or an archive of objects. `external` resolves undefined symbols; objects of an archive do
+/// not see each other's symbols. No code of an object is executed.
 ///
 /// # Errors
-/// What of the object is damaged, not known, out of reach or not resolved, or that there is no memory for code.
+/// The object is invalid or not supported, a symbol is undefined or out of reach, or there is no memory for code.
 pub fn load(bytes: &[u8], external: &dyn Fn(&str) -> Option<usize>) -> Result<Image, Refusal> {
     let mut image = Image {
         symbols: HashMap::new(),
@@ -187,7 +187,7 @@ fn load_one<'a>(
             }
         }
     }
-    // Before memory is taken: what other objects of the archive have counts as well.
+    // Checked before memory is allocated; the limit is for all objects of the archive together.
     for (taken, end) in taken.iter_mut().zip([code_end, data_end]) {
         *taken = bounded(taken.checked_add(end))?;
     }
@@ -279,9 +279,9 @@ impl Loader<'_> {
         let mut addresses = Vec::with_capacity(self.object.symbols.len());
         for (index, symbol) in self.object.symbols.iter().enumerate() {
             let address = match symbol.section {
-                // The first symbol is a placeholder; an empty name is nobody's.
+                // The first symbol is a placeholder, and symbols without a name cannot be looked up.
                 UNDEFINED if index == 0 || symbol.name.is_empty() => 0,
-                // Assemblers name the address table whenever code is position-independent.
+                // Assemblers refer to the global offset table whenever code is position-independent.
                 UNDEFINED if symbol.name == "_GLOBAL_OFFSET_TABLE_" => self.code.address as u64,
                 UNDEFINED => match external(&symbol.name) {
                     Some(address) => address as u64,
@@ -303,7 +303,7 @@ impl Loader<'_> {
                         }
                         base + symbol.value
                     }
-                    // Of a section that is not loaded: debug information, unwind tables.
+                    // Symbols of sections that are not loaded: debug information, unwind tables.
                     None => 0,
                 },
             };
@@ -323,7 +323,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Writes at an offset that was reserved before.
+    /// Writes at a reserved offset.
     fn write<const N: usize>(&self, in_code: bool, offset: u64, bytes: [u8; N]) {
         if let Some(block) = self.block(in_code) {
             let to = (block.write + offset as usize) as *mut [u8; N];
@@ -392,7 +392,7 @@ impl Loader<'_> {
                     value.wrapping_sub(here).to_le_bytes(),
                 );
             }
-            // The address table counts from the beginning of the code.
+            // The base of the global offset table is the start of the code.
             kind::GOTOFF64 => {
                 self.write(
                     placed.in_code,
@@ -411,7 +411,7 @@ impl Loader<'_> {
                 let near = i32::try_from(distance(address)).ok();
                 let short = match (near, extra.stub) {
                     (Some(short), _) => short,
-                    // Data that is far away has no way round; calls take the stub.
+                    // Calls out of reach use a stub; data out of reach is an error.
                     (None, Some(stub)) => {
                         i32::try_from(distance(code + stub)).map_err(|_| far())?
                     }

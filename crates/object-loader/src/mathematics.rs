@@ -1,6 +1,6 @@
 //! Functions of C that compiled kernels may call.
 
-/// Declares C functions by name alone, for their addresses, and finds them by name.
+/// Declares C functions without types, for their addresses, and finds them by name.
 macro_rules! functions {
     ($($name:ident)*) => {
         #[link(name = "m")]

@@ -1,21 +1,21 @@
-//! Address space for code and its data: within 2 GiB of each other, so that short references reach.
-//!
-//! The code part is mapped twice: writable in one place, executable in another. Pages come when they are touched.
+//! Address space for code and its data, within 2 GiB, so that 32-bit relative references reach.
+//! The code part is mapped twice, once writable and once executable. Pages are allocated when they are first touched.
 
 use crate::FreeList;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Sizes to try: code part, then as much for data. Small ones are for processes with a limit on their address space.
+/// Sizes to try, of the code part and of the data part alike. The small ones are for processes with a limit on their
+/// address space.
 const SIZES: [usize; 3] = [512 << 20, 64 << 20, 8 << 20];
 /// The window takes no more than this part of such a limit: stacks, the compiler and the program's memory need the rest.
 const SHARE_OF_LIMIT: u64 = 4;
 
-/// Finest unit handed out: a cache line.
+/// Allocation unit: a cache line.
 const UNIT: u64 = 64;
 
 struct Window {
     code: usize,
-    /// Added to an address of the code part gives its writable view.
+    /// Distance from an address of the code part to its writable mapping.
     write_offset: usize,
     free_code: Mutex<FreeList>,
     free_data: Mutex<FreeList>,
@@ -26,9 +26,9 @@ static WINDOW: OnceLock<Option<Window>> = OnceLock::new();
 /// A part of the window.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// Where code runs and data lies.
+    /// Address for execution, or of data.
     pub(crate) address: usize,
-    /// Where it is written.
+    /// Address for writing.
     pub(crate) write: usize,
     len: u64,
     code: bool,

@@ -1,4 +1,4 @@
-//! What can be wrong with the words, and where.
+//! Errors of malformed modules.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Error {
     /// Offset of the offending word from the start of the module, in words.
     pub word: usize,
-    /// What is wrong there.
+    /// The error.
     pub kind: ErrorKind,
 }
 
@@ -27,20 +27,20 @@ pub enum ErrorKind {
     /// A version that this reader does not know.
     #[error("version word is {0:#010x}, known are 0x00010000 (1.0) to 0x00010600 (1.6)")]
     Version(u32),
-    /// The id bound is zero, or larger than a module of this length can need.
+    /// The id bound is zero, or larger than a module of this length needs.
     #[error("id bound is {bound}, a module of {words} words may claim 1 to {limit}")]
     Bound {
-        /// The claim.
+        /// The id bound.
         bound: u32,
         /// Words of the module.
         words: usize,
-        /// The most that is accepted.
+        /// The largest accepted bound.
         limit: u32,
     },
     /// The reserved header word is not zero.
     #[error("schema word is {0}, expected 0")]
     Schema(u32),
-    /// An instruction that claims no words or runs past the end.
+    /// An instruction whose word count is zero or exceeds the module.
     #[error("opcode {opcode} claims {claimed} words, {left} are left")]
     WordCount {
         /// Opcode of the instruction.
@@ -50,12 +50,12 @@ pub enum ErrorKind {
         /// Words from the instruction's first word to the end of the module.
         left: usize,
     },
-    /// An instruction ends before its operands do.
+    /// An instruction with too few operands.
     #[error("has {have} operand words, at least {need} are needed")]
     Operands {
-        /// Operand words there are.
+        /// Operand words found.
         have: usize,
-        /// The least that would do.
+        /// Operand words needed.
         need: usize,
     },
     /// A literal string without its final zero byte.

@@ -1,15 +1,31 @@
-//! SPIR-V binary words to instructions.
+//! Splits SPIR-V modules into instructions.
 //!
-//! Input: a module's bytes in either byte order. Output: [`Instruction`]s that borrow the words;
-//! nothing is copied but the words themselves, once, into the machine's byte order.
+//! Input: a module's bytes in either byte order. Output: [`Instruction`]s that borrow the words. The only copy is that
+//! of the words into the machine's byte order.
+//!
+//! ```
+//! use spirv_reader::Words;
+//!
+//! // A header with the version 1.0 and the id bound 1, and `OpCapability Kernel` (opcode 17, two words).
+//! let module: Vec<u8> = [0x0723_0203, 0x0001_0000, 0, 1, 0, 2 << 16 | 17, 6u32]
+//!     .iter()
+//!     .flat_map(|word| word.to_le_bytes())
+//!     .collect();
+//! let words = Words::new(&module)?;
+//! for instruction in words.instructions() {
+//!     let instruction = instruction?;
+//!     assert_eq!((instruction.name(), instruction.operands), ("OpCapability".to_owned(), &[6][..]));
+//! }
+//! # Ok::<(), spirv_reader::Error>(())
+//! ```
 //!
 //! Invariants
-//! - Every word count lies inside the module, so later stages slice operands without checks.
-//! - Nothing is allocated but the words; the id bound that a header claims is held against the
-//!   module's length before anyone makes a table of that size.
-//! - Errors carry the offset in words; disassemblers print bytes, four times as much.
+//! - Every word count is inside the module, so later stages slice operands without checks.
+//! - Only the words are allocated. The id bound of the header is checked against the module's length, so that callers
+//!   may allocate tables of that size.
+//! - Errors have an offset in words; disassemblers print bytes, four times as many.
 //!
-//! Non-goals: no meaning. Types, ids and capabilities are checked by `kernel-ir`.
+//! Not here: semantics. `kernel-ir` checks types, ids and capabilities.
 #![forbid(unsafe_code)]
 
 mod error;

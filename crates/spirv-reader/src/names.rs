@@ -1,6 +1,6 @@
-//! Names of numbers, for messages.
+//! Names of opcodes, capabilities and decorations, for messages.
 
-/// `OpLoad` for 61; `OpUnknown(9999)` for a number that no table here holds.
+/// `OpLoad` for 61; `OpUnknown(9999)` for an unknown number.
 #[must_use]
 pub fn instruction_name(opcode: u16) -> String {
     match spirv::Op::from_u32(u32::from(opcode)) {
@@ -9,7 +9,7 @@ pub fn instruction_name(opcode: u16) -> String {
     }
 }
 
-/// `Int64` for 11; the number for one that no table here holds.
+/// `Int64` for 11; the number itself if it is unknown.
 #[must_use]
 pub fn capability_name(capability: u32) -> String {
     match spirv::Capability::from_u32(capability) {
@@ -18,7 +18,7 @@ pub fn capability_name(capability: u32) -> String {
     }
 }
 
-/// `Alignment` for 44; the number for one that no table here holds.
+/// `Alignment` for 44; the number itself if it is unknown.
 #[must_use]
 pub fn decoration_name(decoration: u32) -> String {
     match spirv::Decoration::from_u32(decoration) {

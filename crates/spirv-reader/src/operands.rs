@@ -1,4 +1,4 @@
-//! Reading operands one after another.
+//! A cursor over operands.
 
 use crate::{Error, ErrorKind};
 
@@ -11,7 +11,7 @@ pub struct Operands<'m> {
 }
 
 impl<'m> Operands<'m> {
-    /// At the first of `words`, which belong to the instruction at word `word`.
+    /// A cursor at the first of `words`, the operands of the instruction at word `word`.
     #[must_use]
     pub fn new(words: &'m [u32], word: usize) -> Self {
         Self { words, at: 0, word }

@@ -28,7 +28,7 @@ impl<'m> Instruction<'m> {
 
 const MAGIC: u32 = 0x0723_0203;
 const HEADER_WORDS: usize = 5;
-/// Ids that a module may claim beyond four for each of its words.
+/// Constant part of the largest id bound; the rest is four ids for each word of the module.
 const BOUND_SLACK: usize = 1024;
 
 /// The five words before the first instruction.
@@ -36,9 +36,9 @@ const BOUND_SLACK: usize = 1024;
 pub struct Header {
     /// `0x00010400` for 1.4.
     pub version: u32,
-    /// Tool and its version; no meaning here.
+    /// Tool and its version; not used.
     pub generator: u32,
-    /// All ids are below it; at most four times the module's words and a little.
+    /// All ids are below it. At most four times the module's words plus a constant.
     pub bound: u32,
 }
 
@@ -53,7 +53,7 @@ impl Words {
     /// Reads `bytes`, which may be in either byte order.
     ///
     /// # Errors
-    /// The header is no SPIR-V header, or its id bound cannot be honest.
+    /// The header is no SPIR-V header, or its id bound is too large.
     pub fn new(bytes: &[u8]) -> Result<Self, Error> {
         let fail = |word, kind| Err(Error { word, kind });
         if !bytes.len().is_multiple_of(4) {
@@ -105,12 +105,12 @@ impl Words {
     pub fn header(&self) -> Header {
         self.header
     }
-    /// Number of words, the header's five among them.
+    /// Number of words, including the header.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.len()
     }
-    /// Never: a header is always there.
+    /// Never: there is always a header.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
@@ -120,7 +120,7 @@ impl Words {
     pub fn instructions(&self) -> Instructions<'_> {
         self.instructions_from(HEADER_WORDS)
     }
-    /// The instructions from word `word` on, which is the offset of an earlier found instruction.
+    /// The instructions from word `word` on, the offset of an instruction.
     #[must_use]
     pub fn instructions_from(&self, word: usize) -> Instructions<'_> {
         Instructions {

@@ -1,23 +1,22 @@
-//! Where the pointers of a kernel's parameters go, and what is done through them.
-//!
-//! Each function is read until nothing changes: a value may hold any of some parameters. Calls into functions of the
-//! same module are followed; what is not understood counts as reading and writing.
+//! Pointer analysis: which memory accesses a kernel makes through each of its parameters.
+//! A fixed-point analysis of each function computes which parameters a value may be derived from. Calls of functions in
+//! the module are followed; unknown instructions count as reads and writes.
 
 use std::collections::{BTreeSet, HashMap};
 
 use spirv::Op;
 use spirv_reader::Instruction;
 
-/// Deepest chain of calls that is followed.
+/// Depth of calls that are followed.
 const MAX_CALLS: u32 = 32;
 
-/// What a kernel may do to memory.
+/// How a kernel may access memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Access {
-    /// Nothing, or read.
+    /// No access, or reads.
     Read,
-    /// Read and write.
+    /// Reads and writes.
     ReadWrite,
 }
 
@@ -39,7 +38,7 @@ pub(crate) struct Bodies<'m> {
 }
 
 impl<'m> Bodies<'m> {
-    /// Takes the next instruction of the module that is none of its types, names and constants.
+    /// Handles the next instruction that is no type, name or constant.
     pub(crate) fn push(&mut self, instruction: Instruction<'m>) {
         let operands = instruction.operands;
         match Op::from_u32(u32::from(instruction.opcode)) {
@@ -60,20 +59,20 @@ impl<'m> Bodies<'m> {
                 } else {
                     body.instructions.push(instruction);
                 }
-                // Lines and lifetimes have literals where others have a result.
+                // Debug lines and lifetimes have literals at the position of the result.
                 if !matches!(op, Some(Op::Line | Op::LifetimeStart | Op::LifetimeStop)) {
                     self.value(operands);
                 }
             }
         }
     }
-    /// Remembers the type of the value that an instruction with these operands makes; its definition comes first.
+    /// Records the type of an instruction's result; the operands start with type and result.
     pub(crate) fn value(&mut self, operands: &[u32]) {
         if let &[ty, id, ..] = operands {
             self.value_types.entry(id).or_insert(ty);
         }
     }
-    /// Whether a function has begun and not ended.
+    /// Whether the current instruction is inside a function.
     pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -82,13 +81,13 @@ impl<'m> Bodies<'m> {
     }
 }
 
-/// What happens to one parameter.
+/// The uses of one parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Uses {
     pub(crate) access: Access,
-    /// Type ids of what is loaded and stored through it.
+    /// Type ids of the values loaded and stored through it.
     pub(crate) accessed: BTreeSet<u32>,
-    /// Ids of the parameters of other functions that it is passed as.
+    /// Ids of the parameters of other functions to which it is passed.
     pub(crate) passed_as: Vec<u32>,
 }
 
@@ -102,7 +101,7 @@ impl Uses {
     }
 }
 
-/// What `function` does to each of its parameters.
+/// The uses of each parameter of `function`.
 pub(crate) fn uses(bodies: &Bodies<'_>, function: u32) -> Vec<Uses> {
     Follow {
         bodies,
@@ -118,13 +117,13 @@ struct Follow<'b, 'm> {
 
 type Roots = BTreeSet<usize>;
 
-/// What is known of one function's values.
+/// The state of the analysis of one function.
 struct State {
-    /// Which roots a value may point to: the parameters first, then the function's own variables.
+    /// The roots that a value may point to: parameters first, then the function's variables.
     values: HashMap<u32, Roots>,
-    /// What happens to each parameter.
+    /// The uses of each parameter.
     uses: Vec<Uses>,
-    /// What each variable may hold: code that was not optimised keeps its parameters there.
+    /// The roots that each variable may hold: unoptimised code keeps its parameters in variables.
     held: Vec<Roots>,
 }
 
@@ -141,7 +140,7 @@ impl State {
             self.values.entry(to).or_default().extend(roots);
         }
     }
-    /// The variable that a root stands for.
+    /// The variable of a root.
     fn variable(&self, root: usize) -> Option<usize> {
         root.checked_sub(self.uses.len())
     }
@@ -156,7 +155,7 @@ impl State {
             }
         }
     }
-    /// What the variables that `pointer` may point to hold.
+    /// The roots held by the variables that `pointer` may point to.
     fn held(&self, pointer: u32) -> Roots {
         let variables = self.roots(pointer).into_iter();
         variables
@@ -184,7 +183,7 @@ impl State {
             }
         }
     }
-    /// These go where they cannot be followed, with what they hold.
+    /// The roots in `ids` escape, and the roots that they hold.
     fn escape(&mut self, roots: Roots) {
         let mut seen = Roots::new();
         let mut open: Vec<usize> = roots.into_iter().collect();
@@ -208,7 +207,7 @@ impl State {
             self.escape(roots);
         }
     }
-    /// Grows until nothing more is found out.
+    /// Repeats until nothing changes.
     fn size(&self) -> usize {
         self.values.values().chain(&self.held).map(Roots::len).sum()
     }
@@ -226,7 +225,7 @@ impl Follow<'_, '_> {
             access: Access::ReadWrite,
             ..Uses::none()
         };
-        // What a recursion meets, and what stays where calls go too deep.
+        // The assumption for recursive calls, and for calls beyond the depth that is followed.
         self.known
             .insert(function, vec![unknown; body.parameters.len()]);
         if depth > MAX_CALLS || body.instructions.is_empty() {
@@ -345,7 +344,7 @@ impl Follow<'_, '_> {
                 }
             }
             Op::FunctionCall => self.call(operands, depth, state),
-            // Their other words are labels and literals, which may equal an id by chance.
+            // Their other operands are labels and literals, which could be mistaken for ids.
             Op::Variable
             | Op::Label
             | Op::Branch
@@ -377,7 +376,7 @@ impl Follow<'_, '_> {
             .map_or(&[][..], |body| &body.parameters);
         for (index, argument) in operands.iter().skip(3).enumerate() {
             let roots = state.roots(*argument);
-            // A variable's address in another function's hands may be read there.
+            // A callee may read a variable whose address it gets.
             let own = state.uses.len();
             if theirs.get(index).is_none() || roots.iter().any(|root| *root >= own) {
                 state.escape(roots.clone());

@@ -1,15 +1,14 @@
-//! What the kernels of a SPIR-V module take: names, parameters with their types in memory, what a kernel does to the memory
-//! behind a pointer, specialization constants.
-//!
-//! Used where a host program meets a module before any device does: to make typed kernels at build time (`sycl-macros`)
-//! and to check a launch's arguments at run time (`sycl`).
+//! Signatures of the kernels in a SPIR-V module: names, parameters with their types in memory, whether memory behind a
+//! pointer is written, specialization constants.
+//! A host program uses them before any device sees the module: to make typed kernels at build time (`sycl-macros`) and
+//! to check the arguments of a launch at run time (`sycl`).
 //!
 //! Invariants
-//! - Any words give an answer or an [`Error`] with its place; ids, nesting and sizes of a hostile module are bounded.
-//! - [`Access::Read`] is said only when no instruction that can write sees the pointer; what is not understood writes.
-//! - Sizes and offsets are those of OpenCL C: natural alignment, three-component vectors take the room of four.
+//! - Any bytes give a [`Module`] or an [`Error`] with its place; ids, nesting and sizes of a hostile module are bounded.
+//! - A pointer is [`Access::Read`] only if no instruction that can write uses it; unknown instructions count as writes.
+//! - Sizes and offsets are those of OpenCL C: natural alignment, vectors of three have the size of four.
 //!
-//! Non-goals: no validation (that is the compiler's), no bodies beyond where pointers go.
+//! Not here: validation (the compiler's work), and function bodies except for the uses of pointers.
 #![forbid(unsafe_code)]
 
 mod access;

@@ -1,8 +1,12 @@
-//! Reading a module: one pass over the words, then each kernel's function.
+//! Reads a module: one pass over the words, then the function of each kernel.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use spirv::{
+    AccessQualifier, AddressingModel, Decoration, Dim, ExecutionMode, FunctionParameterAttribute,
+    LinkageType,
+};
 use spirv_reader::{Instruction, Words};
 
 use crate::access::{self, Access, Bodies};
@@ -18,19 +22,19 @@ pub enum Error {
     /// The words are not a module.
     #[error(transparent)]
     Words(#[from] spirv_reader::Error),
-    /// An instruction that cannot be understood.
+    /// An invalid instruction.
     #[error("SPIR-V word {word}: {instruction}: {reason}")]
     Instruction {
         /// Offset in words.
         word: usize,
         /// Its name.
         instruction: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
 
-/// How addresses look.
+/// The addressing model.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Addressing {
@@ -38,20 +42,20 @@ pub enum Addressing {
     Logical,
     /// 32 bits.
     Physical32,
-    /// 64 bits: what Level Zero takes.
+    /// 64 bits, as Level Zero requires.
     Physical64,
     /// Another model, by its number.
     Other(u32),
 }
 
-/// A module's kernels and what a host program may set in it.
+/// The kernels of a module and its specialization constants.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Module {
     /// Version word of the header, `0x00010200` for 1.2.
     pub version: u32,
     /// Capabilities that it declares, by number, in order.
     pub capabilities: Vec<u32>,
-    /// How addresses look.
+    /// The addressing model.
     pub addressing: Addressing,
     /// Entry points of execution model Kernel, in order.
     pub kernels: Vec<Kernel>,
@@ -70,9 +74,9 @@ pub struct SpecializationConstant {
     pub name: Option<String>,
     /// The `SpecId`.
     pub id: u32,
-    /// Its size in bytes: 1 for a truth value.
+    /// Its size in bytes: 1 for a Bool.
     pub size: u32,
-    /// What it is when not set, little endian in the low bits.
+    /// Its default value, in the low bits.
     pub default: u64,
     /// Whether it is a floating-point number.
     pub float: bool,
@@ -85,9 +89,9 @@ pub struct Kernel {
     pub name: String,
     /// Parameters in order.
     pub parameters: Vec<Parameter>,
-    /// Work-items per group, when the kernel demands a number.
+    /// Work-items per group, if the kernel requires a size.
     pub group_size: Option<[u32; 3]>,
-    /// Work-items per sub-group, when the kernel demands a number.
+    /// Work-items per sub-group, if the kernel requires a size.
     pub sub_group_size: Option<u32>,
 }
 
@@ -96,23 +100,23 @@ pub struct Kernel {
 pub struct Parameter {
     /// Its debug name, if the module keeps one.
     pub name: Option<String>,
-    /// What it takes.
+    /// Its kind.
     pub kind: ParameterKind,
 }
 
-/// What a parameter takes.
+/// The kind of a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ParameterKind {
-    /// Bytes of this type.
+    /// A value of this type.
     Value(Type),
     /// An address.
     Pointer {
-        /// Where the memory lies.
+        /// Its address space.
         space: AddressSpace,
-        /// What lies there; `None` when the kernel looks at it in more ways than one.
+        /// The type of its elements; `None` when the kernel accesses it as several types.
         element: Option<Type>,
-        /// What the kernel may do to it.
+        /// How the kernel may access it.
         access: Access,
     },
     /// An image.
@@ -121,12 +125,12 @@ pub enum ParameterKind {
         dimension: ImageDimension,
         /// Whether it is an array of images.
         array: bool,
-        /// What the kernel may do to it.
+        /// How the kernel may access it.
         access: ImageAccess,
     },
     /// A sampler.
     Sampler,
-    /// Something that a host program cannot pass, by the name of its type.
+    /// A type that a host program cannot pass, by name.
     Unsupported(String),
 }
 
@@ -134,19 +138,19 @@ pub enum ParameterKind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ImageDimension {
-    /// A row.
+    /// One dimension.
     D1,
-    /// A picture.
+    /// Two dimensions.
     D2,
-    /// A volume.
+    /// Three dimensions.
     D3,
-    /// A row that is backed by a buffer.
+    /// One dimension, backed by a buffer.
     Buffer,
     /// Another one, by its number.
     Other(u32),
 }
 
-/// What a kernel may do to an image.
+/// How a kernel may access an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ImageAccess {
@@ -162,7 +166,7 @@ impl Module {
     /// Reads a module from its bytes, in either byte order.
     ///
     /// # Errors
-    /// The bytes are no module, or a kernel's signature cannot be understood.
+    /// The bytes are no module, or a kernel's signature is invalid.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         let words = Words::new(bytes)?;
         Scan::new(&words)?.finish()
@@ -174,7 +178,7 @@ impl Module {
     }
 }
 
-/// Everything of a module that signatures depend on, by id.
+/// Parts of a module that signatures depend on, by id.
 struct Scan<'m> {
     words: &'m Words,
     names: HashMap<u32, String>,
@@ -245,11 +249,12 @@ impl<'m> Scan<'m> {
         match op {
             Op::Capability => self.module.capabilities.push(operands.next()?),
             Op::MemoryModel => {
-                self.module.addressing = match operands.next()? {
-                    0 => Addressing::Logical,
-                    1 => Addressing::Physical32,
-                    2 => Addressing::Physical64,
-                    other => Addressing::Other(other),
+                let number = operands.next()?;
+                self.module.addressing = match AddressingModel::from_u32(number) {
+                    Some(AddressingModel::Logical) => Addressing::Logical,
+                    Some(AddressingModel::Physical32) => Addressing::Physical32,
+                    Some(AddressingModel::Physical64) => Addressing::Physical64,
+                    _ => Addressing::Other(number),
                 }
             }
             Op::EntryPoint => {
@@ -259,12 +264,12 @@ impl<'m> Scan<'m> {
             }
             Op::ExecutionMode => {
                 let function = operands.next()?;
-                match operands.next()? {
-                    17 => {
+                match ExecutionMode::from_u32(operands.next()?) {
+                    Some(ExecutionMode::LocalSize) => {
                         let size = [operands.next()?, operands.next()?, operands.next()?];
                         self.group_sizes.insert(function, size);
                     }
-                    35 => {
+                    Some(ExecutionMode::SubgroupSize) => {
                         let size = operands.next()?;
                         self.sub_group_sizes.insert(function, size);
                     }
@@ -273,7 +278,7 @@ impl<'m> Scan<'m> {
             }
             Op::Name => {
                 let id = operands.next()?;
-                // A name that is no text is no name; nothing depends on it.
+                // An invalid name is ignored.
                 if let Ok(name) = operands.text() {
                     self.names.insert(id, name);
                 }
@@ -336,22 +341,25 @@ impl<'m> Scan<'m> {
     fn decoration(&mut self, instruction: &Instruction<'m>) -> Result<(), Error> {
         let mut operands = instruction.cursor();
         let target = operands.next()?;
-        match operands.next()? {
-            1 => {
+        match Decoration::from_u32(operands.next()?) {
+            Some(Decoration::SpecId) => {
                 let id = operands.next()?;
                 self.spec_ids.insert(target, id);
             }
-            10 => self.packed.push(target),
-            24 => self.read_only.push(target),
-            38 => match operands.next()? {
-                2 => self.by_value.push(target),
-                6 => self.read_only.push(target),
-                _ => {}
-            },
-            41 => {
+            Some(Decoration::CPacked) => self.packed.push(target),
+            Some(Decoration::NonWritable) => self.read_only.push(target),
+            Some(Decoration::FuncParamAttr) => {
+                match FunctionParameterAttribute::from_u32(operands.next()?) {
+                    Some(FunctionParameterAttribute::ByVal) => self.by_value.push(target),
+                    Some(FunctionParameterAttribute::NoWrite) => self.read_only.push(target),
+                    _ => {}
+                }
+            }
+            Some(Decoration::LinkageAttributes) => {
                 let name = operands.text()?;
-                // Built-in variables are imported in form only.
-                if operands.next()? == 1 && !name.starts_with("__spirv_BuiltIn") {
+                // Built-in variables look like imports but are none.
+                let linkage = LinkageType::from_u32(operands.next()?);
+                if linkage == Some(LinkageType::Import) && !name.starts_with("__spirv_BuiltIn") {
                     self.module.imports.push(name);
                 }
             }
@@ -397,7 +405,7 @@ impl<'m> Scan<'m> {
         Ok(())
     }
 
-    /// The type `id` as it lies in memory; `None` for one that does not.
+    /// The memory type of type `id`; `None` if values of it cannot be in memory.
     fn memory_type(&self, id: u32, user: &Instruction<'_>) -> Result<Option<Type>, Error> {
         self.memory_type_within(id, user, 0)
     }
@@ -518,7 +526,7 @@ impl<'m> Scan<'m> {
                 if *access != Access::Read {
                     *access = seen.access;
                 }
-                // A pointer to bytes that is looked at as something else is a pointer to that.
+                // Bytes that are accessed as another type only are elements of that type.
                 if *element == Some(Type::Int(8)) {
                     let types: Vec<Option<Type>> = seen
                         .accessed
@@ -581,21 +589,22 @@ impl<'m> Scan<'m> {
             },
             Some(Op::TypeImage) => {
                 let _sampled_type = operands.next()?;
-                let dimension = match operands.next()? {
-                    0 => ImageDimension::D1,
-                    1 => ImageDimension::D2,
-                    2 => ImageDimension::D3,
-                    5 => ImageDimension::Buffer,
-                    other => ImageDimension::Other(other),
+                let number = operands.next()?;
+                let dimension = match Dim::from_u32(number) {
+                    Some(Dim::Dim1D) => ImageDimension::D1,
+                    Some(Dim::Dim2D) => ImageDimension::D2,
+                    Some(Dim::Dim3D) => ImageDimension::D3,
+                    Some(Dim::DimBuffer) => ImageDimension::Buffer,
+                    _ => ImageDimension::Other(number),
                 };
                 let _depth = operands.next()?;
                 let array = operands.next()? != 0;
                 let _multisampled = operands.next()?;
                 let _sampled = operands.next()?;
                 let _format = operands.next()?;
-                let access = match operands.maybe() {
-                    None | Some(0) => ImageAccess::Read,
-                    Some(1) => ImageAccess::Write,
+                let access = match operands.maybe().map(AccessQualifier::from_u32) {
+                    None | Some(Some(AccessQualifier::ReadOnly)) => ImageAccess::Read,
+                    Some(Some(AccessQualifier::WriteOnly)) => ImageAccess::Write,
                     Some(_) => ImageAccess::ReadWrite,
                 };
                 ParameterKind::Image {

@@ -1,8 +1,10 @@
-//! Types as they lie in memory.
+//! Types in memory: sizes, alignments and layouts.
 
 use std::rc::Rc;
 
-/// Where memory behind a pointer lies.
+use spirv::StorageClass;
+
+/// The address space of a pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum AddressSpace {
@@ -22,13 +24,13 @@ pub enum AddressSpace {
 
 impl AddressSpace {
     pub(crate) fn from_storage_class(class: u32) -> Self {
-        match class {
-            0 => Self::Constant,
-            4 => Self::Local,
-            5 => Self::Global,
-            7 => Self::Private,
-            8 => Self::Generic,
-            other => Self::Other(other),
+        match StorageClass::from_u32(class) {
+            Some(StorageClass::UniformConstant) => Self::Constant,
+            Some(StorageClass::Workgroup) => Self::Local,
+            Some(StorageClass::CrossWorkgroup) => Self::Global,
+            Some(StorageClass::Function) => Self::Private,
+            Some(StorageClass::Generic) => Self::Generic,
+            _ => Self::Other(class),
         }
     }
 }
@@ -37,9 +39,9 @@ impl AddressSpace {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Type {
-    /// An integer of so many bits.
+    /// An integer, by its bits.
     Int(u32),
-    /// A floating-point number of so many bits.
+    /// A floating-point number, by its bits.
     Float(u32),
     /// A vector: scalar type and number of components.
     Vector(Rc<Type>, u32),
@@ -58,7 +60,7 @@ pub struct Struct {
     pub name: Option<String>,
     /// Members in order.
     pub members: Vec<Member>,
-    /// Size in bytes, with what follows the last member.
+    /// Size in bytes, including padding after the last member.
     pub size: u64,
     /// Alignment in bytes.
     pub align: u64,
@@ -120,13 +122,13 @@ impl Type {
     }
 }
 
-/// Components that a vector has room for.
+/// Components of a vector in memory, including padding.
 fn room(count: u32) -> u32 {
     if count == 3 { 4 } else { count }
 }
 
 impl Struct {
-    /// Lays `members` out one after another; `packed` leaves no room between them.
+    /// Assigns offsets to `members` in order; without padding if `packed`.
     pub(crate) fn lay_out(
         name: Option<String>,
         members: Vec<(Option<String>, Type)>,
