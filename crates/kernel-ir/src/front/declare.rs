@@ -167,44 +167,8 @@ impl Declare<'_, '_> {
                 let ir = self.module.types.int(bits);
                 self.add_type(id, ir, Kind::Int, 0)
             }
-            Op::TypeFloat => {
-                let width = operands.next()?;
-                match (operands.maybe().map(FPEncoding::from_u32), width) {
-                    (None, _) => {}
-                    (Some(Some(FPEncoding::BFloat16KHR)), 16) => {
-                        let ir = self.module.types.int(16);
-                        return self.add_type(id, ir, Kind::Bfloat16, 0);
-                    }
-                    (Some(Some(encoding)), _) => {
-                        return unsupported(format!("{encoding:?} of {width} bits"));
-                    }
-                    (Some(None), _) => return unsupported("floats of an unknown encoding"),
-                }
-                let Some(bits) = u8::try_from(width)
-                    .ok()
-                    .filter(|bits| matches!(bits, 16 | 32 | 64))
-                else {
-                    return unsupported(format!("floats of {width} bits; there are 16, 32 and 64"));
-                };
-                let ir = self.module.types.float(bits);
-                self.add_type(id, ir, Kind::Float, 0)
-            }
-            Op::TypeVector => {
-                let (element, len) = (operands.next()?, operands.next()?);
-                let scalar = self.table.ty(element)?;
-                let (Kind::Bool | Kind::Int | Kind::Float | Kind::Bfloat16 | Kind::Pointer(..)) =
-                    scalar.kind
-                else {
-                    return invalid(format!("vector elements are scalars, %{element} is none"));
-                };
-                if !matches!(len, 2 | 3 | 4 | 8 | 16) {
-                    return unsupported(format!(
-                        "vectors of {len} elements; there are 2, 3, 4, 8 and 16"
-                    ));
-                }
-                let ir = self.module.types.intern(Type::Vector(scalar.ir, len));
-                self.add_type(id, ir, Kind::Vector(element, len), 1)
-            }
+            Op::TypeFloat => self.float_type(id, operands),
+            Op::TypeVector => self.vector_type(id, operands),
             Op::TypeArray => {
                 let (element, len) = (operands.next()?, operands.next()?);
                 let len = self.table.integer(self.module, len)?;
@@ -217,50 +181,10 @@ impl Declare<'_, '_> {
                 self.add_type(id, ir, Kind::Array(element), depth)
             }
             Op::TypeStruct => {
-                let members: Vec<u32> = operands.rest().iter().chain(more).copied().collect();
-                let mut depth = 0;
-                let mut fields = Vec::with_capacity(members.len());
-                for &member in &members {
-                    fields.push(self.table.sized(member)?);
-                    depth = self.table.ty(member)?.depth.max(depth);
-                }
-                let packed = self.source.decoration(id, Decoration::CPacked).is_some();
-                let mut offsets = Vec::with_capacity(fields.len());
-                let mut at = 0u64;
-                for &field in &fields {
-                    if !packed {
-                        let align = self.module.types.align_of(field);
-                        at = at.checked_next_multiple_of(align).unwrap_or(u64::MAX);
-                    }
-                    offsets.push(at);
-                    at = at.saturating_add(self.module.types.size_of(field));
-                }
-                let ir = self.module.types.intern(Type::Struct { fields, packed });
-                self.add_type(
-                    id,
-                    ir,
-                    Kind::Struct(members, offsets),
-                    depth.saturating_add(1),
-                )
+                let members = operands.rest().iter().chain(more).copied().collect();
+                self.struct_type(id, members)
             }
-            Op::TypePointer => {
-                let (class, pointee) = (operands.next()?, operands.next()?);
-                let space = storage(class)?;
-                self.table.ty(pointee)?;
-                // Declared before by OpTypeForwardPointer; now its pointee is known.
-                if let Ok(Entity::Type(index)) = self.table.get(id)
-                    && let Some(ty) = self.table.types.get_mut(index as usize)
-                    && let Kind::Pointer(before, unknown @ 0) = &mut ty.kind
-                {
-                    if *before != space {
-                        return invalid("another storage class than its forward declaration");
-                    }
-                    *unknown = pointee;
-                    return Ok(());
-                }
-                let ir = self.module.types.ptr(space);
-                self.add_type(id, ir, Kind::Pointer(space, pointee), 0)
-            }
+            Op::TypePointer => self.pointer_type(id, operands),
             Op::TypeUntypedPointerKHR => {
                 let space = storage(operands.next()?)?;
                 let ir = self.module.types.ptr(space);
@@ -285,6 +209,92 @@ impl Declare<'_, '_> {
             }
             _ => self.add_type(id, void, Kind::Opaque, 0),
         }
+    }
+
+    fn float_type(&mut self, id: u32, operands: &mut Operands<'_>) -> Res<()> {
+        let width = operands.next()?;
+        match (operands.maybe().map(FPEncoding::from_u32), width) {
+            (None, _) => {}
+            (Some(Some(FPEncoding::BFloat16KHR)), 16) => {
+                let ir = self.module.types.int(16);
+                return self.add_type(id, ir, Kind::Bfloat16, 0);
+            }
+            (Some(Some(encoding)), _) => {
+                return unsupported(format!("{encoding:?} of {width} bits"));
+            }
+            (Some(None), _) => return unsupported("floats of an unknown encoding"),
+        }
+        let Some(bits) = u8::try_from(width)
+            .ok()
+            .filter(|bits| matches!(bits, 16 | 32 | 64))
+        else {
+            return unsupported(format!("floats of {width} bits; there are 16, 32 and 64"));
+        };
+        let ir = self.module.types.float(bits);
+        self.add_type(id, ir, Kind::Float, 0)
+    }
+
+    fn vector_type(&mut self, id: u32, operands: &mut Operands<'_>) -> Res<()> {
+        let (element, len) = (operands.next()?, operands.next()?);
+        let scalar = self.table.ty(element)?;
+        let (Kind::Bool | Kind::Int | Kind::Float | Kind::Bfloat16 | Kind::Pointer(..)) =
+            scalar.kind
+        else {
+            return invalid(format!("vector elements are scalars, %{element} is none"));
+        };
+        if !matches!(len, 2 | 3 | 4 | 8 | 16) {
+            return unsupported(format!(
+                "vectors of {len} elements; there are 2, 3, 4, 8 and 16"
+            ));
+        }
+        let ir = self.module.types.intern(Type::Vector(scalar.ir, len));
+        self.add_type(id, ir, Kind::Vector(element, len), 1)
+    }
+
+    fn struct_type(&mut self, id: u32, members: Vec<u32>) -> Res<()> {
+        let mut depth = 0;
+        let mut fields = Vec::with_capacity(members.len());
+        for &member in &members {
+            fields.push(self.table.sized(member)?);
+            depth = self.table.ty(member)?.depth.max(depth);
+        }
+        let packed = self.source.decoration(id, Decoration::CPacked).is_some();
+        let mut offsets = Vec::with_capacity(fields.len());
+        let mut at = 0u64;
+        for &field in &fields {
+            if !packed {
+                let align = self.module.types.align_of(field);
+                at = at.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+            }
+            offsets.push(at);
+            at = at.saturating_add(self.module.types.size_of(field));
+        }
+        let ir = self.module.types.intern(Type::Struct { fields, packed });
+        self.add_type(
+            id,
+            ir,
+            Kind::Struct(members, offsets),
+            depth.saturating_add(1),
+        )
+    }
+
+    fn pointer_type(&mut self, id: u32, operands: &mut Operands<'_>) -> Res<()> {
+        let (class, pointee) = (operands.next()?, operands.next()?);
+        let space = storage(class)?;
+        self.table.ty(pointee)?;
+        // Declared before by OpTypeForwardPointer; now its pointee is known.
+        if let Ok(Entity::Type(index)) = self.table.get(id)
+            && let Some(ty) = self.table.types.get_mut(index as usize)
+            && let Kind::Pointer(before, unknown @ 0) = &mut ty.kind
+        {
+            if *before != space {
+                return invalid("another storage class than its forward declaration");
+            }
+            *unknown = pointee;
+            return Ok(());
+        }
+        let ir = self.module.types.ptr(space);
+        self.add_type(id, ir, Kind::Pointer(space, pointee), 0)
     }
 
     fn add_type(&mut self, id: u32, ir: TypeId, kind: Kind, depth: u16) -> Res<()> {

@@ -59,6 +59,68 @@ fn atomic_op(op: Spv) -> Option<AtomicOp> {
     })
 }
 
+/// An instruction of [`Lower::sub_group_instruction`], without its values.
+#[derive(Clone, Copy)]
+struct SubGroupCall {
+    op: Spv,
+    scope: GroupScope,
+    /// Type of the result.
+    ir: TypeId,
+    /// The literal operand, if the instruction has one.
+    literal: Option<u32>,
+    /// Lanes of a rotated cluster; 0 for the sub-group.
+    cluster: u32,
+}
+
+/// Whether `op` is one of [`Lower::sub_group_instruction`] with a scope operand.
+fn has_scope(op: Spv) -> bool {
+    matches!(
+        op,
+        Spv::GroupAll
+            | Spv::GroupAny
+            | Spv::GroupBroadcast
+            | Spv::GroupNonUniformElect
+            | Spv::GroupNonUniformAll
+            | Spv::GroupNonUniformAny
+            | Spv::GroupNonUniformAllEqual
+            | Spv::GroupNonUniformBroadcast
+            | Spv::GroupNonUniformBroadcastFirst
+            | Spv::GroupNonUniformBallot
+            | Spv::GroupNonUniformInverseBallot
+            | Spv::GroupNonUniformBallotBitExtract
+            | Spv::GroupNonUniformBallotBitCount
+            | Spv::GroupNonUniformBallotFindLSB
+            | Spv::GroupNonUniformBallotFindMSB
+            | Spv::GroupNonUniformShuffle
+            | Spv::GroupNonUniformShuffleXor
+            | Spv::GroupNonUniformShuffleUp
+            | Spv::GroupNonUniformShuffleDown
+            | Spv::GroupNonUniformQuadBroadcast
+            | Spv::GroupNonUniformQuadSwap
+            | Spv::GroupNonUniformRotateKHR
+    )
+}
+
+/// Whether `op` is one of [`Lower::sub_group_instruction`] that is always of a sub-group.
+fn is_of_sub_group(op: Spv) -> bool {
+    matches!(
+        op,
+        Spv::SubgroupBallotKHR
+            | Spv::SubgroupFirstInvocationKHR
+            | Spv::SubgroupAllKHR
+            | Spv::SubgroupAnyKHR
+            | Spv::SubgroupAllEqualKHR
+            | Spv::SubgroupReadInvocationKHR
+            | Spv::SubgroupShuffleINTEL
+            | Spv::SubgroupShuffleDownINTEL
+            | Spv::SubgroupShuffleUpINTEL
+            | Spv::SubgroupShuffleXorINTEL
+            | Spv::SubgroupBlockReadINTEL
+            | Spv::GroupNonUniformQuadAllKHR
+            | Spv::GroupNonUniformQuadAnyKHR
+    )
+}
+
 impl Lower<'_, '_> {
     fn scope(&self, id: u32) -> Res<Scope> {
         match self.table.integer(self.module, id)? {
@@ -288,47 +350,7 @@ impl Lower<'_, '_> {
             self.emit_void(Op::Group(GroupOp::BlockWrite, GroupScope::Subgroup, args));
             return Ok(true);
         }
-        let scoped = matches!(
-            op,
-            Spv::GroupAll
-                | Spv::GroupAny
-                | Spv::GroupBroadcast
-                | Spv::GroupNonUniformElect
-                | Spv::GroupNonUniformAll
-                | Spv::GroupNonUniformAny
-                | Spv::GroupNonUniformAllEqual
-                | Spv::GroupNonUniformBroadcast
-                | Spv::GroupNonUniformBroadcastFirst
-                | Spv::GroupNonUniformBallot
-                | Spv::GroupNonUniformInverseBallot
-                | Spv::GroupNonUniformBallotBitExtract
-                | Spv::GroupNonUniformBallotBitCount
-                | Spv::GroupNonUniformBallotFindLSB
-                | Spv::GroupNonUniformBallotFindMSB
-                | Spv::GroupNonUniformShuffle
-                | Spv::GroupNonUniformShuffleXor
-                | Spv::GroupNonUniformShuffleUp
-                | Spv::GroupNonUniformShuffleDown
-                | Spv::GroupNonUniformQuadBroadcast
-                | Spv::GroupNonUniformQuadSwap
-                | Spv::GroupNonUniformRotateKHR
-        );
-        let unscoped = matches!(
-            op,
-            Spv::SubgroupBallotKHR
-                | Spv::SubgroupFirstInvocationKHR
-                | Spv::SubgroupAllKHR
-                | Spv::SubgroupAnyKHR
-                | Spv::SubgroupAllEqualKHR
-                | Spv::SubgroupReadInvocationKHR
-                | Spv::SubgroupShuffleINTEL
-                | Spv::SubgroupShuffleDownINTEL
-                | Spv::SubgroupShuffleUpINTEL
-                | Spv::SubgroupShuffleXorINTEL
-                | Spv::SubgroupBlockReadINTEL
-                | Spv::GroupNonUniformQuadAllKHR
-                | Spv::GroupNonUniformQuadAnyKHR
-        );
+        let (scoped, unscoped) = (has_scope(op), is_of_sub_group(op));
         if !scoped && !unscoped {
             return Ok(false);
         }
@@ -353,7 +375,28 @@ impl Lower<'_, '_> {
             _ => 0,
         };
         let args = self.all(ids)?;
-        let value = match (op, args.as_slice()) {
+        let call = SubGroupCall {
+            op,
+            scope,
+            ir,
+            literal,
+            cluster,
+        };
+        let value = self.sub_group_value(call, &args)?;
+        self.result(ty, id, value)?;
+        Ok(true)
+    }
+
+    /// The result of such an instruction.
+    fn sub_group_value(&mut self, call: SubGroupCall, args: &[ValueId]) -> Res<ValueId> {
+        let SubGroupCall {
+            op,
+            scope,
+            ir,
+            literal,
+            cluster,
+        } = call;
+        Ok(match (op, args) {
             (Spv::GroupNonUniformElect, _) => {
                 self.emit(Op::Group(GroupOp::Elect, scope, Vec::new()), ir)
             }
@@ -456,9 +499,7 @@ impl Lower<'_, '_> {
                 &[ballot, ..],
             ) => self.ballot(op, ballot, args.get(1).copied(), literal)?,
             _ => return invalid(format!("{} operands are too few or too many", args.len())),
-        };
-        self.result(ty, id, value)?;
-        Ok(true)
+        })
     }
 
     pub(super) fn lane_id(&mut self) -> ValueId {

@@ -401,36 +401,44 @@ impl Analysis<'_> {
         matches!(self.f.values[v.index()].def, ValueDef::Const(c) if undef(c))
     }
 
+    /// The shape of `a op b`, given the shapes `x` and `y` of the operands.
+    fn binary(
+        &self,
+        op: BinaryOp,
+        x: Shape,
+        y: Shape,
+        b: ValueId,
+        no_wrap: &mut bool,
+    ) -> Option<Shape> {
+        Some(match (op, x.step(), y.step()) {
+            (_, Some(0), Some(0)) => Shape::Uniform,
+            (BinaryOp::IAdd, Some(x), Some(y)) => Shape::stride(x.wrapping_add(y)),
+            (BinaryOp::ISub, Some(x), Some(y)) => Shape::stride(x.wrapping_sub(y)),
+            (BinaryOp::IMul, Some(x), Some(_)) if self.known(b).is_some() => {
+                Shape::stride(x.wrapping_mul(self.known(b)?))
+            }
+            (BinaryOp::Shl, Some(x), Some(_)) if self.known(b).is_some() => {
+                let by = self.known(b)?;
+                Shape::stride(x.wrapping_mul(1i64.checked_shl(by as u32).unwrap_or(0)))
+            }
+            // The bits shifted out are equal in all lanes.
+            (BinaryOp::AShr | BinaryOp::LShr, Some(x), Some(_)) => match self.shifted_out(x, b) {
+                Some(step) => {
+                    *no_wrap = true;
+                    Shape::stride(step)
+                }
+                None => Shape::Varying,
+            },
+            _ => Shape::Varying,
+        })
+    }
+
+    /// The shape of the result of `op` in `block`; `None` while an operand has none.
     fn shape(&self, op: &Op, block: BlockId, no_wrap: &mut bool) -> Option<Shape> {
         let get = |v: ValueId| self.operand(v, block);
         Some(match op {
             Op::Phi(incoming) => return self.phi(incoming, block),
-            Op::Binary(op, a, b, _) => {
-                let (x, y) = (get(*a)?, get(*b)?);
-                match (op, x.step(), y.step()) {
-                    (_, Some(0), Some(0)) => Shape::Uniform,
-                    (BinaryOp::IAdd, Some(x), Some(y)) => Shape::stride(x.wrapping_add(y)),
-                    (BinaryOp::ISub, Some(x), Some(y)) => Shape::stride(x.wrapping_sub(y)),
-                    (BinaryOp::IMul, Some(x), Some(_)) if self.known(*b).is_some() => {
-                        Shape::stride(x.wrapping_mul(self.known(*b)?))
-                    }
-                    (BinaryOp::Shl, Some(x), Some(_)) if self.known(*b).is_some() => {
-                        let by = self.known(*b)?;
-                        Shape::stride(x.wrapping_mul(1i64.checked_shl(by as u32).unwrap_or(0)))
-                    }
-                    // The bits shifted out are equal in all lanes.
-                    (BinaryOp::AShr | BinaryOp::LShr, Some(x), Some(_)) => {
-                        match self.shifted_out(x, *b) {
-                            Some(step) => {
-                                *no_wrap = true;
-                                Shape::stride(step)
-                            }
-                            None => Shape::Varying,
-                        }
-                    }
-                    _ => Shape::Varying,
-                }
-            }
+            Op::Binary(op, a, b, _) => self.binary(*op, get(*a)?, get(*b)?, *b, no_wrap)?,
             Op::Convert(op, a, _) => {
                 let shape = get(*a)?;
                 match op {
