@@ -149,7 +149,7 @@ pub struct ModuleInfo {
 /// A named variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobalInfo {
-    /// The name the host asks for.
+    /// Its name for the host.
     pub name: String,
     /// Symbol in the object.
     pub symbol: String,
@@ -160,7 +160,7 @@ pub struct GlobalInfo {
 /// Metadata of a kernel, for the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelInfo {
-    /// The name the host asks for.
+    /// Its name for the host.
     pub name: String,
     /// Symbol in the object.
     pub symbol: String,

@@ -66,7 +66,7 @@ pub struct Global {
 /// An entry point.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// The name that `zeKernelCreate` asks for.
+    /// Its name for `zeKernelCreate`.
     pub name: String,
     /// Its body.
     pub function: FunctionId,

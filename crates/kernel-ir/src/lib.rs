@@ -20,7 +20,7 @@
 //! let mut module = kernel_ir::parse(text)?;
 //! kernel_ir::validate(&module)?;
 //!
-//! // The passes inline calls, simplify, and promote private memory: %zero has no use and is gone.
+//! // The passes inline calls, simplify, and promote private memory: %zero has no use and is removed.
 //! kernel_ir::passes::prepare(&mut module)?;
 //! assert_eq!(kernel_ir::print(&module), "\
 //! kernel @scale(%0: ptr<global>, %1: f32) {

@@ -37,33 +37,33 @@ macro_rules! marks {
 
 marks! {
     // Passes on kernel-ir.
-    /// A call became the callee's body.
+    /// Inlining: a call became the callee's body.
     Inlining = "inlining",
-    /// A call through a pointer is compared with the functions that it may mean.
-    DirectCalls = "direct-calls",
-    /// A generic pointer got the address space that it is known to point into.
+    /// Devirtualisation: a call through a pointer compares it with likely targets.
+    Devirtualisation = "devirtualisation",
+    /// Address-space inference: a generic pointer became a pointer to one space.
     AddressSpaces = "address-spaces",
-    /// Private memory became values.
+    /// Promotion: private memory became values.
     Promotion = "promotion",
     /// A loop over a private array was unrolled.
     PrivateLoops = "private-loops",
     /// A work-group operation became local memory and barriers.
     WorkGroupExpansion = "work-group-expansion",
-    /// A side of a branch that ends in a trap leads on to where the other side does.
-    TrapsLeadOn = "traps-lead-on",
-    /// A sub-group barrier before a load from local memory that another lane may just have written.
-    LockStep = "lock-step",
-    /// Accesses through null pointers were left out.
+    /// An arm that ends in a trap branches to the other arm.
+    TrapArms = "trap-arms",
+    /// An implicit sub-group barrier before a load from local memory that another lane may just have written.
+    ImplicitBarriers = "implicit-barriers",
+    /// Accesses through null pointers were removed.
     NullAccesses = "null-accesses",
-    /// A product and a sum became one operation.
+    /// Contraction: a product and a sum became one operation.
     Contraction = "contraction",
-    /// Loop fission: a loop that carries more than the registers hold became several.
+    /// Loop fission: a loop with more accumulators than registers became several.
     Fission = "fission",
     /// Loop peeling, of the first iterations.
     PeelFirst = "peel.first",
     /// Loop peeling, of the last iterations.
     PeelLast = "peel.last",
-    /// If-conversion: all lanes compute both sides of a branch.
+    /// If-conversion: the arms of a branch became straight-line code.
     IfConversion = "if-conversion",
 
     // Forms of a kernel.

@@ -74,7 +74,7 @@ pub fn log_line(what: &str, stages: &[Stage]) -> String {
 /// One kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelReport {
-    /// As `zeKernelCreate` asks for it.
+    /// Its name for `zeKernelCreate`.
     pub name: String,
     /// How its work-items run.
     pub form: Form,
@@ -90,7 +90,7 @@ pub struct KernelReport {
     pub bytes_over_barriers: u64,
     /// Bytes of private memory of each work-item.
     pub private_bytes: u64,
-    /// Bytes of local memory that the kernel itself asks for.
+    /// Bytes of the kernel's own local memory.
     pub local_bytes: u64,
     /// Memory accesses, if the kernel is vectorised.
     pub accesses: Vec<Access>,

@@ -387,7 +387,7 @@ impl Lower<'_, '_> {
         Ok(true)
     }
 
-    /// The result of such an instruction.
+    /// The result of a sub-group instruction with the operands `args`.
     fn sub_group_value(&mut self, call: SubGroupCall, args: &[ValueId]) -> Res<ValueId> {
         let SubGroupCall {
             op,

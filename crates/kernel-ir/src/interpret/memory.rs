@@ -28,11 +28,11 @@ pub trait Memory {
     fn fence(&mut self) {}
     /// A printf of the kernel: index of the format, arguments as in [`crate::abi::PRINTF_SYMBOL`].
     fn printf(&mut self, format: u32, arguments: &[u8]) -> i32;
-    /// A counter that goes up with time. The interpreter itself knows no clock.
+    /// A counter that increases with time. The interpreter itself has no clock.
     fn clock(&mut self) -> u64 {
         0
     }
-    /// Whether the run shall stop; called every so many instructions.
+    /// Whether the run shall stop; called at regular intervals.
     fn cancelled(&mut self) -> bool {
         false
     }

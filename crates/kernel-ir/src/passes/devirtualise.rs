@@ -137,7 +137,7 @@ fn compare_and_call(edit: &mut Edit<'_>, meant: impl Fn(&Function, &Inst) -> Vec
                 edit.f.blocks[at.index()].insts.push(id);
                 continue;
             }
-            crate::mark!(DirectCalls);
+            crate::mark!(Devirtualisation);
             let after = edit.f.add_block();
             let ty = inst.result.map(|r| edit.f.ty(r));
             let mut results: Vec<(BlockId, ValueId)> = Vec::new();

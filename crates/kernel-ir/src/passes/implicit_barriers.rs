@@ -89,7 +89,7 @@ pub(super) fn insert_implicit_barriers(types: &Types, f: &mut Function) -> bool 
             break;
         }
         any = true;
-        crate::mark!(LockStep);
+        crate::mark!(ImplicitBarriers);
         for (block, at) in places {
             let word = f.insts[f.blocks[block].insts[at].index()].word;
             let (barrier, _): (InstId, _) = f.add_inst(Op::Barrier(Scope::Subgroup), None, word);
@@ -99,7 +99,7 @@ pub(super) fn insert_implicit_barriers(types: &Types, f: &mut Function) -> bool 
     any
 }
 
-/// The state at the start of a block: what any predecessor leaves.
+/// The state at the start of a block: the join of its predecessors' states.
 fn on_entry(predecessors: &[BlockId], after: &[Vec<Written>], count: usize) -> Vec<Written> {
     let mut state = vec![Written::Nothing; count];
     for from in predecessors {

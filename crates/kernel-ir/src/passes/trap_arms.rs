@@ -54,7 +54,7 @@ pub(super) fn redirect_trap_arms(f: &mut Function) {
                 incoming.push((arm, value));
             }
         }
-        crate::mark!(TrapsLeadOn);
+        crate::mark!(TrapArms);
         f.blocks[arm.index()].term = Terminator::Br(other);
     }
 }
