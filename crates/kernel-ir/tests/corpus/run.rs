@@ -267,24 +267,41 @@ fn record(picture: &Picture, base: u64) -> Record {
     }
 }
 
+/// Runs every case whose number is `share` modulo `shares`: the number of cases, and the failures.
+fn run_share(only: &str, share: usize, shares: usize) -> (usize, Vec<String>) {
+    let mut failures = Vec::new();
+    let further = ("further", crate::corpus::further::cases());
+    let themes = cases::all().into_iter().chain([further]);
+    let cases = themes.flat_map(|(theme, cases)| cases.into_iter().map(move |case| (theme, case)));
+    let cases = cases.filter(|(_, case)| case.name.contains(only));
+    let mut count = 0;
+    for (theme, case) in cases.skip(share).step_by(shares) {
+        count += 1;
+        if let Err(e) = run(&case) {
+            let grid = &case.steps[0];
+            failures.push(format!(
+                "{theme}: {} ({:?} × {:?}): {e}",
+                case.name, grid.groups, grid.size
+            ));
+        }
+    }
+    (count, failures)
+}
+
 #[test]
 fn every_case_gives_the_expected_results() {
     let only = std::env::var("CORPUS_ONLY").unwrap_or_default();
-    let mut failures = Vec::new();
-    let mut count = 0;
-    let further = ("further", crate::corpus::further::cases());
-    for (theme, cases) in cases::all().into_iter().chain([further]) {
-        for case in cases.iter().filter(|c| c.name.contains(&only)) {
-            count += 1;
-            if let Err(e) = run(case) {
-                let grid = &case.steps[0];
-                failures.push(format!(
-                    "{theme}: {} ({:?} × {:?}): {e}",
-                    case.name, grid.groups, grid.size
-                ));
-            }
-        }
-    }
+    let shares = std::thread::available_parallelism().map_or(1, usize::from);
+    let results: Vec<(usize, Vec<String>)> = std::thread::scope(|scope| {
+        let only = only.as_str();
+        let runs = (0..shares).map(|share| scope.spawn(move || run_share(only, share, shares)));
+        let runs: Vec<_> = runs.collect();
+        runs.into_iter()
+            .map(|run| run.join().expect("a share of the cases"))
+            .collect()
+    });
+    let count: usize = results.iter().map(|(count, _)| count).sum();
+    let failures: Vec<String> = results.into_iter().flat_map(|(_, f)| f).collect();
     assert!(
         failures.is_empty(),
         "{} of {count} cases fail:\n{}",
