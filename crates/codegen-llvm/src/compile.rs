@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kernel_ir::abi::{GlobalInfo, KernelInfo, ModuleInfo};
 use kernel_ir::build::{Compiled, Reply};
 use kernel_ir::passes::cfg::{Cfg, Loops};
-use kernel_ir::passes::{Registers, prepare_for, unchecked_pointers};
+use kernel_ir::passes::{prepare_for, unchecked_pointers};
 use kernel_ir::report::KernelReport;
 use kernel_ir::{
     AddressSpace, BuildError, BuildErrorKind, FunctionId, GlobalId, Kernel, Module, Options,
@@ -279,16 +279,7 @@ pub(crate) fn translate(
         .into_iter()
         .map(|(body, lanes)| match wanted {
             true => {
-                let registers = Registers {
-                    count: target.register_count,
-                    bytes: target.register_bytes,
-                    lanes: u64::from(lanes),
-                    // Chosen together with oneMKL's single-precision product of 1024 rows, which they made a fifth
-                    // faster (commit 4ac8bf7); the three numbers are not measured one by one.
-                    reserved: 8,
-                    spill_cost: 3,
-                    load_cost: 3,
-                };
+                let registers = target.registers(lanes);
                 kernel_ir::passes::vector_forms(&mut module, body, registers)
             }
             false => Vec::new(),

@@ -8,7 +8,7 @@
 //! | entry points become kernels | `kernels`, `modes`, `function_modes` |
 //! | function bodies | `body` with `lower`, the builder |
 //! | instructions | `arith`, `vectors`, `memory`, `groups`, `images`, `work_item` |
-//! | extended instructions and imported functions | `opencl`, `opencl_c`, `integers`, `imports`, `intel`, `helpers` |
+//! | extended instructions and imported functions | `opencl`, `opencl_c`, `integers`, `imports`, `intel`, `copy_loops` |
 //! | the result is validated | [`crate::validate()`] |
 //!
 //! Modules may be hostile: every id is looked up with a check, recursion does not depend on the module, and sizes are
@@ -17,12 +17,12 @@
 mod arith;
 mod body;
 mod constants;
+mod copy_loops;
 mod declare;
 mod fault;
 mod float_bits;
 mod function_modes;
 mod groups;
-mod helpers;
 mod images;
 mod imports;
 mod integers;

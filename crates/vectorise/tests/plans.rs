@@ -5,8 +5,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use kernel_ir::Module;
-use kernel_ir::passes::{self, Registers};
+use kernel_ir::{Module, passes};
 use vectorise::{Input, LaneOrder, Segments, TargetInfo, first_plan};
 
 /// Processors without AVX-512, and with it and fast gathers.
@@ -16,15 +15,10 @@ const SUB_GROUP: u32 = 16;
 /// The plans of all kernels for a processor.
 fn plans(mut module: Module, cpu: &str, features: &str) -> String {
     let target = TargetInfo::x86_64(cpu, features);
-    let registers = Registers {
-        count: target.register_count,
-        bytes: target.register_bytes,
-        lanes: u64::from(SUB_GROUP),
-    };
     let mut text = String::new();
     for at in 0..module.kernels.len() {
         let body = module.kernels[at].function;
-        let suited = passes::side_by_side(&mut module, body, registers);
+        let suited = passes::vector_forms(&mut module, body, target.registers(SUB_GROUP));
         let kernel = &module.kernels[at];
         let function = &module.functions[kernel.function.index()];
         let segments = Segments::new(function, &module.constants, None, LaneOrder::Lockstep);
