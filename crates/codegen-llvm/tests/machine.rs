@@ -5,17 +5,10 @@
 
 mod machine {
     mod accuracy;
-    mod differential;
     mod divide;
     mod frames;
-    #[path = "../../../kernel-ir/tests/interpret/generator.rs"]
-    mod generator;
-    #[path = "../../../kernel-ir/tests/interpret/graph.rs"]
-    mod graph;
     #[path = "../../../kernel-ir/tests/interpret/groups.rs"]
     mod groups;
-    #[path = "../../../kernel-ir/tests/interpret/ingredients.rs"]
-    mod ingredients;
     mod lock_step;
     mod mathematics;
     mod members;

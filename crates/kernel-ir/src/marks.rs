@@ -7,7 +7,7 @@
 //! kernel_ir::mark!(BranchUniform, self.width > 1);  // if the condition holds
 //! ```
 //!
-//! The random tests of `codegen-llvm` (`cargo test -p codegen-llvm --test machine random`) fail when a mark stays at
+//! The random tests of `codegen-llvm` (`cargo test -p codegen-llvm --test random`) print all counts, and fail when a mark stays at
 //! zero: a transform that no random kernel reaches is a transform that nothing compares with the interpreter.
 //!
 //! Without the feature `marks`, which only tests switch on, [`hit`] is empty and nothing is counted.

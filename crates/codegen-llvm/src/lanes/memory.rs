@@ -46,7 +46,6 @@ impl Lanes<'_, '_, '_> {
         let class = self.accesses(|accesses| accesses.load(ptr, ty, block, some));
         match class.unwrap_or(Self::UNPLANNED) {
             Access::Uniform => {
-                kernel_ir::mark!(LoadUniform);
                 let at = self.scalar(ptr);
                 return Ok(Rep::uniform(self.low.load(at, ty, align, false)));
             }

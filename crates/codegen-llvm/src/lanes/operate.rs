@@ -131,6 +131,7 @@ impl Lanes<'_, '_, '_> {
                 kernel_ir::mark!(NoWrapAccess, known);
             }
             if known && let Some(first) = self.once(op, step, Some(result), word)? {
+                kernel_ir::mark!(LoadUniform, matches!(op, Op::Load { .. }));
                 let holds = tests.into_iter().reduce(|a, b| ir.and(a, b));
                 let vector = holds.map(|_| self.lane_operation(op, result));
                 return Ok(Rep {

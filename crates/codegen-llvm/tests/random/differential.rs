@@ -2,12 +2,13 @@
 //!
 //! A seed gives a kernel; every run tries the same ones. `SOLUM_RANDOM_KERNELS=1000` tries so many of each kind instead,
 //! `SOLUM_RANDOM_KERNELS=unlimited` goes on until one differs, and `SOLUM_RANDOM_FIRST=5000` begins with another seed:
-//! `SOLUM_RANDOM_KERNELS=unlimited SOLUM_RANDOM_FIRST=5000 cargo test -p codegen-llvm --test machine random`.
+//! `SOLUM_RANDOM_KERNELS=unlimited SOLUM_RANDOM_FIRST=5000 cargo test -p codegen-llvm --test random`.
 
 use super::generator;
 use super::ingredients::{self, COUNTERS, VARIABLES};
 use super::native::{Native, settings, v4};
 use super::raw;
+use super::reached;
 use kernel_ir::abi::KernelInfo;
 use kernel_ir::interpret::Program;
 
@@ -127,11 +128,11 @@ fn compare_text(seed: u64, text: &str, [width, height]: [u32; 2], sub_group: u32
 /// Kernels of each kind when nothing else is asked for.
 const KERNELS: u64 = 64;
 
-/// The seeds to try, as the environment says.
-fn seeds(kind: u64) -> std::ops::Range<u64> {
+/// The seeds to try: `usual` many, or as the environment says.
+pub(super) fn seeds(kind: u64, usual: u64) -> std::ops::Range<u64> {
     let variable = |name: &str| std::env::var(name).ok();
     let count = match variable("SOLUM_RANDOM_KERNELS") {
-        None => KERNELS,
+        None => usual,
         Some(text) if text == "unlimited" => u64::MAX,
         Some(text) => text
             .parse()
@@ -146,29 +147,34 @@ fn seeds(kind: u64) -> std::ops::Range<u64> {
 
 #[test]
 fn random_kernels_at_sub_group_size_8() {
-    seeds(0).for_each(|seed| compare(seed, 8));
+    seeds(0, KERNELS).for_each(|seed| compare(seed, 8));
+    reached::finished();
 }
 
 #[test]
 fn random_kernels_at_sub_group_size_16() {
-    seeds(1).for_each(|seed| compare(seed, 16));
+    seeds(1, KERNELS).for_each(|seed| compare(seed, 16));
+    reached::finished();
 }
 
 #[test]
 fn random_kernels_at_sub_group_size_32() {
-    seeds(2).for_each(|seed| compare(seed, 32));
+    seeds(2, KERNELS).for_each(|seed| compare(seed, 32));
+    reached::finished();
 }
 
 #[test]
 fn random_kernels_in_rows() {
-    seeds(3).for_each(|seed| compare_rows(seed, [4, 8, 16, 32][seed as usize % 4]));
+    seeds(3, KERNELS).for_each(|seed| compare_rows(seed, [4, 8, 16, 32][seed as usize % 4]));
+    reached::finished();
 }
 
 /// Blocks that jump anywhere; barriers where all go the same way.
 #[test]
 fn random_graphs() {
-    for seed in seeds(0) {
+    for seed in seeds(0, KERNELS) {
         let text = super::graph::graph(seed, seed % 2 == 0);
         compare_text(seed, &text, [[20, 8, 13][seed as usize % 3], 1], 8);
     }
+    reached::finished();
 }

@@ -1,0 +1,166 @@
+//! Small kernels with random parameters, each of a shape that some transform of the compiler looks for: members of
+//! structures, trees of sums, histograms, products of matrices.
+//!
+//! A shape is a function from random numbers to a [`Case`]. Every case runs interpreted and as machine code, and leaves
+//! the same bytes. `SOLUM_RANDOM_KERNELS` and `SOLUM_RANDOM_FIRST` say how many, as for the other random kernels.
+
+mod access;
+mod flow;
+mod groups;
+mod text;
+
+use super::differential::seeds;
+use super::ingredients::Random;
+use super::native::{Native, settings, v4};
+use super::{raw, reached};
+use kernel_ir::build::NullArguments;
+use kernel_ir::interpret::Program;
+use kernel_ir::{Module, passes};
+
+/// Groups of a launch, all in the first dimension.
+pub(crate) const GROUPS: u32 = 3;
+/// Bytes of the input and of the output.
+pub(crate) const BYTES: usize = 64 << 10;
+
+/// A kernel `@k(in, out, n)` and its launch.
+pub(crate) struct Case {
+    pub(crate) text: String,
+    /// Work-items of a group.
+    pub(crate) size: [u32; 3],
+    /// Whether the kernel says so.
+    pub(crate) required: bool,
+    pub(crate) sub_group: u32,
+    pub(crate) n: u32,
+    /// Whether the interpreter runs the prepared kernel: what it does is defined only once lanes meet.
+    pub(crate) prepared: bool,
+    /// Whether the input is a null pointer.
+    pub(crate) null: bool,
+}
+
+impl Case {
+    /// A kernel of groups of `x` work-items.
+    pub(crate) fn new(text: String, x: u32, random: &mut Random) -> Self {
+        Self {
+            text,
+            size: [x, 1, 1],
+            required: random.below(3) == 0,
+            sub_group: random.pick(&[8, 16, 32]),
+            n: 3 + random.below(12) as u32,
+            prepared: false,
+            null: false,
+        }
+    }
+}
+
+type Shape = fn(&mut Random) -> Case;
+
+/// Kernels of each shape when nothing else is asked for.
+const KERNELS: u64 = 8;
+
+fn words(seed: u64) -> Vec<u64> {
+    let mut random = Random::new(seed ^ 0x51a9);
+    let mut half = || match random.below(8) {
+        0 => random.next() as u32,
+        1 => random.below(5) as u32,
+        _ => random.below(60_000) as u32,
+    };
+    (0..BYTES / 8)
+        .map(|_| u64::from(half()) | u64::from(half()) << 32)
+        .collect()
+}
+
+fn module_of(case: &Case, name: &str, seed: u64) -> (Module, Module) {
+    let what = || format!("{name}, seed {seed}\n{}", case.text);
+    let mut module = kernel_ir::parse(&case.text).unwrap_or_else(|e| panic!("{e}: {}", what()));
+    module.kernels[0].required_group_size = case.required.then_some(case.size);
+    if let Err(error) = kernel_ir::validate(&module) {
+        panic!("{error}: {}", what());
+    }
+    let mut prepared = module.clone();
+    let nulls = case.null.then(|| NullArguments {
+        kernel: 0,
+        offsets: vec![0],
+    });
+    passes::prepare_for(&mut prepared, nulls.as_ref())
+        .unwrap_or_else(|e| panic!("{e}: {}", what()));
+    if case.prepared || case.null {
+        module = prepared.clone();
+    }
+    (module, prepared)
+}
+
+fn compare(name: &str, shape: Shape, seed: u64) {
+    let case = shape(&mut Random::new(
+        seed.wrapping_mul(0x0100_0193) ^ name.len() as u64,
+    ));
+    let (module, prepared) = module_of(&case, name, seed);
+    let program = Program::new(module, case.sub_group)
+        .unwrap_or_else(|e| panic!("{name}, seed {seed}: {e}\n{}", case.text));
+    let input = words(seed);
+    let source = if case.null { 0 } else { input.as_ptr() as u64 };
+    let fresh = || vec![0x0707_0707_0707_0707_u64; BYTES / 8];
+    let mut expected = fresh();
+    let info = &program.info().kernels[0];
+    let values = [source, expected.as_mut_ptr() as u64, u64::from(case.n)];
+    let launch = raw::launch(info, case.size, GROUPS);
+    raw::interpret(&program, &raw::block(info, &values), &launch)
+        .unwrap_or_else(|e| panic!("{name}, seed {seed}: {e}\n{}", case.text));
+
+    // By speed mostly: then more than one form is looked at.
+    let mut of = settings(case.sub_group);
+    of.lanes = [None, None, None, Some(8), None, Some(16), Some(4), Some(32)][seed as usize % 8];
+    of.wide = seed % 11 != 7;
+    of.options.mad_enable = true;
+    of.baseline = seed % 4 == 2;
+    let mut ways = vec![of.clone()];
+    if seed % 2 == 1 {
+        of.cpu = "x86-64-v4".into();
+        if seed % 4 == 3 {
+            of.features = cpu_target::FAST_GATHERS.into();
+        }
+        ways.push(of);
+    }
+    for of in ways {
+        let runs = of.cpu != "x86-64-v4" || v4();
+        let native = Native::new(prepared.clone(), of.clone());
+        // Code for another processor is compiled all the same.
+        if !runs {
+            continue;
+        }
+        let info = &native.info.kernels[0];
+        let mut found = fresh();
+        let values = [source, found.as_mut_ptr() as u64, u64::from(case.n)];
+        let launch = raw::launch(info, case.size, GROUPS);
+        // SAFETY: every shape stays within both arrays.
+        unsafe { native.run_all(&raw::block(info, &values), &launch) };
+        if let Some(at) = (0..found.len()).find(|&i| found[i] != expected[i]) {
+            panic!(
+                "{name}, seed {seed}, {of:?}, groups of {:?}, n = {}: bytes {} and on are {:#x}, and interpreted {:#x}\n{}\n{}",
+                case.size,
+                case.n,
+                at * 8,
+                found[at],
+                expected[at],
+                case.text,
+                native.text()
+            );
+        }
+    }
+}
+
+fn compare_all(shapes: &[(&str, Shape)], kind: u64) {
+    for (name, shape) in shapes {
+        seeds(kind, KERNELS).for_each(|seed| compare(name, *shape, seed));
+    }
+    reached::finished();
+}
+
+#[test]
+fn random_shapes_of_accesses() {
+    compare_all(access::SHAPES, 0);
+}
+
+#[test]
+fn random_shapes_of_flow_and_groups() {
+    compare_all(&[flow::SHAPES, groups::SHAPES].concat(), 0);
+}
