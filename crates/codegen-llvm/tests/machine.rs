@@ -9,6 +9,12 @@ mod machine {
     mod frames;
     #[path = "../../../kernel-ir/tests/interpret/groups.rs"]
     mod groups;
+    #[expect(
+        dead_code,
+        reason = "random kernels, in a test of their own, use the rest"
+    )]
+    #[path = "../../../kernel-ir/tests/interpret/ingredients.rs"]
+    mod ingredients;
     mod lock_step;
     mod mathematics;
     mod members;

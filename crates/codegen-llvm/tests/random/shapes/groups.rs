@@ -258,7 +258,7 @@ fn tiles(random: &mut Random) -> Case {
 /// Operations of sub-groups whose rows are whole, parts of one, or neither.
 fn sub_groups(random: &mut Random) -> Case {
     let size = random.pick(&ROWS);
-    let whole = size[0] * size[1] % 32 == 0;
+    let whole = (size[0] * size[1]).is_multiple_of(32);
     let mut t = Text::new();
     t.line("%linear: i64 = wi.LocalInvocationIndex 0");
     t.line("%group: i64 = wi.WorkgroupId 0");
